@@ -1,0 +1,38 @@
+# The short words for everyday work. CMakePresets.json and scripts/ do the work; this file only names
+# it.
+
+PRESET ?= release
+PORT   ?= 8443
+PREFIX ?= /usr/local
+BUILD   = build/$(PRESET)
+
+.PHONY: build run test check bench install clean help
+
+build:  ## build the programs and the library into build/release
+	@scripts/setup run
+	@scripts/build $(PRESET) programs
+
+run:  ## build, then serve https://localhost:8443/ from a demo origin (make run PORT=9443)
+	@PORT=$(PORT) PRESET=$(PRESET) scripts/run
+
+test:  ## build and run every test
+	@scripts/setup test
+	@scripts/build $(PRESET)
+	@scripts/test $(PRESET)
+
+check:  ## everything that CI checks beside `make test`
+	@scripts/setup check
+	@scripts/check
+
+bench: build  ## measure this build against its controls; docs/performance.md explains
+	@scripts/build $(PRESET)
+	@perf/run.py --scenario all --binaries $(BUILD)/bin --cleat-binary $(BUILD)/bin/cleat
+
+install: build  ## install into PREFIX (/usr/local)
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:  ## remove what was built here; the TLS library's cache stays
+	@rm -rf build
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1|/p' Makefile | column -t -s '|'

@@ -1,0 +1,38 @@
+# AWS-LC from the crate aws-lc-sys: built once as static libraries, about half a minute on two
+# cores.
+
+set(_flags -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON
+  -DBUILD_TOOL=OFF -DBUILD_TESTING=OFF -DDISABLE_PERL=ON -DDISABLE_GO=ON)
+cleat_cache_folder(aws-lc _folder ${_flags})
+
+file(MAKE_DIRECTORY "${CLEAT_CACHE_DIR}")
+file(LOCK "${CLEAT_CACHE_DIR}/aws-lc.lock" GUARD FILE)
+if(NOT EXISTS "${_folder}/complete")
+  cleat_fetch_source(aws-lc aws-lc-sys aws-lc _source)
+  message(STATUS "Building AWS-LC once into ${_folder}")
+  # The crate leaves the folder `tool` out, and AWS-LC's CMake wants one to be there.
+  file(MAKE_DIRECTORY "${_source}/tool")
+  file(TOUCH "${_source}/tool/CMakeLists.txt")
+
+  set(_build "${_folder}.build")
+  file(REMOVE_RECURSE "${_folder}" "${_build}")
+  file(MAKE_DIRECTORY "${_build}")
+  set(_tools -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
+  if(CMAKE_C_COMPILER_LAUNCHER)
+    list(APPEND _tools -DCMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}
+      -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER})
+  endif()
+  cmake_host_system_information(RESULT _cores QUERY NUMBER_OF_LOGICAL_CORES)
+  cleat_build_step("Configuring AWS-LC" "${_build}" quiet
+    "${CMAKE_COMMAND}" -S "${_source}" -B "${_build}" -G "${CMAKE_GENERATOR}" ${_flags} ${_tools}
+    "-DCMAKE_INSTALL_PREFIX=${_folder}" -DCMAKE_INSTALL_LIBDIR=lib -Wno-dev)
+  cleat_build_step("Building AWS-LC" "${_build}"
+    "${CMAKE_COMMAND}" --build "${_build}" --parallel ${_cores} --target ssl crypto)
+  cleat_build_step("Installing AWS-LC" "${_build}" quiet "${CMAKE_COMMAND}" --install "${_build}")
+  file(COPY_FILE "${_source}/LICENSE" "${_folder}/LICENSE")
+  file(REMOVE_RECURSE "${_build}")
+  file(TOUCH "${_folder}/complete")
+endif()
+file(LOCK "${CLEAT_CACHE_DIR}/aws-lc.lock" RELEASE)
+
+cleat_use_tls_library("${_folder}" Threads::Threads)

@@ -1,0 +1,65 @@
+# What `cmake --install` lays down: the programs, the libraries with their public headers, and the
+# files by which find_package(cleat) and pkg-config find them.
+#
+# A TLS library that was built from source comes along in lib/cleat, so that an installed cleat is
+# complete. Its headers do not: no public header of cleat needs them.
+
+include(CMakePackageConfigHelpers)
+include(CleatPrograms)
+
+set(_libraries cleat_core cleat_tls cleat_net)
+foreach(_library IN LISTS _libraries)
+  string(REGEX REPLACE "^cleat_" "" _name ${_library})
+  set_target_properties(${_library} PROPERTIES EXPORT_NAME ${_name})
+endforeach()
+set_target_properties(cleat_tls_library PROPERTIES EXPORT_NAME tls_library)
+
+install(TARGETS ${_libraries} cleat_tls_library EXPORT cleat-targets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+if(CLEAT_PROGRAMS)
+  install(TARGETS ${CLEAT_PROGRAMS} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+
+set(_package "${CMAKE_INSTALL_LIBDIR}/cmake/cleat")
+install(EXPORT cleat-targets NAMESPACE cleat:: DESTINATION "${_package}")
+configure_package_config_file(
+  "${CMAKE_CURRENT_LIST_DIR}/cleat-config.cmake.in" "${PROJECT_BINARY_DIR}/cleat-config.cmake"
+  INSTALL_DESTINATION "${_package}" PATH_VARS CMAKE_INSTALL_LIBDIR)
+# Before 1.0 a minor version may break its users, and says so.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/cleat-config-version.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/cleat-config.cmake"
+  "${PROJECT_BINARY_DIR}/cleat-config-version.cmake"
+  DESTINATION "${_package}")
+
+# pkg-config: our archives by name, and the TLS library by path or, if it is the system's, by its
+# package.
+set(CLEAT_PC_DEFINITIONS "")
+foreach(_library IN LISTS _libraries)
+  get_target_property(_definitions ${_library} INTERFACE_COMPILE_DEFINITIONS)
+  if(_definitions)
+    list(TRANSFORM _definitions PREPEND " -D")
+    string(JOIN "" _definitions ${_definitions})
+    string(APPEND CLEAT_PC_DEFINITIONS "${_definitions}")
+  endif()
+endforeach()
+set(CLEAT_PC_TLS "")
+set(CLEAT_PC_REQUIRES "")
+if(CLEAT_TLS_FOLDER)
+  install(FILES "${CLEAT_TLS_FOLDER}/lib/libssl.a" "${CLEAT_TLS_FOLDER}/lib/libcrypto.a"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/cleat")
+  install(FILES "${CLEAT_TLS_FOLDER}/LICENSE"
+    DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME "LICENSE.${CLEAT_TLS}")
+  set(CLEAT_PC_TLS " \${libdir}/cleat/libssl.a \${libdir}/cleat/libcrypto.a")
+else()
+  set(CLEAT_PC_REQUIRES ", openssl >= 3.0")
+endif()
+if(CLEAT_TLS STREQUAL "openssl-4")
+  string(APPEND CLEAT_PC_TLS " -ldl")
+endif()
+# Relative to the .pc file itself, so that an installation can be moved.
+file(RELATIVE_PATH CLEAT_PC_PREFIX "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+configure_file("${CMAKE_CURRENT_LIST_DIR}/cleat.pc.in" "${PROJECT_BINARY_DIR}/cleat.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/cleat.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
