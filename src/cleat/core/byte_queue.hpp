@@ -1,0 +1,58 @@
+// byte_queue: bytes that a socket did not take yet, first in first out; one pointer while there are
+// none.
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace cleat {
+
+/// byte_queue owns heap memory only while it holds bytes, because most connections never leave any
+/// behind. One thread. A queue that was moved from is empty.
+class byte_queue
+{
+public:
+    byte_queue() noexcept = default;
+
+    [[nodiscard]] bool empty() const noexcept { return block_ == nullptr; }
+    [[nodiscard]] std::size_t size() const noexcept;
+
+    /// append copies bytes to the end, if the queue then holds no more than size_max. False, and
+    /// nothing taken, when they are too many or the heap is exhausted. `bytes` may not point into
+    /// this queue.
+    [[nodiscard]] bool append(std::span<std::byte const> bytes, std::size_t size_max) noexcept;
+
+    /// front is all of the bytes, oldest first, valid until the queue is changed.
+    [[nodiscard]] std::span<std::byte const> front() const noexcept;
+
+    /// consume forgets the n oldest bytes; n is at most size(). The memory goes with the last one.
+    void consume(std::size_t n) noexcept;
+
+    void clear() noexcept { block_.reset(); }
+
+private:
+    // One allocation: the sizes, then `capacity` bytes of which [begin, end) are in use.
+    struct block
+    {
+        std::size_t capacity;
+        std::size_t begin;
+        std::size_t end;
+
+        std::byte* data() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    };
+    struct free_block
+    {
+        void operator()(block* b) const noexcept;
+    };
+    using block_ptr = std::unique_ptr<block, free_block>;
+
+    static block_ptr make_block(std::size_t capacity) noexcept;
+
+    block_ptr block_;
+};
+
+static_assert(sizeof(byte_queue) == sizeof(void*), "an idle connection pays for this");
+
+} // namespace cleat

@@ -1,0 +1,336 @@
+#include <cleat/core/cpu_topology.hpp>
+#include <cleat/core/limits.hpp>
+#include <cleat/core/unique_fd.hpp>
+
+#include <boost/system/errc.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+namespace cleat {
+namespace {
+
+namespace fs = std::filesystem;
+
+error_code last_error() noexcept
+{
+    return {errno, boost::system::system_category()};
+}
+
+// Nothing when the file cannot be read or is longer than such a file can honestly be.
+std::optional<std::string> read_file(fs::path const& path)
+{
+    unique_fd const fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+    if (!fd)
+        return std::nullopt;
+    std::string text;
+    std::array<char, 4096> chunk; // NOLINT: filled by read
+    for (;;) {
+        ssize_t const n = ::read(fd.get(), chunk.data(), chunk.size());
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 || text.size() + static_cast<std::size_t>(n) > limits::sysfs_file_max)
+            return std::nullopt;
+        if (n == 0)
+            return text;
+        text.append(chunk.data(), static_cast<std::size_t>(n));
+    }
+}
+
+std::string_view trimmed(std::string_view text) noexcept
+{
+    std::string_view const space = " \t\r\n";
+    std::size_t const first = text.find_first_not_of(space);
+    if (first == std::string_view::npos)
+        return {};
+    return text.substr(first, text.find_last_not_of(space) - first + 1);
+}
+
+template <class T>
+std::optional<T> parse_number(std::string_view text) noexcept
+{
+    T value{};
+    auto const [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failed != std::errc{} || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+std::optional<int> parse_cpu_number(std::string_view text) noexcept
+{
+    std::optional<int> const n = parse_number<int>(text);
+    return n && *n >= 0 && *n < limits::cpus_max ? n : std::nullopt;
+}
+
+std::optional<int> read_number(fs::path const& path)
+{
+    std::optional<std::string> const text = read_file(path);
+    return text ? parse_number<int>(trimmed(*text)) : std::nullopt;
+}
+
+std::optional<std::vector<int>> read_cpu_list(fs::path const& path)
+{
+    std::optional<std::string> const text = read_file(path);
+    return text ? parse_cpu_list(trimmed(*text)) : std::nullopt;
+}
+
+bool contains(std::vector<int> const& sorted, int number)
+{
+    return std::binary_search(sorted.begin(), sorted.end(), number);
+}
+
+// The siblings' list names a core without doubt. core_id does only within a package, and some
+// machines number it -1 everywhere, so it is the second choice.
+int physical_core_of(cpu const& each, fs::path const& cpus_folder, std::vector<cpu> const& before)
+{
+    fs::path const topology = cpus_folder / ("cpu" + std::to_string(each.number)) / "topology";
+    std::optional<std::vector<int>> const siblings =
+        read_cpu_list(topology / "thread_siblings_list");
+    if (siblings && contains(*siblings, each.number))
+        return siblings->front();
+
+    std::optional<int> const core = read_number(topology / "core_id");
+    if (!core || *core < 0)
+        return each.number;
+    for (cpu const& other : before) {
+        fs::path const others = cpus_folder / ("cpu" + std::to_string(other.number)) / "topology";
+        if (other.package == each.package && read_number(others / "core_id") == core)
+            return other.physical_core;
+    }
+    return each.number;
+}
+
+// (CPU, node) for every node folder, by CPU.
+std::vector<std::pair<int, int>> read_numa_nodes(fs::path const& sysfs)
+{
+    std::vector<std::pair<int, int>> nodes;
+    for (int const node :
+         read_cpu_list(sysfs / "devices/system/node/online").value_or(std::vector<int>{})) {
+        fs::path const folder = sysfs / "devices/system/node" / ("node" + std::to_string(node));
+        for (int const number : read_cpu_list(folder / "cpulist").value_or(std::vector<int>{}))
+            nodes.emplace_back(number, node);
+    }
+    std::sort(nodes.begin(), nodes.end());
+    return nodes;
+}
+
+// cpu.max is "max 100000" or "150000 100000": quota and period in microseconds.
+std::optional<double> parse_cpu_max(std::string_view text)
+{
+    std::size_t const space = text.find(' ');
+    if (space == std::string_view::npos)
+        return std::nullopt;
+    std::optional<std::uint64_t> const quota = parse_number<std::uint64_t>(text.substr(0, space));
+    std::optional<std::uint64_t> const period = parse_number<std::uint64_t>(text.substr(space + 1));
+    if (!quota || !period || *quota == 0 || *period == 0)
+        return std::nullopt;
+    return static_cast<double>(*quota) / static_cast<double>(*period);
+}
+
+// The group of cgroup v2 is the line "0::/path". It is relative to the mount and, seen from another
+// cgroup namespace, may climb out of it with "..": then only the mount's own limit is ours to see.
+fs::path own_group(fs::path const& own_cgroup)
+{
+    std::optional<std::string> const text = read_file(own_cgroup);
+    if (!text)
+        return {};
+    std::string_view rest = *text;
+    while (!rest.empty()) {
+        std::string_view const line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        if (!line.starts_with("0::/"))
+            continue;
+        fs::path group{line.substr(4)};
+        return std::find(group.begin(), group.end(), "..") == group.end() ? group : fs::path{};
+    }
+    return {};
+}
+
+// Every level above limits as well: the smallest one holds.
+std::optional<double> read_cpu_limit(kernel_files const& files)
+{
+    std::optional<double> limit;
+    fs::path group = own_group(files.own_cgroup);
+    for (int depth = 0; depth != limits::cgroup_depth_max; ++depth) {
+        std::optional<std::string> const text = read_file(files.cgroup / group / "cpu.max");
+        std::optional<double> const here = text ? parse_cpu_max(trimmed(*text)) : std::nullopt;
+        if (here)
+            limit = std::min(limit.value_or(*here), *here);
+        if (group.empty())
+            break;
+        group = group.parent_path();
+    }
+    return limit;
+}
+
+} // namespace
+
+std::optional<std::vector<int>> parse_cpu_list(std::string_view text)
+{
+    std::vector<int> numbers;
+    if (trimmed(text).empty())
+        return numbers;
+    for (bool more = true; more;) {
+        std::size_t const comma = text.find(',');
+        std::string_view const range = text.substr(0, comma);
+        more = comma != std::string_view::npos;
+        if (more)
+            text.remove_prefix(comma + 1);
+
+        std::size_t const dash = range.find('-');
+        std::optional<int> const first = parse_cpu_number(range.substr(0, dash));
+        std::optional<int> const last =
+            dash == std::string_view::npos ? first : parse_cpu_number(range.substr(dash + 1));
+        if (!first || !last || *first > *last)
+            return std::nullopt;
+        // Overlapping ranges could repeat themselves without end.
+        if (numbers.size() + static_cast<std::size_t>(*last - *first) >= limits::cpus_max)
+            return std::nullopt;
+        for (int n = *first; n <= *last; ++n)
+            numbers.push_back(n);
+    }
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    return numbers;
+}
+
+std::size_t cpu_topology::physical_cores() const
+{
+    std::set<int> cores;
+    for (cpu const& each : cpus)
+        cores.insert(each.physical_core);
+    return cores.size();
+}
+
+std::size_t cpu_topology::workers_auto() const
+{
+    std::size_t n = std::max<std::size_t>(cpus.size(), 1);
+    if (cpu_limit && *cpu_limit < static_cast<double>(n))
+        n = static_cast<std::size_t>(std::ceil(*cpu_limit));
+    return std::max<std::size_t>(n, 1);
+}
+
+cpu_topology read_cpu_topology(std::vector<int> allowed, kernel_files const& files)
+{
+    std::sort(allowed.begin(), allowed.end());
+    allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());
+
+    fs::path const folder = files.sysfs / "devices/system/cpu";
+    if (std::optional<std::vector<int>> const online = read_cpu_list(folder / "online")) {
+        std::vector<int> both;
+        std::set_intersection(
+            allowed.begin(), allowed.end(), online->begin(), online->end(),
+            std::back_inserter(both));
+        if (!both.empty())
+            allowed = std::move(both);
+    }
+
+    std::vector<std::pair<int, int>> const nodes = read_numa_nodes(files.sysfs);
+    cpu_topology topology;
+    for (int const number : allowed) {
+        fs::path const about = folder / ("cpu" + std::to_string(number)) / "topology";
+        auto const node = std::lower_bound(nodes.begin(), nodes.end(), std::pair{number, 0});
+        cpu each{
+            .number = number,
+            .physical_core = number,
+            .package = std::max(0, read_number(about / "physical_package_id").value_or(0)),
+            .numa_node = node != nodes.end() && node->first == number ? node->second : 0};
+        each.physical_core = physical_core_of(each, folder, topology.cpus);
+        topology.cpus.push_back(each);
+    }
+    topology.cpu_limit = read_cpu_limit(files);
+    return topology;
+}
+
+result<cpu_topology> read_cpu_topology(kernel_files const& files)
+{
+    result<std::vector<int>> allowed = allowed_cpus();
+    if (!allowed)
+        return allowed.error();
+    return read_cpu_topology(*std::move(allowed), files);
+}
+
+std::vector<int> order_for_workers(cpu_topology const& topology, std::size_t n)
+{
+    // The turn of a CPU: how many of its core's CPUs come before it.
+    std::vector<std::tuple<int, int, int>> by_turn; // turn, node, number
+    for (cpu const& each : topology.cpus) {
+        auto const turn =
+            std::count_if(topology.cpus.begin(), topology.cpus.end(), [&](cpu const& other) {
+                return other.physical_core == each.physical_core && other.number < each.number;
+            });
+        by_turn.emplace_back(static_cast<int>(turn), each.numa_node, each.number);
+    }
+    std::sort(by_turn.begin(), by_turn.end());
+
+    std::vector<int> order;
+    if (by_turn.empty())
+        return order;
+    order.reserve(n);
+    for (std::size_t i = 0; i != n; ++i)
+        order.push_back(std::get<2>(by_turn[i % by_turn.size()]));
+    return order;
+}
+
+namespace {
+
+struct free_cpu_set
+{
+    void operator()(cpu_set_t* set) const noexcept { CPU_FREE(set); }
+};
+using cpu_set_ptr = std::unique_ptr<cpu_set_t, free_cpu_set>;
+
+} // namespace
+
+result<std::vector<int>> allowed_cpus()
+{
+    // The kernel answers EINVAL until the set is as long as its own, which it does not tell.
+    for (int size = CPU_SETSIZE; size <= limits::cpus_max; size *= 2) {
+        cpu_set_ptr const set{CPU_ALLOC(static_cast<std::size_t>(size))};
+        if (!set)
+            return make_error_code(boost::system::errc::not_enough_memory);
+        std::size_t const bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(size));
+        CPU_ZERO_S(bytes, set.get());
+        if (::sched_getaffinity(0, bytes, set.get()) == 0) {
+            std::vector<int> allowed;
+            for (int n = 0; n != size; ++n)
+                if (CPU_ISSET_S(static_cast<std::size_t>(n), bytes, set.get()))
+                    allowed.push_back(n);
+            return allowed;
+        }
+        if (errno != EINVAL)
+            return last_error();
+    }
+    return make_error_code(boost::system::errc::invalid_argument);
+}
+
+error_code pin_this_thread(int cpu_number) noexcept
+{
+    if (cpu_number < 0 || cpu_number >= limits::cpus_max)
+        return make_error_code(boost::system::errc::invalid_argument);
+    std::size_t const count = static_cast<std::size_t>(cpu_number) + 1;
+    cpu_set_ptr const set{CPU_ALLOC(count)};
+    if (!set)
+        return make_error_code(boost::system::errc::not_enough_memory);
+    CPU_ZERO_S(CPU_ALLOC_SIZE(count), set.get());
+    CPU_SET_S(static_cast<std::size_t>(cpu_number), CPU_ALLOC_SIZE(count), set.get());
+    if (::sched_setaffinity(0, CPU_ALLOC_SIZE(count), set.get()) != 0)
+        return last_error();
+    return {};
+}
+
+} // namespace cleat

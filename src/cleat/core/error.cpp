@@ -1,0 +1,96 @@
+#include <cleat/core/error.hpp>
+
+#include <string>
+
+namespace cleat {
+namespace {
+
+struct row
+{
+    std::string_view name;
+    std::string_view text;
+};
+
+// One row a value. The switch has no default, so a value without a row does not compile.
+constexpr row row_of(error e) noexcept
+{
+    switch (e) {
+    case error::handshake_timeout:
+        return {"handshake-timeout", "the handshake was not finished in time"};
+    case error::not_tls:
+        return {"not-tls", "the first bytes are not TLS"};
+    case error::http_request:
+        return {"http-request", "plain HTTP was spoken to a TLS port"};
+    case error::no_shared_version:
+        return {"no-shared-version", "no TLS version in common"};
+    case error::no_shared_cipher:
+        return {"no-shared-cipher", "no cipher suite in common"};
+    case error::no_shared_group:
+        return {"no-shared-group", "no key exchange group in common"};
+    case error::unknown_name:
+        return {"unknown-name", "no certificate for the name that SNI asked for"};
+    case error::no_client_certificate:
+        return {"no-client-certificate", "a client certificate is required and none was sent"};
+    case error::bad_certificate:
+        return {"bad-certificate", "the peer's certificate does not verify"};
+    case error::alpn_mismatch:
+        return {"alpn-mismatch", "no application protocol in common"};
+    case error::peer_alert:
+        return {"peer-alert", "the peer sent a fatal alert"};
+    case error::protocol_violation:
+        return {"protocol-violation", "the peer broke the TLS protocol"};
+    case error::truncated:
+        return {"truncated", "the peer's connection ended without close_notify"};
+    case error::closed:
+        return {"closed", "the peer closed the connection"};
+    case error::write_after_close:
+        return {"write-after-close", "this side of the connection is already closed"};
+    case error::renegotiation:
+        return {"renegotiation", "the peer asked to renegotiate"};
+    case error::bad_retry:
+        return {"bad-retry", "a write was retried with other bytes"};
+    case error::connect_timeout:
+        return {"connect-timeout", "the upstream did not accept in time"};
+    case error::idle_timeout:
+        return {"idle-timeout", "nothing moved in either direction for too long"};
+    case error::bad_proxy_header:
+        return {"bad-proxy-header", "the PROXY header is malformed"};
+    case error::stopped:
+        return {"stopped", "the worker is ending"};
+    case error::unsupported:
+        return {"unsupported", "the TLS library in use cannot do this"};
+    case error::library:
+        return {"library", "the TLS library failed"};
+    }
+    return {"unknown", "unknown error"};
+}
+
+class category final : public boost::system::error_category
+{
+public:
+    [[nodiscard]] char const* name() const noexcept override { return "cleat"; }
+    [[nodiscard]] std::string message(int value) const override
+    {
+        return std::string{row_of(static_cast<error>(value)).text};
+    }
+};
+
+} // namespace
+
+boost::system::error_category const& error_category() noexcept
+{
+    static category const instance;
+    return instance;
+}
+
+error_code make_error_code(error e) noexcept
+{
+    return {static_cast<int>(e), error_category()};
+}
+
+std::string_view name_of(error e) noexcept
+{
+    return row_of(e).name;
+}
+
+} // namespace cleat

@@ -1,0 +1,68 @@
+// Every way in which cleat's own code can fail, as one enum in one category.
+
+#pragma once
+
+#include <boost/system/error_code.hpp>
+#include <boost/system/result.hpp>
+
+#include <string_view>
+
+namespace cleat {
+
+using boost::system::error_code;
+
+/// result is a value, or the error_code that says why there is none.
+template <class T>
+using result = boost::system::result<T>;
+
+/// error names what went wrong on the data path. The operating system's errors keep their own
+/// category.
+enum class error
+{
+    // The peer, during the handshake.
+    handshake_timeout = 1, ///< The handshake was not finished before its deadline.
+    not_tls,               ///< The first bytes are no TLS record.
+    http_request,          ///< The first bytes are a plain HTTP request.
+    no_shared_version,     ///< No protocol version that both sides allow.
+    no_shared_cipher,      ///< No cipher suite that both sides allow.
+    no_shared_group,       ///< No key exchange group that both sides allow.
+    unknown_name, ///< SNI names a server that has no certificate here, and strict SNI is on.
+    no_client_certificate, ///< A client certificate is required and none was sent.
+    bad_certificate,       ///< The peer's certificate does not verify.
+    alpn_mismatch,         ///< No application protocol that both sides offer.
+    peer_alert,            ///< The peer ended the handshake or connection with a fatal alert.
+    protocol_violation,    ///< The peer broke TLS: a bad record, MAC, message or order.
+
+    // The stream of bytes.
+    truncated,         ///< The peer's FIN came before its close_notify: data may be missing.
+    closed,            ///< The peer closed cleanly: close_notify, or FIN where there is no TLS.
+    write_after_close, ///< This side has sent its close_notify and can send no more.
+    renegotiation,     ///< The peer asked to renegotiate, which cleat refuses.
+    bad_retry,         ///< A write was retried with other bytes than before.
+
+    // Time, upstream and the process.
+    connect_timeout,  ///< The upstream did not accept before the deadline.
+    idle_timeout,     ///< No byte moved in either direction for the idle timeout.
+    bad_proxy_header, ///< The PROXY header from the listener's peer is malformed or too long.
+    stopped,          ///< The worker is ending.
+
+    // The program.
+    unsupported, ///< The linked TLS library cannot do this.
+    library,     ///< The TLS library failed for a reason of its own; its text is in the log.
+};
+
+/// error_category is the one category of cleat's errors. There is one instance in a process.
+[[nodiscard]] boost::system::error_category const& error_category() noexcept;
+
+/// make_error_code lets error convert to error_code.
+[[nodiscard]] error_code make_error_code(error e) noexcept;
+
+/// name_of is the error's short name as logs and metrics spell it: "handshake-timeout".
+[[nodiscard]] std::string_view name_of(error e) noexcept;
+
+} // namespace cleat
+
+template <>
+struct boost::system::is_error_code_enum<cleat::error> : std::true_type
+{
+};

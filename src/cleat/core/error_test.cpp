@@ -1,0 +1,52 @@
+#include <cleat/core/error.hpp>
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+namespace cleat {
+
+TEST_CASE("there is one category, and it is called cleat")
+{
+    CHECK(&error_category() == &error_category());
+    CHECK(error_category().name() == std::string{"cleat"});
+    error_code const ec = error::truncated;
+    CHECK(&ec.category() == &error_category());
+    CHECK(ec.failed());
+    CHECK(ec == error::truncated);
+    CHECK(ec != error::closed);
+}
+
+TEST_CASE("every error has a name and a text of its own")
+{
+    std::set<std::string> names;
+    std::set<std::string> texts;
+    int const first = static_cast<int>(error::handshake_timeout);
+    int const last = static_cast<int>(error::library);
+    for (int value = first; value <= last; ++value) {
+        CAPTURE(value);
+        error const e{value};
+        CHECK(name_of(e) != "unknown");
+        CHECK(name_of(e).find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == std::string::npos);
+        CHECK(names.emplace(name_of(e)).second);
+        CHECK(texts.emplace(make_error_code(e).message()).second);
+    }
+}
+
+TEST_CASE("no value beyond the last is in use, or the test above would miss it")
+{
+    CHECK(name_of(error{0}) == "unknown");
+    CHECK(name_of(error{static_cast<int>(error::library) + 1}) == "unknown");
+}
+
+TEST_CASE("a result carries a value or the reason why there is none")
+{
+    result<int> const good = 7;
+    CHECK(good.value() == 7);
+    result<int> const bad = error::unsupported;
+    REQUIRE(!bad);
+    CHECK(bad.error() == error::unsupported);
+}
+
+} // namespace cleat

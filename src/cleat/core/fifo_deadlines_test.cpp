@@ -1,0 +1,210 @@
+#include <cleat/core/fifo_deadlines.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace cleat {
+namespace {
+
+using namespace std::chrono_literals;
+using time_point = deadline::clock::time_point;
+
+time_point const start{1h};
+
+// A connection as cleat has them: it finds itself from its deadline.
+struct named : deadline
+{
+    named(char c, std::string& story) : deadline{&named::on_expired}, name{c}, told{&story} {}
+
+    static void on_expired(deadline& d) noexcept
+    {
+        named& self = static_cast<named&>(d);
+        self.told->push_back(self.name);
+    }
+
+    char name;
+    std::string* told;
+};
+
+} // namespace
+
+TEST_CASE("deadlines expire in the order in which they were armed, and not before their time")
+{
+    std::string story;
+    named a{'a', story};
+    named b{'b', story};
+    fifo_deadlines deadlines{10s};
+    CHECK(deadlines.next() == std::nullopt);
+
+    deadlines.arm(a, start);
+    deadlines.arm(b, start + 1s);
+    CHECK(deadlines.next() == start + 10s);
+    deadlines.expire(start + 10s - 1ns);
+    CHECK(story.empty());
+    deadlines.expire(start + 10s);
+    CHECK(story == "a");
+    CHECK_FALSE(a.armed());
+    CHECK(deadlines.next() == start + 11s);
+    deadlines.expire(start + 1h);
+    CHECK(story == "ab");
+    CHECK(deadlines.empty());
+}
+
+TEST_CASE("a deadline that is pushed back expires last")
+{
+    std::string story;
+    named a{'a', story};
+    named b{'b', story};
+    named c{'c', story};
+    fifo_deadlines deadlines{10s};
+    for (named* each : {&a, &b, &c})
+        deadlines.arm(*each, start);
+    deadlines.arm(a, start + 5s);
+    deadlines.expire(start + 10s);
+    CHECK(story == "bc");
+    CHECK(a.expiry() == start + 15s);
+    deadlines.expire(start + 15s);
+    CHECK(story == "bca");
+}
+
+TEST_CASE("a cancelled deadline does not expire, and cancelling twice does no harm")
+{
+    std::string story;
+    named a{'a', story};
+    named b{'b', story};
+    fifo_deadlines deadlines{1s};
+    deadlines.arm(a, start);
+    deadlines.arm(b, start);
+    deadlines.cancel(a);
+    deadlines.cancel(a);
+    CHECK_FALSE(a.armed());
+    deadlines.expire(start + 1s);
+    CHECK(story == "b");
+}
+
+TEST_CASE("a deadline that is destroyed leaves the queue whole")
+{
+    std::string story;
+    named a{'a', story};
+    named c{'c', story};
+    fifo_deadlines deadlines{1s};
+    {
+        named b{'b', story};
+        for (named* each : {&a, &b, &c})
+            deadlines.arm(*each, start);
+    }
+    deadlines.expire(start + 1s);
+    CHECK(story == "ac");
+}
+
+TEST_CASE("a queue that is destroyed disarms what is left in it")
+{
+    deadline d;
+    {
+        fifo_deadlines deadlines{1s};
+        deadlines.arm(d, start);
+        CHECK(d.armed());
+    }
+    CHECK_FALSE(d.armed());
+}
+
+TEST_CASE("arming in a second queue leaves the first")
+{
+    deadline d;
+    fifo_deadlines handshake{1s};
+    fifo_deadlines idle{1min};
+    handshake.arm(d, start);
+    idle.arm(d, start);
+    CHECK(handshake.empty());
+    CHECK(idle.next() == start + 1min);
+}
+
+TEST_CASE("what expires may arm itself again: the round still ends")
+{
+    fifo_deadlines deadlines{1s};
+    std::array<deadline, 3> all;
+    for (deadline& each : all)
+        deadlines.arm(each, start);
+    int calls = 0;
+    // A clock that stands so far behind that the new deadline has expired as well.
+    deadlines.expire(start + 10s, [&](deadline& d) noexcept {
+        CHECK_FALSE(d.armed());
+        deadlines.arm(d, start);
+        ++calls;
+    });
+    CHECK(calls == 3);
+    CHECK(deadlines.next() == start + 1s);
+}
+
+TEST_CASE("what expires may cancel, destroy and arm the others of its round")
+{
+    fifo_deadlines deadlines{1s};
+    deadline first;
+    auto destroyed = std::make_unique<deadline>();
+    deadline cancelled;
+    deadline pushed_back;
+    deadline last;
+    for (deadline* each : {&first, destroyed.get(), &cancelled, &pushed_back, &last})
+        deadlines.arm(*each, start);
+
+    std::string story;
+    deadlines.expire(start + 1s, [&](deadline& d) noexcept {
+        story += &d == &first ? "first " : &d == &last ? "last " : "wrong ";
+        if (&d != &first)
+            return;
+        destroyed.reset();
+        cancelled.cancel();
+        deadlines.arm(pushed_back, start + 1s);
+    });
+    CHECK(story == "first last ");
+    CHECK(pushed_back.armed());
+    CHECK(deadlines.next() == start + 2s);
+}
+
+TEST_CASE("what expires may destroy itself")
+{
+    struct connection : deadline
+    {
+        explicit connection(int& alive) : deadline{&connection::end}, count{&alive} { ++*count; }
+        ~connection() { --*count; }
+        static void end(deadline& d) noexcept { delete static_cast<connection*>(&d); }
+        int* count;
+    };
+    int alive = 0;
+    fifo_deadlines deadlines{1s};
+    for (int i = 0; i != 3; ++i)
+        deadlines.arm(*new connection{alive}, start); // NOLINT: it deletes itself
+    CHECK(alive == 3);
+    deadlines.expire(start + 1s);
+    CHECK(alive == 0);
+}
+
+TEST_CASE("a caller whose clock is late does not break the order")
+{
+    std::string story;
+    named a{'a', story};
+    named b{'b', story};
+    fifo_deadlines deadlines{10s};
+    deadlines.arm(a, start);
+    deadlines.arm(b, start - 5s);
+    CHECK(b.expiry() == a.expiry());
+    deadlines.expire(start + 10s);
+    CHECK(story == "ab");
+}
+
+TEST_CASE("a duration of for ever does not wrap into the past")
+{
+    deadline d;
+    fifo_deadlines deadlines{std::chrono::nanoseconds::max()};
+    deadlines.arm(d, start);
+    CHECK(deadlines.next() == time_point::max());
+    deadlines.expire(start + 24h, [](deadline&) noexcept { FAIL_CHECK("expired"); });
+    CHECK(d.armed());
+}
+
+} // namespace cleat

@@ -1,0 +1,136 @@
+// Every bound of cleat, by name, with its reason. A loop, queue, buffer or wait without one is a
+// bug.
+
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace cleat::limits {
+
+inline constexpr std::size_t operator""_KiB(unsigned long long n)
+{
+    return n * 1024;
+}
+inline constexpr std::size_t operator""_MiB(unsigned long long n)
+{
+    return n * 1024 * 1024;
+}
+
+// Records.
+
+/// plaintext_record_max: RFC 8446 section 5.1 and RFC 5246 section 6.2.1 allow 2^14 bytes and no
+/// more.
+inline constexpr std::size_t plaintext_record_max = 16_KiB;
+
+/// record_header_size: type, version and length (RFC 8446 section 5.1).
+inline constexpr std::size_t record_header_size = 5;
+
+/// record_overhead_max: header, and the most that a record grows by: a TLS 1.2 CBC record's IV
+/// (16), SHA-384 MAC (48) and padding (256). TLS 1.3 allows 256 in all (RFC 8446 section 5.2). RFC
+/// 5246 would permit 2048, but no cipher suite needs it and TLS libraries refuse it.
+inline constexpr std::size_t record_overhead_max = record_header_size + 16 + 48 + 256;
+
+/// record_max: the longest record on the wire, and so the least that a receive block must hold.
+inline constexpr std::size_t record_max = plaintext_record_max + record_overhead_max;
+
+// Turns: how much moves between two visits to the kernel.
+
+/// turn_min: below 64 KiB a relay pays more for wake-ups and system calls than for encryption.
+inline constexpr std::size_t turn_min = 64_KiB;
+
+/// turn_max: 1 MiB a turn is the cheapest per byte that was measured; more keeps others waiting.
+inline constexpr std::size_t turn_max = 1_MiB;
+
+/// gather_copy_below: a smaller piece is copied beside its neighbours, which costs less than a
+/// record of its own; a larger one is encrypted where it lies.
+inline constexpr std::size_t gather_copy_below = 4_KiB;
+
+/// unsent_max: what one slow receiver may leave behind in our memory: a turn, sealed, that the
+/// socket did not take. Its sender is not read meanwhile.
+inline constexpr std::size_t unsent_max = turn_max + record_max;
+
+/// pending_writes_max: buffers in one gather write; Linux takes no more in one call (IOV_MAX).
+inline constexpr std::size_t pending_writes_max = 1024;
+
+/// library_call_max: TLS libraries count the bytes of one call with an int.
+inline constexpr std::size_t library_call_max = 1U << 30U;
+
+// Buffers of a worker.
+
+/// block_size: one record's plaintext, and four pages.
+inline constexpr std::size_t block_size = 16_KiB;
+
+/// blocks_kept_max: 4 MiB of free blocks stay with a worker; a burst beyond goes back to the heap.
+inline constexpr std::size_t blocks_kept_max = 256;
+
+// Events.
+
+/// accept_batch_max: connections taken from a listening socket before the others get their turn.
+inline constexpr int accept_batch_max = 64;
+
+/// events_per_wait: events taken from the kernel at once; more only makes the last one older.
+inline constexpr int events_per_wait = 256;
+
+/// linger_timeout: how long a client may take to close after the last byte was sent to it. Closing
+/// at once would turn what it still sends into an RST, which can destroy an answer that it has not
+/// read.
+inline constexpr std::chrono::seconds linger_timeout{10};
+
+/// fin_delay: how long our FIN waits behind a close_notify for the client to close, so that closing
+/// can carry it. Longer than a round trip nearly anywhere, and too short for a person to notice.
+inline constexpr std::chrono::milliseconds fin_delay{100};
+
+/// accept_pause: after running out of descriptors, time for some to come back.
+inline constexpr std::chrono::milliseconds accept_pause{100};
+
+// Bytes of a peer that is not trusted yet.
+
+/// proxy_header_max: a PROXY v2 header with its TLVs; certificates are not passed on in it.
+inline constexpr std::size_t proxy_header_max = 4096;
+
+// Tickets.
+
+/// ticket_lifetime_max: RFC 8446 section 4.6.1 allows seven days.
+inline constexpr std::chrono::seconds ticket_lifetime_max = std::chrono::hours{7 * 24};
+
+// Log.
+
+/// log_line_max: a line is built on the stack and written whole; it holds every field that we log.
+inline constexpr std::size_t log_line_max = 2048;
+
+/// log_value_max: characters of one value, escaped, so that a peer's cannot push the others out.
+inline constexpr std::size_t log_value_max = 512;
+
+// Files.
+
+/// config_lines_max: far beyond any configuration written by hand or generator; ends a wrong file
+/// early.
+inline constexpr std::size_t config_lines_max = 10'000;
+
+/// config_line_max: one line of a configuration file; a cipher list is the longest in practice.
+inline constexpr std::size_t config_line_max = 64_KiB;
+
+/// pem_file_max: a certificate, its chain and its key; larger means that it is some other file.
+inline constexpr std::size_t pem_file_max = 1_MiB;
+
+/// sysfs_file_max: what one file of sysfs, procfs or cgroupfs may tell us: a CPU list fits one
+/// page.
+inline constexpr std::size_t sysfs_file_max = 64_KiB;
+
+// Machine.
+
+/// cpus_max: CPU numbers go below this; Linux stops at 8192, and a list from a file is not trusted.
+inline constexpr int cpus_max = 65'536;
+
+/// cgroup_depth_max: levels of control groups that are looked at for a CPU limit.
+inline constexpr int cgroup_depth_max = 64;
+
+/// workers_max: workers in a process; a larger number in a configuration is a typing error.
+inline constexpr int workers_max = 1024;
+
+static_assert(block_size >= plaintext_record_max);
+static_assert(turn_min >= record_max && turn_max >= turn_min);
+
+} // namespace cleat::limits

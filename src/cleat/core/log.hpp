@@ -1,0 +1,153 @@
+// log: one line an event, as key=value pairs (logfmt), which no peer can forge or break.
+//
+//     logger const log{*sink, log_level::info, worker};
+//     log.info("handshake-failed").add("peer", peer).add("reason", name_of(e));
+//
+//     2026-11-21T01:02:03.456Z level=info event=handshake-failed worker=0 peer=127.0.0.1:1234
+//     reason=no-shared-cipher                                                   (all on one line)
+//
+// A value with spaces, quotes, '=', control characters or anything beyond ASCII is put in quotes;
+// in them \" \\ \n \r \t stand for what they do in JSON, and \u00NN for the byte NN, because what a
+// peer sent need not be text in any encoding. A line that had to be cut ends with truncated=true.
+
+#pragma once
+
+#include <cleat/core/error.hpp>
+#include <cleat/core/limits.hpp>
+#include <cleat/core/log_sink.hpp>
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace cleat {
+
+/// log_level says how much a line matters, and as a threshold, which lines are written.
+enum class log_level : std::uint8_t
+{
+    silent,  ///< As a threshold: nothing. No line has this level.
+    error,   ///< Something that the operator must mend.
+    warning, ///< Something that the operator should look at.
+    info,    ///< What happens to connections and to the process.
+    debug,   ///< For those who read the source beside it.
+};
+
+/// log_level_of is the threshold for the configuration's number: 0 silent, 1 errors and warnings, 2
+/// info, 3 debug. Nothing for any other.
+[[nodiscard]] std::optional<log_level> log_level_of(int setting) noexcept;
+
+/// name_of is the level as a line spells it.
+[[nodiscard]] std::string_view name_of(log_level level) noexcept;
+
+/// rfc3339_size is the length of "2026-11-21T01:02:03.456Z".
+inline constexpr std::size_t rfc3339_size = 24;
+
+/// format_rfc3339 is the moment in UTC with milliseconds (RFC 3339 section 5.6). No time zone is
+/// asked for, because libc takes a lock to look at it.
+[[nodiscard]] std::array<char, rfc3339_size> format_rfc3339(
+    std::chrono::system_clock::time_point when) noexcept;
+
+/// log_line is one event while its fields are added; it is written when it is destroyed, which is
+/// at the end of the statement. It lives on the stack and allocates nothing. One whose level is not
+/// wanted does nothing at all.
+class log_line
+{
+public:
+    log_line(log_line&&) = delete;
+    ~log_line();
+
+    /// add appends key=value. The key is the program's own: letters, digits, '-' and '_'. The value
+    /// is anyone's: it is escaped, and cut where that exceeds limits::log_value_max characters.
+    log_line& add(std::string_view key, std::string_view value) noexcept;
+    log_line& add(std::string_view key, char const* value) noexcept
+    {
+        return add(key, std::string_view{value});
+    }
+
+    /// add appends a number.
+    template <std::integral T>
+        requires(!std::same_as<T, bool> && !std::same_as<T, char>)
+    log_line& add(std::string_view key, T value) noexcept
+    {
+        std::array<char, 24> text; // NOLINT: filled by to_chars
+        auto const [end, ec] = std::to_chars(text.data(), text.data() + text.size(), value);
+        return add(key, std::string_view{text.data(), end});
+    }
+
+    /// add appends true or false.
+    template <std::same_as<bool> T>
+    log_line& add(std::string_view key, T value) noexcept
+    {
+        return add(key, std::string_view{value ? "true" : "false"});
+    }
+
+    /// add appends the error's name where it is cleat's, else its category's text.
+    log_line& add(std::string_view key, error_code const& value) noexcept;
+
+private:
+    friend class logger;
+    log_line(log_sink* sink, log_level level, std::string_view event, int worker) noexcept;
+
+    [[nodiscard]] bool append(std::string_view text) noexcept;
+    [[nodiscard]] bool append_plain(std::string_view value) noexcept;
+    [[nodiscard]] bool append_quoted(std::string_view value) noexcept;
+
+    log_sink* sink_; // Null when the line is not wanted.
+    std::size_t size_ = 0;
+    bool cut_ = false;                            // Something is missing.
+    std::array<char, limits::log_line_max> text_; // NOLINT: 2 KiB that need no zeros
+};
+
+/// logger writes to a sink, down to a level, in the name of a worker. It is a small value to copy;
+/// the sink outlives it. One thread each, as everything that a worker owns.
+class logger
+{
+public:
+    static constexpr int no_worker = -1;
+
+    /// logger that writes nothing.
+    logger() noexcept = default;
+    logger(log_sink& sink, log_level level, int worker = no_worker) noexcept
+        : sink_{&sink}, level_{level}, worker_{worker}
+    {
+    }
+
+    /// for_worker is the same logger in another worker's name.
+    [[nodiscard]] logger for_worker(int worker) const noexcept
+    {
+        logger copy = *this;
+        copy.worker_ = worker;
+        return copy;
+    }
+
+    /// wants is whether a line of that level is written: to ask before values are costly to make.
+    [[nodiscard]] bool wants(log_level level) const noexcept
+    {
+        return sink_ != nullptr && level != log_level::silent && level <= level_;
+    }
+
+    /// line begins an event's line; error, warning, info and debug begin one of their level.
+    log_line line(log_level level, std::string_view event) const noexcept
+    {
+        return {wants(level) ? sink_ : nullptr, level, event, worker_};
+    }
+    log_line error(std::string_view event) const noexcept { return line(log_level::error, event); }
+    log_line warning(std::string_view event) const noexcept
+    {
+        return line(log_level::warning, event);
+    }
+    log_line info(std::string_view event) const noexcept { return line(log_level::info, event); }
+    log_line debug(std::string_view event) const noexcept { return line(log_level::debug, event); }
+
+private:
+    log_sink* sink_ = nullptr;
+    log_level level_ = log_level::silent;
+    int worker_ = no_worker;
+};
+
+} // namespace cleat

@@ -1,0 +1,146 @@
+#include <cleat/core/log_sink.hpp>
+
+#include <boost/system/errc.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <syslog.h>
+#include <unistd.h>
+
+namespace cleat {
+namespace {
+
+error_code last_error() noexcept
+{
+    return {errno, boost::system::system_category()};
+}
+
+unique_fd open_log_file(std::string const& path) noexcept
+{
+    return unique_fd{
+        ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0640)};
+}
+
+struct facility_name
+{
+    std::string_view name;
+    int facility;
+};
+
+// What hitch and stud call them; "auth" is the private one there, so it is here.
+constexpr std::array facility_names = std::to_array<facility_name>({
+    {"auth", LOG_AUTHPRIV},
+    {"authpriv", LOG_AUTHPRIV},
+    {"cron", LOG_CRON},
+    {"daemon", LOG_DAEMON},
+    {"ftp", LOG_FTP},
+    {"local0", LOG_LOCAL0},
+    {"local1", LOG_LOCAL1},
+    {"local2", LOG_LOCAL2},
+    {"local3", LOG_LOCAL3},
+    {"local4", LOG_LOCAL4},
+    {"local5", LOG_LOCAL5},
+    {"local6", LOG_LOCAL6},
+    {"local7", LOG_LOCAL7},
+    {"lpr", LOG_LPR},
+    {"mail", LOG_MAIL},
+    {"news", LOG_NEWS},
+    {"user", LOG_USER},
+    {"uucp", LOG_UUCP},
+});
+
+} // namespace
+
+std::optional<int> syslog_facility(std::string_view name) noexcept
+{
+    for (facility_name const& each : facility_names)
+        if (each.name == name)
+            return each.facility;
+    return std::nullopt;
+}
+
+log_sink::log_sink(kind k, int fd, unique_fd owned, std::string path)
+    : kind_{k}, fd_{fd}, owned_{std::move(owned)}, path_{std::move(path)}
+{
+}
+
+std::unique_ptr<log_sink> log_sink::to_descriptor(int fd)
+{
+    return std::unique_ptr<log_sink>{new log_sink{kind::descriptor, fd, unique_fd{}, {}}};
+}
+
+result<std::unique_ptr<log_sink>> log_sink::to_file(std::string path)
+{
+    unique_fd file = open_log_file(path);
+    if (!file)
+        return last_error();
+    int const fd = file.get();
+    return std::unique_ptr<log_sink>{
+        new log_sink{kind::file, fd, std::move(file), std::move(path)}};
+}
+
+result<std::unique_ptr<log_sink>> log_sink::to_syslog(
+    std::string ident, int facility, std::string socket_path)
+{
+    unique_fd socket{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+    if (!socket)
+        return last_error();
+    int const fd = socket.get();
+    std::unique_ptr<log_sink> sink{
+        new log_sink{kind::syslog, fd, std::move(socket), std::move(socket_path)}};
+    sink->ident_ = std::move(ident);
+    sink->facility_ = facility;
+    if (error_code const ec = sink->connect_to_syslog())
+        return ec;
+    return sink;
+}
+
+error_code log_sink::connect_to_syslog() const noexcept
+{
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path_.size() >= sizeof address.sun_path)
+        return make_error_code(boost::system::errc::filename_too_long);
+    std::memcpy(static_cast<char*>(address.sun_path), path_.data(), path_.size());
+    if (::connect(fd_, reinterpret_cast<sockaddr const*>(&address), sizeof address) != 0)
+        return last_error();
+    return {};
+}
+
+error_code log_sink::reopen() noexcept
+{
+    if (kind_ != kind::file)
+        return {};
+    unique_fd const file = open_log_file(path_);
+    // dup3 exchanges the file behind the number in one step, so no writer ever sees it closed.
+    if (!file || ::dup3(file.get(), fd_, O_CLOEXEC) < 0)
+        return last_error();
+    return {};
+}
+
+void log_sink::write(std::string_view line) noexcept
+{
+    auto const send_once = [&]() noexcept {
+        ssize_t n = -1;
+        do {
+            n = kind_ == kind::syslog ? ::send(fd_, line.data(), line.size(), MSG_NOSIGNAL)
+                                      : ::write(fd_, line.data(), line.size());
+        } while (n < 0 && errno == EINTR);
+        return n;
+    };
+    ssize_t n = send_once();
+    // The log daemon was restarted: its new socket has the same name.
+    if (n < 0 && kind_ == kind::syslog && (errno == ECONNREFUSED || errno == ENOTCONN) &&
+        !connect_to_syslog())
+        n = send_once();
+    if (n < 0 || static_cast<std::size_t>(n) != line.size())
+        lines_lost_.fetch_add(1, std::memory_order_relaxed);
+}
+
+} // namespace cleat

@@ -1,0 +1,206 @@
+#include <cleat/core/log.hpp>
+#include <cleat/core/log_sink.hpp>
+#include <cleat/core/temporary_folder_for_tests.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <syslog.h>
+#include <unistd.h>
+
+namespace cleat {
+namespace {
+
+// The system's log daemon.
+struct log_daemon
+{
+    explicit log_daemon(std::string const& path)
+        : socket{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)}
+    {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        REQUIRE(path.size() < sizeof address.sun_path);
+        std::memcpy(static_cast<char*>(address.sun_path), path.data(), path.size());
+        ::unlink(path.c_str());
+        REQUIRE(
+            ::bind(socket.get(), reinterpret_cast<sockaddr const*>(&address), sizeof address) == 0);
+    }
+    [[nodiscard]] std::string next() const
+    {
+        std::array<char, 4096> line{};
+        ssize_t const n = ::recv(socket.get(), line.data(), line.size(), 0);
+        return n < 0 ? std::string{} : std::string{line.data(), static_cast<std::size_t>(n)};
+    }
+    unique_fd socket;
+};
+
+} // namespace
+
+TEST_CASE("a file is appended to, and belongs to its owner and group")
+{
+    temporary_folder const folder;
+    folder.write("log", "before\n");
+    for (char const* line : {"one\n", "two\n"}) {
+        auto const sink = log_sink::to_file(folder.path() / "log");
+        REQUIRE(sink.has_value());
+        (*sink)->write(line);
+    }
+    CHECK(folder.read("log") == "before\none\ntwo\n");
+
+    REQUIRE(log_sink::to_file(folder.path() / "new").has_value());
+    struct stat about
+    {
+    };
+    REQUIRE(::stat((folder.path() / "new").c_str(), &about) == 0);
+    CHECK((about.st_mode & 07137) == 0);
+}
+
+TEST_CASE("a file that cannot be opened says why")
+{
+    temporary_folder const folder;
+    auto const sink = log_sink::to_file(folder.path() / "missing" / "log");
+    REQUIRE(!sink);
+    CHECK(sink.error() == boost::system::errc::no_such_file_or_directory);
+}
+
+TEST_CASE("after a rotation the lines land in the new file")
+{
+    temporary_folder const folder;
+    auto const opened = log_sink::to_file(folder.path() / "log");
+    REQUIRE(opened.has_value());
+    log_sink& sink = **opened;
+    sink.write("old\n");
+    std::filesystem::rename(folder.path() / "log", folder.path() / "log.1");
+    sink.write("still old\n");
+    REQUIRE_FALSE(sink.reopen());
+    sink.write("new\n");
+    CHECK(folder.read("log.1") == "old\nstill old\n");
+    CHECK(folder.read("log") == "new\n");
+}
+
+TEST_CASE("a rotation that fails keeps the old file")
+{
+    temporary_folder const folder;
+    std::filesystem::create_directory(folder.path() / "logs");
+    auto const opened = log_sink::to_file(folder.path() / "logs" / "log");
+    REQUIRE(opened.has_value());
+    std::filesystem::rename(folder.path() / "logs", folder.path() / "moved");
+    CHECK((*opened)->reopen() == boost::system::errc::no_such_file_or_directory);
+    (*opened)->write("here\n");
+    CHECK(folder.read("moved/log") == "here\n");
+}
+
+TEST_CASE("no line is lost or torn while workers write and the file is rotated")
+{
+    temporary_folder const folder;
+    auto const opened = log_sink::to_file(folder.path() / "log");
+    REQUIRE(opened.has_value());
+    log_sink& sink = **opened;
+    int const lines = 2000;
+    std::array<std::thread, 2> workers;
+    std::atomic<int> running{0};
+    for (std::size_t w = 0; w != workers.size(); ++w)
+        workers[w] = std::thread{[&sink, &running, w] {
+            std::string const line(100, static_cast<char>('a' + w));
+            ++running;
+            for (int i = 0; i != lines; ++i)
+                sink.write(line + "\n");
+            --running;
+        }};
+    int files = 0;
+    do {
+        std::filesystem::rename(
+            folder.path() / "log", folder.path() / ("log." + std::to_string(files++)));
+        if (sink.reopen())
+            break;
+    } while (running != 0 && files != 50);
+    for (std::thread& each : workers)
+        each.join();
+
+    int whole = 0;
+    for (auto const& file : std::filesystem::directory_iterator{folder.path()}) {
+        std::ifstream text{file.path()};
+        for (std::string line; std::getline(text, line); ++whole) {
+            REQUIRE(line.size() == 100);
+            REQUIRE(line.find_first_not_of(line[0]) == std::string::npos);
+        }
+    }
+    CHECK(whole == 2 * lines);
+    CHECK(sink.lines_lost() == 0);
+}
+
+TEST_CASE("a line that cannot be written is counted")
+{
+    unique_fd const full{::open("/dev/full", O_WRONLY | O_CLOEXEC)};
+    REQUIRE(full);
+    auto const sink = log_sink::to_descriptor(full.get());
+    sink->write("lost\n");
+    CHECK(sink->lines_lost() == 1);
+    CHECK_FALSE(sink->reopen());
+}
+
+TEST_CASE("a restarted log daemon is found again")
+{
+    temporary_folder const folder;
+    std::string const path = folder.path() / "socket";
+    auto daemon = std::make_unique<log_daemon>(path);
+    auto const opened = log_sink::to_syslog("cleat", LOG_DAEMON, path);
+    REQUIRE(opened.has_value());
+    log_sink& sink = **opened;
+    sink.write("first");
+    CHECK(daemon->next() == "first");
+    daemon.reset();
+    sink.write("nobody there");
+    CHECK(sink.lines_lost() == 1);
+    daemon = std::make_unique<log_daemon>(path);
+    sink.write("second");
+    CHECK(daemon->next() == "second");
+    CHECK(sink.lines_lost() == 1);
+}
+
+TEST_CASE("the log daemon gets a priority and our name, and stamps the time itself")
+{
+    temporary_folder const folder;
+    std::string const path = folder.path() / "socket";
+    log_daemon const daemon{path};
+    auto const sink = log_sink::to_syslog("cleat", LOG_LOCAL3, path);
+    REQUIRE(sink.has_value());
+    logger const log{**sink, log_level::debug, 1};
+    std::string const name = "cleat[" + std::to_string(::getpid()) + "]: ";
+    log.error("a").add("k", "v w");
+    CHECK(daemon.next() == "<155>" + name + "level=error event=a worker=1 k=\"v w\"");
+    log.debug("b");
+    CHECK(daemon.next() == "<159>" + name + "level=debug event=b worker=1");
+}
+
+TEST_CASE("a log daemon that is not there, or not possible, is an error")
+{
+    temporary_folder const folder;
+    CHECK_FALSE(log_sink::to_syslog("cleat", LOG_DAEMON, folder.path() / "socket").has_value());
+    auto const longer = log_sink::to_syslog("cleat", LOG_DAEMON, std::string(200, 'x'));
+    REQUIRE(!longer);
+    CHECK(longer.error() == boost::system::errc::filename_too_long);
+}
+
+TEST_CASE("facilities have the names that hitch gives them")
+{
+    CHECK(syslog_facility("daemon") == LOG_DAEMON);
+    CHECK(syslog_facility("auth") == LOG_AUTHPRIV);
+    CHECK(syslog_facility("local7") == LOG_LOCAL7);
+    CHECK_FALSE(syslog_facility("local8").has_value());
+    CHECK_FALSE(syslog_facility("").has_value());
+}
+
+} // namespace cleat
