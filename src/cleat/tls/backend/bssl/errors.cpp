@@ -1,0 +1,67 @@
+// The BoringSSL family's error codes in our words.
+
+#include <cleat/tls/backend.hpp>
+
+#include <openssl/err.h>
+
+namespace cleat::tls::backend {
+namespace {
+
+constexpr int common_reason_max = 99; // ERR_R_*: reasons that all parts of the library share.
+
+error of_tls_reason(int reason) noexcept
+{
+    switch (reason) {
+    case SSL_R_HTTP_REQUEST:
+    case SSL_R_HTTPS_PROXY_REQUEST:
+        return error::http_request;
+    case SSL_R_WRONG_VERSION_NUMBER:
+    case SSL_R_UNKNOWN_PROTOCOL:
+        return error::not_tls;
+    case SSL_R_UNSUPPORTED_PROTOCOL:
+    case SSL_R_WRONG_SSL_VERSION:
+    case SSL_R_UNKNOWN_SSL_VERSION:
+    case SSL_R_INAPPROPRIATE_FALLBACK:
+        return error::no_shared_version;
+    case SSL_R_NO_SHARED_CIPHER:
+    case SSL_R_NO_COMMON_SIGNATURE_ALGORITHMS:
+        return error::no_shared_cipher;
+    case SSL_R_NO_SHARED_GROUP:
+        return error::no_shared_group;
+    case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
+        return error::no_client_certificate;
+    case SSL_R_CERTIFICATE_VERIFY_FAILED:
+        return error::bad_certificate;
+    case SSL_R_NO_APPLICATION_PROTOCOL:
+        return error::alpn_mismatch;
+    case SSL_R_NO_RENEGOTIATION:
+        return error::renegotiation;
+    case SSL_R_BAD_WRITE_RETRY:
+        return error::bad_retry;
+    case SSL_R_PROTOCOL_IS_SHUTDOWN:
+        return error::write_after_close;
+    case SSL_R_BIO_NOT_SET:
+    case SSL_R_NO_CERTIFICATE_SET:
+    case SSL_R_PRIVATE_KEY_OPERATION_FAILED:
+    case SSL_R_TICKET_ENCRYPTION_FAILED:
+    case SSL_R_UNINITIALIZED:
+        return error::library;
+    default:
+        // On a context that was built and warmed, what is left is what a peer sent.
+        return error::protocol_violation;
+    }
+}
+
+} // namespace
+
+error error_of(std::uint32_t library_error) noexcept
+{
+    int const reason = ERR_GET_REASON(library_error);
+    if (is_truncation(library_error))
+        return error::truncated;
+    if (ERR_GET_LIB(library_error) != ERR_LIB_SSL || reason <= common_reason_max)
+        return error::library;
+    return of_tls_reason(reason);
+}
+
+} // namespace cleat::tls::backend

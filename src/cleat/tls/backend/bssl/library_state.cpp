@@ -1,0 +1,131 @@
+// The BoringSSL family keeps no state that workers would contend for: a library_state is empty.
+
+#include <cleat/tls/backend.hpp>
+#include <cleat/tls/openssl_error.hpp>
+
+#include <openssl/digest.h>
+#include <openssl/ec_key.h>
+#include <openssl/hkdf.h>
+#include <openssl/nid.h>
+#include <openssl/pem.h>
+
+namespace cleat::tls::backend {
+namespace {
+
+// A key under a passphrase is an error for whoever started us, not a question on the terminal.
+int no_passphrase(char*, int, int, void*) noexcept
+{
+    return -1;
+}
+
+// The family knows the names of NIST and of X9.62, OpenSSL also those of RFC 8422.
+std::string known_spelling(std::string const& names)
+{
+    std::string spelt;
+    for (std::size_t at = 0; at <= names.size();) {
+        std::size_t const end = std::min(names.find(':', at), names.size());
+        std::string const name = names.substr(at, end - at);
+        spelt += name == "secp256r1" ? "P-256" : name;
+        if (end < names.size())
+            spelt += ':';
+        at = end + 1;
+    }
+    return spelt;
+}
+
+} // namespace
+
+struct library_state::state
+{
+};
+
+library_state::library_state() = default;
+library_state::library_state(library_state&&) noexcept = default;
+library_state& library_state::operator=(library_state&&) noexcept = default;
+library_state::~library_state() = default;
+
+ssl_ctx_ptr library_state::new_ctx(bool server) const
+{
+    return ssl_ctx_ptr{SSL_CTX_new(server ? TLS_server_method() : TLS_client_method())};
+}
+
+x509_ptr library_state::read_certificate(BIO* pem) const
+{
+    return x509_ptr{PEM_read_bio_X509(pem, nullptr, no_passphrase, nullptr)};
+}
+
+evp_pkey_ptr library_state::read_private_key(BIO* pem) const
+{
+    return evp_pkey_ptr{PEM_read_bio_PrivateKey(pem, nullptr, no_passphrase, nullptr)};
+}
+
+bool library_state::derive(
+    std::span<std::byte const> secret, std::span<std::byte const> info,
+    std::span<std::byte> out) const noexcept
+{
+    bool const done =
+        HKDF(
+            reinterpret_cast<std::uint8_t*>(out.data()), out.size(), EVP_sha256(),
+            reinterpret_cast<std::uint8_t const*>(secret.data()), secret.size(), nullptr, 0,
+            reinterpret_cast<std::uint8_t const*>(info.data()), info.size()) == 1;
+    if (!done)
+        clear_errors();
+    return done;
+}
+
+std::optional<key_type> key_type_of(EVP_PKEY* key) noexcept
+{
+    switch (EVP_PKEY_id(key)) {
+    case EVP_PKEY_RSA:
+        return key_type::rsa;
+    case EVP_PKEY_ED25519:
+        return key_type::ed25519;
+    case EVP_PKEY_EC:
+        break;
+    default:
+        return {};
+    }
+    switch (EC_GROUP_get_curve_name(EC_KEY_get0_group(EVP_PKEY_get0_EC_KEY(key)))) {
+    case NID_X9_62_prime256v1:
+        return key_type::ecdsa_p256;
+    case NID_secp384r1:
+        return key_type::ecdsa_p384;
+    case NID_secp521r1:
+        return key_type::ecdsa_p521;
+    default:
+        return {};
+    }
+}
+
+bool knows_group(SSL_CTX* ctx, std::string const& name)
+{
+    bool const known = set_groups(ctx, name);
+    clear_errors();
+    return known;
+}
+
+bool set_groups(SSL_CTX* ctx, std::string const& names)
+{
+    return SSL_CTX_set1_groups_list(ctx, known_spelling(names).c_str()) == 1;
+}
+
+void set_modes(SSL_CTX* ctx)
+{
+    // Renegotiation and compression do not exist here unless asked for; buffers are always
+    // released.
+    SSL_CTX_set_mode(ctx, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_NO_AUTO_CHAIN);
+}
+
+void set_ticket_lifetime(SSL_CTX* ctx, std::chrono::seconds lifetime) noexcept
+{
+    std::uint32_t const seconds = static_cast<std::uint32_t>(lifetime.count());
+    SSL_CTX_set_timeout(ctx, seconds);
+    SSL_CTX_set_session_psk_dhe_timeout(ctx, seconds);
+}
+
+void prepare(SSL* ssl) noexcept
+{
+    SSL_set_shed_handshake_config(ssl, 1); // About 2 KiB that only a handshake needs.
+}
+
+} // namespace cleat::tls::backend

@@ -1,0 +1,35 @@
+// What a handshake agreed on, as the BoringSSL family tells it.
+
+#include <cleat/tls/backend.hpp>
+#include <cleat/tls/certificate.hpp>
+
+namespace cleat::tls::backend {
+
+std::string_view group_name(SSL* ssl) noexcept
+{
+    char const* const found = SSL_get_group_name(SSL_get_group_id(ssl));
+    return found == nullptr ? std::string_view{} : found;
+}
+
+std::string_view signature_scheme(SSL* ssl) noexcept
+{
+    // What this side signed with is not kept after the handshake; a client knows what it verified.
+    if (SSL_is_server(ssl) == 1 || SSL_session_reused(ssl) == 1)
+        return {};
+    std::uint16_t const scheme = SSL_get_peer_signature_algorithm(ssl);
+    char const* const found = scheme == 0 ? nullptr : SSL_get_signature_algorithm_name(scheme, 1);
+    return found == nullptr ? std::string_view{} : found;
+}
+
+bool has_peer_certificate(SSL* ssl) noexcept
+{
+    return SSL_get0_peer_certificates(ssl) != nullptr; // Raw bytes: asking parses nothing.
+}
+
+std::string peer_common_name(SSL* ssl)
+{
+    x509_ptr const peer{SSL_get_peer_certificate(ssl)};
+    return peer == nullptr ? std::string{} : common_name(peer.get());
+}
+
+} // namespace cleat::tls::backend

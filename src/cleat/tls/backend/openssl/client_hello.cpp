@@ -1,0 +1,76 @@
+// The early look at a ClientHello, OpenSSL's way: the callback may say which alert it refuses with.
+
+#include <cleat/tls/backend.hpp>
+#include <cleat/tls/client_hello.hpp>
+
+#include <string>
+
+namespace cleat::tls::backend {
+namespace {
+
+// The mark that a connection was refused for its name. Its address is its value; set on refusal
+// only, since a first ex_data makes the library allocate.
+char const refused_mark = 0;
+
+int refused_index() noexcept
+{
+    static int const index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+    return index;
+}
+
+SSL* ssl_of(void const* native) noexcept
+{
+    return static_cast<SSL*>(const_cast<void*>(native));
+}
+
+int look_at(SSL* ssl, int* alert, void* argument) noexcept
+{
+    hello_chooser const& chooser = *static_cast<hello_chooser const*>(argument);
+    SSL_CTX* const chosen = chooser.choose(chooser.with, client_hello{ssl});
+    if (chosen == nullptr) {
+        SSL_set_ex_data(ssl, refused_index(), const_cast<char*>(&refused_mark));
+        // The library has not come to SNI yet, and the log wants to say which name it was.
+        std::string const name{server_name_in(client_hello{ssl}.body_of(extension::server_name))};
+        SSL_set_tlsext_host_name(ssl, name.c_str());
+        *alert = SSL_AD_UNRECOGNIZED_NAME;
+        return SSL_CLIENT_HELLO_ERROR;
+    }
+    // Changing copies the certificate's entry: not done where it changes nothing.
+    if (chosen != SSL_get_SSL_CTX(ssl) && SSL_set_SSL_CTX(ssl, chosen) == nullptr) {
+        *alert = SSL_AD_INTERNAL_ERROR;
+        return SSL_CLIENT_HELLO_ERROR;
+    }
+    return SSL_CLIENT_HELLO_SUCCESS;
+}
+
+} // namespace
+
+octets client_hello::cipher_suites() const noexcept
+{
+    unsigned char const* bytes = nullptr;
+    std::size_t const size = SSL_client_hello_get0_ciphers(ssl_of(native_), &bytes);
+    return {bytes, size};
+}
+
+octets client_hello::body_of(extension number) const noexcept
+{
+    unsigned char const* bytes = nullptr;
+    std::size_t size = 0;
+    if (SSL_client_hello_get0_ext(ssl_of(native_), static_cast<unsigned>(number), &bytes, &size) !=
+        1)
+        return {};
+    return {bytes, size};
+}
+
+void on_client_hello(SSL_CTX* ctx, hello_chooser const* chooser)
+{
+    static_cast<void>(refused_index());
+    SSL_CTX_set_client_hello_cb(ctx, look_at, const_cast<hello_chooser*>(chooser));
+}
+
+bool refused_name(SSL* ssl) noexcept
+{
+    return SSL_get_ex_data(ssl, refused_index()) == &refused_mark;
+}
+
+} // namespace cleat::tls::backend

@@ -1,0 +1,54 @@
+// What a handshake agreed on, as OpenSSL tells it.
+
+#include <cleat/tls/backend.hpp>
+#include <cleat/tls/certificate.hpp>
+
+#include <array>
+
+namespace cleat::tls::backend {
+namespace {
+
+struct spelling
+{
+    std::string_view library;
+    std::string_view ours;
+};
+
+// OpenSSL gives back other names than one sets the groups with.
+constexpr std::array<spelling, 5> spellings{{
+    {"secp256r1", "P-256"},
+    {"secp384r1", "P-384"},
+    {"secp521r1", "P-521"},
+    {"x25519", "X25519"},
+    {"x448", "X448"},
+}};
+
+} // namespace
+
+std::string_view group_name(SSL* ssl) noexcept
+{
+    if (SSL_get_session(ssl) == nullptr)
+        return {}; // A handshake that failed early: OpenSSL 3.0 would look into the session that is
+                   // not there.
+    int const group = static_cast<int>(SSL_get_negotiated_group(ssl));
+    char const* const found = group == NID_undef ? nullptr : SSL_group_to_name(ssl, group);
+    if (found == nullptr)
+        return {};
+    for (spelling const& each : spellings)
+        if (each.library == found)
+            return each.ours;
+    return found;
+}
+
+bool has_peer_certificate(SSL* ssl) noexcept
+{
+    return SSL_get0_peer_certificate(ssl) != nullptr;
+}
+
+std::string peer_common_name(SSL* ssl)
+{
+    X509 const* const peer = SSL_get0_peer_certificate(ssl);
+    return peer == nullptr ? std::string{} : common_name(peer);
+}
+
+} // namespace cleat::tls::backend

@@ -1,0 +1,17 @@
+// The signature scheme from OpenSSL 3.5 on, which knows its name.
+
+#include <cleat/tls/backend.hpp>
+
+namespace cleat::tls::backend {
+
+std::string_view signature_scheme(SSL* ssl) noexcept
+{
+    if (SSL_session_reused(ssl) == 1)
+        return {}; // Nothing was signed.
+    char const* name = nullptr;
+    long const known = SSL_is_server(ssl) == 1 ? SSL_get0_signature_name(ssl, &name)
+                                               : SSL_get0_peer_signature_name(ssl, &name);
+    return known == 1 && name != nullptr ? std::string_view{name} : std::string_view{};
+}
+
+} // namespace cleat::tls::backend

@@ -1,0 +1,19 @@
+# OpenSSL 3.0 to 4.0. All of them have what cleat uses but for what a probe asks for.
+include(CleatProbe)
+cleat_probe(CLEAT_OPENSSL_USABLE openssl_usable.c)
+if(NOT CLEAT_OPENSSL_USABLE)
+  message(FATAL_ERROR "cmake/probes/openssl_usable.c does not compile against this OpenSSL: 3.0 or "
+    "later is needed, with its headers (package libssl-dev). CMakeFiles/CMakeConfigureLog.yaml or "
+    "CMakeError.log says more")
+endif()
+cleat_probe(CLEAT_OPENSSL_SIGNATURE_NAME openssl_signature_name.c)
+if(CLEAT_OPENSSL_SIGNATURE_NAME)
+  set(_signature_scheme backend/openssl/signature_scheme_by_name.cpp)
+else()
+  set(_signature_scheme backend/openssl/signature_scheme_by_nid.cpp)
+endif()
+set(CLEAT_TLS_BACKEND_SOURCES
+  backend/openssl/client_hello.cpp backend/openssl/errors.cpp backend/openssl/library_state.cpp
+  backend/openssl/session_facts.cpp backend/openssl/ssl_writev_library.cpp
+  backend/openssl/ticket_callback.cpp
+  ${_signature_scheme})

@@ -1,0 +1,75 @@
+// Session tickets with OpenSSL: AES-256-CBC and HMAC-SHA256 under the keys of ticket_keys.
+
+#include <cleat/tls/backend/openssl/state.hpp>
+#include <cleat/tls/ticket_keys.hpp>
+
+#include <openssl/core_names.h>
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <array>
+
+namespace cleat::tls::backend {
+namespace {
+
+int keys_index() noexcept
+{
+    static int const index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+    return index;
+}
+
+bool set_mac_key(EVP_MAC_CTX* mac, ticket_keys::key const& key) noexcept
+{
+    std::array<char, 7> digest{"SHA256"};
+    std::array<OSSL_PARAM, 3> const parameters{
+        OSSL_PARAM_construct_octet_string(
+            OSSL_MAC_PARAM_KEY, const_cast<std::uint8_t*>(key.hmac.data()), key.hmac.size()),
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(), 0),
+        OSSL_PARAM_construct_end()};
+    return EVP_MAC_CTX_set_params(mac, parameters.data()) == 1;
+}
+
+// What to return is in SSL_CTX_set_tlsext_ticket_key_evp_cb(3): -1 fails the handshake, 0 goes
+// without a ticket, 1 is good, 2 asks for a new ticket.
+int on_ticket(
+    SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac,
+    int sealing) noexcept
+{
+    ticket_keys& keys =
+        *static_cast<ticket_keys*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), keys_index()));
+    library_state::state const& library = keys.library().native();
+    if (sealing == 1) {
+        ticket_keys::key const* const key = keys.current();
+        if (key == nullptr)
+            return 0;
+        std::ranges::copy(key->name, name);
+        bool const ready =
+            RAND_bytes_ex(library.library.get(), iv, EVP_MAX_IV_LENGTH, 0) == 1 &&
+            EVP_EncryptInit_ex2(cipher, library.aes_256_cbc.get(), key->aes.data(), iv, nullptr) ==
+                1 &&
+            set_mac_key(mac, *key);
+        return ready ? 1 : -1;
+    }
+    ticket_keys::opened const found = keys.find(std::span<std::uint8_t const, 16>{name, 16});
+    if (found.with == nullptr)
+        return 0;
+    bool const ready =
+        set_mac_key(mac, *found.with) &&
+        EVP_DecryptInit_ex2(
+            cipher, library.aes_256_cbc.get(), found.with->aes.data(), iv, nullptr) == 1;
+    if (!ready)
+        return -1;
+    // A TLS 1.3 client uses a ticket once (RFC 8446, appendix C.4), so each one is answered with
+    // the next.
+    return found.renew || SSL_version(ssl) == TLS1_3_VERSION ? 2 : 1;
+}
+
+} // namespace
+
+void on_ticket_key(SSL_CTX* ctx, ticket_keys* keys)
+{
+    SSL_CTX_set_ex_data(ctx, keys_index(), keys);
+    SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket);
+}
+
+} // namespace cleat::tls::backend

@@ -1,0 +1,20 @@
+// capabilities: what the linked TLS library can do, asked at run time.
+
+#pragma once
+
+namespace cleat::tls {
+
+/// capabilities lists what differs between TLS libraries. A setting whose capability is missing is
+/// an error at start-up; `cleat --version` prints the list.
+struct capabilities
+{
+    bool post_quantum_group = false; ///< X25519MLKEM768 (draft-ietf-tls-ecdhe-mlkem).
+    bool library_contexts = false;   ///< Workers have library contexts of their own (OSSL_LIB_CTX).
+    bool signature_scheme = false;   ///< handshake_info::signature_scheme is known for this side.
+    bool sheds_handshake = false;    ///< An established connection gives its handshake memory back.
+};
+
+/// library_capabilities is constant for a process.
+[[nodiscard]] capabilities library_capabilities() noexcept;
+
+} // namespace cleat::tls

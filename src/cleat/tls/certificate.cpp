@@ -1,0 +1,286 @@
+#include <cleat/tls/certificate.hpp>
+#include <cleat/tls/context.hpp>
+#include <cleat/tls/name_index.hpp>
+#include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/pem.hpp>
+
+#include <openssl/x509v3.h>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <limits>
+
+namespace cleat::tls {
+namespace {
+
+using time_point = std::chrono::system_clock::time_point;
+using general_names_ptr = std::unique_ptr<GENERAL_NAMES, freed_by<GENERAL_NAMES_free>>;
+
+template <class... Parts>
+[[noreturn]] void refuse(fmt::format_string<Parts...> text, Parts&&... parts)
+{
+    clear_errors();
+    throw spec_error{fmt::format(text, std::forward<Parts>(parts)...)};
+}
+
+std::string words_of(library_failure const& why)
+{
+    return why.reason.empty() ? "no reason given" : why.reason;
+}
+
+bio_ptr bio_over(std::string_view text)
+{
+    bio_ptr bio{BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))};
+    if (bio == nullptr)
+        throw std::bad_alloc{};
+    return bio;
+}
+
+std::vector<pem_block> blocks_of(std::string_view text, std::string const& origin)
+{
+    constexpr std::size_t pem_size_max = std::numeric_limits<int>::max(); // BIO counts with an int.
+    if (text.size() > pem_size_max)
+        refuse("{}: {} bytes are too much for a PEM file", origin, text.size());
+    return pem_blocks(text);
+}
+
+void require_complete(pem_block const& block, std::string const& origin)
+{
+    if (!block.complete)
+        refuse(
+            "{}: the {} that begins on line {} has no end: the file is cut short; copy it again",
+            origin, block.label, block.line);
+}
+
+std::vector<x509_ptr> read_certificates(
+    backend::library_state const& library, std::string_view text, std::string const& origin)
+{
+    std::vector<x509_ptr> found;
+    for (pem_block const& block : blocks_of(text, origin)) {
+        if (!block.is_certificate())
+            continue;
+        require_complete(block, origin);
+        clear_errors();
+        bio_ptr const bio = bio_over(block.text);
+        x509_ptr one = library.read_certificate(bio.get());
+        if (one == nullptr)
+            refuse(
+                "{}: the certificate on line {} cannot be decoded ({}): the file is damaged; get "
+                "it "
+                "again from where it was issued",
+                origin, block.line, words_of(drain_errors()));
+        found.push_back(std::move(one));
+    }
+    return found;
+}
+
+evp_pkey_ptr read_key(
+    backend::library_state const& library, std::string_view text, std::string const& origin)
+{
+    std::vector<pem_block> const blocks = blocks_of(text, origin);
+    auto const block = std::ranges::find_if(blocks, &pem_block::is_private_key);
+    if (block == blocks.end())
+        refuse(
+            "{}: there is no private key in it: append the key in PEM form, or name the file with "
+            "the "
+            "key",
+            origin);
+    require_complete(*block, origin);
+    if (block->is_encrypted())
+        refuse(
+            "{}: the private key on line {} is encrypted, and nobody is there to be asked for the "
+            "passphrase: decrypt it with `openssl pkey -in FILE -out KEY` and restrict KEY to its "
+            "owner",
+            origin, block->line);
+    clear_errors();
+    bio_ptr const bio = bio_over(block->text);
+    evp_pkey_ptr key = library.read_private_key(bio.get());
+    if (key == nullptr)
+        refuse(
+            "{}: the private key on line {} cannot be decoded ({}): the file is damaged, or the "
+            "key is "
+            "of a type that {} does not have; use RSA, or ECDSA on P-256",
+            origin, block->line, words_of(drain_errors()), library_version());
+    return key;
+}
+
+void match(certificate const& read)
+{
+    if (X509_check_private_key(read.leaf.get(), read.key.get()) == 1)
+        return;
+    clear_errors();
+    for (std::size_t i = 0; i < read.chain.size(); ++i)
+        if (X509_check_private_key(read.chain[i].get(), read.key.get()) == 1)
+            refuse(
+                "{}: the private key belongs to certificate {} of the file, not to the first: put "
+                "the "
+                "server's own certificate first, then the intermediates",
+                read.origin, i + 2);
+    refuse(
+        "{}: the private key does not belong to the certificate: compare `openssl x509 -pubkey "
+        "-noout` of "
+        "the one with `openssl pkey -pubout` of the other",
+        read.origin);
+}
+
+std::string date(ASN1_TIME const* at)
+{
+    std::tm parts{};
+    if (ASN1_TIME_to_tm(at, &parts) != 1)
+        return "an unreadable date";
+    return fmt::format("{:%Y-%m-%d %H:%M} UTC", parts);
+}
+
+std::time_t seconds(ASN1_TIME const* at)
+{
+    std::tm parts{};
+    return ASN1_TIME_to_tm(at, &parts) == 1 ? timegm(&parts) : -1;
+}
+
+void check_dates(
+    X509 const* one, std::string_view which, std::string const& origin, time_point now,
+    std::vector<std::string>& warnings)
+{
+    std::time_t const today = std::chrono::system_clock::to_time_t(now);
+    ASN1_TIME const* const first = X509_get0_notBefore(one);
+    ASN1_TIME const* const last = X509_get0_notAfter(one);
+    if (seconds(last) < today)
+        warnings.push_back(fmt::format(
+            "{}: {} expired on {}: clients will refuse it; renew it", origin, which, date(last)));
+    else if (seconds(first) > today)
+        warnings.push_back(fmt::format(
+            "{}: {} is valid from {} only: clients will refuse it until then; check this machine's "
+            "clock",
+            origin, which, date(first)));
+}
+
+void check_chain(certificate const& read, time_point now, std::vector<std::string>& warnings)
+{
+    check_dates(read.leaf.get(), "the certificate", read.origin, now, warnings);
+    X509 const* below = read.leaf.get();
+    for (std::size_t i = 0; i < read.chain.size(); ++i) {
+        X509 const* const above = read.chain[i].get();
+        check_dates(
+            above, fmt::format("certificate {} of the chain", i + 2), read.origin, now, warnings);
+        if (X509_NAME_cmp(X509_get_issuer_name(below), X509_get_subject_name(above)) != 0)
+            warnings.push_back(fmt::format(
+                "{}: certificate {} did not issue the one before it: put the chain in order, "
+                "server first, "
+                "or some clients will not find the way to the root",
+                read.origin, i + 2));
+        below = above;
+    }
+}
+
+std::string_view text_of(ASN1_STRING const* string)
+{
+    return {
+        reinterpret_cast<char const*>(ASN1_STRING_get0_data(string)),
+        static_cast<std::size_t>(ASN1_STRING_length(string))};
+}
+
+void add_name(certificate& read, std::string_view name, std::vector<std::string>& warnings)
+{
+    if (name_index::is_usable(name))
+        read.names.emplace_back(name);
+    else
+        warnings.push_back(fmt::format(
+            "{}: the name {:?} in the certificate is no DNS name and no wildcard for one label: no "
+            "client "
+            "will be matched by it",
+            read.origin, name));
+}
+
+// RFC 6125, section 6.4.4: the CN counts only where there is no DNS name in the SAN.
+void read_names(certificate& read, std::vector<std::string>& warnings)
+{
+    general_names_ptr const san{static_cast<GENERAL_NAMES*>(
+        X509_get_ext_d2i(read.leaf.get(), NID_subject_alt_name, nullptr, nullptr))};
+    bool any = false;
+    int const count = san == nullptr ? 0 : static_cast<int>(sk_GENERAL_NAME_num(san.get()));
+    for (int i = 0; i < count; ++i) {
+        GENERAL_NAME const* const each = sk_GENERAL_NAME_value(
+            san.get(), static_cast<decltype(sk_GENERAL_NAME_num(san.get()))>(i));
+        if (each->type != GEN_DNS)
+            continue;
+        any = true;
+        add_name(read, text_of(each->d.dNSName), warnings);
+    }
+    if (any)
+        return;
+    if (std::string const name = common_name(read.leaf.get()); name_index::is_usable(name))
+        read.names.push_back(name);
+}
+
+} // namespace
+
+certificate read_certificate(
+    backend::library_state const& library, certificate_source const& source, time_point now,
+    std::vector<std::string>& warnings)
+{
+    certificate read;
+    read.origin = source.origin.empty() ? "certificate" : source.origin;
+    read.chain = read_certificates(library, source.chain, read.origin);
+    if (read.chain.empty())
+        refuse(
+            "{}: there is no certificate in it: expected PEM, a block from -----BEGIN "
+            "CERTIFICATE----- to "
+            "-----END CERTIFICATE-----",
+            read.origin);
+    read.leaf = std::move(read.chain.front());
+    read.chain.erase(read.chain.begin());
+
+    read.key = read_key(library, source.private_key, read.origin);
+    match(read);
+    std::optional<key_type> const type = backend::key_type_of(read.key.get());
+    if (!type)
+        refuse(
+            "{}: TLS servers here use RSA, ECDSA on P-256, P-384 or P-521, and Ed25519: this key "
+            "is none "
+            "of them; have a certificate issued for an ECDSA P-256 key",
+            read.origin);
+    read.type = *type;
+
+    check_chain(read, now, warnings);
+    read_names(read, warnings);
+    clear_errors();
+    return read;
+}
+
+std::vector<x509_ptr> read_authorities(
+    backend::library_state const& library, std::string_view pem, std::string const& origin)
+{
+    std::string const named = origin.empty() ? "authorities" : origin;
+    std::vector<x509_ptr> found = read_certificates(library, pem, named);
+    if (found.empty())
+        refuse(
+            "{}: there is no certificate in it: expected the authorities' certificates in PEM form",
+            named);
+    clear_errors();
+    return found;
+}
+
+std::string common_name(X509 const* of)
+{
+    auto const* const subject = X509_get_subject_name(of);
+    int last = -1;
+    for (int at = -1; (at = X509_NAME_get_index_by_NID(subject, NID_commonName, at)) >= 0;)
+        last = at;
+    if (last < 0)
+        return {};
+    X509_NAME_ENTRY const* const entry = X509_NAME_get_entry(subject, last);
+    unsigned char* utf8 = nullptr;
+    int const size = ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(entry));
+    if (size < 0) {
+        clear_errors();
+        return {};
+    }
+    std::string name{reinterpret_cast<char const*>(utf8), static_cast<std::size_t>(size)};
+    OPENSSL_free(utf8);
+    return name;
+}
+
+} // namespace cleat::tls

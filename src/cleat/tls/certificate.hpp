@@ -1,0 +1,44 @@
+// certificate: a server's certificate with its chain and key, read from PEM and checked. Not a
+// public header.
+
+#pragma once
+
+#include <cleat/tls/backend.hpp>
+#include <cleat/tls/context_spec.hpp>
+#include <cleat/tls/handles.hpp>
+#include <cleat/tls/key_type.hpp>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cleat::tls {
+
+/// certificate is what one certificate_source holds, in the library's own form.
+struct certificate
+{
+    x509_ptr leaf;
+    std::vector<x509_ptr> chain; ///< Intermediates in the order of the file.
+    evp_pkey_ptr key;
+    key_type type = key_type::rsa;
+    std::vector<std::string> names; ///< DNS names and wildcards that it answers to.
+    std::string origin;
+};
+
+/// read_certificate throws spec_error, which names the origin and what to do, when there is no
+/// usable certificate and key. What only deserves attention is added to warnings: expiry, order,
+/// odd names.
+[[nodiscard]] certificate read_certificate(
+    backend::library_state const& library, certificate_source const& source,
+    std::chrono::system_clock::time_point now, std::vector<std::string>& warnings);
+
+/// read_authorities reads every certificate of a PEM text; spec_error when there is none or one is
+/// bad.
+[[nodiscard]] std::vector<x509_ptr> read_authorities(
+    backend::library_state const& library, std::string_view pem, std::string const& origin);
+
+/// common_name is the last CN of the subject in UTF-8, or empty.
+[[nodiscard]] std::string common_name(X509 const* of);
+
+} // namespace cleat::tls

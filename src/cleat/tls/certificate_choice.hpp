@@ -1,0 +1,63 @@
+// certificate_choice: which of a server's certificates a client gets. Not a public header.
+
+#pragma once
+
+#include <cleat/tls/backend.hpp>
+#include <cleat/tls/certificate.hpp>
+#include <cleat/tls/name_index.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cleat::tls {
+
+/// certificate_choice decides by SNI, then by the kind of key. Connections begin on initial(), so
+/// that a client that wants what most clients want changes nothing.
+class certificate_choice
+{
+public:
+    struct rules
+    {
+        bool tls_1_2 = true;
+        bool tls_1_3 = true;
+        bool refuse_unknown_names = false;
+    };
+
+    explicit certificate_choice(rules use) noexcept : rules_{use} {}
+
+    /// add takes the next certificate, with the SSL_CTX that serves it, which must outlive the
+    /// choice. The last one added is the default, together with one of the other kind of key for
+    /// the same names.
+    void add(certificate const& next, SSL_CTX* ctx, std::vector<std::string>& warnings);
+
+    /// initial is the SSL_CTX that connections are made from. Null before the first add.
+    [[nodiscard]] SSL_CTX* initial() const noexcept;
+
+    /// is_needed: there is something to choose, or someone to refuse.
+    [[nodiscard]] bool is_needed() const noexcept;
+
+    /// choose answers a ClientHello; null refuses it. No SNI is no unknown name.
+    [[nodiscard]] SSL_CTX* choose(backend::client_hello const& hello) const noexcept;
+
+private:
+    struct served
+    {
+        SSL_CTX* ctx;
+        key_type type;
+        std::string origin;
+    };
+
+    [[nodiscard]] name_index::number preferred(
+        name_index::choice const& from, backend::client_hello const& hello) const noexcept;
+    void choose_default(certificate const& last, name_index::number number);
+
+    rules rules_;
+    std::vector<served> served_;
+    std::vector<std::uint16_t> ecdsa_suites_; // TLS 1.2 suites for ECDSA that the settings allow.
+    name_index names_;
+    name_index::choice default_;
+};
+
+} // namespace cleat::tls

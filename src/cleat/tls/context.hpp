@@ -1,0 +1,57 @@
+// context: the settings of TLS connections, made from a spec, immutable, one for each worker.
+
+#pragma once
+
+#include <cleat/tls/context_spec.hpp>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+struct ssl_ctx_st;
+struct ssl_st;
+
+namespace cleat::tls {
+
+/// spec_error says what in a context_spec cannot be used: what() names the origin and the cure.
+struct spec_error : std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
+
+/// context owns its library context where the TLS library has one, its own parsed copies of
+/// certificates and keys, and its ticket keys, so that two workers' contexts share nothing.
+///
+/// It must outlive the engines made from it. Engines of one context stay on one thread.
+class context
+{
+public:
+    /// Builds everything or throws spec_error. Warms the library: what it fetches and caches on
+    /// first use is there before the first connection.
+    explicit context(context_spec const& spec);
+    context(context&&) noexcept;
+    context& operator=(context&&) noexcept;
+    ~context();
+
+    [[nodiscard]] tls::role role() const noexcept;
+
+    /// warnings are findings that do not prevent service: an expired certificate, a name that two
+    /// certificates answer to, a chain in the wrong order. One sentence each, with the origin.
+    [[nodiscard]] std::vector<std::string> const& warnings() const noexcept;
+
+    /// native_handle is the library's SSL_CTX for settings that a spec has no word for.
+    [[nodiscard]] ssl_ctx_st* native_handle() const noexcept;
+
+    /// prepare_client gives a new SSL of a client context its role, SNI and the name to verify.
+    void prepare_client(ssl_st* ssl) const;
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+/// library_version is the linked TLS library's own name and version: "AWS-LC 5.12.0".
+[[nodiscard]] std::string library_version();
+
+} // namespace cleat::tls

@@ -1,0 +1,245 @@
+#include <cleat/tls/certificate.hpp>
+#include <cleat/tls/context.hpp>
+#include <cleat/tls/context_settings.hpp>
+#include <cleat/tls/name_lists.hpp>
+#include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/session_keeper.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include <arpa/inet.h>
+
+namespace cleat::tls {
+namespace {
+
+// RFC 8446, section 4.6.1: no client may keep a ticket for longer.
+constexpr std::chrono::seconds ticket_lifetime_max = std::chrono::hours{24 * 7};
+
+void require(bool done, std::string_view what)
+{
+    if (!done)
+        throw spec_error{
+            fmt::format("{}: {} refuses it: {}", what, library_version(), drain_errors().reason)};
+}
+
+void check_versions(context_spec const& spec)
+{
+    for (protocol_version const each : {spec.version_min, spec.version_max})
+        if (each != protocol_version::tls_1_2 && each != protocol_version::tls_1_3)
+            throw spec_error{fmt::format(
+                "protocol version 0x{:04x} is not supported: give TLSv1.2 or TLSv1.3 (RFC 8996 "
+                "ended the "
+                "older ones)",
+                static_cast<unsigned>(each))};
+    if (spec.version_min > spec.version_max)
+        throw spec_error{"the lowest TLS version is above the highest: no client could connect"};
+}
+
+void check_roles(context_spec const& spec)
+{
+    bool const server = spec.role == role::server;
+    if (!server && spec.verify == peer_verification::optional)
+        throw spec_error{"a client either verifies its server or does not: give required or none"};
+    if (server && spec.verify != peer_verification::none && spec.verify_authorities.empty())
+        throw spec_error{
+            "client certificates are to be verified, but there are no authorities to verify "
+            "them by: name a file with the authorities' certificates (client-verify-ca)"};
+    if (spec.tickets != nullptr && spec.ticket_rotation < std::chrono::seconds{1})
+        throw spec_error{"ticket keys cannot rotate more often than once in a second"};
+}
+
+std::vector<unsigned char> alpn_on_wire(std::vector<std::string> const& protocols)
+{
+    constexpr std::size_t name_size_max =
+        255; // Each has a length of one byte, the list one of two.
+    constexpr std::size_t list_size_max = 65535;
+    std::vector<unsigned char> wire;
+    for (std::string const& name : protocols) {
+        if (name.empty() || name.size() > name_size_max)
+            throw spec_error{fmt::format(
+                "ALPN: \"{}\" is {} bytes long: a protocol's name has 1 to 255 (RFC 7301, section "
+                "3.1)",
+                name, name.size())};
+        wire.push_back(static_cast<unsigned char>(name.size()));
+        wire.insert(wire.end(), name.begin(), name.end());
+    }
+    if (wire.size() > list_size_max)
+        throw spec_error{"ALPN: the list of protocols is longer than 65535 bytes"};
+    return wire;
+}
+
+// What a session is bound to. A resumed handshake shows no certificate again, so a session made
+// under other rules of verification must not be taken for one made under these.
+std::array<std::byte, 32> hash_of_rules(
+    backend::library_state const& library, context_spec const& spec)
+{
+    std::string text = fmt::format(
+        "{}:{}\nverify {}\n", spec.session_scope.size(), spec.session_scope,
+        static_cast<unsigned>(spec.verify));
+    text += spec.verify_authorities;
+    std::array<std::byte, 32> hash{};
+    require(
+        library.derive(
+            std::as_bytes(std::span{text}), std::as_bytes(std::span{"cleat session scope 1"}),
+            hash),
+        "session scope");
+    return hash;
+}
+
+int choose_alpn(
+    SSL*, unsigned char const** chosen, unsigned char* chosen_size, unsigned char const* offered,
+    unsigned offered_size, void* argument) noexcept
+{
+    std::vector<unsigned char> const& ours =
+        *static_cast<std::vector<unsigned char> const*>(argument);
+    unsigned char* found = nullptr;
+    int const verdict = SSL_select_next_proto(
+        &found, chosen_size, ours.data(), static_cast<unsigned>(ours.size()), offered,
+        offered_size);
+    *chosen = found;
+    return verdict == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+} // namespace
+
+bool is_ip_address(std::string const& text) noexcept
+{
+    in6_addr room{};
+    return inet_pton(AF_INET, text.c_str(), &room) == 1 ||
+           inet_pton(AF_INET6, text.c_str(), &room) == 1;
+}
+
+context_settings::context_settings(
+    backend::library_state const& library, context_spec const& spec,
+    std::vector<std::string>& warnings)
+    : alpn_{alpn_on_wire(spec.alpn)}
+{
+    check_versions(spec);
+    check_roles(spec);
+    ssl_ctx_ptr const scratch = library.new_ctx(spec.role == role::server);
+    require(scratch != nullptr, "TLS");
+    groups_ = usable_groups(scratch.get(), spec.groups);
+    if (spec.version_min == protocol_version::tls_1_2)
+        check_ciphers(scratch.get(), spec.ciphers, warnings);
+    if (spec.version_max == protocol_version::tls_1_3)
+        check_ciphersuites(scratch.get(), spec.ciphersuites);
+    session_id_context_ = hash_of_rules(library, spec);
+
+    if (spec.verify == peer_verification::none || spec.verify_authorities.empty())
+        return;
+    authorities_ = read_authorities(library, spec.verify_authorities, spec.verify_origin);
+    store_.reset(X509_STORE_new());
+    require(store_ != nullptr, "authorities");
+    for (x509_ptr const& each : authorities_)
+        require(X509_STORE_add_cert(store_.get(), each.get()) == 1, "authorities");
+}
+
+ssl_ctx_ptr context_settings::new_ctx(
+    backend::library_state const& library, context_spec const& spec, ticket_keys* tickets) const
+{
+    ssl_ctx_ptr ctx = library.new_ctx(spec.role == role::server);
+    require(ctx != nullptr, "TLS");
+    backend::set_modes(ctx.get());
+    require(
+        SSL_CTX_set_min_proto_version(ctx.get(), static_cast<std::uint16_t>(spec.version_min)) ==
+                1 &&
+            SSL_CTX_set_max_proto_version(
+                ctx.get(), static_cast<std::uint16_t>(spec.version_max)) == 1,
+        "protocol versions");
+    apply_suites(ctx.get(), spec);
+    apply_tickets(ctx.get(), spec, tickets);
+    apply_verification(ctx.get(), spec);
+    apply_alpn(ctx.get(), spec);
+    return ctx;
+}
+
+void context_settings::apply_suites(SSL_CTX* ctx, context_spec const& spec) const
+{
+    if (spec.version_min == protocol_version::tls_1_2)
+        require(SSL_CTX_set_cipher_list(ctx, spec.ciphers.c_str()) == 1, "ciphers");
+    if (!spec.ciphersuites.empty() && spec.version_max == protocol_version::tls_1_3)
+        require(SSL_CTX_set_ciphersuites(ctx, spec.ciphersuites.c_str()) == 1, "ciphersuites");
+    require(backend::set_groups(ctx, groups_), "groups");
+    require(
+        spec.signature_algorithms.empty() ||
+            SSL_CTX_set1_sigalgs_list(ctx, spec.signature_algorithms.c_str()) == 1,
+        "signature algorithms");
+    if (spec.prefer_server_ciphers)
+        SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
+    else
+        SSL_CTX_clear_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
+    clear_errors(); // Names that check_ciphers has warned of.
+}
+
+void context_settings::apply_tickets(
+    SSL_CTX* ctx, context_spec const& spec, ticket_keys* tickets) const
+{
+    // A cache in the process would be shared state, and memory for each client that ever came.
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+    require(
+        SSL_CTX_set_session_id_context(
+            ctx, reinterpret_cast<unsigned char const*>(session_id_context_.data()),
+            static_cast<unsigned>(session_id_context_.size())) == 1,
+        "session scope");
+    if (spec.role == role::client) {
+        if (spec.keep_sessions)
+            keep_sessions(ctx);
+        if (!spec.want_tickets)
+            SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
+        return;
+    }
+    require(SSL_CTX_set_num_tickets(ctx, tickets == nullptr ? 0 : 1) == 1, "tickets");
+    if (tickets == nullptr) {
+        SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
+        return;
+    }
+    backend::on_ticket_key(ctx, tickets);
+    backend::set_ticket_lifetime(ctx, std::min(spec.ticket_rotation, ticket_lifetime_max));
+}
+
+void context_settings::apply_verification(SSL_CTX* ctx, context_spec const& spec) const
+{
+    if (spec.verify == peer_verification::none) {
+        SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, nullptr);
+        return;
+    }
+    bool const required = spec.verify == peer_verification::required;
+    SSL_CTX_set_verify(
+        ctx, SSL_VERIFY_PEER | (required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nullptr);
+    if (store_ != nullptr)
+        SSL_CTX_set1_cert_store(ctx, store_.get());
+    else
+        require(SSL_CTX_set_default_verify_paths(ctx) == 1, "the system's authorities");
+    if (spec.role == role::server) {
+        // The names that clients choose a certificate by (RFC 8446, section 4.2.4).
+        for (x509_ptr const& each : authorities_)
+            require(SSL_CTX_add_client_CA(ctx, each.get()) == 1, "authorities");
+        return;
+    }
+    X509_VERIFY_PARAM* const rules = SSL_CTX_get0_param(ctx);
+    std::string const& name = spec.server_name;
+    if (is_ip_address(name))
+        require(X509_VERIFY_PARAM_set1_ip_asc(rules, name.c_str()) == 1, "the server's address");
+    else if (!name.empty())
+        require(
+            X509_VERIFY_PARAM_set1_host(rules, name.c_str(), name.size()) == 1,
+            "the server's name");
+}
+
+void context_settings::apply_alpn(SSL_CTX* ctx, context_spec const& spec) const
+{
+    if (alpn_.empty())
+        return;
+    if (spec.role == role::server)
+        SSL_CTX_set_alpn_select_cb(
+            ctx, choose_alpn, const_cast<std::vector<unsigned char>*>(&alpn_));
+    else // Zero is success, unlike everywhere else.
+        require(
+            SSL_CTX_set_alpn_protos(ctx, alpn_.data(), static_cast<unsigned>(alpn_.size())) == 0,
+            "ALPN");
+}
+
+} // namespace cleat::tls

@@ -1,0 +1,103 @@
+// context_spec: everything that a TLS context is made of, as a plain struct with every default
+// stated.
+
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cleat::tls {
+
+enum class role : std::uint8_t
+{
+    server,
+    client
+};
+
+enum class protocol_version : std::uint16_t
+{
+    tls_1_2 = 0x0303,
+    tls_1_3 = 0x0304
+};
+
+/// peer_verification says what a server asks of its clients, or a client of its server.
+enum class peer_verification : std::uint8_t
+{
+    none,     ///< No certificate is asked for (server), or none is checked (client).
+    optional, ///< Asked for; one that is sent must verify. Servers only.
+    required, ///< A certificate that verifies, or no connection.
+};
+
+/// certificate_source is one certificate with its chain and its key, as PEM text.
+struct certificate_source
+{
+    std::string chain;       ///< Leaf first, then intermediates.
+    std::string private_key; ///< May be the same text as the chain: the key is found in it.
+    std::string origin;      ///< Where it came from, for error messages: a file's name.
+};
+
+/// ticket_secret is what session ticket keys are derived from; share it to share resumption.
+using ticket_secret = std::array<std::byte, 32>;
+
+/// context_spec describes a context. It is a value: every worker builds a context of its own from
+/// it.
+struct context_spec
+{
+    tls::role role = tls::role::server;
+
+    protocol_version version_min = protocol_version::tls_1_2;
+    protocol_version version_max = protocol_version::tls_1_3;
+
+    /// TLS 1.2 suites in OpenSSL's language. Default: forward secrecy and AEAD only.
+    std::string ciphers = "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
+                          "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
+                          "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305";
+    /// TLS 1.3 suites, names separated by colons. Empty: the library's own order.
+    std::string ciphersuites;
+    /// Key exchange groups in order of preference. A name with a leading '?' is left out where the
+    /// library does not have it; any other unknown name is an error.
+    std::string groups = "?X25519MLKEM768:X25519:P-256:P-384";
+    bool prefer_server_ciphers = false;
+    /// Signature algorithms in order of preference, in OpenSSL's names:
+    /// "ECDSA+SHA256:RSA-PSS+SHA256". Empty: the library's own.
+    std::string signature_algorithms;
+
+    /// Application protocols in the order of preference (RFC 7301). A client that offers ALPN and
+    /// has none of these is refused with no_application_protocol; empty: ALPN is not answered.
+    std::vector<std::string> alpn;
+
+    /// The certificates of a server. Each answers to the names in it (SAN, or CN where there is no
+    /// SAN); the LAST is the default, as in hitch. Several keys for one name: ECDSA where the
+    /// client can.
+    std::vector<certificate_source> certificates;
+    /// Refuse a client whose SNI no certificate answers to, rather than show it the default.
+    bool refuse_unknown_names = false;
+
+    peer_verification verify = peer_verification::none;
+    /// PEM text of the authorities that peers' certificates must chain to.
+    std::string verify_authorities;
+    std::string verify_origin; ///< Where they came from, for error messages.
+    /// Client role: the name that the server's certificate must carry, sent as SNI too. Empty:
+    /// neither.
+    std::string server_name;
+
+    /// Session tickets (RFC 5077, RFC 8446 section 4.6.1): keys come from the secret, a new one
+    /// every rotation; those of the last one are still read. A null secret turns tickets off.
+    std::shared_ptr<ticket_secret const> tickets;
+    /// Client role: sessions that servers give are kept for engine::take_sessions.
+    bool keep_sessions = false;
+    /// Client role: ask for tickets. Without, TLS 1.2 sessions have IDs, and TLS 1.3 has none.
+    bool want_tickets = true;
+    std::chrono::seconds ticket_rotation = std::chrono::hours{12};
+    /// What a session is bound to: it resumes only under a spec with the same text (RFC
+    /// 8446, 4.6.1; nginx's CVE-2025-23419 is what happens otherwise). Give listeners with other
+    /// rules other texts.
+    std::string session_scope = "cleat";
+};
+
+} // namespace cleat::tls

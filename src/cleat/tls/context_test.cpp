@@ -1,0 +1,411 @@
+#include <cleat/tls/backend.hpp>
+#include <cleat/tls/capabilities.hpp>
+#include <cleat/tls/context.hpp>
+#include <cleat/tls/test_certificates.hpp>
+#include <cleat/tls/test_connection.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace cleat::tls {
+namespace {
+
+using strings = std::vector<std::string>;
+
+constexpr int alert_unrecognized_name = 112;
+constexpr int alert_no_application_protocol = 120;
+
+context_spec client_spec(std::string name = {})
+{
+    context_spec spec;
+    spec.role = role::client;
+    spec.server_name = std::move(name);
+    return spec;
+}
+
+context_spec server_spec(std::vector<certificate_source> certificates)
+{
+    context_spec spec;
+    spec.certificates = std::move(certificates);
+    return spec;
+}
+
+bool has(std::string_view text, std::string_view part)
+{
+    return text.find(part) != std::string_view::npos;
+}
+
+std::string refusal_of(context_spec const& spec)
+{
+    try {
+        context const never{spec};
+    } catch (spec_error const& refused) {
+        return refused.what();
+    }
+    return {};
+}
+
+error error_on(test_connection const& failed)
+{
+    return backend::error_of(failed.failure.code);
+}
+
+certificate_source named(
+    std::string const& common_name, strings names, key_type type = key_type::ecdsa_p256)
+{
+    return make_identity({.type = type, .names = std::move(names), .common_name = common_name})
+        .source(common_name + ".pem");
+}
+
+// Who answers to a client that asks for a name.
+std::string who_answers(context const& server, std::string const& name)
+{
+    context const client{client_spec(name)};
+    test_connection connection{server, client};
+    return connection.shake() ? connection.server_identity() : "nobody";
+}
+
+TEST_CASE("SNI chooses: the exact name, then the wildcard, then the last certificate")
+{
+    context const server{server_spec(
+        {named("exact", {"www.a.test"}), named("wildcard", {"*.a.test"}),
+         named("last", {"b.test"})})};
+    CHECK(server.warnings() == strings{});
+    CHECK(who_answers(server, "www.a.test") == "exact");
+    CHECK(who_answers(server, "WWW.A.Test") == "exact");
+    CHECK(who_answers(server, "other.a.test") == "wildcard");
+    CHECK(who_answers(server, "b.test") == "last");
+    CHECK(who_answers(server, "two.labels.a.test") == "last");
+    CHECK(who_answers(server, "unheard.of") == "last");
+    CHECK(who_answers(server, "") == "last");
+}
+
+TEST_CASE("a name that two certificates of a kind answer to goes to the later one, with a warning")
+{
+    context const server{server_spec(
+        {named("first", {"a.test"}), named("second", {"a.test"}), named("last", {"b.test"})})};
+    REQUIRE(server.warnings().size() == 1);
+    CHECK(has(server.warnings().front(), "first.pem and second.pem both answer to a.test"));
+    CHECK(who_answers(server, "a.test") == "second");
+}
+
+TEST_CASE("a client gets ECDSA where it can use it, and RSA where it cannot")
+{
+    certificate_source const rsa = named("rsa", {"a.test"}, key_type::rsa);
+    certificate_source const ecdsa = named("ecdsa", {"a.test"});
+    certificate_source const other = named("other", {"b.test"});
+    std::vector<std::vector<certificate_source>> const orders{
+        {rsa, ecdsa}, {ecdsa, rsa}, {rsa, ecdsa, other}};
+    for (std::vector<certificate_source> const& order : orders) {
+        context const server{server_spec(order)};
+        CHECK(server.warnings() == strings{});
+        context const client{client_spec("a.test")};
+        for (int const version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+            test_connection able{server, client};
+            SSL_set_max_proto_version(able.client.get(), static_cast<std::uint16_t>(version));
+            CHECK(able.shake());
+            CHECK(able.server_identity() == "ecdsa");
+
+            test_connection unable{server, client};
+            SSL_set_max_proto_version(unable.client.get(), static_cast<std::uint16_t>(version));
+            REQUIRE(SSL_set1_sigalgs_list(unable.client.get(), "RSA-PSS+SHA256:RSA+SHA256") == 1);
+            CHECK(unable.shake());
+            CHECK(unable.server_identity() == "rsa");
+        }
+        test_connection by_suite{server, client};
+        SSL_set_max_proto_version(by_suite.client.get(), TLS1_2_VERSION);
+        SSL_set_cipher_list(by_suite.client.get(), "ECDHE-RSA-AES128-GCM-SHA256");
+        CHECK(by_suite.shake());
+        CHECK(by_suite.server_identity() == "rsa");
+    }
+}
+
+TEST_CASE("the curve counts: a P-384 key is not for a client that knows only P-256 signatures")
+{
+    context const server{server_spec(
+        {named("rsa", {"a.test"}, key_type::rsa),
+         named("p384", {"a.test"}, key_type::ecdsa_p384)})};
+    context const client{client_spec("a.test")};
+    test_connection narrow{server, client};
+    SSL_set_min_proto_version(narrow.client.get(), TLS1_3_VERSION);
+    REQUIRE(SSL_set1_sigalgs_list(narrow.client.get(), "ECDSA+SHA256:RSA-PSS+SHA256") == 1);
+    CHECK(narrow.shake());
+    CHECK(narrow.server_identity() == "rsa");
+    test_connection wide{server, client};
+    CHECK(wide.shake());
+    CHECK(wide.server_identity() == "p384");
+}
+
+TEST_CASE("every kind of key serves")
+{
+    for (key_type const each :
+         {key_type::rsa, key_type::ecdsa_p256, key_type::ecdsa_p384, key_type::ecdsa_p521,
+          key_type::ed25519}) {
+        context const server{server_spec({named("any", {"a.test"}, each)})};
+        for (std::string const& warning : server.warnings())
+            FAIL_CHECK(warning);
+        if (each != key_type::ed25519) // Not every library's client takes it unless told to.
+            CHECK(who_answers(server, "a.test") == "any");
+    }
+}
+
+TEST_CASE(
+    "strict SNI refuses an unknown name with its own alert; no name at all is none that is unknown")
+{
+    context_spec spec = server_spec({named("a", {"a.test"}), named("b", {"*.b.test"})});
+    spec.refuse_unknown_names = true;
+    context const server{spec};
+    CHECK(who_answers(server, "a.test") == "a");
+    CHECK(who_answers(server, "x.b.test") == "b");
+    CHECK(who_answers(server, "") == "b");
+
+    context const client{client_spec("c.test")};
+    test_connection refused{server, client};
+    CHECK(!refused.shake());
+    CHECK(backend::refused_name(refused.server.get()));
+    CHECK(refused.client_alert() == alert_unrecognized_name);
+
+    context const good_client{client_spec("a.test")};
+    test_connection good{server, good_client};
+    CHECK(good.shake());
+    CHECK(!backend::refused_name(good.server.get()));
+}
+
+TEST_CASE("the chain of the file is sent whole and in order")
+{
+    test_identity const root = make_identity({.common_name = "root", .authority = true});
+    test_identity const middle =
+        make_identity({.common_name = "middle", .issuer = &root, .authority = true});
+    test_identity const leaf =
+        make_identity({.names = {"a.test"}, .common_name = "leaf", .issuer = &middle});
+    context const server{server_spec({leaf.source("leaf.pem", middle.certificate_pem)})};
+
+    context_spec verifying = client_spec("a.test");
+    verifying.verify = peer_verification::required;
+    verifying.verify_authorities = root.certificate_pem;
+    context const client{verifying};
+    test_connection connection{server, client};
+    CHECK(connection.shake());
+
+    context const bare{server_spec({leaf.source("leaf.pem")})};
+    test_connection without{bare, client};
+    CHECK(!without.shake());
+    CHECK(error_on(without) == error::bad_certificate);
+}
+
+TEST_CASE("a client that verifies refuses other names and other authorities")
+{
+    test_identity const root = make_identity({.common_name = "root", .authority = true});
+    test_identity const leaf = make_identity({.names = {"a.test"}, .issuer = &root});
+    context const server{server_spec({leaf.source("leaf.pem")})};
+    context_spec spec = client_spec("b.test");
+    spec.verify = peer_verification::required;
+    SUBCASE("name")
+    {
+        spec.verify_authorities = root.certificate_pem;
+    }
+    SUBCASE("address")
+    {
+        spec.verify_authorities = root.certificate_pem;
+        spec.server_name = "127.0.0.1";
+    }
+    SUBCASE("authority")
+    {
+        spec.server_name = "a.test";
+        spec.verify_authorities =
+            make_identity({.common_name = "root", .authority = true}).certificate_pem;
+    }
+    SUBCASE("the system's authorities")
+    {
+        spec.server_name = "a.test";
+    }
+    context const client{spec};
+    test_connection connection{server, client};
+    CHECK(!connection.shake());
+    CHECK(error_on(connection) == error::bad_certificate);
+}
+
+TEST_CASE("ALPN: the server's order decides, a client without ALPN is served, no overlap is fatal")
+{
+    context_spec spec = server_spec({named("a", {"a.test"}), named("b", {"b.test"})});
+    spec.alpn = {"h2", "http/1.1"};
+    context const server{spec};
+
+    context_spec offers =
+        client_spec("a.test"); // Not the default: the list holds after the choice, too.
+    offers.alpn = {"http/1.1", "h2"};
+    context const both{offers};
+    test_connection agreed{server, both};
+    CHECK(agreed.shake());
+    CHECK(agreed.alpn() == "h2");
+
+    CHECK(who_answers(server, "a.test") == "a");
+
+    offers.alpn = {"imap"};
+    context const other{offers};
+    test_connection refused{server, other};
+    CHECK(!refused.shake());
+    CHECK(error_on(refused) == error::alpn_mismatch);
+    CHECK(refused.client_alert() == alert_no_application_protocol);
+}
+
+TEST_CASE("versions outside of the bounds are refused")
+{
+    context_spec spec = server_spec({named("a", {"a.test"})});
+    spec.version_min = protocol_version::tls_1_3;
+    context const only_1_3{spec};
+    context const client{client_spec("a.test")};
+    test_connection old{only_1_3, client};
+    SSL_set_max_proto_version(old.client.get(), TLS1_2_VERSION);
+    CHECK(!old.shake());
+    CHECK(error_on(old) == error::no_shared_version);
+
+    spec.version_min = protocol_version::tls_1_2;
+    spec.version_max = protocol_version::tls_1_2;
+    context const only_1_2{spec};
+    test_connection fallen_back{only_1_2, client};
+    CHECK(fallen_back.shake());
+    CHECK(std::string_view{SSL_get_version(fallen_back.server.get())} == "TLSv1.2");
+}
+
+TEST_CASE("groups: the ones that are set are used, and a '?' passes over what is not there")
+{
+    context_spec spec = server_spec({named("a", {"a.test"})});
+    spec.groups = "?NO-SUCH-GROUP:P-384:?X25519MLKEM768";
+    context const server{spec};
+    context const client{client_spec("a.test")};
+    test_connection connection{server, client};
+    SSL_set1_groups_list(connection.client.get(), "X25519:P-384");
+    CHECK(connection.shake());
+    CHECK(backend::group_name(connection.server.get()) == "P-384");
+
+    test_connection none{server, client};
+    SSL_set1_groups_list(none.client.get(), "P-521");
+    CHECK(!none.shake());
+    CHECK(error_on(none) == error::no_shared_group);
+
+    spec.groups = "X25519:NO-SUCH-GROUP";
+    CHECK(has(refusal_of(spec), "NO-SUCH-GROUP"));
+    CHECK(has(refusal_of(spec), "P-256"));
+    spec.groups = "?NO-SUCH-GROUP";
+    CHECK(has(refusal_of(spec), "X25519"));
+    spec.groups = "prime256v1:secp384r1";
+    CHECK(refusal_of(spec).empty());
+    spec.groups = "secp256r1:x25519";
+    CHECK(refusal_of(spec).empty());
+}
+
+TEST_CASE("the default groups agree on the post-quantum one where the library has it")
+{
+    context const server{server_spec({named("a", {"a.test"})})};
+    context const client{client_spec("a.test")};
+    test_connection connection{server, client};
+    CHECK(connection.shake());
+    CHECK(
+        backend::group_name(connection.server.get()) ==
+        (library_capabilities().post_quantum_group ? "X25519MLKEM768" : "X25519"));
+    CHECK(backend::signature_scheme(connection.client.get()) == "ecdsa_secp256r1_sha256");
+    if (library_capabilities().signature_scheme)
+        CHECK(backend::signature_scheme(connection.server.get()) == "ecdsa_secp256r1_sha256");
+}
+
+TEST_CASE("settings that the library or cleat cannot do are errors that name them")
+{
+    context_spec const good = server_spec({named("a", {"a.test"})});
+    CHECK(refusal_of(good).empty());
+
+    context_spec bad = good;
+    bad.ciphers = "NO-SUCH-CIPHER";
+    CHECK(has(refusal_of(bad), "NO-SUCH-CIPHER"));
+    CHECK(has(refusal_of(bad), "ECDHE-RSA-AES128-GCM-SHA256"));
+    bad = good;
+    bad.ciphersuites = "TLS_AES_128_GCM_SHA256:TLS_NONE";
+    CHECK(has(refusal_of(bad), "\"TLS_NONE\""));
+    CHECK(has(refusal_of(bad), "TLS_CHACHA20_POLY1305_SHA256"));
+    bad = good;
+    bad.certificates.clear();
+    CHECK(has(refusal_of(bad), "needs a certificate"));
+    bad = good;
+    bad.alpn = {"h2", ""};
+    CHECK(has(refusal_of(bad), "ALPN"));
+    bad = good;
+    bad.alpn = {std::string(256, 'x')};
+    CHECK(has(refusal_of(bad), "256 bytes"));
+    bad = good;
+    bad.version_min = protocol_version::tls_1_3;
+    bad.version_max = protocol_version::tls_1_2;
+    CHECK(has(refusal_of(bad), "above the highest"));
+    bad = good;
+    bad.version_min = protocol_version{0x0301};
+    CHECK(has(refusal_of(bad), "0x0301"));
+    bad = good;
+    bad.verify = peer_verification::required;
+    CHECK(has(refusal_of(bad), "authorities"));
+    bad.verify_authorities = "not PEM";
+    bad.verify_origin = "ca.pem";
+    CHECK(has(refusal_of(bad), "ca.pem: there is no certificate"));
+    bad = client_spec();
+    bad.verify = peer_verification::optional;
+    CHECK(has(refusal_of(bad), "required or none"));
+}
+
+TEST_CASE(
+    "one unknown suite among known ones is a warning, and so is a certificate that no suite fits")
+{
+    context_spec spec = server_spec({named("a", {"a.test"})});
+    spec.ciphers += ":ECDHE-NONE-AES128-GCM-SHA256:!MD5:@STRENGTH";
+    context const odd{spec};
+    REQUIRE(odd.warnings().size() == 1);
+    CHECK(has(odd.warnings().front(), "ECDHE-NONE-AES128-GCM-SHA256"));
+
+    spec.ciphers = "ECDHE-RSA-AES128-GCM-SHA256";
+    context const unfit{spec};
+    REQUIRE(unfit.warnings().size() == 1);
+    CHECK(has(unfit.warnings().front(), "a.pem: no TLSv1.2 handshake is possible"));
+}
+
+TEST_CASE("client certificates: none, optional and required")
+{
+    test_identity const root = make_identity({.common_name = "people", .authority = true});
+    test_identity const person = make_identity({.common_name = "person", .issuer = &root});
+    test_identity const stranger = make_identity({.common_name = "stranger"});
+    context_spec spec = server_spec({named("a", {"a.test"}), named("b", {"b.test"})});
+    spec.verify_authorities = root.certificate_pem;
+
+    context_spec shows = client_spec("a.test");
+    context const anonymous{shows};
+    shows.certificates = {person.source("person.pem")};
+    context const known{shows};
+    shows.certificates = {stranger.source("stranger.pem")};
+    context const unknown{shows};
+
+    for (int const version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        auto const meets = [&](context const& server, context const& client) {
+            test_connection connection{server, client};
+            SSL_set_max_proto_version(connection.client.get(), static_cast<std::uint16_t>(version));
+            if (!connection.shake())
+                return std::string{name_of(error_on(connection))};
+            return backend::has_peer_certificate(connection.server.get())
+                       ? backend::peer_common_name(connection.server.get())
+                       : std::string{"anonymous"};
+        };
+        spec.verify = peer_verification::none;
+        context const none{spec};
+        CHECK(meets(none, known) == "anonymous");
+        spec.verify = peer_verification::optional;
+        context const optional{spec};
+        CHECK(meets(optional, anonymous) == "anonymous");
+        CHECK(meets(optional, known) == "person");
+        CHECK(meets(optional, unknown) == "bad-certificate");
+        spec.verify = peer_verification::required;
+        context const required{spec};
+        CHECK(meets(required, anonymous) == "no-client-certificate");
+        CHECK(meets(required, known) == "person");
+        CHECK(meets(required, unknown) == "bad-certificate");
+    }
+}
+
+} // namespace
+} // namespace cleat::tls

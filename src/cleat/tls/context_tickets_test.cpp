@@ -1,0 +1,205 @@
+// Resumption: what a session may be resumed on, and what not.
+
+#include <cleat/tls/backend.hpp>
+#include <cleat/tls/context.hpp>
+#include <cleat/tls/test_certificates.hpp>
+#include <cleat/tls/test_connection.hpp>
+#include <cleat/tls/ticket_keys.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+namespace cleat::tls {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array versions{TLS1_2_VERSION, TLS1_3_VERSION};
+
+std::shared_ptr<ticket_secret const> secret_of(std::uint8_t fill)
+{
+    ticket_secret secret{};
+    secret.fill(std::byte{fill});
+    return std::make_shared<ticket_secret const>(secret);
+}
+
+struct fixture
+{
+    test_identity const root = make_identity({.common_name = "root", .authority = true});
+    test_identity const person = make_identity({.common_name = "person", .issuer = &root});
+    context_spec server;
+    context_spec client;
+
+    fixture()
+    {
+        server.certificates = {
+            make_identity({.names = {"a.test"}, .common_name = "a"}).source("a.pem"),
+            make_identity({.names = {"b.test"}, .common_name = "b"}).source("b.pem")};
+        server.tickets = secret_of(1);
+        client.role = role::client;
+        client.server_name = "a.test";
+    }
+};
+
+struct visit
+{
+    bool ok = false;
+    bool resumed = false;
+    std::vector<session_ptr> sessions; // What the client was told of as new.
+    session_ptr last;                  // What it would resume with next time.
+};
+
+visit go(context const& server, context const& client, int version, SSL_SESSION* with = nullptr)
+{
+    test_connection connection{server, client};
+    SSL_set_max_proto_version(connection.client.get(), static_cast<std::uint16_t>(version));
+    if (with != nullptr)
+        SSL_set_session(connection.client.get(), with);
+    visit seen;
+    seen.ok = connection.shake();
+    seen.resumed = connection.resumed();
+    // OpenSSL does not tell its client of a ticket that is renewed in TLS 1.2.
+    seen.last.reset(SSL_get1_session(connection.client.get()));
+    seen.sessions = std::move(connection.sessions);
+    if (!seen.sessions.empty()) {
+        SSL_SESSION_up_ref(seen.sessions.back().get());
+        seen.last.reset(seen.sessions.back().get());
+    }
+    return seen;
+}
+
+TEST_CASE_FIXTURE(
+    fixture,
+    "a full handshake gives one ticket, and it resumes, also with another worker's context")
+{
+    context const one{server};
+    context const other{server};
+    context const visitor{client};
+    for (int const version : versions) {
+        visit const first = go(one, visitor, version);
+        REQUIRE(first.ok);
+        CHECK(!first.resumed);
+        REQUIRE(first.sessions.size() == 1);
+        visit const second = go(one, visitor, version, first.sessions.front().get());
+        CHECK(second.ok);
+        CHECK(second.resumed);
+        CHECK(second.sessions.size() <= 1);
+        visit const third = go(one, visitor, version); // OpenSSL's client uses a session once.
+        REQUIRE(third.sessions.size() == 1);
+        CHECK(go(other, visitor, version, third.sessions.front().get()).resumed);
+    }
+}
+
+TEST_CASE_FIXTURE(fixture, "without a secret there are no tickets")
+{
+    server.tickets = nullptr;
+    context const without{server};
+    context const visitor{client};
+    visit const last = go(without, visitor, TLS1_3_VERSION);
+    CHECK(last.ok);
+    CHECK(last.sessions.empty());
+
+    // TLS 1.2 has sessions without tickets; they resume nowhere, for nobody keeps them.
+    visit const old = go(without, visitor, TLS1_2_VERSION);
+    CHECK(old.ok);
+    for (session_ptr const& session : old.sessions)
+        CHECK(!go(without, visitor, TLS1_2_VERSION, session.get()).resumed);
+}
+
+TEST_CASE_FIXTURE(
+    fixture, "a session does not resume under other rules, and the connection goes on in full")
+{
+    context const issuing{server};
+    context const visitor{client};
+    SUBCASE("another scope")
+    {
+        server.session_scope = "another listener";
+    }
+    SUBCASE("another secret")
+    {
+        server.tickets = secret_of(2);
+    }
+    SUBCASE("no tickets")
+    {
+        server.tickets = nullptr;
+    }
+    SUBCASE("client certificates are asked for")
+    {
+        server.verify = peer_verification::optional;
+        server.verify_authorities = root.certificate_pem;
+    }
+    context const meant_for_others{server};
+    for (int const version : versions) {
+        visit const first = go(issuing, visitor, version);
+        REQUIRE(first.sessions.size() == 1);
+        visit const second = go(meant_for_others, visitor, version, first.sessions.front().get());
+        CHECK(second.ok);
+        CHECK(!second.resumed);
+    }
+}
+
+TEST_CASE_FIXTURE(
+    fixture, "a session without client certificate does not get past a server that requires one")
+{
+    context const open{server};
+    server.verify = peer_verification::required;
+    server.verify_authorities = root.certificate_pem;
+    context const closed{server};
+    context const visitor{client};
+    for (int const version : versions) {
+        visit const first = go(open, visitor, version);
+        REQUIRE(first.sessions.size() == 1);
+        CHECK(!go(closed, visitor, version, first.sessions.front().get()).ok);
+    }
+}
+
+TEST_CASE_FIXTURE(fixture, "a resumed session still knows who its client is")
+{
+    server.verify = peer_verification::required;
+    server.verify_authorities = root.certificate_pem;
+    client.certificates = {person.source("person.pem")};
+    context const closed{server};
+    context const visitor{client};
+    for (int const version : versions) {
+        visit const first = go(closed, visitor, version);
+        REQUIRE(first.sessions.size() == 1);
+        test_connection again{closed, visitor};
+        SSL_set_max_proto_version(again.client.get(), static_cast<std::uint16_t>(version));
+        SSL_set_session(again.client.get(), first.sessions.front().get());
+        CHECK(again.shake());
+        CHECK(again.resumed());
+        CHECK(backend::peer_common_name(again.server.get()) == "person");
+    }
+}
+
+std::chrono::system_clock::time_point ticket_time;
+
+TEST_CASE_FIXTURE(fixture, "a ticket resumes in its epoch and the next, and is renewed by then")
+{
+    for (int const version : versions) {
+        context const serving{server};
+        backend::library_state library;
+        ticket_time = std::chrono::system_clock::time_point{1'700'000'400s};
+        ticket_keys keys{library, *secret_of(3), 600s, [] { return ticket_time; }};
+        // The context's own keys follow the wall clock: these stand in for them.
+        backend::on_ticket_key(serving.native_handle(), &keys);
+        client.server_name = "b.test";
+        context const direct{client}; // Its name is the default's: no other SSL_CTX comes in.
+        visit const first = go(serving, direct, version);
+        REQUIRE(first.sessions.size() == 1);
+        ticket_time += 600s;
+        visit const second = go(serving, direct, version, first.sessions.front().get());
+        CHECK(second.resumed);
+        ticket_time += 600s;
+        CHECK(go(serving, direct, version, second.last.get()).resumed);
+
+        visit const late = go(serving, direct, version);
+        REQUIRE(late.sessions.size() == 1);
+        ticket_time += 1200s;
+        CHECK(!go(serving, direct, version, late.sessions.front().get()).resumed);
+    }
+}
+
+} // namespace
+} // namespace cleat::tls

@@ -1,0 +1,302 @@
+// One SSL, driven through a BIO that is attached to the caller's wire for the length of a call.
+//
+// The rules of the library's error queue are kept in one place, `ended`: clear it before a call,
+// since SSL_get_error is wrong when an older error is in it, and drain it after a failure.
+
+#include <cleat/core/assert.hpp>
+#include <cleat/core/limits.hpp>
+#include <cleat/tls/backend.hpp>
+#include <cleat/tls/context.hpp>
+#include <cleat/tls/engine.hpp>
+#include <cleat/tls/first_bytes.hpp>
+#include <cleat/tls/gather.hpp>
+#include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/session_keeper.hpp>
+#include <cleat/tls/span_bio.hpp>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace cleat::tls {
+
+namespace {
+
+constexpr int alert_reason_offset =
+    1000; // An alert from the peer is reason 1000 + its number, in every library.
+
+error meaning_of(SSL* ssl, library_failure const& why) noexcept
+{
+    if (backend::refused_name(ssl))
+        return error::unknown_name;
+    return backend::error_of(why.code);
+}
+
+} // namespace
+
+engine::engine(context const& use)
+{
+    ssl_ptr ssl{SSL_new(use.native_handle())};
+    bio_ptr bio = new_span_bio();
+    if (ssl == nullptr || bio == nullptr)
+        throw std::bad_alloc{};
+    SSL_set_bio(ssl.get(), bio.get(), bio.get()); // Takes the one reference for both directions.
+    static_cast<void>(bio.release());
+    backend::prepare(ssl.get());
+    if (use.role() == role::server)
+        SSL_set_accept_state(ssl.get());
+    else
+        use.prepare_client(ssl.get());
+    if (keeps_sessions(use.native_handle())) {
+        sessions_ = std::make_unique<std::vector<session>>();
+        set_keeper(ssl.get(), sessions_.get());
+    }
+    ssl_ = ssl.release();
+}
+
+engine::engine(engine&& other) noexcept
+    : ssl_{std::exchange(other.ssl_, nullptr)}
+    , failure_{std::move(other.failure_)}
+    , sessions_{std::move(other.sessions_)}
+    , established_{other.established_}
+    , close_sent_{other.close_sent_}
+{
+}
+
+engine& engine::operator=(engine&& other) noexcept
+{
+    if (this != &other) {
+        free();
+        ssl_ = std::exchange(other.ssl_, nullptr);
+        failure_ = std::move(other.failure_);
+        sessions_ = std::move(other.sessions_);
+        established_ = other.established_;
+        close_sent_ = other.close_sent_;
+    }
+    return *this;
+}
+
+engine::~engine()
+{
+    free();
+}
+
+void engine::free() noexcept
+{
+    // OpenSSL lets no session resume whose connection ended without a close_notify, as TLS 1.0
+    // asked for (RFC 2246, section 7.2.1). Since TLS 1.1 it does not matter (RFC 4346,
+    // section 7.2.1).
+    if (sessions_ != nullptr && ssl_ != nullptr)
+        SSL_set_shutdown(ssl_, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+    SSL_free(ssl_);
+}
+
+// Says why a call returned `value` and what the caller must do about it.
+step engine::ended(wire const& w, int value, std::size_t bytes) noexcept
+{
+    int const why = SSL_get_error(ssl_, value);
+    switch (why) {
+    case SSL_ERROR_NONE:
+        return {want::nothing, bytes, {}};
+    case SSL_ERROR_WANT_READ:
+        // The library is not told of FIN: OpenSSL 3 would take it for fatal and refuse to write the
+        // answer to a client that has closed its half so.
+        if (w.in_ended && w.in.empty())
+            return {want::nothing, bytes, error::truncated};
+        return {want::input, bytes, {}};
+    case SSL_ERROR_WANT_WRITE:
+        return {want::output, bytes, {}};
+    case SSL_ERROR_ZERO_RETURN:
+        return {want::nothing, bytes, error::closed};
+    default:
+        break;
+    }
+
+    library_failure const found = drain_errors();
+
+    try {
+        failure_ = std::make_unique<failure_info>();
+        failure_->reason = found.reason;
+    } catch (std::bad_alloc const&) {
+        return {want::nothing, bytes, error::library}; // The words are lost, the failure is not.
+    }
+    if (int const reason = ERR_GET_REASON(found.code); ERR_GET_LIB(found.code) == ERR_LIB_SSL &&
+                                                       reason > alert_reason_offset &&
+                                                       reason < alert_reason_offset + 256) {
+        failure_->peer_alert = reason - alert_reason_offset;
+        return {want::nothing, bytes, error::peer_alert};
+    }
+    return {want::nothing, bytes, meaning_of(ssl_, found)};
+}
+
+step engine::handshake(wire& w) noexcept
+{
+    std::span<std::byte const> const given = w.in;
+    attached const call{SSL_get_rbio(ssl_), w};
+    clear_errors();
+    int const value = SSL_do_handshake(ssl_);
+    if (value == 1) {
+        established_ = true;
+        return {};
+    }
+    step s = ended(w, value, 0);
+    if (s.error != error::protocol_violation || failure_ == nullptr)
+        return s;
+    failure_->peer_alert = plaintext_alert(given);
+    if (failure_->peer_alert >= 0)
+        s.error = error::peer_alert;
+    return s;
+}
+
+step engine::read(wire& w, std::span<std::byte> plaintext) noexcept
+{
+    attached const call{SSL_get_rbio(ssl_), w};
+    clear_errors();
+    std::size_t bytes = 0;
+    while (bytes < plaintext.size()) {
+        std::size_t const room = std::min(plaintext.size() - bytes, limits::library_call_max);
+        int const value = SSL_read(ssl_, plaintext.data() + bytes, static_cast<int>(room));
+        if (value <= 0)
+            return ended(w, value, bytes);
+        bytes += static_cast<std::size_t>(value);
+        // Asking again only to hear "later" costs a trip through the library for each wake-up.
+        if (w.in.empty() && !w.in_ended && SSL_pending(ssl_) == 0)
+            return {want::input, bytes, {}};
+    }
+    return {want::nothing, bytes, {}};
+}
+
+step engine::write(wire& w, std::span<std::span<std::byte const> const> pieces) noexcept
+{
+    gather source{pieces};
+    if (source.empty())
+        return {};
+    if (close_sent_)
+        return {want::nothing, 0, error::write_after_close};
+    attached const call{SSL_get_rbio(ssl_), w};
+    clear_errors();
+    std::size_t bytes = 0;
+    while (!source.empty()) {
+        // A record that does not fit whole would be remembered by the library, and the caller bound
+        // to offer the same bytes again. Stopping before it keeps a retry free.
+        std::size_t const records =
+            w.out.size() / (limits::plaintext_record_max + limits::record_overhead_max);
+        if (records == 0)
+            return {want::output, bytes, {}};
+        std::span<std::byte const> const record = source.run(records);
+        int const value = SSL_write(ssl_, record.data(), static_cast<int>(record.size()));
+        if (value <= 0)
+            return ended(w, value, bytes);
+        source.pop(static_cast<std::size_t>(value));
+        bytes += static_cast<std::size_t>(value);
+    }
+    return {want::nothing, bytes, {}};
+}
+
+step engine::close(wire& w) noexcept
+{
+    if (close_sent_ || !established())
+        return {}; // RFC 8446, section 6.1: close_notify belongs to an established connection.
+    attached const call{SSL_get_rbio(ssl_), w};
+    clear_errors();
+    int const value = SSL_shutdown(ssl_);
+    if (value < 0)
+        return ended(w, value, 0);
+    close_sent_ = true;
+    return {};
+}
+
+void engine::resume(session const& with) noexcept
+{
+    // What the library refuses, for its version say, it does not offer: a full handshake then.
+    static_cast<void>(SSL_set_session(ssl_, with.native_handle()));
+    clear_errors();
+}
+
+std::vector<session> engine::take_sessions() noexcept
+{
+    return sessions_ == nullptr ? std::vector<session>{} : std::exchange(*sessions_, {});
+}
+
+bool engine::established() const noexcept
+{
+    // Remembered: to OpenSSL a KeyUpdate that is on its way is a handshake that is not finished.
+    return established_;
+}
+
+bool engine::ends_with_tickets() const noexcept
+{
+    return SSL_is_server(ssl_) != 0 && SSL_version(ssl_) == TLS1_3_VERSION;
+}
+
+bool engine::has_plaintext() const noexcept
+{
+    return SSL_pending(ssl_) > 0;
+}
+
+handshake_info engine::info() const noexcept
+{
+    handshake_info found;
+    if (char const* const name = SSL_get_servername(ssl_, TLSEXT_NAMETYPE_host_name);
+        name != nullptr)
+        found.server_name = name;
+    if (!established())
+        return found;
+    found.version = SSL_get_version(ssl_);
+    if (SSL_CIPHER const* const cipher = SSL_get_current_cipher(ssl_); cipher != nullptr)
+        found.cipher = SSL_CIPHER_get_name(cipher);
+    found.group = backend::group_name(ssl_);
+    found.signature_scheme = backend::signature_scheme(ssl_);
+    unsigned char const* alpn = nullptr;
+    unsigned alpn_size = 0;
+    SSL_get0_alpn_selected(ssl_, &alpn, &alpn_size);
+    found.alpn = {reinterpret_cast<char const*>(alpn), alpn_size};
+    found.resumed = SSL_session_reused(ssl_) != 0;
+    found.peer_certificate = backend::has_peer_certificate(ssl_);
+    return found;
+}
+
+failure_info const& engine::failure() const noexcept
+{
+    static failure_info const none;
+    return failure_ == nullptr ? none : *failure_;
+}
+
+certificate_facts engine::own_certificate() const
+{
+    // Asked of the context: an established connection may have given its own copy back.
+    X509 const* const shown = SSL_CTX_get0_certificate(SSL_get_SSL_CTX(ssl_));
+    if (shown == nullptr)
+        return {};
+    certificate_facts facts;
+    if (char const* const name = OBJ_nid2sn(X509_get_signature_nid(shown)); name != nullptr)
+        facts.signature = name;
+    EVP_PKEY const* const key = X509_get0_pubkey(shown);
+    if (key == nullptr)
+        return facts;
+    std::string const bits = std::to_string(EVP_PKEY_bits(key));
+    switch (EVP_PKEY_base_id(key)) {
+    case EVP_PKEY_RSA:
+        facts.key = "RSA" + bits;
+        break;
+    case EVP_PKEY_EC:
+        facts.key = "EC" + bits;
+        break;
+    default:
+        if (char const* const kind = OBJ_nid2sn(EVP_PKEY_base_id(key)); kind != nullptr)
+            facts.key = kind + bits;
+    }
+    return facts;
+}
+
+std::string engine::peer_common_name() const
+{
+    return backend::peer_common_name(ssl_);
+}
+
+SSL* engine::native_handle() const noexcept
+{
+    return ssl_;
+}
+
+} // namespace cleat::tls

@@ -1,0 +1,46 @@
+// first_bytes: what a peer speaks that does not speak TLS. Pure, for a better word in the log.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+namespace cleat::tls {
+
+/// begins_like_http is true for the start of a request of HTTP/1, whatever its method: a token of
+/// capital letters, one space, and a target (RFC 9112, section 3). TLS libraries know five methods.
+[[nodiscard]] inline bool begins_like_http(std::span<std::byte const> bytes) noexcept
+{
+    constexpr std::size_t method_max = 20; // The longest registered one is UPDATEREDIRECTREF.
+    auto const at = [bytes](std::size_t i) { return static_cast<char>(bytes[i]); };
+    std::size_t const end = std::min(bytes.size(), method_max);
+    std::size_t i = 0;
+    while (i < end && ((at(i) >= 'A' && at(i) <= 'Z') || at(i) == '-'))
+        ++i;
+    // A target is a path, "*", an authority or a URL.
+    return i >= 3 && i + 1 < bytes.size() && at(i) == ' ' && at(i + 1) > ' ' && at(i + 1) < 127;
+}
+
+/// plaintext_alert is the description of a fatal alert among whole plaintext records (RFC 8446,
+/// sections 5.1 and 6), or -1. Clients that do not like a TLS 1.3 certificate may send one before
+/// they have keys, where a library that expects an encrypted record sees only a bad one.
+[[nodiscard]] inline int plaintext_alert(std::span<std::byte const> records) noexcept
+{
+    constexpr std::size_t header_size = 5;
+    constexpr std::byte alert{21};
+    constexpr std::byte fatal{2};
+    while (records.size() >= header_size) {
+        std::size_t const size = std::to_integer<std::size_t>(records[3]) << 8U |
+                                 std::to_integer<std::size_t>(records[4]);
+        if (records.size() - header_size < size)
+            return -1;
+        std::span<std::byte const> const body = records.subspan(header_size, size);
+        if (records[0] == alert && size == 2 && body[0] == fatal)
+            return std::to_integer<int>(body[1]);
+        records = records.subspan(header_size + size);
+    }
+    return -1;
+}
+
+} // namespace cleat::tls

@@ -1,0 +1,25 @@
+// handshake_info: what the two sides agreed on.
+
+#pragma once
+
+#include <string_view>
+
+namespace cleat::tls {
+
+/// handshake_info is valid once the handshake is done. The views live as long as the engine.
+struct handshake_info
+{
+    std::string_view version; ///< "TLSv1.2" or "TLSv1.3".
+    std::string_view cipher;  ///< The suite's name: IANA's for 1.3, OpenSSL's for 1.2.
+    std::string_view group;   ///< Key exchange group, "X25519MLKEM768"; empty for RSA key exchange.
+    std::string_view
+        signature_scheme; ///< Of this server's CertificateVerify or ServerKeyExchange, where known.
+    std::string_view
+        server_name; ///< SNI as the client sent it; empty if it sent none (RFC 6066, section 3).
+    std::string_view alpn; ///< The protocol agreed on; empty if none (RFC 7301).
+    bool resumed = false;  ///< The handshake resumed a session.
+    bool peer_certificate =
+        false; ///< The peer sent a certificate, in this or the resumed handshake.
+};
+
+} // namespace cleat::tls

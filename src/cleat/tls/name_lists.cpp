@@ -1,0 +1,147 @@
+#include <cleat/tls/backend.hpp>
+#include <cleat/tls/context.hpp>
+#include <cleat/tls/name_lists.hpp>
+#include <cleat/tls/openssl_error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <string_view>
+
+namespace cleat::tls {
+namespace {
+
+std::vector<std::string> split(std::string_view list, std::string_view separators)
+{
+    std::vector<std::string> names;
+    while (!list.empty()) {
+        std::size_t const end = std::min(list.find_first_of(separators), list.size());
+        if (end > 0)
+            names.emplace_back(list.substr(0, end));
+        list.remove_prefix(std::min(end + 1, list.size()));
+    }
+    return names;
+}
+
+template <class Known, std::size_t N>
+std::string known_among(std::array<char const*, N> const& candidates, Known is_known)
+{
+    std::vector<std::string_view> known;
+    for (char const* each : candidates)
+        if (is_known(std::string{each}))
+            known.emplace_back(each);
+    return fmt::format("{}", fmt::join(known, ", "));
+}
+
+bool accepts_ciphers(SSL_CTX* scratch, std::string const& list)
+{
+    bool const accepted = SSL_CTX_set_cipher_list(scratch, list.c_str()) == 1;
+    clear_errors();
+    return accepted;
+}
+
+bool accepts_ciphersuites(SSL_CTX* scratch, std::string const& list)
+{
+    bool const accepted = SSL_CTX_set_ciphersuites(scratch, list.c_str()) == 1;
+    clear_errors();
+    return accepted;
+}
+
+std::string known_ciphers(SSL_CTX* scratch)
+{
+    std::vector<std::string_view> names;
+    if (accepts_ciphers(scratch, "ALL")) {
+        auto const* const all = SSL_CTX_get_ciphers(scratch);
+        for (auto i = decltype(sk_SSL_CIPHER_num(all)){0}; i < sk_SSL_CIPHER_num(all); ++i) {
+            std::string_view const name = SSL_CIPHER_get_name(sk_SSL_CIPHER_value(all, i));
+            if (name.starts_with("ECDHE-"))
+                names.push_back(name);
+        }
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// One suite by its name, as against a keyword ("HIGH"), an operation ("!MD5") or a selection
+// ("EECDH+AESGCM").
+bool names_one_suite(std::string_view token) noexcept
+{
+    return token.find('-', 1) != std::string_view::npos &&
+           token.find_first_of("!+@[]|=-") == token.find('-') &&
+           token.find_first_of("!+@[]|=") == std::string_view::npos && token.front() != '-';
+}
+
+} // namespace
+
+std::string usable_groups(SSL_CTX* scratch, std::string const& names)
+{
+    constexpr std::array well_known{
+        "X25519MLKEM768",
+        "SecP256r1MLKEM768",
+        "SecP384r1MLKEM1024",
+        "X25519",
+        "P-256",
+        "P-384",
+        "P-521",
+        "X448"};
+    std::vector<std::string> usable;
+    for (std::string const& each : split(names, ":")) {
+        bool const optional = each.starts_with('?');
+        std::string const name = each.substr(optional ? 1 : 0);
+        if (backend::knows_group(scratch, name))
+            usable.push_back(name);
+        else if (!optional)
+            throw spec_error{fmt::format(
+                "groups: {} has no key exchange group \"{}\"; it has {}. A name after '?' is left "
+                "out "
+                "where the library does not have it",
+                library_version(), name, known_among(well_known, [&](std::string const& candidate) {
+                    return backend::knows_group(scratch, candidate);
+                }))};
+    }
+    if (usable.empty())
+        throw spec_error{fmt::format(
+            "groups: nothing in \"{}\" is a key exchange group of {}: give X25519:P-256", names,
+            library_version())};
+    return fmt::format("{}", fmt::join(usable, ":"));
+}
+
+void check_ciphers(SSL_CTX* scratch, std::string const& list, std::vector<std::string>& warnings)
+{
+    std::vector<std::string> unknown;
+    for (std::string const& token : split(list, ":, "))
+        if (names_one_suite(token) && !accepts_ciphers(scratch, token))
+            unknown.push_back(token);
+    if (!accepts_ciphers(scratch, list))
+        throw spec_error{fmt::format(
+            "ciphers: \"{}\" leaves no TLS 1.2 cipher suite of {}{}; it has {}", list,
+            library_version(),
+            unknown.empty() ? ""
+                            : fmt::format(", which does not know {}", fmt::join(unknown, ", ")),
+            known_ciphers(scratch))};
+    for (std::string const& token : unknown)
+        warnings.push_back(fmt::format(
+            "ciphers: {} has no suite {}: it is left out; take it out of the list to end this "
+            "warning",
+            library_version(), token));
+}
+
+void check_ciphersuites(SSL_CTX* scratch, std::string const& list)
+{
+    constexpr std::array well_known{
+        "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
+        "TLS_AES_128_CCM_SHA256", "TLS_AES_128_CCM_8_SHA256"};
+    auto const is_known = [&](std::string const& name) {
+        return accepts_ciphersuites(scratch, name);
+    };
+    for (std::string const& name : split(list, ":"))
+        if (!is_known(name))
+            throw spec_error{fmt::format(
+                "ciphersuites: {} has no TLS 1.3 cipher suite \"{}\"; it has {}", library_version(),
+                name, known_among(well_known, is_known))};
+    if (!list.empty() && !is_known(list))
+        throw spec_error{
+            fmt::format("ciphersuites: {} does not take the list \"{}\"", library_version(), list)};
+}
+
+} // namespace cleat::tls

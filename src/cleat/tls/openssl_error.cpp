@@ -1,0 +1,34 @@
+#include <cleat/tls/openssl_error.hpp>
+
+namespace cleat::tls {
+
+void clear_errors() noexcept
+{
+    // Clearing walks through all 16 places of the queue, and nearly always finds them empty.
+    if (ERR_peek_error() != 0)
+        ERR_clear_error();
+}
+
+library_failure drain_errors() noexcept
+{
+    library_failure found;
+    while (std::uint32_t const code = static_cast<std::uint32_t>(ERR_get_error())) {
+        bool const better =
+            ERR_GET_LIB(code) == ERR_LIB_SSL && ERR_GET_LIB(found.code) != ERR_LIB_SSL;
+        if (found.code == 0 || better)
+            found.code = code;
+    }
+    if (found.code == 0)
+        return found;
+    try {
+        // The operating system's codes have no text in the library's tables.
+        char const* const reason = ERR_reason_error_string(found.code);
+        found.reason =
+            reason != nullptr ? reason : "error " + std::to_string(ERR_GET_REASON(found.code));
+    } catch (...) {
+        found.reason.clear(); // Out of memory: the code has to be enough.
+    }
+    return found;
+}
+
+} // namespace cleat::tls

@@ -1,0 +1,317 @@
+#include <cleat/tls/backend.hpp>
+#include <cleat/tls/certificate.hpp>
+#include <cleat/tls/context.hpp>
+#include <cleat/tls/context_settings.hpp>
+#include <cleat/tls/engine.hpp>
+#include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/peer_facts.hpp>
+#include <cleat/tls/session.hpp>
+
+#include <openssl/crypto.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <new>
+#include <span>
+#include <string_view>
+
+#include <arpa/inet.h>
+#include <unistd.h>
+
+namespace cleat::tls {
+namespace {
+
+using general_names_ptr = std::unique_ptr<GENERAL_NAMES, freed_by<GENERAL_NAMES_free>>;
+using store_ctx_ptr = std::unique_ptr<X509_STORE_CTX, freed_by<X509_STORE_CTX_free>>;
+
+std::string printable(std::string_view text)
+{
+    std::string safe{text};
+    std::ranges::replace_if(
+        safe, [](char c) { return c < ' ' || c > '~'; }, '?');
+    return safe;
+}
+
+template <class Name>
+std::string text_of_name(Name const* name)
+{
+    bio_ptr const out{BIO_new(BIO_s_mem())};
+    if (out == nullptr || X509_NAME_print_ex(out.get(), name, 0, XN_FLAG_RFC2253) < 0) {
+        clear_errors();
+        return {};
+    }
+    char const* data = nullptr;
+    long const size = BIO_get_mem_data(out.get(), const_cast<char**>(&data));
+    return printable({data, static_cast<std::size_t>(size)});
+}
+
+std::string text_of_address(std::span<unsigned char const> bytes)
+{
+    char text[INET6_ADDRSTRLEN] = "?";
+    if (bytes.size() == 4 || bytes.size() == 16)
+        ::inet_ntop(bytes.size() == 4 ? AF_INET : AF_INET6, bytes.data(), text, sizeof text);
+    return text;
+}
+
+std::vector<std::string> names_in(X509 const* of)
+{
+    general_names_ptr const san{
+        static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(of, NID_subject_alt_name, nullptr, nullptr))};
+    std::vector<std::string> names;
+    int const count = san == nullptr ? 0 : static_cast<int>(sk_GENERAL_NAME_num(san.get()));
+    for (int i = 0; i < count; ++i) {
+        GENERAL_NAME const* const each = sk_GENERAL_NAME_value(
+            san.get(), static_cast<decltype(sk_GENERAL_NAME_num(san.get()))>(i));
+        if (each->type != GEN_DNS && each->type != GEN_IPADD)
+            continue;
+        auto const* const value = each->type == GEN_DNS ? each->d.dNSName : each->d.iPAddress;
+        std::span<unsigned char const> const bytes{
+            ASN1_STRING_get0_data(value), static_cast<std::size_t>(ASN1_STRING_length(value))};
+        names.push_back(
+            each->type == GEN_IPADD
+                ? text_of_address(bytes)
+                : printable({reinterpret_cast<char const*>(bytes.data()), bytes.size()}));
+    }
+    return names;
+}
+
+std::chrono::sys_seconds moment_of(ASN1_TIME const* at)
+{
+    std::tm parts{};
+    return std::chrono::sys_seconds{
+        std::chrono::seconds{ASN1_TIME_to_tm(at, &parts) == 1 ? timegm(&parts) : 0}};
+}
+
+std::string short_name(int nid)
+{
+    char const* const name = OBJ_nid2sn(nid);
+    return name == nullptr ? "unknown" : name;
+}
+
+void read_key(shown_certificate& into, EVP_PKEY const* key)
+{
+    if (key == nullptr) {
+        into.key = "unknown"; // A kind that the library cannot read.
+        return;
+    }
+    into.key_bits = static_cast<unsigned>(std::max(EVP_PKEY_bits(key), 0));
+    switch (int const kind = EVP_PKEY_base_id(key); kind) {
+    case EVP_PKEY_RSA:
+        into.key = "RSA";
+        break;
+    case EVP_PKEY_EC:
+        into.key = "ECDSA";
+        break;
+    case EVP_PKEY_ED25519:
+        into.key = "Ed25519";
+        break;
+    default:
+        into.key = short_name(kind);
+    }
+}
+
+shown_certificate facts_of(X509* of)
+{
+    shown_certificate found;
+    auto const* const subject = X509_get_subject_name(of);
+    auto const* const issuer = X509_get_issuer_name(of);
+    found.subject = text_of_name(subject);
+    found.issuer = text_of_name(issuer);
+    found.self_issued = X509_NAME_cmp(subject, issuer) == 0;
+    found.names = names_in(of);
+    read_key(found, X509_get0_pubkey(of));
+    found.signature = short_name(X509_get_signature_nid(of));
+    found.from = moment_of(X509_get0_notBefore(of));
+    found.until = moment_of(X509_get0_notAfter(of));
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned size = 0;
+    if (X509_digest(of, EVP_sha256(), digest.data(), &size) == 1)
+        for (unsigned char const byte : std::span{digest}.first(size))
+            found.fingerprint += fmt::format("{:02x}", byte);
+    clear_errors(); // Of what could not be read.
+    return found;
+}
+
+// The library's own place may be the one of the machine that it was built on: the bundles of the
+// usual systems are looked at too, unless the environment names another.
+void add_system_authorities(X509_STORE* to)
+{
+    static constexpr std::array<char const*, 4> bundles{
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+        "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
+    static_cast<void>(X509_STORE_set_default_paths(to));
+    if (std::getenv("SSL_CERT_FILE") == nullptr && std::getenv("SSL_CERT_DIR") == nullptr)
+        for (char const* each : bundles)
+            if (::access(each, R_OK) == 0 && X509_STORE_load_locations(to, each, nullptr) == 1)
+                break;
+    clear_errors(); // A place that is not there.
+}
+
+// The library must outlive the store: what it has read is its own.
+x509_store_ptr store_of(
+    backend::library_state const& library, std::string const& authorities,
+    std::string const& origin)
+{
+    x509_store_ptr store{X509_STORE_new()};
+    if (store == nullptr)
+        throw std::bad_alloc{};
+    if (authorities.empty()) {
+        add_system_authorities(store.get());
+        return store;
+    }
+    for (x509_ptr const& each : read_authorities(library, authorities, origin))
+        if (X509_STORE_add_cert(store.get(), each.get()) != 1)
+            throw spec_error{fmt::format(
+                "{}: {} refuses one of the authorities: {}", origin, library_version(),
+                drain_errors().reason)};
+    return store;
+}
+
+bool carries(X509* leaf, std::string const& name)
+{
+    int const found = is_ip_address(name)
+                          ? X509_check_ip_asc(leaf, name.c_str(), 0)
+                          : X509_check_host(leaf, name.data(), name.size(), 0, nullptr);
+    clear_errors();
+    return found == 1;
+}
+
+// One that needs a certificate of the server, and no secret that both know already.
+bool shows_certificate(std::string_view suite) noexcept
+{
+    constexpr std::array<std::string_view, 5> others{"PSK", "SRP", "GOST", "KRB5", "DSS"};
+    return !suite.starts_with("TLS_") && !suite.starts_with("ADH") && !suite.starts_with("AECDH") &&
+           std::ranges::none_of(
+               others, [&](std::string_view s) { return suite.find(s) != std::string_view::npos; });
+}
+
+} // namespace
+
+std::vector<shown_certificate> shown_chain(engine const& of)
+{
+    auto const* const chain = SSL_get_peer_cert_chain(of.native_handle());
+    std::vector<shown_certificate> found;
+    int const count = chain == nullptr ? 0 : static_cast<int>(sk_X509_num(chain));
+    for (int i = 0; i < count; ++i)
+        found.push_back(
+            facts_of(sk_X509_value(chain, static_cast<decltype(sk_X509_num(chain))>(i))));
+    return found;
+}
+
+trust verify_shown(
+    engine const& of, std::string const& name, std::string const& authorities,
+    std::string const& origin)
+{
+    auto* const chain = SSL_get_peer_cert_chain(of.native_handle());
+    if (chain == nullptr || sk_X509_num(chain) == 0)
+        return {false, "the server showed no certificate", false, false};
+    X509* const leaf = sk_X509_value(chain, 0);
+    backend::library_state const library;
+    x509_store_ptr const store = store_of(library, authorities, origin);
+    store_ctx_ptr const ctx{X509_STORE_CTX_new()};
+    if (ctx == nullptr || X509_STORE_CTX_init(ctx.get(), store.get(), leaf, chain) != 1 ||
+        X509_STORE_CTX_set_default(ctx.get(), "ssl_server") != 1)
+        throw std::bad_alloc{};
+    trust found;
+    found.name_matches = carries(leaf, name);
+    found.verified = X509_verify_cert(ctx.get()) == 1;
+    if (!found.verified) {
+        int const why = X509_STORE_CTX_get_error(ctx.get());
+        found.reason = X509_verify_cert_error_string(why);
+        found.incomplete = why == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
+                           why == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
+                           why == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE;
+    }
+    clear_errors();
+    return found;
+}
+
+std::chrono::seconds kept_for(session const& with) noexcept
+{
+    if (!with.by_ticket())
+        return {};
+    if (with.lifetime().count() != 0 || !with.single_use())
+        return with.lifetime();
+    return std::chrono::seconds{SSL_SESSION_get_timeout(with.native_handle())};
+}
+
+session copy_of(session const& original)
+{
+    // By way of its bytes: what the libraries have to copy one with goes by different rules.
+    SSL_SESSION* const from = original.native_handle();
+    int const size = from == nullptr ? 0 : i2d_SSL_SESSION(from, nullptr);
+    if (size <= 0) {
+        clear_errors();
+        return {};
+    }
+    std::vector<unsigned char> bytes(static_cast<std::size_t>(size));
+    unsigned char* out = bytes.data();
+    i2d_SSL_SESSION(from, &out);
+    unsigned char const* in = bytes.data();
+    session made{d2i_SSL_SESSION(nullptr, &in, size)};
+    OPENSSL_cleanse(bytes.data(), bytes.size()); // The session's secret is in it.
+    clear_errors();
+    return made;
+}
+
+std::vector<std::string> offerable_suites(protocol_version in)
+{
+    backend::library_state const library;
+    ssl_ctx_ptr const ctx = library.new_ctx(false);
+    if (ctx == nullptr)
+        throw std::bad_alloc{};
+    std::vector<std::string> found;
+    if (in == protocol_version::tls_1_3) {
+        for (char const* each :
+             {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
+              "TLS_AES_128_CCM_SHA256", "TLS_AES_128_CCM_8_SHA256"})
+            if (SSL_CTX_set_ciphersuites(ctx.get(), each) == 1)
+                found.emplace_back(each);
+    } else {
+        // The second is OpenSSL's word for those without encryption.
+        static_cast<void>(
+            SSL_CTX_set_cipher_list(ctx.get(), "ALL:COMPLEMENTOFALL") == 1 ||
+            SSL_CTX_set_cipher_list(ctx.get(), "ALL") == 1);
+        auto const* const all = SSL_CTX_get_ciphers(ctx.get());
+        for (auto i = decltype(sk_SSL_CIPHER_num(all)){0}; i < sk_SSL_CIPHER_num(all); ++i)
+            if (std::string_view const name = SSL_CIPHER_get_name(sk_SSL_CIPHER_value(all, i));
+                shows_certificate(name))
+                found.emplace_back(name);
+    }
+    clear_errors();
+    return found;
+}
+
+std::vector<std::string> offerable_groups()
+{
+    backend::library_state const library;
+    ssl_ctx_ptr const ctx = library.new_ctx(false);
+    if (ctx == nullptr)
+        throw std::bad_alloc{};
+    std::vector<std::string> found;
+    for (char const* each :
+         {"X25519MLKEM768", "SecP256r1MLKEM768", "SecP384r1MLKEM1024", "X25519", "P-256", "P-384",
+          "P-521", "X448"})
+        if (backend::knows_group(ctx.get(), each))
+            found.emplace_back(each);
+    return found;
+}
+
+void accept_weak(context const& use, context_spec const& spec) noexcept
+{
+    // The level is part of OpenSSL's language for suites. The other libraries refuse the word, and
+    // may have cleared the list by then.
+    SSL_CTX* const ctx = use.native_handle();
+    if (SSL_CTX_set_cipher_list(ctx, (spec.ciphers + ":@SECLEVEL=0").c_str()) != 1)
+        static_cast<void>(SSL_CTX_set_cipher_list(ctx, spec.ciphers.c_str()));
+    clear_errors();
+}
+
+} // namespace cleat::tls

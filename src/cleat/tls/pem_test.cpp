@@ -1,0 +1,68 @@
+#include <cleat/tls/pem.hpp>
+
+#include <doctest/doctest.h>
+
+namespace cleat::tls {
+namespace {
+
+TEST_CASE("blocks are found in order, with the line that each begins on")
+{
+    auto const blocks =
+        pem_blocks("a comment\n-----BEGIN CERTIFICATE-----\r\nAAAA\r\n-----END CERTIFICATE-----\r\n"
+                   "-----BEGIN EC PRIVATE KEY-----\nBBBB\n-----END EC PRIVATE KEY-----");
+    REQUIRE(blocks.size() == 2);
+    CHECK(blocks[0].is_certificate());
+    CHECK(blocks[0].line == 2);
+    CHECK(blocks[0].complete);
+    CHECK(blocks[1].is_private_key());
+    CHECK(!blocks[1].is_encrypted());
+    CHECK(blocks[1].line == 5);
+    CHECK(blocks[1].complete);
+    CHECK(blocks[1].text.ends_with("-----END EC PRIVATE KEY-----"));
+}
+
+TEST_CASE("a block without its end is there, and known to be incomplete")
+{
+    auto const cut = pem_blocks("-----BEGIN CERTIFICATE-----\nAAAA\n");
+    REQUIRE(cut.size() == 1);
+    CHECK(!cut[0].complete);
+
+    auto const run_over =
+        pem_blocks("-----BEGIN CERTIFICATE-----\nAA\n-----BEGIN CERTIFICATE-----\nBB\n"
+                   "-----END CERTIFICATE-----\n");
+    REQUIRE(run_over.size() == 2);
+    CHECK(!run_over[0].complete);
+    CHECK(run_over[1].complete);
+
+    auto const wrong_end =
+        pem_blocks("-----BEGIN CERTIFICATE-----\nAA\n-----END PRIVATE KEY-----\n");
+    REQUIRE(wrong_end.size() == 1);
+    CHECK(!wrong_end[0].complete);
+}
+
+TEST_CASE("both forms of an encrypted key are recognised")
+{
+    auto const old_form =
+        pem_blocks("-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"
+                   "DEK-Info: AES-128-CBC,00\n\nAA\n-----END RSA PRIVATE KEY-----\n");
+    REQUIRE(old_form.size() == 1);
+    CHECK(old_form[0].is_encrypted());
+    auto const new_form = pem_blocks(
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA\n-----END ENCRYPTED PRIVATE KEY-----\n");
+    REQUIRE(new_form.size() == 1);
+    CHECK(new_form[0].is_private_key());
+    CHECK(new_form[0].is_encrypted());
+}
+
+TEST_CASE("what only looks like PEM has no blocks")
+{
+    CHECK(pem_blocks("").empty());
+    CHECK(pem_blocks("\n\n\n").empty());
+    CHECK(pem_blocks("-----BEGIN -----\n").empty());
+    CHECK(pem_blocks("-----BEGIN CERTIFICATE\n").empty());
+    CHECK(pem_blocks(" -----BEGIN CERTIFICATE-----\n").empty());
+    CHECK(pem_blocks("-----END CERTIFICATE-----\n").empty());
+}
+
+} // namespace
+} // namespace cleat::tls

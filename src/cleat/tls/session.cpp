@@ -1,0 +1,45 @@
+#include <cleat/tls/session.hpp>
+
+#include <openssl/ssl.h>
+
+#include <utility>
+
+namespace cleat::tls {
+
+session::session(session const& other) noexcept : session_{other.session_}
+{
+    if (session_ != nullptr)
+        SSL_SESSION_up_ref(session_);
+}
+
+session::session(session&& other) noexcept : session_{std::exchange(other.session_, nullptr)} {}
+
+session& session::operator=(session other) noexcept
+{
+    std::swap(session_, other.session_);
+    return *this;
+}
+
+session::~session()
+{
+    if (session_ != nullptr)
+        SSL_SESSION_free(session_);
+}
+
+bool session::single_use() const noexcept
+{
+    return session_ != nullptr && SSL_SESSION_get_protocol_version(session_) == TLS1_3_VERSION;
+}
+
+bool session::by_ticket() const noexcept
+{
+    return session_ != nullptr && SSL_SESSION_has_ticket(session_) != 0;
+}
+
+std::chrono::seconds session::lifetime() const noexcept
+{
+    return std::chrono::seconds{
+        session_ == nullptr ? 0 : SSL_SESSION_get_ticket_lifetime_hint(session_)};
+}
+
+} // namespace cleat::tls

@@ -1,0 +1,43 @@
+#include <cleat/tls/session_keeper.hpp>
+
+#include <new>
+
+namespace cleat::tls {
+namespace {
+
+// 1: the reference is ours now.
+int on_new_session(SSL* ssl, SSL_SESSION* given) noexcept
+{
+    auto* const into = static_cast<std::vector<session>*>(SSL_get_app_data(ssl));
+    if (into == nullptr)
+        return 0;
+    try {
+        into->reserve(into->size() + 1);
+    } catch (std::bad_alloc const&) {
+        return 0; // The next connection is a full handshake; this one goes on.
+    }
+    into->emplace_back(given);
+    return 1;
+}
+
+} // namespace
+
+void keep_sessions(SSL_CTX* ctx) noexcept
+{
+    // The library's own store would be one for all connections, and would choose for us.
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(ctx, on_new_session);
+}
+
+bool keeps_sessions(SSL_CTX* ctx) noexcept
+{
+    return SSL_CTX_sess_get_new_cb(ctx) == on_new_session;
+}
+
+void set_keeper(SSL* ssl, std::vector<session>* into)
+{
+    if (SSL_set_app_data(ssl, into) != 1)
+        throw std::bad_alloc{};
+}
+
+} // namespace cleat::tls

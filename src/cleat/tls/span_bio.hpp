@@ -1,0 +1,27 @@
+// span_bio: a BIO over the two spans of a wire. Not a public header.
+
+#pragma once
+
+#include <cleat/tls/handles.hpp>
+#include <cleat/tls/wire.hpp>
+
+namespace cleat::tls {
+
+/// new_span_bio makes a BIO that is attached to nothing: reads and writes on it would block.
+/// Null when memory is out.
+[[nodiscard]] bio_ptr new_span_bio() noexcept;
+
+/// attached gives a span BIO a wire for as long as it lives, one call into the TLS library.
+class attached
+{
+public:
+    attached(BIO* bio, wire& w) noexcept : bio_{bio} { BIO_set_data(bio_, &w); }
+    ~attached() { BIO_set_data(bio_, nullptr); }
+    attached(attached const&) = delete;
+    attached& operator=(attached const&) = delete;
+
+private:
+    BIO* bio_;
+};
+
+} // namespace cleat::tls

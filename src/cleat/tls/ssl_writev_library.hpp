@@ -1,0 +1,20 @@
+// What the gather write asks of the TLS library in use. Not a public header.
+//
+// Each folder of tls/backend defines these; they are apart from backend.hpp because they speak of
+// any SSL, not of one of ours.
+
+#pragma once
+
+#include <openssl/ssl.h>
+
+namespace cleat::tls::backend {
+
+/// rereads_plaintext is true when the library may read a run of bytes from its first address again
+/// after SSL_write has returned.
+[[nodiscard]] bool rereads_plaintext(SSL* ssl) noexcept;
+
+/// mark_failed makes SSL_get_error say SSL_ERROR_SSL for a call that SSL_write never saw. The
+/// caller puts the reason into the error queue afterwards.
+void mark_failed(SSL* ssl) noexcept;
+
+} // namespace cleat::tls::backend

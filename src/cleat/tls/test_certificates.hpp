@@ -1,0 +1,53 @@
+// test_certificates: certificates for tests, made when they are asked for. Nothing in it is secret
+// or lasts.
+
+#pragma once
+
+#include <cleat/tls/context_spec.hpp>
+#include <cleat/tls/handles.hpp>
+#include <cleat/tls/key_type.hpp>
+
+#include <string>
+#include <vector>
+
+namespace cleat::tls {
+
+/// test_identity is a certificate and its key, as PEM and as objects to issue others with.
+struct test_identity
+{
+    x509_ptr certificate;
+    evp_pkey_ptr key;
+    std::string certificate_pem;
+    std::string key_pem;
+
+    /// source is what a spec takes. The chain goes between: PEM of the issuers.
+    [[nodiscard]] certificate_source source(std::string origin, std::string const& chain = {}) const
+    {
+        return {certificate_pem + chain, key_pem, std::move(origin)};
+    }
+};
+
+struct test_identity_spec
+{
+    key_type type = key_type::ecdsa_p256;
+    std::vector<std::string> names{}; ///< DNS names in the SAN; empty: no SAN.
+    std::string common_name = "cleat test";
+    test_identity const* issuer = nullptr; ///< Null: self-signed.
+    bool authority = false;
+    int valid_from_days = -1; ///< From today.
+    int valid_to_days = 30;
+};
+
+/// make_identity makes a new key (an RSA key is made once in a process) and certificate.
+[[nodiscard]] test_identity make_identity(test_identity_spec const& spec);
+
+/// make_test_key makes a private key; curve is a NID, or NID_undef for RSA-2048 or an Ed25519 key.
+[[nodiscard]] evp_pkey_ptr make_test_key(int type, int curve);
+
+/// sign_identity makes a certificate for a key that the caller brings.
+[[nodiscard]] test_identity sign_identity(evp_pkey_ptr key, test_identity_spec const& spec);
+
+/// encrypted_pem is the key under the passphrase "secret".
+[[nodiscard]] std::string encrypted_pem(EVP_PKEY* key);
+
+} // namespace cleat::tls

@@ -1,0 +1,103 @@
+// test_connection: two contexts' SSL shaking hands in memory, for tests.
+
+#pragma once
+
+#include <cleat/tls/certificate.hpp>
+#include <cleat/tls/context.hpp>
+#include <cleat/tls/handles.hpp>
+#include <cleat/tls/memory_handshake.hpp>
+#include <cleat/tls/openssl_error.hpp>
+
+#include <string>
+#include <vector>
+
+namespace cleat::tls {
+
+using session_ptr = std::unique_ptr<SSL_SESSION, freed_by<SSL_SESSION_free>>;
+
+/// test_connection is a connection before its handshake; settings of either side can still be
+/// changed.
+struct test_connection
+{
+    test_connection(context const& of_server, context const& of_client)
+        : server{SSL_new(of_server.native_handle())}, client{SSL_new(of_client.native_handle())}
+    {
+        joined = join_in_memory(server.get(), client.get());
+        of_client.prepare_client(client.get());
+        SSL_set_ex_data(client.get(), sessions_index(), &sessions);
+        SSL_CTX_set_session_cache_mode(of_client.native_handle(), SSL_SESS_CACHE_CLIENT);
+        SSL_CTX_sess_set_new_cb(of_client.native_handle(), keep_session);
+    }
+
+    /// OpenSSL takes a session of a connection without close_notify for one that must not be
+    /// resumed.
+    ~test_connection()
+    {
+        SSL_set_shutdown(client.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+    }
+    test_connection(test_connection const&) = delete;
+    test_connection& operator=(test_connection const&) = delete;
+
+    /// shake runs the handshake, and a byte from the server, so that tickets have come too.
+    bool shake()
+    {
+        clear_errors();
+        ok = joined && shake_hands(server.get(), client.get());
+        failure = drain_errors();
+        char byte = 'x';
+        if (ok)
+            ok = SSL_write(server.get(), &byte, 1) == 1 && SSL_read(client.get(), &byte, 1) == 1;
+        return ok;
+    }
+
+    /// client_alert is the alert that the client reads after the server has failed, or 0.
+    int client_alert()
+    {
+        clear_errors();
+        static_cast<void>(SSL_do_handshake(client.get()));
+        char byte = 0;
+        static_cast<void>(SSL_read(client.get(), &byte, 1));
+        int const reason = ERR_GET_REASON(drain_errors().code);
+        return reason > 1000 ? reason - 1000 : 0;
+    }
+
+    [[nodiscard]] std::string server_identity() const
+    {
+        X509 const* const peer = SSL_get0_peer_certificate(client.get());
+        return peer == nullptr ? std::string{} : common_name(peer);
+    }
+
+    [[nodiscard]] std::string alpn() const
+    {
+        unsigned char const* data = nullptr;
+        unsigned size = 0;
+        SSL_get0_alpn_selected(client.get(), &data, &size);
+        return {reinterpret_cast<char const*>(data), size};
+    }
+
+    [[nodiscard]] bool resumed() const { return SSL_session_reused(server.get()) == 1; }
+
+    ssl_ptr server;
+    ssl_ptr client;
+    bool joined = false;
+    bool ok = false;
+    library_failure failure;
+    std::vector<session_ptr> sessions; ///< What the client was given, in order.
+
+private:
+    static int sessions_index()
+    {
+        static int const index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+        return index;
+    }
+
+    static int keep_session(SSL* ssl, SSL_SESSION* session)
+    {
+        auto* const kept =
+            static_cast<std::vector<session_ptr>*>(SSL_get_ex_data(ssl, sessions_index()));
+        kept->emplace_back(session);
+        return 1; // The reference is ours now.
+    }
+};
+
+} // namespace cleat::tls

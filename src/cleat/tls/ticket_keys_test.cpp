@@ -1,0 +1,104 @@
+#include <cleat/tls/backend.hpp>
+#include <cleat/tls/ticket_keys.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <new>
+
+namespace cleat::tls {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::chrono::system_clock::time_point test_time{1'700'000'000s};
+
+std::chrono::system_clock::time_point test_clock()
+{
+    return test_time;
+}
+
+constexpr ticket_secret secret_of(std::uint8_t fill)
+{
+    ticket_secret secret{};
+    secret.fill(std::byte{fill});
+    return secret;
+}
+
+struct fixture
+{
+    fixture()
+    {
+        test_time = std::chrono::system_clock::time_point{1'700'000'400s};
+    } // An epoch's start.
+    backend::library_state library;
+    ticket_keys keys{library, secret_of(1), 600s, test_clock};
+};
+
+TEST_CASE_FIXTURE(
+    fixture, "a ticket is good in its epoch, renewed in the next, and gone after that")
+{
+    REQUIRE(keys.current() != nullptr);
+    ticket_keys::key const sealed = *keys.current();
+
+    test_time += 599s;
+    CHECK(keys.find(sealed.name).with != nullptr);
+    CHECK(!keys.find(sealed.name).renew);
+
+    test_time += 1s;
+    ticket_keys::opened const last = keys.find(sealed.name);
+    REQUIRE(last.with != nullptr);
+    CHECK(last.renew);
+    CHECK(last.with->aes == sealed.aes);
+    CHECK(last.with->hmac == sealed.hmac);
+    CHECK(keys.current()->name != sealed.name);
+
+    test_time += 600s;
+    CHECK(keys.find(sealed.name).with == nullptr);
+}
+
+TEST_CASE_FIXTURE(fixture, "two holders of one secret agree, with no word between them")
+{
+    ticket_keys other{library, secret_of(1), 600s, test_clock};
+    CHECK(other.current()->name == keys.current()->name);
+    CHECK(other.current()->aes == keys.current()->aes);
+    ticket_keys stranger{library, secret_of(2), 600s, test_clock};
+    CHECK(stranger.current()->name != keys.current()->name);
+    CHECK(stranger.find(keys.current()->name).with == nullptr);
+}
+
+TEST_CASE_FIXTURE(fixture, "the parts of a key and the keys of two epochs differ")
+{
+    ticket_keys::key const first = *keys.current();
+    CHECK(first.aes != first.hmac);
+    CHECK(std::memcmp(first.name.data(), first.aes.data(), first.name.size()) != 0);
+    test_time += 600s;
+    ticket_keys::key const second = *keys.current();
+    CHECK(first.aes != second.aes);
+    CHECK(first.hmac != second.hmac);
+}
+
+TEST_CASE_FIXTURE(fixture, "a clock that jumps back or far ahead finds the keys of where it is")
+{
+    ticket_keys::key const here = *keys.current();
+    test_time += 24h * 365;
+    CHECK(keys.find(here.name).with == nullptr);
+    test_time -= 24h * 365;
+    CHECK(keys.find(here.name).with != nullptr);
+    CHECK(keys.current()->aes == here.aes);
+}
+
+TEST_CASE_FIXTURE(fixture, "nothing secret is left in memory when the keys are dropped")
+{
+    alignas(ticket_keys) static unsigned char room[sizeof(ticket_keys)];
+    ticket_keys* const dropped = new (room) ticket_keys{library, secret_of(7), 600s, test_clock};
+    ticket_keys::key const known = *dropped->current();
+    dropped->~ticket_keys();
+    ticket_secret const secret = secret_of(7);
+    CHECK(memmem(room, sizeof room, secret.data(), secret.size()) == nullptr);
+    CHECK(memmem(room, sizeof room, known.aes.data(), known.aes.size()) == nullptr);
+    CHECK(memmem(room, sizeof room, known.hmac.data(), known.hmac.size()) == nullptr);
+}
+
+} // namespace
+} // namespace cleat::tls
