@@ -1,0 +1,101 @@
+// any_layer: TLS over any asynchronous stream that is no socket: beast::tcp_stream, another TLS
+// stream.
+
+#pragma once
+
+#include <cleat/core/byte_queue.hpp>
+#include <cleat/core/limits.hpp>
+#include <cleat/net/channel.hpp>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace cleat::net {
+
+/// any_layer joins an engine with a layer that reads and writes by itself. That layer wants memory
+/// while it does: a block for each read that waits, and what is being written until it is gone.
+/// While nothing is on its way there is none.
+///
+/// Its calls never block; what they wait for is in the progress that they give: `readable` is a
+/// read of the next layer, `writable` is a write of all that waits to be sent.
+class any_layer
+{
+public:
+    /// waiting is what an operation keeps while it waits: a block to read into, once it has read.
+    struct waiting
+    {
+        std::unique_ptr<std::byte[]> block;
+    };
+
+    explicit any_layer(tls::context const& use);
+
+    progress handshake() noexcept;
+    progress read(std::span<std::byte> plaintext) noexcept;
+    progress write(std::span<channel::piece const> pieces) noexcept;
+    progress flush() noexcept;
+    progress close() noexcept;
+
+    progress handshake(auto&) noexcept { return handshake(); }
+    progress read(auto&, std::span<std::byte> plaintext) noexcept { return read(plaintext); }
+    progress write(auto&, std::span<channel::piece const> pieces) noexcept { return write(pieces); }
+    progress flush(auto&) noexcept { return flush(); }
+    progress close(auto&) noexcept { return close(); }
+
+    /// unsent_after_failure: a call that failed has left an alert for the peer.
+    [[nodiscard]] bool unsent_after_failure() const noexcept { return alert_ && unsent(); }
+
+    /// turn is how many bytes of plaintext one write takes.
+    [[nodiscard]] static constexpr std::size_t turn() noexcept { return limits::turn_min; }
+
+    template <class Next, class Handler>
+    void start_wait(Next& next, wait what, waiting& w, Handler&& handler)
+    {
+        if (what == wait::readable)
+            next.async_read_some(block_of(w), std::forward<Handler>(handler));
+        else
+            next.async_write_some(to_send(), std::forward<Handler>(handler));
+    }
+
+    /// end_wait takes what a read of the next layer gave, or forgets what a write took. What was
+    /// read stays in w's block, for the call that follows; an operation that stops here makes none,
+    /// and the bytes are kept for the next. The end of the next layer is no error: TLS has an end
+    /// of its own.
+    error_code end_wait(
+        wait what, waiting& w, error_code ec, std::size_t bytes, bool stops) noexcept;
+
+    template <class Next>
+    error_code block(Next& next, wait what, waiting& w)
+    {
+        error_code ec;
+        std::size_t const bytes = what == wait::readable ? next.read_some(block_of(w), ec)
+                                                         : next.write_some(to_send(), ec);
+        return end_wait(what, w, ec, bytes, false);
+    }
+
+    [[nodiscard]] tls::engine& engine() noexcept { return engine_; }
+    [[nodiscard]] tls::engine const& engine() const noexcept { return engine_; }
+
+private:
+    boost::asio::mutable_buffer block_of(waiting& w);
+    boost::asio::const_buffer to_send() noexcept;
+    [[nodiscard]] bool unsent() const noexcept { return !sending_.empty() || !out_.empty(); }
+    [[nodiscard]] std::span<std::byte const> input() const noexcept;
+    [[nodiscard]] error_code keep(tls::step const& s, tls::wire const& w) noexcept;
+
+    tls::engine engine_;
+    byte_queue in_;      // Ciphertext that came and that TLS has not asked for yet.
+    byte_queue out_;     // Records to send.
+    byte_queue sending_; // Records that the next layer is writing: they stay where they are.
+    std::span<std::byte const> arrived_; // In the block of the operation that makes the next call.
+    bool in_ended_ = false;
+    bool wants_input_;
+    bool close_sealed_ = false;
+    bool alert_ = false;
+};
+
+} // namespace cleat::net

@@ -1,0 +1,113 @@
+// channel: a TLS engine on a non-blocking socket, and the few bytes that wait between the two.
+
+#pragma once
+
+#include <cleat/core/byte_queue.hpp>
+#include <cleat/core/error.hpp>
+#include <cleat/tls/engine.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace cleat::net {
+
+/// wait says what a call that is not finished waits for.
+enum class wait : std::uint8_t
+{
+    none,     ///< It is finished: done, or failed with progress::error.
+    readable, ///< Call again when the socket has something to read.
+    writable, ///< Call again when the socket takes bytes.
+};
+
+/// progress is how far one call came. Bytes can come with an error: data, and then the end.
+struct progress
+{
+    wait next = wait::none;
+    std::size_t bytes = 0;   ///< Plaintext given (read) or taken (write).
+    std::size_t on_wire = 0; ///< Ciphertext received (read) or handed to the socket (write).
+    error_code error{};      ///< error::closed and error::truncated are ends; others are failures.
+};
+
+/// channel makes the system calls of a TLS connection: one recv for many records, one send for many
+/// records. It never blocks and never waits, and is used by one thread at a time.
+///
+/// It owns memory only for what could not move on: ciphertext that came before it was asked for,
+/// and records that the socket did not take. Both are bounded by limits::unsent_max.
+class channel
+{
+public:
+    using piece = std::span<std::byte const>;
+
+    explicit channel(tls::context const& use);
+
+    /// last_flight says when what this side says last in the handshake leaves. A client that will
+    /// write at once saves a packet and a system call by letting its Finished wait for that.
+    enum class last_flight : std::uint8_t
+    {
+        at_once,
+        with_first_write
+    };
+
+    /// handshake goes on with the handshake as far as the socket allows. What a server has to say
+    /// after the handshake (its session ticket) stays here and leaves with the first bytes written.
+    progress handshake(
+        int fd, bool ended = false, last_flight leaves = last_flight::at_once) noexcept;
+
+    /// read receives at most `turn` bytes of ciphertext and decrypts what is whole into
+    /// `plaintext`. Finished without an error means that there may be more: call again before
+    /// waiting. With `ended`, the caller knows that FIN is behind what the socket still holds.
+    progress read(
+        int fd, std::span<std::byte> plaintext, std::size_t turn, bool ended = false) noexcept;
+
+    /// after_write says what else to send in the same packet.
+    enum class after_write : std::uint8_t
+    {
+        nothing,
+        close_notify
+    };
+
+    /// write encrypts pieces in order and sends them. All that it took, progress::bytes, it will
+    /// send: while it waits for `writable`, calling flush is enough. It takes nothing while
+    /// `unsent`.
+    progress write(
+        int fd, std::span<piece const> pieces, after_write then = after_write::nothing) noexcept;
+
+    /// flush sends what waits here.
+    progress flush(int fd) noexcept;
+
+    /// close sends close_notify, once; reading goes on as before.
+    progress close(int fd) noexcept;
+
+    /// unsent: the socket was full; call flush when it is writable.
+    [[nodiscard]] bool unsent() const noexcept { return blocked_; }
+
+    /// unread: a read can give bytes, or the end, that no event will tell of.
+    [[nodiscard]] bool unread() const noexcept
+    {
+        return !in_.empty() || !drained_ || in_ended_ || engine_.has_plaintext();
+    }
+
+    [[nodiscard]] tls::engine const& engine() const noexcept { return engine_; }
+    [[nodiscard]] tls::engine& engine() noexcept { return engine_; }
+
+private:
+    struct received;
+
+    received receive(int fd, std::size_t size, bool ended) noexcept;
+    [[nodiscard]] bool keep_unread(received const& got, std::span<std::byte const> rest) noexcept;
+    [[nodiscard]] std::size_t take_held(std::span<std::byte> block) noexcept;
+    [[nodiscard]] error_code hold(std::span<std::byte const> sealed) noexcept;
+    [[nodiscard]] error_code deliver(int fd, std::span<std::byte const> sealed) noexcept;
+
+    tls::engine engine_;
+    byte_queue in_;  // Ciphertext that TLS has not asked for yet.
+    byte_queue out_; // Records that the socket did not take, or that wait for company.
+    bool in_ended_ = false;
+    bool drained_ = false; // The socket had no more at the last recv.
+    bool wants_input_;
+    bool silent_;          // A client that has not said anything, so nothing can have come.
+    bool blocked_ = false; // The socket was full at the last send.
+};
+
+} // namespace cleat::net

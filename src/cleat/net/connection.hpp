@@ -1,0 +1,31 @@
+// connection: a server's TLS stream, and all that is known about who is at its other end.
+
+#pragma once
+
+#include <cleat/net/socket_options.hpp>
+#include <cleat/net/stream.hpp>
+#include <cleat/tls/handshake_info.hpp>
+
+#include <cstddef>
+
+namespace cleat::net {
+
+/// facts are what accept and the handshake found out. The views in `tls` live as long as the
+/// connection's stream, wherever it is moved to.
+struct facts
+{
+    address peer;
+    address local;
+    std::size_t worker = 0;  ///< The number of the worker that serves it.
+    tls::handshake_info tls; ///< Version, suite, group, signature scheme, SNI, ALPN, resumed.
+};
+
+/// connection is what a server gives to its handler: a stream whose handshake is done. It lives on
+/// one worker, stream.next_layer().on(), and its operations complete there.
+struct connection
+{
+    net::stream<socket> stream;
+    net::facts facts;
+};
+
+} // namespace cleat::net

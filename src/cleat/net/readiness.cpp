@@ -1,0 +1,184 @@
+// Edge-triggered epoll with a memory. An event sets bits in the entry's ready_; the code that reads
+// or writes clears a bit before the system call that uses it up, so an event that comes in between
+// is not lost, and a wait whose bit is set need not wait.
+//
+// A descriptor is added at its first wait, and watched for input only: it is writable at birth, and
+// an event to say so would wake the worker for nothing. Who waits for output extends the watch,
+// once.
+
+#include <cleat/core/assert.hpp>
+#include <cleat/net/readiness.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace cleat::net {
+namespace {
+
+constexpr std::uint32_t always = EPOLLIN | EPOLLRDHUP;
+
+} // namespace
+
+readiness::readiness() : epoll_{::epoll_create1(EPOLL_CLOEXEC)}
+{
+    if (!epoll_)
+        throw std::system_error{errno, std::system_category(), "epoll_create1"};
+}
+
+readiness::~readiness()
+{
+    bury();
+}
+
+void readiness::wait(int timeout_ms) noexcept
+{
+    // EINTR finds nothing: a signal is somebody else's to notice.
+    found_ = std::max(
+        ::epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()), timeout_ms),
+        0);
+}
+
+void readiness::dispatch() noexcept
+{
+    dispatching_ = true;
+    for (int i = 0; i < found_; ++i) {
+        epoll_event const& event = events_[static_cast<std::size_t>(i)];
+        static_cast<entry*>(event.data.ptr)->on_events(event.events);
+    }
+    found_ = 0;
+    dispatching_ = false;
+    bury();
+}
+
+void readiness::bury() noexcept
+{
+    while (buried_ != nullptr)
+        delete std::exchange(buried_, buried_->next_buried_);
+}
+
+void readiness::cancel_all(error_code ec) noexcept
+{
+    dispatching_ = true; // Who is woken may close any entry.
+    for (entry* e = first_; e != nullptr; e = e->next_) {
+        e->cancel(ec);
+        e->cancel(ec); // A reader and a writer may both wait.
+    }
+    dispatching_ = false;
+    bury();
+}
+
+readiness::entry::entry(readiness& in, unique_fd fd, trigger how) noexcept
+    : in_{&in}, next_{std::exchange(in.first_, this)}, fd_{std::move(fd)}, how_{how}
+{
+    if (next_ != nullptr)
+        next_->previous_ = this;
+}
+
+error_code readiness::entry::wait_readable(waiter& w) noexcept
+{
+    CLEAT_ASSERT(reader_ == nullptr);
+    if (error_code const ec = watch(always))
+        return ec;
+    reader_ = &w;
+    return {};
+}
+
+error_code readiness::entry::wait_writable(waiter& w) noexcept
+{
+    CLEAT_ASSERT(writer_ == nullptr);
+    if (error_code const ec = watch(always | EPOLLOUT))
+        return ec;
+    writer_ = &w;
+    return {};
+}
+
+error_code readiness::entry::watch(std::uint32_t events) noexcept
+{
+    if ((events & ~watched_) == 0)
+        return {};
+    std::uint32_t const mode = how_ == trigger::edge ? static_cast<std::uint32_t>(EPOLLET) : 0;
+    epoll_event event{.events = events | watched_ | mode, .data = {.ptr = this}};
+    int const operation = watched_ == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+    if (::epoll_ctl(in_->epoll_.get(), operation, fd_.get(), &event) != 0)
+        return {errno, boost::system::system_category()};
+    watched_ |= events;
+    return {};
+}
+
+void readiness::entry::unwatch() noexcept
+{
+    if (watched_ != 0)
+        static_cast<void>(::epoll_ctl(in_->epoll_.get(), EPOLL_CTL_DEL, fd_.get(), nullptr));
+    watched_ = 0;
+}
+
+void readiness::entry::forget(waiter& w) noexcept
+{
+    if (reader_ == &w)
+        reader_ = nullptr;
+    if (writer_ == &w)
+        writer_ = nullptr;
+}
+
+void readiness::entry::cancel(error_code ec) noexcept
+{
+    // One waiter may wait for both; its first wake takes it off the other.
+    if (waiter* const w = std::exchange(reader_, nullptr); w != nullptr) {
+        forget(*w);
+        w->wake(*w, ec);
+    } else if (waiter* const v = std::exchange(writer_, nullptr); v != nullptr) {
+        v->wake(*v, ec);
+    }
+}
+
+void readiness::entry::close() noexcept
+{
+    reader_ = writer_ = nullptr;
+    fd_.reset();
+}
+
+void readiness::entry::on_events(std::uint32_t events) noexcept
+{
+    if (!fd_)
+        return; // Closed by an earlier event of the same batch.
+    // FIN and errors are read to be found, so they count as something to read; an error ends
+    // writing too.
+    if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0)
+        events |= EPOLLIN;
+    if ((events & (EPOLLHUP | EPOLLERR)) != 0)
+        events |= EPOLLOUT;
+    ready_ |= events;
+    if ((ready_ & EPOLLIN) != 0)
+        wake(reader_);
+    // The reader may have closed this entry, whose memory stays until the batch is done.
+    if (fd_ && (ready_ & EPOLLOUT) != 0)
+        wake(writer_);
+}
+
+void readiness::entry::wake(waiter*& slot) noexcept
+{
+    waiter* const w = slot;
+    if (w == nullptr)
+        return;
+    forget(*w); // One waiter may be here for both.
+    w->wake(*w, {});
+}
+
+void readiness::entry_deleter::operator()(entry* e) const noexcept
+{
+    e->close(); // Takes it out of the epoll set too: nobody else holds a copy of the descriptor.
+    readiness& in = *e->in_;
+    (e->previous_ != nullptr ? e->previous_->next_ : in.first_) = e->next_;
+    if (e->next_ != nullptr)
+        e->next_->previous_ = e->previous_;
+    if (!in.dispatching_) {
+        delete e;
+        return;
+    }
+    e->next_buried_ = in.buried_;
+    in.buried_ = e;
+}
+
+} // namespace cleat::net

@@ -1,0 +1,342 @@
+#include <cleat/net/readiness.hpp>
+
+#include <boost/asio/error.hpp>
+#include <doctest/doctest.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace cleat::net {
+namespace {
+
+// A waiter that counts its wakes, and does something when it is woken.
+struct bell : waiter
+{
+    bell()
+    {
+        wake = [](waiter& w, error_code ec) noexcept {
+            bell& self = static_cast<bell&>(w);
+            ++self.rung;
+            self.why = ec;
+            if (self.then != nullptr)
+                self.then(self);
+        };
+    }
+
+    int rung = 0;
+    error_code why;
+    void (*then)(bell&) = nullptr;
+    readiness::entry* entry = nullptr;
+    entry_ptr* owner = nullptr;
+};
+
+struct watched
+{
+    explicit watched(readiness& in, readiness::entry::trigger how = readiness::entry::trigger::edge)
+    {
+        int fds[2];
+        REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
+        entry.reset(new readiness::entry{in, unique_fd{fds[0]}, how});
+        other.reset(fds[1]);
+    }
+
+    void tell(std::string_view text) const
+    {
+        REQUIRE(
+            ::write(other.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    }
+
+    // Reads all there is, as the owner of an edge-triggered descriptor does.
+    std::size_t hear() const
+    {
+        entry->use_up_read();
+        std::array<char, 100> to{};
+        std::size_t n = 0;
+        for (ssize_t got = 0; (got = ::read(entry->fd(), to.data(), to.size())) > 0;)
+            n += static_cast<std::size_t>(got);
+        return n;
+    }
+
+    void fill() const
+    {
+        entry->use_up_write();
+        std::array<char, 4096> const data{};
+        while (::send(entry->fd(), data.data(), data.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
+        }
+    }
+
+    void drain() const
+    {
+        std::array<char, 65536> to;
+        while (::recv(other.get(), to.data(), to.size(), MSG_DONTWAIT) > 0) {
+        }
+    }
+
+    entry_ptr entry;
+    unique_fd other;
+};
+
+void turn(readiness& r)
+{
+    r.wait(0);
+    r.dispatch();
+}
+
+TEST_CASE("one event wakes one waiter once")
+{
+    readiness r;
+    watched w{r};
+    bell b;
+    REQUIRE(!w.entry->wait_readable(b));
+    turn(r);
+    CHECK(b.rung == 0);
+    w.tell("x");
+    turn(r);
+    CHECK(b.rung == 1);
+    CHECK(!b.why);
+    CHECK(w.entry->readable());
+    w.tell("y");
+    turn(r);
+    CHECK(b.rung == 1); // It does not wait any more.
+}
+
+TEST_CASE("what comes between the event and the next wait is remembered")
+{
+    readiness r;
+    watched w{r};
+    bell b;
+    REQUIRE(!w.entry->wait_readable(b));
+    w.tell("x");
+    turn(r);
+    CHECK(w.hear() == 1);
+    CHECK(!w.entry->readable());
+    w.tell("y"); // Nobody waits.
+    turn(r);
+    CHECK(w.entry->readable());
+}
+
+TEST_CASE("an event that crosses the read is a wake-up too many, never one too few")
+{
+    readiness r;
+    watched w{r};
+    bell b;
+    REQUIRE(!w.entry->wait_readable(b));
+    w.tell("x");
+    turn(r);
+    w.tell("y"); // Comes before the read, its event is taken after.
+    CHECK(w.hear() == 2);
+    turn(r);
+    CHECK(w.hear() == 0);
+    REQUIRE(!w.entry->wait_readable(b));
+    w.tell("z");
+    turn(r);
+    CHECK(b.rung == 2);
+}
+
+TEST_CASE("a reader that stopped early says so, and need not wait")
+{
+    readiness r;
+    watched w{r};
+    bell b;
+    REQUIRE(!w.entry->wait_readable(b));
+    w.tell("xyz");
+    turn(r);
+    w.entry->use_up_read();
+    w.entry->more_to_read();
+    CHECK(w.entry->readable());
+}
+
+TEST_CASE("writable is asked for only by who waits for it")
+{
+    readiness r;
+    watched w{r};
+    bell reader;
+    REQUIRE(!w.entry->wait_readable(reader));
+    turn(r);
+    CHECK(!w.entry->writable());
+    w.fill();
+    bell writer;
+    REQUIRE(!w.entry->wait_writable(writer));
+    turn(r);
+    CHECK(writer.rung == 0);
+    w.drain();
+    turn(r);
+    CHECK(writer.rung == 1);
+    CHECK(reader.rung == 0);
+    CHECK(w.entry->writable());
+    w.fill();
+    CHECK(!w.entry->writable());
+    REQUIRE(!w.entry->wait_writable(writer));
+    w.drain();
+    turn(r);
+    CHECK(writer.rung == 2); // The watch lasts: a second time needs no registration.
+}
+
+TEST_CASE("one waiter for both directions is woken once")
+{
+    readiness r;
+    watched w{r};
+    bell b;
+    REQUIRE(!w.entry->wait_readable(b));
+    REQUIRE(!w.entry->wait_writable(b));
+    w.tell("x");
+    turn(r);
+    CHECK(b.rung == 1);
+}
+
+TEST_CASE("FIN is something to read, and is known to be the end")
+{
+    readiness r;
+    watched w{r};
+    bell b;
+    REQUIRE(!w.entry->wait_readable(b));
+    w.tell("bye");
+    REQUIRE(::shutdown(w.other.get(), SHUT_WR) == 0);
+    turn(r);
+    CHECK(b.rung == 1);
+    CHECK(w.entry->ended());
+    CHECK(w.hear() == 3);
+    CHECK(w.entry->ended());
+}
+
+TEST_CASE("a peer that closes without reading has failed, which is no end")
+{
+    readiness r;
+    watched w{r};
+    bell b;
+    REQUIRE(!w.entry->wait_readable(b));
+    REQUIRE(::write(w.entry->fd(), "unread", 6) == 6);
+    w.other.reset();
+    turn(r);
+    CHECK(b.rung == 1);
+    CHECK(!w.entry->ended());
+    CHECK(w.entry->readable());
+    CHECK(w.entry->writable());
+}
+
+TEST_CASE("who is forgotten is not woken")
+{
+    readiness r;
+    watched w{r};
+    bell b;
+    REQUIRE(!w.entry->wait_readable(b));
+    REQUIRE(!w.entry->wait_writable(b));
+    w.entry->forget(b);
+    w.tell("x");
+    turn(r);
+    CHECK(b.rung == 0);
+    REQUIRE(!w.entry->wait_readable(b)); // The place is free again.
+}
+
+TEST_CASE("a cancel wakes with its reason")
+{
+    readiness r;
+    watched w{r};
+    bell b;
+    REQUIRE(!w.entry->wait_readable(b));
+    w.entry->cancel(boost::asio::error::operation_aborted);
+    CHECK(b.rung == 1);
+    CHECK(b.why == boost::asio::error::operation_aborted);
+    w.entry->cancel(boost::asio::error::operation_aborted);
+    CHECK(b.rung == 1);
+}
+
+TEST_CASE("an entry that its own wake destroys is gone safely")
+{
+    readiness r;
+    watched w{r};
+    bell b;
+    b.owner = &w.entry;
+    b.then = [](bell& self) { self.owner->reset(); };
+    bell writer;
+    REQUIRE(!w.entry->wait_readable(b));
+    REQUIRE(!w.entry->wait_writable(writer));
+    w.tell("x");
+    turn(r);
+    CHECK(b.rung == 1);
+    CHECK(writer.rung == 0); // What is closed is not writable.
+}
+
+TEST_CASE("an entry destroyed by an earlier event of the same batch is not touched by its own")
+{
+    readiness r;
+    watched one{r};
+    watched other{r};
+    bell first;
+    bell second;
+    first.owner = &other.entry;
+    second.owner = &one.entry;
+    first.then = second.then = [](bell& self) { self.owner->reset(); };
+    REQUIRE(!one.entry->wait_readable(first));
+    REQUIRE(!other.entry->wait_readable(second));
+    one.tell("x");
+    other.tell("x");
+    turn(r);
+    CHECK(first.rung + second.rung == 1); // Whoever came first closed the other.
+}
+
+TEST_CASE("a level-triggered entry tells again what was left")
+{
+    readiness r;
+    watched w{r, readiness::entry::trigger::level};
+    bell b;
+    REQUIRE(!w.entry->wait_readable(b));
+    w.tell("xy");
+    turn(r);
+    w.entry->use_up_read();
+    char one = 0;
+    REQUIRE(::read(w.entry->fd(), &one, 1) == 1);
+    REQUIRE(!w.entry->wait_readable(b));
+    turn(r);
+    CHECK(b.rung == 2);
+}
+
+TEST_CASE("an entry that is not watched makes no events until the next wait")
+{
+    readiness r;
+    watched w{r, readiness::entry::trigger::level};
+    bell b;
+    REQUIRE(!w.entry->wait_readable(b));
+    w.entry->forget(b);
+    w.entry->unwatch();
+    w.entry->unwatch();
+    w.tell("x");
+    turn(r);
+    CHECK(!w.entry->readable());
+    REQUIRE(!w.entry->wait_readable(b));
+    turn(r);
+    CHECK(b.rung == 1);
+}
+
+TEST_CASE("a descriptor that cannot be watched is an error of the wait")
+{
+    readiness r;
+    entry_ptr const nothing{new readiness::entry{r, unique_fd{}}};
+    bell b;
+    CHECK(nothing->wait_readable(b) == boost::system::errc::bad_file_descriptor);
+    CHECK(nothing->wait_writable(b) == boost::system::errc::bad_file_descriptor);
+}
+
+TEST_CASE("many descriptors are told of, batch after batch")
+{
+    readiness r;
+    std::vector<watched> all;
+    std::vector<bell> bells(2 * limits::events_per_wait);
+    for (bell& b : bells) {
+        all.emplace_back(r);
+        REQUIRE(!all.back().entry->wait_readable(b));
+        all.back().tell("x");
+    }
+    turn(r);
+    turn(r);
+    for (bell const& b : bells)
+        CHECK(b.rung == 1);
+}
+
+} // namespace
+} // namespace cleat::net

@@ -1,0 +1,100 @@
+// server: the paved path. A spec and a coroutine make a TLS server on every core.
+//
+//     net::server_spec spec;
+//     spec.listen = "127.0.0.1:8443";
+//     spec.tls.certificates.push_back({chain, key, "site.pem"});
+//     net::server server{std::move(spec), [](net::connection c) -> asio::awaitable<void> {
+//         ...
+//     }};
+//
+// Each worker has a listening socket of its own on the port (SO_REUSEPORT), a TLS context of its
+// own, and a copy of the handler. The kernel spreads connections over them, and none ever moves.
+
+#pragma once
+
+#include <cleat/net/connection.hpp>
+#include <cleat/net/worker_pool.hpp>
+#include <cleat/tls/context_spec.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace cleat::net {
+
+/// connection_failure is why a connection ended before its handler returned.
+struct connection_failure
+{
+    address const& peer;
+    std::size_t worker;
+    bool in_handshake; ///< The handler never saw it.
+    error_code error;  ///< Of the handshake, or of the std::system_error that a handler threw.
+    std::string_view reason; ///< The TLS library's words, or those of another exception.
+};
+
+struct server_spec
+{
+    /// An address and a port, "127.0.0.1:8443", "[::1]:8443", "*:8443". Port 0: any that is free.
+    std::string listen = "127.0.0.1:0";
+    tls::context_spec tls;
+    std::size_t workers = 0; ///< 0: as many as the CPUs that this process may use.
+    bool pin = true;         ///< Each worker stays on a CPU of its own.
+    listen_options socket{};
+
+    /// A peer that has not finished its handshake by then is closed.
+    std::chrono::milliseconds handshake_timeout = std::chrono::seconds{10};
+
+    /// Called on the worker's thread for each connection that failed; for logs. Must not throw.
+    std::function<void(connection_failure const&)> on_failure{};
+};
+
+/// handler serves one connection, in a coroutine of its own on the connection's worker. When it
+/// returns or throws, the connection is closed; a clean end of TLS is its own to make
+/// (async_shutdown).
+using handler = std::function<boost::asio::awaitable<void>(connection)>;
+
+/// handler_for makes the handler of one worker, on that worker's thread. What it captures is that
+/// worker's own state, which nobody else touches.
+struct handler_for
+{
+    std::function<handler(worker&)> make;
+};
+
+/// server serves from its constructor to its destructor, on threads of its own. It is used by one
+/// thread, which is none of its workers.
+class server
+{
+public:
+    /// Throws before any thread starts: tls::spec_error for what is wrong with the TLS settings,
+    /// std::system_error for an address that cannot be had. Then starts the workers, and throws
+    /// what a handler_for threw.
+    server(server_spec spec, handler serve);
+    server(server_spec spec, handler_for each_worker);
+    server(server&&) = delete;
+    ~server();
+
+    [[nodiscard]] address const& local_address() const noexcept;
+    [[nodiscard]] unsigned port() const noexcept { return local_address().port(); }
+    [[nodiscard]] worker_pool& workers() noexcept;
+
+    /// drain stops accepting, waits for the connections that are there, at most for so long, and
+    /// stops. Gives how many were cut off.
+    std::size_t drain(std::chrono::milliseconds longest);
+
+    /// stop ends now: every handler's operation is cancelled (asio::error::operation_aborted), so
+    /// that its coroutine ends by itself. A handler that goes on regardless is abandoned after a
+    /// second.
+    void stop();
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+} // namespace cleat::net

@@ -1,0 +1,73 @@
+#include <cleat/net/socket.hpp>
+
+#include <cerrno>
+
+#include <sys/socket.h>
+
+namespace cleat::net {
+namespace {
+
+template <class Call>
+io_result attempt(Call call) noexcept
+{
+    ssize_t n = 0;
+    do
+        n = call();
+    while (n < 0 && errno == EINTR);
+    if (n >= 0)
+        return {.bytes = static_cast<std::size_t>(n)};
+    if (errno == EAGAIN || errno == EWOULDBLOCK)
+        return {.would_block = true};
+    return {.error = {errno, boost::system::system_category()}};
+}
+
+} // namespace
+
+io_result socket::receive(std::span<std::byte> into) noexcept
+{
+    entry_->use_up_read();
+    io_result r =
+        attempt([&] { return ::recv(native_handle(), into.data(), into.size(), MSG_DONTWAIT); });
+    if (r.bytes == 0 && !r.would_block && !r.error && !into.empty())
+        r.error = error::closed;
+    return r;
+}
+
+io_result socket::send(std::span<std::byte const> from, bool more) noexcept
+{
+    entry_->use_up_write();
+    int const flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+    return attempt([&] { return ::send(native_handle(), from.data(), from.size(), flags); });
+}
+
+void socket::shutdown_send() noexcept
+{
+    // Fails only where the peer has reset the connection already, and nothing is left to be told.
+    static_cast<void>(::shutdown(native_handle(), SHUT_WR));
+}
+
+void socket::reset() noexcept
+{
+    if (!is_open())
+        return;
+    linger const at_once{.l_onoff = 1, .l_linger = 0};
+    static_cast<void>(
+        ::setsockopt(native_handle(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
+    close();
+}
+
+void socket::close() noexcept
+{
+    cancel();
+    entry_.reset();
+}
+
+void socket::cancel() noexcept
+{
+    if (!is_open())
+        return;
+    entry_->cancel(boost::asio::error::operation_aborted);
+    entry_->cancel(boost::asio::error::operation_aborted); // A reader and a writer may both wait.
+}
+
+} // namespace cleat::net

@@ -1,0 +1,20 @@
+#include <cleat/net/socket_layer.hpp>
+
+#include <cerrno>
+
+#include <poll.h>
+
+namespace cleat::net::detail {
+
+error_code block_until_ready(int fd, wait what) noexcept
+{
+    short const events = what == wait::readable ? POLLIN : POLLOUT;
+    pollfd one{.fd = fd, .events = events, .revents = 0};
+    int n = 0;
+    do
+        n = ::poll(&one, 1, -1);
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? error_code{errno, boost::system::system_category()} : error_code{};
+}
+
+} // namespace cleat::net::detail

@@ -1,0 +1,177 @@
+// socket_layer: TLS right on a socket. Waits for readiness, and owns no buffer while it does.
+
+#pragma once
+
+#include <cleat/net/channel.hpp>
+#include <cleat/net/socket.hpp>
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/socket_base.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace cleat::net {
+
+/// waitable_socket is a socket that can say when it is ready, and shows its descriptor: net::socket
+/// and Asio's stream sockets. Any other layer is asked to read and write by itself (any_layer).
+template <class T>
+concept waitable_socket =
+    std::same_as<T, socket> || (std::derived_from<T, boost::asio::socket_base> && requires(T& s) {
+        {
+            s.native_handle()
+        } -> std::convertible_to<int>;
+    });
+
+namespace detail {
+
+/// block_until_ready waits for one descriptor in poll(2): for the functions that are not
+/// asynchronous.
+[[nodiscard]] error_code block_until_ready(int fd, wait what) noexcept;
+
+/// turn_for_reading is how much ciphertext to ask for, to fill `size` bytes and to end on a record.
+[[nodiscard]] constexpr std::size_t turn_for_reading(std::size_t size) noexcept
+{
+    size = std::min(size, limits::turn_max);
+    std::size_t const records = size / limits::plaintext_record_max + 1;
+    return std::clamp(
+        size + records * limits::record_overhead_max, limits::record_max, limits::turn_max);
+}
+
+} // namespace detail
+
+/// socket_layer joins a channel with a socket that can be waited on. Its calls never block; what
+/// they wait for is in the progress that they give.
+class socket_layer
+{
+public:
+    /// waiting is what an operation keeps while it waits: nothing.
+    struct waiting
+    {
+    };
+
+    explicit socket_layer(tls::context const& use) : channel_{use} {}
+
+    template <waitable_socket Next>
+    progress handshake(Next& next) noexcept
+    {
+        if (!is_open(next))
+            return closed_by_us();
+        use_up_read(next);
+        use_up_write(next);
+        return channel_.handshake(next.native_handle(), ended(next));
+    }
+
+    template <waitable_socket Next>
+    progress read(Next& next, std::span<std::byte> plaintext) noexcept
+    {
+        if (!is_open(next))
+            return closed_by_us();
+        // The last read emptied the socket: asking again would be a system call to hear so.
+        if (dry_ && !readable(next))
+            return {.next = wait::readable};
+        std::size_t const turn = detail::turn_for_reading(plaintext.size());
+        use_up_read(next);
+        progress const p = channel_.read(next.native_handle(), plaintext, turn, ended(next));
+        dry_ = p.next == wait::readable;
+        return p;
+    }
+
+    template <waitable_socket Next>
+    progress write(Next& next, std::span<channel::piece const> pieces) noexcept
+    {
+        if (!is_open(next))
+            return closed_by_us();
+        use_up_write(next);
+        progress const p = channel_.write(next.native_handle(), pieces);
+        // A socket that took all of a turn gets a larger one; one that did not must not cost
+        // memory.
+        turn_ = channel_.unsent()  ? std::max(turn_ / 2, limits::plaintext_record_max)
+                : p.bytes >= turn_ ? std::min(turn_ * 2, limits::turn_max)
+                                   : turn_;
+        return p;
+    }
+
+    template <waitable_socket Next>
+    progress flush(Next& next) noexcept
+    {
+        if (!is_open(next))
+            return closed_by_us();
+        use_up_write(next);
+        return channel_.unsent() ? channel_.flush(next.native_handle()) : progress{};
+    }
+
+    /// close sends close_notify behind everything that was written before. Call until it is
+    /// finished.
+    template <waitable_socket Next>
+    progress close(Next& next) noexcept
+    {
+        if (progress const p = flush(next); close_sealed_ || p.error || p.next != wait::none)
+            return p;
+        close_sealed_ = true;
+        return channel_.close(next.native_handle());
+    }
+
+    /// unsent_after_failure: an alert that a failed read left for the layer below. Here it was
+    /// sent.
+    [[nodiscard]] static bool unsent_after_failure() noexcept { return false; }
+
+    /// turn is how many bytes of plaintext one write takes.
+    [[nodiscard]] std::size_t turn() const noexcept { return turn_; }
+
+    template <waitable_socket Next, class Handler>
+    void start_wait(Next& next, wait what, waiting&, Handler&& handler)
+    {
+        next.async_wait(
+            what == wait::readable ? Next::wait_read : Next::wait_write,
+            std::forward<Handler>(handler));
+    }
+
+    error_code end_wait(wait what, waiting&, error_code ec, std::size_t, bool) noexcept
+    {
+        if (what == wait::readable && !ec)
+            dry_ = false;
+        return ec;
+    }
+
+    template <waitable_socket Next>
+    error_code block(Next& next, wait what, waiting& w) noexcept
+    {
+        if constexpr (requires { next.non_blocking(); })
+            if (next.non_blocking())
+                return boost::asio::error::would_block;
+        return end_wait(what, w, detail::block_until_ready(next.native_handle(), what), 0, false);
+    }
+
+    [[nodiscard]] tls::engine& engine() noexcept { return channel_.engine(); }
+    [[nodiscard]] tls::engine const& engine() const noexcept { return channel_.engine(); }
+
+private:
+    static progress closed_by_us() noexcept
+    {
+        return {.error = boost::asio::error::bad_descriptor};
+    }
+
+    static bool is_open(auto& next) noexcept { return next.is_open(); }
+
+    // A worker's socket remembers events, and must hear that one is used up before the system call
+    // that does so. Asio's forgets them, and looks again at each wait.
+    static void use_up_read(socket& next) noexcept { next.entry().use_up_read(); }
+    static void use_up_write(socket& next) noexcept { next.entry().use_up_write(); }
+    static bool readable(socket& next) noexcept { return next.entry().readable(); }
+    static bool ended(socket& next) noexcept { return next.entry().ended(); }
+    static void use_up_read(auto&) noexcept {}
+    static void use_up_write(auto&) noexcept {}
+    static bool readable(auto&) noexcept { return false; }
+    static bool ended(auto&) noexcept { return false; }
+
+    channel channel_;
+    std::size_t turn_ = limits::turn_min;
+    bool dry_ = false; // Nothing can be read before a wait says so.
+    bool close_sealed_ = false;
+};
+
+} // namespace cleat::net

@@ -1,0 +1,168 @@
+#include <cleat/net/socket_options.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/un.h>
+
+namespace cleat::net {
+namespace {
+
+// Asio's category for getaddrinfo has words for three of its errors; the C library has them for
+// all.
+class resolver_errors final : public boost::system::error_category
+{
+public:
+    [[nodiscard]] char const* name() const noexcept override { return "resolver"; }
+    [[nodiscard]] std::string message(int number) const override { return ::gai_strerror(number); }
+};
+
+boost::system::error_category const& resolver_category() noexcept
+{
+    static resolver_errors const instance;
+    return instance;
+}
+
+error_code last_system_error() noexcept
+{
+    return {errno, boost::system::system_category()};
+}
+
+error_code set(int fd, int level, int option, int value) noexcept
+{
+    if (::setsockopt(fd, level, option, &value, sizeof value) == 0)
+        return {};
+    return last_system_error();
+}
+
+error_code set_tcp_options(int fd, listen_options const& options) noexcept
+{
+    if (error_code const ec = set(fd, IPPROTO_TCP, TCP_NODELAY, 1))
+        return ec;
+    if (options.defer_accept)
+        if (error_code const ec = set(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, 1))
+            return ec;
+    if (!options.keepalive)
+        return {};
+    if (error_code const ec = set(fd, SOL_SOCKET, SO_KEEPALIVE, 1))
+        return ec;
+    return set(fd, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(options.keepalive->count()));
+}
+
+error_code set_options(int fd, int family, listen_options const& options) noexcept
+{
+    error_code ec;
+    if (options.receive_buffer)
+        ec = set(fd, SOL_SOCKET, SO_RCVBUF, *options.receive_buffer);
+    if (options.send_buffer && !ec)
+        ec = set(fd, SOL_SOCKET, SO_SNDBUF, *options.send_buffer);
+    if (family == AF_UNIX || ec)
+        return ec;
+    ec = set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    if (options.reuse_port && !ec)
+        ec = set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+    if (family == AF_INET6 && !ec)
+        ec = set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    return ec ? ec : set_tcp_options(fd, options);
+}
+
+} // namespace
+
+unsigned address::port() const noexcept
+{
+    if (family() == AF_INET)
+        return ntohs(reinterpret_cast<sockaddr_in const&>(storage).sin_port);
+    if (family() == AF_INET6)
+        return ntohs(reinterpret_cast<sockaddr_in6 const&>(storage).sin6_port);
+    return 0;
+}
+
+std::string to_string(address const& a)
+{
+    if (a.family() == AF_UNIX) {
+        auto const& local = reinterpret_cast<sockaddr_un const&>(a.storage);
+        std::size_t const length =
+            a.size > offsetof(sockaddr_un, sun_path) ? a.size - offsetof(sockaddr_un, sun_path) : 0;
+        return "unix:" + std::string{local.sun_path, ::strnlen(local.sun_path, length)};
+    }
+    char host[INET6_ADDRSTRLEN] = "?";
+    if (a.family() == AF_INET)
+        ::inet_ntop(
+            AF_INET, &reinterpret_cast<sockaddr_in const&>(a.storage).sin_addr, host, sizeof host);
+    else if (a.family() == AF_INET6)
+        ::inet_ntop(
+            AF_INET6, &reinterpret_cast<sockaddr_in6 const&>(a.storage).sin6_addr, host,
+            sizeof host);
+    if (a.family() == AF_INET6)
+        return fmt::format("[{}]:{}", host, a.port());
+    return fmt::format("{}:{}", host, a.port());
+}
+
+result<address> unix_address(std::string const& path)
+{
+    address made;
+    auto& local = reinterpret_cast<sockaddr_un&>(made.storage);
+    if (path.empty() || path.size() >= sizeof local.sun_path)
+        return make_error_code(boost::system::errc::filename_too_long);
+    local.sun_family = AF_UNIX;
+    std::memcpy(local.sun_path, path.data(), path.size());
+    made.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
+    return made;
+}
+
+result<std::vector<address>> resolve(std::string const& host, std::string const& port)
+{
+    bool const any = host.empty() || host == "*";
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_NUMERICSERV | (any ? AI_PASSIVE : 0);
+    addrinfo* found = nullptr;
+    if (int const why = ::getaddrinfo(any ? nullptr : host.c_str(), port.c_str(), &hints, &found);
+        why != 0)
+        return why == EAI_SYSTEM ? last_system_error() : error_code{why, resolver_category()};
+    std::unique_ptr<addrinfo, void (*)(addrinfo*)> const owner{found, ::freeaddrinfo};
+    std::vector<address> all;
+    for (addrinfo const* a = found; a != nullptr; a = a->ai_next) {
+        address& next = all.emplace_back();
+        next.size = std::min<socklen_t>(a->ai_addrlen, sizeof next.storage);
+        std::memcpy(&next.storage, a->ai_addr, next.size);
+    }
+    return all;
+}
+
+result<unique_fd> listen_on(address const& at, listen_options const& options)
+{
+    unique_fd fd{::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+    if (!fd)
+        return last_system_error();
+    if (error_code const ec = set_options(fd.get(), at.family(), options))
+        return ec;
+    if (::bind(fd.get(), at.data(), at.size) != 0 || ::listen(fd.get(), options.backlog) != 0)
+        return last_system_error();
+    return fd;
+}
+
+result<address> local_address(int fd)
+{
+    address found;
+    found.size = sizeof found.storage;
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&found.storage), &found.size) != 0)
+        return last_system_error();
+    return found;
+}
+
+void set_no_delay(int fd) noexcept
+{
+    static_cast<void>(set(fd, IPPROTO_TCP, TCP_NODELAY, 1));
+}
+
+} // namespace cleat::net

@@ -1,0 +1,212 @@
+#include <cleat/net/socket.hpp>
+#include <cleat/net/tls_peer_for_tests.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <doctest/doctest.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace cleat::net {
+namespace asio = boost::asio;
+namespace {
+
+struct pair_of_sockets
+{
+    explicit pair_of_sockets(worker& on, socket_kind kind = socket_kind::unix_pair)
+        : pair_of_sockets{on, make_sockets(kind)}
+    {
+    }
+    pair_of_sockets(worker& on, std::pair<unique_fd, unique_fd> fds)
+        : near{on, std::move(fds.first)}, far{on, std::move(fds.second)}
+    {
+    }
+    socket near;
+    socket far;
+};
+
+TEST_CASE("bytes, waiting, the end and an error are four different answers")
+{
+    worker w;
+    pair_of_sockets s{w, socket_kind::tcp};
+    std::array<std::byte, 16> to{};
+    io_result r = s.near.receive(to);
+    CHECK(r.would_block);
+    CHECK(!r.error);
+    CHECK(s.far.send(bytes_of("hi")).bytes == 2);
+    r = s.near.receive(to);
+    CHECK(r.bytes == 2);
+    CHECK(!r.would_block);
+    r = s.near.receive({});
+    CHECK(!r.error); // Nothing was asked for, so nothing is no end.
+    s.far.shutdown_send();
+    r = s.near.receive(to);
+    CHECK(r.error == error::closed);
+    CHECK(s.near.send(bytes_of("still")).bytes == 5);
+    s.far.reset();
+    CHECK(!s.far.is_open());
+    CHECK(s.far.native_handle() == -1);
+    CHECK(s.near.send(bytes_of("x")).error == boost::system::errc::broken_pipe);
+}
+
+TEST_CASE("a reset is no FIN")
+{
+    worker w;
+    pair_of_sockets s{w, socket_kind::tcp};
+    s.far.reset();
+    std::array<std::byte, 16> to{};
+    CHECK(s.near.receive(to).error == boost::system::errc::connection_reset);
+    s.far.reset(); // Once more does no harm.
+}
+
+TEST_CASE("a full socket takes a part, and then nothing")
+{
+    worker w;
+    pair_of_sockets s{w};
+    std::vector<std::byte> const data = pattern(4'000'000);
+    io_result const part = s.near.send(data);
+    CHECK(part.bytes > 0);
+    CHECK(part.bytes < data.size());
+    fill(s.near.native_handle());
+    CHECK(s.near.send(data).would_block);
+}
+
+TEST_CASE("asio's read and write move any amount between two of our sockets")
+{
+    worker w;
+    pair_of_sockets s{w};
+    std::vector<std::byte> const data = pattern(3'000'000);
+    std::vector<std::byte> got(data.size());
+    auto const sender = [&]() -> asio::awaitable<void> {
+        co_await asio::async_write(s.near, asio::buffer(data), asio::use_awaitable);
+        s.near.shutdown_send();
+    };
+    auto const receiver = [&]() -> asio::awaitable<void> {
+        std::size_t const n =
+            co_await asio::async_read(s.far, asio::buffer(got), asio::use_awaitable);
+        CHECK(n == data.size());
+        error_code ec;
+        std::array<std::byte, 1> more{};
+        co_await s.far.async_read_some(
+            asio::buffer(more), asio::redirect_error(asio::use_awaitable, ec));
+        CHECK(ec == asio::error::eof);
+        w.stop();
+    };
+    asio::co_spawn(w.get_executor(), sender, asio::detached);
+    asio::co_spawn(w.get_executor(), receiver, asio::detached);
+    w.run();
+    CHECK(got == data);
+}
+
+TEST_CASE("an empty buffer completes at once, and never inside the call")
+{
+    worker w;
+    pair_of_sockets s{w};
+    int done = 0;
+    asio::post(w.get_executor(), [&] {
+        s.near.async_read_some(asio::mutable_buffer{}, [&](error_code ec, std::size_t n) {
+            CHECK(!ec);
+            CHECK(n == 0);
+            ++done;
+            w.stop();
+        });
+        CHECK(done == 0);
+    });
+    w.run();
+    CHECK(done == 1);
+}
+
+TEST_CASE("a wait can be cancelled, alone and with its socket")
+{
+    worker w;
+    pair_of_sockets s{w};
+    std::vector<error_code> seen;
+    auto const note = [&](error_code ec) {
+        seen.push_back(ec);
+        if (seen.size() == 1)
+            s.near.cancel();
+        if (seen.size() == 3)
+            w.stop();
+    };
+    asio::cancellation_signal signal;
+    s.near.async_wait(socket::wait_read, asio::bind_cancellation_slot(signal.slot(), note));
+    signal.emit(asio::cancellation_type::terminal);
+    signal.emit(asio::cancellation_type::terminal); // Nobody is there any more.
+    fill(s.near.native_handle());
+    s.near.async_wait(socket::wait_read, note);
+    s.near.async_wait(socket::wait_write, note);
+    w.run();
+    CHECK(seen == std::vector<error_code>(3, asio::error::operation_aborted));
+}
+
+TEST_CASE("waits end when their socket is destroyed, or another is moved into its place")
+{
+    worker w;
+    auto s = std::make_unique<pair_of_sockets>(w);
+    pair_of_sockets other{w};
+    std::vector<error_code> seen;
+    auto const note = [&](error_code ec) {
+        seen.push_back(ec);
+        if (seen.size() == 2)
+            w.stop();
+    };
+    s->near.async_wait(socket::wait_read, note);
+    s->far.async_wait(socket::wait_read, note);
+    s->far = std::move(other.far);
+    s.reset();
+    w.run();
+    CHECK(seen == std::vector<error_code>(2, asio::error::operation_aborted));
+}
+
+TEST_CASE("a socket that was moved away keeps its waits")
+{
+    worker w;
+    pair_of_sockets s{w};
+    bool woken = false;
+    s.near.async_wait(socket::wait_read, [&](error_code ec) {
+        CHECK(!ec);
+        woken = true;
+        w.stop();
+    });
+    socket const elsewhere = std::move(s.near);
+    CHECK(s.far.send(bytes_of("x")).bytes == 1);
+    w.run();
+    CHECK(woken);
+    CHECK(elsewhere.is_open());
+    CHECK(!s.near.is_open());
+}
+
+TEST_CASE("a coroutine that waits for its socket goes with its worker")
+{
+    auto const token = std::make_shared<int>(0);
+    auto fds = make_sockets(socket_kind::unix_pair);
+    {
+        worker w;
+        auto const story = [&w](socket mine, std::shared_ptr<int> held) -> asio::awaitable<void> {
+            std::array<std::byte, 8> to{};
+            w.stop();
+            co_await mine.async_read_some(asio::buffer(to), asio::use_awaitable);
+            ++*held;
+        };
+        asio::co_spawn(
+            w.get_executor(), story(socket{w, std::move(fds.first)}, token), asio::detached);
+        w.run();
+    }
+    CHECK(*token == 0);
+    CHECK(token.use_count() == 1);
+    std::array<char, 8> to{};
+    CHECK(::recv(fds.second.get(), to.data(), to.size(), 0) == 0); // Its peer is told.
+}
+
+} // namespace
+} // namespace cleat::net

@@ -1,0 +1,264 @@
+// stream: TLS as an Asio stream, over a socket or over any other stream. A drop-in for
+// asio::ssl::stream.
+//
+//     net::stream<tcp::socket> s{std::move(socket), context};
+//     co_await s.async_handshake(stream_base::server, use_awaitable);
+//     std::size_t n = co_await s.async_read_some(buffer(block), use_awaitable);
+//
+// What is as in asio::ssl::stream: the names, the completion signatures, one read and one write at
+// the same time, calls from one thread or strand at a time, and a stream that is not moved or
+// destroyed while an operation is on its way.
+//
+// What is better:
+//  - Over a socket a stream waits for readiness and then works in its thread's memory: an idle one
+//    holds no buffer. Over another stream it holds a block of one record only while a read waits.
+//  - A read decrypts all that came, a write seals up to a turn's worth (64 KiB, and over a socket
+//  up to
+//    1 MiB) of any ConstBufferSequence into full 16 KiB records, and sends them with one system
+//    call.
+//  - Cancellation of each operation. A read can be cancelled without loss, in every way. A write
+//  can
+//    too while it has not begun; later, terminal and partial give the bytes that were taken, and
+//    those will be sent by the write that follows. A handshake that was cancelled goes on when it
+//    is called again; so does a shutdown.
+//
+// What is different:
+//  - The context decides whether this is a server: a handshake with the other role is
+//    asio::error::invalid_argument.
+//  - A read gives asio::error::eof after the peer's close_notify, and error::truncated at a FIN
+//    without one. Where a read has bytes and an end, the end is said by the next one.
+//  - Both shutdowns end without an error when the peer's close_notify has come; Asio's blocking one
+//    gives eof. What the peer sends before it is thrown away, up to limits::turn_max bytes: then
+//    asio::error::message_size.
+//  - Reading and writing before the handshake is asio::error::not_connected.
+
+#pragma once
+
+#include <cleat/net/any_layer.hpp>
+#include <cleat/net/engine_op.hpp>
+#include <cleat/net/socket_layer.hpp>
+#include <cleat/net/stream_actions.hpp>
+#include <cleat/tls/context.hpp>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/compose.hpp>
+#include <boost/asio/detail/throw_error.hpp>
+#include <boost/beast/core/role.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace cleat::net {
+
+namespace detail {
+
+// A layer that names no lowest layer is its own: beast::tcp_stream is one.
+template <class Next>
+struct lowest_layer_of
+{
+    using type = Next;
+    static type& of(Next& next) noexcept { return next; }
+    static type const& of(Next const& next) noexcept { return next; }
+};
+template <class Next>
+    requires requires { typename Next::lowest_layer_type; }
+struct lowest_layer_of<Next>
+{
+    using type = typename Next::lowest_layer_type;
+    static type& of(Next& next) noexcept { return next.lowest_layer(); }
+    static type const& of(Next const& next) noexcept { return next.lowest_layer(); }
+};
+
+} // namespace detail
+
+/// stream_base has the words of a handshake's role, as Asio spells them.
+struct stream_base
+{
+    enum handshake_type
+    {
+        client,
+        server
+    };
+
+    static constexpr tls::role role_of(handshake_type type) noexcept
+    {
+        return type == server ? tls::role::server : tls::role::client;
+    }
+    static constexpr tls::role role_of(tls::role role) noexcept { return role; }
+};
+
+/// stream is TLS over a next layer, which it owns, or borrows where NextLayer is a reference. The
+/// context must outlive it.
+template <class NextLayer>
+class stream : public stream_base
+{
+public:
+    using next_layer_type = std::remove_reference_t<NextLayer>;
+    using lowest_layer_type = typename detail::lowest_layer_of<next_layer_type>::type;
+    using executor_type = typename next_layer_type::executor_type;
+
+    /// rebind_executor is this stream with operations that use another executor by default.
+    template <class Executor>
+    struct rebind_executor
+    {
+        using other = stream<typename next_layer_type::template rebind_executor<Executor>::other>;
+    };
+
+    /// A stream whose next layer is made from `next`. Throws std::bad_alloc.
+    template <class Arg>
+    stream(Arg&& next, tls::context& use) : next_{std::forward<Arg>(next)}, core_{use}
+    {
+    }
+    stream(stream&&) = default;
+    stream& operator=(stream&&) = default;
+
+    [[nodiscard]] executor_type get_executor() noexcept { return next_.get_executor(); }
+    [[nodiscard]] next_layer_type& next_layer() noexcept { return next_; }
+    [[nodiscard]] next_layer_type const& next_layer() const noexcept { return next_; }
+    [[nodiscard]] lowest_layer_type& lowest_layer() noexcept { return lowest::of(next_); }
+    [[nodiscard]] lowest_layer_type const& lowest_layer() const noexcept
+    {
+        return lowest::of(next_);
+    }
+
+    /// info is what the handshake agreed on; see tls::handshake_info for when it is valid.
+    [[nodiscard]] tls::handshake_info info() const noexcept { return engine().info(); }
+
+    /// engine is the TLS machine itself, for further questions: failure(), peer_common_name().
+    [[nodiscard]] tls::engine const& engine() const noexcept { return core_.layer.engine(); }
+
+    /// native_handle is the TLS library's SSL.
+    [[nodiscard]] ssl_st* native_handle() const noexcept { return engine().native_handle(); }
+
+    /// async_handshake: void(error_code). The role is a handshake_type or a tls::role.
+    template <class Role, class Token>
+    auto async_handshake(Role role, Token&& token)
+    {
+        return start<void(error_code)>(handshake_action{role_of(role)}, token);
+    }
+
+    /// async_read_some: void(error_code, std::size_t).
+    template <class Buffers, class Token>
+    auto async_read_some(Buffers const& buffers, Token&& token)
+    {
+        return start<void(error_code, std::size_t)>(read_action<Buffers>{buffers}, token);
+    }
+
+    /// async_write_some: void(error_code, std::size_t). Of more than limits::pending_writes_max
+    /// buffers it takes that many.
+    template <class Buffers, class Token>
+    auto async_write_some(Buffers const& buffers, Token&& token)
+    {
+        return start<void(error_code, std::size_t)>(write_action<Buffers>{buffers}, token);
+    }
+
+    /// async_shutdown: void(error_code).
+    template <class Token>
+    auto async_shutdown(Token&& token)
+    {
+        return start<void(error_code)>(shutdown_action{}, token);
+    }
+
+    // The same, and the calling thread waits: on a worker, all of its connections would wait along.
+
+    template <class Role>
+    error_code handshake(Role role, error_code& ec)
+    {
+        handshake_action action{role_of(role)};
+        return ec = block_on(core_, next_, action);
+    }
+    template <class Role>
+    void handshake(Role role)
+    {
+        error_code ec;
+        throw_if(handshake(role, ec), "handshake");
+    }
+
+    template <class Buffers>
+    std::size_t read_some(Buffers const& buffers, error_code& ec)
+    {
+        read_action<Buffers> action{buffers};
+        ec = block_on(core_, next_, action);
+        return action.bytes;
+    }
+    template <class Buffers>
+    std::size_t read_some(Buffers const& buffers)
+    {
+        error_code ec;
+        std::size_t const bytes = read_some(buffers, ec);
+        throw_if(ec, "read_some");
+        return bytes;
+    }
+
+    template <class Buffers>
+    std::size_t write_some(Buffers const& buffers, error_code& ec)
+    {
+        write_action<Buffers> action{buffers};
+        ec = block_on(core_, next_, action);
+        return action.bytes;
+    }
+    template <class Buffers>
+    std::size_t write_some(Buffers const& buffers)
+    {
+        error_code ec;
+        std::size_t const bytes = write_some(buffers, ec);
+        throw_if(ec, "write_some");
+        return bytes;
+    }
+
+    error_code shutdown(error_code& ec)
+    {
+        shutdown_action action;
+        return ec = block_on(core_, next_, action);
+    }
+    void shutdown()
+    {
+        error_code ec;
+        throw_if(shutdown(ec), "shutdown");
+    }
+
+private:
+    using lowest = detail::lowest_layer_of<next_layer_type>;
+    using layer = std::conditional_t<waitable_socket<next_layer_type>, socket_layer, any_layer>;
+    using core = stream_core<layer, executor_type>;
+
+    template <class Signature, class Action, class Token>
+    auto start(Action action, Token& token)
+    {
+        using op = engine_op<core, next_layer_type, Action>;
+        return boost::asio::async_compose<Token, Signature>(
+            op{core_, next_, std::move(action)}, token, next_.get_executor());
+    }
+
+    static void throw_if(error_code const& ec, char const* what)
+    {
+        boost::asio::detail::throw_error(ec, what);
+    }
+
+    NextLayer next_;
+    core core_;
+};
+
+// What boost::beast::websocket asks of a transport, found by argument-dependent lookup.
+
+/// teardown ends a WebSocket's TLS in the thread that calls it.
+template <class NextLayer>
+void teardown(boost::beast::role_type, stream<NextLayer>& s, error_code& ec)
+{
+    s.shutdown(ec);
+}
+
+/// async_teardown ends a WebSocket's TLS.
+template <class NextLayer, class Handler>
+void async_teardown(boost::beast::role_type, stream<NextLayer>& s, Handler&& handler)
+{
+    s.async_shutdown(std::forward<Handler>(handler));
+}
+
+/// beast_close_socket is how a WebSocket's timeout closes a worker's socket.
+inline void beast_close_socket(socket& s)
+{
+    s.close();
+}
+
+} // namespace cleat::net

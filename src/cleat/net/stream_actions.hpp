@@ -1,0 +1,187 @@
+// stream_actions: what a stream's four operations do between two waits.
+
+#pragma once
+
+#include <cleat/core/limits.hpp>
+#include <cleat/net/channel.hpp>
+#include <cleat/net/scratch.hpp>
+#include <cleat/tls/context_spec.hpp>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <span>
+
+namespace cleat::net {
+
+// The kinds of cancellation: terminal, the stream is of no more use; partial, what was done is
+// known and the stream goes on from there; total, nothing was done.
+inline constexpr boost::asio::cancellation_type without_effect =
+    boost::asio::cancellation_type::terminal | boost::asio::cancellation_type::partial |
+    boost::asio::cancellation_type::total;
+inline constexpr boost::asio::cancellation_type with_known_effect =
+    boost::asio::cancellation_type::terminal | boost::asio::cancellation_type::partial;
+
+/// handshake_action: a handshake that was cancelled goes on when it is started again.
+struct handshake_action
+{
+    tls::role as;
+
+    static boost::asio::cancellation_type cancellable() noexcept { return with_known_effect; }
+
+    progress attempt(auto& core, auto& next) noexcept
+    {
+        if (as != core.role)
+            return {.error = boost::asio::error::invalid_argument};
+        return core.layer.handshake(next);
+    }
+
+    static void complete(auto& self, error_code ec) { self.complete(ec); }
+};
+
+/// read_action fills the caller's buffers, one after another, with what came in one go.
+template <class Buffers>
+struct read_action
+{
+    Buffers buffers;
+    std::size_t bytes = 0;
+
+    // Nothing was given until the last moment, so nothing is lost.
+    static boost::asio::cancellation_type cancellable() noexcept { return without_effect; }
+
+    progress attempt(auto& core, auto& next) noexcept
+    {
+        if (boost::asio::buffer_size(buffers) == 0)
+            return {};
+        if (core.failed)
+            return {.error = core.failed};
+        if (!core.layer.engine().established())
+            return {.error = boost::asio::error::not_connected};
+        auto const last = boost::asio::buffer_sequence_end(buffers);
+        for (auto at = boost::asio::buffer_sequence_begin(buffers); at != last; ++at) {
+            boost::asio::mutable_buffer const b{*at};
+            std::span<std::byte> const into{static_cast<std::byte*>(b.data()), b.size()};
+            progress const p = fill(core, next, into);
+            bytes += p.bytes;
+            if (p.error)
+                core.failed = p.error == error::closed ? boost::asio::error::eof : p.error;
+            if (bytes == 0 && (p.error || p.next != wait::none))
+                return {.next = p.next, .error = core.failed};
+            if (p.bytes < b.size())
+                return {};
+        }
+        return {};
+    }
+
+    static progress fill(auto& core, auto& next, std::span<std::byte> into) noexcept
+    {
+        progress p;
+        // Records without data, such as a session ticket, finish a call and give nothing.
+        while (!into.empty() && p.bytes == 0 && !p.error && p.next == wait::none)
+            p = core.layer.read(next, into);
+        return p;
+    }
+
+    void complete(auto& self, error_code ec) { self.complete(ec, bytes); }
+};
+
+/// write_action seals as many of the caller's bytes as a turn takes, then waits until they are
+/// gone.
+template <class Buffers>
+struct write_action
+{
+    Buffers buffers;
+    std::size_t bytes = 0;
+
+    [[nodiscard]] boost::asio::cancellation_type cancellable() const noexcept
+    {
+        return bytes == 0 ? without_effect : with_known_effect;
+    }
+
+    progress attempt(auto& core, auto& next) noexcept
+    {
+        if (bytes != 0)
+            return core.layer.flush(next);
+        if (boost::asio::buffer_size(buffers) == 0)
+            return {};
+        if (!core.layer.engine().established())
+            return {.error = boost::asio::error::not_connected};
+        auto const begin = boost::asio::buffer_sequence_begin(buffers);
+        bool const few = std::next(begin) == boost::asio::buffer_sequence_end(buffers);
+        progress const p = few ? write_pieces<1>(core, next)
+                               : write_pieces<limits::pending_writes_max>(core, next);
+        bytes = p.bytes;
+        if (bytes == 0 && p.next == wait::none && !p.error)
+            return {.error = error::library}; // It has room for a record, and does not say why not.
+        return p;
+    }
+
+    template <std::size_t N>
+    progress write_pieces(auto& core, auto& next) noexcept
+    {
+        std::array<channel::piece, N> pieces;
+        std::size_t count = 0;
+        std::size_t room = core.layer.turn();
+        auto const last = boost::asio::buffer_sequence_end(buffers);
+        for (auto at = boost::asio::buffer_sequence_begin(buffers); at != last; ++at) {
+            boost::asio::const_buffer const b{*at};
+            if (b.size() == 0)
+                continue;
+            std::size_t const size = std::min(b.size(), room);
+            pieces[count++] = {static_cast<std::byte const*>(b.data()), size};
+            room -= size;
+            if (room == 0 || count == N)
+                break;
+        }
+        return core.layer.write(next, std::span{pieces}.first(count));
+    }
+
+    // What was taken is sealed, in order, and leaves even if this wait is given up: it counts.
+    void complete(auto& self, error_code ec) { self.complete(ec, bytes); }
+};
+
+/// shutdown_action sends close_notify, and throws away what comes until the peer's (RFC 8446, 6.1).
+struct shutdown_action
+{
+    bool sent = false;
+    std::size_t thrown_away = 0;
+
+    static boost::asio::cancellation_type cancellable() noexcept { return with_known_effect; }
+
+    progress attempt(auto& core, auto& next) noexcept
+    {
+        if (!core.layer.engine().established())
+            return {.error = boost::asio::error::not_connected};
+        if (!sent) {
+            if (progress const p = core.layer.close(next); p.error || p.next != wait::none)
+                return p;
+            sent = true;
+        }
+        if (core.failed)
+            return {.error = end_of(core.failed)};
+        while (thrown_away <= limits::turn_max) {
+            progress const p = core.layer.read(
+                next, scratch::of_this_thread().plaintext().first(limits::turn_min));
+            thrown_away += p.bytes;
+            if (p.error)
+                core.failed = p.error == error::closed ? boost::asio::error::eof : p.error;
+            if (p.error || p.next != wait::none)
+                return {.next = p.next, .error = end_of(core.failed)};
+        }
+        return {.error = boost::asio::error::message_size};
+    }
+
+    static error_code end_of(error_code ec) noexcept
+    {
+        return ec == boost::asio::error::eof ? error_code{} : ec;
+    }
+
+    static void complete(auto& self, error_code ec) { self.complete(ec); }
+};
+
+} // namespace cleat::net

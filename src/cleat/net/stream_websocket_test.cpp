@@ -1,0 +1,62 @@
+// Beast's WebSocket on a stream, as its own examples use it.
+
+#include <cleat/net/worlds_for_tests.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/buffers_to_string.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/websocket.hpp>
+
+#include <string>
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace websocket = boost::beast::websocket;
+
+namespace cleat::net {
+namespace {
+
+asio::awaitable<void> serve_websocket(auto& ws)
+{
+    co_await ws.next_layer().async_handshake(stream_base::server, asio::use_awaitable);
+    co_await ws.async_accept(asio::use_awaitable);
+    beast::flat_buffer buffer;
+    for (;;) {
+        auto const [ec, n] = co_await ws.async_read(buffer, asio::as_tuple(asio::use_awaitable));
+        if (ec == websocket::error::closed)
+            break;
+        REQUIRE_MESSAGE(!ec, ec.message());
+        co_await ws.async_write(buffer.data(), asio::use_awaitable);
+        buffer.consume(buffer.size());
+    }
+}
+
+asio::awaitable<void> ask_websocket(auto& ws)
+{
+    co_await ws.next_layer().async_handshake(stream_base::client, asio::use_awaitable);
+    co_await ws.async_handshake("cleat.example", "/", asio::use_awaitable);
+    for (std::size_t const size : {1U, 1'000U, 300'000U}) {
+        std::string const sent(size, 'w');
+        co_await ws.async_write(asio::buffer(sent), asio::use_awaitable);
+        beast::flat_buffer got;
+        co_await ws.async_read(got, asio::use_awaitable);
+        CHECK(beast::buffers_to_string(got.data()) == sent);
+    }
+    co_await ws.async_close(websocket::close_code::normal, asio::use_awaitable);
+}
+
+} // namespace
+
+TEST_CASE("a WebSocket echo, closed by both")
+{
+    worker_world world;
+    auto sockets = world.sockets();
+    websocket::stream<stream<socket>> server{std::move(sockets.first), contexts().server};
+    websocket::stream<stream<socket>> client{std::move(sockets.second), contexts().client};
+    spawn(world, serve_websocket(server));
+    spawn(world, ask_websocket(client));
+    world.run();
+}
+
+} // namespace cleat::net

@@ -1,0 +1,229 @@
+// task: a coroutine on a worker, and what it can wait for. No executor, no allocation but its
+// frame.
+//
+// asio::awaitable costs three frames to start and one more for each thing awaited, about 1.4 KB for
+// an idle connection and 2 us of a handshake. The terminator's connections are tasks; handlers of
+// net::server, which may want anything that Asio has, are asio::awaitable.
+
+#pragma once
+
+#include <cleat/net/interrupt.hpp>
+#include <cleat/net/readiness.hpp>
+#include <cleat/net/worker.hpp>
+
+#include <array>
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace cleat::net {
+
+template <class T = void>
+class task;
+
+namespace detail {
+
+// Nothing on the data path throws, and no one is there to catch: an exception is a broken promise.
+struct promise_base
+{
+    std::coroutine_handle<> caller;
+
+    static std::suspend_always initial_suspend() noexcept { return {}; }
+    static void unhandled_exception() noexcept { std::terminate(); }
+
+    struct resume_caller
+    {
+        static bool await_ready() noexcept { return false; }
+        template <class Promise>
+        static std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) noexcept
+        {
+            return ended.promise().caller;
+        }
+        static void await_resume() noexcept {}
+    };
+    static resume_caller final_suspend() noexcept { return {}; }
+};
+
+template <class T>
+struct promise : promise_base
+{
+    std::optional<T> value;
+
+    task<T> get_return_object() noexcept;
+    void return_value(T v) noexcept(std::is_nothrow_move_constructible_v<T>)
+    {
+        value.emplace(std::move(v));
+    }
+    T take() noexcept(std::is_nothrow_move_constructible_v<T>) { return std::move(*value); }
+};
+
+template <>
+struct promise<void> : promise_base
+{
+    task<void> get_return_object() noexcept;
+    static void return_void() noexcept {}
+    static void take() noexcept {}
+};
+
+} // namespace detail
+
+/// task<T> is a coroutine that starts when it is awaited and gives its caller a T. It is awaited
+/// once, on the thread that it runs on, and owned by whoever holds it.
+template <class T>
+class [[nodiscard]] task
+{
+public:
+    using promise_type = detail::promise<T>;
+
+    task(task&& other) noexcept : frame_{std::exchange(other.frame_, nullptr)} {}
+    task& operator=(task&&) = delete;
+    ~task()
+    {
+        if (frame_)
+            frame_.destroy();
+    }
+
+    [[nodiscard]] static bool await_ready() noexcept { return false; }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept
+    {
+        frame_.promise().caller = caller;
+        return frame_;
+    }
+    T await_resume() noexcept(noexcept(frame_.promise().take())) { return frame_.promise().take(); }
+
+private:
+    friend promise_type;
+
+    explicit task(std::coroutine_handle<promise_type> frame) noexcept : frame_{frame} {}
+
+    std::coroutine_handle<promise_type> frame_;
+};
+
+template <class T>
+task<T> detail::promise<T>::get_return_object() noexcept
+{
+    return task<T>{std::coroutine_handle<promise<T>>::from_promise(*this)};
+}
+
+inline task<void> detail::promise<void>::get_return_object() noexcept
+{
+    return task<void>{std::coroutine_handle<promise<void>>::from_promise(*this)};
+}
+
+/// detached is a coroutine that nobody awaits: calling it runs it up to its first wait, and its
+/// frame goes when it ends. Its parameters are values, since its caller does not wait for it.
+struct detached
+{
+    struct promise_type
+    {
+        static detached get_return_object() noexcept { return {}; }
+        static std::suspend_never initial_suspend() noexcept { return {}; }
+        static std::suspend_never final_suspend() noexcept { return {}; }
+        static void return_void() noexcept {}
+        static void unhandled_exception() noexcept { std::terminate(); }
+    };
+};
+
+/// interest is what a wait is for on one descriptor.
+struct interest
+{
+    readiness::entry* in = nullptr;
+    bool read = false;
+    bool write = false;
+};
+
+/// ready waits until any of its interests is ready, or the interrupt is raised. `co_await` gives
+/// the interrupt's reason, the kernel's error if it refuses to watch, or no error.
+///
+/// What is ready already waits for its turn: the worker looks after its other connections first, so
+/// a connection that always has more cannot keep it to itself.
+class [[nodiscard]] ready : waiter, task_node
+{
+public:
+    ready(interrupt& by, interest first, interest second = {}) noexcept
+        : by_{by}, interests_{first, second}
+    {
+    }
+    ready(ready&&) = delete;
+
+    [[nodiscard]] bool await_ready() noexcept
+    {
+        why_ = by_.raised();
+        return static_cast<bool>(why_);
+    }
+
+    [[nodiscard]] bool await_suspend(std::coroutine_handle<> caller) noexcept
+    {
+        caller_ = caller;
+        if (any_ready()) {
+            finish = &ready::on_turn;
+            by_.on().push(*this);
+            return true;
+        }
+        wake = &ready::on_wake;
+        for (interest const& i : interests_)
+            if (!begin(i))
+                return false;
+        by_.guard(this);
+        return true;
+    }
+
+    [[nodiscard]] error_code await_resume() const noexcept { return why_; }
+
+private:
+    [[nodiscard]] bool any_ready() const noexcept
+    {
+        for (interest const& i : interests_)
+            if ((i.read && i.in->readable()) || (i.write && i.in->writable()))
+                return true;
+        return false;
+    }
+
+    [[nodiscard]] bool begin(interest const& i) noexcept
+    {
+        error_code ec;
+        if (i.read)
+            ec = i.in->wait_readable(*this);
+        if (i.write && !ec)
+            ec = i.in->wait_writable(*this);
+        if (ec)
+            end(ec);
+        return !ec;
+    }
+
+    void end(error_code ec) noexcept
+    {
+        why_ = ec;
+        by_.guard(nullptr);
+        for (interest const& i : interests_)
+            if (i.in != nullptr)
+                i.in->forget(*this);
+    }
+
+    static void on_wake(waiter& w, error_code ec) noexcept
+    {
+        ready& self = static_cast<ready&>(w);
+        self.end(ec);
+        self.caller_.resume();
+    }
+
+    // An interrupt that was raised meanwhile is found by the next wait. A worker that ends does not
+    // run its queue, but it interrupts its connections and lets them end before.
+    static void on_turn(task_node& n, bool) noexcept { static_cast<ready&>(n).caller_.resume(); }
+
+    interrupt& by_;
+    std::array<interest, 2> interests_;
+    std::coroutine_handle<> caller_;
+    error_code why_;
+};
+
+/// pause waits until the interrupt is raised: set its deadline first.
+[[nodiscard]] inline auto pause(interrupt& by) noexcept
+{
+    return ready{by, {}};
+}
+
+} // namespace cleat::net

@@ -1,0 +1,241 @@
+#include <cleat/net/interrupt.hpp>
+#include <cleat/net/socket.hpp>
+#include <cleat/net/task.hpp>
+#include <cleat/net/tls_peer_for_tests.hpp>
+
+#include <boost/asio/post.hpp>
+#include <doctest/doctest.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace cleat::net {
+namespace asio = boost::asio;
+namespace {
+
+using namespace std::chrono_literals;
+
+struct pair_of_sockets
+{
+    explicit pair_of_sockets(
+        worker& on, std::pair<unique_fd, unique_fd> fds = make_sockets(socket_kind::unix_pair))
+        : near{on, std::move(fds.first)}, far{on, std::move(fds.second)}
+    {
+    }
+    socket near;
+    socket far;
+};
+
+task<int> three()
+{
+    co_return 3;
+}
+
+task<int> sum(int depth)
+{
+    if (depth == 0)
+        co_return 0;
+    co_return 1 + co_await sum(depth - 1);
+}
+
+task<std::unique_ptr<int>> boxed(int n)
+{
+    co_return std::make_unique<int>(n);
+}
+
+task<> nothing(int& count)
+{
+    ++count;
+    co_return;
+}
+
+detached call_all(int& count, int& result)
+{
+    task<int> begun = three();
+    CHECK(count == 0);
+    co_await nothing(count);
+    task<> never = nothing(count); // Not awaited: not run, and its frame goes with it.
+    result = co_await std::move(begun) + co_await sum(20) + *co_await boxed(100);
+}
+
+TEST_CASE("a task runs when it is awaited, and gives its value to who awaits it")
+{
+    int count = 0;
+    int result = 0;
+    call_all(count, result);
+    CHECK(count == 1);
+    CHECK(result == 123);
+}
+
+TEST_CASE("a wait ends when its descriptor is ready, not before the loop has seen it")
+{
+    worker w;
+    pair_of_sockets s{w};
+    interrupt by{w};
+    int woken = 0;
+    auto const story = [&]() -> detached {
+        CHECK(!co_await ready{by, {&s.near.entry(), true, false}});
+        ++woken;
+        std::array<std::byte, 8> to{};
+        CHECK(s.near.receive(to).bytes == 1);
+        CHECK(!s.near.entry().readable());
+        w.stop();
+    };
+    story();
+    CHECK(s.far.send(bytes_of("x")).bytes == 1);
+    CHECK(woken == 0);
+    w.run();
+    CHECK(woken == 1);
+}
+
+detached until_deadline(worker& w, socket& on, std::vector<error_code>& seen)
+{
+    interrupt by{w};
+    interest const readable{&on.entry(), true, false};
+    by.expires_in(2ms, error::idle_timeout);
+    seen.push_back(co_await ready{by, readable});
+    seen.push_back(co_await ready{by, readable}); // Raised: every wait ends at once.
+    by.expires_in(1ms, error::handshake_timeout);
+    seen.push_back(co_await ready{by, readable});
+    by.expires_in(0ms, error::idle_timeout); // Never.
+    by.raise(error::connect_timeout);
+    seen.push_back(co_await pause(by));
+    by.clear();
+    by.raise(error::stopped);
+    by.clear(); // An end cannot be taken back.
+    seen.push_back(co_await ready{by, readable});
+    w.stop();
+}
+
+TEST_CASE("a deadline ends a wait with its name, again and again until a new one is set")
+{
+    worker w;
+    pair_of_sockets s{w};
+    std::vector<error_code> seen;
+    until_deadline(w, s.near, seen);
+    w.run();
+    CHECK(
+        seen == std::vector<error_code>{
+                    error::idle_timeout, error::idle_timeout, error::handshake_timeout,
+                    error::connect_timeout, error::stopped});
+}
+
+TEST_CASE("one wait for two descriptors is woken by either, once")
+{
+    for (bool const second : {false, true}) {
+        worker w;
+        pair_of_sockets one{w};
+        pair_of_sockets other{w};
+        int woken = 0;
+        interrupt by{w};
+        auto const story = [&]() -> detached {
+            error_code const why = co_await ready{
+                by, {&one.near.entry(), true, false}, {&other.near.entry(), true, false}};
+            CHECK(!why);
+            ++woken;
+            w.stop();
+        };
+        story();
+        CHECK((second ? other : one).far.send(bytes_of("x")).bytes == 1);
+        w.run();
+        CHECK(woken == 1);
+        CHECK((second ? other : one).near.entry().readable());
+        // The place at the other descriptor is free again.
+        waiter free{};
+        CHECK(!one.near.entry().wait_readable(free));
+        CHECK(!other.near.entry().wait_readable(free));
+        one.near.entry().forget(free);
+        other.near.entry().forget(free);
+    }
+}
+
+TEST_CASE("who always has more to read does not keep the worker to itself")
+{
+    worker w;
+    pair_of_sockets greedy{w};
+    pair_of_sockets modest{w};
+    interrupt by{w};
+    interrupt by_modest{w};
+    int turns = 0;
+    int turns_when_served = -1;
+    auto const eat = [&]() -> detached {
+        for (;;) {
+            ++turns;
+            greedy.near.entry().more_to_read();
+            if (error_code const why = co_await ready{by, {&greedy.near.entry(), true, false}})
+                co_return;
+        }
+    };
+    auto const wait = [&]() -> detached {
+        if (!co_await ready{by_modest, {&modest.near.entry(), true, false}})
+            turns_when_served = turns;
+        w.interrupt_all();
+        w.stop();
+    };
+    eat();
+    wait();
+    CHECK(modest.far.send(bytes_of("x")).bytes == 1);
+    w.run();
+    CHECK(turns_when_served >= 1);
+    CHECK(turns_when_served <= 3);
+}
+
+TEST_CASE("a connection whose turn is queued when its worker stops still comes to its end")
+{
+    auto const token = std::make_shared<int>(0);
+    {
+        worker w;
+        struct service // What connections refer to, gone before its worker is.
+        {
+            int ended = 0;
+        };
+        auto at = std::make_unique<service>();
+        pair_of_sockets s{w};
+        auto const busy = [&w](service& here, socket& on, std::shared_ptr<int> held) -> detached {
+            interrupt by{w};
+            for (;;) {
+                on.entry().more_to_read();
+                if (error_code const why = co_await ready{by, {&on.entry(), true, false}}) {
+                    CHECK(why == error::stopped);
+                    ++here.ended;
+                    co_return;
+                }
+                static_cast<void>(*held);
+            }
+        };
+        asio::post(w.get_executor(), [&] { busy(*at, s.near, token); });
+        asio::post(w.get_executor(), [&] {
+            // The busy one's turn is in the queue already.
+            w.interrupt_all();
+            w.stop();
+        });
+        w.run();
+        CHECK(at->ended == 1);
+        at.reset();
+    }
+    CHECK(token.use_count() == 1);
+}
+
+TEST_CASE("a wait that the kernel refuses ends with the kernel's error")
+{
+    worker w;
+    interrupt by{w};
+    entry_ptr const none{new readiness::entry{w.readiness(), unique_fd{}}};
+    pair_of_sockets good{w};
+    error_code why;
+    int woken = 0;
+    auto const story = [&]() -> detached {
+        why = co_await ready{by, {&good.near.entry(), true, false}, {none.get(), true, false}};
+        ++woken;
+    };
+    story();
+    CHECK(woken == 1);
+    CHECK(why == boost::system::errc::bad_file_descriptor);
+    waiter free{};
+    CHECK(!good.near.entry().wait_readable(free));
+    good.near.entry().forget(free);
+}
+
+} // namespace
+} // namespace cleat::net

@@ -1,0 +1,263 @@
+// tls_peer: a TLS client that lives in memory at the other end of a socket, for tests; and sockets.
+
+#pragma once
+
+#include <cleat/core/unique_fd.hpp>
+#include <cleat/net/socket_options.hpp>
+#include <cleat/net/worlds_for_tests.hpp>
+#include <cleat/tls/engine.hpp>
+#include <cleat/tls/key_update_for_tests.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+namespace cleat::net {
+
+inline std::span<std::byte const> bytes_of(std::string_view text)
+{
+    return std::as_bytes(std::span{text});
+}
+
+inline std::string text_of(std::span<std::byte const> bytes)
+{
+    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+
+inline std::vector<std::byte> pattern(std::size_t n)
+{
+    std::vector<std::byte> made(n);
+    for (std::size_t i = 0; i < n; ++i)
+        made[i] = static_cast<std::byte>((i * 31 + i / 251) & 0xff);
+    return made;
+}
+
+enum class socket_kind
+{
+    unix_pair,
+    tcp
+};
+
+/// make_sockets connects two non-blocking sockets; `buffer` bytes is all that the first may hold
+/// for the second, 0 for the kernel's own choice.
+inline std::pair<unique_fd, unique_fd> make_sockets(socket_kind kind, int buffer = 0)
+{
+    int fds[2] = {-1, -1};
+    if (kind == socket_kind::unix_pair) {
+        REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
+    } else {
+        listen_options options;
+        options.defer_accept = false;
+        if (buffer != 0)
+            options.receive_buffer = buffer;
+        result<unique_fd> const listening =
+            listen_on(resolve("127.0.0.1", "0").value().front(), options);
+        REQUIRE(listening.has_value());
+        address const at = local_address(listening->get()).value();
+        fds[0] = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        static_cast<void>(::connect(fds[0], at.data(), at.size)); // Loopback: there at once.
+        // A blocking accept: the connection is in the queue, or about to be.
+        int const flags = ::fcntl(listening->get(), F_GETFL);
+        REQUIRE(::fcntl(listening->get(), F_SETFL, flags & ~O_NONBLOCK) == 0);
+        fds[1] = ::accept4(listening->get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        set_no_delay(fds[0]);
+        set_no_delay(fds[1]);
+    }
+    REQUIRE(fds[0] >= 0);
+    REQUIRE(fds[1] >= 0);
+    if (buffer != 0)
+        REQUIRE(::setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer) == 0);
+    return {unique_fd{fds[0]}, unique_fd{fds[1]}};
+}
+
+/// fill sends filler until the socket takes no more; drain receives and forgets all that is there.
+/// Neither may be mixed with TLS that is half sent.
+inline std::size_t fill(int fd)
+{
+    std::array<char, 512> const filler{};
+    std::size_t sent = 0;
+    for (std::size_t size = filler.size(); size > 0;) {
+        ssize_t const n = ::send(fd, filler.data(), size, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n > 0)
+            sent += static_cast<std::size_t>(n);
+        else
+            size /= 2;
+    }
+    return sent;
+}
+
+inline std::size_t drain(int fd)
+{
+    std::array<char, 65536> to;
+    std::size_t got = 0;
+    for (ssize_t n = 0; (n = ::recv(fd, to.data(), to.size(), MSG_DONTWAIT)) > 0;)
+        got += static_cast<std::size_t>(n);
+    return got;
+}
+
+/// segments_received counts the segments with data that a TCP socket has received; 0 for others.
+inline unsigned segments_received(int fd)
+{
+    // The kernel's struct has grown since the one that glibc 2.36 declares.
+    struct
+    {
+        tcp_info declared;
+        std::array<std::uint64_t, 4> rates_and_bytes;
+        std::array<std::uint32_t, 4> segments_and_rtt;
+        std::uint32_t data_segments_in;
+    } info{};
+    socklen_t size = sizeof info;
+    return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.data_segments_in : 0;
+}
+
+/// tls_peer is a client on a socket that it borrows. It never waits: every call does what can be
+/// done.
+class tls_peer
+{
+public:
+    tls_peer(tls::context const& use, int fd) : engine_{use}, fd_{fd} {}
+
+    [[nodiscard]] bool established() const { return engine_.established(); }
+
+    void handshake()
+    {
+        fetch();
+        call([](tls::engine& e, tls::wire& w) { return e.handshake(w); });
+    }
+
+    void write(std::span<std::byte const> bytes)
+    {
+        while (!bytes.empty()) {
+            std::span<std::byte const> const pieces[] = {bytes};
+            bytes = bytes.subspan(
+                call([&](tls::engine& e, tls::wire& w) { return e.write(w, pieces); }).bytes);
+        }
+    }
+    void write(std::string_view text) { write(bytes_of(text)); }
+
+    void close()
+    {
+        call([](tls::engine& e, tls::wire& w) { return e.close(w); });
+    }
+
+    void request_key_update(std::string_view with)
+    {
+        REQUIRE(tls::request_key_update(engine_));
+        write(with);
+    }
+
+    /// send_raw sends what is no TLS; flush sends what the socket did not take before.
+    void send_raw(std::string_view text)
+    {
+        std::span<std::byte const> const bytes = bytes_of(text);
+        out_.insert(out_.end(), bytes.begin(), bytes.end());
+        flush();
+    }
+    bool flush()
+    {
+        while (!out_.empty()) {
+            ssize_t const n = ::send(fd_, out_.data(), out_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+            if (n <= 0)
+                return false;
+            out_.erase(out_.begin(), out_.begin() + n);
+        }
+        return true;
+    }
+
+    void shutdown_send()
+    {
+        REQUIRE(flush());
+        REQUIRE(::shutdown(fd_, SHUT_WR) == 0);
+    }
+
+    void reset()
+    {
+        linger const at_once{1, 0};
+        REQUIRE(::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once) == 0);
+        // The descriptor stays the caller's: connecting to nowhere resets without closing it.
+        sockaddr const nowhere{.sa_family = AF_UNSPEC, .sa_data = {}};
+        REQUIRE(::connect(fd_, &nowhere, sizeof nowhere) == 0);
+    }
+
+    /// receive_raw takes all that has come through TLS, and says how many bytes it was on the wire.
+    std::size_t receive_raw()
+    {
+        std::size_t const n = fetch();
+        std::array<std::byte, 65536> to;
+        while (!end_) {
+            tls::step const s = call([&](tls::engine& e, tls::wire& w) { return e.read(w, to); });
+            bytes_.insert(
+                bytes_.end(), to.begin(), to.begin() + static_cast<std::ptrdiff_t>(s.bytes));
+            end_ = s.error;
+            if (s.next == tls::want::input)
+                break;
+        }
+        return n;
+    }
+
+    /// segments_seen is segments_received at the last receive.
+    [[nodiscard]] unsigned segments_seen() const { return segments_; }
+    [[nodiscard]] std::vector<std::byte> const& bytes() const { return bytes_; }
+    [[nodiscard]] std::string plaintext() const { return text_of(bytes_); }
+    [[nodiscard]] error_code end() const { return end_; }
+    [[nodiscard]] bool saw_fin() const { return fin_; }
+    [[nodiscard]] error_code broken() const { return broken_; }
+    [[nodiscard]] int fd() const { return fd_; }
+
+private:
+    template <class Op>
+    tls::step call(Op op)
+    {
+        tls::wire w{in_, room_, fin_};
+        tls::step const s = op(engine_, w);
+        in_.erase(in_.begin(), in_.end() - static_cast<std::ptrdiff_t>(w.in.size()));
+        out_.insert(
+            out_.end(), room_.begin(), room_.end() - static_cast<std::ptrdiff_t>(w.out.size()));
+        flush();
+        return s;
+    }
+
+    std::size_t fetch()
+    {
+        std::array<std::byte, 65536> to;
+        std::size_t got = 0;
+        while (!fin_ && !broken_) {
+            ssize_t const n = ::recv(fd_, to.data(), to.size(), MSG_DONTWAIT);
+            if (n < 0) {
+                if (errno != EAGAIN)
+                    broken_ = {errno, boost::system::system_category()};
+                break;
+            }
+            fin_ = n == 0;
+            got += static_cast<std::size_t>(n);
+            in_.insert(in_.end(), to.begin(), to.begin() + n);
+        }
+        segments_ = segments_received(fd_);
+        return got;
+    }
+
+    tls::engine engine_;
+    int fd_;
+    std::vector<std::byte> in_;
+    std::vector<std::byte> out_;
+    std::vector<std::byte> room_ = std::vector<std::byte>(256 * 1024);
+    std::vector<std::byte> bytes_;
+    error_code end_;
+    error_code broken_;
+    bool fin_ = false;
+    unsigned segments_ = 0;
+};
+
+} // namespace cleat::net
