@@ -1,0 +1,42 @@
+// How do I show each name its own certificate, and know which one a client asked for?
+//
+//     certificate_per_name --cert a.pem --cert b.pem [--listen 127.0.0.1:8443]
+//
+// A certificate answers to the names in it; the last one is shown to everybody else. Try it with
+//     openssl s_client -connect 127.0.0.1:PORT -servername NAME
+
+#include "arguments.hpp"
+
+#include <cleat/net/server.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include <string>
+
+namespace asio = boost::asio;
+namespace net = cleat::net;
+
+asio::awaitable<void> greet(net::connection c)
+{
+    cleat::tls::handshake_info const& agreed = c.facts.tls;
+    std::string const text = fmt::format(
+        "Hello {}. You asked for '{}', and we speak {} with {} over {}.\n", to_string(c.facts.peer),
+        agreed.server_name, agreed.version, agreed.cipher, agreed.group);
+    co_await asio::async_write(c.stream, asio::buffer(text), asio::use_awaitable);
+    co_await c.stream.async_shutdown(asio::as_tuple(asio::use_awaitable));
+}
+
+int main(int count, char** values)
+{
+    return example::run(count, values, [](example::arguments const& given) {
+        net::server_spec spec;
+        spec.listen = given.value("--listen", "127.0.0.1:0");
+        for (std::string const& file : given.all("--cert"))
+            spec.tls.certificates.push_back(example::certificate(file));
+        net::server server{std::move(spec), greet};
+        example::say_ready(server.port());
+        given.wait_for_signal();
+    });
+}
