@@ -1,0 +1,90 @@
+// How many connections to take at once: one, while they come one by one, since a second accept only
+// to hear that there is none would cost each of them a system call; more, while every turn of the
+// loop finds one waiting.
+
+#include "accept.hpp"
+#include "terminator.hpp"
+
+#include <cleat/core/limits.hpp>
+
+#include <algorithm>
+#include <cerrno>
+
+#include <sys/socket.h>
+
+namespace cleat::app {
+namespace {
+
+enum class accepted
+{
+    one,
+    none,
+    out_of_resources
+};
+
+accepted accept_one(service& at, service::source& through)
+{
+    net::address peer;
+    peer.size = sizeof peer.storage;
+    int const fd = ::accept4(
+        through.entry->fd(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size,
+        SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+        terminate(at, through, net::socket{at.on(), unique_fd{fd}}, peer);
+        return accepted::one;
+    }
+    switch (errno) {
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM:
+        at.log()
+            .error("accept-failed")
+            .add("reason", error_code{errno, boost::system::system_category()});
+        return accepted::out_of_resources;
+    default: // None, or one that was gone before it was taken (ECONNABORTED and the network's
+             // errors).
+        return accepted::none;
+    }
+}
+
+} // namespace
+
+net::detached accept_from(service& at, service::source& through)
+{
+    net::interrupt& by = through.by;
+    int batch = 1;
+    for (;;) {
+        net::interest const readable{through.entry.get(), true, false};
+        std::uint64_t const before = at.on().turns();
+        error_code const interrupted = co_await net::ready{by, readable};
+        if (interrupted)
+            co_return;
+        through.entry->use_up_read();
+
+        bool const queued = at.on().turns() == before + 1;
+        batch = queued ? std::min(batch * 2, limits::accept_batch_max) : 1;
+        accepted last = accepted::one;
+        for (int i = 0; i < batch && last == accepted::one; ++i)
+            last = accept_one(at, through);
+        if (last == accepted::none)
+            batch = 1;
+        if (last == accepted::out_of_resources) {
+            through.entry->unwatch();
+            by.expires_in(limits::accept_pause, error::handshake_timeout);
+            error_code const why = co_await net::pause(by);
+            if (why == error::stopped)
+                co_return;
+            by.clear();
+        }
+    }
+}
+
+void accept_waiting(service& at, service::source& through)
+{
+    for (int i = 0; i < *at.use().settings.backlog; ++i)
+        if (accept_one(at, through) != accepted::one)
+            return;
+}
+
+} // namespace cleat::app

@@ -1,0 +1,19 @@
+// accept: connections from a listening socket into their coroutines.
+
+#pragma once
+
+#include "service.hpp"
+
+#include <cleat/net/task.hpp>
+
+namespace cleat::app {
+
+/// accept_from takes connections and starts a terminator for each, until its interrupt is raised.
+/// Out of descriptors, it pauses: what waits stays in the kernel's queue.
+net::detached accept_from(service& at, service::source& through);
+
+/// accept_waiting takes the connections that the kernel has queued already: closing their listening
+/// socket would reset them.
+void accept_waiting(service& at, service::source& through);
+
+} // namespace cleat::app

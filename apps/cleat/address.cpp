@@ -1,0 +1,172 @@
+#include "address.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include <sys/un.h>
+
+namespace cleat::app {
+namespace {
+
+constexpr std::size_t host_bytes_max = 253; // RFC 1035, as text
+constexpr std::size_t unix_path_bytes_max =
+    sizeof(sockaddr_un{}.sun_path) - 1; // and its final zero
+
+struct pieces
+{
+    std::string_view host;
+    std::string_view rest; // what follows the separator
+};
+
+bad_value not_an_address(std::string_view text)
+{
+    return {
+        fmt::format("\"{}\" is not an address", text),
+        "Write [HOST]:PORT, for example [127.0.0.1]:8443 or [::1]:8443.",
+    };
+}
+
+// Splits at the one place where a host can end. An IPv6 address without brackets has no such place.
+parsed<pieces> split(std::string_view text, dialect speaks)
+{
+    if (text.starts_with('[')) {
+        std::size_t const end = text.find(']');
+        if (end == text.npos)
+            return bad_value{
+                fmt::format("\"{}\" has no closing bracket", text), "Write [HOST]:PORT."};
+        if (!text.substr(end + 1).starts_with(':'))
+            return bad_value{
+                fmt::format("\"{}\" has no port", text),
+                fmt::format("Write {}:PORT.", text.substr(0, end + 1))};
+        return pieces{text.substr(1, end - 1), text.substr(end + 2)};
+    }
+
+    std::size_t const separator = text.find_first_of(":,");
+    if (separator == text.npos)
+        return not_an_address(text);
+    pieces const found{text.substr(0, separator), text.substr(separator + 1)};
+
+    if (text[separator] == ',') {
+        if (speaks == dialect::stud)
+            return found;
+        return bad_value{
+            fmt::format("\"{}\" is stud's way to write an address", text),
+            fmt::format("Write [{}]:{}, or start with --compat=stud.", found.host, found.rest)};
+    }
+    if (found.rest.substr(0, found.rest.find('+')).find(':') != text.npos)
+        return bad_value{
+            fmt::format("in \"{}\" the IPv6 address and the port cannot be told apart", text),
+            "Put the address in brackets: [::1]:8443."};
+    return found;
+}
+
+bool is_host_byte(char c)
+{
+    auto const byte = static_cast<unsigned char>(c);
+    return byte > ' ' && byte != 0x7f && c != '[' && c != ']' && c != '/';
+}
+
+} // namespace
+
+parsed<std::string> parse_host(std::string_view text)
+{
+    if (text.size() >= 2 && text.front() == '[' && text.back() == ']')
+        text = text.substr(1, text.size() - 2);
+    if (text.empty())
+        return bad_value{"the host is empty", "Write * for any address."};
+    if (text.size() > host_bytes_max)
+        return bad_value{
+            fmt::format("the host has {} bytes", text.size()),
+            fmt::format("A name has at most {}.", host_bytes_max)};
+    if (!std::ranges::all_of(text, is_host_byte))
+        return bad_value{
+            fmt::format("\"{}\" is not a host", text), "Write a name, an IP address or *."};
+    return std::string{text};
+}
+
+parsed<std::uint16_t> parse_port(std::string_view text, std::uint16_t lowest)
+{
+    std::string const cure = lowest == 0 ? "Write a number from 1 to 65535, or 0 for any free port."
+                                         : "Write a number from 1 to 65535.";
+    if (text.empty())
+        return bad_value{"the port is missing", cure};
+
+    std::uint16_t port = 0;
+    auto const [end, ec] = std::from_chars(text.data(), text.data() + text.size(), port);
+    if (ec == std::errc::result_out_of_range)
+        return bad_value{fmt::format("port {} is out of range", text), cure};
+    if (ec != std::errc{} || end != text.data() + text.size())
+        return bad_value{fmt::format("\"{}\" is not a port", text), cure};
+    if (port < lowest)
+        return bad_value{"port 0 is no place to connect to", cure};
+    return port;
+}
+
+parsed<listen_address> parse_listen_address(std::string_view text, dialect speaks)
+{
+    if (text.starts_with('/'))
+        return bad_value{
+            fmt::format("\"{}\" is a path", text), "cleat listens on TCP only: write [HOST]:PORT."};
+    parsed<pieces> const found = split(text, speaks);
+    if (!found)
+        return found.error();
+
+    parsed<std::string> host = parse_host(found->host);
+    if (!host)
+        return host.error();
+
+    std::size_t const plus = found->rest.find('+');
+    parsed<std::uint16_t> const port = parse_port(found->rest.substr(0, plus), 0);
+    if (!port)
+        return port.error();
+    if (plus == text.npos)
+        return listen_address{{*std::move(host), *port}, {}};
+
+    std::string_view const certificate = found->rest.substr(plus + 1);
+    if (certificate.empty())
+        return bad_value{
+            "no file follows the \"+\"", "Write [HOST]:PORT+CERT, or leave the \"+\" out."};
+    return listen_address{{*std::move(host), *port}, std::string{certificate}};
+}
+
+parsed<upstream_address> parse_upstream_address(std::string_view text, dialect speaks)
+{
+    if (text.starts_with('/')) {
+        if (text.size() > unix_path_bytes_max)
+            return bad_value{
+                fmt::format("the socket's path has {} bytes", text.size()),
+                fmt::format("The system allows {}: use a shorter path.", unix_path_bytes_max)};
+        return upstream_address{unix_path{std::string{text}}};
+    }
+    parsed<pieces> const found = split(text, speaks);
+    if (!found)
+        return found.error();
+    if (found->host == "*")
+        return bad_value{
+            "\"*\" is no place to connect to", "Name one host, for example [127.0.0.1]:8080."};
+
+    parsed<std::string> host = parse_host(found->host);
+    if (!host)
+        return host.error();
+    parsed<std::uint16_t> const port = parse_port(found->rest, 1);
+    if (!port)
+        return port.error();
+    return upstream_address{host_port{*std::move(host), *port}};
+}
+
+std::string to_string(host_port const& address)
+{
+    return fmt::format("[{}]:{}", address.host, address.port);
+}
+
+std::string to_string(upstream_address const& address)
+{
+    if (auto const* unix_socket = std::get_if<unix_path>(&address))
+        return unix_socket->path;
+    return to_string(std::get<host_port>(address));
+}
+
+} // namespace cleat::app

@@ -1,0 +1,90 @@
+// Addresses as people write them: where to listen and which upstream to connect to. Text only: no
+// name is looked up and no socket is touched here.
+
+#pragma once
+
+#include <boost/system/result.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace cleat::app {
+
+/// bad_value says why a text is not the value that was wanted, and what to write instead.
+struct bad_value
+{
+    bad_value() = default;
+    // A constructor, because in C++20 an aggregate can be made of one string, and
+    // parsed<std::string> could not tell a value from a reason.
+    bad_value(std::string what_is_wrong, std::string what_to_do)
+        : text(std::move(what_is_wrong)), cure(std::move(what_to_do))
+    {
+    }
+
+    std::string text; ///< Without a full stop: "the port is missing".
+    std::string cure; ///< What to do about it, as a sentence.
+};
+
+/// parsed is a value, or the reason why the text is none.
+template <class T>
+using parsed = boost::system::result<T, bad_value>;
+
+/// dialect is whose habits decide where stud and hitch disagree.
+enum class dialect
+{
+    hitch, ///< `--write-proxy` is PROXY v2; addresses are `[HOST]:PORT`.
+    stud,  ///< `--write-proxy` is PROXY v1; `HOST,PORT` is an address too.
+};
+
+/// host_port is a name or number and a TCP port.
+struct host_port
+{
+    std::string host = "*"; ///< "*" is any address, of IPv4 and IPv6. No brackets around IPv6.
+    std::uint16_t port =
+        0; ///< 0 is any free port: only for listening, and the log tells which it was.
+
+    friend bool operator==(host_port const&, host_port const&) = default;
+};
+
+/// unix_path is the path of a UNIX stream socket.
+struct unix_path
+{
+    std::string path;
+
+    friend bool operator==(unix_path const&, unix_path const&) = default;
+};
+
+/// upstream_address is where plaintext goes.
+using upstream_address = std::variant<host_port, unix_path>;
+
+/// listen_address is where TLS comes from, with the certificate that belongs to this place alone.
+struct listen_address
+{
+    host_port where;
+    std::string certificate; ///< The part after "+"; empty when there is none.
+};
+
+/// parse_listen_address reads `[HOST]:PORT`, `[*]:PORT`, `HOST:PORT` or `*:PORT`, each with `+CERT`
+/// behind it, and in stud's dialect `HOST,PORT`. An IPv6 address needs its brackets. The port is 0
+/// to 65535.
+[[nodiscard]] parsed<listen_address> parse_listen_address(std::string_view text, dialect speaks);
+
+/// parse_upstream_address reads the same without "*" and "+CERT", with a port of 1 to 65535; or the
+/// path of a UNIX socket, which begins with a slash.
+[[nodiscard]] parsed<upstream_address> parse_upstream_address(
+    std::string_view text, dialect speaks);
+
+/// parse_host reads a host alone, as a frontend block has it: a name, a number, "*", or "[::1]".
+[[nodiscard]] parsed<std::string> parse_host(std::string_view text);
+
+/// parse_port reads a port alone, from `lowest` to 65535.
+[[nodiscard]] parsed<std::uint16_t> parse_port(std::string_view text, std::uint16_t lowest);
+
+/// to_string writes an address as parse_listen_address and parse_upstream_address read it.
+[[nodiscard]] std::string to_string(host_port const& address);
+[[nodiscard]] std::string to_string(upstream_address const& address);
+
+} // namespace cleat::app

@@ -1,0 +1,138 @@
+#include "address.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace cleat::app {
+namespace {
+
+host_port listens(std::string_view text, dialect speaks = dialect::hitch)
+{
+    parsed<listen_address> const address = parse_listen_address(text, speaks);
+    INFO(text);
+    REQUIRE(address.has_value());
+    return address->where;
+}
+
+std::string refused(std::string_view text, dialect speaks = dialect::hitch)
+{
+    parsed<listen_address> const address = parse_listen_address(text, speaks);
+    INFO(text);
+    REQUIRE(address.has_error());
+    CHECK_FALSE(address.error().cure.empty());
+    return address.error().text;
+}
+
+TEST_CASE("an address is hitch's, with brackets, or one that cannot be misread")
+{
+    CHECK(listens("[*]:443") == host_port{"*", 443});
+    CHECK(listens("*:443") == host_port{"*", 443});
+    CHECK(listens("[127.0.0.1]:8443") == host_port{"127.0.0.1", 8443});
+    CHECK(listens("127.0.0.1:8443") == host_port{"127.0.0.1", 8443});
+    CHECK(listens("[::1]:443") == host_port{"::1", 443});
+    CHECK(listens("[fe80::1%eth0]:443") == host_port{"fe80::1%eth0", 443});
+    CHECK(listens("www.example.com:443") == host_port{"www.example.com", 443});
+}
+
+TEST_CASE("what is written is read back")
+{
+    for (std::string const text : {"[*]:443", "[::1]:1", "[localhost]:65535"})
+        CHECK(to_string(listens(text)) == text);
+    for (std::string const text : {"[::1]:1", "/run/app.sock"}) {
+        parsed<upstream_address> const upstream = parse_upstream_address(text, dialect::hitch);
+        REQUIRE(upstream.has_value());
+        CHECK(to_string(*upstream) == text);
+    }
+}
+
+TEST_CASE("a listener may name its own certificate")
+{
+    parsed<listen_address> const own = parse_listen_address("[*]:443+/a+b:c.pem", dialect::hitch);
+    REQUIRE(own.has_value());
+    CHECK(own->where == host_port{"*", 443});
+    CHECK(own->certificate == "/a+b:c.pem");
+    CHECK(parse_listen_address("*:443+x.pem", dialect::hitch)->certificate == "x.pem");
+    CHECK(refused("[*]:443+") == "no file follows the \"+\"");
+}
+
+TEST_CASE("a port is 1 to 65535, and 0 only where it means any free one")
+{
+    CHECK(listens("[*]:0").port == 0);
+    CHECK(listens("[*]:65535").port == 65535);
+    // stud and hitch let this one through, by mistake.
+    CHECK(refused("[*]:65536") == "port 65536 is out of range");
+    CHECK(refused("[*]:99999999999999999999") == "port 99999999999999999999 is out of range");
+    CHECK(refused("[*]:-1") == "\"-1\" is not a port");
+    CHECK(refused("[*]:+1") == "the port is missing");
+    CHECK(refused("[*]:https") == "\"https\" is not a port");
+    CHECK(refused("[*]:443x") == "\"443x\" is not a port");
+    CHECK(refused("[*]: 443") == "\" 443\" is not a port");
+    CHECK(refused("[*]:") == "the port is missing");
+    CHECK(
+        parse_upstream_address("[a]:0", dialect::hitch).error().text ==
+        "port 0 is no place to connect to");
+}
+
+TEST_CASE("an IPv6 address without brackets is not guessed at")
+{
+    CHECK(
+        refused("::1:443") == "in \"::1:443\" the IPv6 address and the port cannot be told apart");
+    CHECK(refused("::") == "in \"::\" the IPv6 address and the port cannot be told apart");
+}
+
+TEST_CASE("what is no address is told why")
+{
+    CHECK(refused("") == "\"\" is not an address");
+    CHECK(refused("443") == "\"443\" is not an address");
+    CHECK(refused("[*") == "\"[*\" has no closing bracket");
+    CHECK(refused("[*]") == "\"[*]\" has no port");
+    CHECK(refused("[*]443") == "\"[*]443\" has no port");
+    CHECK(refused("[]:443") == "the host is empty");
+    CHECK(refused(":443") == "the host is empty");
+    CHECK(refused("[a b]:443") == "\"a b\" is not a host");
+    CHECK(refused("[a/b]:443") == "\"a/b\" is not a host");
+    CHECK(refused("[" + std::string(254, 'a') + "]:443") == "the host has 254 bytes");
+    CHECK(refused("/run/sock") == "\"/run/sock\" is a path");
+}
+
+TEST_CASE("stud's addresses are read in stud's dialect, and named elsewhere")
+{
+    CHECK(listens("*,443", dialect::stud) == host_port{"*", 443});
+    CHECK(listens("127.0.0.1,443", dialect::stud) == host_port{"127.0.0.1", 443});
+    CHECK(listens("[*]:443", dialect::stud) == host_port{"*", 443});
+    CHECK(refused("*,443") == "\"*,443\" is stud's way to write an address");
+    CHECK(
+        parse_listen_address("*,443", dialect::hitch).error().cure ==
+        "Write [*]:443, or start with --compat=stud.");
+    CHECK(refused("*,https", dialect::stud) == "\"https\" is not a port");
+}
+
+TEST_CASE("an upstream is one host or a UNIX socket")
+{
+    auto const upstream = [](std::string_view text) {
+        return parse_upstream_address(text, dialect::hitch);
+    };
+    CHECK(*upstream("[::1]:80") == upstream_address{host_port{"::1", 80}});
+    CHECK(*upstream("/run/app.sock") == upstream_address{unix_path{"/run/app.sock"}});
+    CHECK(upstream("[*]:80").error().text == "\"*\" is no place to connect to");
+    CHECK(upstream("[a]:80+x.pem").error().text == "\"80+x.pem\" is not a port");
+    CHECK(upstream("run/app.sock").error().text == "\"run/app.sock\" is not an address");
+
+    // sockaddr_un holds 108 bytes, the last of them zero.
+    CHECK(upstream("/" + std::string(106, 'a')).has_value());
+    CHECK(upstream("/" + std::string(107, 'a')).error().text == "the socket's path has 108 bytes");
+}
+
+TEST_CASE("a host alone may have its brackets")
+{
+    CHECK(*parse_host("[::1]") == "::1");
+    CHECK(*parse_host("::1") == "::1");
+    CHECK(*parse_host("*") == "*");
+    CHECK(parse_host("").has_error());
+    CHECK(parse_host("[").has_error());
+    CHECK(parse_host("a\x7f").has_error());
+}
+
+} // namespace
+} // namespace cleat::app

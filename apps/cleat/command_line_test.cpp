@@ -1,0 +1,260 @@
+#include "command_line.hpp"
+#include "config_reference.hpp"
+#include "config_table.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <fstream>
+#include <initializer_list>
+
+#include <unistd.h>
+
+namespace cleat::app {
+namespace {
+
+command run_as(char const* program, std::initializer_list<char const*> flags)
+{
+    std::vector<char const*> words{program};
+    words.insert(words.end(), flags);
+    return parse_command_line(words);
+}
+
+// The settings of a command line that is right; with a certificate, so that it can be.
+config settings(std::initializer_list<char const*> flags)
+{
+    command const made = run_as("cleat", flags);
+    if (auto const* bad = std::get_if<refused>(&made))
+        for (problem const& each : bad->problems)
+            FAIL_CHECK(to_string(each));
+    REQUIRE(std::holds_alternative<serve>(made));
+    return std::get<serve>(made).settings;
+}
+
+std::vector<std::string> problems(std::initializer_list<char const*> flags)
+{
+    command const made = run_as("/usr/sbin/cleat", flags);
+    REQUIRE(std::holds_alternative<refused>(made));
+    std::vector<std::string> lines;
+    for (problem const& each : std::get<refused>(made).problems)
+        lines.push_back(to_string(each));
+    return lines;
+}
+
+using lines = std::vector<std::string>;
+
+// A configuration file that is gone again after its test.
+class file
+{
+public:
+    explicit file(std::string_view text)
+    {
+        int const fd = ::mkstemp(path_);
+        REQUIRE(fd >= 0);
+        ::close(fd);
+        std::ofstream{path_} << text;
+    }
+    file(file const&) = delete;
+    file& operator=(file const&) = delete;
+    ~file() { ::unlink(path_); }
+
+    char const* path() const { return path_; }
+
+private:
+    char path_[32] = "/tmp/cleat-command-XXXXXX";
+};
+
+TEST_CASE("the first command line of the manual")
+{
+    config const c =
+        settings({"-f", "[127.0.0.1]:8443", "-b", "[127.0.0.1]:8080", "-n", "auto", "site.pem"});
+    REQUIRE(c.listeners.size() == 1);
+    CHECK(c.listeners[0].address() == host_port{"127.0.0.1", 8443});
+    CHECK(*c.backend == upstream_address{host_port{"127.0.0.1", 8080}});
+    CHECK(c.workers->number == 0);
+    REQUIRE(c.pem_files.size() == 1);
+    CHECK(*c.pem_files[0].cert == "site.pem");
+    CHECK(to_string(c.workers.from) == "--workers");
+}
+
+TEST_CASE("hitch's short flags do what they do in hitch")
+{
+    config const c = settings({"-c",     "HIGH", "-O",      "-B",  "9",         "-k7",  "-u",
+                               "nobody", "-g",   "nogroup", "-sq", "-p",        "/pid", "-L2",
+                               "a.pem",  "-f",   "*:1",     "-f",  "*:2+x.pem", "b.pem"});
+    CHECK(*c.ciphers == "HIGH");
+    CHECK(*c.prefer_server_ciphers);
+    CHECK(*c.backlog == 9);
+    CHECK(*c.keepalive == seconds{7});
+    CHECK(*c.user == "nobody");
+    CHECK(*c.group == "nogroup");
+    CHECK(*c.syslog);
+    CHECK(*settings({"-l", "/log", "a.pem"}).log_filename == "/log"); // Not beside -s.
+    CHECK(*c.pidfile == "/pid");
+    CHECK(*c.log_level == 2); // -L comes after -q
+    CHECK(c.listeners.size() == 2);
+    REQUIRE(c.pem_files.size() == 2);
+    CHECK(*c.pem_files[1].cert == "b.pem");
+}
+
+TEST_CASE("a switch alone is on, and takes its value behind an equals sign only")
+{
+    CHECK(*settings({"--write-ip", "a.pem"}).announce == announcement::write_ip);
+    CHECK(*settings({"--write-ip=on", "a.pem"}).announce == announcement::write_ip);
+    CHECK(*settings({"--write-ip=off", "a.pem"}).announce == announcement::nothing);
+    CHECK(settings({"--syslog", "on"}).pem_files.size() == 1); // "on" is a file here
+    CHECK(
+        problems({"--syslog=maybe", "a.pem"}) ==
+        lines{"--syslog: error: \"maybe\" is neither on nor off. Write on or off."});
+}
+
+TEST_CASE("every key that may be a flag is one, with all its names")
+{
+    for (key_row const& row : config_table()) {
+        if (!row.where.flag || row.status != key_status::built)
+            continue;
+        INFO(row.name);
+        std::string const value = row.show && !row.show(config{}).empty() ? row.show(config{}) : "";
+        std::string const flag =
+            fmt::format("--{}={}", row.name, row.kind == value_kind::boolean ? "off" : value);
+        CHECK(std::holds_alternative<serve>(run_as("cleat", {flag.c_str(), "a.pem"})));
+    }
+    CHECK(problems({"--backendrefresh=3", "a.pem"}).size() == 1);
+    CHECK(problems({"-R", "3", "a.pem"}).size() == 1);
+    CHECK(problems({"--enable-tcp-fastopen", "a.pem"}).size() == 1);
+}
+
+TEST_CASE("values that look like flags, or are empty, are values")
+{
+    CHECK(*settings({"--recv-bufsize", "-1", "a.pem"}).recv_bufsize == -1);
+    CHECK(*settings({"--recv-bufsize=-1", "a.pem"}).recv_bufsize == -1);
+    CHECK(*settings({"--ciphers=", "a.pem"}).ciphers == *config{}.ciphers);
+    CHECK(*settings({"--ciphers", "", "a.pem"}).ciphers == *config{}.ciphers);
+    CHECK(*settings({"--", "--odd="}).pem_files.at(0).cert == "--odd=");
+}
+
+TEST_CASE("flags replace what the file says, wherever they stand, and lists grow")
+{
+    file const conf{"workers = 4\nbacklog = 5\nfrontend = \"[*]:1\"\npem-file = "
+                    "\"file.pem\"\nwrite-proxy-v2 = on\n"};
+    config const c = settings(
+        {"-n", "2", "--write-proxy-v2=off", "--write-ip", "--config", conf.path(), "-f", "[*]:2",
+         "flag.pem"});
+    CHECK(c.workers->number == 2);
+    CHECK(*c.backlog == 5);
+    CHECK(c.listeners.size() == 2);
+    CHECK(*c.pem_files.back().cert == "flag.pem"); // the last is the default
+    CHECK(*c.announce == announcement::write_ip);
+    CHECK(to_string(c.backlog.from) == fmt::format("{}:2:11", conf.path()));
+}
+
+TEST_CASE("the last of two flags holds")
+{
+    CHECK(settings({"-n", "2", "-n", "3", "a.pem"}).workers->number == 3);
+    CHECK(*settings({"--syslog", "--syslog=off", "a.pem"}).syslog == false);
+}
+
+TEST_CASE("every mistake is reported, those of the file and those of the flags")
+{
+    file const conf{"workers = 0\n"};
+    lines const all = problems(
+        {"--config", conf.path(), "--wrokers=3", "-Z", "-B", "x", "--client", "--chroot", "/"});
+    CHECK(
+        all == lines{
+                   "--wrokers: error: there is no such flag. Did you mean --workers?",
+                   "-Z: error: there is no such flag. cleat --help lists all flags.",
+                   fmt::format(
+                       "{}:1:11: error: workers: 0 is out of range. Write auto, or a number from 1 "
+                       "to 1024.",
+                       conf.path()),
+                   "--backlog: error: \"x\" is not a whole number. Write a number from 1 to 65535.",
+                   "--client: error: this is not built yet. cleat takes TLS from clients only.",
+                   "--chroot: error: this is not built yet. Use user and group; systemd's "
+                   "RootDirectory= does the same from outside.",
+               });
+}
+
+TEST_CASE("a flag at the end without its value is named")
+{
+    CHECK(
+        problems({"a.pem", "-n"}) ==
+        lines{
+            "--workers: error: a value was expected behind it. cleat --help explains the flags."});
+}
+
+TEST_CASE("what does not fit together is refused")
+{
+    CHECK(problems({"-f", "*:1"}).size() == 1); // no certificate
+    CHECK(problems({"--write-ip", "--proxy-proxy", "a.pem"}).size() == 1);
+    CHECK(problems({"--config", "/nowhere", "a.pem"}).size() == 1);
+    CHECK(
+        problems({"--config", "/a", "--config", "/b", "a.pem"}) ==
+        lines{"--config: error: there can be only one configuration file. Put them into one."});
+}
+
+TEST_CASE("what has no effect is a warning, and cleat serves")
+{
+    command const made = run_as("cleat", {"--ssl", "-e", "auto", "-C", "9", "a.pem"});
+    REQUIRE(std::holds_alternative<serve>(made));
+    CHECK(std::get<serve>(made).warnings.size() == 3);
+}
+
+TEST_CASE("-t checks with the same eyes")
+{
+    CHECK(std::holds_alternative<check_only>(run_as("cleat", {"-t", "a.pem"})));
+    CHECK(std::holds_alternative<check_only>(run_as("cleat", {"--test", "a.pem"})));
+    CHECK(std::holds_alternative<refused>(run_as("cleat", {"-t"})));
+}
+
+TEST_CASE("flags that ask for a text get it, whatever else is wrong")
+{
+    command const help = run_as("cleat", {"-h", "-n", "x"});
+    REQUIRE(std::holds_alternative<print_text>(help));
+    CHECK(std::get<print_text>(help).text == help_text("cleat"));
+    CHECK(std::get<print_text>(help).exit_code == 0);
+    CHECK(std::holds_alternative<show_version>(run_as("cleat", {"-V"})));
+    CHECK(std::get<print_text>(run_as("cleat", {"--reference"})).text == reference_markdown());
+    CHECK(
+        std::get<print_text>(run_as("cleat", {"--default-config"})).text ==
+        default_configuration());
+}
+
+TEST_CASE("an empty command line gets the usage and exit code 1")
+{
+    command const made = run_as("cleat", {});
+    REQUIRE(std::holds_alternative<print_text>(made));
+    CHECK(std::get<print_text>(made).exit_code == 1);
+    CHECK(std::get<print_text>(made).text.starts_with("Usage: cleat [OPTIONS] [PEM...]\n"));
+    CHECK(std::get<print_text>(parse_command_line({})).exit_code == 1);
+}
+
+TEST_CASE("the program's name or --compat decides between stud and hitch")
+{
+    auto const announced = [](command const& made) {
+        REQUIRE(std::holds_alternative<serve>(made));
+        return *std::get<serve>(made).settings.announce;
+    };
+    CHECK(announced(run_as("cleat", {"--write-proxy", "a"})) == announcement::write_proxy_v2);
+    CHECK(announced(run_as("hitch", {"--write-proxy", "a"})) == announcement::write_proxy_v2);
+    CHECK(
+        announced(run_as("/usr/bin/stud", {"--write-proxy", "a"})) == announcement::write_proxy_v1);
+    CHECK(
+        announced(run_as("cleat", {"--write-proxy", "--compat=stud", "a"})) ==
+        announcement::write_proxy_v1);
+    CHECK(
+        announced(run_as("stud", {"--write-proxy", "--compat=hitch", "a"})) ==
+        announcement::write_proxy_v2);
+
+    CHECK(
+        std::holds_alternative<serve>(run_as("stud", {"-f", "*,443", "-b", "127.0.0.1,80", "a"})));
+    CHECK(std::holds_alternative<refused>(run_as("cleat", {"-f", "*,443", "a"})));
+    CHECK(
+        problems({"--compat=nginx", "a"}) ==
+        lines{"--compat: error: \"nginx\" is not a dialect. Write hitch or stud."});
+
+    command const daemon = run_as("stud", {"--daemon", "a"});
+    CHECK(*std::get<serve>(daemon).settings.syslog);
+}
+
+} // namespace
+} // namespace cleat::app

@@ -1,0 +1,46 @@
+#include "config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <syslog.h>
+
+namespace cleat::app {
+
+syslog_facility default_facility() noexcept
+{
+    return {"daemon", LOG_DAEMON};
+}
+
+std::string to_string(origin const& from)
+{
+    if (from.is_built_in())
+        return "built-in default";
+    if (from.line == 0)
+        return from.source;
+    return fmt::format("{}:{}:{}", from.source, from.line, from.column);
+}
+
+std::string to_string(problem const& found)
+{
+    std::string line;
+    if (!found.where.is_built_in())
+        line += to_string(found.where) + ": ";
+    line += found.grade == problem::severity::error ? "error: " : "warning: ";
+    // A flag is its own place; saying "workers" behind "--workers" would only repeat it.
+    if (!found.key.empty() && found.where.line != 0)
+        line += found.key + ": ";
+    line += found.text + ".";
+    if (!found.cure.empty())
+        line += " " + found.cure;
+    return line;
+}
+
+bool has_errors(std::vector<problem> const& problems) noexcept
+{
+    return std::ranges::any_of(
+        problems, [](problem const& each) { return each.grade == problem::severity::error; });
+}
+
+} // namespace cleat::app

@@ -1,0 +1,208 @@
+// The settings of one cleat, as plain structs: every key of the configuration with its default, and
+// with the place where its value was written, so that a later error ("no such file") can name file
+// and line.
+
+#pragma once
+
+#include "address.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cleat::app {
+
+/// origin is where a value was written. A default one means: nowhere, it is built in.
+struct origin
+{
+    std::string source;  ///< A file's name as it was given, or a flag as it was typed: "--workers".
+    unsigned line = 0;   ///< From 1; 0 for a flag.
+    unsigned column = 0; ///< From 1, in bytes; 0 for a flag.
+
+    [[nodiscard]] bool is_built_in() const noexcept { return source.empty(); }
+};
+
+/// to_string writes "cleat.conf:12:5", "--workers" or "built-in default".
+[[nodiscard]] std::string to_string(origin const& from);
+
+/// setting is a value that remembers where it came from. It reads like a pointer to the value.
+template <class T>
+struct setting
+{
+    T value{};
+    origin from{};
+
+    [[nodiscard]] T const& operator*() const noexcept { return value; }
+    [[nodiscard]] T const* operator->() const noexcept { return &value; }
+};
+
+/// optional_setting is empty where an outer scope decides.
+template <class T>
+using optional_setting = std::optional<setting<T>>;
+
+/// problem is one thing to tell the operator: what is wrong, where, and what cures it.
+struct problem
+{
+    enum class severity
+    {
+        warning,
+        error
+    };
+
+    severity grade = severity::error;
+    origin where;
+    std::string key;  ///< The key as it was written; empty when no single key is to blame.
+    std::string text; ///< Without a full stop.
+    std::string cure; ///< A sentence; may be empty.
+};
+
+/// to_string writes a problem on one line: "cleat.conf:12:5: error: backlog: ... . Cure."
+[[nodiscard]] std::string to_string(problem const& found);
+
+/// has_errors is true when a problem is more than a warning.
+[[nodiscard]] bool has_errors(std::vector<problem> const& problems) noexcept;
+
+enum class client_verify
+{
+    none,     ///< No certificate is asked for.
+    optional, ///< Asked for; a client without one is let in, a bad one is not.
+    required, ///< Nobody gets in without a certificate that verifies.
+};
+
+struct tls_versions
+{
+    bool tls_1_2 = true;
+    bool tls_1_3 = true;
+};
+
+/// worker_count is how many workers (threads) to run.
+struct worker_count
+{
+    unsigned number = 1; ///< 0 is "auto": one for each core that this process may use.
+};
+
+/// syslog_facility is a facility's name and its number in <syslog.h>.
+struct syslog_facility
+{
+    std::string name;
+    int code = 0;
+};
+
+/// default_facility is "daemon".
+[[nodiscard]] syslog_facility default_facility() noexcept;
+
+/// announcement is what an upstream is told about the client before the first byte.
+enum class announcement
+{
+    nothing,
+    write_ip,       ///< The address family in one byte, then the address.
+    write_proxy_v1, ///< A PROXY header, version 1.
+    write_proxy_v2, ///< A PROXY header, version 2.
+    proxy_proxy,    ///< The PROXY header that the client's side sent us, byte for byte.
+};
+
+/// pem_file is one certificate with its key.
+struct pem_file
+{
+    origin from;
+    setting<std::string> cert;        ///< Leaf first, then its chain, in PEM.
+    setting<std::string> private_key; ///< Empty: the key is in `cert` too.
+    optional_setting<app::client_verify> client_verify;
+    optional_setting<std::string> client_verify_ca;
+};
+
+/// listener is a `frontend`. What is empty here is decided by the global setting of the same name.
+struct listener
+{
+    origin from;
+    setting<std::string> host{"*"};
+    setting<std::uint16_t> port{};
+    std::vector<pem_file> pem_files;           ///< Its own; the last is its default.
+    optional_setting<bool> match_global_certs; ///< Read it through uses_global_certs().
+    optional_setting<app::client_verify> client_verify;
+    optional_setting<std::string> client_verify_ca;
+    optional_setting<tls_versions> tls_protos;
+    optional_setting<std::string> ciphers;
+    optional_setting<std::string> ciphersuites;
+    optional_setting<bool> prefer_server_ciphers;
+    optional_setting<bool> sni_nomatch_abort;
+
+    [[nodiscard]] host_port address() const { return {*host, *port}; }
+
+    /// uses_global_certs is true when the global certificates serve here too. As in hitch, a
+    /// listener with certificates of its own leaves the global ones out unless it asks for them.
+    [[nodiscard]] bool uses_global_certs() const noexcept
+    {
+        return match_global_certs ? **match_global_certs : pem_files.empty();
+    }
+};
+
+using std::chrono::seconds;
+
+/// config is everything that can be set. `config{}` is what cleat does when nothing is.
+struct config
+{
+    // Where connections come from and go to.
+    std::vector<listener> listeners; ///< check() puts [*]:8443 here when nobody else did.
+    setting<upstream_address> backend{host_port{"127.0.0.1", 8000}};
+
+    // Certificates.
+    std::vector<pem_file> pem_files; ///< In order; the last is the default certificate.
+    setting<std::string> pem_dir; ///< Every file in it, in the order of their names. Empty: none.
+    setting<std::string> pem_dir_glob; ///< Which names count, as fnmatch(3) has it. Empty: all.
+    setting<bool> sni_nomatch_abort{false};
+
+    // TLS.
+    setting<tls_versions> tls_protos;
+    /// For TLS 1.2: forward secrecy and AEAD only.
+    setting<std::string> ciphers{"ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
+                                 "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
+                                 "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"};
+    setting<std::string> ciphersuites; ///< For TLS 1.3. Empty: the TLS library's own.
+    /// The built-in value leaves out X25519MLKEM768 where the TLS library does not have it. In a
+    /// value that somebody wrote (see from), a group that the library lacks is an error.
+    setting<std::string> ecdh_curve{"X25519MLKEM768:X25519:P-256"};
+    setting<bool> prefer_server_ciphers{false};
+    setting<std::vector<std::string>> alpn_protos; ///< The first is preferred. Empty: no ALPN.
+    setting<app::client_verify> client_verify{app::client_verify::none};
+    setting<std::string> client_verify_ca; ///< A file of PEM certificates. Needed unless `none`.
+
+    // What the upstream is told.
+    setting<announcement> announce{announcement::nothing}; ///< Made by check() from these four:
+    setting<bool> write_ip{false};
+    setting<bool> write_proxy_v1{false};
+    setting<bool> write_proxy_v2{false};
+    setting<bool> proxy_proxy{false};
+    setting<bool> proxy_tlv{true};       ///< PROXY v2 carries the facts of TLS.
+    setting<bool> proxy_authority{true}; ///< PROXY v2 carries the name that SNI asked for.
+
+    // Load and deadlines.
+    setting<worker_count> workers;
+    /// For each worker's socket; the kernel's somaxconn is the ceiling.
+    setting<int> backlog{4096};
+    /// Silence before TCP's first keepalive probe to a client.
+    setting<seconds> keepalive{seconds{3600}};
+    /// Bytes, for clients' sockets; -1 leaves them to the kernel.
+    setting<int> recv_bufsize{-1};
+    setting<int> send_bufsize{-1};
+    setting<seconds> ssl_handshake_timeout{seconds{30}};
+    setting<seconds> backend_connect_timeout{seconds{30}};
+    /// No byte either way for so long ends a connection; 0 is never.
+    setting<seconds> idle_timeout{seconds{0}};
+    /// For connections to finish after SIGTERM; 0 ends them at once.
+    setting<seconds> shutdown_timeout{seconds{30}};
+
+    // Process and log.
+    setting<std::string> user;  ///< Empty: stay who we are.
+    setting<std::string> group; ///< Empty: the user's own group.
+    setting<bool> daemon{false};
+    setting<std::string> pidfile;
+    setting<int> log_level{1};         ///< 0 silence, 1 errors, 2 every event.
+    setting<std::string> log_filename; ///< Empty: stderr.
+    setting<bool> syslog{false};
+    setting<app::syslog_facility> syslog_facility{default_facility()};
+};
+
+} // namespace cleat::app

@@ -1,0 +1,161 @@
+#include "config_check.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+void complain(
+    std::vector<problem>& problems, problem::severity grade, origin const& where,
+    std::string_view key, std::string text, std::string cure)
+{
+    problems.push_back({grade, where, std::string{key}, std::move(text), std::move(cure)});
+}
+
+// At most one of the four ways to tell the upstream who is calling.
+void choose_announcement(config& c, std::vector<problem>& problems)
+{
+    struct way
+    {
+        std::string_view key;
+        setting<bool> const& asked;
+        announcement means;
+    };
+    std::array<way, 4> const ways{{
+        {"write-ip", c.write_ip, announcement::write_ip},
+        {"write-proxy-v1", c.write_proxy_v1, announcement::write_proxy_v1},
+        {"write-proxy-v2", c.write_proxy_v2, announcement::write_proxy_v2},
+        {"proxy-proxy", c.proxy_proxy, announcement::proxy_proxy},
+    }};
+
+    way const* chosen = nullptr;
+    c.announce = {};
+    for (way const& each : ways) {
+        if (!*each.asked)
+            continue;
+        if (chosen) {
+            complain(
+                problems, problem::severity::error, each.asked.from, each.key,
+                fmt::format(
+                    "{} excludes {}, which is on by {}", each.key, chosen->key,
+                    to_string(chosen->asked.from)),
+                fmt::format("Turn one of them off: {} = off.", each.key));
+            continue;
+        }
+        chosen = &each;
+        c.announce = {each.means, each.asked.from};
+    }
+}
+
+void check_listeners(config& c, std::vector<problem>& problems)
+{
+    if (c.listeners.empty()) {
+        c.listeners.emplace_back();
+        c.listeners.back().port = {8443, {}};
+    }
+    for (std::size_t i = 0; i < c.listeners.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (*c.listeners[i].port != 0 && c.listeners[i].address() == c.listeners[j].address())
+                complain(
+                    problems, problem::severity::error, c.listeners[i].from, "frontend",
+                    fmt::format(
+                        "{} is taken already, by {}", to_string(c.listeners[i].address()),
+                        to_string(c.listeners[j].from)),
+                    "Give each frontend an address of its own.");
+}
+
+void check_certificates(config const& c, std::vector<problem>& problems)
+{
+    if (!c.pem_dir_glob->empty() && c.pem_dir->empty())
+        complain(
+            problems, problem::severity::error, c.pem_dir_glob.from, "pem-dir-glob",
+            "this chooses among the files of pem-dir, which is not set", "Set pem-dir too.");
+
+    bool const has_global = !c.pem_files.empty() || !c.pem_dir->empty();
+    for (listener const& each : c.listeners) {
+        if (!each.pem_files.empty())
+            continue;
+        bool const uses_global = each.uses_global_certs();
+        if (uses_global && has_global)
+            continue;
+        origin const& where = uses_global ? each.from : each.match_global_certs->from;
+        complain(
+            problems, problem::severity::error, where, "frontend",
+            fmt::format("there is no certificate for {}", to_string(each.address())),
+            uses_global ? "Name a PEM file with the certificate, its chain and its key: pem-file = "
+                          "\"site.pem\", or at the end of the command line."
+                        : "Give the frontend a pem-file, or turn match-global-certs on.");
+    }
+}
+
+// The value in force is the innermost one that is set.
+template <class T>
+setting<T> const& innermost(optional_setting<T> const& inner, setting<T> const& outer)
+{
+    return inner ? *inner : outer;
+}
+
+void check_client_verify(config const& c, std::vector<problem>& problems)
+{
+    auto const check_one = [&](setting<client_verify> const& mode, setting<std::string> const& ca) {
+        if (*mode == client_verify::none || !ca->empty())
+            return true;
+        complain(
+            problems, problem::severity::error, mode.from, "client-verify",
+            "clients cannot be verified without client-verify-ca",
+            "Set client-verify-ca to the file of those who may sign clients' certificates.");
+        return false;
+    };
+
+    if (!check_one(c.client_verify, c.client_verify_ca))
+        return;
+    for (pem_file const& pem : c.pem_files)
+        check_one(
+            innermost(pem.client_verify, c.client_verify),
+            innermost(pem.client_verify_ca, c.client_verify_ca));
+    for (listener const& each : c.listeners) {
+        setting<client_verify> const& mode = innermost(each.client_verify, c.client_verify);
+        setting<std::string> const& ca = innermost(each.client_verify_ca, c.client_verify_ca);
+        if (!check_one(mode, ca))
+            continue;
+        for (pem_file const& pem : each.pem_files)
+            check_one(innermost(pem.client_verify, mode), innermost(pem.client_verify_ca, ca));
+    }
+}
+
+void check_log(config const& c, std::vector<problem>& problems)
+{
+    if (*c.syslog && !c.log_filename->empty())
+        complain(
+            problems, problem::severity::error, c.log_filename.from, "log-filename",
+            fmt::format(
+                "the log goes to one place, and syslog is on by {}", to_string(c.syslog.from)),
+            "Leave one of them out.");
+}
+
+void check_daemon(config const& c, std::vector<problem>& problems)
+{
+    if (*c.daemon && !*c.syslog && c.log_filename->empty())
+        complain(
+            problems, problem::severity::warning, c.daemon.from, "daemon",
+            "a daemon has no terminal, so the log goes nowhere",
+            "Turn syslog on, or set log-filename.");
+}
+
+} // namespace
+
+void check(config& settings, std::vector<problem>& problems)
+{
+    choose_announcement(settings, problems);
+    check_listeners(settings, problems);
+    check_certificates(settings, problems);
+    check_client_verify(settings, problems);
+    check_daemon(settings, problems);
+    check_log(settings, problems);
+}
+
+} // namespace cleat::app

@@ -1,0 +1,16 @@
+// What can only be judged once every setting is known: what excludes, needs or completes another.
+
+#pragma once
+
+#include "config.hpp"
+
+#include <vector>
+
+namespace cleat::app {
+
+/// check completes a config (the default listener, the one announcement) and appends what does not
+/// fit together to `problems`. It looks at the settings only: no file is opened and no name looked
+/// up.
+void check(config& settings, std::vector<problem>& problems);
+
+} // namespace cleat::app

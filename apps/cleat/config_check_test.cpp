@@ -1,0 +1,131 @@
+#include "config_check.hpp"
+#include "config_parser.hpp"
+
+#include <doctest/doctest.h>
+
+namespace cleat::app {
+namespace {
+
+struct outcome
+{
+    config settings;
+    std::vector<problem> problems;
+};
+
+outcome checked(std::string_view text)
+{
+    outcome made;
+    parse_config(text, "c", dialect::hitch, made.settings, made.problems);
+    REQUIRE(made.problems.empty());
+    check(made.settings, made.problems);
+    return made;
+}
+
+config good(std::string_view text)
+{
+    outcome made = checked(text);
+    for (problem const& each : made.problems)
+        FAIL_CHECK(to_string(each));
+    return made.settings;
+}
+
+std::string only_problem(std::string_view text)
+{
+    outcome const made = checked(text);
+    INFO(text);
+    REQUIRE(made.problems.size() == 1);
+    return to_string(made.problems.front());
+}
+
+TEST_CASE("without a frontend there is hitch's")
+{
+    config const c = good("pem-file = a");
+    REQUIRE(c.listeners.size() == 1);
+    CHECK(c.listeners[0].address() == host_port{"*", 8443});
+    CHECK(c.listeners[0].from.is_built_in());
+    CHECK(good("pem-file = a frontend = \"[::1]:1\"").listeners.size() == 1);
+}
+
+TEST_CASE("one way to announce a client excludes the others")
+{
+    CHECK(*good("pem-file = a").announce == announcement::nothing);
+    CHECK(*good("pem-file = a write-ip = on").announce == announcement::write_ip);
+    CHECK(*good("pem-file = a write-proxy-v1 = on").announce == announcement::write_proxy_v1);
+    CHECK(*good("pem-file = a write-proxy = on").announce == announcement::write_proxy_v2);
+    CHECK(*good("pem-file = a proxy-proxy = on").announce == announcement::proxy_proxy);
+    CHECK(
+        *good("pem-file = a write-ip = off proxy-proxy = on").announce ==
+        announcement::proxy_proxy);
+    CHECK(
+        only_problem("pem-file = a\nwrite-ip = on\nproxy-proxy = on") ==
+        "c:3:15: error: proxy-proxy: proxy-proxy excludes write-ip, which is on by c:2:12. Turn "
+        "one "
+        "of them off: proxy-proxy = off.");
+}
+
+TEST_CASE("two frontends cannot have one address, unless any free port is meant")
+{
+    CHECK(
+        only_problem("pem-file = a\nfrontend = \"[*]:1\"\nfrontend = { port = 1 }") ==
+        "c:3:1: error: frontend: [*]:1 is taken already, by c:2:12. Give each frontend an address "
+        "of "
+        "its own.");
+    good("pem-file = a frontend = \"[*]:0\" frontend = \"[*]:0\"");
+    good("pem-file = a frontend = \"[*]:1\" frontend = \"[::1]:1\"");
+}
+
+TEST_CASE("every frontend has a certificate")
+{
+    CHECK(
+        only_problem("").find("error: there is no certificate for [*]:8443") != std::string::npos);
+    good("pem-dir = \"/certs\"");
+    good("frontend = \"[*]:1+own.pem\"");
+    CHECK(
+        only_problem("frontend = \"[*]:1+own.pem\" frontend = \"[*]:2\"").find("for [*]:2") !=
+        std::string::npos);
+    CHECK(
+        only_problem("pem-file = a\nfrontend = { port = 1 match-global-certs = off }") ==
+        "c:2:44: error: frontend: there is no certificate for [*]:1. Give the frontend a pem-file, "
+        "or "
+        "turn match-global-certs on.");
+    CHECK(
+        only_problem("pem-file = a pem-dir-glob = \"*.pem\"").find("pem-dir-glob: this chooses") !=
+        std::string::npos);
+}
+
+TEST_CASE("whoever verifies clients knows whom to trust")
+{
+    good("pem-file = a client-verify = required client-verify-ca = ca");
+    good("pem-file = { cert = a client-verify = optional } client-verify-ca = ca");
+    good("pem-file = a client-verify-ca = ca frontend = { port = 1 client-verify = required }");
+    good("pem-file = a frontend = { port = 1 client-verify = optional client-verify-ca = ca }");
+    for (std::string_view const text : {
+             "pem-file = a client-verify = required",
+             "pem-file = { cert = a client-verify = optional }",
+             "pem-file = a frontend = { port = 1 client-verify = required }",
+             "frontend = { port = 1 pem-file = { cert = a client-verify = required } }",
+             "frontend = { port = 1 client-verify = required pem-file = a }",
+         })
+        CHECK(only_problem(text).find("clients cannot be verified") != std::string::npos);
+    // A frontend that takes the global mode is told about once.
+    CHECK(
+        checked("pem-file = a client-verify = required frontend = { port = 1 }").problems.size() ==
+        1);
+}
+
+TEST_CASE("a log to syslog and to a file at once is refused, not half done")
+{
+    CHECK(
+        only_problem("pem-file = a syslog = on log-filename = \"/log\"")
+            .find("error: log-filename") != std::string::npos);
+}
+
+TEST_CASE("a daemon without a log is warned about")
+{
+    CHECK(only_problem("pem-file = a daemon = on").find("c:1:23: warning: daemon") == 0);
+    good("pem-file = a daemon = on syslog = on");
+    good("pem-file = a daemon = on log-filename = \"/var/log/cleat.log\"");
+}
+
+} // namespace
+} // namespace cleat::app

@@ -1,0 +1,38 @@
+// The words of a configuration file, each with its place.
+
+#pragma once
+
+#include "config.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cleat::app {
+
+/// token is one word of a configuration file.
+struct token
+{
+    enum class kind
+    {
+        word,
+        string,
+        equals,
+        open,
+        close,
+        end
+    };
+
+    kind what = kind::end;
+    std::string text; ///< A string's without its quotes.
+    unsigned line = 1;
+    unsigned column = 1;
+};
+
+/// lex splits a file into tokens; the last one is always of kind `end`. What is no token is left
+/// out and appended to `problems`, with `name` for the file's name.
+[[nodiscard]] std::vector<token> lex(
+    std::string_view text, std::string_view name, std::vector<problem>& problems);
+
+} // namespace cleat::app

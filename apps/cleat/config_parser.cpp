@@ -1,0 +1,435 @@
+#include "config_lexer.hpp"
+#include "config_parser.hpp"
+#include "config_table.hpp"
+
+#include <cleat/core/limits.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <system_error>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+// One page of a terminal or two; beyond that the file is no configuration.
+constexpr std::size_t problems_max = 100;
+
+// A scope is where a setting stands. Each differs in its name, in which keys it allows, and in what
+// a block must say before it ends.
+bool is_allowed(config const&, key_row const& row)
+{
+    return row.where.global;
+}
+bool is_allowed(listener const&, key_row const& row)
+{
+    return row.where.frontend;
+}
+bool is_allowed(pem_file const&, key_row const& row)
+{
+    return row.where.pem_file;
+}
+
+constexpr std::string_view name_of(config const&)
+{
+    return "at the top of the file";
+}
+constexpr std::string_view name_of(listener const&)
+{
+    return "in a frontend block";
+}
+constexpr std::string_view name_of(pem_file const&)
+{
+    return "in a pem-file block";
+}
+
+// Where a key may stand, for the cure of one that stands elsewhere.
+std::string home_of(key_row const& row)
+{
+    std::vector<std::string_view> homes;
+    if (row.where.global)
+        homes.emplace_back("at the top of the file");
+    if (row.where.frontend)
+        homes.emplace_back("in a frontend block");
+    if (row.where.pem_file)
+        homes.emplace_back("in a pem-file block");
+    if (homes.empty())
+        return fmt::format("Use the flag --{}: it stands on the command line only.", row.name);
+    return fmt::format("It stands {}.", fmt::join(homes, " or "));
+}
+
+using seen_keys = std::map<key_row const*, origin>;
+
+class parser
+{
+public:
+    parser(
+        std::span<token const> tokens, std::string_view name, dialect speaks,
+        std::vector<problem>& problems)
+        : rest_(tokens)
+        , name_(name)
+        , speaks_(speaks)
+        , problems_(problems)
+        , problems_at_start_(problems.size())
+    {
+    }
+
+    void file(config& into)
+    {
+        seen_keys seen;
+        while (next().what != token::kind::end && !has_given_up_) {
+            if (next().what == token::kind::close) {
+                complain(
+                    next(), {}, "a } closes nothing",
+                    "Remove it, or look for the { that is missing.");
+                take();
+                continue;
+            }
+            setting_in(into, seen);
+        }
+    }
+
+private:
+    token const& next() const { return rest_.front(); }
+    token const& after_next() const { return rest_[std::min<std::size_t>(1, rest_.size() - 1)]; }
+
+    // The token of kind end stays, so there always is a next one.
+    token const& take()
+    {
+        token const& taken = rest_.front();
+        if (taken.what != token::kind::end)
+            rest_ = rest_.subspan(1);
+        return taken;
+    }
+
+    bool is_at_key() const
+    {
+        return next().what == token::kind::word && after_next().what == token::kind::equals;
+    }
+
+    origin place_of(token const& t) const { return {std::string{name_}, t.line, t.column}; }
+
+    void complain(token const& at, std::string_view key, std::string text, std::string cure)
+    {
+        if (has_given_up_)
+            return;
+        problems_.push_back(
+            {problem::severity::error, place_of(at), std::string{key}, std::move(text),
+             std::move(cure)});
+        if (problems_.size() - problems_at_start_ < problems_max)
+            return;
+        has_given_up_ = true;
+        problems_.push_back(
+            {problem::severity::error,
+             place_of(at),
+             {},
+             fmt::format("this is error {}, the rest of the file was not read", problems_max),
+             "Is it the right file?"});
+    }
+
+    // After a mistake: to where the next setting begins or the block ends, over any block in
+    // between.
+    void skip_to_next_setting()
+    {
+        while (next().what != token::kind::end && next().what != token::kind::close &&
+               !is_at_key()) {
+            if (next().what == token::kind::open)
+                skip_block();
+            else
+                take();
+        }
+    }
+
+    void skip_block()
+    {
+        std::size_t depth = 0; // a number, not a recursion: the file decides how deep it goes
+        do {
+            if (next().what == token::kind::open)
+                ++depth;
+            if (next().what == token::kind::close)
+                --depth;
+            if (take().what == token::kind::end)
+                return;
+        } while (depth != 0);
+    }
+
+    template <class Scope>
+    void setting_in(Scope& scope, seen_keys& seen)
+    {
+        token const& key = take();
+        if (key.what != token::kind::word) {
+            complain(
+                key, {}, fmt::format("a key was expected, not {}", quoted(key)),
+                "Write key = value.");
+            if (key.what == token::kind::open) // its contents belong to nobody
+                skip_rest_of_block();
+            return skip_to_next_setting();
+        }
+        if (next().what != token::kind::equals) {
+            complain(
+                next(), key.text, fmt::format("= was expected, not {}", quoted(next())),
+                usage_of(key.text));
+            return skip_to_next_setting();
+        }
+        take();
+
+        key_row const* const row = known_row(scope, key);
+        if (!row)
+            return skip_value();
+        warn_if_seen(*row, key, seen);
+        if (next().what == token::kind::open)
+            return block_in(scope, *row, key);
+        value_in(scope, *row, key);
+    }
+
+    void skip_rest_of_block()
+    {
+        while (next().what != token::kind::end && next().what != token::kind::close) {
+            if (next().what == token::kind::open)
+                skip_block();
+            else
+                take();
+        }
+        take();
+    }
+
+    void skip_value()
+    {
+        if (next().what == token::kind::open)
+            skip_block();
+        skip_to_next_setting();
+    }
+
+    template <class Scope>
+    key_row const* known_row(Scope const& scope, token const& key)
+    {
+        key_row const* const row = find_key(key.text);
+        if (row && is_allowed(scope, *row))
+            return row;
+        if (row) {
+            complain(
+                key, key.text, fmt::format("this key does not stand {}", name_of(scope)),
+                home_of(*row));
+            return nullptr;
+        }
+        std::vector<std::string_view> names;
+        for (key_row const& each : config_table())
+            if (is_allowed(scope, each))
+                names.push_back(each.name);
+        std::string_view const meant = nearest(key.text, names);
+        complain(
+            key, key.text, "there is no such key",
+            meant.empty() ? "cleat --reference lists all keys."
+                          : fmt::format("Did you mean {}?", meant));
+        return nullptr;
+    }
+
+    void warn_if_seen(key_row const& row, token const& key, seen_keys& seen)
+    {
+        auto const [before, is_new] = seen.emplace(&row, place_of(key));
+        if (is_new || row.repeatable)
+            return;
+        problems_.push_back(
+            {problem::severity::warning, place_of(key), key.text,
+             fmt::format(
+                 "this was set before, in line {}; the last one holds", before->second.line),
+             "Remove one of them."});
+        before->second = place_of(key);
+    }
+
+    template <class Scope>
+    void value_in(Scope& scope, key_row const& row, token const& key)
+    {
+        // "daemon =" and then "user = x" on the next line: the value is missing, user is not it.
+        bool const is_missing = is_at_key() && after_next().line == next().line;
+        if (is_missing ||
+            (next().what != token::kind::word && next().what != token::kind::string)) {
+            complain(
+                next(), key.text, fmt::format("a value was expected, not {}", quoted(next())),
+                usage_of(key.text));
+            return skip_to_next_setting();
+        }
+        token const& first = take();
+        std::string text = first.text;
+        while (row.kind == value_kind::words && next().what == token::kind::word && !is_at_key())
+            text += " " + take().text;
+        // A word on the next line is another setting's business.
+        bool const is_text = next().what == token::kind::word || next().what == token::kind::string;
+        if (is_text && !is_at_key() && next().line == first.line) {
+            complain(
+                next(), key.text,
+                fmt::format("this takes one value, and {} follows it", quoted(next())),
+                "Put a value with blanks in double quotes.");
+            return skip_to_next_setting();
+        }
+        origin const from = place_of(first);
+        apply(scope, {row, key.text, text, from, speaks_}, problems_);
+    }
+
+    template <class Scope>
+    void block_in(Scope& scope, key_row const& row, token const& key)
+    {
+        // Only these two keys have blocks, and only the table says where they may stand.
+        if constexpr (requires { scope.listeners; }) {
+            if (row.block && row.name == "frontend") {
+                listener made;
+                made.from = place_of(key);
+                seen_keys const seen = block(made, key);
+                require(seen, "port", key, "port = \"443\"");
+                scope.listeners.push_back(std::move(made));
+                return;
+            }
+        }
+        if constexpr (requires { scope.pem_files; }) {
+            if (row.block && row.name == "pem-file") {
+                pem_file made;
+                made.from = place_of(key);
+                seen_keys const seen = block(made, key);
+                require(seen, "cert", key, "cert = \"site.pem\"");
+                scope.pem_files.push_back(std::move(made));
+                return;
+            }
+        }
+        complain(next(), key.text, "this takes a value, not a block", usage_of(key.text));
+        skip_value();
+    }
+
+    template <class Scope>
+    seen_keys block(Scope& scope, token const& key)
+    {
+        seen_keys seen;
+        take(); // {
+        while (next().what != token::kind::close && !has_given_up_) {
+            if (next().what == token::kind::end) {
+                complain(
+                    next(), key.text,
+                    fmt::format("the block that began in line {} has no end", key.line),
+                    "Close it with }.");
+                return seen;
+            }
+            setting_in(scope, seen);
+        }
+        take(); // }
+        return seen;
+    }
+
+    void require(
+        seen_keys const& seen, std::string_view name, token const& block, std::string_view example)
+    {
+        if (!seen.contains(find_key(name)))
+            complain(
+                block, block.text, fmt::format("the block has no {}", name),
+                fmt::format("Add {}.", example));
+    }
+
+    static std::string quoted(token const& t)
+    {
+        if (t.what == token::kind::end)
+            return t.text;
+        return fmt::format("\"{}\"", t.text);
+    }
+
+    static std::string usage_of(std::string_view key)
+    {
+        key_row const* const row = find_key(key);
+        return fmt::format("Write {} = {}.", key, row ? example_of(*row) : "value");
+    }
+
+    static std::string example_of(key_row const& row)
+    {
+        switch (row.kind) {
+        case value_kind::boolean:
+            return "on";
+        case value_kind::words:
+            return "TLSv1.2 TLSv1.3";
+        case value_kind::text:
+            return fmt::format("\"{}\"", row.value);
+        case value_kind::number:
+        case value_kind::word:
+            break;
+        }
+        return std::string{row.value};
+    }
+
+    std::span<token const> rest_;
+    std::string_view name_;
+    dialect speaks_;
+    std::vector<problem>& problems_;
+    std::size_t problems_at_start_;
+    bool has_given_up_ = false;
+};
+
+// The whole of a file, or the reason why not. Longer ones than any configuration end early.
+std::optional<std::string> contents(std::FILE* file, std::string& reason)
+{
+    constexpr std::size_t bytes_max = limits::config_lines_max * 256;
+    std::string text;
+    char block[16 * 1024];
+    while (std::size_t const got = std::fread(block, 1, sizeof block, file)) {
+        text.append(block, got);
+        if (text.size() > bytes_max) {
+            reason = fmt::format("it has more than {} bytes", bytes_max);
+            return {};
+        }
+    }
+    if (std::ferror(file)) {
+        reason = std::generic_category().message(errno);
+        return {};
+    }
+    return text;
+}
+
+struct close_file
+{
+    void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
+};
+
+} // namespace
+
+void parse_config(
+    std::string_view text, std::string_view name, dialect speaks, config& into,
+    std::vector<problem>& problems)
+{
+    std::size_t const first = problems.size();
+    std::vector<token> const tokens = lex(text, name, problems);
+    parser{tokens, name, speaks, problems}.file(into);
+    std::ranges::stable_sort(
+        problems.begin() + static_cast<std::ptrdiff_t>(first), problems.end(), {},
+        [](problem const& p) {
+            return std::pair{p.where.line, p.where.column};
+        });
+}
+
+void read_config_file(
+    std::string const& path, dialect speaks, config& into, std::vector<problem>& problems)
+{
+    bool const is_stdin = path == "-";
+    std::string const name = is_stdin ? "stdin" : path;
+    auto const refuse = [&](std::string const& reason) {
+        problems.push_back(
+            {problem::severity::error,
+             {"--config"},
+             "config",
+             fmt::format("cannot read {}: {}", name, reason),
+             "Check the path and its permissions."});
+    };
+
+    std::unique_ptr<std::FILE, close_file> const opened{
+        is_stdin ? nullptr : std::fopen(path.c_str(), "rbe")};
+    if (!is_stdin && !opened)
+        return refuse(std::generic_category().message(errno));
+    std::string reason;
+    std::optional<std::string> const text = contents(is_stdin ? stdin : opened.get(), reason);
+    if (!text)
+        return refuse(reason);
+    parse_config(*text, name, speaks, into, problems);
+}
+
+} // namespace cleat::app

@@ -1,0 +1,36 @@
+// Configuration files, in hitch.conf's language. Every mistake of a file is reported, each with its
+// line and column, what was expected, and what to write instead.
+//
+// The grammar, in which line ends count for nothing:
+//
+//     file    = { setting }
+//     setting = key "=" ( word | string | "{" { setting } "}" )
+//     key     = word
+//
+// A word is letters, digits and the characters - _ . / : * + @ % , [ ] and a string stands between
+// double quotes. hitch's words are letters, digits and "-" only, so all of its files read the same
+// here.
+
+#pragma once
+
+#include "config.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cleat::app {
+
+/// parse_config reads a file's text into `into`, on top of what is there, and appends what is wrong
+/// to `problems`. `name` is how messages call the file. A setting with an error leaves the one
+/// before it. It ends early, with an error, when the text is longer than limits.hpp allows, or has
+/// too many errors.
+void parse_config(
+    std::string_view text, std::string_view name, dialect speaks, config& into,
+    std::vector<problem>& problems);
+
+/// read_config_file reads the file at `path`, or standard input where it is "-", and parses it.
+void read_config_file(
+    std::string const& path, dialect speaks, config& into, std::vector<problem>& problems);
+
+} // namespace cleat::app

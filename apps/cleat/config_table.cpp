@@ -1,0 +1,942 @@
+// The table itself, and the few setters that a row can call. It has more than 900 lines, most of
+// them rows, because a table is read by searching: in two files there would be two places to look.
+
+#include "config_table.hpp"
+#include "config_values.hpp"
+
+#include <cleat/core/limits.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+template <class T>
+as<T> type_of(setting<T> const&);
+template <class T>
+as<T> type_of(optional_setting<T> const&);
+
+// An empty text means "not set", so it brings back what an untouched scope has.
+template <auto Member, class Scope>
+refusal store(Scope& scope, given const& v)
+{
+    using field = std::remove_reference_t<decltype(scope.*Member)>;
+    using type = decltype(type_of(std::declval<field const&>()));
+    if (v.text.empty() && v.row.kind != value_kind::boolean && v.row.kind != value_kind::number) {
+        scope.*Member = Scope{}.*Member;
+        return {};
+    }
+    auto value = read(type{}, v);
+    if (!value)
+        return std::move(value).error();
+    scope.*Member = setting<std::remove_reference_t<decltype(*value)>>{*std::move(value), v.from};
+    return {};
+}
+
+template <auto Member>
+std::string shown(config const& c)
+{
+    return written(*(c.*Member));
+}
+
+pem_file from_path(std::string_view path, origin const& from)
+{
+    pem_file made;
+    made.from = from;
+    made.cert = {std::string{path}, from};
+    return made;
+}
+
+template <class Scope>
+refusal add_pem_file(Scope& scope, given const& v)
+{
+    if (v.text.empty()) // stud's sample file has pem-file = ""
+        return {};
+    scope.pem_files.push_back(from_path(v.text, v.from));
+    return {};
+}
+
+refusal add_listener(config& c, given const& v)
+{
+    if (v.text.empty())
+        return {};
+    parsed<listen_address> const address = parse_listen_address(v.text, v.speaks);
+    if (!address)
+        return address.error();
+    listener made;
+    made.from = v.from;
+    made.host = {address->where.host, v.from};
+    made.port = {address->where.port, v.from};
+    if (!address->certificate.empty())
+        made.pem_files.push_back(from_path(address->certificate, v.from));
+    c.listeners.push_back(std::move(made));
+    return {};
+}
+
+refusal set_host(listener& l, given const& v)
+{
+    parsed<std::string> host = parse_host(v.text);
+    if (!host)
+        return host.error();
+    l.host = {*std::move(host), v.from};
+    return {};
+}
+
+refusal set_port(listener& l, given const& v)
+{
+    parsed<std::uint16_t> const port = parse_port(v.text, 0);
+    if (!port)
+        return port.error();
+    l.port = {*port, v.from};
+    return {};
+}
+
+// hitch and stud gave one name to two things. The dialect decides, never a guess.
+refusal set_write_proxy(config& c, given const& v)
+{
+    return v.speaks == dialect::stud ? store<&config::write_proxy_v1>(c, v)
+                                     : store<&config::write_proxy_v2>(c, v);
+}
+
+// The deprecated way to say log-level: it still takes effect.
+refusal set_quiet(config& c, given const& v)
+{
+    parsed<bool> const quiet = read(as<bool>{}, v);
+    if (!quiet)
+        return quiet.error();
+    c.log_level = {*quiet ? 0 : 1, v.from};
+    return {};
+}
+
+// stud's daemon has no other log than syslog.
+refusal set_daemon(config& c, given const& v)
+{
+    refusal bad = store<&config::daemon>(c, v);
+    if (!bad && *c.daemon && v.speaks == dialect::stud)
+        c.syslog = {true, v.from};
+    return bad;
+}
+
+// "auto" is the built-in list, with its licence to leave out what the TLS library lacks.
+refusal set_ecdh_curve(config& c, given const& v)
+{
+    if (v.text == "auto") {
+        c.ecdh_curve = config{}.ecdh_curve;
+        return {};
+    }
+    return store<&config::ecdh_curve>(c, v);
+}
+
+constexpr places global_only{.global = true};
+constexpr places global_and_flag{.global = true, .flag = true};
+constexpr places global_and_frontend{.global = true, .frontend = true, .flag = true};
+constexpr places everywhere{.global = true, .frontend = true, .pem_file = true, .flag = true};
+constexpr places frontend_only{.frontend = true};
+constexpr places pem_file_only{.pem_file = true};
+constexpr places flag_only{.flag = true};
+
+constexpr std::int64_t day = 86'400;
+constexpr std::string_view tickets_do_it =
+    "Resumption works with tickets, the same for every worker: leave it out.";
+constexpr std::string_view no_ocsp = "OCSP responses are not fetched: leave it out.";
+constexpr std::string_view use_tls_protos =
+    "cleat speaks TLSv1.2 and TLSv1.3: leave it out, or choose with tls-protos.";
+
+constexpr key_row rows[] = {
+    // Where connections come from and go to.
+    {.name = "frontend",
+     .group = key_group::addresses,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "[HOST]:PORT[+CERT]",
+     .default_text = "[*]:8443",
+     .help =
+         "Listen here for TLS. The host * is every address of IPv4 and IPv6; port 0 is any free "
+         "port, and the log tells which. CERT is a certificate for this place alone. Give it "
+         "several times to listen in several places.",
+     .note =
+         "Port 65536, which stud and hitch take by mistake, is refused. Frontends on the command "
+         "line are added to those of the file.",
+     .short_flag = "-f",
+     .repeatable = true,
+     .block = true,
+     .set_global = add_listener},
+    {.name = "host",
+     .group = key_group::addresses,
+     .where = frontend_only,
+     .kind = value_kind::text,
+     .value = "HOST",
+     .default_text = "*",
+     .help = "The name or address to listen on.",
+     .set_frontend = set_host},
+    {.name = "port",
+     .group = key_group::addresses,
+     .where = frontend_only,
+     .kind = value_kind::text,
+     .value = "PORT",
+     .default_text = "none: every frontend block needs one",
+     .help = "The port to listen on; 0 is any free one.",
+     .note = "hitch wants it quoted; here 443 and \"443\" are the same.",
+     .set_frontend = set_port},
+    {.name = "backend",
+     .group = key_group::addresses,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "[HOST]:PORT|/PATH",
+     .help = "Pass plaintext on to this address, or to the UNIX socket at this path.",
+     .short_flag = "-b",
+     .set_global = store<&config::backend>,
+     .show = shown<&config::backend>},
+    {.name = "backend-refresh",
+     .group = key_group::addresses,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "SECS",
+     .default_text = "0",
+     .help = "Look the backend's name up again every so often.",
+     .short_flag = "-R",
+     .other_names = "backendrefresh",
+     .status = key_status::not_built,
+     .cure = "Give the backend's address as a number, or restart when its name moves."},
+    {.name = "client",
+     .group = key_group::addresses,
+     .where = flag_only,
+     .kind = value_kind::boolean,
+     .default_text = "off",
+     .help = "Take plaintext and pass TLS on, instead of the other way round.",
+     .status = key_status::not_built,
+     .cure = "cleat takes TLS from clients only."},
+
+    // Certificates.
+    {.name = "pem-file",
+     .group = key_group::certificates,
+     .where = {.global = true, .frontend = true, .flag = true},
+     .kind = value_kind::text,
+     .value = "FILE",
+     .default_text = "none: one certificate is needed, from here or from pem-dir",
+     .help = "A certificate, its chain and its private key in one PEM file. Give it once for each "
+             "certificate: SNI chooses among them, and the last one serves where no name fits.",
+     .note =
+         "An RSA and an ECDSA certificate for the same name serve side by side, where hitch takes "
+         "the last. Files named on the command line come after those of the file.",
+     .repeatable = true,
+     .block = true,
+     .set_global = add_pem_file<config>,
+     .set_frontend = add_pem_file<listener>},
+    {.name = "cert",
+     .group = key_group::certificates,
+     .where = pem_file_only,
+     .kind = value_kind::text,
+     .value = "FILE",
+     .default_text = "none: every pem-file block needs one",
+     .help = "The certificate and its chain.",
+     .set_pem_file = store<&pem_file::cert>},
+    {.name = "private-key",
+     .group = key_group::certificates,
+     .where = pem_file_only,
+     .kind = value_kind::text,
+     .value = "FILE",
+     .default_text = "the file of cert",
+     .help = "The private key, where it has a file of its own.",
+     .set_pem_file = store<&pem_file::private_key>},
+    {.name = "pem-dir",
+     .group = key_group::certificates,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "DIR",
+     .default_text = "none",
+     .help =
+         "Load every file of this directory as a pem-file, in the order of their names. Without a "
+         "pem-file the first of them serves where no name fits.",
+     .set_global = store<&config::pem_dir>,
+     .show = shown<&config::pem_dir>},
+    {.name = "pem-dir-glob",
+     .group = key_group::certificates,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "GLOB",
+     .default_text = "none: every file",
+     .help = "Which files of pem-dir count: *.pem, for example.",
+     .set_global = store<&config::pem_dir_glob>,
+     .show = shown<&config::pem_dir_glob>},
+    {.name = "match-global-certs",
+     .group = key_group::certificates,
+     .where = frontend_only,
+     .kind = value_kind::boolean,
+     .default_text = "on where a frontend has no certificate of its own, else off",
+     .help = "Offer the global certificates on this frontend too.",
+     .set_frontend = store<&listener::match_global_certs>},
+    {.name = "sni-nomatch-abort",
+     .group = key_group::certificates,
+     .where = global_and_frontend,
+     .kind = value_kind::boolean,
+     .help =
+         "Refuse a handshake whose SNI names a server that no certificate fits, instead of serving "
+         "the default certificate.",
+     .set_global = store<&config::sni_nomatch_abort>,
+     .set_frontend = store<&listener::sni_nomatch_abort>,
+     .show = shown<&config::sni_nomatch_abort>},
+    {.name = "client-verify",
+     .group = key_group::certificates,
+     .where = everywhere,
+     .kind = value_kind::word,
+     .value = "none|optional|required",
+     .help =
+         "Whether clients show a certificate. With optional, one without any is let in, and one "
+         "with a bad one is not.",
+     .set_global = store<&config::client_verify>,
+     .set_frontend = store<&listener::client_verify>,
+     .set_pem_file = store<&pem_file::client_verify>,
+     .show = shown<&config::client_verify>},
+    {.name = "client-verify-ca",
+     .group = key_group::certificates,
+     .where = everywhere,
+     .kind = value_kind::text,
+     .value = "FILE",
+     .default_text = "none: client-verify needs one",
+     .help = "The certificates, in PEM, of those who may sign clients' certificates.",
+     .set_global = store<&config::client_verify_ca>,
+     .set_frontend = store<&listener::client_verify_ca>,
+     .set_pem_file = store<&pem_file::client_verify_ca>,
+     .show = shown<&config::client_verify_ca>},
+    {.name = "ocsp-resp-file",
+     .group = key_group::certificates,
+     .where = pem_file_only,
+     .kind = value_kind::text,
+     .value = "FILE",
+     .default_text = "none",
+     .help = "Staple this OCSP response.",
+     .status = key_status::not_built,
+     .cure = "Leave it out: clients that want a response ask the authority themselves."},
+    {.name = "ocsp-dir",
+     .group = key_group::certificates,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "DIR",
+     .default_text = "none",
+     .help = "Where fetched OCSP responses are kept.",
+     .short_flag = "-o",
+     .status = key_status::no_meaning,
+     .cure = no_ocsp},
+    {.name = "ocsp-verify-staple",
+     .group = key_group::certificates,
+     .where = {.global = true, .pem_file = true},
+     .kind = value_kind::boolean,
+     .default_text = "off",
+     .help = "Verify OCSP responses before they are stapled.",
+     .status = key_status::no_meaning,
+     .cure = no_ocsp},
+    {.name = "ocsp-connect-tmo",
+     .group = key_group::certificates,
+     .where = global_only,
+     .kind = value_kind::number,
+     .value = "SECS",
+     .default_text = "none",
+     .help = "Deadline to connect to an OCSP responder.",
+     .status = key_status::no_meaning,
+     .cure = no_ocsp},
+    {.name = "ocsp-resp-tmo",
+     .group = key_group::certificates,
+     .where = global_only,
+     .kind = value_kind::number,
+     .value = "SECS",
+     .default_text = "none",
+     .help = "Deadline for an OCSP responder's answer.",
+     .status = key_status::no_meaning,
+     .cure = no_ocsp},
+    {.name = "ocsp-refresh-interval",
+     .group = key_group::certificates,
+     .where = global_only,
+     .kind = value_kind::number,
+     .value = "SECS",
+     .default_text = "none",
+     .help = "How often an OCSP response is fetched again.",
+     .status = key_status::no_meaning,
+     .cure = no_ocsp},
+    {.name = "name",
+     .group = key_group::certificates,
+     .where = frontend_only,
+     .kind = value_kind::text,
+     .value = "NAME",
+     .default_text = "none",
+     .help = "A name for a frontend, in Varnish's files.",
+     .status = key_status::no_meaning,
+     .cure = "The log names a frontend by its address: leave it out."},
+
+    // TLS.
+    {.name = "tls-protos",
+     .group = key_group::tls,
+     .where = global_and_frontend,
+     .kind = value_kind::words,
+     .value = "LIST",
+     .help = "The versions of TLS to speak: TLSv1.2, TLSv1.3 or both.",
+     .note = "SSLv3, TLSv1.0 and TLSv1.1 are an error.",
+     .set_global = store<&config::tls_protos>,
+     .set_frontend = store<&listener::tls_protos>,
+     .show = shown<&config::tls_protos>},
+    {.name = "ciphers",
+     .group = key_group::tls,
+     .where = global_and_frontend,
+     .kind = value_kind::text,
+     .value = "LIST",
+     .help = "Cipher suites for TLS 1.2, the preferred first, as ciphers(1) writes them.",
+     .note = "hitch's default also lets suites in that have no forward secrecy or no AEAD.",
+     .short_flag = "-c",
+     .set_global = store<&config::ciphers>,
+     .set_frontend = store<&listener::ciphers>,
+     .show = shown<&config::ciphers>},
+    {.name = "ciphersuites",
+     .group = key_group::tls,
+     .where = global_and_frontend,
+     .kind = value_kind::text,
+     .value = "LIST",
+     .default_text = "the TLS library's",
+     .help = "Cipher suites for TLS 1.3, the preferred first.",
+     .set_global = store<&config::ciphersuites>,
+     .set_frontend = store<&listener::ciphersuites>,
+     .show = shown<&config::ciphersuites>},
+    {.name = "prefer-server-ciphers",
+     .group = key_group::tls,
+     .where = global_and_frontend,
+     .kind = value_kind::boolean,
+     .help = "Choose the cipher suite by our order, not by the client's.",
+     .short_flag = "-O",
+     .set_global = store<&config::prefer_server_ciphers>,
+     .set_frontend = store<&listener::prefer_server_ciphers>,
+     .show = shown<&config::prefer_server_ciphers>},
+    {.name = "ecdh-curve",
+     .group = key_group::tls,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "LIST|auto",
+     .help =
+         "Groups for the key exchange, in the order of preference; where a client prefers "
+         "otherwise, it decides. The default, also called auto, leaves out X25519MLKEM768 where "
+         "the TLS library does not have it; in a list of your own an unknown group is an error.",
+     .note = "hitch's auto is whatever OpenSSL prefers.",
+     .set_global = set_ecdh_curve,
+     .show = shown<&config::ecdh_curve>},
+    {.name = "alpn-protos",
+     .group = key_group::tls,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "LIST",
+     .default_text = "none",
+     .help = "Application protocols that the backend speaks, the preferred first: h2,http/1.1.",
+     .note = "ALPN only: NPN is gone.",
+     .set_global = store<&config::alpn_protos>,
+     .show = shown<&config::alpn_protos>},
+    {.name = "tls",
+     .group = key_group::tls,
+     .where = global_and_frontend,
+     .kind = value_kind::boolean,
+     .default_text = "none",
+     .help = "stud's choice of TLSv1.0 and later.",
+     .status = key_status::no_meaning,
+     .cure = use_tls_protos},
+    {.name = "ssl",
+     .group = key_group::tls,
+     .where = global_and_frontend,
+     .kind = value_kind::boolean,
+     .default_text = "none",
+     .help = "stud's choice of SSLv3 and later.",
+     .status = key_status::no_meaning,
+     .cure = use_tls_protos},
+    {.name = "dhparam",
+     .group = key_group::tls,
+     .where = {.global = true, .frontend = true, .pem_file = true},
+     .kind = value_kind::text,
+     .value = "FILE",
+     .default_text = "none",
+     .help = "Parameters for finite-field Diffie-Hellman, in Varnish's files.",
+     .status = key_status::no_meaning,
+     .cure = "Keys are exchanged over elliptic curves: leave it out, or see ecdh-curve."},
+    {.name = "ssl-engine",
+     .group = key_group::tls,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "NAME",
+     .default_text = "none",
+     .help = "OpenSSL's engine for accelerator cards.",
+     .short_flag = "-e",
+     .status = key_status::no_meaning,
+     .cure = "TLS libraries dropped engines: leave it out."},
+    {.name = "session-cache",
+     .group = key_group::tls,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .default_text = "0",
+     .help = "Sessions in a cache that processes share.",
+     .short_flag = "-C",
+     .other_names = "shared-cache",
+     .status = key_status::no_meaning,
+     .cure = tickets_do_it},
+    {.name = "shared-cache-listen",
+     .group = key_group::tls,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "HOST,PORT",
+     .default_text = "none",
+     .help = "Where updates of that cache arrive.",
+     .short_flag = "-U",
+     .status = key_status::no_meaning,
+     .cure = tickets_do_it},
+    {.name = "shared-cache-peer",
+     .group = key_group::tls,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "HOST,PORT",
+     .default_text = "none",
+     .help = "Where updates of that cache go.",
+     .short_flag = "-P",
+     .repeatable = true,
+     .status = key_status::no_meaning,
+     .cure = tickets_do_it},
+    {.name = "shared-cache-if",
+     .group = key_group::tls,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "IFACE[,TTL]",
+     .default_text = "none",
+     .help = "The interface for updates of that cache.",
+     .short_flag = "-M",
+     .status = key_status::no_meaning,
+     .cure = tickets_do_it},
+
+    // What the upstream is told.
+    {.name = "write-proxy-v2",
+     .group = key_group::upstream_facts,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help = "Begin each connection to the backend with a PROXY header of version 2: the client's "
+             "address, the protocol that ALPN agreed, the name that SNI asked for, and the facts "
+             "of TLS.",
+     .set_global = store<&config::write_proxy_v2>,
+     .show = shown<&config::write_proxy_v2>},
+    {.name = "write-proxy-v1",
+     .group = key_group::upstream_facts,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help = "The same with a PROXY header of version 1, one line of text: addresses only.",
+     .set_global = store<&config::write_proxy_v1>,
+     .show = shown<&config::write_proxy_v1>},
+    {.name = "write-proxy",
+     .group = key_group::upstream_facts,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .default_text = "off",
+     .help = "The same as write-proxy-v2; with --compat=stud, the same as write-proxy-v1.",
+     .note = "In stud this name means version 1, in hitch version 2.",
+     .set_global = set_write_proxy},
+    {.name = "write-ip",
+     .group = key_group::upstream_facts,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help =
+         "Begin with the client's address alone: one byte of address family (2 for IPv4, 10 for "
+         "IPv6), then 4 or 16 bytes in network order.",
+     .note = "Byte for byte what stud and hitch send.",
+     .set_global = store<&config::write_ip>,
+     .show = shown<&config::write_ip>},
+    {.name = "proxy-proxy",
+     .group = key_group::upstream_facts,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help = "Expect a PROXY header of version 1 or 2 before the client's TLS, and pass it on "
+             "unchanged.",
+     .set_global = store<&config::proxy_proxy>,
+     .show = shown<&config::proxy_proxy>},
+    {.name = "proxy-tlv",
+     .group = key_group::upstream_facts,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help =
+         "Put the facts of TLS into the header of write-proxy-v2: version, cipher suite, group, "
+         "signatures, and the client's certificate. What ALPN agreed is there in any case.",
+     .set_global = store<&config::proxy_tlv>,
+     .show = shown<&config::proxy_tlv>},
+    {.name = "proxy-authority",
+     .group = key_group::upstream_facts,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help = "Put the name that SNI asked for into the header of write-proxy-v2.",
+     .set_global = store<&config::proxy_authority>,
+     .show = shown<&config::proxy_authority>},
+    {.name = "proxy-client-cert",
+     .group = key_group::upstream_facts,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .default_text = "off",
+     .help = "Put the client's whole certificate into the header of write-proxy-v2.",
+     .status = key_status::not_built,
+     .cure = "Leave it out: write-proxy-v2 tells whether the certificate verified, and its common "
+             "name."},
+
+    // Load and deadlines.
+    {.name = "workers",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::word,
+     .value = "NUM|auto",
+     .help = "Threads that serve, each with everything it needs; auto is one for each core.",
+     .note = "stud and hitch start processes.",
+     .short_flag = "-n",
+     .lowest = 1,
+     .highest = limits::workers_max,
+     .set_global = store<&config::workers>,
+     .show = shown<&config::workers>},
+    {.name = "backlog",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .help = "Connections that may wait to be accepted, for each worker and frontend. The kernel's "
+             "net.core.somaxconn is the ceiling.",
+     .note = "100 in stud and hitch, which a burst of clients overruns.",
+     .short_flag = "-B",
+     .lowest = 1,
+     .highest = 65'535,
+     .set_global = store<&config::backlog>,
+     .show = shown<&config::backlog>},
+    {.name = "keepalive",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "SECS",
+     .help = "How long a client is silent before TCP asks whether it is still there.",
+     .short_flag = "-k",
+     .lowest = 1,
+     .highest = 32'767, // the kernel's own limit for TCP_KEEPIDLE
+     .set_global = store<&config::keepalive>,
+     .show = shown<&config::keepalive>},
+    {.name = "ssl-handshake-timeout",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "SECS",
+     .help = "How long a client may take to finish its handshake.",
+     .lowest = 1,
+     .highest = day,
+     .set_global = store<&config::ssl_handshake_timeout>,
+     .show = shown<&config::ssl_handshake_timeout>},
+    {.name = "backend-connect-timeout",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "SECS",
+     .help = "How long the backend may take to accept.",
+     .lowest = 1,
+     .highest = day,
+     .set_global = store<&config::backend_connect_timeout>,
+     .show = shown<&config::backend_connect_timeout>},
+    {.name = "idle-timeout",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "SECS",
+     .help = "End a connection on which no byte has moved either way for so long; 0 is never.",
+     .note = "New in cleat. stud and hitch wait for ever, and so does the default.",
+     .lowest = 0,
+     .highest = 30 * day,
+     .set_global = store<&config::idle_timeout>,
+     .show = shown<&config::idle_timeout>},
+    {.name = "shutdown-timeout",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "SECS",
+     .help = "After SIGTERM, how long connections may take to finish before they are ended; 0 is "
+             "at once.",
+     .note = "New in cleat. stud and hitch end at once.",
+     .lowest = 0,
+     .highest = day,
+     .set_global = store<&config::shutdown_timeout>,
+     .show = shown<&config::shutdown_timeout>},
+    {.name = "recv-bufsize",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "BYTES",
+     .help = "The kernel's receive buffer of a client's socket (SO_RCVBUF); -1 lets it adapt.",
+     .lowest = -1,
+     .highest = 1 << 30,
+     .set_global = store<&config::recv_bufsize>,
+     .show = shown<&config::recv_bufsize>},
+    {.name = "send-bufsize",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "BYTES",
+     .help = "The kernel's send buffer of a client's socket (SO_SNDBUF); -1 lets it adapt.",
+     .lowest = -1,
+     .highest = 1 << 30,
+     .set_global = store<&config::send_bufsize>,
+     .show = shown<&config::send_bufsize>},
+    {.name = "tcp-fastopen",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .default_text = "off",
+     .help = "Take data with a client's first packet (RFC 7413).",
+     .other_names = "enable-tcp-fastopen",
+     .status = key_status::not_built,
+     .cure = "Leave it out: TLS resumption saves more round trips."},
+    {.name = "ring-slots",
+     .group = key_group::load,
+     .where = global_only,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .default_text = "none",
+     .help = "Slots in hitch's buffers.",
+     .status = key_status::no_meaning,
+     .cure = "A connection has no buffers of its own here: leave it out."},
+    {.name = "ring-data-len",
+     .group = key_group::load,
+     .where = global_only,
+     .kind = value_kind::number,
+     .value = "BYTES",
+     .default_text = "none",
+     .help = "Bytes in a slot of hitch's buffers.",
+     .status = key_status::no_meaning,
+     .cure = "A connection has no buffers of its own here: leave it out."},
+
+    // Process.
+    {.name = "user",
+     .group = key_group::process,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "USER",
+     .default_text = "none: stay who started it",
+     .help = "Become this user once the ports are open and the keys are read.",
+     .short_flag = "-u",
+     .set_global = store<&config::user>,
+     .show = shown<&config::user>},
+    {.name = "group",
+     .group = key_group::process,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "GROUP",
+     .default_text = "the user's own",
+     .help = "Become this group.",
+     .short_flag = "-g",
+     .set_global = store<&config::group>,
+     .show = shown<&config::group>},
+    {.name = "chroot",
+     .group = key_group::process,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "DIR",
+     .default_text = "none",
+     .help = "See this directory as the root of the file system.",
+     .short_flag = "-r",
+     .status = key_status::not_built,
+     .cure = "Use user and group; systemd's RootDirectory= does the same from outside."},
+    {.name = "daemon",
+     .group = key_group::process,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help =
+         "Go into the background once everything is ready to serve. The log then needs syslog or "
+         "log-filename.",
+     .note = "With --compat=stud it turns syslog on.",
+     .set_global = set_daemon,
+     .show = shown<&config::daemon>},
+    {.name = "pidfile",
+     .group = key_group::process,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "FILE",
+     .default_text = "none",
+     .help = "Write the process id here.",
+     .note = "hitch has it on the command line only.",
+     .short_flag = "-p",
+     .set_global = store<&config::pidfile>,
+     .show = shown<&config::pidfile>},
+
+    // Log.
+    {.name = "log-level",
+     .group = key_group::log,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .help = "0 is silence, 1 errors, 2 every event.",
+     .short_flag = "-L",
+     .lowest = 0,
+     .highest = 2,
+     .set_global = store<&config::log_level>,
+     .show = shown<&config::log_level>},
+    {.name = "log-filename",
+     .group = key_group::log,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "FILE",
+     .default_text = "none: stderr",
+     .help = "Add the log to this file.",
+     .short_flag = "-l",
+     .set_global = store<&config::log_filename>,
+     .show = shown<&config::log_filename>},
+    {.name = "syslog",
+     .group = key_group::log,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help = "Send the log to syslog instead of stderr. It excludes log-filename.",
+     .short_flag = "-s",
+     .set_global = store<&config::syslog>,
+     .show = shown<&config::syslog>},
+    {.name = "syslog-facility",
+     .group = key_group::log,
+     .where = global_and_flag,
+     .kind = value_kind::word,
+     .value = "NAME",
+     .help = "auth, authpriv, cron, daemon, ftp, local0 to local7, lpr, mail, news, user or uucp.",
+     .note = "auth means authpriv, as in stud and hitch.",
+     .set_global = store<&config::syslog_facility>,
+     .show = shown<&config::syslog_facility>},
+    {.name = "quiet",
+     .group = key_group::log,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .default_text = "off",
+     .help = "The old way to say log-level: on is 0, off is 1.",
+     .short_flag = "-q",
+     .set_global = set_quiet},
+};
+
+// A value that asks for nothing is no reason to complain about a key that does nothing: stud's and
+// hitch's sample files are full of them.
+bool asks_for_nothing(given const& v)
+{
+    switch (v.row.kind) {
+    case value_kind::boolean: {
+        parsed<bool> const on = read(as<bool>{}, v);
+        return on && !*on;
+    }
+    case value_kind::number:
+        return v.text == "0";
+    case value_kind::word:
+    case value_kind::text:
+    case value_kind::words:
+        return v.text.empty();
+    }
+    return false;
+}
+
+template <class Scope>
+void apply_in(
+    Scope& scope, refusal (*set)(Scope&, given const&), given const& v,
+    std::vector<problem>& problems)
+{
+    auto const report = [&](problem::severity grade, std::string text, std::string cure) {
+        problems.push_back({grade, v.from, std::string{v.key}, std::move(text), std::move(cure)});
+    };
+    switch (v.row.status) {
+    case key_status::built:
+        if (refusal bad = set(scope, v))
+            report(problem::severity::error, std::move(bad->text), std::move(bad->cure));
+        return;
+    case key_status::not_built:
+        if (!asks_for_nothing(v))
+            report(problem::severity::error, "this is not built yet", std::string{v.row.cure});
+        return;
+    case key_status::no_meaning:
+        if (!asks_for_nothing(v))
+            report(problem::severity::warning, "this has no effect", std::string{v.row.cure});
+        return;
+    }
+}
+
+// Edits (insert, delete, replace, swap of neighbours) from one word to the other.
+std::size_t edit_distance(std::string_view a, std::string_view b)
+{
+    std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j)
+        last[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            std::size_t const replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, replaced});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], before_last[j - 2] + 1);
+        }
+        std::swap(before_last, last);
+        std::swap(last, row);
+    }
+    return last[b.size()];
+}
+
+bool is_other_name(key_row const& row, std::string_view name)
+{
+    std::string_view rest = row.other_names;
+    while (!rest.empty()) {
+        std::size_t const end = std::min(rest.find(','), rest.size());
+        if (rest.substr(0, end) == name)
+            return true;
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return false;
+}
+
+} // namespace
+
+std::span<key_row const> config_table() noexcept
+{
+    return rows;
+}
+
+key_row const* find_key(std::string_view name) noexcept
+{
+    auto const* const found = std::ranges::find_if(
+        rows, [&](key_row const& row) { return row.name == name || is_other_name(row, name); });
+    return found == std::end(rows) ? nullptr : found;
+}
+
+std::string default_of(key_row const& row)
+{
+    return row.default_text.empty() && row.show ? row.show(config{})
+                                                : std::string{row.default_text};
+}
+
+std::string range_of(key_row const& row)
+{
+    return row.highest == 0 ? std::string{} : fmt::format("{} to {}", row.lowest, row.highest);
+}
+
+void apply(config& scope, given const& value, std::vector<problem>& problems)
+{
+    apply_in(scope, value.row.set_global, value, problems);
+}
+
+void apply(listener& scope, given const& value, std::vector<problem>& problems)
+{
+    apply_in(scope, value.row.set_frontend, value, problems);
+}
+
+void apply(pem_file& scope, given const& value, std::vector<problem>& problems)
+{
+    apply_in(scope, value.row.set_pem_file, value, problems);
+}
+
+std::string_view nearest(std::string_view word, std::span<std::string_view const> candidates)
+{
+    constexpr std::size_t word_bytes_max = 64; // nobody means a key with more
+    if (word.size() > word_bytes_max)
+        return {};
+    std::string_view best;
+    std::size_t best_distance =
+        word.size() / 3 + 2; // exclusive: a third of the letters may be wrong, and one
+    for (std::string_view const candidate : candidates) {
+        std::size_t const distance = edit_distance(word, candidate);
+        if (distance < best_distance) {
+            best = candidate;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+} // namespace cleat::app

@@ -1,0 +1,304 @@
+#include "config_reference.hpp"
+#include "config_table.hpp"
+#include "config_values.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+namespace cleat::app {
+namespace {
+
+std::vector<problem> give(config& into, std::string_view key, std::string_view text)
+{
+    key_row const* const row = find_key(key);
+    REQUIRE(row);
+    origin const from{"test.conf", 7, 3};
+    std::vector<problem> problems;
+    apply(into, {*row, key, text, from, dialect::hitch}, problems);
+    return problems;
+}
+
+std::string only_problem(std::string_view key, std::string_view text)
+{
+    config c;
+    std::vector<problem> const problems = give(c, key, text);
+    INFO(key << " = " << text);
+    REQUIRE(problems.size() == 1);
+    return to_string(problems.front());
+}
+
+bool is_silent(std::string_view key, std::string_view text)
+{
+    config c;
+    return give(c, key, text).empty();
+}
+
+TEST_CASE("every row is whole")
+{
+    std::set<std::string_view> names;
+    std::set<std::string_view> short_flags;
+    for (key_row const& row : config_table()) {
+        INFO(row.name);
+        CHECK(names.insert(row.name).second);
+        CHECK((row.short_flag.empty() || short_flags.insert(row.short_flag).second));
+        CHECK((row.short_flag.empty() || row.where.flag));
+        CHECK(row.help.ends_with('.'));
+        CHECK((row.note.empty() || row.note.ends_with('.')));
+        CHECK_FALSE(default_of(row).empty());
+        CHECK((row.value.empty() == (row.kind == value_kind::boolean)));
+        CHECK(find_key(row.name) == &row);
+
+        // A key takes effect where it may stand, and nowhere else; if it does not, it says what
+        // does.
+        bool const is_built = row.status == key_status::built;
+        CHECK((row.set_global != nullptr) == (is_built && (row.where.global || row.where.flag)));
+        CHECK((row.set_frontend != nullptr) == (is_built && row.where.frontend));
+        CHECK((row.set_pem_file != nullptr) == (is_built && row.where.pem_file));
+        CHECK(row.cure.empty() == is_built);
+        CHECK((is_built || row.cure.ends_with('.')));
+
+        bool const is_numeric = row.kind == value_kind::number && is_built;
+        CHECK((!is_numeric || row.lowest < row.highest));
+    }
+}
+
+TEST_CASE("every default that is shown can be set, and says the same then")
+{
+    for (key_row const& row : config_table()) {
+        if (!row.show || row.show(config{}).empty())
+            continue;
+        INFO(row.name);
+        config c;
+        CHECK(give(c, row.name, row.show(config{})).empty());
+        CHECK(row.show(c) == row.show(config{}));
+    }
+}
+
+TEST_CASE("the defaults are those of the manual")
+{
+    auto const says = [](std::string_view key) { return default_of(*find_key(key)); };
+    CHECK(says("backend") == "[127.0.0.1]:8000");
+    CHECK(says("workers") == "1");
+    CHECK(says("keepalive") == "3600");
+    CHECK(says("ssl-handshake-timeout") == "30");
+    CHECK(says("backend-connect-timeout") == "30");
+    CHECK(says("idle-timeout") == "0");
+    CHECK(says("shutdown-timeout") == "30");
+    CHECK(says("tls-protos") == "TLSv1.2 TLSv1.3");
+    CHECK(says("ecdh-curve") == "X25519MLKEM768:X25519:P-256");
+    CHECK(says("recv-bufsize") == "-1");
+    CHECK(says("log-level") == "1");
+    CHECK(says("proxy-tlv") == "on");
+    CHECK(says("proxy-authority") == "on");
+    CHECK(says("syslog-facility") == "daemon");
+}
+
+TEST_CASE("a value remembers where it came from")
+{
+    config c;
+    CHECK(c.backlog.from.is_built_in());
+    REQUIRE(give(c, "backlog", "7").empty());
+    CHECK(*c.backlog == 7);
+    CHECK(to_string(c.backlog.from) == "test.conf:7:3");
+    REQUIRE(give(c, "frontend", "[*]:443+own.pem").empty());
+    CHECK(to_string(c.listeners.at(0).pem_files.at(0).cert.from) == "test.conf:7:3");
+}
+
+TEST_CASE("a refused value leaves the one before it")
+{
+    config c;
+    REQUIRE(give(c, "backlog", "7").empty());
+    CHECK(give(c, "backlog", "0").size() == 1);
+    CHECK(*c.backlog == 7);
+}
+
+TEST_CASE("an empty text brings the default back, for what is a text")
+{
+    config c;
+    REQUIRE(give(c, "ciphers", "X").empty());
+    REQUIRE(give(c, "ciphers", "").empty());
+    CHECK(*c.ciphers == *config{}.ciphers);
+    CHECK(c.ciphers.from.is_built_in());
+    REQUIRE(give(c, "pem-file", "").empty());
+    REQUIRE(give(c, "frontend", "").empty());
+    CHECK(c.pem_files.empty());
+    CHECK(c.listeners.empty());
+    CHECK(only_problem("backlog", "").find("\"\" is not a whole number") != std::string::npos);
+    CHECK(only_problem("daemon", "").find("neither on nor off") != std::string::npos);
+}
+
+TEST_CASE("on and off have hitch's many names")
+{
+    for (std::string_view const word : {"on", "ON", "yes", "Yes", "y", "true", "t", "T", "1"}) {
+        config c;
+        CHECK(give(c, "daemon", word).empty());
+        CHECK(*c.daemon);
+    }
+    for (std::string_view const word : {"off", "Off", "no", "n", "false", "f", "0"}) {
+        config c;
+        CHECK(give(c, "proxy-tlv", word).empty());
+        CHECK_FALSE(*c.proxy_tlv);
+    }
+    CHECK(
+        only_problem("daemon", "maybe") ==
+        "test.conf:7:3: error: daemon: \"maybe\" is neither on nor off. Write on or off.");
+}
+
+TEST_CASE("numbers keep to their range")
+{
+    CHECK(is_silent("workers", "1"));
+    CHECK(is_silent("workers", "1024"));
+    CHECK(is_silent("workers", "auto"));
+    CHECK(
+        only_problem("workers", "1025") ==
+        "test.conf:7:3: error: workers: 1025 is out of range. Write auto, or a number from 1 to "
+        "1024.");
+    CHECK(is_silent("recv-bufsize", "-1"));
+    CHECK(only_problem("recv-bufsize", "-2").find("-1 to 1073741824") != std::string::npos);
+    for (std::string_view const text : {"1x", "x", " 1", "+1", "0x10", "1.5", "30s"})
+        CHECK(only_problem("keepalive", text).find("is not a whole number") != std::string::npos);
+    CHECK(
+        only_problem("keepalive", "99999999999999999999999").find("is out of range") !=
+        std::string::npos);
+}
+
+TEST_CASE("tls-protos takes what is safe and names what is not")
+{
+    config c;
+    REQUIRE(give(c, "tls-protos", "tlsv1.3").empty());
+    CHECK(c.tls_protos->tls_1_3);
+    CHECK_FALSE(c.tls_protos->tls_1_2);
+    CHECK(is_silent("tls-protos", "TLSv1.2, TLSv1.3"));
+    CHECK(
+        only_problem("tls-protos", "TLSv1.0 TLSv1.2").find("TLSv1.0 is not built") !=
+        std::string::npos);
+    CHECK(only_problem("tls-protos", "SSLv3").find("SSLv3 is not built") != std::string::npos);
+    CHECK(only_problem("tls-protos", "TLSv1.4").find("is not a version") != std::string::npos);
+}
+
+TEST_CASE("alpn-protos is a list without gaps")
+{
+    config c;
+    REQUIRE(give(c, "alpn-protos", " h2 , http/1.1,").empty());
+    CHECK(*c.alpn_protos == std::vector<std::string>{"h2", "http/1.1"});
+    for (std::string_view const text : {",", "h2,,http/1.1", ",h2", " "})
+        CHECK(only_problem("alpn-protos", text).find("between two commas") != std::string::npos);
+    CHECK(is_silent("alpn-protos", std::string(255, 'a')));
+    CHECK(
+        only_problem("alpn-protos", std::string(256, 'a')).find("255 bytes") != std::string::npos);
+}
+
+TEST_CASE("names are taken from their lists only")
+{
+    CHECK(is_silent("client-verify", "required"));
+    CHECK(
+        only_problem("client-verify", "Required").find("none, optional or required") !=
+        std::string::npos);
+    CHECK(is_silent("syslog-facility", "local7"));
+    CHECK(only_problem("syslog-facility", "local8").find("local0 to local7") != std::string::npos);
+}
+
+TEST_CASE("what is not built is an error, unless nothing is asked for")
+{
+    CHECK(
+        only_problem("chroot", "/srv") ==
+        "test.conf:7:3: error: chroot: this is not built yet. Use user and group; systemd's "
+        "RootDirectory= does the same from outside.");
+    CHECK(is_silent("chroot", ""));
+    CHECK(only_problem("proxy-client-cert", "on").find("error") != std::string::npos);
+    CHECK(is_silent("proxy-client-cert", "off"));
+    CHECK(only_problem("backend-refresh", "5").find("error") != std::string::npos);
+    CHECK(is_silent("backend-refresh", "0"));
+}
+
+TEST_CASE("what has no meaning is a warning, unless nothing is asked for")
+{
+    CHECK(
+        only_problem("ssl-engine", "auto") ==
+        "test.conf:7:3: warning: ssl-engine: this has no effect. TLS libraries dropped engines: "
+        "leave it out.");
+    CHECK(is_silent("ssl-engine", ""));
+    CHECK(only_problem("tls", "on").find("choose with tls-protos") != std::string::npos);
+    CHECK(is_silent("ssl", "off"));
+    CHECK(
+        only_problem("shared-cache", "20000").find("shared-cache: this has no effect") !=
+        std::string::npos);
+    CHECK(is_silent("shared-cache", "0"));
+}
+
+TEST_CASE("quiet is the old name for a log level")
+{
+    config c;
+    REQUIRE(give(c, "quiet", "on").empty());
+    CHECK(*c.log_level == 0);
+    REQUIRE(give(c, "quiet", "off").empty());
+    CHECK(*c.log_level == 1);
+}
+
+TEST_CASE("write-proxy is version 2 for hitch and version 1 for stud")
+{
+    origin const from{"--write-proxy"};
+    for (dialect const speaks : {dialect::hitch, dialect::stud}) {
+        config c;
+        std::vector<problem> problems;
+        apply(c, {*find_key("write-proxy"), "write-proxy", "on", from, speaks}, problems);
+        CHECK(problems.empty());
+        CHECK(*c.write_proxy_v2 == (speaks == dialect::hitch));
+        CHECK(*c.write_proxy_v1 == (speaks == dialect::stud));
+    }
+}
+
+TEST_CASE("ecdh-curve auto keeps the licence to leave a group out")
+{
+    config c;
+    REQUIRE(give(c, "ecdh-curve", "P-384").empty());
+    CHECK_FALSE(c.ecdh_curve.from.is_built_in());
+    REQUIRE(give(c, "ecdh-curve", "auto").empty());
+    CHECK(c.ecdh_curve.from.is_built_in());
+    CHECK(*c.ecdh_curve == *config{}.ecdh_curve);
+}
+
+TEST_CASE("a misspelt word finds the one that was meant")
+{
+    std::vector<std::string_view> const keys{"backend", "backlog", "ciphers", "pem-file"};
+    CHECK(nearest("bakend", keys) == "backend");
+    CHECK(nearest("backned", keys) == "backend"); // two letters swapped
+    CHECK(nearest("cipher", keys) == "ciphers");
+    CHECK(nearest("pemfile", keys) == "pem-file");
+    CHECK(nearest("zzzzzz", keys).empty());
+    CHECK(nearest("", keys).empty());
+    CHECK(nearest(std::string(100'000, 'x'), keys).empty());
+}
+
+TEST_CASE("the help fits its width and names every flag")
+{
+    std::string const help = help_text("cleat");
+    std::istringstream lines{help};
+    for (std::string line; std::getline(lines, line);) {
+        INFO(line);
+        CHECK(line.size() <= 96);
+        CHECK((line.empty() || line.back() != ' '));
+    }
+    for (key_row const& row : config_table()) {
+        INFO(row.name);
+        bool const is_named =
+            help.find(std::string{"--"} + std::string{row.name}) != std::string::npos;
+        CHECK(is_named == row.where.flag);
+    }
+}
+
+TEST_CASE("the reference page in docs is the table's")
+{
+    std::ifstream page{CLEAT_CONFIGURATION_PAGE};
+    REQUIRE(page);
+    std::string const text{std::istreambuf_iterator<char>{page}, {}};
+    INFO("make it again: cleat --reference > docs/reference/configuration.md");
+    CHECK((text == reference_markdown())); // in parentheses: a failure shall not print both
+}
+
+} // namespace
+} // namespace cleat::app

@@ -1,0 +1,226 @@
+#include "config_values.hpp"
+
+#include <cleat/core/log_sink.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace cleat::app {
+namespace {
+
+bool same_word(std::string_view a, std::string_view b)
+{
+    return std::ranges::equal(a, b, [](char x, char y) {
+        auto const lower = [](char c) {
+            return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+        };
+        return lower(x) == lower(y);
+    });
+}
+
+// Calls use(piece) for each piece between separators, blanks trimmed.
+template <class Use>
+void for_each_piece(std::string_view text, std::string_view separators, Use use)
+{
+    constexpr std::string_view blanks = " \t";
+    for (;;) {
+        std::size_t const end = text.find_first_of(separators);
+        std::string_view piece = text.substr(0, end);
+        piece.remove_prefix(std::min(piece.find_first_not_of(blanks), piece.size()));
+        piece = piece.substr(0, piece.find_last_not_of(blanks) + 1);
+        use(piece);
+        if (end == text.npos)
+            return;
+        text.remove_prefix(end + 1);
+    }
+}
+
+} // namespace
+
+parsed<bool> read(as<bool>, given const& v)
+{
+    for (std::string_view const word : {"on", "yes", "y", "true", "t", "1"})
+        if (same_word(v.text, word))
+            return true;
+    for (std::string_view const word : {"off", "no", "n", "false", "f", "0"})
+        if (same_word(v.text, word))
+            return false;
+    return bad_value{fmt::format("\"{}\" is neither on nor off", v.text), "Write on or off."};
+}
+
+parsed<std::int64_t> read(as<std::int64_t>, given const& v)
+{
+    std::int64_t number = 0;
+    char const* const last = v.text.data() + v.text.size();
+    auto const [end, ec] = std::from_chars(v.text.data(), last, number);
+    std::string cure = fmt::format("Write a number from {}.", range_of(v.row));
+    if (ec == std::errc::result_out_of_range)
+        return bad_value{fmt::format("{} is out of range", v.text), std::move(cure)};
+    if (ec != std::errc{} || end != last)
+        return bad_value{fmt::format("\"{}\" is not a whole number", v.text), std::move(cure)};
+    if (number < v.row.lowest || number > v.row.highest)
+        return bad_value{fmt::format("{} is out of range", number), std::move(cure)};
+    return number;
+}
+
+parsed<int> read(as<int>, given const& v)
+{
+    parsed<std::int64_t> const number = read(as<std::int64_t>{}, v);
+    if (!number)
+        return number.error();
+    return static_cast<int>(*number);
+}
+
+parsed<seconds> read(as<seconds>, given const& v)
+{
+    parsed<std::int64_t> const number = read(as<std::int64_t>{}, v);
+    if (!number)
+        return number.error();
+    return seconds{*number};
+}
+
+parsed<worker_count> read(as<worker_count>, given const& v)
+{
+    if (v.text == "auto")
+        return worker_count{0};
+    parsed<std::int64_t> const number = read(as<std::int64_t>{}, v);
+    if (!number)
+        return bad_value{
+            number.error().text, fmt::format("Write auto, or a number from {}.", range_of(v.row))};
+    return worker_count{static_cast<unsigned>(*number)};
+}
+
+parsed<std::string> read(as<std::string>, given const& v)
+{
+    return std::string{v.text};
+}
+
+parsed<upstream_address> read(as<upstream_address>, given const& v)
+{
+    return parse_upstream_address(v.text, v.speaks);
+}
+
+parsed<client_verify> read(as<client_verify>, given const& v)
+{
+    if (v.text == "none")
+        return client_verify::none;
+    if (v.text == "optional")
+        return client_verify::optional;
+    if (v.text == "required")
+        return client_verify::required;
+    return bad_value{
+        fmt::format("\"{}\" is not a way to verify clients", v.text),
+        "Write none, optional or required."};
+}
+
+parsed<syslog_facility> read(as<syslog_facility>, given const& v)
+{
+    if (std::optional<int> const code = cleat::syslog_facility(v.text))
+        return syslog_facility{std::string{v.text}, *code};
+    return bad_value{
+        fmt::format("\"{}\" is no facility of syslog", v.text),
+        "Write auth, authpriv, cron, daemon, ftp, local0 to local7, lpr, mail, news, user or "
+        "uucp."};
+}
+
+parsed<tls_versions> read(as<tls_versions>, given const& v)
+{
+    tls_versions chosen{false, false};
+    refusal bad;
+    for_each_piece(v.text, " ,", [&](std::string_view word) {
+        if (word.empty() || bad)
+            return;
+        if (same_word(word, "TLSv1.2"))
+            chosen.tls_1_2 = true;
+        else if (same_word(word, "TLSv1.3"))
+            chosen.tls_1_3 = true;
+        else if (
+            same_word(word, "SSLv3") || same_word(word, "TLSv1.0") || same_word(word, "TLSv1.1"))
+            bad = bad_value{
+                fmt::format("{} is not built: it is not safe any more (RFC 7568, RFC 8996)", word),
+                "Leave it out; cleat speaks TLSv1.2 and TLSv1.3."};
+        else
+            bad = bad_value{
+                fmt::format("\"{}\" is not a version of TLS", word), "Write TLSv1.2 and TLSv1.3."};
+    });
+    if (bad)
+        return *bad;
+    return chosen;
+}
+
+parsed<std::vector<std::string>> read(as<std::vector<std::string>>, given const& v)
+{
+    constexpr std::size_t name_bytes_max = 255; // RFC 7301 section 3.1: one byte of length
+    std::vector<std::string> names;
+    bool gap = false;
+    bool too_long = false;
+    for_each_piece(v.text, ",", [&](std::string_view name) {
+        gap = gap || (!names.empty() && names.back().empty()); // a trailing comma is no gap
+        too_long = too_long || name.size() > name_bytes_max;
+        names.emplace_back(name);
+    });
+    if (names.back().empty())
+        names.pop_back();
+    if (gap || names.empty())
+        return bad_value{
+            "a protocol's name is missing between two commas", "Write \"h2,http/1.1\"."};
+    if (too_long)
+        return bad_value{"a protocol's name is longer than 255 bytes", "Write \"h2,http/1.1\"."};
+    return names;
+}
+
+std::string written(bool v)
+{
+    return v ? "on" : "off";
+}
+std::string written(int v)
+{
+    return fmt::to_string(v);
+}
+std::string written(seconds v)
+{
+    return fmt::to_string(v.count());
+}
+std::string written(worker_count v)
+{
+    return v.number == 0 ? "auto" : fmt::to_string(v.number);
+}
+std::string written(std::string const& v)
+{
+    return v;
+}
+std::string written(upstream_address const& v)
+{
+    return to_string(v);
+}
+std::string written(syslog_facility v)
+{
+    return v.name;
+}
+std::string written(client_verify v)
+{
+    switch (v) {
+    case client_verify::none:
+        return "none";
+    case client_verify::optional:
+        return "optional";
+    case client_verify::required:
+        return "required";
+    }
+    return {};
+}
+std::string written(tls_versions v)
+{
+    return fmt::format(
+        "{}{}{}", v.tls_1_2 ? "TLSv1.2" : "", v.tls_1_2 && v.tls_1_3 ? " " : "",
+        v.tls_1_3 ? "TLSv1.3" : "");
+}
+std::string written(std::vector<std::string> const& v)
+{
+    return fmt::format("{}", fmt::join(v, ","));
+}
+
+} // namespace cleat::app

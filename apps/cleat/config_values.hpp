@@ -1,0 +1,46 @@
+// How a value's text becomes a setting's type, and back: one reader and one writer for each type.
+
+#pragma once
+
+#include "config_table.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cleat::app {
+
+/// as names the type that a reader makes.
+template <class T>
+struct as
+{
+};
+
+/// read turns a value's text into the type of its setting, or says why it cannot. Numbers keep to
+/// the range of the value's row.
+[[nodiscard]] parsed<bool> read(as<bool>, given const& v);
+[[nodiscard]] parsed<int> read(as<int>, given const& v);
+[[nodiscard]] parsed<std::int64_t> read(as<std::int64_t>, given const& v);
+[[nodiscard]] parsed<seconds> read(as<seconds>, given const& v);
+[[nodiscard]] parsed<worker_count> read(as<worker_count>, given const& v);
+[[nodiscard]] parsed<std::string> read(as<std::string>, given const& v);
+[[nodiscard]] parsed<upstream_address> read(as<upstream_address>, given const& v);
+[[nodiscard]] parsed<client_verify> read(as<client_verify>, given const& v);
+[[nodiscard]] parsed<syslog_facility> read(as<syslog_facility>, given const& v);
+[[nodiscard]] parsed<tls_versions> read(as<tls_versions>, given const& v);
+/// Names with commas between them; a comma at the end is allowed, an empty name is not.
+[[nodiscard]] parsed<std::vector<std::string>> read(as<std::vector<std::string>>, given const& v);
+
+/// written is a value as a file would have it; read() takes it back.
+[[nodiscard]] std::string written(bool v);
+[[nodiscard]] std::string written(int v);
+[[nodiscard]] std::string written(seconds v);
+[[nodiscard]] std::string written(worker_count v);
+[[nodiscard]] std::string written(std::string const& v);
+[[nodiscard]] std::string written(upstream_address const& v);
+[[nodiscard]] std::string written(client_verify v);
+[[nodiscard]] std::string written(syslog_facility v);
+[[nodiscard]] std::string written(tls_versions v);
+[[nodiscard]] std::string written(std::vector<std::string> const& v);
+
+} // namespace cleat::app

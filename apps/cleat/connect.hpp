@@ -1,0 +1,24 @@
+// connect: find an upstream that takes the connection and its first bytes.
+
+#pragma once
+
+#include "relay.hpp"
+
+#include <cleat/core/error.hpp>
+#include <cleat/net/interrupt.hpp>
+#include <cleat/net/socket_options.hpp>
+#include <cleat/net/task.hpp>
+
+#include <span>
+#include <vector>
+
+namespace cleat::app {
+
+/// connect tries the addresses in their order until one accepts, and sends it `first`. What its
+/// socket does not take at once is left in upstream::unsent. The error is the last address's, or
+/// the interrupt's. `first` is copied before the first wait.
+net::task<result<upstream>> connect(
+    net::interrupt& by, std::vector<net::address> const& addresses,
+    std::span<std::byte const> first);
+
+} // namespace cleat::app

@@ -1,0 +1,33 @@
+// handshake: bring a client's TLS handshake to its end.
+
+#pragma once
+
+#include "relay.hpp"
+
+#include <cleat/net/interrupt.hpp>
+#include <cleat/net/task.hpp>
+
+namespace cleat::app {
+
+/// handshake ends with no error when the connection is established. The interrupt's deadline is its
+/// own.
+inline net::task<error_code> handshake(net::interrupt& by, client& with)
+{
+    for (;;) {
+        net::readiness::entry& source = with.socket.entry();
+        source.use_up_read();
+        source.use_up_write();
+        net::progress const p = with.channel.handshake(with.socket.native_handle(), source.ended());
+        if (p.error)
+            co_return p.error;
+        if (p.next == net::wait::none)
+            co_return error_code{};
+        net::interest const in{
+            &source, p.next == net::wait::readable, p.next == net::wait::writable};
+        error_code const interrupted = co_await net::ready{by, in};
+        if (interrupted)
+            co_return interrupted;
+    }
+}
+
+} // namespace cleat::app

@@ -1,0 +1,95 @@
+// cleat, the TLS terminator. From the command line to the last connection; the life of one
+// connection is in terminator.cpp.
+
+#include "command_line.hpp"
+#include "process.hpp"
+#include "snapshot.hpp"
+#include "start.hpp"
+#include "supervise.hpp"
+#include "version.hpp"
+#include "workforce.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+namespace cleat::app {
+namespace {
+
+int run(serve const& wish)
+{
+    // Everything that can be wrong is found here, before anything is begun.
+    report(wish.warnings);
+    loading loaded = load(wish.settings);
+    std::optional<identity> const who = find_identity(wish.settings, loaded.problems);
+    if (!report(loaded.problems))
+        return EXIT_FAILURE;
+    config const& settings = loaded.made.settings;
+
+    // Become what the system shall see: a daemon with a log, its ports, a pid file, a user.
+    background daemon = enter_background(settings);
+    raise_file_limit();
+    keep_heap();
+    signals from;
+    std::unique_ptr<log_sink> const sink = open_log(settings);
+    logger const log{*sink, log_level_for(settings)};
+    bound sockets = bind_all(loaded.made, net::worker_count(settings.workers->number));
+    if (!report(sockets.problems))
+        return EXIT_FAILURE;
+    pid_file const pid = write_pid_file(settings);
+    drop_privileges(who);
+
+    // Serve.
+    std::vector<std::string> const addresses = sockets.addresses;
+    workforce workers{loaded.made, std::move(sockets), log};
+    tell_start(log, addresses, loaded.made);
+    daemon.succeeded();
+    supervise(workers, from, settings, *sink, log);
+    return EXIT_SUCCESS;
+}
+
+int run(check_only const& wish)
+{
+    report(wish.warnings);
+    loading loaded = load(wish.settings);
+    static_cast<void>(find_identity(wish.settings, loaded.problems));
+    if (!report(loaded.problems))
+        return EXIT_FAILURE;
+    fmt::print("the configuration is good\n");
+    return EXIT_SUCCESS;
+}
+
+int run(print_text const& wish)
+{
+    fmt::print(wish.exit_code == 0 ? stdout : stderr, "{}", wish.text);
+    return wish.exit_code;
+}
+
+int run(show_version const&)
+{
+    fmt::print("{}", version_text());
+    return EXIT_SUCCESS;
+}
+
+int run(refused const& wish)
+{
+    report(wish.problems);
+    return EXIT_FAILURE;
+}
+
+} // namespace
+} // namespace cleat::app
+
+int main(int argc, char** argv)
+{
+    using namespace cleat::app;
+    try {
+        command const wish = parse_command_line({argv, static_cast<std::size_t>(argc)});
+        return std::visit([](auto const& w) { return run(w); }, wish);
+    } catch (std::exception const& e) {
+        fmt::print(stderr, "cleat: {}\n", e.what());
+        return EXIT_FAILURE;
+    }
+}

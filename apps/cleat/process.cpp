@@ -1,0 +1,177 @@
+#include "process.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <system_error>
+
+#include <fcntl.h>
+#include <grp.h>
+#include <malloc.h>
+#include <pwd.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace cleat::app {
+namespace {
+
+error_code last_system_error() noexcept
+{
+    return {errno, boost::system::system_category()};
+}
+
+void unknown(
+    std::vector<problem>& problems, origin const& from, std::string const& key,
+    std::string const& name)
+{
+    problems.push_back(
+        {problem::severity::error, from, key, fmt::format("there is no {} {}", key, name),
+         fmt::format(
+             "Create it, or name one that `getent {}` lists.",
+             key == "user" ? "passwd" : "group")});
+}
+
+} // namespace
+
+std::optional<identity> find_identity(config const& settings, std::vector<problem>& problems)
+{
+    if (settings.user->empty() && settings.group->empty())
+        return std::nullopt;
+    identity who{.user = *settings.user, .uid = ::getuid(), .gid = ::getgid()};
+    if (!settings.user->empty()) {
+        passwd const* const found = ::getpwnam(settings.user->c_str());
+        if (found == nullptr)
+            unknown(problems, settings.user.from, "user", *settings.user);
+        else
+            who = {*settings.user, found->pw_uid, found->pw_gid};
+    }
+    if (!settings.group->empty()) {
+        group const* const found = ::getgrnam(settings.group->c_str());
+        if (found == nullptr)
+            unknown(problems, settings.group.from, "group", *settings.group);
+        else
+            who.gid = found->gr_gid;
+    }
+    return who;
+}
+
+error_code become(identity const& who) noexcept
+{
+    if (who.uid == ::getuid() && who.gid == ::getgid())
+        return {};
+    // Groups first: without root's rights they cannot be changed any more.
+    int const groups =
+        who.user.empty() ? ::setgroups(0, nullptr) : ::initgroups(who.user.c_str(), who.gid);
+    if (groups != 0 || ::setgid(who.gid) != 0 || ::setuid(who.uid) != 0)
+        return last_system_error();
+    return {};
+}
+
+void raise_file_limit() noexcept
+{
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    static_cast<void>(
+        ::setrlimit(RLIMIT_NOFILE, &limit)); // Without it there are fewer connections.
+}
+
+void keep_heap() noexcept
+{
+    constexpr int kept = 32 * 1024 * 1024; // The most that glibc takes for the second.
+    static_cast<void>(::mallopt(M_TRIM_THRESHOLD, kept));
+    static_cast<void>(::mallopt(M_MMAP_THRESHOLD, kept));
+}
+
+result<background> background::leave()
+{
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+        return last_system_error();
+    unique_fd from_daemon{ends[0]};
+    unique_fd to_parent{ends[1]};
+    pid_t const child = ::fork();
+    if (child < 0)
+        return last_system_error();
+    if (child > 0) {
+        to_parent.reset();
+        char word = 0;
+        if (::read(from_daemon.get(), &word, 1) == 1)
+            ::_exit(EXIT_SUCCESS);
+        // It ended without a word of success; its own words are on this terminal.
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        ::_exit(WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : EXIT_FAILURE);
+    }
+    ::setsid();
+    background made;
+    made.parent_ = std::move(to_parent);
+    return made;
+}
+
+void background::succeeded() noexcept
+{
+    if (!parent_)
+        return;
+    if (unique_fd const null{::open("/dev/null", O_RDWR | O_CLOEXEC)}; null)
+        for (int const standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+            ::dup2(null.get(), standard);
+    static_cast<void>(::chdir("/") == 0); // So that no file system is kept from being unmounted.
+    char const word = '\n';
+    static_cast<void>(!::write(parent_.get(), &word, 1));
+    parent_.reset();
+}
+
+pid_file::~pid_file()
+{
+    if (!path_.empty() && ::unlink(path_.c_str()) != 0)
+        static_cast<void>(!::ftruncate(fd_.get(), 0)); // An empty one names nobody else.
+}
+
+result<pid_file> pid_file::write(std::string path)
+{
+    unique_fd fd{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
+    if (!fd)
+        return last_system_error();
+    std::string const text = fmt::format("{}\n", ::getpid());
+    if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+        return last_system_error();
+    pid_file made;
+    made.path_ = std::move(path);
+    made.fd_ = std::move(fd);
+    return made;
+}
+
+signals::signals()
+{
+    sigset_t all;
+    ::sigemptyset(&all);
+    for (int const s : {SIGTERM, SIGINT, SIGHUP, SIGUSR1})
+        ::sigaddset(&all, s);
+    if (::pthread_sigmask(SIG_BLOCK, &all, nullptr) != 0)
+        throw std::system_error{errno, std::system_category(), "pthread_sigmask"};
+    fd_.reset(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!fd_)
+        throw std::system_error{errno, std::system_category(), "signalfd"};
+    ::signal(SIGPIPE, SIG_IGN); // NOLINT: a peer that is gone is an error code, not an end.
+}
+
+int signals::next() noexcept
+{
+    signalfd_siginfo info{};
+    if (::read(fd_.get(), &info, sizeof info) != sizeof info)
+        return 0;
+    return static_cast<int>(info.ssi_signo);
+}
+
+} // namespace cleat::app

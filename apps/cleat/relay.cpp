@@ -1,0 +1,310 @@
+// A wake-up says that something is ready. One turn then moves what it can in each
+// direction, through the thread's scratch blocks: one recv, all its records through TLS, one send.
+// The relay_fsm decides what is read, flushed and passed on; this file only does it and reports
+// back.
+
+#include "relay.hpp"
+#include "relay_fsm.hpp"
+
+#include <cleat/core/assert.hpp>
+#include <cleat/core/limits.hpp>
+#include <cleat/net/scratch.hpp>
+
+namespace cleat::app {
+namespace {
+
+bool is_reset(error_code ec) noexcept
+{
+    return ec == boost::system::errc::connection_reset || ec == boost::system::errc::broken_pipe;
+}
+
+class turns
+{
+public:
+    turns(client& from, upstream& to, traffic& moved) noexcept
+        : client_{from}, upstream_{to}, moved_{moved}
+    {
+        // Bytes that came with the handshake wait in the channel, where no event will tell of them.
+        if (client_.channel.unread() || client_.early_end)
+            client_.socket.entry().more_to_read();
+        if (!upstream_.unsent.empty())
+            fsm_.on_sink_full(direction::up);
+    }
+
+    [[nodiscard]] relay_fsm const& fsm() const noexcept { return fsm_; }
+
+    void take() noexcept
+    {
+        if (fsm_.flushes(direction::up) && upstream_.socket.entry().writable())
+            flush_up();
+        if (fsm_.flushes(direction::down) && client_.socket.entry().writable())
+            flush_down();
+        if (fsm_.reads(direction::down) && upstream_.socket.entry().readable())
+            move_down();
+        if (fsm_.reads(direction::up) && client_.socket.entry().readable())
+            move_up();
+        if (fsm_.passes_end(direction::up))
+            pass_end_up();
+        if (fsm_.passes_end(direction::down))
+            pass_end_down();
+    }
+
+    [[nodiscard]] net::interest in_client() const noexcept
+    {
+        return {&client_.socket.entry(), fsm_.reads(direction::up), fsm_.flushes(direction::down)};
+    }
+    [[nodiscard]] net::interest in_upstream() const noexcept
+    {
+        return {
+            &upstream_.socket.entry(), fsm_.reads(direction::down), fsm_.flushes(direction::up)};
+    }
+
+    [[nodiscard]] relay_outcome outcome() const noexcept { return {fsm_.reason(), error_}; }
+
+private:
+    void move_up() noexcept
+    {
+        net::readiness::entry& source = client_.socket.entry();
+        std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
+        source.use_up_read();
+        net::progress const p = read_client(block, source.ended());
+        if (p.next == net::wait::none && !p.error)
+            source.more_to_read();
+        fsm_.on_moved(direction::up, p.on_wire);
+        if (p.bytes != 0)
+            send_up(block.first(p.bytes));
+        // TLS may have answered the client (KeyUpdate, RFC 8446, section 4.6.3), and found it full.
+        if (client_.channel.unsent() && !fsm_.flushes(direction::down))
+            fsm_.on_sink_full(direction::down);
+        if (p.error == error::closed)
+            fsm_.on_end(direction::up, ending::clean);
+        else if (p.error == error::truncated)
+            fsm_.on_end(direction::up, ending::truncated);
+        else if (p.error)
+            fail_client(p.error);
+    }
+
+    // An end that came with the first bytes is not to be read a second time.
+    net::progress read_client(std::span<std::byte> block, bool ended) noexcept
+    {
+        if (client_.early_end)
+            return {.error = client_.early_end};
+        return client_.channel.read(
+            client_.socket.native_handle(), block, fsm_.turn(direction::up), ended);
+    }
+
+    void send_up(std::span<std::byte const> bytes) noexcept
+    {
+        if (fsm_.deaf())
+            return;
+        moved_.up += bytes.size();
+        error_code ec;
+        if (upstream_.send(bytes, ec))
+            fsm_.on_sink_full(direction::up);
+        if (ec)
+            go_deaf(ec);
+    }
+
+    void go_deaf(error_code ec) noexcept
+    {
+        upstream_.unsent.clear();
+        fsm_.on_upstream_deaf();
+        // EPIPE: its FIN came first, or the socket still has its error to tell: reading will say
+        // how it ended. Any other error is told only once, here, and the end that is read then is
+        // none.
+        cut_ = ec != boost::system::errc::broken_pipe;
+    }
+
+    void move_down() noexcept
+    {
+        net::readiness::entry& source = upstream_.socket.entry();
+        std::size_t const turn = fsm_.turn(direction::down);
+        std::span<std::byte> const block = net::scratch::of_this_thread().plaintext().first(turn);
+        bool const ended = source.ended();
+        net::io_result const r = upstream_.socket.receive(block);
+        if (r.would_block)
+            return;
+        if (r.error == error::closed && !cut_)
+            return fsm_.on_end(direction::down, ending::clean);
+        if (r.error)
+            return fail_upstream(r.error);
+        // A short read of an upstream whose FIN has come was the last: the answer and the
+        // close_notify can then leave together.
+        bool const last = ended && r.bytes < turn && !cut_;
+        // The event of the end has been, so nothing would call again for what is behind these
+        // bytes.
+        if (!last && (ended || r.bytes == turn))
+            source.more_to_read();
+        moved_.down += r.bytes;
+        write_down(block.first(r.bytes), last);
+    }
+
+    void write_down(std::span<std::byte const> bytes, bool last) noexcept
+    {
+        client_.socket.entry().use_up_write();
+        net::channel::piece const pieces[] = {bytes};
+        net::progress const p = client_.channel.write(
+            client_.socket.native_handle(), pieces,
+            last ? net::channel::after_write::close_notify : net::channel::after_write::nothing);
+        if (p.error)
+            return fail_client(p.error);
+        CLEAT_ASSERT(p.bytes == bytes.size()); // A turn fits the sealed block whole.
+        fsm_.on_moved(direction::down, bytes.size());
+        if (p.next == net::wait::writable)
+            fsm_.on_sink_full(direction::down);
+        if (last)
+            fsm_.on_end(direction::down, ending::clean);
+    }
+
+    void flush_up() noexcept
+    {
+        error_code ec;
+        bool const full = upstream_.flush(ec);
+        if (ec)
+            return go_deaf(ec);
+        if (!full)
+            fsm_.on_flushed(direction::up);
+    }
+
+    void flush_down() noexcept
+    {
+        client_.socket.entry().use_up_write();
+        net::progress const p = client_.channel.flush(client_.socket.native_handle());
+        if (p.error)
+            return fail_client(p.error);
+        if (p.next == net::wait::none)
+            fsm_.on_flushed(direction::down);
+    }
+
+    void pass_end_up() noexcept
+    {
+        fsm_.on_end_passed(direction::up);
+        if (!fsm_.over()) // Closing will say the same with one system call less.
+            upstream_.socket.shutdown_send();
+    }
+
+    void pass_end_down() noexcept
+    {
+        client_.socket.entry().use_up_write();
+        net::progress const p = client_.channel.close(client_.socket.native_handle());
+        if (p.error)
+            return fail_client(p.error);
+        if (p.next == net::wait::writable)
+            return fsm_.on_sink_full(direction::down);
+        fsm_.on_end_passed(direction::down);
+    }
+
+    // One side's break is the other's: an RST for an RST, so that nobody takes half for a whole.
+    void fail_client(error_code ec) noexcept
+    {
+        error_ = ec;
+        fsm_.on_failure(is_reset(ec) ? close_reason::client_reset : close_reason::client_failed);
+        upstream_.socket.reset();
+    }
+
+    void fail_upstream(error_code ec) noexcept
+    {
+        error_ = ec;
+        fsm_.on_failure(close_reason::upstream_reset);
+        client_.socket.reset();
+    }
+
+    client& client_;
+    upstream& upstream_;
+    traffic& moved_;
+    relay_fsm fsm_;
+    error_code error_; // Of the side that broke.
+    bool cut_ = false; // The upstream broke off, and its answer has no end.
+};
+
+// The end of an answer. close_notify has told the client that it was the last, and it will close;
+// our FIN then goes with the closing, for one system call and one packet less. A client that does
+// not close soon gets the FIN by itself, and one that does not close at all is left.
+class farewell
+{
+public:
+    farewell(net::interrupt& by, client& to) noexcept : by_{by}, client_{to} {}
+
+    // To be called before each wait: a client that still sends is not one that does not close.
+    void begin()
+    {
+        if (fin_sent_)
+            by_.expires_in(limits::linger_timeout, error::idle_timeout);
+        else if (!begun_)
+            by_.expires_in(limits::fin_delay, error::idle_timeout);
+        begun_ = true;
+    }
+
+    // False: that was the last deadline, or another reason to stop waiting.
+    [[nodiscard]] bool goes_on(error_code interrupted)
+    {
+        if (interrupted != error::idle_timeout || fin_sent_)
+            return false;
+        fin_sent_ = true;
+        client_.socket.shutdown_send();
+        return true;
+    }
+
+private:
+    net::interrupt& by_;
+    client& client_;
+    bool begun_ = false;
+    bool fin_sent_ = false;
+};
+
+close_reason reason_for(error_code interrupted, relay_fsm const& fsm) noexcept
+{
+    if (interrupted == error::stopped)
+        return close_reason::stopped;
+    if (interrupted != error::idle_timeout)
+        return close_reason::out_of_resources;
+    return fsm.lingers() ? fsm.reason() : close_reason::idle_timeout;
+}
+
+} // namespace
+
+bool upstream::send(std::span<std::byte const> bytes, error_code& ec) noexcept
+{
+    if (sends++ == 1)
+        net::set_no_delay(socket.native_handle());
+    net::io_result const r = socket.send(bytes);
+    ec = r.error;
+    if (r.error || r.bytes == bytes.size())
+        return false;
+    if (!unsent.append(bytes.subspan(r.bytes), limits::unsent_max))
+        ec = make_error_code(boost::system::errc::not_enough_memory);
+    return true;
+}
+
+bool upstream::flush(error_code& ec) noexcept
+{
+    if (sends++ == 1)
+        net::set_no_delay(socket.native_handle());
+    net::io_result const r = socket.send(unsent.front());
+    ec = r.error;
+    unsent.consume(r.bytes);
+    return !unsent.empty();
+}
+
+net::task<relay_outcome> relay(
+    net::interrupt& by, client& from, upstream& to, std::chrono::milliseconds idle_timeout,
+    traffic& moved)
+{
+    turns here{from, to, moved};
+    farewell end{by, from};
+    for (;;) {
+        here.take();
+        if (here.fsm().over())
+            co_return here.outcome();
+
+        if (here.fsm().lingers())
+            end.begin();
+        else
+            by.expires_in(idle_timeout, error::idle_timeout);
+        error_code const ec = co_await net::ready{by, here.in_client(), here.in_upstream()};
+        if (ec && !(here.fsm().lingers() && end.goes_on(ec)))
+            co_return relay_outcome{reason_for(ec, here.fsm())};
+    }
+}
+
+} // namespace cleat::app

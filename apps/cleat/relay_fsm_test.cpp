@@ -1,0 +1,252 @@
+// Every state that any legal story leads to is visited, and the promises are checked in each of
+// them.
+
+#include "relay_fsm.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace cleat::app {
+namespace {
+
+constexpr std::array both{direction::up, direction::down};
+
+std::size_t at(direction d)
+{
+    return static_cast<std::size_t>(d);
+}
+
+// What a relay knows of the world beside its machine.
+struct world
+{
+    relay_fsm fsm;
+    std::array<bool, 2> held{};   // The sink holds bytes back.
+    std::array<bool, 2> ended{};  // The source has told its end.
+    std::array<bool, 2> passed{}; // The sink was told.
+    bool failed = false;
+    bool truncated = false;
+
+    [[nodiscard]] auto key() const
+    {
+        return std::tuple{
+            held,
+            ended,
+            passed,
+            failed,
+            truncated,
+            fsm.over(),
+            fsm.deaf(),
+            fsm.reason(),
+            fsm.turn(direction::up),
+            fsm.turn(direction::down)};
+    }
+};
+
+void check(world const& w)
+{
+    relay_fsm const& f = w.fsm;
+    for (direction const d : both) {
+        std::size_t const i = at(d);
+        // Backpressure: who cannot pass bytes on does not take any.
+        REQUIRE_FALSE((f.reads(d) && w.held[i]));
+        REQUIRE(f.flushes(d) == (w.held[i] && !f.over()));
+        // An end is passed once, after the source's end, and behind the last byte.
+        REQUIRE(f.passes_end(d) == (w.ended[i] && !w.passed[i] && !w.held[i] && !f.over()));
+        REQUIRE_FALSE((f.reads(d) && w.ended[i]));
+        REQUIRE(f.turn(d) >= limits::turn_min);
+        REQUIRE(f.turn(d) <= limits::turn_max);
+        // Nothing waits for nothing: a direction that is not through has something to wait for.
+        if (!f.over() && !w.passed[i])
+            REQUIRE((f.reads(d) || f.flushes(d) || f.passes_end(d)));
+    }
+    REQUIRE(f.over() == (w.failed || (w.passed[0] && w.passed[1])));
+    REQUIRE(f.lingers() == (w.passed[at(direction::down)] && !f.over()));
+    if (f.over() && !w.failed)
+        REQUIRE(f.reason() == (w.truncated ? close_reason::client_truncated : close_reason::done));
+}
+
+void read(world const& w, direction d, std::vector<world>& next)
+{
+    for (std::size_t const n : {std::size_t{1}, limits::turn_min, limits::turn_max})
+        for (bool const full : {false, true})
+            for (bool const last : {false, true}) {
+                world a = w;
+                bool const dropped = d == direction::up && w.fsm.deaf();
+                a.fsm.on_moved(d, n);
+                if (full && !dropped) {
+                    a.fsm.on_sink_full(d);
+                    a.held[at(d)] = true;
+                }
+                if (last) {
+                    a.fsm.on_end(d, ending::clean);
+                    a.ended[at(d)] = true;
+                }
+                next.push_back(a);
+            }
+    world end = w;
+    end.fsm.on_end(d, ending::clean);
+    end.ended[at(d)] = true;
+    next.push_back(end);
+    if (d == direction::up) {
+        world cut = w;
+        cut.truncated = !w.fsm.lingers();
+        cut.fsm.on_end(d, ending::truncated);
+        cut.ended[at(d)] = true;
+        next.push_back(cut);
+    }
+}
+
+void go_deaf(world const& w, std::vector<world>& next)
+{
+    world deaf = w;
+    deaf.fsm.on_upstream_deaf();
+    deaf.held[at(direction::up)] = false;
+    next.push_back(deaf);
+}
+
+std::vector<world> successors(world const& w)
+{
+    std::vector<world> next;
+    relay_fsm const& f = w.fsm;
+    if (f.over())
+        return next;
+    for (direction const d : both) {
+        if (f.reads(d))
+            read(w, d, next);
+        if (f.flushes(d)) {
+            world a = w;
+            a.fsm.on_flushed(d);
+            a.held[at(d)] = false;
+            next.push_back(a);
+        }
+        if (f.passes_end(d)) {
+            world a = w;
+            a.fsm.on_end_passed(d);
+            a.passed[at(d)] = true;
+            next.push_back(a);
+            if (d == direction::down) { // The close_notify itself may not fit.
+                world full = w;
+                full.fsm.on_sink_full(d);
+                full.held[at(d)] = true;
+                next.push_back(full);
+            }
+        }
+    }
+    // TLS may have something to say to the client in the middle of the other direction.
+    if (f.reads(direction::up) && !f.flushes(direction::down)) {
+        world a = w;
+        a.fsm.on_sink_full(direction::down);
+        a.held[at(direction::down)] = true;
+        next.push_back(a);
+    }
+    if (!f.deaf() && (f.reads(direction::up) || f.flushes(direction::up)))
+        go_deaf(w, next);
+    for (close_reason const why : {close_reason::client_reset, close_reason::upstream_reset}) {
+        world broken = w;
+        broken.fsm.on_failure(why);
+        broken.failed = true;
+        next.push_back(broken);
+    }
+    return next;
+}
+
+TEST_CASE("no story breaks a promise of the relay")
+{
+    std::set<decltype(world{}.key())> seen;
+    std::vector<world> to_visit{world{}};
+    while (!to_visit.empty()) {
+        world const w = to_visit.back();
+        to_visit.pop_back();
+        if (!seen.insert(w.key()).second)
+            continue;
+        check(w);
+        for (world const& next : successors(w))
+            to_visit.push_back(next);
+    }
+    CHECK(seen.size() > 1000);
+    MESSAGE(seen.size() << " states");
+}
+
+// Peers that flush and close when they can bring every relay to its end.
+world after_the_peers_close(world w)
+{
+    for (int step = 0; step < 8 && !w.fsm.over(); ++step)
+        for (direction const d : both) {
+            if (w.fsm.flushes(d))
+                w.fsm.on_flushed(d);
+            if (w.fsm.reads(d))
+                w.fsm.on_end(d, ending::clean);
+            if (w.fsm.passes_end(d))
+                w.fsm.on_end_passed(d);
+        }
+    return w;
+}
+
+TEST_CASE("wherever a story stands, peers that close bring it to its end")
+{
+    std::set<decltype(world{}.key())> seen;
+    std::vector<world> to_visit{world{}};
+    while (!to_visit.empty()) {
+        world const w = to_visit.back();
+        to_visit.pop_back();
+        if (!seen.insert(w.key()).second)
+            continue;
+        REQUIRE(after_the_peers_close(w).fsm.over());
+        for (world const& next : successors(w))
+            to_visit.push_back(next);
+    }
+}
+
+TEST_CASE("turns grow with a receiver that keeps up, and shrink with one that does not")
+{
+    relay_fsm f;
+    for (std::size_t turn = limits::turn_min; turn < limits::turn_max; turn *= 2) {
+        CHECK(f.turn(direction::down) == turn);
+        f.on_moved(direction::down, turn - 1); // Not all of it was needed.
+        CHECK(f.turn(direction::down) == turn);
+        f.on_moved(direction::down, turn);
+    }
+    f.on_moved(direction::down, limits::turn_max);
+    CHECK(f.turn(direction::down) == limits::turn_max);
+    CHECK(f.turn(direction::up) == limits::turn_min); // Each direction has its own.
+    f.on_sink_full(direction::down);
+    CHECK(f.turn(direction::down) == limits::turn_max / 2);
+    for (int i = 0; i < 20; ++i)
+        f.on_sink_full(direction::down);
+    CHECK(f.turn(direction::down) == limits::turn_min);
+}
+
+TEST_CASE("a client that hangs up on an answer that was told whole did no harm")
+{
+    relay_fsm f;
+    f.on_end(direction::down, ending::clean);
+    f.on_end_passed(direction::down);
+    CHECK(f.lingers());
+    relay_fsm reset = f;
+    reset.on_failure(close_reason::client_reset);
+    CHECK(reset.reason() == close_reason::done);
+    relay_fsm truncated = f;
+    truncated.on_end(direction::up, ending::truncated);
+    truncated.on_end_passed(direction::up);
+    CHECK(truncated.over());
+    CHECK(truncated.reason() == close_reason::done);
+}
+
+TEST_CASE("a client that is cut short before its answer is known for it, and keeps its name")
+{
+    relay_fsm f;
+    f.on_end(direction::up, ending::truncated);
+    f.on_end_passed(direction::up);
+    CHECK(!f.over());
+    f.on_end(direction::down, ending::clean);
+    f.on_end_passed(direction::down);
+    CHECK(f.over());
+    CHECK(f.reason() == close_reason::client_truncated);
+}
+
+} // namespace
+} // namespace cleat::app

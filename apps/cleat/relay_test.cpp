@@ -1,0 +1,501 @@
+// A real worker and real sockets; the client's TLS and the upstream are played by a script, which
+// lets the loop turn until it sees what it waits for.
+
+#include "handshake.hpp"
+#include "relay.hpp"
+
+#include <cleat/net/tls_peer_for_tests.hpp>
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+
+namespace cleat::app {
+namespace {
+
+using namespace std::chrono_literals;
+using net::bytes_of;
+using net::socket_kind;
+
+constexpr int turns_max = 300'000; // More than any story here needs: it hangs.
+
+// One turn of the worker's loop.
+struct next_turn : net::task_node
+{
+    explicit next_turn(net::worker& w) : on{w} {}
+    [[nodiscard]] static bool await_ready() noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> h) noexcept
+    {
+        caller = h;
+        finish = [](task_node& n, bool) noexcept { static_cast<next_turn&>(n).caller.resume(); };
+        on.push(*this);
+    }
+    static void await_resume() noexcept {}
+
+    net::worker& on;
+    std::coroutine_handle<> caller;
+};
+
+struct scene
+{
+    explicit scene(
+        socket_kind client_kind = socket_kind::unix_pair,
+        socket_kind upstream_kind = socket_kind::unix_pair, std::chrono::milliseconds idle = {},
+        int buffer = 0)
+        : client_ends{net::make_sockets(client_kind, buffer)}
+        , upstream_ends{net::make_sockets(upstream_kind, buffer)}
+        , peer{net::contexts().client, client_ends.second.get()}
+        , client_fd{client_ends.first.get()}
+        , idle_timeout{idle}
+    {
+        serve();
+    }
+
+    // As terminate does it: the sockets are the coroutine's, and go with it.
+    net::detached serve()
+    {
+        client from{
+            net::socket{w, std::move(client_ends.first)}, net::channel{net::contexts().server}};
+        upstream to{net::socket{w, std::move(upstream_ends.first)}, {}};
+        net::interrupt by{w};
+        error_code const failed = co_await handshake(by, from);
+        CHECK(!failed);
+        established = true;
+        if (at_handshake)
+            at_handshake(from);
+        outcome = co_await relay(by, from, to, idle_timeout, moved);
+    }
+
+    template <class Condition>
+    net::task<> until(Condition met)
+    {
+        for (int i = 0; i < turns_max; ++i) {
+            if (met())
+                co_return;
+            co_await next_turn{w};
+        }
+        FAIL_CHECK("waits in vain");
+    }
+
+    net::task<> shake()
+    {
+        co_await until([&] {
+            peer.handshake();
+            return peer.established() && established;
+        });
+    }
+
+    net::task<> until_over()
+    {
+        co_await until([&] {
+            peer.receive_raw();
+            return outcome.has_value();
+        });
+    }
+
+    // The upstream's side.
+    void say(std::string_view text)
+    {
+        REQUIRE(
+            ::send(origin(), text.data(), text.size(), MSG_NOSIGNAL) ==
+            static_cast<ssize_t>(text.size()));
+    }
+    std::string const& hear()
+    {
+        std::array<char, 65536> to;
+        while (!origin_ended) {
+            ssize_t const n = ::recv(origin(), to.data(), to.size(), MSG_DONTWAIT);
+            if (n < 0)
+                break;
+            origin_ended = n == 0;
+            heard.append(to.data(), static_cast<std::size_t>(n));
+        }
+        return heard;
+    }
+    [[nodiscard]] bool origin_is_reset()
+    {
+        char byte = 0;
+        return ::recv(origin(), &byte, 1, MSG_DONTWAIT) < 0 && errno == ECONNRESET;
+    }
+    void reset_origin()
+    {
+        linger const at_once{1, 0};
+        REQUIRE(::setsockopt(origin(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once) == 0);
+        upstream_ends.second.reset();
+    }
+    [[nodiscard]] int origin() const { return upstream_ends.second.get(); }
+
+    template <class Script>
+    void play(Script script)
+    {
+        auto const whole = [&]() -> net::detached {
+            co_await shake();
+            co_await script(*this);
+            w.stop();
+        };
+        whole();
+        w.run();
+    }
+
+    net::worker w;
+    std::pair<unique_fd, unique_fd> client_ends;
+    std::pair<unique_fd, unique_fd> upstream_ends;
+    net::tls_peer peer;
+    int client_fd; ///< The relay's end of the client's connection.
+    std::chrono::milliseconds idle_timeout;
+    void (*at_handshake)(client&) = nullptr;
+    traffic moved;
+    bool established = false;
+    bool origin_ended = false;
+    std::string heard;
+    std::optional<relay_outcome> outcome;
+};
+
+TEST_CASE("bytes go both ways, and a client that closes first still reads its answer")
+{
+    for (socket_kind const kind : {socket_kind::unix_pair, socket_kind::tcp}) {
+        scene s{kind, kind};
+        s.play([](scene& t) -> net::task<> {
+            t.peer.write("question");
+            co_await t.until([&] { return t.hear() == "question"; });
+            CHECK(!t.origin_ended);
+            t.peer.close();
+            co_await t.until([&] { return t.hear().size() == 8 && t.origin_ended; });
+            CHECK(!t.outcome);
+            t.say("answer");
+            REQUIRE(::shutdown(t.origin(), SHUT_WR) == 0);
+            co_await t.until_over();
+            CHECK(t.peer.plaintext() == "answer");
+            CHECK(t.peer.end() == error::closed);
+        });
+        REQUIRE(s.outcome);
+        CHECK(s.outcome->reason == close_reason::done);
+        CHECK(s.moved.up == 8);
+        CHECK(s.moved.down == 6);
+    }
+}
+
+TEST_CASE("an upstream that closes first is still sent what the client has to say")
+{
+    scene s;
+    s.play([](scene& t) -> net::task<> {
+        t.say("hello and goodbye");
+        REQUIRE(::shutdown(t.origin(), SHUT_WR) == 0);
+        co_await t.until([&] {
+            t.peer.receive_raw();
+            return t.peer.end() == error::closed;
+        });
+        t.peer.write("one");
+        co_await t.until([&] { return t.hear() == "one"; });
+        t.peer.write("two");
+        co_await t.until([&] { return t.hear() == "onetwo"; });
+        CHECK(!t.outcome);
+        t.peer.close();
+        co_await t.until_over();
+        t.hear();
+        CHECK(t.origin_ended);
+    });
+    CHECK(s.outcome->reason == close_reason::done);
+}
+
+TEST_CASE("an answer and its end leave in one packet")
+{
+    scene s{socket_kind::tcp};
+    s.play([](scene& t) -> net::task<> {
+        unsigned const before = net::segments_received(t.peer.fd());
+        t.say("answer");
+        t.upstream_ends.second.reset();
+        co_await t.until([&] {
+            t.peer.receive_raw();
+            return t.peer.end() == error::closed;
+        });
+        CHECK(net::segments_received(t.peer.fd()) == before + 1);
+        t.peer.close();
+        co_await t.until_over();
+        CHECK(t.peer.plaintext() == "answer");
+    });
+}
+
+TEST_CASE("a client's FIN without close_notify is passed on and known for what it is")
+{
+    scene s;
+    s.play([](scene& t) -> net::task<> {
+        t.peer.write("half");
+        t.peer.shutdown_send();
+        co_await t.until([&] { return t.hear() == "half" && t.origin_ended; });
+        t.upstream_ends.second.reset();
+        co_await t.until_over();
+    });
+    CHECK(s.outcome->reason == close_reason::client_truncated);
+}
+
+TEST_CASE("a client that ends together with its handshake is not waited for")
+{
+    scene s;
+    auto const script = [&]() -> net::detached {
+        // The client's Finished and FIN come in one go, and one event.
+        co_await s.until([&] {
+            s.peer.handshake();
+            return s.peer.established();
+        });
+        s.peer.shutdown_send();
+        s.upstream_ends.second.reset();
+        co_await s.until_over();
+        s.w.stop();
+    };
+    script();
+    s.w.run();
+    REQUIRE(s.outcome);
+    CHECK(s.outcome->reason == close_reason::client_truncated);
+}
+
+TEST_CASE("an upstream's reset is the client's")
+{
+    scene s{socket_kind::tcp, socket_kind::tcp};
+    s.play([](scene& t) -> net::task<> {
+        t.say("half an ans");
+        co_await t.until([&] {
+            t.peer.receive_raw();
+            return t.peer.plaintext() == "half an ans";
+        });
+        t.reset_origin();
+        co_await t.until([&] {
+            t.peer.receive_raw();
+            return t.peer.broken() || t.peer.saw_fin();
+        });
+        CHECK(t.peer.broken() == boost::system::errc::connection_reset);
+    });
+    CHECK(s.outcome->reason == close_reason::upstream_reset);
+}
+
+TEST_CASE("a client's reset is the upstream's")
+{
+    scene s{socket_kind::tcp, socket_kind::tcp};
+    s.play([](scene& t) -> net::task<> {
+        t.peer.write("half a quest");
+        co_await t.until([&] { return t.hear() == "half a quest"; });
+        t.peer.reset();
+        co_await t.until([&] { return t.outcome.has_value(); });
+        CHECK(t.origin_is_reset());
+    });
+    CHECK(s.outcome->reason == close_reason::client_reset);
+}
+
+TEST_CASE(
+    "a client that breaks TLS is told by an alert and ends its upstream's connection by a reset")
+{
+    scene s{socket_kind::tcp, socket_kind::tcp};
+    s.play([](scene& t) -> net::task<> {
+        t.peer.send_raw(std::string{"\x17\x03\x03\x00\x20", 5} + std::string(32, 'x'));
+        co_await t.until_over();
+        CHECK(t.origin_is_reset());
+        CHECK(t.peer.end() == error::peer_alert);
+    });
+    CHECK(s.outcome->reason == close_reason::client_failed);
+    CHECK(s.outcome->error == error::protocol_violation);
+}
+
+TEST_CASE("a client that does not read stops its upstream, and loses nothing")
+{
+    scene s{socket_kind::unix_pair, socket_kind::unix_pair, {}, 8192};
+    s.play([](scene& t) -> net::task<> {
+        std::vector<std::byte> const data = net::pattern(4'000'000);
+        std::size_t sent = 0;
+        auto const pour = [&] {
+            ssize_t const n = ::send(
+                t.origin(), data.data() + sent, data.size() - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+            sent += n > 0 ? static_cast<std::size_t>(n) : 0;
+        };
+        for (int i = 0; i < 200; ++i) {
+            pour();
+            co_await next_turn{t.w};
+        }
+        CHECK(sent < data.size());
+        CHECK(t.moved.down <= limits::unsent_max); // What was taken is bounded.
+        co_await t.until([&] {
+            pour();
+            t.peer.receive_raw();
+            return t.peer.bytes().size() == data.size();
+        });
+        CHECK(t.peer.bytes() == data);
+    });
+}
+
+TEST_CASE("an upstream that does not read stops its client, and loses nothing")
+{
+    scene s{socket_kind::unix_pair, socket_kind::unix_pair, {}, 8192};
+    s.play([](scene& t) -> net::task<> {
+        std::vector<std::byte> const data = net::pattern(3'000'000);
+        t.peer.write(data); // What the socket does not take waits in the client.
+        t.peer.close();
+        for (int i = 0; i < 200; ++i) {
+            t.peer.flush();
+            co_await next_turn{t.w};
+        }
+        CHECK(!t.peer.flush());
+        CHECK(t.moved.up <= limits::unsent_max);
+        co_await t.until([&] {
+            t.peer.flush();
+            t.hear();
+            return t.origin_ended;
+        });
+        CHECK(t.heard == net::text_of(data));
+    });
+}
+
+TEST_CASE("large streams cross in both directions at once")
+{
+    for (socket_kind const kind : {socket_kind::unix_pair, socket_kind::tcp}) {
+        scene s{kind, kind};
+        s.play([](scene& t) -> net::task<> {
+            std::vector<std::byte> const data = net::pattern(5'000'000);
+            t.peer.write(data);
+            std::size_t sent = 0;
+            co_await t.until([&] {
+                t.peer.flush();
+                ssize_t const n = ::send(
+                    t.origin(), data.data() + sent, data.size() - sent,
+                    MSG_DONTWAIT | MSG_NOSIGNAL);
+                sent += n > 0 ? static_cast<std::size_t>(n) : 0;
+                t.hear();
+                t.peer.receive_raw();
+                return t.heard.size() == data.size() && t.peer.bytes().size() == data.size();
+            });
+            CHECK(t.peer.bytes() == data);
+            CHECK(t.heard == net::text_of(data));
+        });
+    }
+}
+
+TEST_CASE("an upstream that answers early and goes is heard to its end")
+{
+    for (socket_kind const kind : {socket_kind::unix_pair, socket_kind::tcp}) {
+        scene s{socket_kind::tcp, kind};
+        s.play([](scene& t) -> net::task<> {
+            t.peer.write("a beginning");
+            co_await t.until([&] { return t.hear() == "a beginning"; });
+            // The client's bytes are known before the upstream's answer, its end and its deafness.
+            t.peer.write("more");
+            t.say("no, thank you");
+            t.upstream_ends.second.reset();
+            co_await t.until([&] {
+                t.peer.receive_raw();
+                return t.peer.end() || t.outcome;
+            });
+            CHECK(t.peer.plaintext() == "no, thank you");
+            CHECK(t.peer.end() == error::closed);
+            // It goes on sending for a while, and is not punished for it by a reset.
+            for (int i = 0; i < 20; ++i) {
+                t.peer.write("and more");
+                co_await next_turn{t.w};
+            }
+            CHECK(!t.outcome);
+            t.peer.receive_raw();
+            CHECK(!t.peer.broken());
+            t.peer.close();
+            co_await t.until_over();
+        });
+        CHECK(s.outcome->reason == close_reason::done);
+    }
+}
+
+TEST_CASE("an upstream that breaks off in its answer is heard, and then its reset passed on")
+{
+    scene s{socket_kind::tcp, socket_kind::tcp};
+    s.play([](scene& t) -> net::task<> {
+        t.peer.write("a beginning");
+        co_await t.until([&] { return t.hear() == "a beginning"; });
+        // The send that finds the connection broken takes its error away from the read.
+        t.peer.write("more");
+        t.say("half an ans");
+        t.reset_origin();
+        co_await t.until([&] {
+            t.peer.receive_raw();
+            return t.outcome.has_value();
+        });
+        t.peer.receive_raw();
+        CHECK(t.peer.end() != error::closed); // Nobody may take half for a whole.
+    });
+    CHECK(s.outcome->reason == close_reason::upstream_reset);
+}
+
+TEST_CASE("an answer to a KeyUpdate that finds the client's socket full stops the upstream, not "
+          "the worker")
+{
+    scene s;
+    s.play([](scene& t) -> net::task<> {
+        t.say("first");
+        co_await t.until([&] {
+            t.peer.receive_raw();
+            return t.peer.plaintext() == "first";
+        });
+        net::fill(t.client_fd);
+        t.peer.request_key_update("new keys");
+        co_await t.until([&] { return t.hear() == "new keys"; });
+        t.say("second");
+        for (int i = 0; i < 50; ++i)
+            co_await next_turn{t.w};
+        CHECK(!t.outcome);
+        net::drain(t.peer.fd());
+        co_await t.until([&] {
+            t.peer.receive_raw();
+            return t.peer.plaintext() == "firstsecond";
+        });
+    });
+}
+
+TEST_CASE("the idle timeout counts from the last byte that moved")
+{
+    scene s{socket_kind::unix_pair, socket_kind::unix_pair, 40ms};
+    s.play([](scene& t) -> net::task<> {
+        net::interrupt pace{t.w};
+        pace.expires_in(10ms, error::idle_timeout);
+        static_cast<void>(co_await net::pause(pace));
+        if (t.outcome)
+            co_return; // The machine slept through both deadlines.
+        net::worker::clock::time_point const moved_at = t.w.now();
+        t.peer.write("x");
+        pace.expires_in(10s, error::idle_timeout);
+        while (!t.outcome && !pace.raised())
+            co_await next_turn{t.w};
+        CHECK(t.w.now() - moved_at >= 40ms);
+        CHECK(t.hear() == "x");
+    });
+    REQUIRE(s.outcome);
+    CHECK(s.outcome->reason == close_reason::idle_timeout);
+}
+
+TEST_CASE("a client that does not close gets the FIN by itself soon after the answer")
+{
+    scene s;
+    s.play([](scene& t) -> net::task<> {
+        t.say("answer");
+        t.upstream_ends.second.reset();
+        net::interrupt patience{t.w};
+        patience.expires_in(5s, error::idle_timeout);
+        while (!t.peer.saw_fin() && !patience.raised()) {
+            t.peer.receive_raw();
+            co_await next_turn{t.w};
+        }
+        CHECK(t.peer.saw_fin());
+        CHECK(t.peer.end() == error::closed);
+        CHECK(!t.outcome);
+        t.peer.shutdown_send(); // No close_notify: it has had all, so that is no truncation.
+        co_await t.until_over();
+    });
+    CHECK(s.outcome->reason == close_reason::done);
+}
+
+TEST_CASE("the end of the worker is the end of its relays")
+{
+    scene s;
+    s.play([](scene& t) -> net::task<> {
+        t.w.interrupt_all();
+        co_await t.until_over();
+    });
+    CHECK(s.outcome->reason == close_reason::stopped);
+}
+
+} // namespace
+} // namespace cleat::app

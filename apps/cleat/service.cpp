@@ -1,0 +1,54 @@
+#include "accept.hpp"
+#include "service.hpp"
+
+#include <utility>
+
+namespace cleat::app {
+
+service::source::source(net::worker& on, unique_fd socket, tls::context_spec const& spec)
+    : entry{new net::readiness::entry{
+          on.readiness(), std::move(socket), net::readiness::entry::trigger::level}}
+    , context{spec}
+    , by{on}
+{
+}
+
+service::service(net::worker& on, snapshot const& use, std::vector<listening> from, logger log)
+    : on_{on}, use_{use}, log_{log}
+{
+    for (listening& l : from)
+        sources_.push_back(std::make_unique<source>(on, std::move(l.socket), l.plan->tls));
+}
+
+service::~service() = default;
+
+void service::start()
+{
+    for (std::unique_ptr<source> const& from : sources_)
+        accept_from(*this, *from);
+}
+
+void service::drain() noexcept
+{
+    if (draining_)
+        return;
+    for (std::unique_ptr<source> const& from : sources_) {
+        from->by.raise(error::stopped);
+        accept_waiting(*this, *from);
+        from->entry->close(); // The kernel sends new connections to nobody instead of to us.
+    }
+    // Only now may the end of a connection be the end of the worker.
+    draining_ = true;
+    if (connections_ == 0)
+        on_.stop();
+}
+
+void service::on_close(close_reason why) noexcept
+{
+    closed_.add(why);
+    --connections_;
+    if (draining_ && connections_ == 0)
+        on_.stop();
+}
+
+} // namespace cleat::app

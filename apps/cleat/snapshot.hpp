@@ -1,0 +1,45 @@
+// snapshot: everything that a configuration names, loaded and checked, ready to serve from.
+// Immutable.
+
+#pragma once
+
+#include "config.hpp"
+
+#include <cleat/net/socket_options.hpp>
+#include <cleat/tls/context_spec.hpp>
+
+#include <string>
+#include <vector>
+
+namespace cleat::app {
+
+/// listener_plan is one place to accept from.
+struct listener_plan
+{
+    std::string name; ///< As the configuration spells it.
+    origin from;
+    std::vector<net::address> addresses; ///< More than one where a name has several.
+    tls::context_spec tls;
+};
+
+/// snapshot holds texts of files, not file names: what it was made from may change under it.
+struct snapshot
+{
+    config settings;
+    std::vector<listener_plan> listeners;
+    std::vector<net::address> upstream; ///< To be tried in order.
+    net::listen_options listen_options;
+};
+
+/// loading is a snapshot, whole only if there are no errors among its problems.
+struct loading
+{
+    snapshot made;
+    std::vector<problem> problems;
+};
+
+/// load reads every file that the settings name, looks up every host, and builds a TLS context from
+/// each listener's certificates to see that they fit together. Every mistake is reported.
+[[nodiscard]] loading load(config settings);
+
+} // namespace cleat::app

@@ -1,0 +1,129 @@
+#include "start.hpp"
+#include "version.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <span>
+#include <stdexcept>
+
+#include <unistd.h>
+
+namespace cleat::app {
+namespace {
+
+[[noreturn]] void fail(origin const& from, std::string_view key, std::string const& text)
+{
+    throw std::runtime_error{fmt::format("{}: {}: {}", to_string(from), key, text)};
+}
+
+// A daemon goes to the root directory, and its files stay where they were named.
+std::string lasting(std::string const& path)
+{
+    return std::filesystem::absolute(path).string();
+}
+
+// More mistakes than these, or longer ones, mean that it is some other file: a program, an image.
+constexpr std::size_t shown_max = 20;
+constexpr std::size_t line_max = 2000;
+
+// What a file has in it is not for the terminal to act on.
+std::string printable(std::string text)
+{
+    if (text.size() > line_max)
+        text.replace(line_max, std::string::npos, " ...");
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f')
+            c = '?';
+    return text;
+}
+
+} // namespace
+
+bool report(std::vector<problem> const& problems)
+{
+    std::size_t const shown = std::min(problems.size(), shown_max);
+    for (problem const& p : std::span{problems}.first(shown))
+        fmt::print(stderr, "cleat: {}\n", printable(to_string(p)));
+    if (shown < problems.size())
+        fmt::print(stderr, "cleat: and {} more\n", problems.size() - shown);
+    return !has_errors(problems);
+}
+
+background enter_background(config const& settings)
+{
+    if (!*settings.daemon)
+        return {};
+    result<background> left = background::leave();
+    if (!left)
+        fail(settings.daemon.from, "daemon", "cannot fork: " + left.error().message());
+    return std::move(*left);
+}
+
+std::unique_ptr<log_sink> open_log(config const& settings)
+{
+    if (!settings.log_filename->empty()) {
+        result<std::unique_ptr<log_sink>> sink = log_sink::to_file(lasting(*settings.log_filename));
+        if (!sink)
+            fail(
+                settings.log_filename.from, "log-filename",
+                fmt::format("cannot write {}: {}", *settings.log_filename, sink.error().message()));
+        return std::move(*sink);
+    }
+    // A daemon has no terminal to write to.
+    if (*settings.syslog || *settings.daemon) {
+        result<std::unique_ptr<log_sink>> sink =
+            log_sink::to_syslog("cleat", settings.syslog_facility->code);
+        if (!sink)
+            fail(
+                settings.syslog.from, "syslog",
+                fmt::format(
+                    "no log daemon listens on /dev/log: {}. Start one, or use log-filename.",
+                    sink.error().message()));
+        return std::move(*sink);
+    }
+    return log_sink::to_descriptor(STDERR_FILENO);
+}
+
+log_level log_level_for(config const& settings) noexcept
+{
+    return log_level_of(*settings.log_level).value_or(log_level::warning);
+}
+
+pid_file write_pid_file(config const& settings)
+{
+    if (settings.pidfile->empty())
+        return {};
+    result<pid_file> made = pid_file::write(lasting(*settings.pidfile));
+    if (!made)
+        fail(
+            settings.pidfile.from, "pidfile",
+            fmt::format("cannot write {}: {}", *settings.pidfile, made.error().message()));
+    return std::move(*made);
+}
+
+void drop_privileges(std::optional<identity> const& who)
+{
+    if (!who)
+        return;
+    if (error_code const ec = become(*who))
+        throw std::runtime_error{fmt::format(
+            "cannot become user {} ({}:{}): {}. Start as root, or without user and group.",
+            who->user, who->uid, who->gid, ec.message())};
+}
+
+void tell_start(logger const& log, std::vector<std::string> const& addresses, snapshot const& use)
+{
+    for (std::string const& address : addresses)
+        log.info("listening").add("address", address);
+    log.info("started")
+        .add("version", version)
+        .add("tls_library", tls_library())
+        .add("upstream", to_string(*use.settings.backend));
+    if (::geteuid() == 0)
+        log.warning("running-as-root").add("cure", "set user to one that may not do much");
+}
+
+} // namespace cleat::app

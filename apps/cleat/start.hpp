@@ -1,0 +1,32 @@
+// start: the steps of main that can fail, each with a message that says what to do.
+
+#pragma once
+
+#include "process.hpp"
+#include "snapshot.hpp"
+
+#include <cleat/core/log.hpp>
+#include <cleat/core/log_sink.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cleat::app {
+
+/// report prints problems to stderr, a line each. False when one of them is an error.
+bool report(std::vector<problem> const& problems);
+
+// What follows throws std::runtime_error with the message for the operator.
+
+[[nodiscard]] background enter_background(config const& settings);
+[[nodiscard]] std::unique_ptr<log_sink> open_log(config const& settings);
+[[nodiscard]] log_level log_level_for(config const& settings) noexcept;
+[[nodiscard]] pid_file write_pid_file(config const& settings);
+void drop_privileges(std::optional<identity> const& who);
+
+/// tell_start logs what serves where.
+void tell_start(logger const& log, std::vector<std::string> const& addresses, snapshot const& use);
+
+} // namespace cleat::app

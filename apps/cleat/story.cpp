@@ -1,0 +1,129 @@
+#include "story.hpp"
+
+#include <cleat/tls/alert.hpp>
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace cleat::app {
+namespace {
+
+bool is_reset(error_code ec) noexcept
+{
+    return ec == boost::system::errc::connection_reset || ec == boost::system::errc::broken_pipe;
+}
+
+} // namespace
+
+story::story(service& at, net::address const& peer) noexcept
+    : at_{at}, peer_{peer}, begun_{at.on().now()}
+{
+    at_.on_connection();
+}
+
+story::~story()
+{
+    if (!told_)
+        tell();
+    at_.on_close(reason_);
+}
+
+void story::announcement_failed(error_code why) noexcept
+{
+    reason_ = why == error::bad_proxy_header    ? close_reason::bad_proxy_header
+              : why == error::handshake_timeout ? close_reason::handshake_timeout
+              : why == error::stopped           ? close_reason::stopped
+              : is_reset(why)                   ? close_reason::client_reset
+                                                : close_reason::client_gone;
+    told_ = true;
+    if (at_.log().wants(log_level::warning))
+        at_.log()
+            .warning("proxy-header-failed")
+            .add("peer", net::to_string(peer_))
+            .add("reason", why);
+}
+
+void story::handshake_failed(error_code why, tls::engine const& engine) noexcept
+{
+    reason_ = why == error::handshake_timeout ? close_reason::handshake_timeout
+              : why == error::stopped         ? close_reason::stopped
+              : why == error::truncated       ? close_reason::client_gone
+              : is_reset(why)                 ? close_reason::client_reset
+                                              : close_reason::handshake_failed;
+    told_ = true;
+    if (!at_.log().wants(log_level::warning))
+        return;
+    log_line line = at_.log().warning("handshake-failed");
+    line.add("peer", net::to_string(peer_)).add("reason", why);
+    if (std::string_view const name = engine.info().server_name; !name.empty())
+        line.add("sni", name);
+    tls::failure_info const& more = engine.failure();
+    if (more.peer_alert >= 0)
+        line.add("alert", tls::alert_name(more.peer_alert));
+    if (!more.reason.empty())
+        line.add("detail", more.reason);
+}
+
+void story::handshake_done(tls::engine const& engine)
+{
+    if (!at_.log().wants(log_level::info))
+        return;
+    tls::handshake_info const info = engine.info();
+    at_.log()
+        .info("handshake-done")
+        .add("peer", net::to_string(peer_))
+        .add("sni", info.server_name)
+        .add("alpn", info.alpn)
+        .add("version", info.version)
+        .add("cipher", info.cipher)
+        .add("group", info.group)
+        .add("resumed", info.resumed);
+}
+
+void story::connect_failed(error_code why) noexcept
+{
+    reason_ = why == error::connect_timeout ? close_reason::upstream_timeout
+              : why == error::stopped       ? close_reason::stopped
+                                            : close_reason::upstream_unreachable;
+    told_ = true;
+    if (at_.log().wants(log_level::error))
+        at_.log()
+            .error("connect-failed")
+            .add("peer", net::to_string(peer_))
+            .add("upstream", to_string(*at_.use().settings.backend))
+            .add("reason", why);
+}
+
+void story::ended(relay_outcome how, tls::engine const& engine) noexcept
+{
+    reason_ = how.reason;
+    tell(how.error, &engine.failure());
+    told_ = true;
+}
+
+void story::tell(error_code why, tls::failure_info const* more) noexcept
+{
+    // A client that hides the end of its stream, or a side that breaks, is worth a look.
+    bool const good = reason_ == close_reason::done || reason_ == close_reason::idle_timeout ||
+                      reason_ == close_reason::stopped ||
+                      reason_ == close_reason::client_truncated ||
+                      reason_ == close_reason::client_reset;
+    log_level const level = good ? log_level::info : log_level::warning;
+    if (!at_.log().wants(level))
+        return;
+    auto const lasted =
+        std::chrono::duration_cast<std::chrono::milliseconds>(at_.on().now() - begun_);
+    log_line line = at_.log().line(level, "connection-closed");
+    line.add("peer", net::to_string(peer_))
+        .add("reason", name_of(reason_))
+        .add("up_bytes", moved_.up)
+        .add("down_bytes", moved_.down)
+        .add("duration_ms", lasted.count());
+    if (why && !good)
+        line.add("error", why);
+    if (more != nullptr && !more->reason.empty())
+        line.add("detail", more->reason);
+}
+
+} // namespace cleat::app

@@ -1,0 +1,44 @@
+// story: what happened to a connection, and the one line of the log that tells it.
+
+#pragma once
+
+#include "close_reason.hpp"
+#include "relay.hpp"
+#include "service.hpp"
+
+#include <cleat/core/error.hpp>
+#include <cleat/net/socket_options.hpp>
+#include <cleat/tls/engine.hpp>
+
+namespace cleat::app {
+
+/// story counts its connection from its making to its end, and writes a line when a handshake, a
+/// connect or the connection ends. A failure is a warning; an end is information.
+class story
+{
+public:
+    story(service& at, net::address const& peer) noexcept;
+    story(story&&) = delete;
+    ~story();
+
+    void announcement_failed(error_code why) noexcept;
+    void handshake_failed(error_code why, tls::engine const& engine) noexcept;
+    void handshake_done(tls::engine const& engine);
+    void connect_failed(error_code why) noexcept;
+    void ended(relay_outcome how, tls::engine const& engine) noexcept;
+
+    /// moved is where the relay counts.
+    [[nodiscard]] traffic& moved() noexcept { return moved_; }
+
+private:
+    void tell(error_code why = {}, tls::failure_info const* more = nullptr) noexcept;
+
+    service& at_;
+    net::address const& peer_;
+    net::worker::clock::time_point begun_;
+    traffic moved_;
+    close_reason reason_ = close_reason::stopped;
+    bool told_ = false;
+};
+
+} // namespace cleat::app

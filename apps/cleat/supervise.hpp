@@ -1,0 +1,19 @@
+// supervise: what the main thread does while the workers serve: wait for signals and act on them.
+
+#pragma once
+
+#include "process.hpp"
+#include "workforce.hpp"
+
+#include <cleat/core/log.hpp>
+#include <cleat/core/log_sink.hpp>
+
+namespace cleat::app {
+
+/// supervise returns when the workforce has ended. SIGTERM: stop accepting, and let connections
+/// finish for `shutdown-timeout`. SIGINT, or a second SIGTERM: end now. SIGUSR1: open the log file
+/// anew.
+void supervise(
+    workforce& workers, signals& from, config const& settings, log_sink& sink, logger const& log);
+
+} // namespace cleat::app

@@ -1,0 +1,47 @@
+#include "announce.hpp"
+#include "connect.hpp"
+#include "handshake.hpp"
+#include "relay.hpp"
+#include "story.hpp"
+#include "terminator.hpp"
+
+namespace cleat::app {
+
+net::detached terminate(
+    service& at, service::source& through, net::socket accepted, net::address peer)
+{
+    config const& use = at.use().settings;
+    story told{at, peer}; // Ends with the line that says how the connection ended.
+    net::interrupt by{at.on()};
+
+    // A load balancer in front may tell who the client is, before TLS begins.
+    by.expires_in(*use.ssl_handshake_timeout, error::handshake_timeout);
+    std::string announcement;
+    if (*use.announce == announcement::proxy_proxy) {
+        error_code const ec = co_await read_announcement(by, accepted, announcement);
+        if (ec)
+            co_return told.announcement_failed(ec);
+    }
+
+    // The peer has a deadline to finish the handshake; most that miss it are scanners.
+    client from{std::move(accepted), net::channel{through.context}};
+    error_code const failed = co_await handshake(by, from);
+    if (failed)
+        co_return told.handshake_failed(failed, from.channel.engine());
+    told.handshake_done(from.channel.engine());
+
+    // Tell the upstream who is talking; what the client has said already goes in the same packet.
+    std::span<std::byte const> const first =
+        first_bytes(use, from, peer, announcement, told.moved());
+    by.expires_in(*use.backend_connect_timeout, error::connect_timeout);
+    result<upstream> to = co_await connect(by, at.use().upstream, first);
+    if (!to)
+        co_return told.connect_failed(to.error());
+
+    // Then get out of the way.
+    by.clear();
+    relay_outcome const how = co_await relay(by, from, *to, *use.idle_timeout, told.moved());
+    told.ended(how, from.channel.engine());
+}
+
+} // namespace cleat::app

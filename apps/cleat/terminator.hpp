@@ -1,0 +1,18 @@
+// terminator: the life of a connection, from accept to close. Read this first.
+
+#pragma once
+
+#include "service.hpp"
+
+#include <cleat/net/socket.hpp>
+#include <cleat/net/task.hpp>
+
+namespace cleat::app {
+
+/// terminate serves one client: TLS on its side, plaintext to the upstream. It begins with the
+/// bytes that are there already and returns at its first wait; the connection then lives by itself
+/// until it ends or its worker does.
+net::detached terminate(
+    service& at, service::source& through, net::socket accepted, net::address peer);
+
+} // namespace cleat::app

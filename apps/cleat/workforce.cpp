@@ -1,0 +1,169 @@
+#include "workforce.hpp"
+
+#include <cleat/core/cpu_topology.hpp>
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace cleat::app {
+namespace {
+
+std::string cure_for(error_code ec)
+{
+    if (ec == boost::system::errc::address_in_use)
+        return "Another program listens there: stop it, or choose another port.";
+    if (ec == boost::system::errc::permission_denied)
+        return "Ports below 1024 are root's: start as root with a user to change to.";
+    if (ec == boost::system::errc::address_not_available)
+        return "This machine has no such address: see `ip addr`.";
+    return {};
+}
+
+unique_fd new_eventfd()
+{
+    unique_fd fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    if (!fd)
+        throw std::system_error{errno, std::system_category(), "eventfd"};
+    return fd;
+}
+
+class binder
+{
+public:
+    binder(snapshot const& use, std::size_t workers) : use_{use}
+    {
+        made_.by_worker.resize(workers);
+    }
+
+    bound run()
+    {
+        for (listener_plan const& plan : use_.listeners)
+            for (net::address const& address : plan.addresses)
+                bind(plan, address);
+        return std::move(made_);
+    }
+
+private:
+    void bind(listener_plan const& plan, net::address address)
+    {
+        // Workers share a port by SO_REUSEPORT, which would let a second cleat in on it too.
+        if (address.port() != 0) {
+            net::listen_options alone = use_.listen_options;
+            alone.reuse_port = false;
+            if (result<unique_fd> const free = net::listen_on(address, alone); !free)
+                return fail(plan, address, free.error());
+        }
+        for (std::vector<listening>& of_worker : made_.by_worker) {
+            result<unique_fd> socket = net::listen_on(address, use_.listen_options);
+            if (!socket)
+                return fail(plan, address, socket.error());
+            // Port 0 becomes a port with the first bind, and the other workers want the same one.
+            if (result<net::address> const real = net::local_address(socket->get()))
+                address = *real;
+            of_worker.push_back({std::move(*socket), &plan});
+        }
+        made_.addresses.push_back(net::to_string(address));
+    }
+
+    void fail(listener_plan const& plan, net::address const& address, error_code ec)
+    {
+        // A kernel without IPv6 still has every address of "*" that it can have.
+        if (ec == boost::system::errc::address_family_not_supported && plan.addresses.size() > 1)
+            return;
+        made_.problems.push_back(
+            {problem::severity::error, plan.from, "frontend",
+             fmt::format("cannot listen on {}: {}", net::to_string(address), ec.message()),
+             cure_for(ec)});
+    }
+
+    snapshot const& use_;
+    bound made_;
+};
+
+} // namespace
+
+bound bind_all(snapshot const& use, std::size_t workers)
+{
+    return binder{use, workers}.run();
+}
+
+workforce::workforce(snapshot const& use, bound sockets, logger log)
+    : use_{use}
+    , sockets_{std::move(sockets)}
+    , log_{log}
+    , ended_{new_eventfd()}
+    , services_(sockets_.by_worker.size())
+    , pool_{pool_spec()}
+{
+}
+
+net::worker_pool_spec workforce::pool_spec()
+{
+    std::size_t const count = services_.size();
+    result<cpu_topology> const machine = read_cpu_topology();
+    return {
+        .workers = count,
+        .pin = machine && count == machine->cpus.size(),
+        .begin = [this](net::worker& on) { begin(on); },
+        .end = [this](net::worker& on) { end(on); }};
+}
+
+workforce::~workforce()
+{
+    interrupt();
+    while (running() != 0) {
+        pollfd ended{ended_.get(), POLLIN, 0};
+        static_cast<void>(::poll(&ended, 1, -1));
+        take_ended();
+    }
+}
+
+void workforce::begin(net::worker& on)
+{
+    std::size_t const number = on.number();
+    ::pthread_setname_np(::pthread_self(), fmt::format("worker-{}", number).c_str());
+    services_[number] = std::make_unique<service>(
+        on, use_, std::move(sockets_.by_worker[number]), log_.for_worker(static_cast<int>(number)));
+    services_[number]->start();
+    ++running_;
+}
+
+void workforce::end(net::worker& on) noexcept
+{
+    std::unique_ptr<service> const ended = std::move(services_[on.number()]);
+    for (std::size_t i = 0; i < close_reason_count; ++i)
+        closed_.at(i) += ended->closed().value(static_cast<close_reason>(i));
+    --running_;
+    std::uint64_t const one = 1;
+    static_cast<void>(!::write(ended_.get(), &one, sizeof one));
+}
+
+void workforce::drain()
+{
+    pool_.broadcast([this](net::worker& on) { services_[on.number()]->drain(); });
+}
+
+void workforce::interrupt()
+{
+    pool_.broadcast([this](net::worker& on) {
+        services_[on.number()]->drain();
+        on.interrupt_all();
+        on.stop();
+    });
+}
+
+void workforce::take_ended() noexcept
+{
+    std::uint64_t count = 0;
+    static_cast<void>(!::read(ended_.get(), &count, sizeof count));
+}
+
+} // namespace cleat::app
