@@ -1,0 +1,131 @@
+#include "attempt.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cleat::bench {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+std::uint64_t ns(clock::duration d) noexcept
+{
+    return static_cast<std::uint64_t>(
+        std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count(), 0));
+}
+
+} // namespace
+
+attempt::attempt(generator& of, moment intended)
+    : of_{of}, counts_{of.counts()}, asked_{intended}, counted_{of.counted(intended)}
+{
+    of_.launched();
+    began_ = clock::now();
+    begin_transaction(intended);
+    if (counted_) {
+        ++counts_.connections;
+        counts_.slip.record(ns(began_ - intended));
+    }
+}
+
+attempt::~attempt()
+{
+    if (open_)
+        failed("unfinished");
+    of_.ended();
+}
+
+void attempt::begin_transaction(moment from)
+{
+    asked_ = from;
+    open_ = true;
+    if (!counted_)
+        return;
+    ++counts_.attempts;
+    ++counts_.at(of_.since_begin(from)).attempted;
+}
+
+void attempt::failed_to_start(error_code ec)
+{
+    std::string kind = kind_of(stage::start, ec, nullptr);
+    stage_ = client_limit({stage::start, kind}) ? stage::start : stage::connect;
+    failed(std::move(kind));
+}
+
+void attempt::connected()
+{
+    connected_ = clock::now();
+    stage_ = stage::handshake;
+    if (counted_)
+        counts_.tcp.record(ns(connected_ - began_));
+}
+
+void attempt::failed_to_connect(error_code ec)
+{
+    stage_ = stage::connect;
+    failed(kind_of(stage_, ec, nullptr));
+}
+
+void attempt::shaken(tls::handshake_info const& agreed, bool offered)
+{
+    stage_ = stage::request;
+    if (!counted_)
+        return;
+    (agreed.resumed ? counts_.tls_resumed : counts_.tls).record(ns(clock::now() - connected_));
+    ++(agreed.resumed ? counts_.resumed : counts_.full);
+    counts_.offered += offered ? 1 : 0;
+    counts_.agree(agreed.version, agreed.cipher, agreed.group);
+}
+
+void attempt::asks_again()
+{
+    begin_transaction(clock::now());
+}
+
+void attempt::asking(std::size_t bytes)
+{
+    asking_ = clock::now();
+    first_byte_ = false;
+    stage_ = stage::answer;
+    counts_.bytes_up += counted_ ? bytes : 0;
+}
+
+void attempt::received(std::size_t bytes)
+{
+    if (!counted_ || bytes == 0)
+        return;
+    counts_.bytes_down += bytes;
+    if (!std::exchange(first_byte_, true))
+        counts_.first_byte.record(ns(clock::now() - asking_));
+}
+
+void attempt::answered()
+{
+    open_ = false;
+    if (!counted_)
+        return;
+    moment const now = clock::now();
+    std::uint64_t const response = ns(now - asked_);
+    ++counts_.ok;
+    counts_.response.record(response);
+    interval& here = counts_.at(of_.since_begin(now));
+    ++here.ok;
+    here.response_ns += response;
+    here.response_ns_max = std::max(here.response_ns_max, response);
+}
+
+void attempt::failed(error_code ec, tls::engine const& engine)
+{
+    failed(kind_of(stage_, ec, &engine));
+}
+
+void attempt::failed(std::string kind)
+{
+    open_ = false;
+    if (!counted_)
+        return;
+    ++counts_.failures[{stage_, std::move(kind)}];
+    ++counts_.at(of_.since_begin(clock::now())).failed;
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,360 @@
+#include "command_line.hpp"
+#include "compare/compare_words.hpp"
+#include "lists.hpp"
+#include "load_words.hpp"
+#include "times.hpp"
+
+#include <cleat/tls/context.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace cleat::bench {
+namespace {
+
+constexpr char const* epilogue =
+    "\nExamples:\n"
+    "  cleat-bench load localhost:8443                     ten connections, for ten seconds\n"
+    "  cleat-bench load -r 500 -d 30s localhost:8443       500 new connections a second\n"
+    "  cleat-bench load --reuse 4 localhost:8443           three of four resume a session\n"
+    "  cleat-bench load --phases 100-2000/60s --html r.html https://localhost:8443/1k\n";
+
+// The command line as it can be typed again.
+std::string typed(std::span<char const* const> arguments)
+{
+    std::string text = "cleat-bench";
+    for (char const* const each : arguments.subspan(1)) {
+        std::string_view const word{each};
+        bool const plain =
+            !word.empty() &&
+            word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "-_.,:/=+@%[]") == std::string_view::npos;
+        text += ' ';
+        if (plain) {
+            text += word;
+            continue;
+        }
+        text += '\'';
+        for (char const c : word)
+            text += c == '\'' ? std::string{"'\\''"} : std::string(1, c);
+        text += '\'';
+    }
+    return text;
+}
+
+std::string version_text()
+{
+    return fmt::format("cleat-bench {} on {}\n", CLEAT_VERSION, tls::library_version());
+}
+
+template <class Wish>
+Wish with_command(Wish wish, std::span<char const* const> arguments)
+{
+    wish.load.command = typed(arguments);
+    return wish;
+}
+
+// A staircase is an open loop whose phases are its steps.
+struct staircase_words
+{
+    load_words load;
+    double from = 100;
+    double to = 10'000;
+    double step = 100;
+    std::string hold = "2s";
+    std::string arrivals = "constant";
+
+    void add_to(CLI::App& app)
+    {
+        app.add_option("--from", from, "rate of the first step, per second")->capture_default_str();
+        app.add_option("--to", to, "rate of the last; it ends before where the server breaks")
+            ->capture_default_str();
+        app.add_option("--step", step, "from each step to the next")->capture_default_str();
+        app.add_option("--hold", hold, "how long a step is")->capture_default_str();
+        app.add_option("--arrivals", arrivals, "constant gaps, or poisson as of many users")
+            ->check(CLI::IsMember({"constant", "poisson"}))
+            ->capture_default_str();
+        load.add_limits(app);
+        load.add_tls(app);
+        load.add_exchange(app);
+        load.add_output(app);
+        load.add_target(app);
+    }
+
+    [[nodiscard]] do_staircase make()
+    {
+        auto const length = parse_length(hold);
+        if (!length || *length < std::chrono::milliseconds{100})
+            throw std::runtime_error{
+                fmt::format("--hold {}: a length of time, at least 100ms", hold)};
+        if (!(from > 0 && step > 0 && to >= from) || (to - from) / step > 10'000)
+            throw std::runtime_error{fmt::format(
+                "--from {} --to {} --step {}: rates go up from more than 0, in at most 10000 steps",
+                from, to, step)};
+        std::string phases;
+        for (double rate = from; rate <= to * (1 + 1e-9); rate += step)
+            phases += fmt::format("{}{}/{}ns", phases.empty() ? "" : ",", rate, length->count());
+        load.phases = phases;
+        load.arrivals = arrivals;
+        // Four points of the timeline for each step.
+        load.interval = fmt::format("{}ns", length->count() / 4);
+        do_staircase wish{load.make()};
+        wish.load.asked.front() = {
+            "staircase", fmt::format(
+                             "{:g}/s to {:g}/s in steps of {:g}/s, {} each, {}", from, to, step,
+                             hold, arrivals)};
+        return wish;
+    }
+};
+
+// THREADS CONNECTIONS MESSAGES SIZE, in the order that the old Asio benchmark has them, or options.
+struct transfer_words
+{
+    load_words load;
+    std::vector<std::string> old;
+    std::string target;
+    unsigned threads = 1;
+    unsigned connections = 4;
+    unsigned messages = 100;
+    std::string size = "1M";
+    std::string direction = "down";
+    bool echo = false;
+
+    void add_to(CLI::App& app)
+    {
+        app.add_option("-t,--threads", threads, "of the generator")->capture_default_str();
+        app.add_option("-c,--connections", connections, "at once")->capture_default_str();
+        app.add_option("-m,--messages", messages, "on each connection")->capture_default_str();
+        app.add_option("-s,--size", size, "of a message: 10M")->capture_default_str();
+        app.add_option(
+               "--direction", direction,
+               "down: GET PATH or /SIZE; up: POST; both: what is sent comes back (an echo server, "
+               "no "
+               "HTTP)")
+            ->check(CLI::IsMember({"down", "up", "both"}))
+            ->capture_default_str();
+        app.add_option("--path", load.path, "of the request");
+        load.add_limits(app);
+        load.add_tls(app);
+        load.add_output(app);
+        app.add_option("--target", target, "HOST:PORT or https://HOST:PORT/PATH");
+        app.add_option("words", old, "TARGET, or THREADS CONNECTIONS MESSAGES SIZE with --target")
+            ->expected(1, 5);
+    }
+
+    [[nodiscard]] do_transfer make()
+    {
+        read_old_order();
+        auto const bytes = parse_size(size);
+        if (!bytes || *bytes == 0)
+            throw std::runtime_error{
+                fmt::format("--size {}: write a number of bytes like 1024, 16K or 10M", size)};
+        if (threads == 0 || connections == 0 || messages == 0)
+            throw std::runtime_error{"--threads, --connections and --messages: at least 1 each"};
+        do_transfer wish;
+        wish.size = *bytes;
+        wish.up = direction != "down";
+        wish.down = direction != "up";
+        load.target = target;
+        load.workers = std::to_string(threads);
+        load.connections = connections;
+        load.requests = messages;
+        load.transactions = std::uint64_t{connections} * messages;
+        load.duration = "1h";
+        load.quiet = true;
+        if (direction == "down") {
+            if (load.path.empty())
+                load.path = fmt::format("/{}", *bytes);
+            load.size = std::to_string(*bytes);
+        } else if (direction == "up") {
+            load.method = "POST";
+            load.body_size = std::to_string(*bytes);
+        } else {
+            if (*bytes > (std::uint64_t{256} << 20))
+                throw std::runtime_error{fmt::format("--size {}: at most 256M", size)};
+            load.raw = std::string(*bytes, 'x');
+            load.size = std::to_string(*bytes);
+        }
+        wish.load = load.make();
+        return wish;
+    }
+
+private:
+    void read_old_order()
+    {
+        if (old.size() == 1 || old.size() == 5) {
+            if (!target.empty())
+                throw std::runtime_error{"the target is given twice"};
+            target = old.back();
+            old.pop_back();
+        }
+        if (!old.empty() && old.size() != 4)
+            throw std::runtime_error{
+                "give THREADS CONNECTIONS MESSAGES SIZE and the target: 8 4 250 10M HOST:PORT"};
+        if (target.empty())
+            throw std::runtime_error{"the target is missing: add HOST:PORT"};
+        if (old.empty())
+            return;
+        unsigned* const into[] = {&threads, &connections, &messages};
+        for (std::size_t i = 0; i != 3; ++i) {
+            auto const number = parse_size(old[i]);
+            if (!number || *number == 0 || *number > 1'000'000'000)
+                throw std::runtime_error{fmt::format("{}: not a number from 1", old[i])};
+            *into[i] = static_cast<unsigned>(*number);
+        }
+        size = old[3];
+    }
+};
+
+struct idle_words
+{
+    load_words load;
+    std::string counts = "1000,2000,3000,4000";
+    std::string settle = "500ms";
+
+    void add_to(CLI::App& app)
+    {
+        app.add_option("-n,--counts", counts, "how many connections are held, ascending")
+            ->capture_default_str();
+        app.add_option(
+               "--settle", settle, "how long each level is left alone before it is looked at")
+            ->capture_default_str();
+        load.add_limits(app);
+        load.add_tls(app);
+        load.add_exchange(app);
+        load.add_output(app);
+        load.add_target(app);
+    }
+
+    [[nodiscard]] do_idle make()
+    {
+        do_idle wish;
+        for (std::string_view const item : comma_separated(counts)) {
+            auto const number = parse_size(item);
+            if (!number || *number == 0 || *number > 1'000'000 ||
+                (!wish.counts.empty() && *number <= wish.counts.back()))
+                throw std::runtime_error{
+                    fmt::format("--counts {}: numbers that go up, such as 1000,2000,4000", counts)};
+            wish.counts.push_back(static_cast<unsigned>(*number));
+        }
+        auto const length = parse_length(settle);
+        if (!length)
+            throw std::runtime_error{fmt::format("--settle {}: a length of time", settle)};
+        wish.settle = *length;
+        if (load.server_pids.empty())
+            throw std::runtime_error{"--server-pid is missing: whose memory is to be measured?"};
+        load.connections = wish.counts.empty() ? 1 : wish.counts.back();
+        load.headers.emplace_back("Connection: keep-alive");
+        load.keep_alive = true;
+        wish.load = load.make();
+        return wish;
+    }
+};
+
+} // namespace
+
+command parse_command_line(std::span<char const* const> arguments)
+{
+    CLI::App app{"cleat-bench finds out what a TLS server can do, and lays servers side by side."};
+    app.require_subcommand(1);
+    app.set_version_flag("--version", version_text);
+    app.footer(epilogue);
+
+    load_words loading;
+    CLI::App* const load = app.add_subcommand(
+        "load", "transactions against one server: a closed loop, or an open one with --rate");
+    loading.add_when(*load);
+    loading.add_limits(*load);
+    loading.add_tls(*load);
+    loading.add_exchange(*load);
+    loading.add_output(*load);
+    loading.add_target(*load);
+    load->footer(epilogue);
+
+    staircase_words climbing;
+    CLI::App* const staircase = app.add_subcommand(
+        "staircase", "steps the rate up until the server breaks: its highest rates, and the knee");
+    climbing.add_to(*staircase);
+
+    transfer_words moving;
+    CLI::App* const transfer =
+        app.add_subcommand("transfer", "messages of one size: MB/s and CPU per GB");
+    moving.add_to(*transfer);
+
+    idle_words holding;
+    CLI::App* const idle =
+        app.add_subcommand("idle", "holds connections open: memory of the server for each of them");
+    holding.add_to(*idle);
+
+    do_probe asking;
+    CLI::App* const probe =
+        app.add_subcommand("probe", "what a server chooses and offers, and a verdict in words");
+    probe->add_option("targets", asking.targets, "HOST, HOST:PORT or https://HOST:PORT/")
+        ->required();
+    probe->add_option(
+        "--ca", asking.authorities, "PEM file of authorities; otherwise the system's");
+    probe->add_option("--name", asking.name, "name to ask for and to verify; otherwise the host");
+    probe->add_option("--timeout", asking.timeout, "of each connection")->capture_default_str();
+    probe->add_option("--json", asking.json, "write all findings to this file");
+    probe->add_flag("--strict", asking.strict, "exit code 1 where anything is weak");
+
+    do_merge merging;
+    CLI::App* const merge = app.add_subcommand(
+        "merge", "add up the results of several generators that ran at the same time");
+    merge->add_option("files", merging.files, "results of `load --json`")->required();
+    merge->add_option("--json", merging.to.json, "write the sum to this file");
+    merge->add_option("--html", merging.to.html, "write a report with charts to this file");
+    merge->add_option("--name", merging.name, "what to call the sum");
+
+    do_report reporting;
+    CLI::App* const report = app.add_subcommand(
+        "report", "one HTML file with charts, from any results; it needs no network");
+    report->add_option("files", reporting.files, "results of `--json`")->required();
+    report->add_option("--out", reporting.out, "the file to write")->required();
+
+    compare_words comparing;
+    CLI::App* const compare = app.add_subcommand(
+        "compare", "starts servers with equal settings and lays them side by side");
+    comparing.add_to(*compare);
+
+    try {
+        app.parse(static_cast<int>(arguments.size()), arguments.data());
+        if (merge->parsed())
+            return merging;
+        if (report->parsed())
+            return reporting;
+        if (probe->parsed())
+            return asking;
+        if (compare->parsed()) {
+            do_compare wish = comparing.make();
+            wish.command = typed(arguments);
+            return wish;
+        }
+        if (staircase->parsed())
+            return with_command(climbing.make(), arguments);
+        if (transfer->parsed())
+            return with_command(moving.make(), arguments);
+        if (idle->parsed())
+            return with_command(holding.make(), arguments);
+        do_load wish = loading.make();
+        wish.command = typed(arguments);
+        return wish;
+    } catch (CLI::Success const& asked) {
+        // --help and --version, of the program or of a subcommand.
+        if (dynamic_cast<CLI::CallForVersion const*>(&asked) != nullptr)
+            return do_print{asked.what(), 0};
+        for (CLI::App* const each : app.get_subcommands())
+            return do_print{each->help("cleat-bench"), 0};
+        return do_print{app.help(), 0};
+    } catch (CLI::ParseError const& wrong) {
+        return do_print{fmt::format("cleat-bench: {}\nTry: cleat-bench --help\n", wrong.what()), 2};
+    } catch (std::runtime_error const& wrong) {
+        return do_print{fmt::format("cleat-bench: {}\n", wrong.what()), 2};
+    }
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,346 @@
+#include "compare/compare.hpp"
+#include "compare/figures.hpp"
+#include "compare/measure.hpp"
+#include "environment.hpp"
+#include "load.hpp"
+#include "report.hpp"
+
+#include <cleat/tls/context.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+
+#include <sched.h>
+
+namespace cleat::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A preset that is here.
+struct present
+{
+    preset const* what;
+    fs::path program;
+};
+
+// Threads that are made from now on inherit it.
+void run_on(std::vector<int> const& cores)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int const core : cores)
+        CPU_SET(static_cast<std::size_t>(core), &set);
+    if (::sched_setaffinity(0, sizeof set, &set) != 0)
+        throw std::runtime_error{
+            fmt::format("--client-cores {}: may not be used here", fmt::join(cores, ","))};
+}
+
+std::vector<present> find_servers(do_compare const& wish, comparison& told)
+{
+    std::vector<present> found;
+    for (std::string const& name : wish.servers) {
+        preset const* const what = find_preset(name);
+        std::optional<fs::path> program = find_program(*what, wish.programs);
+        if (program)
+            found.push_back({what, std::move(*program)});
+        else
+            told.absent.emplace_back(name, fmt::format("it is not here: {}", what->install));
+    }
+    if (found.empty()) {
+        std::string cures;
+        for (std::string const& name : wish.servers)
+            cures += fmt::format("\n  {}: {}", name, find_preset(name)->install);
+        throw std::runtime_error{"none of the servers is here:" + cures};
+    }
+    return found;
+}
+
+// Its first line, or why there is none.
+std::string version_of(present const& one, workshop& in, interruption& stop)
+{
+    try {
+        std::string said = run_to_end(
+            {{one.program.string(), one.what->version},
+             {},
+             in.folder() / "version.log",
+             stop.before()});
+        // Some begin with an empty line, or with what they are about to do.
+        for (std::string_view const word : {"stunnel ", "version"})
+            if (std::size_t const at = said.find(word); at != std::string::npos) {
+                std::size_t const begin = said.rfind('\n', at);
+                said.erase(0, begin == std::string::npos ? 0 : begin + 1);
+                break;
+            }
+        if (said.starts_with("cleat"))
+            std::ranges::replace(said, '\n', ' ');
+        said.erase(std::min(said.find('\n'), said.size()));
+        return said;
+    } catch (std::runtime_error const& e) {
+        return fmt::format("unknown: {}", e.what());
+    }
+}
+
+std::string contents(fs::path const& of)
+{
+    std::ifstream file{of, std::ios::binary};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+// contest is a comparison while it runs.
+class contest
+{
+public:
+    contest(do_compare const& wish, comparison& told, interruption& stop)
+        : wish_{wish}
+        , told_{told}
+        , stop_{stop}
+        , place_{stop.before()}
+        , here_{find_servers(wish, told)}
+    {
+        start_origin();
+        for (auto const& [name, why] : told_.absent)
+            tell(fmt::format("{} is left out: {}", name, why));
+        for (present const& each : here_)
+            told_.versions.emplace_back(each.what->name, version_of(each, place_, stop_));
+    }
+
+    // All scenarios, A B C A B C.
+    void run()
+    {
+        for (scenario const& what : wish_.scenarios) {
+            told_.trials.push_back({what, {}, {}, {}});
+            trial& one = told_.trials.back();
+            try {
+                run(one);
+            } catch (tls::spec_error const& e) {
+                one.skipped = fmt::format("this client cannot do it: {}", e.what());
+                tell(fmt::format("{}: {}", what.name, one.skipped));
+            } catch (interrupted const&) {
+                told_.partial = true;
+            }
+            one.base = choose_base(one, told_.base_asked);
+            if (told_.partial)
+                return;
+        }
+    }
+
+private:
+    static fs::path origin_program(do_compare const& wish)
+    {
+        fs::path const found = wish.programs / "perf-origin";
+        if (!fs::exists(found))
+            throw std::runtime_error{fmt::format(
+                "{} is missing, the server behind the servers: build it (perf-origin), or name the "
+                "folder where it is with --binaries",
+                found.string())};
+        return found;
+    }
+
+    void run(trial& one)
+    {
+        static_cast<void>(tls::context{client_for(one.what)}); // Whether this client can do it.
+        for (present const& each : here_) {
+            contender& server = one.servers.emplace_back();
+            server.name = each.what->name;
+            server.rounds.resize(wish_.rounds);
+            if (each.what->one_worker && wish_.workers != 1)
+                server.left_out = "left out: it has one worker only";
+        }
+        for (unsigned round = 0; round != wish_.rounds; ++round)
+            for (std::size_t i = 0; i != here_.size(); ++i) {
+                if (stop_.asked())
+                    throw interrupted{};
+                if (one.servers[i].left_out.empty())
+                    run(one, here_[i], one.servers[i], round);
+            }
+    }
+
+    void run(trial const& in, present const& one, contender& into, unsigned round)
+    {
+        try {
+            if (origin_->process.ended())
+                start_origin();
+            server on = start(in.what, one);
+            into.command = on.command;
+            into.config = on.config;
+            round_figures found = measure(in.what, on, wish_.client_cores.size(), stop_);
+            if (std::optional<std::string> const end = on.process.ended())
+                into.complaints.push_back(
+                    fmt::format("round {}: it {} while it was measured", round + 1, *end));
+            if (origin_ended(into, round))
+                return;
+            found.load.environment = told_.environment;
+            found.load.command = told_.command;
+            found.load.name = fmt::format("{}: {}, round {}", in.what.name, into.name, round + 1);
+            if (in.what.kind != activity::idle && found.load.counts.ok == 0)
+                give_up(into, fmt::format("nothing succeeded{}", kinds_of(found)));
+            tell_round(in, into, found, round);
+            into.rounds[round] = std::move(found);
+        } catch (start_failure const& e) {
+            if (origin_ended(into, round))
+                return;
+            if (starts_plainly(one))
+                into.left_out = fmt::format("left out: it cannot do this: {}", e.brief);
+            else
+                give_up(into, fmt::format("it does not start: {}", e.what()));
+            tell(fmt::format("{}: {}: {}", in.what.name, into.name, into.left_out));
+        } catch (interrupted const&) {
+            throw;
+        } catch (std::runtime_error const& e) {
+            if (origin_ended(into, round))
+                return;
+            give_up(into, e.what());
+            tell(fmt::format("{}: {}: {}", in.what.name, into.name, into.left_out));
+        }
+    }
+
+    void start_origin()
+    {
+        origin_.reset();
+        origin_.emplace(
+            bench::start_origin(origin_program(wish_), wish_.client_cores, place_, stop_));
+    }
+
+    // Without it nothing can succeed, and that is no server's fault.
+    bool origin_ended(contender& into, unsigned round)
+    {
+        std::optional<std::string> const end = origin_->process.ended();
+        if (!end)
+            return false;
+        into.complaints.push_back(fmt::format(
+            "round {} is not counted: the origin behind the server {}", round + 1, *end));
+        tell(fmt::format("{}: {}", into.name, into.complaints.back()));
+        return true;
+    }
+
+    static void give_up(contender& on, std::string why)
+    {
+        on.left_out = std::move(why);
+        on.at_fault = true;
+    }
+
+    static std::string kinds_of(round_figures const& of)
+    {
+        std::string text;
+        for (auto const& [what, count] : of.load.counts.failures)
+            text += fmt::format("; {}: {}", name_of(what.where), what.kind);
+        return text;
+    }
+
+    server start(scenario const& what, present const& one)
+    {
+        setting use;
+        use.upstream = origin_->port;
+        fs::path const pem = place_.certificate(what.key);
+        use.pem = pem.string();
+        use.groups = what.groups;
+        use.tls = what.tls;
+        use.ciphers = what.ciphers;
+        use.session_ids = what.session_ids;
+        use.workers = wish_.workers;
+        use.cores = wish_.server_cores;
+        // Only the server that was started here has this certificate: nobody else's is measured
+        // who was quicker to take the port.
+        tls::context_spec client = client_for(what);
+        client.verify = tls::peer_verification::required;
+        client.verify_authorities = contents(fs::path{pem}.replace_extension(".crt"));
+        client.verify_origin = "the certificate";
+        return bench::start(*one.what, one.program, std::move(use), client, place_, stop_);
+    }
+
+    // Whether a server that does not start does so where nothing special is asked of it.
+    bool starts_plainly(present const& one)
+    {
+        try {
+            static_cast<void>(start(scenario{}, one));
+            return true;
+        } catch (start_failure const&) {
+            return false;
+        }
+    }
+
+    void tell(std::string const& text) const
+    {
+        if (!wish_.quiet)
+            fmt::print(stderr, "{}\n", text);
+    }
+
+    void tell_round(
+        trial const& in, contender const& of, round_figures const& found, unsigned round) const
+    {
+        bool const idle = in.what.kind == activity::idle;
+        std::optional<double> const value = found[idle ? metric::memory : metric::cpu];
+        tell(fmt::format(
+            "{} {}/{}: {}: {}", in.what.name, round + 1, wish_.rounds, of.name,
+            !value ? "nothing succeeded"
+            : idle ? fmt::format("{:.0f} bytes a connection", *value)
+                   : fmt::format(
+                         "{:.1f} {} CPU a {}", *value / (in.what.bytes != 0 ? 1e6 : 1e3),
+                         in.what.bytes != 0 ? "ms" : "us", operation_name(in.what))));
+    }
+
+    do_compare const& wish_;
+    comparison& told_;
+    interruption& stop_;
+    workshop place_;
+    std::vector<present> here_;
+    std::optional<origin> origin_;
+};
+
+bool write_all(comparison const& told, do_compare const& wish)
+{
+    fmt::print("{}", to_text(told));
+    std::fflush(stdout);
+    try {
+        if (!wish.json.empty())
+            write_file(wish.json, to_json(told));
+        if (!wish.html.empty())
+            write_file(wish.html, to_html(representatives(told)));
+        return true;
+    } catch (std::runtime_error const& e) {
+        fmt::print(stderr, "cleat-bench: {}\n", e.what());
+        return false;
+    }
+}
+
+} // namespace
+
+int compare(do_compare const& wish)
+{
+    check_writable({wish.json, wish.html, wish.quiet});
+    raise_file_limit();
+    comparison told;
+    told.command = wish.command;
+    told.started = std::chrono::system_clock::now();
+    told.rounds = wish.rounds;
+    told.workers = wish.workers;
+    told.server_cores = wish.server_cores;
+    told.client_cores = wish.client_cores;
+    told.base_asked = wish.base.empty() ? wish.servers.front() : wish.base;
+    told.environment = describe_environment();
+    interruption stop;
+    adopt_orphans();
+    run_on(wish.client_cores);
+    try {
+        contest one{wish, told, stop};
+        one.run();
+    } catch (interrupted const&) {
+        told.partial = true;
+    }
+    bool const written = write_all(told, wish);
+    bool const any =
+        std::ranges::any_of(told.trials, [](trial const& each) { return !each.base.empty(); });
+    if (told.partial)
+        return 130;
+    return written && any && told.sound() ? 0 : 1;
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,139 @@
+#include "compare/compare_words.hpp"
+#include "compare/preset.hpp"
+#include "compare/scenario_files.hpp"
+#include "lists.hpp"
+
+#include <cleat/core/cpu_topology.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <system_error>
+
+namespace cleat::bench {
+namespace {
+
+[[noreturn]] void refuse(std::string const& text)
+{
+    throw std::runtime_error{text};
+}
+
+std::vector<std::string> preset_names()
+{
+    std::vector<std::string> found;
+    for (preset const& each : presets())
+        found.emplace_back(each.name);
+    return found;
+}
+
+std::vector<std::string> read_servers(std::string const& text)
+{
+    std::vector<std::string> found;
+    for (std::string_view const each : comma_separated(text)) {
+        std::string const name{each};
+        if (find_preset(name) == nullptr)
+            refuse(fmt::format(
+                "--servers {}: there is no server '{}': take some of {}", text, name,
+                fmt::join(preset_names(), ", ")));
+        if (std::ranges::find(found, name) != found.end())
+            refuse(fmt::format("--servers {}: {} is there twice", text, name));
+        found.push_back(name);
+    }
+    if (found.empty())
+        refuse("--servers: name one at least");
+    return found;
+}
+
+std::vector<int> read_cores(
+    std::string const& option, std::string const& text, std::vector<int> const& allowed,
+    int otherwise)
+{
+    if (text.empty())
+        return {otherwise};
+    auto const found = parse_cpu_list(text);
+    if (!found || found->empty())
+        refuse(fmt::format("{} {}: write numbers of cores, like 0 or 0-3,8", option, text));
+    for (int const core : *found)
+        if (std::ranges::find(allowed, core) == allowed.end())
+            refuse(fmt::format(
+                "{} {}: core {} may not be used here; these may: {}", option, text, core,
+                fmt::join(allowed, ",")));
+    return *found;
+}
+
+std::filesystem::path own_folder()
+{
+    std::error_code none;
+    return std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
+}
+
+} // namespace
+
+void compare_words::add_to(CLI::App& app)
+{
+    std::string const names = fmt::format("{}", fmt::join(preset_names(), ","));
+    app.add_option("--servers", servers, "which, with commas; by default all: " + names);
+    app.add_option(
+        "--scenario", scenarios,
+        "name of a scenario or path of a file, more than once; all: every one that there is "
+        "[full-ecdsa-p256]");
+    app.add_option("--rounds", rounds, "servers take turns so many times")
+        ->check(CLI::Range(1U, 1000U))
+        ->capture_default_str();
+    app.add_option("--workers", workers, "of each server")
+        ->check(CLI::Range(1U, 1024U))
+        ->capture_default_str();
+    app.add_option("--server-cores", server_cores, "of the servers, like 0-3 [the first]");
+    app.add_option("--client-cores", client_cores, "of the generator and the origin [the last]");
+    app.add_option("--base", base, "server that the others are compared with [the first]");
+    app.add_option(
+        "--binaries", binaries,
+        "folder of cleat, perf-origin and the controls [where cleat-bench is]");
+    app.add_option("--json", json, "write everything to this file");
+    app.add_option("--html", html, "write a report with charts to this file");
+    app.add_flag("-q,--quiet", quiet, "no progress");
+    app.footer(fmt::format(
+        "\nScenarios: {}.\nperf/scenarios/README.md says how to write one.\n\n"
+        "Examples:\n"
+        "  cleat-bench compare --servers cleat,nginx,hitch\n"
+        "  cleat-bench compare --scenario full-rsa-2048 --scenario resumed-4-tickets\n"
+        "  cleat-bench compare --scenario mine.scenario --base nginx --json found.json\n",
+        fmt::join(scenario_names(), ", ")));
+}
+
+do_compare compare_words::make() const
+{
+    do_compare wish;
+    if (servers.empty())
+        wish.servers = preset_names();
+    else
+        wish.servers = read_servers(servers);
+    for (std::string const& each : scenarios)
+        if (each == "all")
+            for (std::string const& name : scenario_names())
+                wish.scenarios.push_back(find_scenario(name));
+        else
+            wish.scenarios.push_back(find_scenario(each));
+    if (scenarios.empty())
+        wish.scenarios.push_back(find_scenario("full-ecdsa-p256"));
+    wish.rounds = rounds;
+    wish.workers = workers;
+    auto const allowed = allowed_cpus();
+    if (!allowed || allowed->empty())
+        refuse("the cores that may be used cannot be found out");
+    wish.server_cores = read_cores("--server-cores", server_cores, *allowed, allowed->front());
+    wish.client_cores = read_cores("--client-cores", client_cores, *allowed, allowed->back());
+    if (!base.empty() && std::ranges::find(wish.servers, base) == wish.servers.end())
+        refuse(fmt::format(
+            "--base {}: is not among the servers: {}", base, fmt::join(wish.servers, ", ")));
+    wish.base = base;
+    wish.programs = binaries.empty() ? own_folder() : std::filesystem::path{binaries};
+    wish.json = json;
+    wish.html = html;
+    wish.quiet = quiet;
+    return wish;
+}
+
+} // namespace cleat::bench

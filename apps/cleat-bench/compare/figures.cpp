@@ -1,0 +1,96 @@
+#include "compare/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cleat::bench {
+
+std::string_view name_of(metric what) noexcept
+{
+    switch (what) {
+    case metric::cpu:
+        return "cpu_ns";
+    case metric::rate:
+        return "rate";
+    case metric::p50:
+        return "p50_ns";
+    case metric::p99:
+        return "p99_ns";
+    case metric::memory:
+        break;
+    }
+    return "memory_bytes";
+}
+
+std::vector<std::optional<double>> contender::column(metric what) const
+{
+    std::vector<std::optional<double>> found;
+    for (std::optional<round_figures> const& each : rounds)
+        found.push_back(each ? (*each)[what] : std::nullopt);
+    return found;
+}
+
+std::optional<double> contender::typical(metric what) const
+{
+    std::vector<double> found;
+    for (std::optional<double> const& each : column(what))
+        if (each)
+            found.push_back(*each);
+    if (found.empty())
+        return std::nullopt;
+    return median(std::move(found));
+}
+
+bool contender::measured() const noexcept
+{
+    return std::ranges::any_of(rounds, [](auto const& each) { return each.has_value(); });
+}
+
+contender const* trial::find(std::string_view name) const noexcept
+{
+    auto const found = std::ranges::find(servers, name, &contender::name);
+    return found == servers.end() ? nullptr : &*found;
+}
+
+bool comparison::sound() const noexcept
+{
+    return std::ranges::none_of(trials, [](trial const& each) {
+        return std::ranges::any_of(each.servers, &contender::at_fault);
+    });
+}
+
+std::string choose_base(trial const& of, std::string const& asked)
+{
+    contender const* const wanted = of.find(asked);
+    if (wanted != nullptr && wanted->measured())
+        return asked;
+    auto const first = std::ranges::find_if(of.servers, &contender::measured);
+    return first == of.servers.end() ? "" : first->name;
+}
+
+std::vector<result> representatives(comparison const& of)
+{
+    std::vector<result> found;
+    for (trial const& each : of.trials) {
+        if (each.what.kind == activity::idle)
+            continue;
+        for (contender const& server : each.servers) {
+            std::vector<round_figures const*> rounds;
+            for (std::optional<round_figures> const& one : server.rounds)
+                if (one && (*one)[metric::cpu])
+                    rounds.push_back(&*one);
+            if (rounds.empty())
+                continue;
+            std::ranges::sort(
+                rounds, {}, [](round_figures const* one) { return *(*one)[metric::cpu]; });
+            found.push_back(rounds[(rounds.size() - 1) / 2]->load);
+            found.back().name = of.trials.size() == 1
+                                    ? server.name
+                                    : fmt::format("{}: {}", each.what.name, server.name);
+        }
+    }
+    return found;
+}
+
+} // namespace cleat::bench

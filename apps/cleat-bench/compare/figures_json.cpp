@@ -1,0 +1,167 @@
+// The document of a comparison, version 1: {"cleat_bench": 1, "kind": "compare", ...}. What is null
+// was not measured.
+
+#include "compare/figures.hpp"
+#include "json.hpp"
+#include "result_json.hpp"
+#include "times.hpp"
+
+namespace cleat::bench {
+namespace {
+
+constexpr int document_version = 1;
+
+json::array in_json(std::vector<fact> const& facts)
+{
+    json::array found;
+    for (auto const& [name, value] : facts)
+        found.push_back(json::array{name, value});
+    return found;
+}
+
+json::value in_json(std::optional<double> value)
+{
+    return value ? json::value(*value) : json::value(nullptr);
+}
+
+std::string_view in_json(finding what)
+{
+    switch (what) {
+    case finding::one_round:
+        return "one round";
+    case finding::no_difference:
+        return "no difference shown";
+    case finding::less:
+        return "less";
+    case finding::more:
+        break;
+    }
+    return "more";
+}
+
+json::object in_json(scenario const& of)
+{
+    return {
+        {"name", of.name},
+        {"title", of.title},
+        {"kind", name_of(of.kind)},
+        {"operation", operation_name(of)},
+        {"key", of.key},
+        {"tls", of.tls},
+        {"groups", of.groups},
+        {"ciphers", of.ciphers},
+        {"ciphersuites", of.ciphersuites},
+        {"connections", of.connections},
+        {"answer", of.answer},
+        {"reuse", of.reuse},
+        {"session_ids", of.session_ids},
+        {"bytes", of.bytes},
+        {"messages", of.messages},
+        {"transactions", of.transactions},
+        {"warm_up", of.warm_up},
+        {"text", of.text},
+    };
+}
+
+json::object in_json(round_figures const& of, bool idle)
+{
+    json::object found;
+    for (metric const each : metrics)
+        found[name_of(each)] = in_json(of[each]);
+    if (idle) {
+        json::array points;
+        for (auto const& [connections, bytes] : of.idle)
+            points.push_back(json::object{{"connections", connections}, {"bytes", bytes}});
+        found["idle"] = std::move(points);
+    } else {
+        found["load"] = document_of(of.load);
+    }
+    return found;
+}
+
+json::object in_json(contender const& of, trial const& in)
+{
+    json::array rounds;
+    for (std::optional<round_figures> const& each : of.rounds)
+        rounds.push_back(
+            each ? json::value(in_json(*each, in.what.kind == activity::idle))
+                 : json::value(nullptr));
+    json::object medians;
+    json::object ratios;
+    contender const* const base = in.find(in.base);
+    for (metric const each : metrics) {
+        medians[name_of(each)] = in_json(of.typical(each));
+        auto const found = base == nullptr || base == &of
+                               ? std::nullopt
+                               : ratio_of(of.column(each), base->column(each));
+        if (found)
+            ratios[name_of(each)] = json::object{
+                {"median", found->median},
+                {"min", found->min},
+                {"max", found->max},
+                {"rounds", found->rounds},
+                {"verdict", in_json(found->says())}};
+    }
+    json::array complaints;
+    for (std::string const& each : of.complaints)
+        complaints.emplace_back(each);
+    return {
+        {"name", of.name},
+        {"command", of.command},
+        {"config", of.config},
+        {"left_out", of.left_out.empty() ? json::value(nullptr) : json::value(of.left_out)},
+        {"at_fault", of.at_fault},
+        {"complaints", std::move(complaints)},
+        {"medians", std::move(medians)},
+        {"ratios", std::move(ratios)},
+        {"rounds", std::move(rounds)},
+    };
+}
+
+json::object in_json(trial const& of)
+{
+    json::array servers;
+    for (contender const& each : of.servers)
+        servers.push_back(in_json(each, of));
+    return {
+        {"scenario", in_json(of.what)},
+        {"skipped", of.skipped.empty() ? json::value(nullptr) : json::value(of.skipped)},
+        {"base", of.base.empty() ? json::value(nullptr) : json::value(of.base)},
+        {"servers", std::move(servers)},
+    };
+}
+
+json::array in_json(std::vector<int> const& numbers)
+{
+    json::array found;
+    for (int const each : numbers)
+        found.emplace_back(each);
+    return found;
+}
+
+} // namespace
+
+std::string to_json(comparison const& of)
+{
+    json::array trials;
+    for (trial const& each : of.trials)
+        trials.push_back(in_json(each));
+    json::object const document{
+        {"cleat_bench", document_version},
+        {"kind", "compare"},
+        {"command", of.command},
+        {"started", in_utc(of.started)},
+        {"partial", of.partial},
+        {"rounds", of.rounds},
+        {"workers", of.workers},
+        {"server_cores", in_json(of.server_cores)},
+        {"client_cores", in_json(of.client_cores)},
+        {"environment", in_json(of.environment)},
+        {"versions", in_json(of.versions)},
+        {"absent", in_json(of.absent)},
+        {"trials", std::move(trials)},
+    };
+    return json::serialize(document) + '\n';
+}
+
+} // namespace cleat::bench

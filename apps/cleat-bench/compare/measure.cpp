@@ -1,0 +1,181 @@
+#include "compare/measure.hpp"
+#include "compare/quiet_client.hpp"
+#include "processes.hpp"
+#include "run.hpp"
+#include "times.hpp"
+
+#include <cleat/tls/context.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace cleat::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+// What a server does behind the last answer is done by then, and belongs to what came before.
+constexpr auto settling = 50ms;
+constexpr auto idle_settling = 500ms;
+constexpr unsigned idle_steps = 4;
+// A round that takes longer ends there, with what was done until then.
+constexpr auto round_max = 120s;
+constexpr auto idle_patience = 5s;
+
+ended_run run(load_spec const& use, interruption& stop)
+{
+    ended_run found = run_load(use);
+    if (found.partial) {
+        stop.note();
+        throw interrupted{};
+    }
+    return found;
+}
+
+std::uint64_t operations_of(scenario const& what)
+{
+    return what.kind == activity::handshake ? what.transactions : what.messages;
+}
+
+round_figures measure_load(
+    scenario const& what, server& on, std::size_t client_workers, interruption& stop)
+{
+    load_spec const use = load_for(what, on.at, operations_of(what), client_workers);
+    std::vector<int> const pids{on.process.pid()};
+    std::this_thread::sleep_for(settling);
+    std::chrono::nanoseconds const before = on.process.cpu();
+    ended_run ended = run(use, stop);
+    std::this_thread::sleep_for(settling);
+    std::chrono::nanoseconds const spent = on.process.cpu() - before;
+
+    round_figures found;
+    result& load = found.load;
+    load.target = use.target;
+    load.started = ended.started;
+    load.measured = ended.measured;
+    load.counts = std::move(ended.counts);
+    load.worker_cpu = std::move(ended.worker_cpu);
+    load.server = server_side{pids, spent};
+    load.verdict = judge(load);
+    load.asked = {
+        {"scenario", what.name},
+        {"closed loop", fmt::format("{} connections", what.connections)},
+        {"TLS", what.tls}};
+    found[metric::memory] = static_cast<double>(pss_of(pids));
+    if (load.counts.ok == 0)
+        return found;
+    double const count = static_cast<double>(load.counts.ok);
+    double const bytes = count * static_cast<double>(what.bytes);
+    double const seconds = in_seconds(load.measured);
+    bool const moves = what.kind != activity::handshake;
+    found[metric::cpu] = static_cast<double>(spent.count()) / (moves ? bytes / 1e9 : count);
+    found[metric::rate] = moves ? bytes / seconds : load.rate();
+    found[metric::p50] = static_cast<double>(load.counts.response.percentile(50));
+    found[metric::p99] = static_cast<double>(load.counts.response.percentile(99));
+    return found;
+}
+
+round_figures measure_idle(scenario const& what, server& on, interruption& stop)
+{
+    tls::context const client{client_for(what)};
+    std::vector<quiet_client> held; // Goes before the context that it is made of.
+    round_figures found;
+    for (unsigned step = 1; step <= idle_steps; ++step) {
+        std::size_t const wanted = std::size_t{what.connections} * step / idle_steps;
+        while (held.size() < wanted) {
+            if (stop.asked())
+                throw interrupted{};
+            attempted one = shake_hands(on.at, client, idle_patience);
+            if (!one.failure.empty())
+                throw std::runtime_error{fmt::format(
+                    "only {} of {} connections could be opened: {}", held.size(), what.connections,
+                    one.failure)};
+            held.push_back(std::move(one.client));
+        }
+        std::this_thread::sleep_for(idle_settling);
+        found.idle.emplace_back(
+            static_cast<double>(held.size()), static_cast<double>(pss_of({on.process.pid()})));
+    }
+    found[metric::memory] = slope(found.idle);
+    return found;
+}
+
+} // namespace
+
+tls::context_spec client_for(scenario const& what)
+{
+    using version = tls::protocol_version;
+    tls::context_spec spec = client_defaults();
+    bool const old = what.tls == "1.2";
+    spec.version_min = spec.version_max = old ? version::tls_1_2 : version::tls_1_3;
+    spec.groups = what.groups;
+    spec.server_name = "localhost";
+    // In TLS 1.2 the groups are also the curves that a certificate may be on; the servers, which
+    // have the scenario's alone, choose none of them for the key exchange.
+    if (old && what.key == "ecdsa-p256")
+        spec.groups += ":P-256";
+    if (old)
+        spec.ciphers = what.ciphers.empty()
+                           ? "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256"
+                           : what.ciphers;
+    else
+        spec.ciphersuites =
+            what.ciphersuites.empty() ? "TLS_AES_128_GCM_SHA256" : what.ciphersuites;
+    // Not every library offers this one by itself.
+    if (what.key == "ed25519")
+        spec.signature_algorithms = "ed25519";
+    return spec;
+}
+
+load_spec load_for(
+    scenario const& what, net::address const& to, std::uint64_t operations, std::size_t workers)
+{
+    load_spec use;
+    use.to = to;
+    use.target = net::to_string(to);
+    use.tls = client_for(what);
+    use.workers = workers;
+    use.duration = round_max;
+    use.reuse = {what.reuse, std::nullopt, !what.session_ids};
+    use.transactions = operations;
+    unsigned connections = what.connections;
+    exchange& say = use.say;
+    switch (what.kind) {
+    case activity::handshake:
+        // HTTP/1.0: the origin closes, so the server says close_notify behind the answer.
+        say.request = fmt::format("GET /{} HTTP/1.0\r\n\r\n", what.answer);
+        say.size = what.answer;
+        break;
+    case activity::transfer_down: {
+        std::uint64_t const each = std::max<std::uint64_t>(operations / connections, 1);
+        say.request = fmt::format("GET /{} HTTP/1.1\r\n\r\n", what.bytes);
+        say.size = what.bytes;
+        say.requests = static_cast<unsigned>(each);
+        use.transactions = each * connections;
+        break;
+    }
+    case activity::transfer_up:
+        say.request = fmt::format("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n", what.bytes) +
+                      std::string(what.bytes, 'x');
+        break;
+    case activity::idle:
+        say.request = "GET /1024 HTTP/1.0\r\n\r\n";
+        connections = 4;
+        break;
+    }
+    use.arrive = closed{connections};
+    return use;
+}
+
+round_figures measure(
+    scenario const& what, server& on, std::size_t client_workers, interruption& stop)
+{
+    if (what.warm_up != 0)
+        static_cast<void>(run(load_for(what, on.at, what.warm_up, client_workers), stop));
+    return what.kind == activity::idle ? measure_idle(what, on, stop)
+                                       : measure_load(what, on, client_workers, stop);
+}
+
+} // namespace cleat::bench

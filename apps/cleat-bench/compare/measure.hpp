@@ -1,0 +1,24 @@
+// measure: one scenario on one server that runs.
+
+#pragma once
+
+#include "compare/figures.hpp"
+#include "compare/interruption.hpp"
+#include "compare/server.hpp"
+#include "load_spec.hpp"
+
+namespace cleat::bench {
+
+/// client_for a scenario: what its clients offer, and nothing else, so that every server agrees to
+/// the same.
+[[nodiscard]] tls::context_spec client_for(scenario const& what);
+
+/// load_for a scenario, of so many transactions or messages.
+[[nodiscard]] load_spec load_for(
+    scenario const& what, net::address const& to, std::uint64_t operations, std::size_t workers);
+
+/// measure warms a server up and runs the scenario on it. Throws interrupted.
+[[nodiscard]] round_figures measure(
+    scenario const& what, server& on, std::size_t client_workers, interruption& stop);
+
+} // namespace cleat::bench

@@ -1,0 +1,264 @@
+#include "compare/scenario.hpp"
+#include "times.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+namespace cleat::bench {
+namespace {
+
+// Where a value stands, for what is said about it.
+struct entry
+{
+    std::string_view key;
+    std::string value;
+    std::string where; // FILE:LINE
+};
+
+[[noreturn]] void refuse(entry const& at, std::string const& cure)
+{
+    throw std::runtime_error{fmt::format("{}: {} = {}: {}", at.where, at.key, at.value, cure)};
+}
+
+std::string_view trimmed(std::string_view text)
+{
+    constexpr char const* blank = " \t\r";
+    std::size_t const first = text.find_first_not_of(blank);
+    if (first == std::string_view::npos)
+        return {};
+    return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+void choose(std::string& into, entry const& at, std::span<std::string_view const> from)
+{
+    if (std::ranges::find(from, at.value) == from.end())
+        refuse(at, fmt::format("write one of {}", fmt::join(from, ", ")));
+    into = at.value;
+}
+
+void number(std::uint64_t& into, entry const& at, std::uint64_t least, std::uint64_t most)
+{
+    std::uint64_t found = 0;
+    char const* const end = at.value.data() + at.value.size();
+    auto const read = std::from_chars(at.value.data(), end, found);
+    if (read.ec != std::errc{} || read.ptr != end || found < least || found > most)
+        refuse(at, fmt::format("write a number from {} to {}", least, most));
+    into = found;
+}
+
+void number(unsigned& into, entry const& at, unsigned least, unsigned most)
+{
+    std::uint64_t found = 0;
+    number(found, at, least, most);
+    into = static_cast<unsigned>(found);
+}
+
+void size(std::uint64_t& into, entry const& at, std::uint64_t most)
+{
+    auto const found = parse_size(at.value);
+    if (!found || *found == 0 || *found > most)
+        refuse(at, fmt::format("write a number of bytes like 1024, 16K or 1M, at most {}", most));
+    into = *found;
+}
+
+// Names of suites and groups go into the servers' configurations, where other letters would be
+// configuration themselves.
+void names(std::string& into, entry const& at)
+{
+    bool const plain = std::ranges::all_of(at.value, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '-' || c == '_' || c == ':';
+    });
+    if (!plain || at.value.empty())
+        refuse(at, "write names as OpenSSL does, with colons between them");
+    into = at.value;
+}
+
+constexpr std::array<std::string_view, 4> kinds{
+    "handshake", "transfer-down", "transfer-up", "idle"};
+constexpr std::array<std::string_view, 5> certificate_keys{
+    "ecdsa-p256", "rsa-2048", "rsa-3072", "rsa-4096", "ed25519"};
+constexpr std::array<std::string_view, 2> versions{"1.2", "1.3"};
+constexpr std::array<std::string_view, 2> yes_or_no{"yes", "no"};
+
+constexpr std::uint64_t many = 1'000'000'000;
+constexpr std::uint64_t message_max = std::uint64_t{1} << 30;
+
+using reader = void (*)(scenario&, entry const&);
+
+// What a file may say. `kinds_of` has the letters of the kinds that it means something for.
+struct word
+{
+    std::string_view key;
+    std::string_view kinds_of; // h(andshake) d(own) u(p) i(dle)
+    reader read;
+};
+
+constexpr std::array words{
+    word{"title", "hdui", [](scenario& s, entry const& at) { s.title = at.value; }},
+    word{
+        "kind", "hdui",
+        [](scenario& s, entry const& at) {
+            std::string found;
+            choose(found, at, kinds);
+            s.kind = static_cast<activity>(std::ranges::find(kinds, found) - kinds.begin());
+        }},
+    word{"key", "hdui", [](scenario& s, entry const& at) { choose(s.key, at, certificate_keys); }},
+    word{"tls", "hdui", [](scenario& s, entry const& at) { choose(s.tls, at, versions); }},
+    word{"groups", "hdui", [](scenario& s, entry const& at) { names(s.groups, at); }},
+    word{"ciphers", "hdui", [](scenario& s, entry const& at) { names(s.ciphers, at); }},
+    word{"ciphersuites", "hdui", [](scenario& s, entry const& at) { names(s.ciphersuites, at); }},
+    word{
+        "connections", "hdui",
+        [](scenario& s, entry const& at) { number(s.connections, at, 1, 1'000'000); }},
+    word{"warm_up", "hdui", [](scenario& s, entry const& at) { number(s.warm_up, at, 0, many); }},
+    word{"answer", "h", [](scenario& s, entry const& at) { size(s.answer, at, message_max); }},
+    word{"reuse", "h", [](scenario& s, entry const& at) { number(s.reuse, at, 1, 1'000'000); }},
+    word{
+        "session_ids", "h",
+        [](scenario& s, entry const& at) {
+            std::string found;
+            choose(found, at, yes_or_no);
+            s.session_ids = found == "yes";
+        }},
+    word{
+        "transactions", "h",
+        [](scenario& s, entry const& at) { number(s.transactions, at, 1, many); }},
+    word{"bytes", "du", [](scenario& s, entry const& at) { size(s.bytes, at, message_max); }},
+    word{"messages", "du", [](scenario& s, entry const& at) { number(s.messages, at, 1, many); }},
+};
+
+char letter(activity kind) noexcept
+{
+    return "hdui"[static_cast<std::size_t>(kind)];
+}
+
+std::string keys_for(activity kind)
+{
+    std::vector<std::string_view> found;
+    for (word const& each : words)
+        if (each.kinds_of.find(letter(kind)) != std::string_view::npos)
+            found.push_back(each.key);
+    return fmt::format("{}", fmt::join(found, ", "));
+}
+
+// One KEY = VALUE; nothing for an empty line.
+std::vector<entry> entries_of(std::string const& text, std::string const& origin)
+{
+    std::vector<entry> found;
+    std::set<std::string_view> seen;
+    std::string_view rest{text};
+    for (int line = 1; !rest.empty(); ++line) {
+        std::size_t const end = std::min(rest.find('\n'), rest.size());
+        std::string_view const here = trimmed(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        if (here.empty() || here.front() == '#')
+            continue;
+        std::string const where = fmt::format("{}:{}", origin, line);
+        std::size_t const equals = here.find('=');
+        std::string_view const key = trimmed(here.substr(0, equals));
+        if (equals == std::string_view::npos || key.empty())
+            throw std::runtime_error{
+                fmt::format("{}: '{}': write KEY = VALUE, or # before a comment", where, here)};
+        word const* const known = std::ranges::find(words, key, &word::key);
+        if (known == words.end())
+            throw std::runtime_error{fmt::format(
+                "{}: there is no key '{}': write one of {}", where, key,
+                fmt::join(
+                    [] {
+                        std::vector<std::string_view> all;
+                        for (word const& each : words)
+                            all.push_back(each.key);
+                        return all;
+                    }(),
+                    ", "))};
+        if (!seen.insert(known->key).second)
+            throw std::runtime_error{
+                fmt::format("{}: '{}' is given twice: leave one of them", where, key)};
+        found.push_back({known->key, std::string{trimmed(here.substr(equals + 1))}, where});
+    }
+    return found;
+}
+
+// What makes no sense together, though each value does.
+void check(scenario const& made, std::vector<entry> const& from, std::string const& origin)
+{
+    for (entry const& at : from) {
+        word const* const known = std::ranges::find(words, at.key, &word::key);
+        if (known->kinds_of.find(letter(made.kind)) == std::string_view::npos)
+            refuse(
+                at, fmt::format(
+                        "kind = {} has no such key: leave it out; it has {}", name_of(made.kind),
+                        keys_for(made.kind)));
+        if (at.key == "ciphers" && made.tls != "1.2")
+            refuse(at, "only TLS 1.2 has these: write ciphersuites, or add tls = 1.2");
+        if (at.key == "ciphersuites" && made.tls != "1.3")
+            refuse(at, "only TLS 1.3 has these: write ciphers, or tls = 1.3");
+        if (at.key == "session_ids" && made.session_ids && made.tls != "1.2")
+            refuse(at, "only TLS 1.2 resumes by session ID: add tls = 1.2");
+        if (at.key == "session_ids" && made.session_ids && made.reuse == 1)
+            refuse(at, "nothing is resumed: add reuse = 4, for instance");
+    }
+    bool const moves = made.kind == activity::transfer_down || made.kind == activity::transfer_up;
+    if (moves && (made.bytes == 0 || made.messages == 0))
+        throw std::runtime_error{fmt::format(
+            "{}: kind = {} needs bytes (of a message) and messages (in all): add them", origin,
+            name_of(made.kind))};
+    if (moves && made.messages < made.connections)
+        throw std::runtime_error{fmt::format(
+            "{}: {} messages are not enough for {} connections: ask for more messages, or fewer "
+            "connections",
+            origin, made.messages, made.connections)};
+}
+
+} // namespace
+
+std::string_view name_of(activity what) noexcept
+{
+    return kinds[static_cast<std::size_t>(what)];
+}
+
+scenario parse_scenario(std::string const& text, std::string const& origin)
+{
+    scenario made;
+    made.name = std::filesystem::path{origin}.stem().string();
+    made.text = text;
+    std::vector<entry> const from = entries_of(text, origin);
+    if (std::ranges::find(from, "kind", &entry::key) == from.end())
+        throw std::runtime_error{
+            fmt::format("{}: kind is missing: add kind = {}", origin, fmt::join(kinds, " or "))};
+    for (entry const& at : from) {
+        if (at.value.empty())
+            refuse(at, "the value is missing");
+        std::ranges::find(words, at.key, &word::key)->read(made, at);
+    }
+    check(made, from, origin);
+    if (made.title.empty())
+        made.title = made.name;
+    return made;
+}
+
+std::string_view operation_name(scenario const& of) noexcept
+{
+    switch (of.kind) {
+    case activity::handshake:
+        return of.reuse > 1 ? "transaction" : "handshake";
+    case activity::transfer_down:
+    case activity::transfer_up:
+        return "GB";
+    case activity::idle:
+        break;
+    }
+    return "connection";
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,59 @@
+// scenario: what is done to every server of a comparison, as a small file says it.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cleat::bench {
+
+/// activity is what a scenario's clients do.
+enum class activity : std::uint8_t
+{
+    handshake,     ///< Connect, shake hands, ask, take the answer, close.
+    transfer_down, ///< Ask for bytes, again and again on the same connection.
+    transfer_up,   ///< Send bytes, once for each connection.
+    idle           ///< Connect, shake hands, and say nothing.
+};
+
+/// scenario is one such file; perf/scenarios/README.md explains its words. The defaults here are
+/// the ones that it has.
+struct scenario
+{
+    std::string name;  ///< The file's, without its folder and ending.
+    std::string text;  ///< The file as it is, for results.
+    std::string title; ///< In words, for tables.
+
+    activity kind = activity::handshake;
+    std::string key = "ecdsa-p256";
+    std::string tls = "1.3";
+    std::string groups = "X25519";
+    std::string ciphers;      ///< TLS 1.2; empty: AES-128-GCM, which every server has.
+    std::string ciphersuites; ///< TLS 1.3; empty: TLS_AES_128_GCM_SHA256.
+    unsigned connections = 16;
+
+    // handshake
+    std::uint64_t answer = 1024;
+    unsigned reuse = 1;
+    bool session_ids = false;
+
+    // transfer_down, transfer_up
+    std::uint64_t bytes = 0;    ///< Of a message.
+    std::uint64_t messages = 0; ///< In all.
+
+    /// Of a handshake scenario, in all; and what is done before anything is counted.
+    std::uint64_t transactions = 3000;
+    std::uint64_t warm_up = 200;
+};
+
+/// name_of an activity is its word in a scenario's file.
+[[nodiscard]] std::string_view name_of(activity what) noexcept;
+
+/// parse_scenario reads a file's text. Throws std::runtime_error that names origin, line and cure.
+[[nodiscard]] scenario parse_scenario(std::string const& text, std::string const& origin);
+
+/// operation_name is what costs are counted for: "handshake", "transaction" or "GB".
+[[nodiscard]] std::string_view operation_name(scenario const& of) noexcept;
+
+} // namespace cleat::bench

@@ -1,0 +1,114 @@
+// A scenario's file: what it says, what it leaves out, and what is said about its mistakes.
+
+#include "compare/scenario.hpp"
+#include "compare/scenario_files.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace cleat::bench {
+namespace {
+
+std::string mistake_in(std::string const& text)
+{
+    try {
+        static_cast<void>(parse_scenario(text, "folder/mine.scenario"));
+    } catch (std::runtime_error const& e) {
+        return e.what();
+    }
+    return "none";
+}
+
+TEST_CASE("a file says what it wants, and the rest has defaults")
+{
+    scenario const read = parse_scenario(
+        "# Why.\n"
+        "\n"
+        "title = Resumed by session ID\n"
+        "kind  = handshake\n"
+        "key   = rsa-2048\r\n"
+        "tls   = 1.2\n"
+        "reuse = 80\n"
+        "session_ids = yes\n"
+        "answer = 16K",
+        "folder/mine.scenario");
+    CHECK(read.name == "mine");
+    CHECK(read.title == "Resumed by session ID");
+    CHECK(read.kind == activity::handshake);
+    CHECK(read.key == "rsa-2048");
+    CHECK(read.tls == "1.2");
+    CHECK(read.reuse == 80);
+    CHECK(read.session_ids);
+    CHECK(read.answer == 16384);
+    CHECK(read.groups == "X25519");
+    CHECK(read.transactions == 3000);
+    CHECK(operation_name(read) == "transaction");
+}
+
+TEST_CASE("a mistake is told with its file, its line and a cure")
+{
+    CHECK(mistake_in("kind = handshake\nkez = rsa-2048\n")
+              .starts_with("folder/mine.scenario:2: there is no key 'kez': write one of title, "));
+    CHECK(
+        mistake_in("kind = handshake\n\nkey = rsa-1024\n") ==
+        "folder/mine.scenario:3: key = rsa-1024: write one of ecdsa-p256, rsa-2048, rsa-3072, "
+        "rsa-4096, ed25519");
+    CHECK(
+        mistake_in("kind = handshake\nreuse\n") ==
+        "folder/mine.scenario:2: 'reuse': write KEY = VALUE, or # before a comment");
+    CHECK(
+        mistake_in("kind = idle\nkind = idle\n") ==
+        "folder/mine.scenario:2: 'kind' is given twice: leave one of them");
+    CHECK(
+        mistake_in("tls = 1.3\n").find("kind is missing: add kind = handshake or ") !=
+        std::string::npos);
+    CHECK(
+        mistake_in("kind = handshake\nreuse = 0\n") ==
+        "folder/mine.scenario:2: reuse = 0: write a number from 1 to 1000000");
+    CHECK(
+        mistake_in("kind = handshake\ngroups = X25519; daemon on\n")
+            .find("with colons between them") != std::string::npos);
+    CHECK(mistake_in("kind = handshake\ntitle =\n").ends_with("the value is missing"));
+}
+
+TEST_CASE("what means nothing for a kind is refused, not ignored")
+{
+    CHECK(
+        mistake_in("kind = idle\nreuse = 4\n")
+            .find("mine.scenario:2: reuse = 4: kind = idle has no such key") != std::string::npos);
+    CHECK(mistake_in("kind = transfer-down\nbytes = 1K\n").find("add them") != std::string::npos);
+    CHECK(
+        mistake_in("kind = transfer-down\nbytes = 1K\nmessages = 2\nconnections = 4\n")
+            .find("not enough for 4 connections") != std::string::npos);
+    CHECK(
+        mistake_in("kind = handshake\nciphers = AES128-SHA\n").find("add tls = 1.2") !=
+        std::string::npos);
+    CHECK(
+        mistake_in("kind = handshake\nreuse = 4\nsession_ids = yes\n").find("add tls = 1.2") !=
+        std::string::npos);
+    CHECK(
+        mistake_in("kind = handshake\ntls = 1.2\nsession_ids = yes\n").find("add reuse") !=
+        std::string::npos);
+}
+
+TEST_CASE("every scenario that the program carries is sound")
+{
+    REQUIRE(scenario_names().size() > 20);
+    for (std::string const& name : scenario_names()) {
+        scenario const read = find_scenario(name);
+        CHECK(read.name == name);
+        CHECK(read.title != name);
+    }
+}
+
+TEST_CASE("a scenario that there is not is told with those that there are")
+{
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(find_scenario("full-dsa")), doctest::Contains("full-ecdsa-p256"),
+        std::runtime_error);
+}
+
+} // namespace
+} // namespace cleat::bench

@@ -1,0 +1,21 @@
+// environment: where a measurement was made. A figure without it cannot be compared.
+
+#pragma once
+
+#include "result.hpp"
+
+#include <vector>
+
+namespace cleat::bench {
+
+/// describe_environment names this program, its TLS library, and this machine: processor, cores
+/// that may be used, kernel, memory, load, limits.
+[[nodiscard]] std::vector<fact> describe_environment();
+
+/// raise_file_limit takes all the open files that the hard limit allows, and says how many.
+std::size_t raise_file_limit() noexcept;
+
+/// ephemeral_ports is how many ports the kernel has for connections from one address to one place.
+[[nodiscard]] std::size_t ephemeral_ports() noexcept;
+
+} // namespace cleat::bench

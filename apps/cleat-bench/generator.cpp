@@ -1,0 +1,274 @@
+#include "generator.hpp"
+#include "transaction.hpp"
+
+#include <cleat/core/assert.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <system_error>
+
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+namespace cleat::bench {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// An open loop looks for events after so many starts in a row, however late it is.
+constexpr int burst_max = 64;
+
+std::chrono::nanoseconds thread_cpu() noexcept
+{
+    timespec t{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec};
+}
+
+} // namespace
+
+// alarm wakes its worker at a moment, to the nanosecond that the kernel's timer has: a worker's own
+// deadlines are in milliseconds.
+class generator::alarm
+{
+public:
+    explicit alarm(net::worker& on) : entry_{new net::readiness::entry{on.readiness(), make()}} {}
+
+    void set(moment at) noexcept
+    {
+        // steady_clock is CLOCK_MONOTONIC. Zero would disarm; what has passed fires at once.
+        auto const since = std::max<std::int64_t>(at.time_since_epoch().count(), 1);
+        itimerspec const when{
+            .it_interval = {},
+            .it_value = {.tv_sec = since / 1'000'000'000, .tv_nsec = since % 1'000'000'000}};
+        entry_->use_up_read();
+        static_cast<void>(::timerfd_settime(entry_->fd(), TFD_TIMER_ABSTIME, &when, nullptr));
+    }
+
+    [[nodiscard]] net::interest rings() const noexcept { return {entry_.get(), true, false}; }
+
+private:
+    static unique_fd make()
+    {
+        unique_fd fd{::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)};
+        if (!fd)
+            throw std::system_error{errno, std::system_category(), "timerfd_create"};
+        return fd;
+    }
+
+    // Edge-triggered: each setting of the timer is a new edge, and nobody has to read the count.
+    net::entry_ptr entry_;
+};
+
+generator::generator(net::worker& on, load_spec const& use, share mine)
+    : on_{on}, use_{use}, mine_{mine}, random_{mine.number + 1}, alarm_{new alarm{on}}
+{
+    task_node::finish = on_turn;
+    counts_.interval_length = use.interval;
+    std::vector<weighted_name> names = use.names;
+    if (names.empty())
+        names.push_back({use.tls.server_name, 1});
+    for (weighted_name const& each : names) {
+        tls::context_spec spec = use.tls;
+        spec.server_name = each.name;
+        spec.keep_sessions = use.reuse.any();
+        spec.want_tickets = use.reuse.by_ticket;
+        personas_.push_back(std::make_unique<persona>(
+            persona{tls::context{spec}, session_pool{use.reuse, mine.number + 1}, each.weight}));
+        weights_ += each.weight;
+    }
+}
+
+generator::~generator() = default;
+
+void generator::begin(moment at, std::function<void()> done)
+{
+    begun_ = at;
+    measured_ = at + use_.warm_up;
+    last_ = measured_ + use_.duration;
+    done_ = std::move(done);
+    cpu_before_ = thread_cpu();
+    if (use_.transactions) {
+        std::uint64_t const all = *use_.transactions;
+        transactions_left_ = all / mine_.of + (mine_.number < all % mine_.of ? 1 : 0);
+    }
+    // A closed loop's timeline is as long as its duration, unless it ends by number.
+    counts_.timeline.reserve(static_cast<std::size_t>(
+        std::min<std::int64_t>(use_.duration / use_.interval + 2, 1'000'000)));
+    if (std::holds_alternative<open>(use_.arrive))
+        pace();
+    else
+        keep_busy();
+}
+
+// Open loop: each transaction when it is due, or as soon after that as this worker comes to it.
+net::detached generator::pace()
+{
+    open const& spec = std::get<open>(use_.arrive);
+    pacer times{spec.phases, spec.how, mine_, spec.seed};
+    net::interrupt by{on_};
+    pacing_ = true;
+    std::optional<std::chrono::nanoseconds> coming = times.next();
+    int burst = 0;
+    while (coming && !finished_ && transactions_left_ != 0) {
+        moment const due = begun_ + *coming;
+        if (due >= last_)
+            break;
+        if (clock::now() < due || ++burst == burst_max) {
+            burst = 0;
+            alarm_->set(due);
+            error_code const ec = co_await net::ready{by, alarm_->rings()};
+            if (ec)
+                break;
+            continue;
+        }
+        begin_one(due);
+        coming = times.next();
+    }
+    pacing_ = false;
+    finished_ = true;
+    check_done();
+}
+
+// Closed loop: so many at once. What ends is replaced in the worker's next turn.
+net::detached generator::keep_busy()
+{
+    unsigned const all = std::get<closed>(use_.arrive).connections;
+    unsigned const mine =
+        all / static_cast<unsigned>(mine_.of) + (mine_.number < all % mine_.of ? 1U : 0U);
+    net::interrupt by{on_};
+    pacing_ = true;
+    alarm_->set(begun_);
+    error_code ec = co_await net::ready{by, alarm_->rings()};
+    for (unsigned i = 0; i != mine && !ec; ++i)
+        replace();
+    // Who waits for an answer when time is up gets it: no later start is the end of a closed loop.
+    alarm_->set(last_);
+    if (!ec && !finished_)
+        ec = co_await net::ready{by, alarm_->rings()};
+    pacing_ = false;
+    finished_ = true;
+    check_done();
+}
+
+void generator::replace()
+{
+    ++to_replace_;
+    if (!std::exchange(queued_, true))
+        on_.push(*this);
+}
+
+void generator::on_turn(net::task_node& node, bool run) noexcept
+{
+    generator& self = static_cast<generator&>(node);
+    self.queued_ = false;
+    unsigned const now = std::exchange(self.to_replace_, 0);
+    for (unsigned i = 0; run && i != now; ++i)
+        if (self.may_begin())
+            self.begin_one(clock::now());
+    self.check_done();
+}
+
+bool generator::may_begin() const noexcept
+{
+    return !finished_ && transactions_left_ != 0;
+}
+
+void generator::begin_one(moment intended)
+{
+    if (transactions_left_ != UINT64_MAX)
+        transactions_left_ -= std::min<std::uint64_t>(transactions_left_, use_.say.requests);
+    if (in_flight_ < use_.in_flight_max) {
+        transact(*this, intended);
+        return;
+    }
+    // Silence here would make an open loop a closed one.
+    if (!counted(intended))
+        return;
+    ++counts_.attempts;
+    ++counts_.failures[{stage::start, "no files"}];
+    interval& here = counts_.at(since_begin(intended));
+    ++here.attempted;
+    ++here.failed;
+}
+
+void generator::ended() noexcept
+{
+    CLEAT_ASSERT(in_flight_ != 0);
+    --in_flight_;
+    if (std::holds_alternative<closed>(use_.arrive) && may_begin())
+        replace();
+    else
+        check_done();
+}
+
+void generator::finish()
+{
+    finished_ = true;
+    alarm_->set(clock::now());
+    check_done();
+}
+
+void generator::check_done()
+{
+    bool const all_begun = finished_ || transactions_left_ == 0;
+    if (!all_begun || in_flight_ != 0 || queued_ || !done_)
+        return;
+    counts_.cpu = cpu();
+    std::exchange(done_, nullptr)();
+}
+
+std::chrono::nanoseconds generator::cpu() const noexcept
+{
+    return thread_cpu() - cpu_before_;
+}
+
+glimpse generator::look() const
+{
+    glimpse seen;
+    seen.attempts = counts_.attempts;
+    seen.ok = counts_.ok;
+    seen.failures = counts_.failures;
+    seen.in_flight = in_flight_;
+    seen.response.merge(counts_.response);
+    seen.slip.merge(counts_.slip);
+    seen.timeline = counts_.timeline;
+    seen.cpu = cpu();
+    return seen;
+}
+
+tally generator::close_account()
+{
+    if (done_) // Cut off before its end.
+        counts_.cpu = cpu();
+    return std::move(counts_);
+}
+
+persona& generator::choose()
+{
+    if (personas_.size() == 1)
+        return *personas_.front();
+    unsigned at = std::uniform_int_distribution<unsigned>{0, weights_ - 1}(random_);
+    for (std::unique_ptr<persona> const& each : personas_) {
+        if (at < each->weight)
+            return *each;
+        at -= each->weight;
+    }
+    return *personas_.back();
+}
+
+net::address const* generator::source() noexcept
+{
+    if (use_.from.empty())
+        return nullptr;
+    // Shares begin at different places, so that a short run uses all of them too.
+    return &use_.from[(mine_.number + sources_used_++) % use_.from.size()];
+}
+
+std::chrono::nanoseconds generator::since_begin(moment t) const noexcept
+{
+    return t - measured_;
+}
+
+} // namespace cleat::bench

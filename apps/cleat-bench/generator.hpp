@@ -1,0 +1,112 @@
+// generator: one worker's part of a load. It begins transactions when they are due and counts what
+// became of them; a transaction's life is in transaction.cpp.
+
+#pragma once
+
+#include "load_spec.hpp"
+#include "run.hpp"
+#include "session_pool.hpp"
+#include "tally.hpp"
+
+#include <cleat/net/interrupt.hpp>
+#include <cleat/net/task.hpp>
+#include <cleat/net/worker.hpp>
+#include <cleat/tls/context.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace cleat::bench {
+
+using moment = std::chrono::steady_clock::time_point;
+
+/// persona is one of the names that clients ask for, with its own sessions: no session resumes
+/// under another name (RFC 8446, section 4.6.1).
+struct persona
+{
+    tls::context context;
+    session_pool sessions;
+    unsigned weight = 1;
+};
+
+/// generator lives on its worker's thread. Transactions refer to it, so it outlives the worker's
+/// run.
+class generator : net::task_node
+{
+public:
+    /// Builds the contexts: throws tls::spec_error for what the TLS library cannot do.
+    generator(net::worker& on, load_spec const& use, share mine);
+    generator(generator&&) = delete;
+    ~generator();
+
+    /// begin starts at that moment; `done` is called once, when all has been begun and has ended.
+    void begin(moment at, std::function<void()> done);
+
+    /// finish begins no more; `done` is called when what is in flight has ended.
+    void finish();
+
+    /// look is what is known so far.
+    [[nodiscard]] glimpse look() const;
+
+    /// close_account gives what was counted. On the worker's thread, after its run.
+    [[nodiscard]] tally close_account();
+
+    // For transactions.
+
+    [[nodiscard]] tally& counts() noexcept { return counts_; }
+
+    [[nodiscard]] net::worker& on() noexcept { return on_; }
+    [[nodiscard]] load_spec const& use() const noexcept { return use_; }
+    /// choose is the persona of the next connection.
+    [[nodiscard]] persona& choose();
+    /// source is the next connection's own address; null: the kernel's choice.
+    [[nodiscard]] net::address const* source() noexcept;
+    /// since_begin is the time on the timeline, which begins after the warm-up.
+    [[nodiscard]] std::chrono::nanoseconds since_begin(moment t) const noexcept;
+    /// counted: a transaction that was meant to begin then is not part of the warm-up.
+    [[nodiscard]] bool counted(moment intended) const noexcept { return intended >= measured_; }
+    /// launched and ended: a connection was begun, and is over.
+    void launched() noexcept { ++in_flight_; }
+    void ended() noexcept;
+
+private:
+    net::detached pace();
+    net::detached keep_busy();
+    void replace();
+    [[nodiscard]] bool may_begin() const noexcept;
+    [[nodiscard]] std::chrono::nanoseconds cpu() const noexcept;
+    void begin_one(moment intended);
+    void check_done();
+    static void on_turn(net::task_node& node, bool run) noexcept;
+
+    class alarm;
+
+    net::worker& on_;
+    load_spec const& use_;
+    share mine_;
+    tally counts_;
+    std::vector<std::unique_ptr<persona>> personas_;
+    std::mt19937_64 random_;
+    unsigned weights_ = 0;
+    std::size_t sources_used_ = 0;
+
+    std::unique_ptr<alarm> alarm_;
+    std::function<void()> done_;
+    moment begun_{};
+    moment measured_{};
+    moment last_{}; // Nothing begins from here on.
+    std::uint64_t transactions_left_ = UINT64_MAX;
+    std::size_t in_flight_ = 0;
+    unsigned to_replace_ = 0;
+    bool queued_ = false;
+    bool pacing_ = false;
+    bool finished_ = false;
+    std::chrono::nanoseconds cpu_before_{};
+};
+
+} // namespace cleat::bench

@@ -1,0 +1,14 @@
+// lists: several values in one word of the command line.
+
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace cleat::bench {
+
+/// comma_separated cuts a list at its commas. A comma at the end ends the list; an item between two
+/// commas is empty. The views are into `text`.
+[[nodiscard]] std::vector<std::string_view> comma_separated(std::string_view text);
+
+} // namespace cleat::bench

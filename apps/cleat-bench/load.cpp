@@ -1,0 +1,176 @@
+#include "environment.hpp"
+#include "live_view.hpp"
+#include "load.hpp"
+#include "processes.hpp"
+#include "report.hpp"
+#include "run.hpp"
+#include "times.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <stdexcept>
+
+#include <unistd.h>
+
+namespace cleat::bench {
+namespace {
+
+// What to do about a failure that the first transaction had already.
+std::string cure_for(failure const& what)
+{
+    if (what.kind == "refused")
+        return "nothing listens there: check the address, and that the server runs";
+    if (what.kind == "not TLS")
+        return "the server does not speak TLS on this port";
+    if (what.kind == "certificate")
+        return "the server's certificate does not verify: give its authority with --ca, or leave "
+               "--verify out";
+    if (what.kind.starts_with("wrong status"))
+        return "check the path, or say what to expect with --expect-status";
+    if (what.kind == "short answer" || what.kind == "long answer")
+        return "check --expect-size";
+    if (what.kind.starts_with("alert"))
+        return "the server refuses this offer: check --tls, --groups, --ciphers and --sni";
+    if (what.kind == "timeout")
+        return "the server does not answer: check the address, or allow more time";
+    if (what.kind == "no ports")
+        return "this machine has no port left for the target, or the source address is not its own";
+    return "see whether `cleat-bench probe` can tell more";
+}
+
+// One transaction before the run: whoever misspelt something waits for no timeout of thousands.
+void try_once(load_spec const& use)
+{
+    load_spec one = use;
+    one.arrive = closed{1};
+    one.transactions = one.say.requests;
+    one.workers = 1;
+    one.warm_up = {};
+    ended_run const run = run_load(one);
+    if (run.partial)
+        throw std::runtime_error{"interrupted"};
+    for (auto const& [what, count] : run.counts.failures)
+        throw std::runtime_error{fmt::format(
+            "{}: the first transaction failed ({}: {}): {} (--no-preflight runs all the same)",
+            use.target, name_of(what.where), what.kind, cure_for(what))};
+}
+
+} // namespace
+
+void write_file(std::string const& path, std::string const& text)
+{
+    std::ofstream file{path, std::ios::binary | std::ios::trunc};
+    file << text << std::flush;
+    if (!file)
+        throw std::runtime_error{
+            fmt::format("{}: cannot be written: {}", path, std::strerror(errno))};
+}
+
+void check_writable(output const& to)
+{
+    for (std::string const& path : {to.json, to.html})
+        if (!path.empty()) {
+            bool const was_there = ::access(path.c_str(), F_OK) == 0;
+            std::ofstream file{path, std::ios::app};
+            if (!file)
+                throw std::runtime_error{
+                    fmt::format("{}: cannot be written: {}", path, std::strerror(errno))};
+            file.close();
+            if (!was_there)
+                std::remove(path.c_str());
+        }
+}
+
+bool finish_with(result const& found, output const& to)
+{
+    fmt::print("{}", to_text(found));
+    std::fflush(stdout);
+    try {
+        if (!to.json.empty())
+            write_file(to.json, to_json(found));
+        if (!to.html.empty())
+            write_file(to.html, to_html({found}));
+        return true;
+    } catch (std::runtime_error const& e) {
+        fmt::print(stderr, "cleat-bench: {}\n", e.what());
+        return false;
+    }
+}
+
+std::string read_file(std::string const& path)
+{
+    std::ifstream file{path, std::ios::binary};
+    if (!file)
+        throw std::runtime_error{fmt::format("{}: cannot be read: {}", path, std::strerror(errno))};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+result read_result(std::string const& path)
+{
+    return from_json(read_file(path), path);
+}
+
+result begin_result(do_load const& wish)
+{
+    raise_file_limit();
+    result found;
+    found.environment = describe_environment();
+    if (wish.preflight)
+        try_once(wish.use);
+    return found;
+}
+
+void run_into(result& found, do_load const& wish, conduct const& how)
+{
+    auto const server_before = cpu_of(wish.server_pids);
+    ended_run run = run_load(wish.use, how);
+    auto const server_after = cpu_of(wish.server_pids);
+
+    found.name = wish.name.empty() ? wish.use.target : wish.name;
+    found.command = wish.command;
+    found.target = wish.use.target;
+    found.asked = wish.asked;
+    found.started = run.started;
+    found.measured = run.measured;
+    found.partial = run.partial;
+    if (auto const* const loop = std::get_if<open>(&wish.use.arrive))
+        found.rate_asked = pacer{loop->phases, loop->how}.expected() /
+                           in_seconds(wish.use.warm_up + wish.use.duration);
+    found.counts = std::move(run.counts);
+    found.worker_cpu = std::move(run.worker_cpu);
+    if (!wish.server_pids.empty())
+        found.server = server_side{wish.server_pids, server_after - server_before};
+    found.verdict = judge(found);
+}
+
+int load(do_load const& wish)
+{
+    check_writable(wish.to);
+    result found = begin_result(wish);
+    std::optional<live_view> view;
+    if (!wish.to.quiet)
+        view.emplace(wish.use, wish.server_pids);
+    conduct how;
+    how.start_at = wish.start_at;
+    if (view) {
+        how.watch = [&](glimpse const& seen) {
+            view->show(seen);
+            return proceed::on;
+        };
+        if (!live_view::on_terminal())
+            how.every = std::chrono::seconds{5};
+    }
+    run_into(found, wish, how);
+    view.reset();
+    if (!finish_with(found, wish.to))
+        return 1;
+    return found.partial ? 130 : found.counts.ok == 0 ? 1 : 0;
+}
+
+} // namespace cleat::bench

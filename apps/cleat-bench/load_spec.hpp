@@ -1,0 +1,110 @@
+// load_spec: everything that a load is made of, as plain values with every default stated.
+
+#pragma once
+
+#include "pacer.hpp"
+
+#include <cleat/net/socket_options.hpp>
+#include <cleat/tls/context_spec.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace cleat::bench {
+
+/// weighted_name is a name for SNI and how often it is used, relative to the others.
+struct weighted_name
+{
+    std::string name;
+    unsigned weight = 1;
+};
+
+/// closed keeps so many connections busy: the next transaction begins when one has ended, so a slow
+/// server is asked less.
+struct closed
+{
+    unsigned connections = 10;
+};
+
+/// open begins transactions when they are due, whatever the server does: what users do.
+struct open
+{
+    std::vector<phase> phases;
+    arrivals how = arrivals::constant;
+    std::uint64_t seed = 1;
+};
+
+/// exchange is what is said on a connection.
+struct exchange
+{
+    std::string request;       ///< Sent as it is.
+    bool http = true;          ///< The answer is HTTP/1.x; otherwise bytes.
+    bool head = false;         ///< The request is HEAD.
+    unsigned requests = 1;     ///< On one connection, one after the other; each is a transaction.
+    std::optional<int> status; ///< Wanted of an HTTP answer; unset: 200 to 399.
+    std::optional<std::uint64_t> size; ///< Wanted of the body, or of an answer of bytes, which ends
+                                       ///< there; unset: any, and bytes end with the connection.
+};
+
+/// reuse is how sessions are resumed.
+struct reuse
+{
+    /// Each session serves so many connections: its full handshake and the rest resumed. 1: none.
+    unsigned per_session = 1;
+    /// Instead: this part of the connections is to resume, from a pool of sessions.
+    std::optional<double> ratio;
+    bool by_ticket = true; ///< False: by session ID (TLS 1.2).
+
+    [[nodiscard]] bool any() const noexcept { return per_session > 1 || ratio; }
+};
+
+enum class ending : std::uint8_t
+{
+    fin,  ///< close_notify and FIN, once the answer is there.
+    reset ///< RST: leaves no port in TIME_WAIT.
+};
+
+/// timeouts of each stage; a transaction that misses one is a failure of that stage.
+struct timeouts
+{
+    std::chrono::milliseconds connect{3000};
+    std::chrono::milliseconds handshake{5000};
+    std::chrono::milliseconds answer{10000}; ///< Of each silence while an answer is awaited.
+};
+
+/// client_defaults: what a client offers that was told nothing. It verifies no certificate: that is
+/// the client's work, and would be measured with the server's.
+[[nodiscard]] inline tls::context_spec client_defaults()
+{
+    tls::context_spec spec;
+    spec.role = tls::role::client;
+    return spec;
+}
+
+struct load_spec
+{
+    std::string target; ///< As it was written, for reports.
+    std::string path;   ///< Of the request.
+    net::address to;
+    std::vector<net::address> from; ///< Source addresses, used in turn; empty: the kernel's choice.
+    tls::context_spec tls = client_defaults();
+    std::vector<weighted_name> names; ///< Empty: tls.server_name alone.
+    exchange say;
+    std::variant<closed, open> arrive;
+    std::chrono::nanoseconds duration = std::chrono::seconds{10};
+    std::chrono::nanoseconds warm_up{};        ///< What begins in it is done, and not counted.
+    std::optional<std::uint64_t> transactions; ///< Ends the load too.
+    bench::reuse reuse;
+    bool hold = false; ///< Connections stay open after their last answer, until the run is ended.
+    ending end = ending::fin;
+    bench::timeouts timeouts;
+    std::size_t workers = 0;                                     ///< 0: as many as CPUs.
+    std::chrono::nanoseconds interval = std::chrono::seconds{1}; ///< Of the timeline.
+    std::size_t in_flight_max = 15'000; ///< Of one worker: what would be more is a failure.
+};
+
+} // namespace cleat::bench

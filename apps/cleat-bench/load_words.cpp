@@ -1,0 +1,466 @@
+#include "environment.hpp"
+#include "lists.hpp"
+#include "load_words.hpp"
+#include "processes.hpp"
+#include "target.hpp"
+#include "times.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace cleat::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Descriptors that are not connections: epoll sets, timers, files, the terminal.
+constexpr std::size_t files_kept = 64;
+constexpr std::size_t file_max = std::size_t{256} << 20;
+
+[[noreturn]] void refuse(std::string const& text)
+{
+    throw std::runtime_error{text};
+}
+
+std::chrono::nanoseconds length(
+    std::string const& option, std::string const& text, bool zero = false)
+{
+    auto const found = parse_length(text);
+    if (!found || (*found == 0ns && !zero))
+        refuse(fmt::format("{} {}: write a length of time like 10s, 250ms or 2m", option, text));
+    return *found;
+}
+
+std::chrono::milliseconds timeout(std::string const& option, std::string const& text)
+{
+    auto const found = length(option, text);
+    if (found < 1ms || found > 1h)
+        refuse(fmt::format("{} {}: from 1ms to 1h", option, text));
+    return std::chrono::ceil<std::chrono::milliseconds>(found);
+}
+
+std::uint64_t bytes(std::string const& option, std::string const& text)
+{
+    auto const found = parse_size(text);
+    if (!found)
+        refuse(fmt::format("{} {}: write a number of bytes like 1024, 16K or 10M", option, text));
+    return *found;
+}
+
+std::string contents(std::string const& option, std::string const& path)
+{
+    std::ifstream file{path, std::ios::binary};
+    std::string text;
+    if (file)
+        text.assign(std::istreambuf_iterator<char>{file}, {});
+    if (!file.good() && !file.eof())
+        refuse(fmt::format("{} {}: cannot be read: {}", option, path, std::strerror(errno)));
+    if (text.empty())
+        refuse(fmt::format("{} {}: cannot be read, or is empty", option, path));
+    if (text.size() > file_max)
+        refuse(fmt::format("{} {}: more than {} MiB", option, path, file_max >> 20));
+    return text;
+}
+
+double number(std::string_view text, std::string const& option, std::string const& whole)
+{
+    double found = 0;
+    auto const read = std::from_chars(text.data(), text.data() + text.size(), found);
+    if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !(found >= 0) ||
+        found > 1e9)
+        refuse(fmt::format("{} {}: '{}' is no rate per second", option, whole, text));
+    return found;
+}
+
+// RATE/LENGTH for a step, FROM-TO/LENGTH for a ramp, with commas between them.
+std::vector<phase> read_phases(std::string const& text)
+{
+    std::vector<phase> found;
+    for (std::string_view const item : comma_separated(text)) {
+        std::size_t const slash = item.find('/');
+        if (slash == std::string_view::npos)
+            refuse(fmt::format(
+                "--phases {}: write RATE/LENGTH or FROM-TO/LENGTH, such as 100/10s,100-1000/30s",
+                text));
+        std::string_view const rates = item.substr(0, slash);
+        std::size_t const dash = rates.find('-');
+        phase one;
+        one.length = length("--phases", std::string{item.substr(slash + 1)});
+        one.rate_begin = number(rates.substr(0, dash), "--phases", text);
+        one.rate_end = dash == std::string_view::npos
+                           ? one.rate_begin
+                           : number(rates.substr(dash + 1), "--phases", text);
+        found.push_back(one);
+    }
+    return found;
+}
+
+std::vector<weighted_name> read_names(std::vector<std::string> const& words)
+{
+    std::vector<weighted_name> found;
+    for (std::string const& word : words) {
+        std::size_t const equals = word.find('=');
+        weighted_name one{word.substr(0, equals), 1};
+        if (equals != std::string::npos) {
+            char const* const end = word.data() + word.size();
+            auto const read = std::from_chars(word.data() + equals + 1, end, one.weight);
+            if (read.ec != std::errc{} || read.ptr != end || one.weight == 0 ||
+                one.weight > 1'000'000)
+                refuse(fmt::format("--sni {}: a weight is a number from 1 to 1000000", word));
+        }
+        if (one.name.empty())
+            refuse("--sni: the name is missing");
+        found.push_back(std::move(one));
+    }
+    return found;
+}
+
+void choose_versions(tls::context_spec& into, std::string const& text)
+{
+    using version = tls::protocol_version;
+    into.version_min = text == "1.3" ? version::tls_1_3 : version::tls_1_2;
+    into.version_max = text == "1.2" ? version::tls_1_2 : version::tls_1_3;
+}
+
+} // namespace
+
+void load_words::add_when(CLI::App& app)
+{
+    std::string const when = "When";
+    app.add_option("-c,--connections", connections, "closed loop: so many are busy at any time")
+        ->group(when)
+        ->capture_default_str();
+    app.add_option(
+           "-r,--rate", rate,
+           "open loop: new connections per second, whatever the server does; response counts from "
+           "the intended start")
+        ->group(when);
+    app.add_option(
+           "--phases", phases,
+           "open loop in steps and ramps: RATE/LENGTH or FROM-TO/LENGTH, with commas; "
+           "100/10s,100-1000/30s")
+        ->group(when);
+    app.add_option("--arrivals", arrivals, "constant gaps, or poisson as of many users")
+        ->group(when)
+        ->check(CLI::IsMember({"constant", "poisson"}))
+        ->capture_default_str();
+    app.add_option("--seed", seed, "of Poisson arrivals")->group(when)->capture_default_str();
+    app.add_option("-d,--duration", duration, "without the warm-up")
+        ->group(when)
+        ->capture_default_str();
+    app.add_option("--warm-up", warm_up, "what begins in it is not counted")
+        ->group(when)
+        ->capture_default_str();
+    app.add_option("-n,--transactions", transactions, "ends after so many, too")->group(when);
+    app.add_option("--start-at", start_at, "begin at this time in UTC: 2026-11-21T20:00:00Z")
+        ->group(when);
+}
+
+void load_words::add_limits(CLI::App& app)
+{
+    std::string const when = "When";
+    app.add_option("--workers", workers, "threads of the generator; auto: one for each core")
+        ->group(when)
+        ->capture_default_str();
+    app.add_option("--in-flight", in_flight, "the most that one worker has open")
+        ->group(when)
+        ->capture_default_str();
+
+    std::string const what = "What";
+    app.add_option("--close", close, "fin, or reset, which leaves no port waiting")
+        ->group(what)
+        ->check(CLI::IsMember({"fin", "reset"}))
+        ->capture_default_str();
+    app.add_option(
+           "--source", sources,
+           "addresses to connect from, in turn: 127.0.0.1-127.0.0.20; each has its own ports")
+        ->group(what);
+    app.add_option("--connect-timeout", connect_timeout, "")->group(what)->capture_default_str();
+    app.add_option("--handshake-timeout", handshake_timeout, "")
+        ->group(what)
+        ->capture_default_str();
+    app.add_option("--answer-timeout", answer_timeout, "of each silence")
+        ->group(what)
+        ->capture_default_str();
+    app.add_flag("--no-preflight", no_preflight, "do not try one transaction first")->group(what);
+}
+
+void load_words::add_tls(CLI::App& app)
+{
+    std::string const how = "TLS";
+    app.add_option("--tls", tls, "version, or both")
+        ->group(how)
+        ->check(CLI::IsMember({"1.2", "1.3", "1.2-1.3"}))
+        ->capture_default_str();
+    app.add_option("--ciphers", ciphers, "suites of TLS 1.2, in OpenSSL's names")->group(how);
+    app.add_option("--ciphersuites", ciphersuites, "suites of TLS 1.3")->group(how);
+    app.add_option("--groups", groups, "key exchange groups, with colons: X25519MLKEM768:X25519")
+        ->group(how);
+    app.add_option("--signature-algorithms", signature_algorithms, "such as ECDSA+SHA256")
+        ->group(how);
+    app.add_option("--sni", names, "name to ask for; several with weights: a.example=3")
+        ->allow_extra_args(false)
+        ->group(how);
+    app.add_option("--alpn", alpn, "protocols to offer, with commas")->group(how);
+    app.add_flag(
+           "--verify", verify, "check the server's certificate and its name (costs the client CPU)")
+        ->group(how);
+    app.add_option("--ca", authorities, "PEM file of authorities for --verify")->group(how);
+    app.add_option("--cert", certificate, "PEM file of the client's certificate and chain")
+        ->group(how);
+    app.add_option("--key", key, "PEM file of its key, where it is not in the same file")
+        ->group(how);
+    app.add_option("--reuse", reuse, "each session serves so many connections; 1: none is resumed")
+        ->group(how)
+        ->check(CLI::Range(1U, 1'000'000U))
+        ->capture_default_str();
+    app.add_option("--resume-ratio", ratio, "part of the connections that resume, 0 to 1")
+        ->group(how)
+        ->check(CLI::Range(0.0, 1.0));
+    app.add_flag("--session-ids", session_ids, "resume by session ID, not by ticket (TLS 1.2)")
+        ->group(how);
+    app.add_flag("--early-data", early_data, "send the request as 0-RTT data")->group(how);
+}
+
+void load_words::add_exchange(CLI::App& app)
+{
+    std::string const what = "What";
+    app.add_option("--path", path, "of the request; the target's by default")->group(what);
+    app.add_option("--method", method, "of the request")->group(what)->capture_default_str();
+    app.add_option("--header", headers, "'Name: value', more than once")
+        ->allow_extra_args(false)
+        ->group(what);
+    app.add_option("--body-size", body_size, "bytes of a body to send: 10M")->group(what);
+    app.add_option("--raw", raw, "send this text and take bytes, not HTTP")->group(what);
+    app.add_option("--raw-file", raw_file, "send this file and take bytes, not HTTP")->group(what);
+    app.add_option("--requests", requests, "on each connection, one after the other")
+        ->group(what)
+        ->check(CLI::Range(1U, 1'000'000U))
+        ->capture_default_str();
+    app.add_option("--expect-status", status, "of the answer; otherwise 200 to 399")->group(what);
+    app.add_option("--expect-size", size, "of the answer's body, or of the raw answer")
+        ->group(what);
+}
+
+void load_words::add_output(CLI::App& app)
+{
+    std::string const where = "Result";
+    app.add_option("--json", json, "write the whole result to this file")->group(where);
+    app.add_option("--html", html, "write a report with charts to this file")->group(where);
+    app.add_option("--name", name, "what to call this result")->group(where);
+    app.add_option("--interval", interval, "of the timeline")->group(where)->capture_default_str();
+    app.add_option("--server-pid", server_pids, "processes of the server here: its CPU is told too")
+        ->allow_extra_args(false)
+        ->delimiter(',')
+        ->group(where);
+    app.add_flag("-q,--quiet", quiet, "no live view")->group(where);
+}
+
+void load_words::add_target(CLI::App& app)
+{
+    app.add_option("target", target, "HOST:PORT or https://HOST:PORT/PATH")->required();
+}
+
+do_load load_words::make() const
+{
+    do_load wish;
+    make_when(wish);
+    make_target(wish.use);
+    make_tls(wish);
+    make_exchange(wish);
+    for (int const pid : server_pids)
+        if (!exists(pid))
+            refuse(fmt::format("--server-pid {}: there is no such process here", pid));
+    wish.server_pids = server_pids;
+    wish.preflight = !no_preflight;
+    wish.name = name;
+    wish.to = {json, html, quiet};
+    return wish;
+}
+
+void load_words::make_when(do_load& wish) const
+{
+    load_spec& use = wish.use;
+    use.duration = length("--duration", duration);
+    use.warm_up = length("--warm-up", warm_up, true);
+    use.interval = length("--interval", interval);
+    if (use.interval < 1ms)
+        refuse(fmt::format("--interval {}: at least 1ms", interval));
+    if (rate && !phases.empty())
+        refuse("--rate and --phases: give one of them");
+    if (rate || !phases.empty()) {
+        open o;
+        if (rate && !(*rate > 0 && *rate <= 1e7))
+            refuse(fmt::format("--rate {}: more than 0, at most 10 million per second", *rate));
+        o.phases = rate ? std::vector<phase>{{use.warm_up + use.duration, *rate, *rate}}
+                        : read_phases(phases);
+        o.how = arrivals == "poisson" ? bench::arrivals::poisson : bench::arrivals::constant;
+        o.seed = seed;
+        if (!phases.empty())
+            use.duration = pacer{o.phases, o.how}.length() - use.warm_up;
+        if (use.duration <= 0ns)
+            refuse("--warm-up: longer than all phases");
+        wish.asked.emplace_back(
+            "open loop", rate ? fmt::format("{} connections/s, {}", *rate, arrivals)
+                              : fmt::format("{}, {}", phases, arrivals));
+        use.arrive = o;
+    } else {
+        if (connections == 0)
+            refuse("--connections 0: at least one");
+        use.arrive = closed{connections};
+        wish.asked.emplace_back("closed loop", fmt::format("{} connections", connections));
+    }
+    use.transactions = transactions;
+    if (workers != "auto") {
+        auto const read =
+            std::from_chars(workers.data(), workers.data() + workers.size(), use.workers);
+        if (read.ec != std::errc{} || read.ptr != workers.data() + workers.size() ||
+            use.workers == 0 || use.workers > 1024)
+            refuse(fmt::format("--workers {}: a number from 1 to 1024, or auto", workers));
+    }
+    use.in_flight_max = in_flight;
+    if (!start_at.empty())
+        wish.start_at = from_utc(start_at);
+}
+
+// What this machine can hold: told now, not by thousands of failures.
+void load_words::check_room(load_spec const& use) const
+{
+    if (auto const* const loop = std::get_if<closed>(&use.arrive)) {
+        std::size_t const files = raise_file_limit();
+        if (loop->connections + files_kept > files)
+            refuse(fmt::format(
+                "--connections {}: only {} files may be open here; raise the limit (ulimit -n) or "
+                "ask for less",
+                loop->connections, files));
+        if (loop->connections > ephemeral_ports() && sources.empty())
+            refuse(fmt::format(
+                "--connections {}: one address has {} ports only; give more with --source",
+                loop->connections, ephemeral_ports()));
+    }
+}
+
+void load_words::make_target(load_spec& use) const
+{
+    check_room(use);
+    bench::target const at = find_target(target);
+    use.target = target;
+    use.to = at.address;
+    use.tls.server_name = at.host;
+    use.path = path.empty() ? at.path : path;
+    if (!sources.empty()) {
+        use.from = find_sources(sources);
+        for (net::address const& from : use.from)
+            if (from.family() != use.to.family())
+                refuse(fmt::format(
+                    "--source {}: not of the same family as {}", net::to_string(from),
+                    net::to_string(use.to)));
+    }
+    use.timeouts = {
+        timeout("--connect-timeout", connect_timeout),
+        timeout("--handshake-timeout", handshake_timeout),
+        timeout("--answer-timeout", answer_timeout)};
+    use.end = close == "reset" ? ending::reset : ending::fin;
+}
+
+void load_words::make_tls(do_load& wish) const
+{
+    load_spec& use = wish.use;
+    tls::context_spec& with = use.tls;
+    choose_versions(with, tls);
+    if (!ciphers.empty())
+        with.ciphers = ciphers;
+    with.ciphersuites = ciphersuites;
+    if (!groups.empty())
+        with.groups = groups;
+    with.signature_algorithms = signature_algorithms;
+    use.names = read_names(names);
+    for (std::string_view const protocol : comma_separated(alpn))
+        with.alpn.emplace_back(protocol);
+    if (verify) {
+        with.verify = tls::peer_verification::required;
+        if (authorities.empty())
+            refuse("--verify: name the file of the authorities to trust with --ca "
+                   "(/etc/ssl/certs/ca-certificates.crt is the system's)");
+        with.verify_authorities = contents("--ca", authorities);
+        with.verify_origin = authorities;
+    } else if (!authorities.empty()) {
+        refuse("--ca: has no effect without --verify");
+    }
+    if (!certificate.empty()) {
+        tls::certificate_source shown;
+        shown.chain = contents("--cert", certificate);
+        shown.private_key = key.empty() ? shown.chain : contents("--key", key);
+        shown.origin = certificate;
+        with.certificates.push_back(std::move(shown));
+    } else if (!key.empty()) {
+        refuse("--key: has no effect without --cert");
+    }
+    if (early_data)
+        refuse("--early-data: not built yet; leave it out");
+    if (ratio && reuse > 1)
+        refuse("--reuse and --resume-ratio: give one of them");
+    if (session_ids && tls != "1.2")
+        refuse("--session-ids: only TLS 1.2 has them: add --tls 1.2");
+    if (session_ids && reuse == 1 && !ratio)
+        refuse("--session-ids: say how often with --reuse or --resume-ratio");
+    use.reuse = {reuse, ratio, !session_ids};
+    wish.asked.emplace_back("TLS", tls);
+    if (reuse > 1)
+        wish.asked.emplace_back("connections per session", std::to_string(reuse));
+    if (ratio)
+        wish.asked.emplace_back("resume ratio", fmt::format("{}", *ratio));
+}
+
+void load_words::make_exchange(do_load& wish) const
+{
+    load_spec& use = wish.use;
+    exchange& say = use.say;
+    say.requests = requests;
+    say.status = status;
+    if (!size.empty())
+        say.size = bytes("--expect-size", size);
+    if (!raw.empty() || !raw_file.empty()) {
+        if (!raw.empty() && !raw_file.empty())
+            refuse("--raw and --raw-file: give one of them");
+        if (status || !path.empty() || !headers.empty() || !body_size.empty())
+            refuse("--raw: there is no path, header, body or status without HTTP");
+        if (requests > 1 && !say.size)
+            refuse("--raw with --requests: say with --expect-size where an answer ends");
+        say.request = raw.empty() ? contents("--raw-file", raw_file) : raw;
+        say.http = false;
+    } else {
+        std::string const named = use.names.empty() ? use.tls.server_name : use.names.front().name;
+        std::string const body =
+            body_size.empty() ? std::string{} : std::string(bytes("--body-size", body_size), 'x');
+        if (body.size() > file_max)
+            refuse(fmt::format("--body-size {}: at most {} MiB", body_size, file_max >> 20));
+        say.request = fmt::format(
+            "{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: cleat-bench\r\n", method, use.path, named);
+        for (std::string const& header : headers) {
+            if (header.find(':') == std::string::npos ||
+                header.find_first_of("\r\n") != std::string::npos)
+                refuse(fmt::format("--header '{}': write 'Name: value'", header));
+            say.request += header + "\r\n";
+        }
+        if (!body.empty())
+            say.request += fmt::format("Content-Length: {}\r\n", body.size());
+        if (requests == 1 && !keep_alive)
+            say.request += "Connection: close\r\n";
+        say.request += "\r\n" + body;
+        say.head = method == "HEAD";
+        wish.asked.emplace_back("request", fmt::format("{} {}", method, use.path));
+    }
+    if (requests > 1)
+        wish.asked.emplace_back("requests per connection", std::to_string(requests));
+}
+
+} // namespace cleat::bench

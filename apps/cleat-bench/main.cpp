@@ -1,0 +1,92 @@
+// cleat-bench: finds out what a TLS server can do, and lays servers side by side. The life of one
+// connection is in transaction.cpp; when it begins is decided in pacer.cpp.
+
+#include "command_line.hpp"
+#include "idle.hpp"
+#include "load.hpp"
+#include "probe_all.hpp"
+#include "report.hpp"
+#include "staircase.hpp"
+#include "transfer.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+namespace cleat::bench {
+namespace {
+
+int run(do_load const& wish)
+{
+    return load(wish);
+}
+
+int run(do_staircase const& wish)
+{
+    return staircase(wish);
+}
+
+int run(do_transfer const& wish)
+{
+    return transfer(wish);
+}
+
+int run(do_idle const& wish)
+{
+    return idle(wish);
+}
+
+int run(do_probe const& wish)
+{
+    return probe_all(wish);
+}
+
+int run(do_merge const& wish)
+{
+    check_writable(wish.to);
+    std::vector<result> parts;
+    for (std::string const& path : wish.files)
+        parts.push_back(read_result(path));
+    result sum = merge(parts);
+    if (!wish.name.empty())
+        sum.name = wish.name;
+    return finish_with(sum, wish.to) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int run(do_report const& wish)
+{
+    std::vector<result> results;
+    for (std::string const& path : wish.files)
+        results.push_back(read_result(path));
+    write_file(wish.out, to_html(results));
+    fmt::print("written: {}\n", wish.out);
+    return EXIT_SUCCESS;
+}
+
+int run(do_compare const& wish)
+{
+    return compare(wish);
+}
+
+int run(do_print const& wish)
+{
+    fmt::print(wish.exit_code == 0 ? stdout : stderr, "{}", wish.text);
+    return wish.exit_code;
+}
+
+} // namespace
+} // namespace cleat::bench
+
+int main(int argc, char** argv)
+{
+    using namespace cleat::bench;
+    try {
+        command const wish = parse_command_line({argv, static_cast<std::size_t>(argc)});
+        return std::visit([](auto const& w) { return run(w); }, wish);
+    } catch (std::exception const& e) {
+        fmt::print(stderr, "cleat-bench: {}\n", e.what());
+        return EXIT_FAILURE;
+    }
+}

@@ -1,0 +1,57 @@
+// outcome: how each transaction ended. Every attempt has exactly one outcome, and the sum is
+// checked.
+
+#pragma once
+
+#include <cleat/core/error.hpp>
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace cleat::tls {
+class engine;
+}
+
+namespace cleat::bench {
+
+/// stage is the part of a transaction in which it failed.
+enum class stage : std::uint8_t
+{
+    start,     ///< Before the first packet: this machine had no port, file or memory for it.
+    connect,   ///< TCP.
+    handshake, ///< TLS.
+    request,   ///< Sending.
+    answer,    ///< Up to the answer's last byte, and whether it was the right one.
+};
+inline constexpr std::size_t stages = 5;
+
+/// name_of is the stage's name in reports: "handshake".
+[[nodiscard]] std::string_view name_of(stage s) noexcept;
+[[nodiscard]] bool parse(std::string_view name, stage& into) noexcept;
+
+/// failure is one way to fail. Kinds are words of the field: "refused", "timeout", "reset",
+/// "alert handshake_failure", "certificate", "short answer", "wrong status 503", "no ports".
+struct failure
+{
+    stage where = stage::start;
+    std::string kind;
+
+    auto operator<=>(failure const&) const = default;
+};
+
+/// failures counts each way to fail.
+using failures = std::map<failure, std::uint64_t>;
+
+/// kind_of names what an error means in a stage; `failed` is the connection's engine, if it has
+/// one, for the alert and the library's words.
+[[nodiscard]] std::string kind_of(stage where, error_code ec, tls::engine const* failed);
+
+/// client_limit: failures of this kind say more about the generator's machine than about the
+/// server.
+[[nodiscard]] bool client_limit(failure const& f) noexcept;
+
+} // namespace cleat::bench

@@ -1,0 +1,84 @@
+// pacer: when each connection of an open loop is meant to begin. Plain arithmetic: no clock and no
+// waiting.
+
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+namespace cleat::bench {
+
+/// phase is a stretch of time in which the rate goes in a straight line from one value to another:
+/// a step where they are equal, else a ramp.
+struct phase
+{
+    std::chrono::nanoseconds length{};
+    double rate_begin = 0; ///< Arrivals per second.
+    double rate_end = 0;
+};
+
+enum class arrivals : std::uint8_t
+{
+    constant, ///< Equally spaced at the phase's rate.
+    poisson,  ///< Independent of each other, as many users are: exponential gaps.
+};
+
+/// share is the part of the arrivals that one of several generators makes. All shares together are
+/// the whole: constant arrivals are dealt in turn.
+struct share
+{
+    std::size_t number = 0;
+    std::size_t of = 1;
+};
+
+/// pacer gives the intended start of one arrival after the other, as time since the beginning.
+///
+/// It counts in expected arrivals: the integral of the rate grows by 1 from one constant arrival to
+/// the next, and by an exponential variate of mean 1 between two of a Poisson process (the
+/// inversion method; Lewis and Shedler 1979). So a ramp needs no special case, and no rounding adds
+/// up: the n-th arrival is computed from n.
+class pacer
+{
+public:
+    /// Phases follow each other; rates are not negative. `seed` makes Poisson arrivals repeatable.
+    pacer(std::vector<phase> phases, arrivals how, share mine = {}, std::uint64_t seed = 1);
+
+    /// next is the intended start of the next arrival; nothing when the phases are over.
+    [[nodiscard]] std::optional<std::chrono::nanoseconds> next();
+
+    /// length is how long all phases take.
+    [[nodiscard]] std::chrono::nanoseconds length() const noexcept;
+
+    /// expected is how many arrivals all shares together make, on average.
+    [[nodiscard]] double expected() const noexcept;
+
+    /// rate_at is the rate asked for at that time, of all shares together; 0 after the end.
+    [[nodiscard]] double rate_at(std::chrono::nanoseconds since_begin) const noexcept;
+
+private:
+    struct stretch
+    {
+        double begin;    // Seconds since the beginning.
+        double length;   // Seconds.
+        double rate;     // At its begin.
+        double slope;    // Change of the rate for each second.
+        double expected; // Arrivals expected before it.
+        double arrivals; // Arrivals expected in it.
+    };
+
+    [[nodiscard]] double step();
+
+    std::vector<stretch> stretches_;
+    std::size_t at_ = 0;
+    arrivals how_;
+    share mine_;
+    std::uint64_t made_ = 0;
+    double reached_ = 0; // In expected arrivals of all shares (constant) or of this one (Poisson).
+    std::mt19937_64 random_;
+};
+
+} // namespace cleat::bench

@@ -1,0 +1,756 @@
+// One connection is `visit`, with nothing but a socket, a channel and poll. What is to be found out
+// is a story of visits, each in a function of `prober`. More than 400 lines: the visits are short,
+// and each is of use only beside the others.
+
+#include "outcome.hpp"
+#include "probe.hpp"
+#include "target.hpp"
+
+#include <cleat/core/limits.hpp>
+#include <cleat/core/unique_fd.hpp>
+#include <cleat/net/channel.hpp>
+#include <cleat/net/scratch.hpp>
+#include <cleat/net/socket_options.hpp>
+#include <cleat/tls/alert.hpp>
+#include <cleat/tls/context.hpp>
+#include <cleat/tls/engine.hpp>
+#include <cleat/tls/session.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ranges>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace cleat::bench {
+namespace {
+
+using clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using version = tls::protocol_version;
+
+// After this many connections in vain the server is left alone: it may be limiting us.
+constexpr unsigned broken_max = 3;
+
+// With a ticket or an answer there, more of the same flight is waited for so long.
+constexpr milliseconds flight_wait{50};
+
+// The first bytes that are kept, to say what a server speaks that does not speak TLS.
+constexpr std::size_t first_bytes_max = 64;
+
+constexpr std::string_view unknown_name = "cleat-probe.invalid"; // RFC 6761, section 6.4.
+
+error_code last_system_error() noexcept
+{
+    return {errno, boost::system::system_category()};
+}
+
+bool is_address(std::string const& text) noexcept
+{
+    in6_addr room{};
+    return ::inet_pton(AF_INET, text.c_str(), &room) == 1 ||
+           ::inet_pton(AF_INET6, text.c_str(), &room) == 1;
+}
+
+std::string joined(std::string_view host, std::string_view port)
+{
+    return host.find(':') == std::string_view::npos ? fmt::format("{}:{}", host, port)
+                                                    : fmt::format("[{}]:{}", host, port);
+}
+
+std::string list_of(std::vector<std::string> const& names)
+{
+    return fmt::format("{}", fmt::join(names, ":"));
+}
+
+error_code wait_for(int fd, short events, clock::time_point until, error when_late)
+{
+    for (;;) {
+        auto const left = std::chrono::ceil<milliseconds>(until - clock::now());
+        if (left.count() <= 0)
+            return when_late;
+        pollfd one{fd, events, 0};
+        int const ready = ::poll(&one, 1, static_cast<int>(left.count()));
+        if (ready > 0)
+            return {};
+        if (ready < 0 && errno != EINTR)
+            return last_system_error();
+    }
+}
+
+// wish is what one connection is for.
+struct wish
+{
+    tls::context const* use = nullptr;
+    tls::session const* offered = nullptr;
+    std::size_t sessions_wanted = 0; // Stay until there are so many, or no more come.
+};
+
+// visit is what one connection told.
+struct visit
+{
+    bool established = false;
+    probed_failure failure; // Its facts are there without a failure, too.
+    error_code error;
+    stage where = stage::connect;
+    nanoseconds tcp{};
+    nanoseconds tls{};
+    std::string version;
+    std::string suite;
+    std::string group;
+    std::string scheme;
+    std::string alpn;
+    bool resumed = false;
+    std::vector<tls::shown_certificate> chain;
+    std::vector<tls::session> sessions;
+    bool certificate_required = false;
+
+    // refused: TLS was spoken up to the refusal, or the connection cut in its place.
+    [[nodiscard]] bool refused() const noexcept
+    {
+        return failure.connected && !established && error != cleat::error::handshake_timeout;
+    }
+};
+
+// connection is one visit while it lasts.
+class connection
+{
+public:
+    connection(net::address const& to, wish const& for_what, milliseconds timeout)
+        : to_{to}
+        , wish_{for_what}
+        , began_{clock::now()}
+        , until_{began_ + timeout}
+        , channel_{*for_what.use}
+    {
+    }
+
+    visit take(milliseconds ticket_wait, std::string_view request)
+    {
+        if (error_code const ec = connect())
+            return failed(ec);
+        told_.failure.connected = true;
+        told_.where = stage::handshake;
+        if (error_code const ec = shake())
+            return failed(ec);
+        told_.established = true;
+        read_agreement();
+        if (wish_.sessions_wanted > 0)
+            stay(ticket_wait, request);
+        // OpenSSL resumes no session of a connection that did not end cleanly.
+        static_cast<void>(channel_.close(fd_.get()));
+        return std::move(told_);
+    }
+
+    [[nodiscard]] tls::engine const& engine() const noexcept { return channel_.engine(); }
+
+private:
+    visit failed(error_code ec)
+    {
+        told_.error = ec;
+        told_.failure.kind = kind_of(told_.where, ec, &channel_.engine());
+        told_.failure.alert = channel_.engine().failure().peer_alert;
+        return std::move(told_);
+    }
+
+    error_code connect()
+    {
+        fd_.reset(::socket(to_.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+        if (!fd_)
+            return last_system_error();
+        net::set_no_delay(fd_.get());
+        if (::connect(fd_.get(), to_.data(), to_.size) != 0) {
+            if (errno != EINPROGRESS)
+                return last_system_error();
+            if (error_code const ec = wait_for(fd_.get(), POLLOUT, until_, error::connect_timeout))
+                return ec;
+            int why = 0;
+            socklen_t size = sizeof why;
+            ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &why, &size);
+            if (why != 0)
+                return {why, boost::system::system_category()};
+        }
+        connected_ = clock::now();
+        told_.tcp = connected_ - began_;
+        return {};
+    }
+
+    error_code shake()
+    {
+        if (wish_.offered != nullptr)
+            channel_.engine().resume(*wish_.offered);
+        for (;;) {
+            net::progress const p = channel_.handshake(fd_.get());
+            if (p.error)
+                return p.error;
+            if (p.next == net::wait::none)
+                break;
+            bool const reads = p.next == net::wait::readable;
+            if (error_code const ec =
+                    wait_for(fd_.get(), reads ? POLLIN : POLLOUT, until_, error::handshake_timeout))
+                return ec;
+            if (reads && told_.failure.first_bytes.empty())
+                keep_first_bytes();
+        }
+        told_.tls = clock::now() - connected_;
+        return {};
+    }
+
+    void keep_first_bytes()
+    {
+        std::array<char, first_bytes_max> bytes{};
+        ssize_t const n = ::recv(fd_.get(), bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
+        if (n > 0)
+            told_.failure.first_bytes.assign(bytes.data(), static_cast<std::size_t>(n));
+    }
+
+    void read_agreement()
+    {
+        tls::handshake_info const agreed = channel_.engine().info();
+        told_.version = agreed.version;
+        told_.suite = agreed.cipher;
+        told_.group = agreed.group;
+        told_.scheme = agreed.signature_scheme;
+        told_.alpn = agreed.alpn;
+        told_.resumed = agreed.resumed;
+        told_.chain = tls::shown_chain(channel_.engine());
+    }
+
+    // Asks for something harmless, and reads until the sessions are there or no more can be
+    // expected. In TLS 1.2 they came with the handshake.
+    void stay(milliseconds ticket_wait, std::string_view request)
+    {
+        keep_sessions();
+        if (told_.version != "TLSv1.3")
+            return;
+        std::span<std::byte const> const bytes = std::as_bytes(std::span{request});
+        net::channel::piece const pieces[] = {bytes};
+        if (channel_.write(fd_.get(), pieces).error)
+            return;
+        // A ticket follows our Finished, which takes as long to arrive as the SYN and its answer.
+        clock::time_point until = clock::now() + ticket_wait + 2 * told_.tcp;
+        bool came = false;
+        while (told_.sessions.size() < wish_.sessions_wanted) {
+            net::progress const p = channel_.read(
+                fd_.get(), net::scratch::of_this_thread().plaintext(), limits::turn_max);
+            keep_sessions();
+            told_.certificate_required =
+                told_.certificate_required || channel_.engine().failure().peer_alert == 116;
+            if (p.error)
+                return;
+            if (!std::exchange(came, came || p.bytes > 0 || !told_.sessions.empty()) && came)
+                until = std::min(until, clock::now() + flight_wait + told_.tcp);
+            if (p.next == net::wait::readable &&
+                wait_for(fd_.get(), POLLIN, until, error::idle_timeout))
+                return;
+        }
+    }
+
+    void keep_sessions()
+    {
+        for (tls::session& each : channel_.engine().take_sessions())
+            told_.sessions.push_back(std::move(each));
+    }
+
+    net::address const& to_;
+    wish const& wish_;
+    clock::time_point began_;
+    clock::time_point until_;
+    clock::time_point connected_;
+    unique_fd fd_;
+    net::channel channel_;
+    visit told_;
+};
+
+// What a server says to a plain request that said nothing, or ended, when it was sent a
+// ClientHello: a server of plain HTTP may take that for the start of a long line. Empty where it is
+// nothing, and where it is the answer of a TLS server to a client that forgot TLS.
+std::string plain_answer(net::address const& to, std::string_view request, milliseconds timeout)
+{
+    clock::time_point const until = clock::now() + timeout;
+    unique_fd const fd{::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+    if (!fd || (::connect(fd.get(), to.data(), to.size) != 0 && errno != EINPROGRESS) ||
+        wait_for(fd.get(), POLLOUT, until, error::connect_timeout) ||
+        ::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0 ||
+        wait_for(fd.get(), POLLIN, until, error::idle_timeout))
+        return {};
+    std::array<char, first_bytes_max> bytes{};
+    ssize_t const n = ::recv(fd.get(), bytes.data(), bytes.size(), 0);
+    std::string_view const said{bytes.data(), n > 0 ? static_cast<std::size_t>(n) : 0};
+    bool const bad_request = said.starts_with("HTTP/") && said.find(" 400 ") != said.npos;
+    return bad_request ? std::string{} : std::string{said};
+}
+
+std::optional<nanoseconds> median(std::vector<nanoseconds> of)
+{
+    if (of.empty())
+        return {};
+    auto const middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
+    std::ranges::nth_element(of, middle);
+    return *middle;
+}
+
+// prober probes one server. Each of its questions may leave its part of the report empty.
+class prober
+{
+public:
+    prober(std::string host, probe_options const& options, probe_report& into)
+        : options_{options}
+        , into_{into}
+        , name_{options.server_name.empty() ? std::move(host) : options.server_name}
+        , request_{fmt::format(
+              "GET / HTTP/1.1\r\nHost: {}\r\nUser-Agent: cleat-bench\r\nConnection: close\r\n\r\n",
+              name_)}
+    {
+    }
+
+    void run(std::vector<net::address> const& addresses)
+    {
+        if (!introduce(addresses))
+            return;
+        find_versions();
+        for (probed_version& each : into_.versions)
+            find_suites(each);
+        find_groups();
+        find_alpn();
+        find_certificates();
+        find_names();
+        find_resumption();
+        find_times();
+        if (broken_ > 0)
+            into_.incomplete = fmt::format(
+                "{} of the connections failed ({}){}", broken_, broken_kind_,
+                broken_ < broken_max ? "" : ", and the rest was left out");
+    }
+
+private:
+    // The plain client: cleat's defaults, so that what is agreed is what its users get.
+    [[nodiscard]] tls::context_spec plain() const
+    {
+        tls::context_spec spec;
+        spec.role = tls::role::client;
+        spec.server_name = name_;
+        return spec;
+    }
+
+    // The client that takes anything, in one version or in all.
+    [[nodiscard]] tls::context_spec broad(std::optional<version> only = {}) const
+    {
+        tls::context_spec spec = plain();
+        spec.ciphers = list_of(suites_1_2_);
+        spec.groups = list_of(groups_);
+        if (only)
+            spec.version_min = spec.version_max = *only;
+        return spec;
+    }
+
+    static tls::context context_of(tls::context_spec const& spec)
+    {
+        tls::context made{spec};
+        tls::accept_weak(made, spec);
+        return made;
+    }
+
+    visit go(wish const& for_what)
+    {
+        if (broken_ >= broken_max)
+            return {};
+        connection one{address_, for_what, options_.timeout};
+        visit told = one.take(options_.ticket_wait, request_);
+        if (!told.established && !told.refused()) {
+            ++broken_;
+            broken_kind_ = fmt::format("{}: {}", name_of(told.where), told.failure.kind);
+        }
+        return told;
+    }
+
+    visit go(tls::context_spec const& spec)
+    {
+        tls::context const use = context_of(spec);
+        return go(wish{.use = &use});
+    }
+
+    bool introduce(std::vector<net::address> const& addresses);
+    void find_versions();
+    void find_suites(probed_version& in);
+    chooser find_order(probed_version const& in);
+    void find_groups();
+    [[nodiscard]] bool accepts_group(std::string const& group, version in);
+    void find_alpn();
+    void find_certificates();
+    void add_certificate(tls::context_spec const& spec);
+    void find_names();
+    probed_answer answer_to(std::string_view name);
+    void find_resumption();
+    probed_resumption resume(tls::context_spec const& spec, bool by_ticket);
+    bool taken_twice(tls::context const& use);
+    void find_times();
+
+    probe_options const& options_;
+    probe_report& into_;
+    std::string name_;
+    std::string request_;
+    net::address address_;
+    std::vector<std::string> suites_1_2_ = tls::offerable_suites(version::tls_1_2);
+    std::vector<std::string> suites_1_3_ = tls::offerable_suites(version::tls_1_3);
+    std::vector<std::string> groups_ = tls::offerable_groups();
+    bool plain_works_ = true;
+    std::vector<nanoseconds> resumed_;
+    unsigned broken_ = 0;
+    std::string broken_kind_;
+};
+
+// The first connection: it finds the address that answers, and says why where none does.
+bool prober::introduce(std::vector<net::address> const& addresses)
+{
+    visit told;
+    std::span<net::address const> rest{addresses};
+    for (tls::context_spec const& spec : {plain(), broad(), broad(version::tls_1_2)}) {
+        for (; !rest.empty(); rest = rest.subspan(1)) {
+            address_ = rest.front();
+            told = go(spec);
+            broken_ = 0; // What does not answer here is not the one that is probed.
+            if (told.failure.connected)
+                break;
+        }
+        if (told.established || !told.refused() || told.error == error::not_tls ||
+            told.error == error::http_request)
+            break;
+        plain_works_ = false; // And the next is less demanding.
+    }
+    into_.address = net::to_string(address_);
+    if (!told.established) {
+        if (told.failure.connected && told.failure.first_bytes.empty() && told.failure.alert < 0)
+            told.failure.first_bytes =
+                plain_answer(address_, request_, std::min(options_.timeout, options_.ticket_wait));
+        into_.error = sentence_on(into_.target, options_.timeout, told.failure);
+        return false;
+    }
+    into_.version = told.version;
+    into_.suite = told.suite;
+    into_.group = told.group;
+    into_.signature_scheme = told.scheme;
+    return true;
+}
+
+void prober::find_versions()
+{
+    for (version const each : {version::tls_1_3, version::tls_1_2}) {
+        bool const known = into_.version == (each == version::tls_1_3 ? "TLSv1.3" : "TLSv1.2");
+        if (known || go(broad(each)).established)
+            into_.versions.push_back({.version = each, .suites = {}, .order = chooser::unknown});
+    }
+}
+
+// Offer all; what is chosen is accepted, and not offered again. A refusal ends it, unless it was
+// for something else: then each of the rest is offered alone.
+void prober::find_suites(probed_version& in)
+{
+    bool const recent = in.version == version::tls_1_3;
+    auto const spec_for = [&](std::vector<std::string> const& suites) {
+        tls::context_spec spec = broad(in.version);
+        (recent ? spec.ciphersuites : spec.ciphers) = list_of(suites);
+        return spec;
+    };
+    std::vector<std::string> rest = recent ? suites_1_3_ : suites_1_2_;
+    while (!rest.empty()) {
+        visit const told = go(spec_for(rest));
+        if (!told.established) {
+            bool const of_server = told.failure.alert >= 0 || told.failure.kind == "closed early";
+            if (told.refused() && !of_server)
+                for (std::string const& each : rest)
+                    if (go(spec_for({each})).established)
+                        in.suites.push_back(each);
+            break;
+        }
+        if (std::erase(rest, told.suite) == 0)
+            break; // It chose what was not offered, and the library let it.
+        in.suites.push_back(told.suite);
+    }
+    in.order = find_order(in);
+}
+
+// Two suites in both orders: a client's choice follows. Not with ChaCha20, which servers move
+// forward for clients without AES in hardware.
+chooser prober::find_order(probed_version const& in)
+{
+    std::vector<std::string> pair;
+    for (std::string const& each : in.suites)
+        if (pair.size() < 2 && each.find("CHACHA20") == std::string::npos)
+            pair.push_back(each);
+    if (pair.size() < 2)
+        return chooser::unknown;
+    auto const chosen = [&] {
+        tls::context_spec spec = broad(in.version);
+        (in.version == version::tls_1_3 ? spec.ciphersuites : spec.ciphers) = list_of(pair);
+        return go(spec).suite;
+    };
+    std::string const one = chosen();
+    std::ranges::reverse(pair);
+    std::string const other = chosen();
+    if (one.empty() || other.empty())
+        return chooser::unknown;
+    return one == other ? chooser::server : chooser::client;
+}
+
+void prober::find_groups()
+{
+    version const in = into_.versions.front().version;
+    for (std::string const& each : groups_)
+        (accepts_group(each, in) ? into_.groups : into_.other_groups).push_back(each);
+    constexpr std::string_view post_quantum = "MLKEM";
+    auto const is_one = [&](std::string const& g) {
+        return g.find(post_quantum) != std::string::npos;
+    };
+    if (std::ranges::any_of(groups_, is_one))
+        into_.post_quantum = std::ranges::any_of(into_.groups, is_one);
+}
+
+bool prober::accepts_group(std::string const& group, version in)
+{
+    tls::context_spec spec = broad(in);
+    spec.groups = group;
+    if (go(spec).group == group)
+        return true;
+    // In TLS 1.2 the groups are also the curves that a certificate may be on (RFC 8422, 5.1.1).
+    if (in == version::tls_1_3)
+        return false;
+    for (std::string_view const curve : {"P-256", "P-384"}) {
+        if (curve == group)
+            continue;
+        spec.groups = fmt::format("{}:{}", group, curve);
+        if (go(spec).group == group)
+            return true;
+    }
+    return false;
+}
+
+void prober::find_alpn()
+{
+    tls::context_spec spec = broad();
+    std::vector<std::string> const both{"h2", "http/1.1"};
+    for (std::string const& each : both) {
+        spec.alpn = {each};
+        if (go(spec).alpn == each)
+            into_.alpn.push_back(each);
+    }
+    if (into_.alpn.size() < 2)
+        return;
+    // Ours comes second: whoever takes it all the same has an order of its own.
+    spec.alpn = {"http/1.1", "h2"};
+    if (go(spec).alpn == "http/1.1")
+        std::ranges::reverse(into_.alpn);
+}
+
+// The default, and then one of each kind that a client can insist on.
+void prober::find_certificates()
+{
+    add_certificate(plain_works_ ? plain() : broad());
+    for (char const* each :
+         {"ECDSA+SHA256:ECDSA+SHA384:ECDSA+SHA512",
+          "RSA-PSS+SHA256:RSA-PSS+SHA384:RSA-PSS+SHA512:RSA+SHA256:RSA+SHA384:RSA+SHA512",
+          "ed25519"}) {
+        tls::context_spec spec = broad();
+        spec.signature_algorithms = each;
+        add_certificate(spec);
+    }
+}
+
+void prober::add_certificate(tls::context_spec const& spec)
+{
+    if (broken_ >= broken_max)
+        return;
+    tls::context const use = context_of(spec);
+    wish const for_what{.use = &use};
+    connection one{address_, for_what, options_.timeout};
+    visit const told = one.take(options_.ticket_wait, request_);
+    if (!told.established || told.chain.empty())
+        return;
+    tls::shown_certificate const& leaf = told.chain.front();
+    for (probed_certificate const& each : into_.certificates)
+        if (each.leaf.fingerprint == leaf.fingerprint)
+            return;
+    into_.certificates.push_back(
+        {.leaf = leaf,
+         .chain_length = told.chain.size(),
+         .trust = tls::verify_shown(
+             one.engine(), name_, options_.authorities, options_.authorities_origin)});
+}
+
+void prober::find_names()
+{
+    if (into_.certificates.empty())
+        return;
+    // An address is not sent as SNI: then what is known already is what comes without.
+    into_.without_sni =
+        is_address(name_) ? probed_answer{probed_answer::kind::same, {}} : answer_to({});
+    into_.unknown_sni = answer_to(unknown_name);
+}
+
+probed_answer prober::answer_to(std::string_view name)
+{
+    tls::context_spec spec = plain_works_ ? plain() : broad();
+    spec.server_name = name;
+    visit const told = go(spec);
+    if (told.refused())
+        return {probed_answer::kind::refused, told.failure.kind};
+    if (told.chain.empty())
+        return {};
+    tls::shown_certificate const& leaf = told.chain.front();
+    for (probed_certificate const& each : into_.certificates)
+        if (each.leaf.fingerprint == leaf.fingerprint)
+            return {probed_answer::kind::same, {}};
+    return {probed_answer::kind::different, leaf.subject};
+}
+
+void prober::find_resumption()
+{
+    for (probed_version const& each : into_.versions) {
+        tls::context_spec spec = broad(each.version);
+        spec.keep_sessions = true;
+        if (each.version == version::tls_1_3) {
+            into_.recent_tickets = resume(spec, true);
+            continue;
+        }
+        into_.old_tickets = resume(spec, true);
+        spec.want_tickets = false;
+        into_.session_ids = resume(spec, false);
+    }
+}
+
+// One full handshake, and then connection after connection with what the one before has brought.
+probed_resumption prober::resume(tls::context_spec const& spec, bool by_ticket)
+{
+    constexpr std::size_t all = 64; // More tickets than any server gives at once.
+    tls::context const use = context_of(spec);
+    visit const first = go(wish{.use = &use, .sessions_wanted = all});
+    into_.client_certificate_required =
+        into_.client_certificate_required || first.certificate_required;
+    probed_resumption found;
+    std::vector<tls::session> unused;
+    for (tls::session const& each : first.sessions)
+        if (each.by_ticket() == by_ticket)
+            unused.push_back(each);
+    if (unused.empty())
+        return found;
+    found.offered = true;
+    found.tickets = by_ticket ? unused.size() : 0;
+    found.lifetime = tls::kept_for(unused.back());
+
+    bool const recent = spec.version_min == version::tls_1_3;
+    tls::session with = unused.back();
+    unused.pop_back();
+    for (; found.tried < options_.resumptions; ++found.tried) {
+        tls::session const offered = tls::copy_of(with);
+        wish const again{.use = &use, .offered = &offered, .sessions_wanted = 1};
+        visit const told = go(again);
+        if (!told.established)
+            continue;
+        if (told.resumed) {
+            ++found.resumed;
+            if (told.version == into_.version)
+                resumed_.push_back(told.tls);
+            found.renews = found.renews || !told.sessions.empty();
+        }
+        if (!told.sessions.empty()) {
+            with = told.sessions.back();
+        } else if (recent && !unused.empty()) {
+            with = unused.back();
+            unused.pop_back();
+        }
+    }
+    if (recent && found.resumed > 0)
+        found.twice = taken_twice(use);
+    return found;
+}
+
+bool prober::taken_twice(tls::context const& use)
+{
+    visit const first = go(wish{.use = &use, .sessions_wanted = 1});
+    if (first.sessions.empty())
+        return false;
+    for (int i = 0; i < 2; ++i) {
+        tls::session const ticket = tls::copy_of(first.sessions.front());
+        if (!go(wish{.use = &use, .offered = &ticket}).resumed)
+            return false;
+    }
+    return true;
+}
+
+void prober::find_times()
+{
+    tls::context const use = context_of(plain_works_ ? plain() : broad());
+    std::vector<nanoseconds> tcp;
+    std::vector<nanoseconds> tls;
+    for (unsigned i = 0; i < options_.rounds; ++i) {
+        visit const told = go(wish{.use = &use});
+        if (!told.established)
+            continue;
+        tcp.push_back(told.tcp);
+        tls.push_back(told.tls);
+    }
+    into_.tcp = median(std::move(tcp));
+    into_.tls_full = median(std::move(tls));
+    into_.tls_resumed = median(resumed_);
+}
+
+} // namespace
+
+bool probe_report::any_weak() const noexcept
+{
+    return !error.empty() ||
+           std::ranges::any_of(verdict, [](probed_finding const& f) { return !f.good; });
+}
+
+probed_version const* probe_report::offers(tls::protocol_version v) const noexcept
+{
+    auto const found = std::ranges::find(versions, v, &probed_version::version);
+    return found == versions.end() ? nullptr : &*found;
+}
+
+probe_report probe(std::string host, std::string port, probe_options const& options)
+{
+    probe_report report;
+    report.target = joined(host, port);
+    report.client = tls::library_version();
+    report.when = std::chrono::system_clock::now();
+    auto const addresses = net::resolve(host, port);
+    if (!addresses || addresses->empty()) {
+        report.error = fmt::format(
+            "{}: no address is known for this name ({}): check the spelling, or give a number",
+            report.target, addresses ? "none found" : addresses.error().message());
+        return report;
+    }
+    prober{std::move(host), options, report}.run(*addresses);
+    if (report.error.empty())
+        report.verdict = judge(report);
+    return report;
+}
+
+probe_report probe_target(std::string const& text, probe_options const& options)
+{
+    try {
+        target const found = find_target(text);
+        return probe(found.host, found.port, options);
+    } catch (tls::spec_error const&) {
+        throw; // Of the options, not of this target.
+    } catch (std::runtime_error const& wrong) {
+        probe_report report;
+        report.target = text;
+        report.when = std::chrono::system_clock::now();
+        report.error = wrong.what();
+        return report;
+    }
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,13 @@
+// probe_all: the subcommand, over one host or many.
+
+#pragma once
+
+#include "command_line.hpp"
+
+namespace cleat::bench {
+
+/// probe_all prints a page for one host, or a line for each of several, and gives the exit code: 1
+/// when any could not be probed, or was weak where the wish is strict.
+int probe_all(do_probe const& wish);
+
+} // namespace cleat::bench

@@ -1,0 +1,346 @@
+#include "probe.hpp"
+
+#include <cleat/core/unique_fd.hpp>
+#include <cleat/net/socket_options.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string_view>
+#include <thread>
+
+#include <sys/socket.h>
+
+namespace cleat::bench {
+namespace {
+
+using namespace std::chrono_literals;
+using version = tls::protocol_version;
+
+std::chrono::system_clock::time_point const today =
+    std::chrono::sys_days{std::chrono::year{2026} / 11 / 21} + 12h;
+
+// A server that has nothing against it.
+probe_report spotless()
+{
+    probe_report made;
+    made.target = "example.org:443";
+    made.address = "192.0.2.1:443";
+    made.client = "AWS-LC 5";
+    made.when = today;
+    made.version = "TLSv1.3";
+    made.suite = "TLS_AES_128_GCM_SHA256";
+    made.group = "X25519MLKEM768";
+    made.signature_scheme = "ecdsa_secp256r1_sha256";
+    made.versions = {
+        {version::tls_1_3, {"TLS_AES_128_GCM_SHA256"}, chooser::unknown},
+        {version::tls_1_2,
+         {"ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305"},
+         chooser::server}};
+    made.groups = {"X25519MLKEM768", "X25519"};
+    made.other_groups = {"P-521"};
+    made.post_quantum = true;
+    made.alpn = {"h2", "http/1.1"};
+    probed_certificate shown;
+    shown.leaf.subject = "CN=example.org";
+    shown.leaf.issuer = "CN=authority";
+    shown.leaf.names = {"example.org"};
+    shown.leaf.key = "ECDSA";
+    shown.leaf.key_bits = 256;
+    shown.leaf.signature = "ecdsa-with-SHA256";
+    shown.leaf.from = std::chrono::floor<std::chrono::seconds>(today - 24h * 30);
+    shown.leaf.until = std::chrono::floor<std::chrono::seconds>(today + 24h * 60);
+    shown.chain_length = 2;
+    shown.trust.verified = shown.trust.name_matches = true;
+    made.certificates = {shown};
+    made.without_sni = {probed_answer::kind::different, "CN=default"};
+    made.unknown_sni = {probed_answer::kind::refused, "alert unrecognized_name"};
+    made.recent_tickets = {true, 2, 2h, 4, 4, true, false};
+    made.tcp = 1ms;
+    made.tls_full = 2ms;
+    made.tls_resumed = 1500us;
+    return made;
+}
+
+bool has(std::string_view text, std::string_view part)
+{
+    return text.find(part) != std::string_view::npos;
+}
+
+// What is said against a server.
+std::vector<std::string> against(probe_report const& of)
+{
+    std::vector<std::string> found;
+    for (probed_finding const& each : judge(of))
+        if (!each.good)
+            found.push_back(each.text);
+    return found;
+}
+
+// It is the only thing that is said against it.
+bool only(probe_report const& of, std::string_view part)
+{
+    std::vector<std::string> const found = against(of);
+    return found.size() == 1 && has(found.front(), part);
+}
+
+TEST_CASE("nothing is said against a server that has nothing against it")
+{
+    CHECK(against(spotless()).empty());
+    CHECK(judge(spotless()).size() == 5);
+}
+
+TEST_CASE("each weakness has its sentence")
+{
+    probe_report r = spotless();
+    SUBCASE("old")
+    {
+        r.versions.erase(r.versions.begin());
+        CHECK(only(r, "TLS 1.2 only"));
+    }
+    SUBCASE("no resumption")
+    {
+        r.recent_tickets = {};
+        CHECK(only(r, "no resumption"));
+    }
+    SUBCASE("resumption by chance")
+    {
+        r.recent_tickets.resumed = 2;
+        CHECK(only(r, "resumed 2 of 4 times"));
+    }
+    SUBCASE("tickets for too long")
+    {
+        r.recent_tickets.lifetime = 24h * 8;
+        CHECK(only(r, "seven days"));
+    }
+    SUBCASE("about to expire")
+    {
+        r.certificates[0].leaf.until = std::chrono::floor<std::chrono::seconds>(today + 24h * 6);
+        CHECK(only(r, "certificate expires in 6 days"));
+    }
+    SUBCASE("one day")
+    {
+        r.certificates[0].leaf.until = std::chrono::floor<std::chrono::seconds>(today + 30h);
+        CHECK(only(r, "certificate expires in 1 day"));
+    }
+    SUBCASE("expired")
+    {
+        r.certificates[0].leaf.until = std::chrono::floor<std::chrono::seconds>(today - 1h);
+        r.certificates[0].trust.verified = false;
+        r.certificates[0].trust.reason = "certificate has expired";
+        CHECK(only(r, "certificate expired on 2026-11-21"));
+    }
+    SUBCASE("not yet")
+    {
+        r.certificates[0].leaf.from = std::chrono::floor<std::chrono::seconds>(today + 24h);
+        r.certificates[0].trust.verified = false;
+        CHECK(only(r, "not valid before 2026-11-22"));
+    }
+    SUBCASE("short key")
+    {
+        r.certificates[0].leaf.key = "RSA";
+        r.certificates[0].leaf.key_bits = 1024;
+        CHECK(only(r, "RSA-1024"));
+    }
+    SUBCASE("old digest")
+    {
+        r.certificates[0].leaf.signature = "RSA-SHA1";
+        CHECK(only(r, "RSA-SHA1"));
+    }
+    SUBCASE("chain")
+    {
+        r.certificates[0].trust = {false, "unable to get local issuer certificate", true, true};
+        CHECK(only(r, "chain incomplete, or its authority unknown: 2 certificates sent"));
+    }
+    SUBCASE("self-signed")
+    {
+        r.certificates[0].trust = {false, "self signed certificate", false, true};
+        CHECK(only(r, "certificate does not verify: self signed"));
+    }
+    SUBCASE("name")
+    {
+        r.certificates[0].trust.name_matches = false;
+        CHECK(only(r, "other names"));
+    }
+    SUBCASE("CBC")
+    {
+        r.versions[1].suites = {"ECDHE-RSA-AES128-SHA"};
+        CHECK(only(r, "CBC suites accepted"));
+    }
+    SUBCASE("no forward secrecy")
+    {
+        r.versions[1].suites = {"AES128-GCM-SHA256"};
+        CHECK(only(r, "1 suite without forward secrecy"));
+    }
+    SUBCASE("broken")
+    {
+        r.versions[1].suites = {"ECDHE-RSA-DES-CBC3-SHA"};
+        CHECK(only(r, "broken suites accepted: ECDHE-RSA-DES-CBC3-SHA"));
+    }
+    SUBCASE("no post-quantum group")
+    {
+        r.post_quantum = false;
+        CHECK(only(r, "no post-quantum group"));
+    }
+}
+
+TEST_CASE("a certificate that lives for days is not due from its first day on")
+{
+    probe_report r = spotless();
+    r.certificates[0].leaf.from = std::chrono::floor<std::chrono::seconds>(today - 24h);
+    r.certificates[0].leaf.until = std::chrono::floor<std::chrono::seconds>(today + 24h * 5);
+    CHECK(against(r).empty());
+}
+
+TEST_CASE("what the library cannot ask for is not held against the server")
+{
+    probe_report r = spotless();
+    r.post_quantum.reset();
+    CHECK(against(r).empty());
+    CHECK(has(to_text(r), "unknown: AWS-LC 5 cannot ask for it"));
+}
+
+TEST_CASE("the report in words")
+{
+    probe_report r = spotless();
+    r.verdict = judge(r);
+    std::string const text = to_text(r);
+    CAPTURE(text);
+    CHECK(has(text, "TLSv1.3, TLS_AES_128_GCM_SHA256, X25519MLKEM768, ecdsa_secp256r1_sha256"));
+    CHECK(has(text, "yes (X25519MLKEM768)"));
+    CHECK(has(text, "X25519MLKEM768, X25519; not P-521"));
+    CHECK(has(text, "2 accepted; the server chooses"));
+    CHECK(has(text, "2026-10-22 to 2027-01-20 (60 days left)"));
+    CHECK(has(text, "another certificate: CN=default"));
+    CHECK(has(text, "refused (alert unrecognized_name)"));
+    CHECK(has(text, "resumed 4 of 4; 2 tickets with a full handshake, good for 7200 s, renewed"));
+    CHECK(has(text, "a used ticket is not taken again"));
+    CHECK(has(text, "good: TLS 1.3"));
+    CHECK(!has(text, "weak:"));
+    CHECK(!r.any_weak());
+}
+
+TEST_CASE("one line for each of many")
+{
+    probe_report r = spotless();
+    r.verdict = judge(r);
+    std::string const good = to_line(r);
+    CHECK(std::ranges::count(good, '\n') == 1);
+    CHECK(good.ends_with("good\n"));
+    CHECK(has(good, "example.org:443  TLSv1.3"));
+    CHECK(has(good, "ECDSA-256 60d"));
+    CHECK(has(good, "resumes 1.3"));
+
+    r.recent_tickets = {};
+    r.post_quantum = false;
+    r.verdict = judge(r);
+    CHECK(has(to_line(r), "weak: no post-quantum group; no resumption\n"));
+    CHECK(r.any_weak());
+
+    probe_report broken;
+    broken.error = "example.org:444 refuses the connection";
+    CHECK(to_line(broken) == "example.org:444 refuses the connection\n");
+    CHECK(broken.any_weak());
+}
+
+TEST_CASE("the report for programs")
+{
+    probe_report r = spotless();
+    r.verdict = judge(r);
+    json::object const all = to_json(r);
+    CHECK(all.at("error").is_null());
+    CHECK(all.at("post_quantum").as_bool());
+    CHECK(all.at("versions").at(1).at("order").as_string() == "server");
+    CHECK(all.at("certificates").at(0).at("days_left").to_number<int>() == 60);
+    CHECK(all.at("unknown_sni").at("answer").as_string() == "refused");
+    CHECK(all.at("resumption").at("tls_1_3_tickets").at("lifetime_s").to_number<int>() == 7200);
+    CHECK(all.at("resumption").at("tls_1_3_tickets").at("taken_twice").as_bool() == false);
+    CHECK(all.at("median_ns").at("tcp").to_number<int>() == 1'000'000);
+
+    probe_report broken;
+    broken.target = "a:1";
+    broken.error = "a:1 is not there";
+    CHECK(to_json(broken).at("error").as_string() == "a:1 is not there");
+    CHECK(!to_json(broken).contains("versions"));
+}
+
+TEST_CASE("a server that cannot be probed has a sentence that helps")
+{
+    auto const sentence = [](probed_failure const& f) { return sentence_on("h:1", 5s, f); };
+    CHECK(has(sentence({false, "refused", -1, {}}), "h:1 refuses the connection: nothing listens"));
+    CHECK(has(sentence({false, "timeout", -1, {}}), "within 5000 ms"));
+    CHECK(has(sentence({false, "unreachable", -1, {}}), "(unreachable)"));
+    CHECK(has(sentence({true, "not TLS", -1, "HTTP/1.1 400 Bad Request"}), "plain HTTP, not TLS"));
+    CHECK(has(sentence({true, "not TLS", -1, "SSH-2.0-OpenSSH_9.2"}), "speaks SSH"));
+    CHECK(has(sentence({true, "not TLS", -1, "\xff\x01"}), "does not speak TLS"));
+    CHECK(has(sentence({true, "timeout", -1, {}}), "did not finish the handshake"));
+    CHECK(has(sentence({true, "alert", 70, "\x15"}), "alert protocol_version: it speaks neither"));
+    CHECK(has(sentence({true, "alert", 112, "\x15"}), "alert unrecognized_name"));
+    CHECK(has(sentence({true, "closed early", -1, {}}), "without an answer to the ClientHello"));
+    CHECK(
+        has(sentence({true, "protocol: bad", -1, "\x16"}), "the handshake fails (protocol: bad)"));
+}
+
+// A port of this machine.
+struct port
+{
+    unique_fd fd{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    std::string number;
+
+    explicit port(bool listens)
+    {
+        net::address at = net::resolve("127.0.0.1", "0").value().front();
+        REQUIRE(::bind(fd.get(), at.data(), at.size) == 0);
+        if (listens)
+            REQUIRE(::listen(fd.get(), 8) == 0);
+        number = std::to_string(net::local_address(fd.get()).value().port());
+    }
+};
+
+TEST_CASE("a port where nothing listens")
+{
+    port const at{false};
+    probe_report const r = probe("127.0.0.1", at.number, {});
+    CHECK(r.error.starts_with("127.0.0.1:" + at.number + " refuses the connection"));
+    CHECK(r.versions.empty());
+}
+
+TEST_CASE("a server that says nothing")
+{
+    port const at{true}; // The kernel takes the connections, and nobody else does.
+    probe_options options;
+    options.timeout = options.ticket_wait = 50ms;
+    probe_report const r = probe("127.0.0.1", at.number, options);
+    CHECK(has(r.error, "did not finish the handshake within 50 ms"));
+}
+
+TEST_CASE("a server that speaks first, and not TLS")
+{
+    port const at{true};
+    std::jthread const server{[&] {
+        for (;;) {
+            unique_fd const accepted{::accept(at.fd.get(), nullptr, nullptr)};
+            if (!accepted)
+                return;
+            constexpr std::string_view banner = "SSH-2.0-test\r\n";
+            static_cast<void>(::send(accepted.get(), banner.data(), banner.size(), MSG_NOSIGNAL));
+            char block[4096];
+            while (::recv(accepted.get(), block, sizeof block, 0) > 0) {
+            }
+        }
+    }};
+    probe_report const r = probe("127.0.0.1", at.number, {});
+    ::shutdown(at.fd.get(), SHUT_RDWR); // Ends accept.
+    CHECK(has(r.error, "speaks SSH, not TLS"));
+}
+
+TEST_CASE("what is no target is told, not thrown")
+{
+    CHECK(has(probe_target("http://example.org/", {}).error, "plain HTTP"));
+    CHECK(has(probe_target("example.org:https", {}).error, "port"));
+    CHECK(has(probe_target("[::1", {}).error, "bracket"));
+    CHECK(probe_target("http://example.org/", {}).target == "http://example.org/");
+}
+
+} // namespace
+} // namespace cleat::bench

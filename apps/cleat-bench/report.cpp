@@ -1,0 +1,332 @@
+// The page is a template (report/) with a block of JSON in it, which the page's script draws. What
+// is thinned out is thinned out here: percentiles to a grid, a long timeline to longer intervals.
+
+#include "json.hpp"
+#include "report.hpp"
+#include "report_page.hpp"
+#include "times.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+namespace cleat::bench {
+namespace {
+
+// As many as a screen shows; a page of several results stays small.
+constexpr std::size_t timeline_points_max = 300;
+constexpr std::size_t curve_points_max = 200;
+
+// grid_for gives the points of all percentile curves as 1/(1-p): from 1 to just beyond count, as
+// many in each power of ten.
+std::vector<double> grid_for(std::uint64_t count)
+{
+    static constexpr std::array steps{1.0, 1.1, 1.25, 1.4, 1.6, 1.8, 2.0, 2.25, 2.5, 2.8,
+                                      3.2, 3.6, 4.0,  4.5, 5.0, 5.6, 6.3, 7.0,  8.0, 9.0};
+    auto const most = static_cast<double>(count);
+    double const decades = count == 0 ? 0 : std::floor(std::log10(most)) + 1;
+    std::size_t const stride =
+        (decades + 1) * steps.size() > static_cast<double>(curve_points_max) ? 2 : 1;
+    std::vector<double> grid;
+    for (double decade = 1; grid.size() < curve_points_max; decade *= 10)
+        for (std::size_t i = 0; i < steps.size(); i += stride) {
+            grid.push_back(decade * steps[i]);
+            if (grid.back() > most)
+                return grid;
+        }
+    return grid;
+}
+
+// curve_of reads the grid's percentiles: the same values as histogram::percentile, in one pass. The
+// last is the maximum.
+json::array curve_of(latency const& of, std::vector<double> const& grid)
+{
+    json::array curve;
+    auto const all = static_cast<double>(of.count());
+    std::uint64_t counted = 0;
+    std::size_t next = 0;
+    of.for_each_bucket([&](histogram::bucket const& b) {
+        counted += b.count;
+        // A percentile is reached with as many values as it has below it, and with one at least.
+        while (next != grid.size() && (next == 0 || grid[next - 1] <= all) &&
+               std::max(1.0, std::ceil(all - all / grid[next])) <= static_cast<double>(counted)) {
+            curve.push_back(std::min(b.highest, of.max()));
+            ++next;
+        }
+    });
+    return curve;
+}
+
+json::object in_json(
+    std::string_view key, std::string_view name, latency const& of, std::vector<double> const& grid)
+{
+    return {
+        {"key", key},
+        {"name", name},
+        {"count", of.count()},
+        {"min", of.min()},
+        {"mean", of.mean()},
+        {"p50", of.percentile(50)},
+        {"p90", of.percentile(90)},
+        {"p99", of.percentile(99)},
+        {"p99_9", of.percentile(99.9)},
+        {"p99_99", of.percentile(99.99)},
+        {"max", of.max()},
+        {"beyond_max", of.beyond_max()},
+        {"curve", curve_of(of, grid)},
+    };
+}
+
+json::array latencies_of(result const& of, std::vector<double> const& grid)
+{
+    tally const& counts = of.counts;
+    json::array found{
+        in_json("tcp", "TCP connect", counts.tcp, grid),
+        in_json("tls", "TLS handshake, full", counts.tls, grid),
+        in_json("tls_resumed", "TLS handshake, resumed", counts.tls_resumed, grid),
+        in_json("first_byte", "first byte", counts.first_byte, grid),
+        in_json("response", "response", counts.response, grid),
+    };
+    if (of.rate_asked)
+        found.push_back(in_json("slip", "slip", counts.slip, grid));
+    return found;
+}
+
+// timeline_of makes points of intervals, each with the time that it covers. A run rarely ends with
+// an interval: the last one is as long as it was measured, and where that is less than half of it,
+// it belongs to the point before. Else it would look like a collapse.
+json::object timeline_of(result const& of)
+{
+    std::vector<interval> const& intervals = of.counts.timeline;
+    double const step = in_seconds(of.counts.interval_length);
+    double const end = in_seconds(of.measured);
+    std::size_t const count =
+        intervals.empty()
+            ? 0
+            : std::max(intervals.size(), static_cast<std::size_t>(std::ceil(end / step - 1e-9)));
+    std::size_t const together =
+        std::max<std::size_t>(1, (count + timeline_points_max - 1) / timeline_points_max);
+    double const last = std::clamp(end - (static_cast<double>(count) - 1) * step, 0.0, step);
+    bool const short_tail = count > 1 && last < step / 2;
+
+    json::array middle, length, attempted, ok, failed, mean, longest;
+    for (std::size_t first = 0, behind = 0; first < count; first = behind) {
+        behind = std::min(first + together, count);
+        if (short_tail && behind + 1 == count)
+            behind = count;
+        interval sum;
+        for (std::size_t i = first; i < std::min(behind, intervals.size()); ++i) {
+            sum.attempted += intervals[i].attempted;
+            sum.ok += intervals[i].ok;
+            sum.failed += intervals[i].failed;
+            sum.response_ns += intervals[i].response_ns;
+            sum.response_ns_max = std::max(sum.response_ns_max, intervals[i].response_ns_max);
+        }
+        double const whole = static_cast<double>(behind - first) * step;
+        double const covered = behind == count ? whole - step + last : whole;
+        double const time = covered > 0 ? covered : whole;
+        middle.push_back(static_cast<double>(first) * step + time / 2);
+        length.push_back(time);
+        attempted.push_back(sum.attempted);
+        ok.push_back(sum.ok);
+        failed.push_back(sum.failed);
+        bool const any = sum.ok != 0;
+        mean.push_back(
+            any ? json::value(static_cast<double>(sum.response_ns) / static_cast<double>(sum.ok))
+                : json::value(nullptr));
+        longest.push_back(any ? json::value(sum.response_ns_max) : json::value(nullptr));
+    }
+    return {
+        {"interval_s", step},
+        {"together", together},
+        {"middle_s", std::move(middle)},
+        {"length_s", std::move(length)},
+        {"attempted", std::move(attempted)},
+        {"ok", std::move(ok)},
+        {"failed", std::move(failed)},
+        {"mean_ns", std::move(mean)},
+        {"max_ns", std::move(longest)},
+    };
+}
+
+json::array in_json(std::vector<fact> const& facts)
+{
+    json::array found;
+    for (auto const& [name, value] : facts)
+        found.push_back(json::array{name, value});
+    return found;
+}
+
+json::array in_json(std::vector<std::string> const& texts)
+{
+    return json::array(texts.begin(), texts.end());
+}
+
+void add_counts(json::object& to, tally const& of)
+{
+    json::array failures;
+    for (auto const& [what, count] : of.failures)
+        failures.push_back(
+            json::object{{"stage", name_of(what.where)}, {"kind", what.kind}, {"count", count}});
+    json::array agreed;
+    for (agreement const& each : of.agreed)
+        agreed.push_back(json::object{
+            {"version", each.version},
+            {"cipher", each.cipher},
+            {"group", each.group},
+            {"count", each.count}});
+    to["attempts"] = of.attempts;
+    to["ok"] = of.ok;
+    to["failed"] = of.failed();
+    to["failures"] = std::move(failures);
+    to["connections"] = of.connections;
+    to["full"] = of.full;
+    to["resumed"] = of.resumed;
+    to["offered"] = of.offered;
+    to["agreed"] = std::move(agreed);
+    to["bytes_up"] = of.bytes_up;
+    to["bytes_down"] = of.bytes_down;
+    to["generator_cpu_ns"] = of.cpu.count();
+}
+
+json::object in_json(result const& of, std::vector<double> const& grid)
+{
+    json::object found{
+        {"name", of.name},
+        {"command", of.command},
+        {"target", of.target},
+        {"asked", in_json(of.asked)},
+        {"environment", in_json(of.environment)},
+        {"started", in_utc(of.started)},
+        {"measured_s", in_seconds(of.measured)},
+        {"partial", of.partial},
+        {"rate", of.rate()},
+        {"rate_asked", of.rate_asked ? json::value(*of.rate_asked) : json::value(nullptr)},
+        {"limits", in_json(of.verdict.limits)},
+        {"cures", in_json(of.verdict.cures)},
+        {"latency", latencies_of(of, grid)},
+        {"timeline", timeline_of(of)},
+    };
+    add_counts(found, of.counts);
+    json::array workers;
+    for (std::chrono::nanoseconds const each : of.worker_cpu)
+        workers.push_back(each.count());
+    found["worker_cpu_ns"] = std::move(workers);
+    found["server"] = nullptr;
+    if (of.server)
+        found["server"] = json::object{
+            {"pids", json::array(of.server->pids.begin(), of.server->pids.end())},
+            {"cpu_ns", of.server->cpu.count()}};
+    return found;
+}
+
+std::uint64_t most_values(std::vector<result> const& results)
+{
+    std::uint64_t most = 0;
+    for (result const& each : results) {
+        tally const& counts = each.counts;
+        for (latency const* const one :
+             {&counts.tcp, &counts.tls, &counts.tls_resumed, &counts.first_byte, &counts.response,
+              &counts.slip})
+            most = std::max(most, one->count());
+    }
+    return most;
+}
+
+// escaped_json can stand in a script element: nothing in it ends the element, or begins a comment.
+// Outside of strings JSON has none of these characters.
+std::string escaped_json(std::string_view text)
+{
+    std::string found;
+    found.reserve(text.size());
+    for (char const c : text)
+        if (c == '<')
+            found += "\\u003c";
+        else if (c == '>')
+            found += "\\u003e";
+        else if (c == '&')
+            found += "\\u0026";
+        else
+            found += c;
+    return found;
+}
+
+std::string escaped_text(std::string_view text)
+{
+    std::string found;
+    for (char const c : text)
+        if (c == '<')
+            found += "&lt;";
+        else if (c == '>')
+            found += "&gt;";
+        else if (c == '&')
+            found += "&amp;";
+        else
+            found += c;
+    return found;
+}
+
+std::string title_of(std::vector<result> const& results)
+{
+    if (results.size() != 1)
+        return std::to_string(results.size()) + " results - cleat-bench";
+    result const& only = results.front();
+    return (only.name.empty() ? only.target : only.name) + " - cleat-bench";
+}
+
+using part = std::pair<std::string_view, std::string_view>;
+
+// filled puts each part where its name stands in double braces. What is put in is not looked at
+// again.
+std::string filled(std::string_view page, std::vector<part> const& parts)
+{
+    std::string found;
+    for (std::size_t at = 0;;) {
+        std::size_t const open = page.find("{{", at);
+        found += page.substr(at, open - at);
+        if (open == std::string_view::npos)
+            return found;
+        std::size_t const close = page.find("}}", open);
+        std::string_view const name =
+            close == std::string_view::npos ? "" : page.substr(open + 2, close - open - 2);
+        auto const known = std::ranges::find(parts, name, &part::first);
+        if (known == parts.end())
+            throw std::logic_error{"the report's page has a place that nothing is for"};
+        found += known->second;
+        at = close + 2;
+    }
+}
+
+} // namespace
+
+std::string to_html(std::vector<result> const& results)
+{
+    std::vector<double> const grid = grid_for(most_values(results));
+    json::array drawn;
+    for (result const& each : results)
+        drawn.push_back(in_json(each, grid));
+    std::string const data = escaped_json(json::serialize(json::object{
+        {"version", CLEAT_VERSION},
+        {"grid", json::array(grid.begin(), grid.end())},
+        {"results", std::move(drawn)},
+    }));
+    std::string script;
+    for (std::string_view const file :
+         {report_page::units(), report_page::results(), report_page::elements(),
+          report_page::axes(), report_page::charts(), report_page::summary(), report_page::single(),
+          report_page::comparison(), report_page::placement()})
+        script += file;
+    return filled(
+        report_page::page(), {
+                                 {"title", escaped_text(title_of(results))},
+                                 {"style", report_page::style()},
+                                 {"results", data},
+                                 {"chart_js", report_page::chart_js()},
+                                 {"script", script},
+                             });
+}
+
+} // namespace cleat::bench

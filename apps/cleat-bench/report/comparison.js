@@ -1,0 +1,193 @@
+// comparison: several results in one table, as bars beside each other, as curves over each other.
+const comparison = (() => {
+    const { el, part, note, table, choice, figure, scaled } = elements;
+    const { all, labels, latencyOf, serverCpu, generatorCpu } = results;
+
+    // Names may be of any length; the whole of it heads the result's own section.
+    const link = (i, most) =>
+        el(
+            'a',
+            { href: `#result-${i + 1}`, title: labels[i].length > most ? labels[i] : null },
+            units.shortened(labels[i], most),
+        );
+
+    function relative(value, first, i) {
+        if (i === 0 || !first || value === null) return null;
+        const percent = (100 * (value - first)) / first;
+        const digits = Math.abs(percent) < 10 ? 1 : 0;
+        const text = `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(digits)}\u00a0%`;
+        return el('small', {}, percent >= 1000 ? `× ${units.three(value / first)}` : text);
+    }
+
+    const swatch = (i) => el('span', { class: 'swatch', '--swatch': `var(${charts.nameOf(i)})` });
+
+    function figures() {
+        const first = all[0];
+        const response = (of) => latencyOf(of, 'response');
+        const servers = all.some((of) => of.server);
+        const asked = all.some((of) => of.rate_asked !== null);
+        const columns = [
+            '',
+            'rate, ok/s',
+            asked ? 'asked, /s' : null,
+            'failed',
+            'resumed',
+            'p50',
+            'p99',
+            'max',
+            servers ? 'server’s CPU' : null,
+            'generator’s CPU',
+        ];
+        const rows = all.map((of, i) => {
+            const times = response(of).count ? response(of) : null;
+            const time = (key) =>
+                times
+                    ? [units.time(times[key]), relative(times[key], response(first)[key], i)]
+                    : '–';
+            const verdict = [
+                of.limits.length ? 'client-limited' : null,
+                of.partial ? 'partial' : null,
+                of.ok === 0 ? 'nothing ok' : null,
+            ].filter((one) => one !== null);
+            return [
+                [
+                    swatch(i),
+                    link(i, 40),
+                    verdict.map((text) => el('small', { class: 'bad' }, text)),
+                ],
+                [units.rate(of.rate), relative(of.rate, first.rate, i)],
+                asked ? (of.rate_asked === null ? '–' : units.rate(of.rate_asked)) : null,
+                el(
+                    'td',
+                    { class: of.failed ? 'bad' : null },
+                    units.count(of.failed),
+                    of.failed ? el('small', {}, units.share(of.failed, of.attempts)) : null,
+                ),
+                units.share(of.resumed, of.full + of.resumed),
+                time('p50'),
+                time('p99'),
+                time('max'),
+                servers
+                    ? [units.timeOr(serverCpu(of)), relative(serverCpu(of), serverCpu(first), i)]
+                    : null,
+                [
+                    units.timeOr(generatorCpu(of)),
+                    relative(generatorCpu(of), generatorCpu(first), i),
+                ],
+            ];
+        });
+        const kept = (_, i) => columns[i] !== null;
+        return part(
+            'In figures',
+            table(
+                'several',
+                columns.filter(kept),
+                rows.map((row) => row.filter(kept)),
+                [],
+            ),
+            note(
+                'Times are of responses, CPU is for each transaction. Percentages under a figure',
+                `compare it with ${units.shortened(labels[0], 60)}.`,
+            ),
+        );
+    }
+
+    function bars() {
+        const asked = all.some((of) => of.rate_asked !== null);
+        const servers = all.some((of) => of.server);
+        const cpu = servers ? [{ label: 'server', values: all.map(serverCpu) }] : [];
+        cpu.push({ label: 'generator', values: all.map(generatorCpu), pale: servers });
+        const height = `${Math.max(10, 5 + (servers ? 3.9 : 2.6) * all.length)}rem`;
+        return part(
+            'Side by side',
+            el(
+                'div',
+                { class: 'charts' },
+                figure(
+                    asked ? 'Rate; the mark is what was asked for' : 'Rate',
+                    { height },
+                    (canvas) =>
+                        charts.bars(
+                            canvas,
+                            labels,
+                            [
+                                { label: 'ok', values: all.map((of) => of.rate) },
+                                ...(asked
+                                    ? [
+                                          {
+                                              label: 'asked',
+                                              values: all.map((of) => of.rate_asked),
+                                              outline: true,
+                                          },
+                                      ]
+                                    : []),
+                            ],
+                            { tick: units.tick, full: (value) => `${units.rate(value)}/s` },
+                            'transactions per second',
+                        ),
+                ),
+                figure(
+                    servers
+                        ? 'CPU for each transaction: server, generator paler'
+                        : 'Generator’s CPU for each transaction',
+                    { height },
+                    (canvas) =>
+                        charts.bars(
+                            canvas,
+                            labels,
+                            cpu,
+                            { tick: units.timeTick, full: units.time },
+                            'CPU time',
+                        ),
+                ),
+            ),
+        );
+    }
+
+    function overlaid() {
+        const keys = Object.keys(charts.stages)
+            .reverse()
+            .filter((key) => all.some((of) => latencyOf(of, key).count !== 0));
+        if (keys.length === 0) return null;
+        const names = {
+            tcp: 'TCP',
+            tls: 'TLS full',
+            tls_resumed: 'TLS resumed',
+            first_byte: 'first byte',
+            response: 'response',
+        };
+        let key = keys[0];
+        const series = () =>
+            all
+                .map((of, i) => ({
+                    label: labels[i],
+                    colour: charts.nameOf(i),
+                    dash: charts.dashes[(i + Math.floor(i / 7)) % 4],
+                    curve: latencyOf(of, key).curve,
+                }))
+                .filter((one) => one.curve.length !== 0);
+        return part(
+            'Latency by percentile',
+            scaled(
+                'Time to',
+                { tall: true },
+                (canvas, state) => charts.percentiles(canvas, results.grid, series, state),
+                [
+                    (again) =>
+                        choice(
+                            'stage',
+                            keys.map((one) => [one, names[one]]),
+                            key,
+                            (value) => {
+                                key = value;
+                                again();
+                            },
+                        ),
+                ],
+            ),
+            elements.curveNote(),
+        );
+    }
+
+    return { swatch, link, parts: () => [figures(), bars(), overlaid()] };
+})();

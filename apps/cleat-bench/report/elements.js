@@ -1,0 +1,132 @@
+// elements: what the page is made of. Texts become text nodes only, never markup.
+const elements = (() => {
+    // el makes an element. Attributes that are functions are listeners; what is null is left out.
+    function el(name, attributes = {}, ...inside) {
+        const made = document.createElement(name);
+        for (const [key, value] of Object.entries(attributes)) {
+            if (typeof value === 'function') made.addEventListener(key, value);
+            else if (key.startsWith('--')) made.style.setProperty(key, value);
+            else if (value !== null) made.setAttribute(key, value);
+        }
+        made.append(...inside.flat(Infinity).filter((one) => one !== null));
+        return made;
+    }
+
+    const part = (title, ...inside) =>
+        el('section', { class: 'part' }, el('h3', {}, title), inside);
+    const text = (...sentences) => el('p', {}, sentences.join(' '));
+    const note = (...sentences) => el('p', { class: 'note' }, sentences.join(' '));
+
+    function table(kind, columns, rows, textual = []) {
+        const align = (i) => (textual.includes(i) ? 'text' : null);
+        return el(
+            'div',
+            { class: `scroll ${kind}`, tabindex: '0' },
+            el(
+                'table',
+                { class: kind === 'narrow' ? null : 'wide' },
+                el(
+                    'thead',
+                    {},
+                    el(
+                        'tr',
+                        {},
+                        columns.map((text, i) => el('th', { scope: 'col', class: align(i) }, text)),
+                    ),
+                ),
+                el(
+                    'tbody',
+                    {},
+                    rows.map((cells) =>
+                        el(
+                            'tr',
+                            {},
+                            cells.map((cell, i) => {
+                                if (cell instanceof HTMLTableCellElement) return cell;
+                                return i === 0
+                                    ? el('th', { scope: 'row', class: 'text' }, cell)
+                                    : el('td', { class: align(i) }, cell);
+                            }),
+                        ),
+                    ),
+                ),
+            ),
+        );
+    }
+
+    const curveNote = () =>
+        note(
+            'Each step to the right is one nine more. Response counts from the intended start',
+            'where a rate was asked for, so a stall shows in all that it delayed.',
+        );
+
+    // choice is a row of buttons of which one is pressed.
+    function choice(name, options, chosen, act) {
+        const buttons = options.map(([value, text]) =>
+            el(
+                'button',
+                {
+                    type: 'button',
+                    'aria-pressed': String(value === chosen),
+                    click() {
+                        buttons.forEach((one, i) =>
+                            one.setAttribute('aria-pressed', String(options[i][0] === value)),
+                        );
+                        act(value);
+                    },
+                },
+                text,
+            ),
+        );
+        return el('div', { class: 'choice', role: 'group', 'aria-label': name }, buttons);
+    }
+
+    // figure is a chart with its caption. A chart needs its canvas on the page: `make` comes later.
+    const later = [];
+    function figure(title, { tall = false, height = null, choices = [] }, make) {
+        const canvas = el('canvas', { role: 'img', 'aria-label': title });
+        later.push(() => make(canvas));
+        const plot = el('div', { class: tall ? 'plot tall' : 'plot' }, canvas);
+        if (height !== null) plot.style.height = height;
+        return el(
+            'figure',
+            {},
+            el(
+                'figcaption',
+                {},
+                el('span', {}, title),
+                choices.length ? el('div', { class: 'choices' }, choices) : null,
+            ),
+            plot,
+        );
+    }
+
+    function scaled(title, how, make, more = []) {
+        const state = { logarithmic: true };
+        let again = () => {};
+        const scales = choice(
+            'scale',
+            [
+                [true, 'logarithmic'],
+                [false, 'linear'],
+            ],
+            true,
+            (value) => {
+                state.logarithmic = value;
+                again();
+            },
+        );
+        return figure(
+            title,
+            { ...how, choices: [...more.map((each) => each(() => again())), scales] },
+            (canvas) => {
+                again = make(canvas, state);
+            },
+        );
+    }
+
+    // drawCharts comes when the canvases are on the page.
+    const drawCharts = () => later.splice(0).forEach((make) => make());
+
+    return { el, part, text, note, curveNote, table, choice, figure, scaled, drawCharts };
+})();

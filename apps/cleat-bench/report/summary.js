@@ -1,0 +1,138 @@
+// summary: a result's first screen: when, the verdict, and its key figures.
+const summary = (() => {
+    const { el, text } = elements;
+    const { latencyOf, serverCpu, generatorCpu, busiest } = results;
+
+    // box is for what has to be known before any figure is read.
+    const box = (title, ...inside) =>
+        el('div', { class: 'verdict', role: 'note' }, el('strong', {}, title), inside);
+
+    function verdicts(of) {
+        const found = [];
+        if (of.limits.length)
+            found.push(
+                box(
+                    'Client-limited: these figures are not the server’s',
+                    text(
+                        'The generator’s own machine was the limit.',
+                        'The server may do better than what is shown.',
+                    ),
+                    el(
+                        'dl',
+                        {},
+                        of.limits.map((limit, i) => limitAndCure(limit, of.cures[i])),
+                    ),
+                ),
+            );
+        if (of.partial)
+            found.push(
+                box(
+                    'Partial: this run was ended before its time',
+                    text(
+                        `It was measured for ${units.length(of.measured_s)},`,
+                        'and what was still under way counts as failed.',
+                    ),
+                ),
+            );
+        if (of.attempts === 0)
+            found.push(box('Nothing was attempted', text('There is nothing to measure here.')));
+        else if (of.ok === 0)
+            found.push(
+                box(
+                    'No transaction was ok',
+                    text('Every attempt failed. The table of failures says where.'),
+                ),
+            );
+        return found.length ? found : fine(of);
+    }
+
+    const sentence = (words) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+    const limitAndCure = (limit, cure) => [
+        el('dt', {}, sentence(limit)),
+        cure ? el('dd', {}, `Cure: ${cure}.`) : null,
+    ];
+
+    function fine(of) {
+        const slip = latencyOf(of, 'slip');
+        const late = slip && slip.count ? slip.p99 : null;
+        return el(
+            'p',
+            { class: 'fine' },
+            `The generator was not the limit: its busiest worker ran ${units.round(busiest(of))}`,
+            ' of the time',
+            late === null
+                ? '.'
+                : `, and 99\u00a0% of the transactions began at most ${units.time(late)} late.`,
+        );
+    }
+
+    function about(of) {
+        return el(
+            'ul',
+            { class: 'about' },
+            of.name ? el('li', {}, of.target) : null,
+            el('li', {}, units.moment(of.started)),
+            el('li', {}, `measured for ${units.length(of.measured_s)}`),
+        );
+    }
+
+    function tile(name, value, unit, more, bad = false) {
+        return el(
+            'div',
+            { class: bad ? 'bad' : null },
+            el('dt', {}, name),
+            el(
+                'dd',
+                { class: 'value' },
+                value,
+                unit ? el('span', { class: 'unit' }, `\u00a0${unit}`) : null,
+            ),
+            more ? el('dd', { class: 'more' }, more) : null,
+        );
+    }
+
+    function timeTile(name, ns, more) {
+        return ns === null ? tile(name, '–', '', more) : tile(name, ...units.timeParts(ns), more);
+    }
+
+    function figures(of) {
+        const response = latencyOf(of, 'response');
+        const of100 = (value) => (response.count ? value : null);
+        const handshakes = of.full + of.resumed;
+        const late = of.rate_asked !== null ? 'from the intended start' : 'from the start';
+        return el(
+            'dl',
+            { class: 'figures' },
+            tile(
+                'Rate',
+                units.rate(of.rate),
+                'ok/s',
+                of.rate_asked !== null
+                    ? `asked for ${units.rate(of.rate_asked)}/s`
+                    : 'closed loop: as fast as it goes',
+            ),
+            tile('Attempts', units.count(of.attempts), '', `in ${units.length(of.measured_s)}`),
+            tile('Ok', units.count(of.ok), '', units.share(of.ok, of.attempts)),
+            tile(
+                'Failed',
+                units.count(of.failed),
+                '',
+                units.share(of.failed, of.attempts),
+                of.failed !== 0,
+            ),
+            tile(
+                'Resumed',
+                handshakes ? units.share(of.resumed, handshakes).replace('\u00a0%', '') : '–',
+                handshakes ? '%' : '',
+                `${units.count(of.resumed)} of ${units.count(handshakes)} handshakes`,
+            ),
+            timeTile('Response, p50', of100(response.p50), late),
+            timeTile('Response, p99', of100(response.p99), '1 % took longer'),
+            timeTile('Response, max', of100(response.max), 'the slowest of all'),
+            of.server ? timeTile('Server’s CPU', serverCpu(of), 'for each transaction') : null,
+            timeTile('Generator’s CPU', generatorCpu(of), 'for each transaction'),
+        );
+    }
+
+    return { box, about, verdicts, figures };
+})();

@@ -1,0 +1,105 @@
+// units: numbers as people read them. A narrow no-break space groups digits, a no-break space
+// stands before a unit.
+const units = (() => {
+    const steps = [
+        ['ns', 1],
+        ['µs', 1e3],
+        ['ms', 1e6],
+        ['s', 1e9],
+    ];
+    const sizes = [
+        ['B', 1],
+        ['kB', 1e3],
+        ['MB', 1e6],
+        ['GB', 1e9],
+        ['TB', 1e12],
+    ];
+
+    function grouped(text) {
+        const [whole, fraction] = text.split('.');
+        const groups = whole.replace(/\B(?=(\d{3})+$)/g, '\u202f');
+        return fraction === undefined ? groups : `${groups}.${fraction}`;
+    }
+
+    // three gives three significant digits, and never fewer than the whole part has.
+    function three(value) {
+        const size = Math.abs(value);
+        if (size === 0) return '0';
+        if (size < 0.001) return value.toPrecision(2);
+        const digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3;
+        return grouped(value.toFixed(digits));
+    }
+
+    // A value that rounds to 1000 has the next unit.
+    function scaled(value, scale) {
+        let [unit, factor] = scale[0];
+        for (const [name, size] of scale) if (value >= size * 0.9995) [unit, factor] = [name, size];
+        return [three(value / factor), unit];
+    }
+
+    const joined = ([number, unit]) => `${number}\u00a0${unit}`;
+    const count = (value) => grouped(String(Math.round(value)));
+
+    return {
+        count,
+        three,
+        // tick is short, for axes: 1, 20, 50, 200 k.
+        tick(value) {
+            if (Math.abs(value) >= 1e6) return `${Number((value / 1e6).toPrecision(6))}\u00a0M`;
+            if (Math.abs(value) >= 1e4) return `${Number((value / 1e3).toPrecision(6))}\u00a0k`;
+            return grouped(String(Number(value.toPrecision(6))));
+        },
+        timeTick(ns) {
+            let [unit, factor] = steps[0];
+            for (const [name, size] of steps) if (ns >= size) [unit, factor] = [name, size];
+            return ns === 0 ? '0' : `${Number((ns / factor).toPrecision(4))}\u00a0${unit}`;
+        },
+        timeParts: (ns) => scaled(ns, steps),
+        time: (ns) => joined(scaled(ns, steps)),
+        timeOr: (ns) => (ns === null ? '–' : joined(scaled(ns, steps))),
+        bytes: (n) => joined(scaled(n, sizes)),
+        rate: (value) => (value >= 1000 ? count(value) : three(value)),
+        // share is a part of a whole in percent. What is not nothing does not become 0 %, and what
+        // is not all does not become 100 %.
+        share(part, whole) {
+            if (whole === 0) return '–';
+            const percent = (100 * part) / whole;
+            if (percent === 0 || percent === 100) return `${percent}\u00a0%`;
+            if (percent > 99.9) return `${Math.min(percent, 99.999).toFixed(3)}\u00a0%`;
+            return `${three(percent)}\u00a0%`;
+        },
+        round: (share) => `${Math.round(share * 100)}\u00a0%`,
+        // percentile names the point 1/(1-p) of a curve.
+        percentile(x) {
+            const digits = Math.max(1, Math.floor(Math.log10(x)));
+            return `${Number((100 * (1 - 1 / x)).toFixed(digits))}\u00a0%`;
+        },
+        // clock is a time since the beginning, as fine as the time between two ticks wants it.
+        clock(seconds, step) {
+            if (step < 30 && seconds < 180) return String(Number(seconds.toPrecision(6)));
+            const s = Math.round(seconds);
+            const two = (n) => String(n).padStart(2, '0');
+            const minutes = Math.floor(s / 60);
+            return minutes < 60
+                ? `${minutes}:${two(s % 60)}`
+                : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(s % 60)}`;
+        },
+        length(seconds) {
+            if (seconds < 120) return `${three(seconds)}\u00a0s`;
+            const s = Math.round(seconds);
+            const parts = [
+                [Math.floor(s / 3600), 'h'],
+                [Math.floor(s / 60) % 60, 'min'],
+                [s % 60, 's'],
+            ];
+            return parts
+                .filter(([n]) => n !== 0)
+                .map(([n, unit]) => `${n}\u00a0${unit}`)
+                .join(' ');
+        },
+        moment: (utc) => utc.replace('T', ' ').replace(/(\.\d+)?Z$/, '\u00a0UTC'),
+        shortened(text, most) {
+            return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+        },
+    };
+})();

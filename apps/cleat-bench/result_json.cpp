@@ -1,0 +1,250 @@
+// The document: cleat-bench result, version 1. Histograms are in HdrHistogram's log format beside
+// the figures that are read from them, so nothing has to be decoded to be read, and everything can
+// be added up.
+
+#include "histogram_log.hpp"
+#include "result_json.hpp"
+#include "times.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace cleat::bench {
+namespace {
+
+constexpr int document_version = 1;
+
+// Pairs, not members: where results were merged, every generator has its own "kernel".
+json::array in_json(std::vector<fact> const& facts)
+{
+    json::array found;
+    for (auto const& [name, value] : facts)
+        found.push_back(json::array{name, value});
+    return found;
+}
+
+json::object in_json(latency const& of)
+{
+    histogram::totals const exact = of.exact();
+    return {
+        {"count", of.count()},
+        {"min_ns", of.min()},
+        {"mean_ns", of.mean()},
+        {"p50_ns", of.percentile(50)},
+        {"p90_ns", of.percentile(90)},
+        {"p99_ns", of.percentile(99)},
+        {"p99_9_ns", of.percentile(99.9)},
+        {"max_ns", of.max()},
+        {"beyond_max", exact.beyond_max},
+        {"sum_ns", json::array{exact.sum_high, exact.sum_low}},
+        {"hdr", to_log(of)},
+    };
+}
+
+json::object in_json(tally const& of)
+{
+    json::array failed;
+    for (auto const& [what, count] : of.failures)
+        failed.push_back(
+            json::object{{"stage", name_of(what.where)}, {"kind", what.kind}, {"count", count}});
+    json::array agreed;
+    for (agreement const& each : of.agreed)
+        agreed.push_back(json::object{
+            {"version", each.version},
+            {"cipher", each.cipher},
+            {"group", each.group},
+            {"count", each.count}});
+    json::object timeline{{"interval_ns", of.interval_length.count()}};
+    json::array attempted, ok, broken, response, longest;
+    for (interval const& each : of.timeline) {
+        attempted.push_back(each.attempted);
+        ok.push_back(each.ok);
+        broken.push_back(each.failed);
+        response.push_back(each.response_ns);
+        longest.push_back(each.response_ns_max);
+    }
+    timeline["attempted"] = std::move(attempted);
+    timeline["ok"] = std::move(ok);
+    timeline["failed"] = std::move(broken);
+    timeline["response_sum_ns"] = std::move(response);
+    timeline["response_max_ns"] = std::move(longest);
+    return {
+        {"attempts", of.attempts},
+        {"ok", of.ok},
+        {"failed", of.failed()},
+        {"failures", std::move(failed)},
+        {"connections", of.connections},
+        {"handshakes",
+         json::object{
+             {"full", of.full},
+             {"resumed", of.resumed},
+             {"offered", of.offered},
+             {"agreed", std::move(agreed)}}},
+        {"bytes", json::object{{"up", of.bytes_up}, {"down", of.bytes_down}}},
+        {"latency",
+         json::object{
+             {"tcp", in_json(of.tcp)},
+             {"tls", in_json(of.tls)},
+             {"tls_resumed", in_json(of.tls_resumed)},
+             {"first_byte", in_json(of.first_byte)},
+             {"response", in_json(of.response)},
+             {"slip", in_json(of.slip)}}},
+        {"timeline", std::move(timeline)},
+        {"cpu_ns", of.cpu.count()},
+    };
+}
+
+std::uint64_t number(json::value const& of)
+{
+    return of.to_number<std::uint64_t>();
+}
+
+std::string text(json::value const& of)
+{
+    return std::string{of.as_string()};
+}
+
+std::vector<fact> facts(json::value const& from)
+{
+    std::vector<fact> found;
+    for (json::value const& pair : from.as_array())
+        found.emplace_back(text(pair.at(0)), text(pair.at(1)));
+    return found;
+}
+
+void read(json::value const& from, latency& into)
+{
+    if (!add_log(from.at("hdr").as_string(), into) || into.count() != number(from.at("count")))
+        throw std::runtime_error{"a histogram is damaged, or not of cleat-bench"};
+    if (into.count() != 0)
+        into.restore({
+            .min = number(from.at("min_ns")),
+            .max = number(from.at("max_ns")),
+            .sum_low = number(from.at("sum_ns").at(1)),
+            .sum_high = number(from.at("sum_ns").at(0)),
+            .beyond_max = number(from.at("beyond_max")),
+        });
+}
+
+void read(json::value const& from, tally& into)
+{
+    into.attempts = number(from.at("attempts"));
+    into.ok = number(from.at("ok"));
+    for (json::value const& each : from.at("failures").as_array()) {
+        failure what;
+        if (!parse(text(each.at("stage")), what.where))
+            throw std::runtime_error{"unknown stage " + text(each.at("stage"))};
+        what.kind = text(each.at("kind"));
+        into.failures[what] += number(each.at("count"));
+    }
+    if (into.ok + into.failed() != into.attempts)
+        throw std::runtime_error{"outcomes do not add up to attempts"};
+    into.connections = number(from.at("connections"));
+    json::value const& handshakes = from.at("handshakes");
+    into.full = number(handshakes.at("full"));
+    into.resumed = number(handshakes.at("resumed"));
+    into.offered = number(handshakes.at("offered"));
+    for (json::value const& each : handshakes.at("agreed").as_array())
+        into.agreed.push_back(
+            {text(each.at("version")), text(each.at("cipher")), text(each.at("group")),
+             number(each.at("count"))});
+    into.bytes_up = number(from.at("bytes").at("up"));
+    into.bytes_down = number(from.at("bytes").at("down"));
+    json::value const& times = from.at("latency");
+    read(times.at("tcp"), into.tcp);
+    read(times.at("tls"), into.tls);
+    read(times.at("tls_resumed"), into.tls_resumed);
+    read(times.at("first_byte"), into.first_byte);
+    read(times.at("response"), into.response);
+    read(times.at("slip"), into.slip);
+    json::value const& timeline = from.at("timeline");
+    into.interval_length = std::chrono::nanoseconds{number(timeline.at("interval_ns"))};
+    if (into.interval_length.count() <= 0)
+        throw std::runtime_error{"the timeline has no interval"};
+    into.timeline.resize(timeline.at("attempted").as_array().size());
+    for (std::size_t i = 0; i != into.timeline.size(); ++i)
+        into.timeline[i] = {
+            number(timeline.at("attempted").at(i)), number(timeline.at("ok").at(i)),
+            number(timeline.at("failed").at(i)), number(timeline.at("response_sum_ns").at(i)),
+            number(timeline.at("response_max_ns").at(i))};
+    into.cpu = std::chrono::nanoseconds{number(from.at("cpu_ns"))};
+}
+
+} // namespace
+
+json::object document_of(result const& of)
+{
+    json::object document{
+        {"cleat_bench", document_version},
+        {"kind", "load"},
+        {"name", of.name},
+        {"command", of.command},
+        {"target", of.target},
+        {"started", in_utc(of.started)},
+        {"measured_ns", of.measured.count()},
+        {"partial", of.partial},
+        {"asked", in_json(of.asked)},
+        {"rate", of.rate()},
+        {"client_limited", of.verdict.client_limited()},
+        {"limits", json::array(of.verdict.limits.begin(), of.verdict.limits.end())},
+        {"cures", json::array(of.verdict.cures.begin(), of.verdict.cures.end())},
+        {"environment", in_json(of.environment)},
+    };
+    if (of.rate_asked)
+        document["rate_asked"] = *of.rate_asked;
+    json::array cpu;
+    for (std::chrono::nanoseconds const each : of.worker_cpu)
+        cpu.push_back(each.count());
+    document["worker_cpu_ns"] = std::move(cpu);
+    if (of.server)
+        document["server"] = json::object{
+            {"pids", json::array(of.server->pids.begin(), of.server->pids.end())},
+            {"cpu_ns", of.server->cpu.count()}};
+    for (auto& [name, value] : in_json(of.counts))
+        document[name] = std::move(value);
+    return document;
+}
+
+std::string to_json(result const& of)
+{
+    return json::serialize(document_of(of)) + "\n";
+}
+
+result from_json(std::string const& from, std::string const& origin)
+try {
+    json::value const document = json::parse(from);
+    if (document.at("cleat_bench").to_number<int>() != document_version ||
+        document.at("kind").as_string() != "load")
+        throw std::runtime_error{"it is not a load's result of this version"};
+    result found;
+    found.name = text(document.at("name"));
+    found.command = text(document.at("command"));
+    found.target = text(document.at("target"));
+    found.started = from_utc(text(document.at("started")));
+    found.measured = std::chrono::nanoseconds{number(document.at("measured_ns"))};
+    found.partial = document.at("partial").as_bool();
+    found.asked = facts(document.at("asked"));
+    found.environment = facts(document.at("environment"));
+    for (json::value const& each : document.at("limits").as_array())
+        found.verdict.limits.push_back(text(each));
+    for (json::value const& each : document.at("cures").as_array())
+        found.verdict.cures.push_back(text(each));
+    if (json::value const* const rate = document.as_object().if_contains("rate_asked"))
+        found.rate_asked = rate->to_number<double>();
+    for (json::value const& each : document.at("worker_cpu_ns").as_array())
+        found.worker_cpu.emplace_back(number(each));
+    if (json::value const* const server = document.as_object().if_contains("server")) {
+        found.server.emplace();
+        for (json::value const& each : server->at("pids").as_array())
+            found.server->pids.push_back(each.to_number<int>());
+        found.server->cpu = std::chrono::nanoseconds{number(server->at("cpu_ns"))};
+    }
+    read(document, found.counts);
+    return found;
+} catch (std::exception const& e) {
+    throw std::runtime_error{
+        fmt::format("{}: not a result of cleat-bench load: {}", origin, e.what())};
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,227 @@
+// Results go through JSON and come back whole, add up exactly, and say when the generator was the
+// limit.
+
+#include "histogram_log.hpp"
+#include "result.hpp"
+#include "session_pool.hpp"
+#include "target.hpp"
+#include "times.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace cleat::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+result example(unsigned seed)
+{
+    result r;
+    r.name = "one \"with\" quotes";
+    r.command = "cleat-bench load";
+    r.target = "127.0.0.1:1";
+    r.asked = {{"TLS", "1.3"}};
+    r.environment = {{"kernel", "Linux"}};
+    r.started = from_utc("2026-11-21T20:00:00.000000Z");
+    r.measured = 2s;
+    r.rate_asked = 100.5;
+    r.worker_cpu = {1s, 500ms};
+    r.server = server_side{{1, 2}, 3s};
+    tally& t = r.counts;
+    for (unsigned i = 0; i != 200; ++i) {
+        ++t.attempts;
+        interval& here = t.at(i * 10ms);
+        ++here.attempted;
+        if (i % 10 == 0) {
+            ++t.failures[{stage::answer, "wrong status 503"}];
+            ++here.failed;
+            continue;
+        }
+        ++t.ok;
+        ++here.ok;
+        std::uint64_t const ns = 1'000'003 + i * 977 * seed;
+        here.response_ns += ns;
+        here.response_ns_max = std::max(here.response_ns_max, ns);
+        t.response.record(ns);
+        t.slip.record(i);
+        t.agree("TLSv1.3", "TLS_AES_128_GCM_SHA256", i % 2 == 0 ? "X25519" : "P-256");
+    }
+    t.full = 180;
+    t.bytes_down = UINT64_MAX / 2; // More than a double can tell.
+    return r;
+}
+
+TEST_CASE("a result comes back from JSON as it went")
+{
+    result const before = example(3);
+    std::string const text = to_json(before);
+    result const after = from_json(text, "test");
+    CHECK(to_json(after) == text);
+    CHECK(after.counts.response.mean() == before.counts.response.mean());
+    CHECK(after.counts.response.max() == before.counts.response.max());
+    CHECK(after.counts.bytes_down == before.counts.bytes_down);
+    CHECK(to_text(after) == to_text(before));
+}
+
+TEST_CASE("what is damaged is refused, with where it came from")
+{
+    std::string const good = to_json(example(1));
+    auto const broken = [&](std::string_view what, std::string_view with) {
+        std::string text = good;
+        std::size_t const at = text.find(what);
+        REQUIRE(at != std::string::npos);
+        text.replace(at, what.size(), with);
+        CHECK_THROWS_WITH_AS(
+            from_json(text, "x.json"), doctest::Contains("x.json"), std::runtime_error);
+    };
+    broken("\"ok\":180", "\"ok\":181");
+    broken("\"hdr\":\"HIST", "\"hdr\":\"HISS");
+    broken("\"kind\":\"load\"", "\"kind\":\"idle\"");
+    broken("\"answer\"", "\"elsewhere\"");
+    broken("{", "[");
+}
+
+TEST_CASE("results add up exactly, and a later one is later on the timeline")
+{
+    result const a = example(1);
+    result b = example(2);
+    b.started += 3s;
+    result const sum = merge({b, a});
+    CHECK(sum.counts.attempts == 400);
+    CHECK(sum.counts.response.count() == 360);
+    CHECK(sum.counts.failures.at({stage::answer, "wrong status 503"}) == 40);
+    CHECK(*sum.rate_asked == 201);
+    CHECK(sum.started == a.started);
+    CHECK(sum.measured == 5s);
+    CHECK(sum.worker_cpu.size() == 4);
+    REQUIRE(sum.counts.timeline.size() == 5);
+    CHECK(sum.counts.timeline[1].attempted == a.counts.timeline[1].attempted);
+    CHECK(sum.counts.timeline[2].attempted == 0);
+    CHECK(sum.counts.timeline[3].attempted == b.counts.timeline[0].attempted);
+    CHECK(sum.counts.agreed.size() == 2);
+    std::uint64_t agreed = 0;
+    for (agreement const& each : sum.counts.agreed)
+        agreed += each.count;
+    CHECK(agreed == 360);
+    CHECK(from_json(to_json(sum), "sum").environment == sum.environment);
+    result odd = example(1);
+    odd.counts.interval_length = 2s;
+    CHECK_THROWS_AS(static_cast<void>(merge({a, odd})), std::runtime_error);
+    CHECK_THROWS_AS(static_cast<void>(merge({})), std::runtime_error);
+}
+
+TEST_CASE("the generator says when it was the limit, and what to do")
+{
+    result fine = example(1);
+    CHECK(!judge(fine).client_limited());
+    result busy = fine;
+    busy.worker_cpu = {1900ms};
+    CHECK(judge(busy).client_limited());
+    result late = fine;
+    late.counts.slip.record(5'000'000, 100);
+    CHECK(judge(late).client_limited());
+    late.rate_asked.reset(); // A closed loop has no time to be late for.
+    CHECK(!judge(late).client_limited());
+    for (char const* kind : {"no ports", "no files", "no memory"}) {
+        result poor = fine;
+        poor.counts.failures[{stage::start, kind}] = 1;
+        verdict const v = judge(poor);
+        CHECK(v.limits.size() == 1);
+        CHECK(v.cures.size() == 1);
+    }
+}
+
+TEST_CASE("a histogram's text is read back to the last count")
+{
+    histogram before{latency_max, 3};
+    std::uint64_t value = 1;
+    for (int i = 0; i != 60; ++i) {
+        before.record(value % latency_max, static_cast<std::uint64_t>(i * i * i + 1));
+        value = value * 6364136223846793005U + 1442695040888963407U;
+    }
+    before.record(0, 5);
+    before.record(latency_max, UINT64_MAX / 4); // A number of nine bytes.
+    histogram after{latency_max, 3};
+    REQUIRE(add_log(to_log(before), after));
+    CHECK(after.count() == before.count());
+    CHECK(to_log(after) == to_log(before));
+    histogram coarse{latency_max, 2};
+    CHECK(!add_log(to_log(before), coarse));
+    CHECK(!add_log("", after));
+    CHECK(!add_log("HISTFAAAA", after));
+    CHECK(!add_log("!!!", after));
+    std::string cut = to_log(before);
+    cut.resize(cut.size() / 2);
+    CHECK(!add_log(cut, after));
+    CHECK(after.count() == before.count());
+}
+
+TEST_CASE("lengths, sizes and moments as people write them")
+{
+    CHECK(parse_length("10s") == 10s);
+    CHECK(parse_length("1.5s") == 1500ms);
+    CHECK(parse_length("250ms") == 250ms);
+    CHECK(parse_length("2m") == 2min);
+    CHECK(parse_length("7") == 7s);
+    for (char const* text : {"", "s", "-1s", "1 s", "1x", "1e400s", "nan", "inf"})
+        CHECK(!parse_length(text));
+    CHECK(parse_size("16K") == 16384);
+    CHECK(parse_size("10M") == 10 << 20);
+    CHECK(!parse_size("1.3"));
+    CHECK(!parse_size("-1"));
+    CHECK(in_words(0) == "0.00 ns");
+    CHECK(in_words(1234567) == "1.23 ms");
+    CHECK(in_words(99.6e9) == "99.6 s");
+    CHECK(in_utc(from_utc("2026-11-21T20:00:00.25Z")) == "2026-11-21T20:00:00.250000Z");
+    CHECK_THROWS_AS(static_cast<void>(from_utc("tomorrow")), std::runtime_error);
+    CHECK_THROWS_AS(static_cast<void>(from_utc("2026-11-21T20:00:00+01:00")), std::runtime_error);
+}
+
+TEST_CASE("targets and sources")
+{
+    CHECK(find_target("127.0.0.1").port == "443");
+    CHECK(find_target("https://127.0.0.1:8443/a?b").path == "/a?b");
+    CHECK(find_target("[::1]:8443").host == "::1");
+    for (char const* text :
+         {"127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:x", ":443", "[::1:443", "::1:443",
+          "http://127.0.0.1", "https://"})
+        CHECK_THROWS_AS(static_cast<void>(find_target(text)), std::runtime_error);
+    auto const from = find_sources("127.0.0.1,127.0.0.5-127.0.0.7");
+    REQUIRE(from.size() == 4);
+    CHECK(net::to_string(from[3]) == "127.0.0.7:0");
+    for (char const* text : {"127.0.0.7-127.0.0.5", "127.0.0.1-127.255.0.1", "::1-::2"})
+        CHECK_THROWS_AS(static_cast<void>(find_sources(text)), std::runtime_error);
+}
+
+TEST_CASE("a pool without sessions gives none, and one that is not asked to keeps none")
+{
+    session_pool four{{.per_session = 4, .ratio = {}, .by_ticket = true}, 1};
+    CHECK(!four.take());
+    four.give_back({}, false, std::vector<tls::session>(1));
+    CHECK(four.size() == 1);
+    auto second = four.take();
+    REQUIRE(second);
+    CHECK(second->uses == 1);
+    // The chain goes on with what the resumed connection was given, up to the fourth.
+    four.give_back(std::move(second), true, std::vector<tls::session>(1));
+    auto third = four.take();
+    CHECK(third->uses == 2);
+    four.give_back(std::move(third), true, std::vector<tls::session>(1));
+    auto fourth = four.take();
+    CHECK(fourth->uses == 3);
+    four.give_back(std::move(fourth), true, std::vector<tls::session>(1));
+    CHECK(four.size() == 0);
+    // A server that refuses it begins a new chain.
+    four.give_back(session_pool::held{{}, 3}, false, std::vector<tls::session>(2));
+    CHECK(four.take()->uses == 1);
+
+    session_pool none{{}, 1};
+    none.give_back({}, false, std::vector<tls::session>(1));
+    CHECK(none.size() == 0);
+}
+
+} // namespace
+} // namespace cleat::bench

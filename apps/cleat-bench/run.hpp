@@ -1,0 +1,60 @@
+// run: a load from its first start to its last end, on all workers.
+
+#pragma once
+
+#include "load_spec.hpp"
+#include "tally.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace cleat::bench {
+
+/// glimpse is what is known while a load runs.
+struct glimpse
+{
+    std::chrono::nanoseconds since_begin{}; ///< Negative during the warm-up.
+    std::uint64_t attempts = 0;
+    std::uint64_t ok = 0;
+    bench::failures failures;
+    std::size_t in_flight = 0;
+    latency response;
+    latency slip;
+    std::vector<interval> timeline;
+    std::chrono::nanoseconds cpu{};
+};
+
+/// proceed is what who watches a run wants of it.
+enum class proceed : std::uint8_t
+{
+    on,
+    finish, ///< Begin no more, and let end what is under way.
+    stop,   ///< End it at once.
+};
+
+/// conduct is how a run is watched and ended.
+struct conduct
+{
+    std::optional<std::chrono::system_clock::time_point> start_at; ///< Unset: at once.
+    std::function<proceed(glimpse const&)> watch; ///< Called every `every`; unset: nobody watches.
+    std::chrono::milliseconds every{500};
+};
+
+/// ended_run is what a run came to.
+struct ended_run
+{
+    tally counts;
+    std::vector<std::chrono::nanoseconds> worker_cpu; ///< Of each worker's thread.
+    std::chrono::system_clock::time_point started;    ///< Of what is counted.
+    std::chrono::nanoseconds measured{}; ///< From there to the last end, or to when it was cut off.
+    bool partial = false;                ///< Somebody ended it before its time.
+};
+
+/// run_load runs it. SIGINT and SIGTERM end it early, with what there is. Throws tls::spec_error
+/// and std::system_error before the first connection only.
+[[nodiscard]] ended_run run_load(load_spec const& use, conduct const& how = {});
+
+} // namespace cleat::bench

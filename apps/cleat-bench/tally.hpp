@@ -1,0 +1,88 @@
+// tally: what a worker counts and times. Each worker has its own; they are added up at the end, and
+// so are those of several machines.
+
+#pragma once
+
+#include "outcome.hpp"
+
+#include <cleat/core/histogram.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cleat::bench {
+
+/// latencies are recorded in nanoseconds to three digits, up to latency_max.
+inline constexpr std::uint64_t latency_max = 3'600'000'000'000;
+
+struct latency : histogram
+{
+    latency() : histogram{latency_max, 3} {}
+};
+
+/// agreement is what some of the handshakes agreed on.
+struct agreement
+{
+    std::string version;
+    std::string cipher;
+    std::string group;
+    std::uint64_t count = 0;
+};
+
+/// interval is one stretch of the timeline. Attempts count where they were meant to begin, ends
+/// where they came.
+struct interval
+{
+    std::uint64_t attempted = 0;
+    std::uint64_t ok = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t response_ns = 0; ///< Sum over those that were ok.
+    std::uint64_t response_ns_max = 0;
+};
+
+/// add adds one to another.
+void add(interval& to, interval const& more) noexcept;
+
+/// tally is values only: copying one gives a picture of that moment.
+struct tally
+{
+    std::uint64_t attempts = 0;
+    std::uint64_t ok = 0;
+    bench::failures failures;
+
+    std::uint64_t connections = 0; ///< That were begun.
+    std::uint64_t full = 0;        ///< Handshakes.
+    std::uint64_t resumed = 0;
+    std::uint64_t offered = 0; ///< Sessions that were offered, resumed or not.
+    std::vector<agreement> agreed;
+
+    std::uint64_t bytes_up = 0; ///< Plaintext.
+    std::uint64_t bytes_down = 0;
+
+    latency tcp;         ///< From the first packet to the connection.
+    latency tls;         ///< From there to the end of the handshake, of full handshakes.
+    latency tls_resumed; ///< The same, of resumed ones.
+    latency first_byte;  ///< From the request's first byte to the answer's.
+    latency response;    ///< From the intended start to the answer's last byte.
+    latency slip; ///< From the intended start to the first packet: the generator's own delay.
+
+    std::chrono::nanoseconds interval_length = std::chrono::seconds{1};
+    std::vector<interval> timeline;
+
+    std::chrono::nanoseconds cpu{}; ///< Of the worker's thread.
+
+    /// failed is the sum of all failures.
+    [[nodiscard]] std::uint64_t failed() const noexcept;
+
+    void agree(std::string_view version, std::string_view cipher, std::string_view group);
+    [[nodiscard]] interval& at(std::chrono::nanoseconds since_begin);
+
+    /// merge adds what another worker or machine has counted. Both must have the same
+    /// interval_length; the other's timeline begins so many intervals after this one's.
+    void merge(tally const& other, std::size_t begins_later = 0);
+};
+
+} // namespace cleat::bench

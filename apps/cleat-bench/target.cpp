@@ -1,0 +1,110 @@
+#include "lists.hpp"
+#include "target.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <stdexcept>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+namespace cleat::bench {
+namespace {
+
+constexpr std::uint32_t sources_max = 4096;
+
+[[noreturn]] void refuse(std::string const& text)
+{
+    throw std::runtime_error{text};
+}
+
+std::uint32_t ipv4(std::string const& text)
+{
+    in_addr address{};
+    if (::inet_pton(AF_INET, text.c_str(), &address) != 1)
+        refuse(fmt::format("--source {}: not an IPv4 address; ranges are of IPv4 only", text));
+    return ntohl(address.s_addr);
+}
+
+} // namespace
+
+target find_target(std::string const& text)
+{
+    target found;
+    std::string_view rest{text};
+    if (rest.starts_with("http://"))
+        refuse(fmt::format(
+            "{}: that is plain HTTP; cleat-bench speaks TLS: write https:// or HOST:PORT", text));
+    if (rest.starts_with("https://")) {
+        rest.remove_prefix(8);
+        std::size_t const slash = rest.find('/');
+        if (slash != std::string_view::npos) {
+            found.path = rest.substr(slash);
+            rest = rest.substr(0, slash);
+        }
+    }
+    found.port = "443";
+    std::size_t const colon = rest.rfind(':');
+    bool const bracketed = rest.starts_with('[');
+    std::size_t const closing = rest.find(']');
+    if (bracketed && closing == std::string_view::npos)
+        refuse(fmt::format("{}: the bracket of an IPv6 address is not closed", text));
+    if (!bracketed && colon != std::string_view::npos && rest.find(':') != colon)
+        refuse(fmt::format("{}: write an IPv6 address in brackets: [{}]:443", text, rest));
+    if (colon != std::string_view::npos && (!bracketed || colon > closing)) {
+        found.port = rest.substr(colon + 1);
+        rest = rest.substr(0, colon);
+    }
+    if (bracketed)
+        rest = rest.substr(1, closing - 1);
+    found.host = rest;
+    unsigned port = 0;
+    char const* const end = found.port.data() + found.port.size();
+    auto const read = std::from_chars(found.port.data(), end, port);
+    if (read.ec != std::errc{} || read.ptr != end || port == 0 || port > 65535)
+        refuse(fmt::format("{}: the port is a number from 1 to 65535", text));
+    if (found.host.empty())
+        refuse(fmt::format("{}: the host is missing: write HOST:PORT", text));
+    auto const addresses = net::resolve(found.host, found.port);
+    if (!addresses || addresses->empty())
+        refuse(fmt::format(
+            "{}: no address is known for this name: {}; check the spelling, or give a number",
+            found.host, addresses ? "none found" : addresses.error().message()));
+    found.address = addresses->front();
+    return found;
+}
+
+std::vector<net::address> find_sources(std::string const& text)
+{
+    std::vector<net::address> found;
+    for (std::string_view const each : comma_separated(text)) {
+        std::string const item{each};
+        std::size_t const dash = item.find('-');
+        if (dash == std::string::npos) {
+            auto const one = net::resolve(item, "0");
+            if (item.empty() || !one || one->empty())
+                refuse(fmt::format("--source {}: not an address of this machine", item));
+            found.push_back(one->front());
+            continue;
+        }
+        std::uint32_t const first = ipv4(item.substr(0, dash));
+        std::uint32_t const last = ipv4(item.substr(dash + 1));
+        if (last < first || last - first >= sources_max)
+            refuse(fmt::format(
+                "--source {}: a range goes up, over at most {} addresses", item, sources_max));
+        for (std::uint32_t at = first; at <= last; ++at) {
+            sockaddr_in const address{
+                .sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(at)}, .sin_zero = {}};
+            net::address one;
+            std::memcpy(&one.storage, &address, sizeof address);
+            one.size = sizeof address;
+            found.push_back(one);
+        }
+    }
+    return found;
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,29 @@
+// target: what an address on the command line means.
+
+#pragma once
+
+#include <cleat/net/socket_options.hpp>
+
+#include <string>
+#include <vector>
+
+namespace cleat::bench {
+
+/// target is a server: where it is, and the name that clients ask it for.
+struct target
+{
+    std::string host; ///< Without brackets.
+    std::string port;
+    std::string path = "/"; ///< From a URL.
+    net::address address;
+};
+
+/// find_target reads HOST, HOST:PORT, [V6]:PORT or https://HOST:PORT/PATH and looks the name up;
+/// port 443 where none is given. Throws std::runtime_error that says what is wrong and what to do.
+[[nodiscard]] target find_target(std::string const& text);
+
+/// find_sources reads source addresses: "127.0.0.1", several with commas, a range
+/// "127.0.0.1-127.0.0.20" (IPv4). Throws std::runtime_error.
+[[nodiscard]] std::vector<net::address> find_sources(std::string const& text);
+
+} // namespace cleat::bench

@@ -1,0 +1,257 @@
+#include "answer.hpp"
+#include "attempt.hpp"
+#include "transaction.hpp"
+
+#include <cleat/core/limits.hpp>
+#include <cleat/net/channel.hpp>
+#include <cleat/net/scratch.hpp>
+#include <cleat/net/socket.hpp>
+
+#include <cerrno>
+#include <utility>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+namespace cleat::bench {
+namespace {
+
+// A request up to here leaves as one packet, or as full ones and a last that waits for no one.
+constexpr std::size_t one_packet = 1300;
+
+// peer is the connection itself. Its session goes back to the pool with it.
+struct peer
+{
+    peer(net::worker& on, unique_fd fd, persona& role)
+        : socket{on, std::move(fd)}, channel{role.context}, as{role}, offered{role.sessions.take()}
+    {
+        if (offered)
+            channel.engine().resume(offered->session);
+    }
+    peer(peer&&) = delete;
+    ~peer()
+    {
+        if (channel.engine().established())
+            as.sessions.give_back(
+                std::move(offered), channel.engine().info().resumed,
+                channel.engine().take_sessions());
+    }
+
+    net::socket socket;
+    net::channel channel;
+    persona& as;
+    std::optional<session_pool::held> offered;
+};
+
+error_code last_system_error() noexcept
+{
+    return {errno, boost::system::system_category()};
+}
+
+void set(int fd, int level, int option, int value) noexcept
+{
+    static_cast<void>(::setsockopt(fd, level, option, &value, sizeof value));
+}
+
+// A socket on its way to the target.
+result<unique_fd> dial(generator& of) noexcept
+{
+    load_spec const& use = of.use();
+    unique_fd fd{::socket(use.to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+    if (!fd)
+        return last_system_error();
+    if (use.say.request.size() > one_packet || use.say.requests > 1)
+        net::set_no_delay(fd.get());
+    if (net::address const* const from = of.source(); from != nullptr) {
+        // The port is chosen at connect, when the kernel can tell whose other end it may share.
+        set(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+        if (::bind(fd.get(), from->data(), from->size) != 0)
+            return last_system_error();
+    }
+    if (::connect(fd.get(), use.to.data(), use.to.size) != 0 && errno != EINPROGRESS)
+        return last_system_error();
+    return fd;
+}
+
+// On this machine, and where the other side is near, TCP is there when connect returns, though it
+// says EINPROGRESS.
+bool is_connected(int fd) noexcept
+{
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+           info.tcpi_state == TCP_ESTABLISHED;
+}
+
+error_code socket_error(int fd) noexcept
+{
+    int number = 0;
+    socklen_t size = sizeof number;
+    if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &size) != 0)
+        return last_system_error();
+    return {number, boost::system::system_category()};
+}
+
+net::interest reading(peer& of) noexcept
+{
+    return {&of.socket.entry(), true, false};
+}
+
+net::interest writing(peer& of) noexcept
+{
+    return {&of.socket.entry(), false, true};
+}
+
+net::progress shake(peer& with) noexcept
+{
+    net::readiness::entry& entry = with.socket.entry();
+    bool const ended = entry.ended();
+    entry.use_up_read();
+    return with.channel.handshake(entry.fd(), ended, net::channel::last_flight::with_first_write);
+}
+
+bool is_reset(error_code ec) noexcept
+{
+    return ec == boost::system::errc::connection_reset || ec == boost::system::errc::broken_pipe;
+}
+
+// send_some writes what the socket takes of `rest`, and moves its front.
+net::progress send_some(peer& to, std::span<std::byte const>& rest) noexcept
+{
+    net::channel::piece const pieces[] = {rest};
+    to.socket.entry().use_up_write();
+    net::progress const p = to.channel.write(to.socket.native_handle(), pieces);
+    rest = rest.subspan(p.bytes);
+    return p;
+}
+
+// receive_some reads once into the answer. The clean end is the answer's to judge, not an error.
+net::progress receive_some(peer& from, answer& into)
+{
+    net::readiness::entry& entry = from.socket.entry();
+    std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
+    bool const ended = entry.ended();
+    entry.use_up_read();
+    net::progress p = from.channel.read(entry.fd(), block, limits::turn_max, ended);
+    if (p.next == net::wait::none && !p.error)
+        entry.more_to_read();
+    into.take(block.first(p.bytes));
+    if (p.error == error::closed)
+        into.end();
+    return p;
+}
+
+// shake_hands goes on with what connecting has begun.
+net::task<error_code> shake_hands(net::interrupt& by, peer& with, net::progress p)
+{
+    while (p.next != net::wait::none) {
+        net::interest const what = p.next == net::wait::readable ? reading(with) : writing(with);
+        error_code const ec = co_await net::ready{by, what};
+        if (ec)
+            co_return ec;
+        p = shake(with);
+    }
+    co_return p.error;
+}
+
+// converse sends the request and takes the answer, which may begin before the last byte of a long
+// request has left: who would not read meanwhile could wait for an echo for ever, and it for us.
+net::task<error_code> converse(
+    net::interrupt& by, peer& with, attempt& told, answer& got, std::span<std::byte const>& rest,
+    std::chrono::milliseconds patience)
+{
+    for (;;) {
+        bool full = false;
+        if (!rest.empty() || with.channel.unsent()) {
+            net::progress const p = send_some(with, rest);
+            full = p.next == net::wait::writable;
+            if (p.error && !is_reset(p.error)) // After a reset, reading tells what came before.
+                co_return p.error;
+        }
+        net::progress p{.next = net::wait::readable};
+        if (with.socket.entry().readable() || with.channel.unread())
+            p = receive_some(with, got);
+        told.received(p.bytes);
+        if (got.over())
+            co_return error_code{};
+        if (p.error)
+            co_return p.error;
+        if (p.bytes != 0 || (!rest.empty() && !full))
+            continue;
+        by.expires_in(patience, error::idle_timeout);
+        error_code const ec = co_await net::ready{by, {&with.socket.entry(), true, full}};
+        if (ec)
+            co_return ec;
+    }
+}
+
+} // namespace
+
+net::detached transact(generator& of, moment intended)
+{
+    load_spec const& use = of.use();
+    attempt told{of, intended};
+    net::interrupt by{of.on()};
+
+    // Connect. The ClientHello is made meanwhile, and tried at once: where the other side is near,
+    // a trip through the event loop is saved.
+    by.expires_in(use.timeouts.connect, error::connect_timeout);
+    result<unique_fd> dialled = dial(of);
+    if (!dialled)
+        co_return told.failed_to_start(dialled.error());
+    bool const at_once = is_connected(dialled->get());
+    if (at_once)
+        told.connected();
+    peer to{of.on(), std::move(*dialled), of.choose()};
+    net::progress const begun = shake(to);
+    if (to.channel.unsent()) {
+        error_code ec = co_await net::ready{by, writing(to)};
+        if (!ec)
+            ec = socket_error(to.socket.native_handle());
+        if (ec)
+            co_return told.failed_to_connect(ec);
+    } else if (begun.error && begun.error.category() == boost::system::system_category()) {
+        co_return told.failed_to_connect(begun.error);
+    }
+    if (!at_once)
+        told.connected();
+
+    // Shake hands.
+    by.expires_in(use.timeouts.handshake, error::handshake_timeout);
+    error_code ec = co_await shake_hands(by, to, begun);
+    if (ec)
+        co_return told.failed(ec, to.channel.engine());
+    told.shaken(to.channel.engine().info(), to.offered.has_value());
+
+    // Ask, and take the answer, as often as was asked for.
+    for (unsigned asked = 0; asked != use.say.requests; ++asked) {
+        if (asked != 0)
+            told.asks_again();
+        std::span<std::byte const> rest = std::as_bytes(std::span{use.say.request});
+        answer got{use.say};
+        told.asking(rest.size());
+        ec = co_await converse(by, to, told, got, rest, use.timeouts.answer);
+        if (ec)
+            co_return told.failed(ec, to.channel.engine());
+        if (std::string fault = got.fault(); !fault.empty())
+            co_return told.failed(std::move(fault));
+        told.answered();
+        if ((got.closes() || !rest.empty()) && asked + 1 != use.say.requests) {
+            told.asks_again();
+            co_return told.failed("closed early");
+        }
+    }
+
+    if (use.hold) {
+        by.clear();
+        static_cast<void>(co_await net::pause(by));
+    }
+
+    // Close. Nobody waits for what the server says to that.
+    static_cast<void>(to.channel.close(to.socket.native_handle()));
+    if (use.end == ending::reset)
+        to.socket.reset();
+}
+
+} // namespace cleat::bench

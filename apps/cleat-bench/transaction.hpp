@@ -1,0 +1,13 @@
+// transaction: the life of one connection of a load.
+
+#pragma once
+
+#include "generator.hpp"
+
+namespace cleat::bench {
+
+/// transact connects, shakes hands, asks, takes the answer, as often as the exchange says, and
+/// closes. It was meant to begin at `intended`; what that cost the server's user counts from there.
+net::detached transact(generator& of, moment intended);
+
+} // namespace cleat::bench
