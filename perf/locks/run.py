@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Counts the acquisitions of locks that two threads share, per handshake and per MB, by name.
+
+Runs a server with two workers under shared_locks, and leaves its start-up and first handshakes out.
+"""
+
+import argparse
+import collections
+import json
+import re
+import resource
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from runner import environment, scenarios, servers  # noqa: E402
+from runner.processes import Process  # noqa: E402
+from symbols import Names  # noqa: E402
+
+TREE = Path(__file__).resolve().parent.parent.parent
+# Frames that say that a lock was taken, and not which.
+WRAPPERS = re.compile(
+    r"CRYPTO_(THREAD|MUTEX|STATIC_MUTEX)_|pthread_|__gthread|std::(mutex|lock_guard|unique_lock|"
+    r"scoped_lock|shared_)|.*posix_(mutex|event)|.*conditionally_enabled_mutex|.*MutexWriteLock|"
+    r".*MutexReadLock|.*MutexLockBase"
+)
+MB = 1_000_000
+CONNECTIONS = 4
+
+
+def arguments() -> argparse.Namespace:
+    parse = argparse.ArgumentParser(description=__doc__)
+    parse.add_argument(
+        "--server", default="cleat", help="cleat or haproxy: servers whose workers are threads"
+    )
+    parse.add_argument("--binaries", type=Path, default=TREE / "build/release/bin")
+    parse.add_argument("--cleat-binary", type=Path)
+    parse.add_argument(
+        "--preload", type=Path, help="default: perf-shared-locks.so beside the binaries, in lib"
+    )
+    parse.add_argument("--groups", default="X25519")
+    parse.add_argument("--tls", default="1.3", choices=["1.2", "1.3"])
+    parse.add_argument("--handshakes", type=int, default=1000)
+    parse.add_argument(
+        "--megabytes", type=int, default=256, help="moved over 4 connections, each way"
+    )
+    parse.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        help="pattern of a function whose shared locks are known and do not count",
+    )
+    parse.add_argument(
+        "--at-most",
+        type=float,
+        help="fail above so many acquisitions per handshake, allowed or not",
+    )
+    parse.add_argument(
+        "--check",
+        action="store_true",
+        help="fail when a shared lock is touched that is not allowed",
+    )
+    parse.add_argument("--json", type=Path, help="write the figures here too")
+    return parse.parse_args()
+
+
+class Counted:
+    """One server under the counter; each part of the traffic is counted alone."""
+
+    def __init__(self, server: Process, dumps: Path):
+        self.server = server
+        self.dumps = dumps
+        self.number = 0
+
+    def take(self) -> list[dict]:
+        """What was counted since the last take, by call chain."""
+        self.number += 1
+        # The counter sits in each process of the server; the one with the threads is the first.
+        self.server.child.send_signal(signal.SIGRTMIN + 5)
+        path = Path(f"{self.dumps}.{self.number}")
+        until = time.monotonic() + 10
+        while not (path.exists() and path.read_text().endswith("end\n")):
+            if time.monotonic() > until:
+                raise RuntimeError(
+                    "no dump: is the counter preloaded, and does the program keep its signal?"
+                )
+            time.sleep(0.05)
+        lines = path.read_text().splitlines()
+        names = Names([line for line in lines if "-" in line.split(" ", 1)[0]])
+        found = []
+        for line in lines:
+            words = line.split()
+            if words[0] == "dropped" and int(words[1]):
+                print(f"{words[1]} acquisitions found the tables full", file=sys.stderr)
+            if words[0] == "site":
+                chain = [names.of(int(frame, 16)) for frame in words[4:]]
+                found.append(
+                    {
+                        "lock": words[1],
+                        "count": int(words[2]),
+                        "contended": int(words[3]),
+                        "chain": [name for name in chain if not WRAPPERS.match(name)] or chain,
+                    }
+                )
+        return found
+
+
+def summary(found: list[dict], units: float, allowed: list[re.Pattern]) -> list[tuple]:
+    """A row for each function that takes shared locks, the most often first.
+
+    Acquisitions per unit, contended ones, locks, the function, its caller, whether it is allowed.
+    """
+    by_name = collections.defaultdict(lambda: [0, 0, set(), collections.Counter()])
+    for entry in found:
+        row = by_name[entry["chain"][0]]
+        row[0] += entry["count"]
+        row[1] += entry["contended"]
+        row[2].add(entry["lock"])
+        row[3][" < ".join(entry["chain"][1:4])] += entry["count"]
+    rows = [
+        (
+            count / units,
+            contended / units,
+            len(locks),
+            name,
+            callers.most_common(1)[0][0],
+            any(pattern.search(name) for pattern in allowed),
+        )
+        for name, (count, contended, locks, callers) in by_name.items()
+    ]
+    return sorted(rows, reverse=True)
+
+
+def show(title: str, rows: list[tuple]) -> None:
+    print(f"{title}: {sum(row[0] for row in rows):.2f} acquisitions of shared locks")
+    for count, contended, locks, name, caller, allowed in rows:
+        if count >= 0.005:
+            plural = "s" if locks > 1 else ""
+            print(
+                f"  {count:9.2f}  ({contended:.2f} waited, {locks} lock{plural})  "
+                f"{name}{'  [allowed]' if allowed else ''}"
+            )
+            if caller:
+                print(f"             < {caller}")
+
+
+def main() -> int:
+    use = arguments()
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    preload = use.preload or use.binaries.parent / "lib/perf-shared-locks.so"
+    if not preload.exists():
+        print(f"{preload} is not there: build the target perf-shared-locks", file=sys.stderr)
+        return 2
+    everywhere = frozenset(environment.cores())
+    with tempfile.TemporaryDirectory(prefix="cleat-locks-") as name:
+        folder = Path(name)
+        pem = environment.certificates(folder)["ecdsa"]
+        origin = Process(
+            [str(use.binaries / "perf-origin")], set(everywhere), folder / "origin.log"
+        )
+        try:
+            bench = servers.Bench(
+                binaries=use.binaries,
+                cleat=use.cleat_binary or use.binaries / "cleat",
+                openssl_binaries=None,
+                folder=folder,
+                origin_port=origin.ready_port(),
+                groups=use.groups,
+                tls=use.tls,
+                server_cores=everywhere,
+                client_cores=everywhere,
+                suite=environment.suite(use.tls),
+            )
+            server, port = servers.start(
+                use.server,
+                bench,
+                pem,
+                workers=2,
+                env={"LD_PRELOAD": str(preload), "SHARED_LOCKS_FILE": str(folder / "locks")},
+            )
+            try:
+                parts = traffic(use, bench, Counted(server, folder / "locks"), port)
+            finally:
+                server.stop()
+        finally:
+            origin.stop()
+    handshakes = parts["handshake"]
+    bad = [row for rows in parts.values() for row in rows if row[0] >= 0.01 and not row[5]]
+    for part, rows in parts.items():
+        show(f"{use.server}, per {part}", rows)
+    if use.json:
+        keys = ("acquisitions", "contended", "locks", "function", "caller", "allowed")
+        use.json.write_text(
+            json.dumps(
+                {part: [dict(zip(keys, row)) for row in rows] for part, rows in parts.items()},
+                indent=1,
+            )
+            + "\n"
+        )
+    if use.check and bad:
+        print(f"FAIL: {len(bad)} functions take shared locks that are not allowed")
+        return 1
+    if use.at_most is not None and sum(row[0] for row in handshakes) > use.at_most:
+        print(f"FAIL: more than {use.at_most} acquisitions of shared locks per handshake")
+        return 1
+    return 0
+
+
+def traffic(
+    use: argparse.Namespace, bench: servers.Bench, counted: Counted, port: int
+) -> dict[str, list[tuple]]:
+    allowed = [re.compile(pattern) for pattern in use.allow]
+    scenarios.client(bench, port, "handshakes", "-n", 400)
+    counted.take()
+    scenarios.client(bench, port, "handshakes", "-n", use.handshakes)
+    parts = {"handshake": summary(counted.take(), use.handshakes, allowed)}
+    per_handshake = {row[3]: row[0] for row in parts["handshake"]}
+    for mode in ("download", "upload"):
+        load = ["-n", CONNECTIONS, "-c", CONNECTIONS, "-b", use.megabytes * MB // CONNECTIONS]
+        scenarios.client(bench, port, mode, *load)
+        # What the transfers' own handshakes took is no part of their price for a MB.
+        rows = [
+            (
+                max(0.0, row[0] - per_handshake.get(row[3], 0.0) * CONNECTIONS / use.megabytes),
+                *row[1:],
+            )
+            for row in summary(counted.take(), use.megabytes, allowed)
+        ]
+        parts[f"MB of {mode}"] = sorted(rows, reverse=True)
+    return parts
+
+
+if __name__ == "__main__":
+    sys.exit(main())

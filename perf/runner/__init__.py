@@ -1,0 +1,1 @@
+"""The runner's parts: processes, servers, scenarios, and what is made of the figures."""

@@ -1,0 +1,99 @@
+"""Processes: starting and ending them, and what the kernel has accounted to them."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+
+def free_port() -> int:
+    """A loopback port that was free a moment ago; who binds it must be ready to lose the race."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+class Process:
+    """A child on given cores; it and its descendants are what is accounted."""
+
+    def __init__(
+        self, command: list[str], cores: set[int], log: Path, env: dict | None = None, **options
+    ):
+        self.command = command
+        self.log = log
+        with log.open("wb") as output:
+            options = {"stdin": subprocess.DEVNULL, "stdout": output} | options
+            self.child = subprocess.Popen(
+                command,
+                stderr=output,
+                start_new_session=True,
+                env=None if env is None else {**os.environ, **env},
+                preexec_fn=lambda: os.sched_setaffinity(0, cores),
+                **options,
+            )
+
+    def pids(self) -> list[int]:
+        found = [self.child.pid]
+        for pid in found:
+            for children in Path(f"/proc/{pid}/task").glob("*/children"):
+                found += [int(word) for word in children.read_text().split()]
+        return found
+
+    def cpu_ns(self) -> int:
+        """Time on a core of all threads of all processes, by the scheduler's own clock."""
+        total = 0
+        for pid in self.pids():
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                total += int((task / "schedstat").read_text().split()[0])
+        return total
+
+    def pss_kib(self) -> int:
+        total = 0
+        for pid in self.pids():
+            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+                if line.startswith("Pss:"):
+                    total += int(line.split()[1])
+        return total
+
+    def ready_port(self, deadline_s: float = 10) -> int:
+        """The port of the line "ready ADDRESS:PORT" that our own programs print."""
+        until = time.monotonic() + deadline_s
+        while time.monotonic() < until and self.child.poll() is None:
+            for line in self.log.read_text(errors="replace").splitlines():
+                if line.startswith("ready "):
+                    return int(line.rsplit(":", 1)[1])
+            time.sleep(0.02)
+        self.stop()
+        raise RuntimeError(
+            f"{self.command[0]} did not get ready:\n{self.log.read_text(errors='replace')}"
+        )
+
+    def wait_for(self, port: int, deadline_s: float = 10) -> bool:
+        until = time.monotonic() + deadline_s
+        while time.monotonic() < until and self.child.poll() is None:
+            if answers(port):
+                return True
+            time.sleep(0.05)
+        return False
+
+    def stop(self, deadline_s: float = 5) -> None:
+        """Ends the child, and whatever of its session is left after the deadline."""
+        if self.child.poll() is None:
+            self.child.send_signal(signal.SIGTERM)
+        try:
+            self.child.wait(deadline_s)
+        except subprocess.TimeoutExpired:
+            pass
+        try:
+            os.killpg(self.child.pid, signal.SIGKILL)  # its own session: nobody else's processes
+        except ProcessLookupError:
+            pass
+        self.child.wait()
