@@ -1,0 +1,121 @@
+"""Fixtures of cleat-bench's tests: a TLS server in front of whatever upstream a test tells, and
+cleat-bench against it. Certificates, upstreams and cleat itself are those of the program tests."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Callable, Iterator
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "program"))
+
+import program
+from certificates import Workshop
+from deadlines import DEADLINE
+from origins import Origin, Story
+from program import Cleat
+
+
+def binary() -> Path:
+    """binary is the program under test: CLEAT_BENCH, or the one beside cleat."""
+    if named := os.environ.get("CLEAT_BENCH"):
+        return Path(named)
+    return program.binary().with_name("cleat-bench")
+
+
+os.environ.setdefault("CLEAT_BENCH", str(binary()))
+
+
+class Bench:
+    """Bench runs cleat-bench in a folder of the test's."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.count = 0
+
+    def start(self, *arguments: object) -> subprocess.Popen[str]:
+        command = [str(binary()), *map(str, arguments)]
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+        )
+
+    def run(self, *arguments: object) -> subprocess.CompletedProcess[str]:
+        """run runs it to its end, whatever that is."""
+        child = self.start(*arguments)
+        try:
+            out, err = child.communicate(timeout=DEADLINE)
+        finally:
+            child.kill()
+        for word in program.SANITIZER_WORDS:
+            assert word not in err, err
+        return subprocess.CompletedProcess(child.args, child.returncode, out, err)
+
+    def load(self, *arguments: object, code: int = 0) -> dict:
+        """load runs `load`, holds its exit code and that its outcomes add up, and gives the JSON
+        with the text beside it."""
+        self.count += 1
+        path = self.folder / f"{self.count}.json"
+        workers = () if "--workers" in arguments else ("--workers", 2)
+        ran = self.run("load", *workers, "-q", "--json", path, *arguments)
+        assert ran.returncode == code, ran.stdout + ran.stderr
+        return self.read(path, ran.stdout)
+
+    @staticmethod
+    def read(path: Path, text: str = "") -> dict:
+        found = json.loads(path.read_text())
+        found["text"] = text
+        assert found["ok"] + found["failed"] == found["attempts"]
+        assert sum(each["count"] for each in found["failures"]) == found["failed"]
+        assert sum(found["timeline"]["attempted"]) == found["attempts"]
+        assert sum(found["timeline"]["ok"]) == found["ok"]
+        assert sum(found["timeline"]["failed"]) == found["failed"]
+        assert found["latency"]["response"]["count"] == found["ok"]
+        return found
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    if not binary().exists():
+        pytest.exit(f"there is no {binary()}: run `make build`, or set CLEAT_BENCH", 1)
+    return Bench(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def certs(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    return Workshop(tmp_path_factory.mktemp("certs"))
+
+
+@pytest.fixture
+def server(certs: Workshop) -> Iterator[Callable[..., Cleat]]:
+    """server starts cleat in front of an upstream that lives a story: server(story, "--flag").
+    Its `address` is what cleat-bench is pointed at."""
+    running: list[tuple[Cleat, Origin]] = []
+
+    def start(story: Story, *flags: object, pem: list | None = None) -> Cleat:
+        upstream = Origin(story)
+        files = [each.pem for each in (pem or [certs.ecdsa])]
+        made = Cleat(
+            "-f", "[127.0.0.1]:0", "-b", upstream.address, "--shutdown-timeout", 0,
+            "--log-level", 2, *flags, *files
+        )
+        running.append((made, upstream))
+        made.wait_until_started()
+        made.address = f"127.0.0.1:{made.port}"
+        return made
+
+    yield start
+    for made, upstream in running:
+        if made.process.poll() is None:
+            made.process.send_signal(signal.SIGCONT)
+            made.process.kill()
+            made.process.wait(DEADLINE)
+        upstream.close()

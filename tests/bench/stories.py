@@ -1,0 +1,59 @@
+"""Upstreams that speak HTTP as cleat-bench's tests want it."""
+
+import time
+
+from origins import Story, Upstream
+
+
+def head_of_request(upstream: Upstream) -> bytes:
+    """head_of_request reads one request's head; empty when the client has ended."""
+    request = b""
+    while b"\r\n\r\n" not in request:
+        more = upstream.socket.recv(1 << 16)
+        if not more:
+            return b""
+        request += more
+    return request
+
+
+def http(
+    body: bytes = b"x" * 1024, status: str = "200 OK", delay: float = 0.0, took: list | None = None
+) -> Story:
+    """http answers each request on the connection, after so many seconds; `took` learns how long
+    it really was."""
+    head = f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+
+    def story(upstream: Upstream) -> None:
+        while head_of_request(upstream):
+            begin = time.monotonic()
+            if delay:
+                time.sleep(delay)  # It is what is to be measured.
+            if took is not None:
+                took.append(time.monotonic() - begin)
+            upstream.send(head + body)
+
+    return story
+
+
+def says(text: bytes) -> Story:
+    """says answers the first request with these bytes, and ends."""
+
+    def story(upstream: Upstream) -> None:
+        head_of_request(upstream)
+        upstream.send(text)
+        upstream.end()
+        upstream.receive_to_end()
+
+    return story
+
+
+def silent(upstream: Upstream) -> None:
+    """silent takes the request and says nothing."""
+    upstream.receive_to_end()
+
+
+def resets(upstream: Upstream) -> None:
+    """resets breaks off in the middle of its answer."""
+    head_of_request(upstream)
+    upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nabc")
+    upstream.reset()

@@ -1,0 +1,293 @@
+"""`compare` starts servers, measures each in turn, ends them, and says what it could not do."""
+
+import json
+import os
+import re
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+import program
+from conftest import Bench
+from deadlines import eventually
+
+BINARIES = program.binary().parent
+
+pytestmark = pytest.mark.skipif(
+    not (BINARIES / "perf-origin").exists(), reason="built without perf/: there is no origin"
+)
+CONTROL = ["epoll"] if (BINARIES / "perf-epoll-relay").exists() else []
+PATH = f"{os.environ['PATH']}:/usr/sbin"
+PEERS = [name for name in ("nginx", "hitch") if shutil.which(name, path=PATH)]
+
+
+def scenario(folder: Path, **words: object) -> Path:
+    path = folder / "tiny.scenario"
+    path.write_text("".join(f"{key} = {value}\n" for key, value in words.items()))
+    return path
+
+
+def tiny(folder: Path, **words: object) -> Path:
+    few = {"kind": "handshake", "connections": 2, "transactions": 20, "warm_up": 2}
+    return scenario(folder, **(few | words))
+
+
+class Compared:
+    """Compared is a run of `compare` with what it wrote."""
+
+    def __init__(
+        self, bench: Bench, *arguments: object, code: int = 0, binaries: Path = BINARIES
+    ) -> None:
+        path = bench.folder / "compared.json"
+        ran = bench.run("compare", "--binaries", binaries, "--json", path, *arguments)
+        assert ran.returncode == code, ran.stdout + ran.stderr
+        self.text = ran.stdout
+        self.progress = ran.stderr
+        self.document = json.loads(path.read_text())
+        (self.trial,) = self.document["trials"]
+
+    def server(self, name: str) -> dict:
+        (found,) = [each for each in self.trial["servers"] if each["name"] == name]
+        return found
+
+
+def descendants(pid: int) -> list[int]:
+    found = [pid]
+    for each in found:
+        for children in Path(f"/proc/{each}/task").glob("*/children"):
+            try:
+                found += map(int, children.read_text().split())
+            except OSError:  # It has ended meanwhile.
+                pass
+    return found[1:]
+
+
+def is_there(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def test_servers_side_by_side(bench):
+    names = ["cleat", *CONTROL, *PEERS]
+    found = Compared(
+        bench, "--servers", ",".join(names), "--rounds", 2, "--scenario", tiny(bench.folder)
+    )
+    assert found.trial["base"] == "cleat"
+    assert [each["name"] for each in found.trial["servers"]] == names
+    for name in names:
+        one = found.server(name)
+        assert one["left_out"] is None and not one["complaints"]
+        assert len(one["rounds"]) == 2
+        for figures in one["rounds"]:
+            assert figures["load"]["ok"] == figures["load"]["attempts"] == 20
+            assert figures["load"]["handshakes"]["full"] == 20
+            (agreed,) = figures["load"]["handshakes"]["agreed"]
+            assert (agreed["version"], agreed["group"].lower()) == ("TLSv1.3", "x25519")
+            assert 20_000 < figures["cpu_ns"] < 1e9
+            assert figures["rate"] > 0 and figures["p99_ns"] >= figures["p50_ns"] > 0
+            assert figures["memory_bytes"] > 100_000
+        assert re.search(rf"^  {name} .*/s ", found.text, re.MULTILINE)
+        assert f"{name}: /" in found.text  # Its command, with its settings.
+        if name == "cleat":
+            assert one["ratios"] == {}
+            continue
+        ratio = one["ratios"]["cpu_ns"]
+        assert ratio["min"] <= ratio["median"] <= ratio["max"] and ratio["rounds"] == 2
+        shown = not ratio["min"] <= 1 <= ratio["max"]
+        assert (ratio["verdict"] == "no difference shown") != shown
+    assert 'workers = 1' in found.server("cleat")["config"]
+    assert {name for name, _ in found.document["versions"]} == set(names)
+    assert found.document["environment"]
+    # Interleaved: each round has all of them before the next begins.
+    turns = re.findall(r"^tiny (\d)/2: ([a-z]+): ", found.progress, re.MULTILINE)
+    assert turns == [(turn, name) for turn in "12" for name in names]
+
+
+def test_resumed_sessions_are_counted(bench):
+    found = Compared(
+        bench, "--servers", "cleat", "--rounds", 1, "--scenario",
+        tiny(bench.folder, reuse=4, transactions=40, tls="1.2"),
+    )
+    (figures,) = found.server("cleat")["rounds"]
+    assert figures["load"]["handshakes"]["resumed"] >= 28
+    assert "(one round)" not in found.text  # The base has no ratio.
+
+
+@pytest.mark.parametrize("kind", ["transfer-down", "transfer-up"])
+def test_transfers(bench, kind):
+    found = Compared(
+        bench, "--servers", "cleat", "--rounds", 1, "--scenario",
+        scenario(bench.folder, kind=kind, bytes="64K", messages=8, connections=2, warm_up=2),
+    )
+    (figures,) = found.server("cleat")["rounds"]
+    way = "down" if kind == "transfer-down" else "up"
+    assert figures["load"]["ok"] == 8
+    assert figures["load"]["bytes"][way] >= 8 * 65536
+    assert "CPU per GB" in found.text
+
+
+def test_idle_connections(bench):
+    found = Compared(
+        bench, "--servers", "cleat", "--rounds", 1, "--scenario",
+        scenario(bench.folder, kind="idle", connections=80, warm_up=4),
+    )
+    (figures,) = found.server("cleat")["rounds"]
+    assert [each["connections"] for each in figures["idle"]] == [20, 40, 60, 80]
+    assert 500 < figures["memory_bytes"] < 200_000
+    assert figures["cpu_ns"] is None
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core")
+def test_several_workers_are_pinned(bench):
+    cores = sorted(os.sched_getaffinity(0))
+    names = [name for name in ["cleat", *CONTROL, *PEERS] if name != "hitch"]
+    found = Compared(
+        bench, "--servers", ",".join(names), "--rounds", 1, "--workers", 2, "--server-cores",
+        f"{cores[0]},{cores[1]}", "--scenario", tiny(bench.folder),
+    )
+    assert "workers = 2" in found.server("cleat")["config"]
+    for name in CONTROL:
+        assert found.server(name)["left_out"] == "left out: it has one worker only"
+    if "nginx" in names:
+        assert "worker_cpu_affinity auto " in found.server("nginx")["config"]
+
+
+def test_a_report_is_written(bench):
+    page = bench.folder / "report.html"
+    Compared(
+        bench, "--servers", "cleat", "--rounds", 1, "--html", page, "--scenario",
+        tiny(bench.folder),
+    )
+    assert page.read_text().lower().startswith("<!doctype html>")
+
+
+def test_a_peer_that_is_missing_is_left_out(bench, monkeypatch):
+    monkeypatch.setenv("CLEAT_CACHE_DIR", str(bench.folder / "nothing"))
+    found = Compared(
+        bench, "--servers", "envoy,cleat", "--rounds", 1, "--scenario", tiny(bench.folder)
+    )
+    line = "envoy is left out: it is not here: perf/peers/install envoy gets it"
+    assert line in found.text and line in found.progress
+    assert [each["name"] for each in found.trial["servers"]] == ["cleat"]
+    assert found.trial["base"] == "cleat"
+    assert found.document["absent"][0][0] == "envoy"
+
+
+def test_nobody_is_here(bench, monkeypatch):
+    monkeypatch.setenv("CLEAT_CACHE_DIR", str(bench.folder / "nothing"))
+    ran = bench.run("compare", "--binaries", BINARIES, "--servers", "envoy,haproxy-awslc")
+    assert ran.returncode == 1
+    assert "none of the servers is here" in ran.stderr
+    assert "haproxy-awslc: perf/peers/install haproxy-awslc builds it" in ran.stderr
+
+
+@pytest.mark.skipif(not CONTROL, reason="there is no control")
+def test_a_server_that_does_not_start(bench):
+    folder = bench.folder / "bin"
+    folder.mkdir()
+    for name in ("perf-origin", "perf-epoll-relay"):
+        (folder / name).symlink_to(BINARIES / name)
+    broken = folder / "cleat"
+    broken.write_text("#!/bin/sh\necho 'first line'\necho 'cannot read the stars' >&2\nexit 3\n")
+    broken.chmod(0o755)
+    found = Compared(
+        bench, "--servers", "cleat,epoll", "--rounds", 2, "--scenario", tiny(bench.folder), code=1,
+        binaries=folder,
+    )
+    assert "- cleat: it does not start: ended with code 3\n" in found.text
+    assert "cannot read the stars" in found.text
+    assert found.server("cleat")["at_fault"]
+    # The others are measured all the same, and one of them is the base.
+    assert found.trial["base"] == "epoll"
+    assert all(found.server("epoll")["rounds"])
+
+
+@pytest.mark.skipif(not CONTROL, reason="there is no control")
+def test_a_server_that_cannot_do_a_scenario(bench):
+    found = Compared(
+        bench, "--servers", "cleat,epoll", "--rounds", 2, "--scenario",
+        tiny(bench.folder, tls="1.2", ciphers="ECDHE-RSA-AES128-GCM-SHA256"), code=1,
+    )
+    # A certificate for ECDSA and a suite for RSA: nobody can, and nobody is at fault.
+    for name in ("cleat", "epoll"):
+        assert found.server(name)["left_out"].startswith("left out: it cannot do this: ")
+        assert not found.server(name)["at_fault"]
+    assert found.trial["base"] is None
+
+
+def test_a_scenario_that_the_client_cannot_do(bench):
+    found = Compared(
+        bench, "--servers", "cleat", "--scenario", tiny(bench.folder, groups="NOPE"), code=1
+    )
+    assert found.trial["skipped"].startswith("this client cannot do it: ")
+    assert "skipped: this client cannot do it" in found.text
+
+
+@pytest.mark.parametrize(
+    "text, complaint",
+    [
+        ("kind = handshake\nkez = rsa-2048\n", r"mine\.scenario:2: there is no key 'kez'.*, tls"),
+        ("kind = handshake\nkey = rsa-1\n", r"mine\.scenario:2: key = rsa-1: write one of ecdsa"),
+        ("key = rsa-2048\n", r"mine\.scenario: kind is missing: add kind = handshake"),
+    ],
+)
+def test_a_scenario_with_a_mistake(bench, text, complaint):
+    path = bench.folder / "mine.scenario"
+    path.write_text(text)
+    ran = bench.run("compare", "--scenario", path)
+    assert ran.returncode == 2
+    assert re.search(complaint, ran.stderr)
+
+
+@pytest.mark.parametrize(
+    "arguments, complaint",
+    [
+        (("--servers", "cleat,apache"), "there is no server 'apache': take some of cleat"),
+        (("--scenario", "full-dsa"), "there is no scenario 'full-dsa': take one of"),
+        (("--scenario", "none/here.scenario"), "cannot be read: No such file"),
+        (("--server-cores", "99999"), "--server-cores 99999: "),
+        (("--servers", "cleat", "--base", "nginx"), "--base nginx: is not among the servers"),
+    ],
+)
+def test_words_that_make_no_sense(bench, arguments, complaint):
+    ran = bench.run("compare", *arguments)
+    assert ran.returncode == 2
+    assert complaint in ran.stderr
+
+
+def test_a_folder_without_the_origin(bench):
+    ran = bench.run("compare", "--servers", "cleat", "--binaries", bench.folder)
+    assert ran.returncode == 1
+    assert "--binaries" in ran.stderr
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_comparison_leaves_nothing_behind(bench, monkeypatch, how):
+    place = bench.folder / "place"
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
+    path = bench.folder / "partial.json"
+    names = ",".join(["cleat", *PEERS])
+    child = bench.start(
+        "compare", "--binaries", BINARIES, "--servers", names, "--rounds", 1000, "--json", path,
+        "--scenario", tiny(bench.folder),
+    )
+    try:
+        for line in child.stderr:
+            if line.startswith("tiny 2/1000"):
+                break
+        seen = eventually("a server runs", lambda: descendants(child.pid))
+        assert list(place.iterdir())
+        child.send_signal(how)
+        out, _ = child.communicate(timeout=30)
+    finally:
+        child.kill()
+    assert child.returncode == 130
+    assert out.startswith("PARTIAL")
+    assert "tiny: tiny (1000 rounds)" in out
+    document = json.loads(path.read_text())
+    assert document["partial"]
+    assert document["trials"][0]["servers"][0]["rounds"][0]["load"]["ok"] == 20
+    eventually("every process has ended", lambda: not any(map(is_there, seen)))
+    assert not list(place.iterdir())

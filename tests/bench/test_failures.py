@@ -1,0 +1,179 @@
+"""Failures are counted by stage and kind, and none is dropped. What cannot work is told before the
+run."""
+
+import signal
+import socket
+
+import pytest
+
+from deadlines import eventually
+from origins import Origin
+from stories import http, resets, says, silent
+
+
+def only(found: dict, stage: str, kind: str) -> None:
+    """only holds that all attempts failed in one way."""
+    (failed,) = found["failures"]
+    assert (failed["stage"], failed["kind"], failed["count"]) == (stage, kind, found["attempts"])
+
+
+def refused(bench, *words: object) -> str:
+    """refused runs a load that must end before its first connection, with one clear line."""
+    ran = bench.run("load", "-q", *words)
+    assert ran.returncode in (1, 2), ran.stdout
+    assert ran.stdout == ""
+    assert len(ran.stderr.splitlines()) <= 2, ran.stderr
+    return ran.stderr
+
+
+def closed_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_refused(bench):
+    found = bench.load("-n", 10, "-c", 2, "--no-preflight", f"127.0.0.1:{closed_port()}", code=1)
+    only(found, "connect", "refused")
+
+
+def test_a_wrong_status(bench, server):
+    found = bench.load("-n", 10, "--no-preflight", server(http(status="503 Busy")).address, code=1)
+    only(found, "answer", "wrong status 503")
+
+
+def test_a_wanted_status(bench, server):
+    target = server(http(status="404 Not Found"))
+    assert bench.load("-n", 10, "--expect-status", 404, target.address)["ok"] == 10
+
+
+@pytest.mark.parametrize(
+    "text, kind",
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", "short answer"),
+        (b"SMTP\r\n\r\n", "no HTTP answer"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab", "more than the answer"),
+    ],
+)
+def test_a_wrong_answer(bench, server, text, kind):
+    only(bench.load("-n", 5, "--no-preflight", server(says(text)).address, code=1), "answer", kind)
+
+
+def test_a_wrong_size(bench, server):
+    target = server(http(body=b"x" * 10))
+    found = bench.load("-n", 5, "--expect-size", 11, "--no-preflight", target.address, code=1)
+    only(found, "answer", "short answer")
+
+
+def test_no_answer_in_time(bench, server):
+    found = bench.load("-n", 2, "-c", 2, "--answer-timeout", "300ms", "--no-preflight",
+                       server(silent).address, code=1)
+    only(found, "answer", "timeout")
+
+
+def test_a_reset_in_the_answer(bench, server):
+    found = bench.load("-n", 5, "--no-preflight", server(resets).address, code=1)
+    only(found, "answer", "reset")
+
+
+def test_a_server_that_never_shakes_hands(bench):
+    mute = Origin(silent)
+    try:
+        port = mute.address.rsplit(":", 1)[1]
+        found = bench.load("-n", 2, "-c", 2, "--handshake-timeout", "300ms", "--no-preflight",
+                           f"127.0.0.1:{port}", code=1)
+        only(found, "handshake", "timeout")
+    finally:
+        mute.close()
+
+
+def test_a_connection_that_closes_before_its_last_request(bench, server):
+    one = says(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx")
+    found = bench.load("-n", 4, "-c", 1, "--requests", 2, "--no-preflight", server(one).address)
+    assert found["ok"] == found["failed"] == 2
+    assert found["failures"][0]["kind"] == "closed early"
+
+
+def test_a_certificate_that_does_not_verify(bench, server, certs):
+    target = server(http())
+    found = bench.load("-n", 3, "--verify", "--ca", certs.rsa.cert, "--sni", "localhost",
+                       "--no-preflight", target.address, code=1)
+    only(found, "handshake", "certificate")
+    found = bench.load("-n", 3, "--verify", "--ca", certs.ecdsa.cert, "--sni", "localhost",
+                       target.address)
+    assert found["ok"] == 3
+
+
+def test_an_interrupted_run_tells_what_it_has(bench, server):
+    target = server(http())
+    child = bench.start("load", "-r", 50, "-d", "60s", "--json", "p.json", target.address)
+    eventually("ten connections", lambda: len(target.log(msg="handshake-done")) > 10 or
+               len(target.log()) > 20)
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert out.startswith("PARTIAL")
+    found = bench.read(bench.folder / "p.json")
+    assert found["partial"] and 0 < found["attempts"] < 3000
+
+
+# Before the run.
+
+
+def test_what_the_first_transaction_finds(bench):
+    said = refused(bench, f"127.0.0.1:{closed_port()}")
+    assert "refused" in said and "check the address" in said
+
+    def speaks_http(upstream):
+        upstream.socket.recv(1 << 16)
+        upstream.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        upstream.end()
+
+    plain = Origin(speaks_http)
+    try:
+        said = refused(bench, f"127.0.0.1:{plain.address.rsplit(':', 1)[1]}")
+        assert "does not speak TLS" in said
+    finally:
+        plain.close()
+
+
+@pytest.mark.parametrize(
+    "words, part",
+    [
+        (["nobody.invalid:443"], "nobody.invalid"),
+        (["127.0.0.1:0"], "port"),
+        (["127.0.0.1:http"], "port"),
+        (["http://127.0.0.1"], "https://"),
+        (["::1:443"], "brackets"),
+        (["-r", "0", "127.0.0.1"], "--rate"),
+        (["-r", "-5", "127.0.0.1"], "--rate"),
+        (["-c", "0", "127.0.0.1"], "--connections"),
+        (["-c", "1000000", "127.0.0.1"], "ulimit"),
+        (["-d", "soon", "127.0.0.1"], "--duration"),
+        (["--phases", "100", "127.0.0.1"], "--phases"),
+        (["-r", "1", "--phases", "1/1s", "127.0.0.1"], "one of them"),
+        (["--groups", "X448X", "127.0.0.1"], "X448X"),
+        (["--ciphers", "NOPE", "127.0.0.1"], "NOPE"),
+        (["--ca", "/nowhere.pem", "127.0.0.1"], "--verify"),
+        (["--verify", "--ca", "/nowhere.pem", "127.0.0.1"], "/nowhere.pem"),
+        (["--key", "k.pem", "127.0.0.1"], "--cert"),
+        (["--session-ids", "127.0.0.1"], "--tls 1.2"),
+        (["--early-data", "127.0.0.1"], "not built"),
+        (["--json", "/nowhere/x.json", "127.0.0.1"], "/nowhere/x.json"),
+        (["--server-pid", "999999999", "127.0.0.1"], "no such process"),
+        (["--source", "127.0.0.9-127.0.0.1", "127.0.0.1"], "--source"),
+        (["--source", "192.0.2.1", "127.0.0.1"], "source"),
+        (["--nonsense", "127.0.0.1"], "--nonsense"),
+        ([], "target"),
+    ],
+)
+def test_bad_words(bench, words, part):
+    assert part in refused(bench, *words)
+
+
+def test_help_teaches(bench):
+    for words in (["--help"], ["load", "--help"], ["merge", "--help"]):
+        ran = bench.run(*words)
+        assert ran.returncode == 0
+        assert "cleat-bench" in ran.stdout
+    assert "cleat-bench 0." in bench.run("--version").stdout

@@ -1,0 +1,54 @@
+"""What a terminal shows while a load runs, and what a log gets instead."""
+
+import os
+import pty
+import subprocess
+
+from conftest import binary
+from deadlines import DEADLINE
+from stories import http
+
+
+def run_on_a_terminal(*words: object, code: int = 0) -> str:
+    """run_on_a_terminal gives everything that the program drew on its standard error."""
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [str(binary()), *map(str, words)], stdout=subprocess.DEVNULL, stderr=theirs
+    )
+    os.close(theirs)
+    drawn = b""
+    try:
+        while more := os.read(ours, 65536):
+            drawn += more
+    except OSError:
+        pass  # The other end is closed: it has ended.
+    finally:
+        os.close(ours)
+    assert child.wait(DEADLINE) == code
+    return drawn.decode()
+
+
+def test_a_terminal_is_redrawn_and_left_clean(server):
+    drawn = run_on_a_terminal("load", "-r", 50, "-d", "2s", server(http()).address)
+    assert "of 50/s asked" in drawn
+    assert "in flight" in drawn and "p99" in drawn and "slip" in drawn
+    assert drawn.count("\x1b[2A\x1b[J") >= 2, "it is redrawn in place"
+    assert drawn.rstrip().endswith("\x1b[J"), "nothing of it is left"
+
+
+def test_failures_are_shown_while_they_come(server):
+    target = server(http(status="503 Busy"))
+    ours = run_on_a_terminal("load", "-r", 50, "-d", "2s", "--no-preflight", target.address, code=1)
+    assert "answer wrong status 503: " in ours
+
+
+def test_a_log_gets_plain_lines(bench, server):
+    ran = bench.run("load", "-c", 1, "-d", "6s", server(http()).address)
+    assert ran.returncode == 0
+    assert "\x1b" not in ran.stderr + ran.stdout
+    assert len(ran.stderr.splitlines()) == 1, "one line in five seconds"
+
+
+def test_quiet_is_quiet(bench, server):
+    ran = bench.run("load", "-q", "-n", 5, server(http()).address)
+    assert ran.stderr == ""

@@ -1,0 +1,260 @@
+"""The report of cleat-bench, as a browser shows it: drawn, legible, and asking for nothing.
+
+CLEAT_BENCH is the program; `cleat-bench report A.json B.json --out report.html` makes the page.
+"""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Callable, Iterator
+
+import pytest
+
+import browser
+from deadlines import eventually
+from load_results import Facts, load_result, write
+
+pytestmark = pytest.mark.skipif(bool(browser.missing()), reason=browser.missing())
+
+LONG_NAME = "a-name-that-has-no-place-to-break-" * 4
+REFUSED = {("connect", "refused"): 112, ("handshake", "alert handshake_failure"): 31}
+LIMITED = {
+    "limits": ["a worker of the generator was busy 97 % of the time"],
+    "cures": ["give it more cores (--workers)"],
+}
+NO_RATE: Facts = {"rate_asked": None, "server": None}
+
+CASES: dict[str, list[Facts]] = {
+    "one": [load_result(failures=REFUSED)],
+    "closed loop": [load_result(name="", seconds=3, **NO_RATE)],
+    "limited and partial": [load_result(partial=True, **LIMITED)],
+    "nothing ok": [load_result(rate=0, failures=REFUSED, **NO_RATE)],
+    "empty": [load_result(rate=0, **NO_RATE)],
+    "one interval": [load_result(seconds=1, rate=20)],
+    "one transaction": [load_result(seconds=1, rate=1, resumed_share=0)],
+    "5000 intervals": [load_result(seconds=5000, rate=4)],
+    "long names": [load_result(name=LONG_NAME, command=LONG_NAME * 3, target=LONG_NAME)],
+    "several": [
+        load_result(name="AWS-LC", failures=REFUSED),
+        load_result(name="OpenSSL", response_ms=3.1, rate=310, seed=2, **LIMITED),
+        load_result(name=LONG_NAME, response_ms=2.4, seed=3),
+        load_result(name="AWS-LC", rate=0, **NO_RATE),
+    ],
+    "ten": [load_result(name=f"number {n}", seconds=5, seed=n) for n in range(10)],
+}
+CHARTS = {"nothing ok": 1, "empty": 0, "several": 3 + 3 * 3, "ten": 3 + 10 * 3}
+SCREENS = {"desk": (1200, False), "desk, dark": (1200, True), "phone": (360, False)}
+SCREENS["phone, dark"] = (360, True)
+
+# Says of every canvas how many colours it has; an empty one has a single one, or no size at all.
+COLOURS = """
+return [...document.querySelectorAll('canvas')].map((canvas) => {
+    if (!Chart.getChart(canvas) || !canvas.width || !canvas.height) return 0;
+    const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    return new Set(new Uint32Array(pixels.buffer)).size;
+});
+"""
+PAPER = "return getComputedStyle(document.body).backgroundColor"
+# The contrast, as WCAG defines it, of all words with what is behind them; the lowest.
+CONTRAST = """
+const light = (colour) => {
+    const parts = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255);
+    const linear = parts.map((p) => (p <= 0.04045 ? p / 12.92 : ((p + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+};
+const behind = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+        const found = getComputedStyle(at).backgroundColor;
+        if (found !== 'rgba(0, 0, 0, 0)') return found;
+    }
+    return 'rgb(255, 255, 255)';
+};
+const words = [...document.querySelectorAll('main *')].filter((element) =>
+    [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
+return Math.min(...words.map((element) => {
+    const pair = [light(getComputedStyle(element).color), light(behind(element))];
+    return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+}));
+"""
+
+
+@pytest.fixture(scope="module")
+def shown() -> Iterator[browser.Browser]:
+    running = browser.Browser()
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """report makes a page of results."""
+
+    def make(*results: Facts) -> Path:
+        folder = tmp_path_factory.mktemp("report")
+        page = folder / "report.html"
+        command = [os.environ["CLEAT_BENCH"], "report", *write(folder, *results), "--out", page]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return page
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def pages(report: Callable[..., Path]) -> dict[str, Path]:
+    return {case: report(*results) for case, results in CASES.items()}
+
+
+def words(shown: browser.Browser, selector: str = "main") -> str:
+    return str(shown.run(f"return document.querySelector({json.dumps(selector)}).innerText"))
+
+
+def is_dark(colour: object) -> bool:
+    return sum(map(int, re.findall(r"\d+", str(colour)))) < 3 * 64
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("case", CASES)
+def test_every_report_is_drawn_on_every_screen(
+    shown: browser.Browser, pages: dict[str, Path], case: str, screen: str
+) -> None:
+    width, dark = SCREENS[screen]
+    shown.show(width, dark=dark)
+    shown.open(pages[case])
+
+    assert shown.log("browser") == []
+    assert shown.requests() == [pages[case].as_uri()]
+
+    colours = shown.run(COLOURS)
+    assert len(colours) == CHARTS.get(case, 3)
+    assert all(count > 10 for count in colours), colours
+
+    assert shown.run("return document.documentElement.scrollWidth") <= width
+    assert shown.run(CONTRAST) >= 4.5
+    assert is_dark(shown.run(PAPER)) == dark
+
+
+def test_a_limit_of_the_generator_is_said_before_any_figure(
+    shown: browser.Browser, pages: dict[str, Path]
+) -> None:
+    shown.show(1200)
+    shown.open(pages["limited and partial"])
+    text = words(shown)
+    for said in (*LIMITED["limits"], *LIMITED["cures"], "Client-limited", "Partial"):
+        assert 0 < text.lower().index(said.lower()) < text.index("Attempts"), said
+
+
+def test_where_nothing_was_limited_that_is_said(
+    shown: browser.Browser, pages: dict[str, Path]
+) -> None:
+    shown.open(pages["one"])
+    assert "The generator was not the limit: its busiest worker ran 41" in words(shown)
+    assert "Client-limited" not in words(shown)
+
+
+def test_all_that_is_known_is_on_the_page(shown: browser.Browser, pages: dict[str, Path]) -> None:
+    shown.open(pages["one"])
+    text = words(shown).replace("\u00a0", " ").replace("\u202f", "")
+    for said in (
+        "127.0.0.1:8443",
+        "2026-11-21 20:00:00 UTC",
+        "asked for 400/s",
+        "alert handshake_failure",
+        "X25519MLKEM768",
+        "AMD EPYC 7763",
+        "Poisson",
+        "4711, 4712",
+        "cleat-bench load 127.0.0.1:8443 --rate 400 --duration 30s",
+        "12143",
+        "50.0 %",
+    ):
+        assert said in text, said
+
+
+def test_several_results_are_compared(shown: browser.Browser, pages: dict[str, Path]) -> None:
+    shown.show(1200)
+    shown.open(pages["several"])
+    table = words(shown, "table")
+    assert "AWS-LC (2)" in table and "client-limited" in table and "nothing ok" in table
+    lines = shown.run(
+        "return Chart.getChart(document.querySelectorAll('canvas')[2]).data.datasets.length"
+    )
+    assert lines == 3  # The fourth has nothing to draw.
+
+
+def test_a_long_timeline_says_that_it_was_thinned_out(
+    shown: browser.Browser, pages: dict[str, Path]
+) -> None:
+    shown.open(pages["5000 intervals"])
+    assert "17 intervals of 1\u00a0s together" in words(shown)
+    points = shown.run(
+        "return Chart.getChart(document.querySelector('canvas')).data.datasets[1].data.length"
+    )
+    assert 200 < points <= 300
+
+
+def test_choices_redraw_a_chart(shown: browser.Browser, pages: dict[str, Path]) -> None:
+    shown.show(1200)
+    shown.open(pages["several"])
+    look = """
+        const chart = Chart.getChart(document.querySelectorAll('canvas')[2]);
+        return [chart.scales.y.type, chart.data.datasets[0].data.at(-1).y];
+    """
+    press = """
+        const figure = document.querySelectorAll('canvas')[2].closest('figure');
+        [...figure.querySelectorAll('button')].find((b) => b.textContent === '%s').click();
+    """
+    scale, response = shown.run(look)
+    assert scale == "logarithmic"
+    shown.run(press % "linear")
+    shown.run(press % "TCP")
+    scale, tcp = shown.run(look)
+    assert scale == "linear" and tcp < response
+
+
+def test_an_open_page_follows_the_colours_of_the_system(
+    shown: browser.Browser, pages: dict[str, Path]
+) -> None:
+    ticks = "return Chart.getChart(document.querySelector('canvas')).options.scales.x.ticks.color"
+    shown.show(1200)
+    shown.open(pages["one"])
+    light = shown.run(ticks)
+    shown.show(1200, dark=True)
+    eventually("the charts in dark colours", lambda: shown.run(ticks) != light)
+
+
+def test_paper_is_light_and_the_screen_is_as_before(
+    shown: browser.Browser, pages: dict[str, Path], tmp_path: Path
+) -> None:
+    shown.show(1200, dark=True)
+    shown.open(pages["several"])
+    shown.run("""
+        window.printed = [];
+        addEventListener('beforeprint', () => printed.push(
+            getComputedStyle(document.body).backgroundColor,
+            document.querySelectorAll('details:not([open])').length));
+    """)
+    shown.print(tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    paper, closed = shown.run("return printed")
+    assert not is_dark(paper) and closed == 0
+    assert is_dark(shown.run(PAPER))
+    assert shown.run("return document.querySelectorAll('details[open]').length") == 0
+    assert shown.log("browser") == []
+
+
+def test_what_is_written_in_a_result_stays_text(
+    shown: browser.Browser, report: Callable[..., Path]
+) -> None:
+    evil = "</script><script>window.broken = 1</script><img src=x onerror='window.broken = 2'>"
+    facts = {"command": evil, "target": evil, "asked": {evil: evil}, "environment": {evil: evil}}
+    result = load_result(name=evil, seconds=3, failures={("answer", evil): 3}, **facts)
+    page = report(result, result)
+    shown.show(1200)
+    shown.open(page)
+    assert shown.run("return [window.broken ?? 0, document.images.length]") == [0, 0]
+    assert evil in words(shown, "h2") and evil in words(shown, "pre")
+    assert shown.log("browser") == []
+    assert shown.requests() == [page.as_uri()]

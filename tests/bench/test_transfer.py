@@ -1,0 +1,69 @@
+"""Messages of one size, down, up and both ways: the bytes add up."""
+
+import re
+
+from origins import echo
+from stories import http
+
+
+def test_down(bench, server):
+    target = server(http(body=b"x" * 100_000))
+    ran = bench.run("transfer", "-t", 1, "-c", 2, "-m", 5, "-s", 100000, "--json", "t.json",
+                    "--server-pid", target.pid, target.address)
+    assert ran.returncode == 0, ran.stderr
+    assert "10 messages of 100 KB down" in ran.stdout
+    assert re.search(r"CPU of the server: \d+\.\d+ s per GB", ran.stdout)
+    found = bench.read(bench.folder / "t.json")
+    assert found["ok"] == 10
+    assert 1_000_000 <= found["bytes"]["down"] <= 1_010_000
+
+
+def test_up(bench, server):
+    def story(upstream):
+        while True:
+            head = b""
+            while b"\r\n\r\n" not in head:
+                more = upstream.socket.recv(1 << 18)
+                if not more:
+                    return
+                head += more
+            head, _, body = head.partition(b"\r\n\r\n")
+            assert b"Content-Length: 1048576" in head
+            upstream.receive_exactly((1 << 20) - len(body))
+            upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    ran = bench.run("transfer", "-c", 2, "-m", 3, "-s", "1M", "--direction", "up", "--json",
+                    "t.json", "--no-preflight", server(story).address)
+    assert ran.returncode == 0, ran.stderr
+    found = bench.read(bench.folder / "t.json")
+    assert found["ok"] == 6
+    assert found["bytes"]["up"] > 6 << 20
+
+
+def test_both_ways_at_once_more_than_any_buffer_holds(bench, server):
+    """64 MiB of echo: who wrote it all before reading would wait for ever."""
+    ran = bench.run("transfer", "-c", 1, "-m", 1, "-s", "64M", "--direction", "both", "--json",
+                    "t.json", "--no-preflight", server(echo).address)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    found = bench.read(bench.folder / "t.json")
+    assert found["bytes"] == {"up": 64 << 20, "down": 64 << 20}
+
+
+def test_in_the_order_of_the_old_benchmark(bench, server):
+    target = server(http(body=b"x" * 1024))
+    ran = bench.run("transfer", 2, 4, 5, "1K", "--target", target.address)
+    assert ran.returncode == 0, ran.stderr
+    assert "20 messages of 1.02 KB down" in ran.stdout
+    ran = bench.run("transfer", 2, 4, 5, "1K", target.address)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_bad_words(bench):
+    for words, part in (
+        (["8", "4", "250", "10M"], "target"),
+        (["8", "4", "127.0.0.1:1"], "THREADS CONNECTIONS MESSAGES SIZE"),
+        (["-s", "much", "127.0.0.1:1"], "--size"),
+        (["8", "x", "250", "10M", "127.0.0.1:1"], "x"),
+    ):
+        ran = bench.run("transfer", *words)
+        assert ran.returncode == 2 and part in ran.stderr, ran.stderr

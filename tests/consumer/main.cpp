@@ -1,0 +1,18 @@
+// A program that uses an installed cleat: one line from each floor, linked and run.
+
+#include <cleat/core/error.hpp>
+#include <cleat/net/socket_options.hpp>
+#include <cleat/tls/context.hpp>
+
+#include <cstdio>
+
+int main()
+{
+    cleat::tls::context_spec spec;
+    spec.role = cleat::tls::role::client;
+    cleat::tls::context const context{spec};
+    cleat::result<std::vector<cleat::net::address>> const peer =
+        cleat::net::resolve("127.0.0.1", "443");
+    std::printf(
+        "%s, %s\n", cleat::tls::library_version().c_str(), to_string(peer.value().front()).c_str());
+}

@@ -1,0 +1,119 @@
+"""Certificates for the tests, made with the openssl program: made anew in every run, since what is
+committed expires."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+EC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+RSA = ["-newkey", "rsa:2048"]
+SERVER = ["-addext", "basicConstraints=critical,CA:FALSE"]
+BOOKS = """[ca]
+default_ca = books
+[books]
+database = {folder}/index
+new_certs_dir = {folder}
+rand_serial = yes
+default_md = sha256
+policy = any
+[any]
+commonName = supplied
+"""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Certificate is a certificate with its key: in one file, and in two."""
+
+    pem: Path  # Both, as cleat and openssl take them.
+    cert: Path
+    key: Path
+    fingerprint: str  # SHA-256 of the DER, in lower case.
+
+
+class Workshop:
+    """Workshop makes certificates in a folder. The same name asked for again is the same one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.made: dict[str, Certificate] = {}
+
+    def self_signed(self, name: str, kind: list[str], names: str, *more: str) -> Certificate:
+        """self_signed makes a certificate for names, as openssl's subjectAltName writes them."""
+        subject = ["-x509", "-days", "30", "-subj", f"/CN={name}"]
+        return self.make(name, kind, subject + ["-addext", f"subjectAltName={names}", *more])
+
+    def authority(self, name: str) -> Certificate:
+        """authority makes a certificate that may sign others."""
+        more = ["-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=keyCertSign"]
+        return self.make(name, EC, ["-x509", "-days", "30", "-subj", f"/CN={name}", *more])
+
+    def signed(self, name: str, by: Certificate, subject: str) -> Certificate:
+        """signed makes a client's certificate that an authority has signed."""
+        if name in self.made:
+            return self.made[name]
+        key, cert, request = self.requested(name, subject)
+        authority = ["-CA", by.cert, "-CAkey", by.key, "-CAcreateserial"]
+        openssl("x509", "-req", "-in", request, *authority, "-days", "30", "-out", cert)
+        return self.keep(name, cert, key)
+
+    def expired(self, name: str, subject: str, by: Certificate | None = None) -> Certificate:
+        """expired makes a certificate of the past, signed by an authority or by itself."""
+        if name in self.made:
+            return self.made[name]
+        key, cert, request = self.requested(name, subject)
+        # Of openssl's commands only `ca` signs for the past in every version, and it keeps books.
+        books = self.folder / f"{name}.books"
+        books.mkdir()
+        (books / "index").touch()
+        (books / "config").write_text(BOOKS.format(folder=books))
+        signer = ["-cert", by.cert, "-keyfile", by.key] if by else ["-selfsign", "-keyfile", key]
+        dates = ["-startdate", "20200101000000Z", "-enddate", "20200102000000Z"]
+        how = ["-batch", "-notext", "-config", books / "config"]
+        openssl("ca", *how, *signer, *dates, "-in", request, "-out", cert)
+        return self.keep(name, cert, key)
+
+    def requested(self, name: str, subject: str) -> tuple[Path, Path, Path]:
+        """requested makes a key and asks for its certificate: key, certificate to be, request."""
+        request = self.folder / f"{name}.csr"
+        key = self.folder / f"{name}.key"
+        openssl("req", *EC, "-nodes", "-subj", subject, "-keyout", key, "-out", request)
+        return key, self.folder / f"{name}.crt", request
+
+    def make(self, name: str, kind: list[str], subject: list[str]) -> Certificate:
+        if name in self.made:
+            return self.made[name]
+        key = self.folder / f"{name}.key"
+        cert = self.folder / f"{name}.crt"
+        openssl("req", *kind, "-nodes", *subject, "-keyout", key, "-out", cert)
+        return self.keep(name, cert, key)
+
+    def keep(self, name: str, cert: Path, key: Path) -> Certificate:
+        pem = self.folder / f"{name}.pem"
+        pem.write_text(key.read_text() + cert.read_text())
+        printed = openssl("x509", "-in", cert, "-noout", "-fingerprint", "-sha256")
+        fingerprint = printed.split("=")[1].strip().replace(":", "").lower()
+        self.made[name] = Certificate(pem, cert, key, fingerprint)
+        return self.made[name]
+
+    # The ones that most tests use.
+
+    @property
+    def ecdsa(self) -> Certificate:
+        return self.self_signed("ecdsa", EC, "DNS:localhost,IP:127.0.0.1,IP:::1", *SERVER)
+
+    @property
+    def rsa(self) -> Certificate:
+        return self.self_signed("rsa", RSA, "DNS:localhost,IP:127.0.0.1,IP:::1", *SERVER)
+
+    def named(self, name: str, names: str) -> Certificate:
+        """named makes an ECDSA certificate for other names: DNS:example.org, for example."""
+        return self.self_signed(name, EC, names, *SERVER)
+
+
+def openssl(*arguments: object) -> str:
+    """openssl runs the openssl program to a good end, and returns what it printed."""
+    command = ["openssl", *map(str, arguments)]
+    ran = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert ran.returncode == 0, f"{command}: {ran.stderr}"
+    return ran.stdout

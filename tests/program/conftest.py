@@ -1,0 +1,123 @@
+"""Fixtures of the program tests: certificates, upstreams, and cleat between them and the test."""
+
+import itertools
+import subprocess
+from pathlib import Path
+from typing import Callable, Iterator
+
+import pytest
+
+import program
+from certificates import Certificate, Workshop
+from deadlines import DEADLINE
+from go_client import GoClient
+from origins import Origin, Story, echo
+from program import Cleat
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _there_is_a_program() -> None:
+    if not program.binary().exists():
+        pytest.exit(f"there is no {program.binary()}: run `make build`, or set CLEAT_BINARY", 1)
+
+
+@pytest.fixture(scope="session")
+def certs(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    """certs makes certificates; they live as long as the run."""
+    return Workshop(tmp_path_factory.mktemp("certs"))
+
+
+@pytest.fixture
+def origin() -> Iterator[Callable[..., Origin]]:
+    """origin starts upstreams: origin(echo) lives a story, origin() is spoken for by the test."""
+    made: list[Origin] = []
+
+    def make(story: Story | None = None, **options: object) -> Origin:
+        made.append(Origin(story, **options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def cleat(origin: Callable[..., Origin], certs: Workshop) -> Iterator[Callable[..., Cleat]]:
+    """cleat starts the program and waits until it serves:
+
+        cleat("--alpn-protos", "h2", backend=upstream, pem=[certs.rsa])
+
+    Without more words it listens on a free port, shows an ECDSA certificate for localhost, and its
+    upstream echoes. At the end of the test it is ended, and must end well."""
+    running: list[Cleat] = []
+
+    def start(
+        *flags: object,
+        backend: Origin | str | None = None,
+        frontend: str | None = "[127.0.0.1]:0",
+        pem: list[Certificate] | None = None,
+        log_level: int | None = 2,
+        shutdown_timeout: int | None = 0,
+        wait: bool = True,
+        **options: object,
+    ) -> Cleat:
+        backend = backend if backend is not None else origin(echo)
+        address = backend.address if isinstance(backend, Origin) else backend
+        command: list[object] = ["-b", address] if address else []
+        command += ["-f", frontend] if frontend else []
+        command += ["--log-level", log_level] if log_level is not None else []
+        # A test that leaves a connection open does not want to wait for it.
+        command += ["--shutdown-timeout", shutdown_timeout] if shutdown_timeout is not None else []
+        files = [certs.ecdsa] if pem is None else pem
+        made = Cleat(*command, *flags, *(each.pem for each in files), **options)
+        running.append(made)
+        return made.wait_until_started() if wait else made
+
+    yield start
+    failures = []
+    for each in running:
+        try:
+            each.end()
+        except (AssertionError, subprocess.TimeoutExpired) as failure:
+            failures.append(failure)
+    assert not failures, failures
+
+
+@pytest.fixture(scope="session")
+def go(tmp_path_factory: pytest.TempPathFactory) -> GoClient:
+    """go is a client on Go's crypto/tls, built once."""
+    return GoClient.build(tmp_path_factory.mktemp("go"))
+
+
+@pytest.fixture(scope="session")
+def can() -> dict[str, str]:
+    """can is what the program's TLS library can do."""
+    return program.capabilities()
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Callable[[str], Path]:
+    """config writes a configuration file."""
+    numbers = itertools.count(1)
+
+    def write(text: str) -> Path:
+        path = tmp_path / f"cleat-{next(numbers)}.conf"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def s_client() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """s_client runs `openssl s_client` against a port: it says `said`, and then ends."""
+
+    def run(port: int, *flags: object, said: str = "") -> subprocess.CompletedProcess[str]:
+        command = ["openssl", "s_client", "-connect", f"127.0.0.1:{port}", *map(str, flags)]
+        if "-servername" not in flags and "-noservername" not in flags:
+            command += ["-servername", "localhost"]
+        return subprocess.run(
+            command, input=said, capture_output=True, text=True, timeout=DEADLINE, errors="replace"
+        )
+
+    return run

@@ -1,0 +1,3 @@
+module cleat.example/go_client
+
+go 1.19

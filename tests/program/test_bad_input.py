@@ -1,0 +1,247 @@
+"""What is wrong with a configuration is found before anything is begun: exit code 1, and a message
+with the file, the line and what to do. No port is taken and no file left behind."""
+
+import os
+import socket
+import stat
+
+import pytest
+
+from certificates import openssl
+from program import run
+from tls_client import TlsClient
+
+
+@pytest.fixture
+def port():
+    """A port that is free, and must be free afterwards."""
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        number = held.getsockname()[1]
+    yield number
+    socket.create_server(("127.0.0.1", number)).close()
+
+
+@pytest.fixture
+def refused(certs, config, port, tmp_path):
+    """Starts cleat with a configuration that is wrong. Its message is one line for each mistake,
+    and has each of the words."""
+
+    def start(text, *words, line=None, pem=certs.ecdsa.pem, mistakes=1):
+        first = f'frontend = "[127.0.0.1]:{port}"\n'
+        pidfile = tmp_path / "pid"
+        second = f'pidfile = "{pidfile}"\n' + (f'pem-file = "{pem}"\n' if pem else "\n")
+        path = config(first + second + text)
+        ran = run("--config", path)
+        assert ran.returncode == 1, ran.stderr
+        lines = ran.stderr.splitlines()
+        assert len(lines) == mistakes and all(each.startswith("cleat: ") for each in lines), lines
+        for word in words:
+            assert str(word) in ran.stderr
+        if line:
+            assert f"{path}:{line}:" in ran.stderr
+        assert not pidfile.exists()
+        return ran.stderr
+
+    return start
+
+
+class TestCertificates:
+    def test_a_file_that_is_not_there(self, refused, tmp_path):
+        missing = tmp_path / "missing.pem"
+        refused(f'pem-file = "{missing}"', missing, "No such file", line=4)
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+    def test_a_file_that_may_not_be_read(self, refused, certs, tmp_path):
+        closed = tmp_path / "closed.pem"
+        closed.write_text(certs.ecdsa.pem.read_text())
+        closed.chmod(0)
+        refused(f'pem-file = "{closed}"', closed, "Permission denied", line=4)
+
+    def test_a_directory(self, refused, tmp_path):
+        refused(f'pem-file = "{tmp_path}"', tmp_path, "is a directory", "pem-dir", line=4)
+
+    def test_an_empty_file(self, refused, tmp_path):
+        empty = tmp_path / "empty.pem"
+        empty.touch()
+        refused(f'pem-file = "{empty}"', empty)
+
+    def test_a_file_of_something_else(self, refused, tmp_path):
+        other = tmp_path / "other.pem"
+        other.write_bytes(bytes(range(256)))
+        refused(f'pem-file = "{other}"', other)
+
+    def test_a_certificate_without_its_key(self, refused, certs):
+        refused(f'pem-file = "{certs.ecdsa.cert}"', certs.ecdsa.cert, "no private key")
+
+    def test_a_key_without_its_certificate(self, refused, certs):
+        refused(f'pem-file = "{certs.ecdsa.key}"', certs.ecdsa.key, "certificate")
+
+    def test_the_key_of_another_certificate(self, refused, certs, tmp_path):
+        mixed = tmp_path / "mixed.pem"
+        mixed.write_text(certs.rsa.key.read_text() + certs.ecdsa.cert.read_text())
+        refused(f'pem-file = "{mixed}"', mixed, "does not belong")
+
+    def test_a_key_that_needs_a_passphrase(self, refused, certs, tmp_path):
+        locked = tmp_path / "locked.pem"
+        key = openssl("pkey", "-in", certs.ecdsa.key, "-aes128", "-passout", "pass:secret")
+        locked.write_text(key + certs.ecdsa.cert.read_text())
+        refused(f'pem-file = "{locked}"', locked, "encrypted", "openssl pkey")
+
+    def test_a_file_that_is_cut_short(self, refused, certs, tmp_path):
+        short = tmp_path / "short.pem"
+        short.write_text(certs.ecdsa.pem.read_text()[:-60])
+        refused(f'pem-file = "{short}"', short, "cut short")
+
+    def test_a_damaged_certificate(self, refused, certs, tmp_path):
+        damaged = tmp_path / "damaged.pem"
+        lines = certs.ecdsa.cert.read_text().splitlines()
+        lines[3] = lines[3][::-1]
+        damaged.write_text(certs.ecdsa.key.read_text() + "\n".join(lines) + "\n")
+        refused(f'pem-file = "{damaged}"', damaged)
+
+    def test_no_certificate_at_all(self, refused):
+        refused("", "certificate", pem=None)
+
+    def test_an_empty_directory(self, refused, tmp_path):
+        folder = tmp_path / "pems"
+        folder.mkdir()
+        refused(f'pem-dir = "{folder}"', folder, "pem-dir", line=4)
+
+    def test_an_authority_that_is_not_there(self, refused, tmp_path):
+        missing = tmp_path / "ca.pem"
+        text = f'client-verify = required\nclient-verify-ca = "{missing}"'
+        assert "client-verify-ca" in refused(text, missing)
+
+    def test_verifying_without_an_authority(self, refused):
+        refused("client-verify = required", "client-verify-ca", line=4)
+
+    def test_an_expired_one_is_a_warning(self, cleat, certs):
+        pem = certs.expired("expired", "/CN=localhost").pem
+        server = cleat("--pem-file", pem, pem=[])
+        warning = [line for line in server.lines if "expired" in line]
+        assert warning and str(pem) in warning[0]
+        with TlsClient(server.port) as client:
+            assert client.exchange(b"served all the same") == b"served all the same"
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        "text, words",
+        [
+            ("wrokers = 2", ["wrokers", "workers"]),
+            ("workers = 0", ["workers"]),
+            ("workers = 2000", ["workers", "1024"]),
+            ("backlog = many", ["backlog"]),
+            ("backend = 8080", ["backend"]),
+            ('backend = "[127.0.0.1]:99999"', ["backend", "99999"]),
+            ("tls-protos = TLSv1.1", ["TLSv1.1"]),
+            ('ciphers = "NO-SUCH-CIPHER"', ["NO-SUCH-CIPHER"]),
+            ('ciphersuites = "TLS_NO_SUCH"', ["TLS_NO_SUCH"]),
+            ('ecdh-curve = "no-such-curve"', ["no-such-curve"]),
+            ("log-level = 9", ["log-level"]),
+            ("keepalive = -1", ["keepalive"]),
+            ("write-ip = on\nwrite-proxy-v2 = on", ["write-ip", "write-proxy-v2"]),
+            ('frontend = "[127.0.0.1]:http"', ["frontend"]),
+            ("frontend = {\nport = 1", ["}"]),
+            ('user = "nobody', ['"']),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_a_mistake_is_named_with_its_line(self, refused, text, words):
+        assert ".conf:" in refused(text, *words)
+
+    @pytest.mark.parametrize(
+        "key", ['chroot = "/tmp"', "tcp-fastopen = on", "proxy-client-cert = on"]
+    )
+    def test_what_is_not_built_yet_says_so(self, refused, key):
+        refused(key, key.split()[0], "not built yet", line=4)
+
+    def test_what_is_not_built_yet_says_so_on_the_command_line(self, certs):
+        ran = run("--client", certs.ecdsa.pem)
+        assert ran.returncode == 1 and "not built yet" in ran.stderr and "--client" in ran.stderr
+
+    def test_a_flag_that_does_not_exist(self, certs):
+        ran = run("--wrokers", "2", certs.ecdsa.pem)
+        assert ran.returncode == 1
+        assert "--wrokers" in ran.stderr and "--workers" in ran.stderr
+
+    def test_a_configuration_that_is_not_there(self, tmp_path):
+        ran = run("--config", tmp_path / "missing.conf")
+        assert ran.returncode == 1 and "missing.conf" in ran.stderr
+
+    def test_a_configuration_that_is_a_directory(self, tmp_path):
+        ran = run("--config", tmp_path)
+        assert ran.returncode == 1 and "directory" in ran.stderr
+
+    def test_a_configuration_that_is_a_program(self, tmp_path):
+        import program
+
+        ran = run("--config", program.binary())
+        assert ran.returncode == 1 and len(ran.stderr) < 100_000
+        assert not any(c < " " for c in ran.stderr.replace("\n", ""))
+
+
+class TestTheSystem:
+    def test_a_port_in_use(self, certs, tmp_path):
+        pidfile = tmp_path / "pid"
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            number = taken.getsockname()[1]
+            ran = run("-f", f"[127.0.0.1]:{number}", "--pidfile", pidfile, certs.ecdsa.pem)
+        assert ran.returncode == 1
+        assert f"127.0.0.1:{number}" in ran.stderr and "in use" in ran.stderr
+        assert "stop it, or choose another port" in ran.stderr
+        assert not pidfile.exists()
+
+    def test_one_port_in_use_of_two(self, certs, port):
+        """The other one is not taken either: see the fixture."""
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            number = taken.getsockname()[1]
+            flags = ["-f", f"[127.0.0.1]:{port}", "-f", f"[127.0.0.1]:{number}"]
+            assert run(*flags, certs.ecdsa.pem).returncode == 1
+
+    def test_another_cleat_on_the_same_port(self, cleat, certs):
+        """Workers share a port with each other; two programs do not."""
+        server = cleat("--workers", 2)
+        ran = run("-f", f"[127.0.0.1]:{server.port}", certs.ecdsa.pem)
+        assert ran.returncode == 1 and "in use" in ran.stderr
+        with TlsClient(server.port) as client:
+            assert client.exchange(b"undisturbed") == b"undisturbed"
+
+    def test_an_address_of_another_machine(self, certs):
+        ran = run("-f", "[192.0.2.1]:8443", certs.ecdsa.pem)  # RFC 5737: nobody's.
+        assert ran.returncode == 1 and "192.0.2.1:8443" in ran.stderr
+        assert "no such address" in ran.stderr
+
+    def test_a_user_who_does_not_exist(self, refused):
+        refused('user = "no-such-user"', "no-such-user", "getent passwd", line=4)
+
+    def test_a_group_that_does_not_exist(self, refused):
+        refused('group = "no-such-group"', "no-such-group", "getent group", line=4)
+
+    def test_a_pidfile_that_cannot_be_written(self, certs, config, tmp_path):
+        path = config(f'frontend = "[127.0.0.1]:0"\npidfile = "{tmp_path}/missing/pid"\n')
+        ran = run("--config", path, certs.ecdsa.pem)
+        assert ran.returncode == 1 and "missing/pid" in ran.stderr
+        assert f"{path}:2:" in ran.stderr and "pidfile" in ran.stderr
+
+    def test_a_log_that_cannot_be_written(self, refused, tmp_path):
+        refused(f'log-filename = "{tmp_path}/missing/log"', "missing/log", "log-filename", line=4)
+
+    def test_a_daemon_that_cannot_start(self, certs, tmp_path):
+        """The one who started it hears of it, and the code is 1."""
+        pidfile = tmp_path / "pid"
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            frontend = f"[127.0.0.1]:{taken.getsockname()[1]}"
+            flags = ["--daemon", "--pidfile", pidfile, "--log-filename", tmp_path / "log"]
+            ran = run("-f", frontend, *flags, certs.ecdsa.pem)
+        assert ran.returncode == 1 and "in use" in ran.stderr
+        assert not pidfile.exists()
+
+
+def test_a_pidfile_may_be_read_by_all(cleat, tmp_path):
+    pidfile = tmp_path / "pid"
+    server = cleat("--pidfile", pidfile)
+    assert int(pidfile.read_text()) == server.pid
+    assert stat.S_IMODE(pidfile.stat().st_mode) == 0o644
+    server.end()
+    assert not pidfile.exists()

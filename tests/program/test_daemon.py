@@ -1,0 +1,99 @@
+"""daemon: the one who started it waits until it serves, and gets code 0. It then has a session of
+its own, no terminal, a pid file that names it and its log in a file; SIGTERM ends it and takes the
+pid file away. SIGUSR1 opens the log anew, for those who rotate it."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+import logfmt
+from deadlines import eventually
+from origins import echo
+from program import run
+from tls_client import TlsClient
+
+
+class Daemon:
+    """Daemon is a cleat in the background."""
+
+    def __init__(self, pidfile, log, *arguments):
+        self.pidfile, self.log = pidfile, log
+        self.started = run("--daemon", "--pidfile", pidfile, "--log-filename", log, *arguments)
+        self.pid = int(pidfile.read_text())
+
+    def lines(self, event, log=None):
+        text = (log or self.log).read_text().splitlines()
+        return [line for line in map(logfmt.parse, text) if line["event"] == event]
+
+    @property
+    def port(self):
+        return int(self.lines("listening")[0]["address"].rsplit(":", 1)[1])
+
+    def is_there(self):
+        try:
+            # Nobody may be left to take its exit code: a zombie is gone too.
+            return Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        except FileNotFoundError:
+            return False
+
+    def end(self):
+        if self.is_there():
+            os.kill(self.pid, signal.SIGTERM)
+        eventually("the daemon has ended", lambda: not self.is_there())
+
+
+@pytest.fixture
+def daemon(certs, origin, tmp_path):
+    flags = ["-b", origin(echo).address, "-f", "[127.0.0.1]:0", "--log-level", 2]
+    made = Daemon(tmp_path / "pid", tmp_path / "log", *flags, certs.ecdsa.pem)
+    yield made
+    made.end()
+
+
+def test_it_serves_once_the_starter_is_back(daemon):
+    assert daemon.started.returncode == 0
+    with TlsClient(daemon.port) as client:
+        assert client.exchange(b"from the background") == b"from the background"
+
+
+def test_it_has_left_the_starter(daemon):
+    assert os.getsid(daemon.pid) == daemon.pid
+    assert os.readlink(f"/proc/{daemon.pid}/cwd") == "/"
+    for standard in range(3):
+        assert os.readlink(f"/proc/{daemon.pid}/fd/{standard}") == "/dev/null"
+
+
+def test_sigterm_ends_it_and_takes_the_pid_file_away(daemon):
+    daemon.end()
+    assert not daemon.pidfile.exists()
+    assert daemon.lines("ended")
+
+
+def test_sigusr1_opens_the_log_anew(daemon):
+    old = daemon.log.with_suffix(".old")
+    daemon.log.rename(old)
+    os.kill(daemon.pid, signal.SIGUSR1)
+    eventually("there is a new log", daemon.log.exists)
+    port = int(daemon.lines("listening", old)[0]["address"].rsplit(":", 1)[1])
+    with TlsClient(port) as client:
+        client.exchange(b"x")
+    eventually("it is written to", lambda: daemon.lines("handshake-done"))
+    assert not daemon.lines("handshake-done", old)
+
+
+def test_a_relative_pidfile_and_log(certs, origin, tmp_path):
+    """A daemon goes to the root directory, but files are where the starter said."""
+    flags = ["-b", origin(echo).address, "-f", "[127.0.0.1]:0", "--pidfile", "pid"]
+    flags += ["--log-filename", "log", "--log-level", 2, "--daemon"]
+    assert run(*flags, certs.ecdsa.pem, cwd=tmp_path).returncode == 0
+    pid = int((tmp_path / "pid").read_text())
+    try:
+        log = tmp_path / "log"
+        log.rename(tmp_path / "old")
+        os.kill(pid, signal.SIGUSR1)
+        eventually("the new log is where the old one was", log.exists)
+    finally:
+        os.kill(pid, signal.SIGTERM)
+        eventually("the pid file is gone", lambda: not (tmp_path / "pid").exists())

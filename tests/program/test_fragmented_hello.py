@@ -1,0 +1,100 @@
+"""A ClientHello arrives as the network likes: a byte at a time, in many records, in many segments,
+longer than a segment or a record. It is understood all the same, SNI and ALPN included."""
+
+import socket
+
+import pytest
+
+from tls_client import TLS_1_2, TLS_1_3, TlsClient, context, fragmented, only
+
+VERSIONS = pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
+
+
+def finish(client):
+    client.handshake()
+    assert client.exchange(b"understood") == b"understood"
+
+
+@VERSIONS
+def test_a_byte_at_a_time(cleat, version):
+    server = cleat("--alpn-protos", "h2")
+    tls = only(version, alpn=["h2"])
+    with TlsClient(server.port, tls, name="byte.example", handshake=False) as client:
+        for byte in client.client_hello():
+            client.socket.sendall(bytes([byte]))
+        finish(client)
+    line = server.wait_for_log(event="handshake-done")
+    assert (line["sni"], line["alpn"]) == ("byte.example", "h2")
+
+
+@VERSIONS
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+def test_many_records(cleat, version, size):
+    server = cleat()
+    with TlsClient(server.port, only(version), handshake=False) as client:
+        client.socket.sendall(fragmented(client.client_hello(), size))
+        finish(client)
+
+
+@VERSIONS
+def test_many_records_a_byte_at_a_time(cleat, version):
+    with TlsClient(cleat().port, only(version), handshake=False) as client:
+        for byte in fragmented(client.client_hello(), 50):
+            client.socket.sendall(bytes([byte]))
+        finish(client)
+
+
+def long_alpn(size):
+    """Settings that make a ClientHello of about that size."""
+    return context(alpn=["h2"] + [f"{i:05}" + "x" * 245 for i in range(size // 251)])
+
+
+@pytest.mark.parametrize("size", [2_000, 8_000, 15_000])
+def test_many_segments(cleat, size):
+    """Each part is a segment of its own, as a post-quantum key share makes it."""
+    server = cleat("--alpn-protos", "h2")
+    with TlsClient(server.port, long_alpn(size), handshake=False) as client:
+        hello = client.client_hello()
+        assert len(hello) > size
+        for at in range(0, len(hello), 1400):
+            client.socket.sendall(hello[at : at + 1400])
+        finish(client)
+    assert server.wait_for_log(event="handshake-done", alpn="h2")
+
+
+def test_longer_than_a_record(cleat):
+    """TLS allows 16 KiB in a record, and longer messages in several. TLS libraries have bounds of
+    their own, above what any browser sends: beyond them it is refused by name."""
+    server = cleat("--alpn-protos", "h2")
+    try:
+        with TlsClient(server.port, long_alpn(20_000)) as client:
+            assert client.exchange(b"long") == b"long"
+    except OSError:
+        line = server.wait_for_log(event="handshake-failed")
+        assert line["reason"] == "protocol-violation" and line["detail"]
+
+
+def test_a_hello_that_never_ends_is_bounded(cleat):
+    """A message that claims 16 MiB is refused long before they have come."""
+    server = cleat()
+    before = server.memory()
+    with socket.create_connection(("127.0.0.1", server.port), 30) as client:
+        record = b"\x16\x03\x01\x40\x00"
+        with pytest.raises(OSError):
+            client.sendall(record + b"\x01\xff\xff\xff" + bytes(0x4000 - 4))
+            for _ in range(1000):
+                client.sendall(record + bytes(0x4000))
+    server.wait_for_log(event="handshake-failed")
+    assert server.memory() - before < 8 << 20
+
+
+@VERSIONS
+def test_every_flight_in_small_records(cleat, version):
+    """Not the first flight alone: also the client's last one, as far as it is in clear text."""
+    with TlsClient(cleat().port, only(version), handshake=False) as client:
+        client.socket.sendall(fragmented(client.client_hello(), 7))
+        client.pull()
+        last = client.client_hello()
+        for at in range(0, len(last), 3):
+            client.socket.sendall(last[at : at + 3])
+        finish(client)

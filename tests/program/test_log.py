@@ -1,0 +1,115 @@
+"""The log is one line an event, key=value, whatever a peer sends; it has no keys and no plaintext,
+and says as much as log-level asks for."""
+
+import socket
+
+import pytest
+
+import logfmt
+from deadlines import eventually
+from tls_client import TLS_1_3, TlsClient, only, refused
+
+
+def hello_with_name(client, name):
+    """The client's ClientHello with another SNI of the same length, which no library would send."""
+    hello = client.client_hello()
+    placeholder = b"x" * len(name)
+    assert hello.count(placeholder) == 1
+    return hello.replace(placeholder, name)
+
+
+HOSTILE = [
+    b"a\n2026-01-01T00:00:00.000Z level=info event=forged",
+    b'a" event=forged reason="',
+    b"a b=c",
+    b"\x1b[2Jclear",
+    b"\xff\xfe\x00\x01",
+    b"back\\slash",
+    b"tab\tand\rreturn",
+    b"%s%n%x",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_name_forges_nothing(cleat, name):
+    server = cleat("--sni-nomatch-abort")
+    with TlsClient(server.port, name="x" * len(name), handshake=False) as client:
+        client.socket.sendall(hello_with_name(client, name))
+        try:
+            client.handshake()
+        except OSError:
+            pass
+    server.wait_for_log(event="handshake-failed")
+    refused(server.port, name="marker.example")
+    server.wait_for_log(event="handshake-failed", sni="marker.example")
+    assert not server.log(event="forged")
+    for line in server.lines:
+        assert all(" " <= byte <= "~" for byte in line)
+        logfmt.parse(line)  # Every line is one, to its end.
+
+
+def test_every_line_is_logfmt(cleat):
+    server = cleat("--workers", 2)
+    with TlsClient(server.port, name="some.example") as client:
+        client.exchange(b"x")
+        client.close_notify()
+    server.wait_for_log(event="connection-closed")
+    server.end()
+    fields = [logfmt.parse(line) for line in server.lines]
+    assert all({"time", "level", "event"} <= line.keys() for line in fields)
+    assert [line["time"] for line in fields if "worker" not in line] == sorted(
+        line["time"] for line in fields if "worker" not in line
+    )
+
+
+def test_lines_tell_what_happened(cleat):
+    server = cleat("--alpn-protos", "h2")
+    with TlsClient(server.port) as client:
+        client.exchange(b"12345")
+        peer = "127.0.0.1:%d" % client.socket.getsockname()[1]
+        client.close_notify()
+        client.receive()
+    done = server.wait_for_log(event="handshake-done", peer=peer)
+    assert (done["sni"], done["version"], done["resumed"]) == ("localhost", "TLSv1.3", "false")
+    closed = server.wait_for_log(event="connection-closed", peer=peer)
+    assert (closed["up_bytes"], closed["down_bytes"], closed["reason"]) == ("5", "5", "done")
+    assert int(closed["duration_ms"]) >= 0
+
+
+def test_secrets_and_plaintext_stay_out(cleat, certs):
+    secret = b"the-plaintext-of-a-client"
+    server = cleat(pem=[certs.rsa, certs.ecdsa])
+    with TlsClient(server.port) as client:
+        assert client.exchange(secret) == secret
+    refused(server.port, name=None, before_tls=secret)
+    server.wait_for_log(event="handshake-failed")
+    server.end()
+    log = "\n".join(server.lines)
+    assert secret.decode() not in log
+    for pem in (certs.rsa, certs.ecdsa):
+        for line in pem.key.read_text().splitlines():
+            assert line not in log
+    assert "PRIVATE KEY" not in log
+
+
+def test_level_0_is_silence_and_level_1_is_what_went_wrong(cleat, certs):
+    """With levels below 2 nothing tells the port, so it is one that was free a moment ago."""
+    for level, expected in ((0, set()), (1, {"handshake-failed", "running-as-root"})):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        server = cleat(frontend=f"[127.0.0.1]:{port}", log_level=level, wait=False)
+        eventually("it listens", lambda: can_connect(port))
+        with TlsClient(port) as client:
+            client.exchange(b"all is well")
+        refused(port, only(TLS_1_3, alpn=["x"]), before_tls=b"GET / HTTP/1.0\r\n\r\n")
+        server.end()
+        events = {logfmt.parse(line)["event"] for line in server.lines}
+        assert events - {"running-as-root"} == expected - {"running-as-root"}
+
+
+def can_connect(port):
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+        return True
+    except ConnectionRefusedError:
+        return False

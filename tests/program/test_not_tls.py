@@ -1,0 +1,90 @@
+"""What is no TLS ends the connection, and the log names it: garbage is not-tls, plain HTTP is
+http-request. The upstream never hears of either."""
+
+import socket
+
+import pytest
+
+from deadlines import DEADLINE
+from tls_client import TlsClient
+
+HTTP = [
+    b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"POST /form HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx",
+    b"HEAD / HTTP/1.0\r\n\r\n",
+    b"PUT /x HTTP/1.1\r\n\r\n",
+    b"DELETE /x HTTP/1.1\r\n\r\n",
+    b"OPTIONS * HTTP/1.1\r\n\r\n",
+    b"CONNECT example.org:443 HTTP/1.1\r\n\r\n",
+]
+GARBAGE = {
+    "text": b"hello, is this the SSH server?\r\n",
+    "ssh": b"SSH-2.0-OpenSSH_9.2\r\n",
+    "zeros": bytes(100),
+    "ones": b"\xff" * 100,
+    "a record of data": b"\x17\x03\x03\x00\x05hello",
+    "an alert": b"\x15\x03\x01\x00\x02\x02\x28",
+    "a record that is too long": b"\x16\x03\x01\xff\xff" + bytes(70_000),
+    "no ClientHello": b"\x16\x03\x01\x00\x04\x02\x00\x00\x00",
+    "an SSL 2 hello": b"\x80\x2e\x01\x00\x02\x00\x15\x00\x00\x00\x10" + bytes(37),
+    "an empty ClientHello": b"\x16\x03\x01\x00\x04\x01\x00\x00\x00",
+}
+
+
+def say(port, data):
+    """Sends bytes and waits until cleat has hung up; what it answered."""
+    with socket.create_connection(("127.0.0.1", port), DEADLINE) as client:
+        got = b""
+        try:
+            client.sendall(data)
+            while more := client.recv(4096):
+                got += more
+        except (ConnectionResetError, BrokenPipeError):
+            pass
+        return got
+
+
+@pytest.mark.parametrize("request_line", HTTP, ids=lambda line: line.split()[0].decode())
+def test_plain_http_is_recognised(cleat, origin, request_line):
+    upstreams = origin()
+    server = cleat(backend=upstreams)
+    say(server.port, request_line)
+    assert server.wait_for_log(event="handshake-failed")["reason"] == "http-request"
+    assert not upstreams.all
+
+
+@pytest.mark.parametrize("what", GARBAGE)
+def test_garbage_is_refused(cleat, origin, what):
+    upstreams = origin()
+    server = cleat(backend=upstreams)
+    said = say(server.port, GARBAGE[what])
+    assert said == b"" or said[0] == 0x15  # Nothing, or an alert.
+    reason = server.wait_for_log(event="handshake-failed")["reason"]
+    assert reason in ("not-tls", "protocol-violation", "peer-alert", "no-shared-version"), reason
+    assert not upstreams.all
+
+
+def test_bytes_that_cannot_begin_a_record_are_not_tls(cleat):
+    server = cleat()
+    say(server.port, GARBAGE["text"])
+    assert server.wait_for_log(event="handshake-failed")["reason"] == "not-tls"
+
+
+def test_an_end_without_a_word(cleat):
+    server = cleat()
+    with socket.create_connection(("127.0.0.1", server.port), DEADLINE) as client:
+        client.sendall(b"\x16")
+        client.shutdown(socket.SHUT_WR)
+        try:
+            assert client.recv(1) == b""
+        except ConnectionResetError:
+            pass
+    assert server.wait_for_log(event="handshake-failed", reason="truncated")
+
+
+def test_it_goes_on_serving(cleat):
+    server = cleat()
+    for data in GARBAGE.values():
+        say(server.port, data)
+    with TlsClient(server.port) as client:
+        assert client.exchange(b"still there") == b"still there"

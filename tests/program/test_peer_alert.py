@@ -1,0 +1,35 @@
+"""A client that ends the handshake with an alert has its alert named in the log."""
+
+import ssl
+
+import pytest
+
+from tls_client import TLS_1_2, TLS_1_3, TlsClient
+
+
+@pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
+def test_a_client_that_does_not_trust_us(cleat, version):
+    server = cleat()
+    strict = ssl.create_default_context()
+    strict.minimum_version = strict.maximum_version = version
+    with pytest.raises(ssl.SSLCertVerificationError):
+        TlsClient(server.port, strict)
+    line = server.wait_for_log(event="handshake-failed")
+    assert (line["reason"], line.get("alert")) == ("peer-alert", "unknown_ca"), line
+
+
+def test_an_alert_later_on(cleat, s_client):
+    """On an established connection, too, it is a failure of the client's."""
+    server = cleat()
+    with TlsClient(server.port) as client:
+        client.exchange(b"x")
+        # What cleat says is damaged on its way; the client complains.
+        client.send(b"more")
+        record = bytearray(client.socket.recv(1 << 16))
+        record[-1] ^= 1
+        client.incoming.write(bytes(record))
+        with pytest.raises(ssl.SSLError):
+            client.receive()
+        client.push()
+    line = server.wait_for_log(event="connection-closed")
+    assert (line["reason"], line["error"]) == ("client-failed", "peer-alert")

@@ -1,0 +1,121 @@
+"""A client that comes back resumes its session with a ticket, whichever worker it meets; one ticket
+is given with each full handshake. A ticket of another cleat means a full handshake, not an error.
+"""
+
+import re
+
+import pytest
+
+from origins import answer
+from tls_client import TLS_1_2, TLS_1_3, TlsClient, only
+
+VERSIONS = pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
+
+
+def visit(port, tls, session=None):
+    """One connection; whether it was resumed, and the session to come back with."""
+    with TlsClient(port, tls, session=session) as client:
+        client.exchange(b"hello")  # With its answer TLS 1.3's ticket has come.
+        return client.tls.session_reused, client.tls.session
+
+
+@VERSIONS
+def test_python_resumes(cleat, version):
+    server = cleat()
+    tls = only(version)
+    resumed, session = visit(server.port, tls)
+    assert not resumed
+    assert visit(server.port, tls, session)[0]
+    assert server.wait_for_log(event="handshake-done", resumed="true")
+
+
+# openssl s_client stays until it is answered, and so until TLS 1.3's ticket has come.
+STAY = {"said": "GET / HTTP/1.0\r\n\r\n"}
+
+
+@pytest.mark.parametrize("version", ["-tls1_2", "-tls1_3"])
+def test_openssl_resumes(cleat, origin, s_client, tmp_path, version):
+    port = cleat(backend=origin(answer)).port
+    session = tmp_path / "session"
+    first = s_client(port, version, "-sess_out", session, "-ign_eof", **STAY)
+    assert re.search(r"^New, TLS", first.stdout, re.M)
+    again = s_client(port, version, "-sess_in", session, "-ign_eof", **STAY)
+    assert re.search(r"^Reused, TLS", again.stdout, re.M)
+    assert "hello from the origin" in again.stdout
+
+
+@pytest.mark.parametrize("version", ["1.2", "1.3"])
+def test_go_resumes(cleat, go, version):
+    made = go.run("resume", cleat().port, version=version, count=4)["connections"]
+    assert [each["resumed"] for each in made] == [False, True, True, True]
+
+
+@VERSIONS
+def test_every_worker_takes_the_tickets_of_every_other(cleat, version):
+    server = cleat("--workers", 2)
+    tls = only(version)
+    _, session = visit(server.port, tls)
+    workers = set()
+    # The kernel spreads connections by their ports: with one in two, a hundred miss one worker
+    # less than once in 2^99 runs.
+    for number in range(100):
+        resumed, _ = visit(server.port, tls, session)
+        assert resumed, f"visit {number} was not resumed"
+        line = server.wait_for_log(event="handshake-done", resumed="true", times=number + 1)
+        workers.add(line["worker"])
+        if len(workers) == 2:
+            return
+    raise AssertionError(f"all connections went to {workers}")
+
+
+@VERSIONS
+def test_a_strangers_ticket_is_a_full_handshake(cleat, version):
+    tls = only(version)
+    _, session = visit(cleat().port, tls)
+    assert visit(cleat().port, tls, session)[0] is False
+
+
+def test_one_ticket_with_a_full_handshake(cleat, origin, s_client):
+    ran = s_client(cleat(backend=origin(answer)).port, "-tls1_3", "-msg", "-ign_eof", **STAY)
+    assert ran.stdout.count("NewSessionTicket") == 1
+
+
+@VERSIONS
+def test_frontends_alike_share_their_tickets(cleat, version):
+    server = cleat("-f", "[127.0.0.1]:0")
+    tls = only(version)
+    _, session = visit(server.ports[0], tls)
+    assert visit(server.ports[1], tls, session)[0]
+
+
+@VERSIONS
+def test_a_session_is_no_way_around_a_client_certificate(cleat, config, certs, version):
+    """A ticket of a frontend without client certificates opens none that requires them."""
+    server = cleat(
+        "--config",
+        config(f"""
+        pem-file = "{certs.ecdsa.pem}"
+        frontend = "[127.0.0.1]:0"
+        frontend = {{ host = "127.0.0.1"
+                      port = 0
+                      client-verify = required
+                      client-verify-ca = "{certs.authority("ca").cert}" }}
+    """),
+        pem=[],
+        frontend=None,
+    )
+    public, closed = server.ports
+    tls = only(version)
+    _, session = visit(public, tls)
+    with pytest.raises(OSError):
+        visit(closed, tls, session)
+    assert server.wait_for_log(event="handshake-failed", reason="no-client-certificate")
+
+
+@VERSIONS
+def test_a_resumed_session_keeps_its_client_certificate(cleat, certs, version):
+    ca = certs.authority("ca")
+    server = cleat("--client-verify", "required", "--client-verify-ca", ca.cert)
+    alice = only(version, certificate=certs.signed("good", ca, "/O=Example/CN=alice").pem)
+    _, session = visit(server.port, alice)
+    assert visit(server.port, alice, session)[0]

@@ -1,0 +1,86 @@
+"""An upstream that is down, or never accepts, is named in the log, and its client is told at once;
+the next connection tries again. The upstream may also be a path."""
+
+import socket
+
+import pytest
+
+from deadlines import eventually
+from origins import echo
+from tls_client import TlsClient
+
+
+@pytest.fixture
+def nobody():
+    """An address where nobody listens, and nobody else will while the test lasts."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"[127.0.0.1]:{held.getsockname()[1]}"
+
+
+def test_an_upstream_that_is_down(cleat, nobody):
+    server = cleat(backend=nobody)
+    with TlsClient(server.port) as client:
+        client.wait_for_break()
+    line = server.wait_for_log(event="connect-failed")
+    assert line["reason"] == "Connection refused"
+    assert (line["upstream"], line["level"]) == (nobody, "error")
+
+
+def test_it_is_tried_again(cleat, origin, tmp_path):
+    path = tmp_path / "late.sock"
+    server = cleat(backend=str(path))
+    with TlsClient(server.port) as client:
+        client.wait_for_break()
+    assert server.wait_for_log(event="connect-failed")["reason"] == "No such file or directory"
+    origin(echo, path=path)
+    with TlsClient(server.port) as client:
+        assert client.exchange(b"now it is there") == b"now it is there"
+
+
+def test_a_unix_path(cleat, origin, tmp_path):
+    server = cleat(backend=origin(echo, path=tmp_path / "origin.sock"))
+    with TlsClient(server.port) as client:
+        assert client.exchange(b"by path" * 100_000) == b"by path" * 100_000
+        client.close_notify()
+        assert client.receive_to_end() == b""
+    assert server.wait_for_log(event="connection-closed")["reason"] == "done"
+
+
+@pytest.fixture
+def full():
+    """An upstream that never accepts, and whose queue is full."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        waiting = []
+        try:
+            while True:  # Until one of ours is not taken any more.
+                one = socket.socket()
+                waiting.append(one)
+                one.settimeout(0.5)
+                one.connect(listener.getsockname())
+        except TimeoutError:
+            yield f"[127.0.0.1]:{listener.getsockname()[1]}"
+        finally:
+            for one in waiting:
+                one.close()
+
+
+def test_an_upstream_that_never_accepts(cleat, full):
+    server = cleat("--backend-connect-timeout", 1, backend=full)
+    with TlsClient(server.port) as client:
+        client.wait_for_break()
+    assert server.wait_for_log(event="connect-failed")["reason"] == "connect-timeout"
+
+
+def test_nothing_is_left_open(cleat, nobody):
+    from pathlib import Path
+
+    server = cleat(backend=nobody)
+    descriptors = Path(f"/proc/{server.pid}/fd")
+    before = len(list(descriptors.iterdir()))
+    for _ in range(20):
+        with TlsClient(server.port) as client:
+            client.wait_for_break()
+    eventually("descriptors are closed", lambda: len(list(descriptors.iterdir())) == before)

@@ -1,0 +1,52 @@
+"""workers: each is a thread, pinned to a core of its own where there are enough; auto is one for
+each core that the program may use. Connections spread over all of them."""
+
+import os
+from pathlib import Path
+
+from tls_client import TlsClient
+
+
+def worker_threads(pid):
+    names = {}
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        name = (thread / "comm").read_text().strip()
+        if name.startswith("worker-"):
+            names[name] = os.sched_getaffinity(int(thread.name))
+    return names
+
+
+def test_one_by_default(cleat):
+    assert set(worker_threads(cleat().pid)) == {"worker-0"}
+
+
+def test_auto_is_one_for_each_core(cleat):
+    threads = worker_threads(cleat("--workers", "auto").pid)
+    assert 1 <= len(threads) <= len(os.sched_getaffinity(0))
+    cores = [core for cores in threads.values() for core in cores]
+    assert len(cores) == len(set(cores)) == len(threads)  # Each its own.
+
+
+def test_auto_minds_what_it_may_use(cleat):
+    one = {min(os.sched_getaffinity(0))}
+    server = cleat("--workers", "auto", preexec_fn=lambda: os.sched_setaffinity(0, one))
+    assert worker_threads(server.pid) == {"worker-0": one}
+
+
+def test_more_than_cores(cleat):
+    count = len(os.sched_getaffinity(0)) + 2
+    server = cleat("--workers", count)
+    assert len(worker_threads(server.pid)) == count
+    with TlsClient(server.port) as client:
+        assert client.exchange(b"crowded") == b"crowded"
+
+
+def test_all_of_them_serve(cleat):
+    server = cleat("--workers", 2)
+    for number in range(100):  # The kernel spreads them by their ports.
+        with TlsClient(server.port) as client:
+            client.exchange(b"x")
+        server.wait_for_log(event="handshake-done", times=number + 1)
+        if len({line["worker"] for line in server.log(event="handshake-done")}) == 2:
+            return
+    raise AssertionError("one of two workers got nothing of 100 connections")
