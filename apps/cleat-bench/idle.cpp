@@ -65,7 +65,7 @@ int idle(do_idle const& wish)
             return proceed::stop;
         };
         ended_run run = run_load(use, how);
-        if (run.partial)
+        if (run.interrupted)
             return 130;
         if (run.counts.failed() != 0) {
             failure const& what = run.counts.failures.begin()->first;

@@ -53,7 +53,7 @@ void try_once(load_spec const& use)
     one.workers = 1;
     one.warm_up = {};
     ended_run const run = run_load(one);
-    if (run.partial)
+    if (run.interrupted)
         throw std::runtime_error{"interrupted"};
     for (auto const& [what, count] : run.counts.failures)
         throw std::runtime_error{fmt::format(

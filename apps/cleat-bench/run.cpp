@@ -48,7 +48,10 @@ public:
     interrupt_signals(interrupt_signals&&) = delete;
     ~interrupt_signals()
     {
-        static_cast<void>(take()); // One that came late is not to end what follows.
+        // One that comes now is not to end who writes the results of this run; but whoever holds
+        // signals back himself waits for it.
+        if (::sigismember(&before_, SIGINT) == 0)
+            static_cast<void>(take());
         ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
     }
 
@@ -144,7 +147,7 @@ public:
             if (::read(done_.get(), &more, sizeof more) == sizeof more)
                 ended += more;
             if (signals.take()) {
-                end.partial = true;
+                end.partial = end.interrupted = true;
                 break;
             }
         }
@@ -220,7 +223,9 @@ private:
 ended_run run_load(load_spec const& use, conduct const& how)
 {
     interrupt_signals signals;
-    return load_run{use}.go(how, signals);
+    ended_run end = load_run{use}.go(how, signals);
+    end.interrupted |= signals.take();
+    return end;
 }
 
 } // namespace cleat::bench

@@ -51,6 +51,7 @@ struct ended_run
     std::chrono::system_clock::time_point started;    ///< Of what is counted.
     std::chrono::nanoseconds measured{}; ///< From there to the last end, or to when it was cut off.
     bool partial = false;                ///< Somebody ended it before its time.
+    bool interrupted = false; ///< By a signal; or one came too late for that: end what comes next.
 };
 
 /// run_load runs it. SIGINT and SIGTERM end it early, with what there is. Throws tls::spec_error
