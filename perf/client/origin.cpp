@@ -2,7 +2,8 @@
 //
 //   GET /N HTTP/1.0      answers with N bytes and closes
 //   GET /N HTTP/1.1      answers with N bytes and keeps the connection
-//   POST / with a Content-Length   discards the body, answers with the count, closes
+//   POST / with a Content-Length   discards the body, answers with the count, and closes where GET
+//                                  would, or where it is told to: "Connection: close"
 //
 // One thread. A connection that says nothing is held; so is one that was answered with HTTP/1.1.
 #include "loopback.hpp"
@@ -126,8 +127,14 @@ bool origin::receive(connection& c)
     if (end_of_head == std::string::npos)
         return c.head.size() < head_size_max;
     std::string const head = std::exchange(c.head, {});
-    c.head = head.substr(0, end_of_head);
+    c.head = head.substr(0, end_of_head + 2); // Each line with its end.
     return on_head(c, std::string_view(head).substr(end_of_head + 4));
+}
+
+std::string head_of_answer(connection const& c, std::uint64_t size)
+{
+    return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(size) +
+           (c.close_after ? "\r\nConnection: close\r\n\r\n" : "\r\n\r\n");
 }
 
 bool origin::on_head(connection& c, std::string_view body)
@@ -140,16 +147,17 @@ bool origin::on_head(connection& c, std::string_view body)
             std::from_chars(head.data() + at + after.size(), head.data() + head.size(), value);
         return value;
     };
+    c.close_after = head.find("HTTP/1.0\r\n") != std::string::npos ||
+                    head.find("Connection: close\r\n") != std::string::npos;
     if (head.starts_with("POST /")) {
+        c.discarded = 0;
         c.to_discard = number("Content-Length: ");
         return c.to_discard > 0 && (body.empty() || discard(c, body.size()));
     }
     if (!head.starts_with("GET /"))
         return false;
     c.to_send = number("GET /");
-    c.close_after = head.find("HTTP/1.0") != std::string::npos;
-    c.answer_head = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(c.to_send) +
-                    (c.close_after ? "\r\nConnection: close\r\n\r\n" : "\r\n\r\n");
+    c.answer_head = head_of_answer(c, c.to_send);
     return true;
 }
 
@@ -160,9 +168,7 @@ bool origin::discard(connection& c, std::size_t size)
     if (c.to_discard > 0)
         return true;
     std::string const count = std::to_string(c.discarded);
-    c.answer_head = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(count.size()) +
-                    "\r\nConnection: close\r\n\r\n" + count;
-    c.close_after = true;
+    c.answer_head = head_of_answer(c, count.size()) + count;
     return true;
 }
 

@@ -137,7 +137,7 @@ client::client(options const& use)
     if (epoll_ < 0)
         perf::fail("epoll_create1");
     if (use.mode == "upload")
-        request_ = fmt::format("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n", use.bytes);
+        request_ = fmt::format("POST / HTTP/1.0\r\nContent-Length: {}\r\n\r\n", use.bytes);
     else if (use.mode == "idle")
         request_ = use.silent ? "" : fmt::format("GET /{} HTTP/1.1\r\n\r\n", use.bytes);
     else

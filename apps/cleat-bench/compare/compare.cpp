@@ -116,8 +116,8 @@ public:
     void run()
     {
         for (scenario const& what : wish_.scenarios) {
-            told_.trials.push_back({what, {}, {}, {}});
-            trial& one = told_.trials.back();
+            trial& one = told_.trials.emplace_back();
+            one.what = what;
             try {
                 run(one);
             } catch (tls::spec_error const& e) {
@@ -154,52 +154,97 @@ private:
             if (each.what->one_worker && wish_.workers != 1)
                 server.left_out = "left out: it has one worker only";
         }
+        find_pace(one);
+        if (one.what.rate && !one.asked) {
+            one.skipped = "no server's capacity could be measured, and the rate is a part of it";
+            return;
+        }
         for (unsigned round = 0; round != wish_.rounds; ++round)
-            for (std::size_t i = 0; i != here_.size(); ++i) {
-                if (stop_.asked())
-                    throw interrupted{};
-                if (one.servers[i].left_out.empty())
-                    run(one, here_[i], one.servers[i], round);
-            }
+            for (std::size_t i = 0; i != here_.size(); ++i)
+                run(one, here_[i], one.servers[i], round);
+    }
+
+    // A part of what the weakest can do, which is measured in a closed loop: everybody has room.
+    void find_pace(trial& in)
+    {
+        if (!in.what.rate)
+            return;
+        asked_rate const wanted = *in.what.rate;
+        if (!wanted.of_weakest) {
+            in.asked = pace{wanted.value, {}, 0};
+            return;
+        }
+        pace found;
+        for (std::size_t i = 0; i != here_.size(); ++i) {
+            contender& server = in.servers[i];
+            auto const closed_loop = turn({in.what, {}}, here_[i], server, "its capacity");
+            server.capacity = closed_loop ? (*closed_loop)[metric::rate] : std::nullopt;
+            if (!server.capacity)
+                continue;
+            tell(fmt::format(
+                "{}: {}: {:.0f}/s at most", in.what.name, server.name, *server.capacity));
+            if (found.weakest.empty() || *server.capacity < found.capacity)
+                found = {*server.capacity * wanted.value, server.name, *server.capacity};
+        }
+        if (!found.weakest.empty())
+            in.asked = found;
     }
 
     void run(trial const& in, present const& one, contender& into, unsigned round)
     {
+        asked_of const asked{
+            in.what, in.asked ? std::optional{in.asked->rate} : std::nullopt, round + 1};
+        std::optional<round_figures> found =
+            turn(asked, one, into, fmt::format("round {}", round + 1));
+        if (!found)
+            return;
+        found->load.environment = told_.environment;
+        found->load.command = told_.command;
+        found->load.name = fmt::format("{}: {}, round {}", in.what.name, into.name, round + 1);
+        tell_round(in, into, *found, round);
+        into.rounds[round] = std::move(found);
+    }
+
+    // One server starts, is measured and ends. Nothing: it is left out, or this turn does not
+    // count; the contender says why.
+    std::optional<round_figures> turn(
+        asked_of const& asked, present const& one, contender& into, std::string const& which)
+    {
+        if (stop_.asked())
+            throw interrupted{};
+        if (!into.left_out.empty())
+            return std::nullopt;
         try {
             if (origin_->process.ended())
                 start_origin();
-            server on = start(in.what, one);
+            server on = start(asked.what, one);
             into.command = on.command;
             into.config = on.config;
-            round_figures found = measure(in.what, on, wish_.client_cores.size(), stop_);
+            round_figures found = measure(asked, on, wish_.client_cores.size(), stop_);
             if (std::optional<std::string> const end = on.process.ended())
                 into.complaints.push_back(
-                    fmt::format("round {}: it {} while it was measured", round + 1, *end));
-            if (origin_ended(into, round))
-                return;
-            found.load.environment = told_.environment;
-            found.load.command = told_.command;
-            found.load.name = fmt::format("{}: {}, round {}", in.what.name, into.name, round + 1);
-            if (in.what.kind != activity::idle && found.load.counts.ok == 0)
+                    fmt::format("{}: it {} while it was measured", which, *end));
+            if (origin_ended(into, which))
+                return std::nullopt;
+            if (asked.what.kind != activity::idle && found.load.counts.ok == 0)
                 give_up(into, fmt::format("nothing succeeded{}", kinds_of(found)));
-            tell_round(in, into, found, round);
-            into.rounds[round] = std::move(found);
+            return found;
         } catch (start_failure const& e) {
-            if (origin_ended(into, round))
-                return;
+            if (origin_ended(into, which))
+                return std::nullopt;
             if (starts_plainly(one))
                 into.left_out = fmt::format("left out: it cannot do this: {}", e.brief);
             else
                 give_up(into, fmt::format("it does not start: {}", e.what()));
-            tell(fmt::format("{}: {}: {}", in.what.name, into.name, into.left_out));
         } catch (interrupted const&) {
             throw;
         } catch (std::runtime_error const& e) {
-            if (origin_ended(into, round))
-                return;
+            if (origin_ended(into, which))
+                return std::nullopt;
             give_up(into, e.what());
-            tell(fmt::format("{}: {}: {}", in.what.name, into.name, into.left_out));
         }
+        tell(fmt::format("{}: {}: {}", asked.what.name, into.name, into.left_out));
+        return std::nullopt;
     }
 
     void start_origin()
@@ -210,13 +255,13 @@ private:
     }
 
     // Without it nothing can succeed, and that is no server's fault.
-    bool origin_ended(contender& into, unsigned round)
+    bool origin_ended(contender& into, std::string const& which)
     {
         std::optional<std::string> const end = origin_->process.ended();
         if (!end)
             return false;
-        into.complaints.push_back(fmt::format(
-            "round {} is not counted: the origin behind the server {}", round + 1, *end));
+        into.complaints.push_back(
+            fmt::format("{} is not counted: the origin behind the server {}", which, *end));
         tell(fmt::format("{}: {}", into.name, into.complaints.back()));
         return true;
     }
@@ -276,15 +321,19 @@ private:
     void tell_round(
         trial const& in, contender const& of, round_figures const& found, unsigned round) const
     {
-        bool const idle = in.what.kind == activity::idle;
-        std::optional<double> const value = found[idle ? metric::memory : metric::cpu];
-        tell(fmt::format(
-            "{} {}/{}: {}: {}", in.what.name, round + 1, wish_.rounds, of.name,
-            !value ? "nothing succeeded"
-            : idle ? fmt::format("{:.0f} bytes a connection", *value)
-                   : fmt::format(
-                         "{:.1f} {} CPU a {}", *value / (in.what.bytes != 0 ? 1e6 : 1e3),
-                         in.what.bytes != 0 ? "ms" : "us", operation_name(in.what))));
+        metric const by = judged_by(in.what);
+        std::optional<double> const value = found[by];
+        std::string words = "nothing succeeded";
+        if (value && by == metric::memory)
+            words = fmt::format("{:.0f} bytes a connection", *value);
+        else if (value && by == metric::p99)
+            words = fmt::format("p99 {:.2f} ms", *value / 1e6);
+        else if (value)
+            words = fmt::format(
+                "{:.1f} {} CPU a {}", *value / (in.what.bytes != 0 ? 1e6 : 1e3),
+                in.what.bytes != 0 ? "ms" : "us", operation_name(in.what));
+        tell(
+            fmt::format("{} {}/{}: {}: {}", in.what.name, round + 1, wish_.rounds, of.name, words));
     }
 
     do_compare const& wish_;

@@ -6,6 +6,11 @@
 
 namespace cleat::bench {
 
+metric judged_by(scenario const& of) noexcept
+{
+    return of.kind == activity::idle ? metric::memory : of.rate ? metric::p99 : metric::cpu;
+}
+
 std::string_view name_of(metric what) noexcept
 {
     switch (what) {

@@ -29,6 +29,10 @@ enum class metric : std::uint8_t
 inline constexpr std::array metrics{
     metric::cpu, metric::rate, metric::p50, metric::p99, metric::memory};
 
+/// judged_by is what a scenario is about, and servers are judged by: memory of idle connections,
+/// p99 at a rate, and else CPU.
+[[nodiscard]] metric judged_by(scenario const& of) noexcept;
+
 /// name_of a metric in JSON: "cpu_ns", "rate", "p50_ns", "p99_ns", "memory_bytes".
 [[nodiscard]] std::string_view name_of(metric what) noexcept;
 
@@ -53,10 +57,11 @@ struct round_figures
 struct contender
 {
     std::string name;
-    std::string command;   ///< As it was last started.
-    std::string config;    ///< As it was last used; empty where it needs none.
-    std::string left_out;  ///< Why it was not measured, or not to the end; empty: it was.
-    bool at_fault = false; ///< Left out, though it should have run.
+    std::string command;            ///< As it was last started.
+    std::string config;             ///< As it was last used; empty where it needs none.
+    std::string left_out;           ///< Why it was not measured, or not to the end; empty: it was.
+    bool at_fault = false;          ///< Left out, though it should have run.
+    std::optional<double> capacity; ///< Transactions per second, where a rate is a part of it.
     std::vector<std::string> complaints;
     std::vector<std::optional<round_figures>> rounds;
 
@@ -67,11 +72,20 @@ struct contender
     [[nodiscard]] bool measured() const noexcept;
 };
 
+/// pace is what an open loop asked of every server.
+struct pace
+{
+    double rate = 0;     ///< Transactions per second.
+    std::string weakest; ///< The server whose capacity the rate is a part of; empty: it was given.
+    double capacity = 0; ///< Of that server, per second; 0: the rate was given.
+};
+
 /// trial is a scenario with all its servers.
 struct trial
 {
     scenario what;
-    std::string skipped; ///< Why nobody was measured; empty: they were.
+    std::optional<pace> asked; ///< Of a scenario with a rate, as soon as it is known.
+    std::string skipped;       ///< Why nobody was measured; empty: they were.
     std::vector<contender> servers;
     std::string base; ///< With which the others are compared; empty: nobody was measured.
 

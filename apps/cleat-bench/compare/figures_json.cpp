@@ -39,8 +39,23 @@ std::string_view in_json(finding what)
     return "more";
 }
 
-json::object in_json(scenario const& of)
+json::value arrivals_of(trial const& of)
 {
+    if (!of.asked)
+        return nullptr;
+    bool const part = of.what.rate->of_weakest;
+    return json::object{
+        {"how", of.what.arrivals == arrivals::poisson ? "poisson" : "constant"},
+        {"rate", of.asked->rate},
+        {"share", part ? json::value(of.what.rate->value) : json::value(nullptr)},
+        {"weakest", part ? json::value(of.asked->weakest) : json::value(nullptr)},
+        {"capacity", part ? json::value(of.asked->capacity) : json::value(nullptr)},
+    };
+}
+
+json::object scenario_of(trial const& in)
+{
+    scenario const& of = in.what;
     return {
         {"name", of.name},
         {"title", of.title},
@@ -55,6 +70,7 @@ json::object in_json(scenario const& of)
         {"answer", of.answer},
         {"reuse", of.reuse},
         {"session_ids", of.session_ids},
+        {"arrivals", arrivals_of(in)},
         {"bytes", of.bytes},
         {"messages", of.messages},
         {"transactions", of.transactions},
@@ -112,6 +128,7 @@ json::object in_json(contender const& of, trial const& in)
         {"left_out", of.left_out.empty() ? json::value(nullptr) : json::value(of.left_out)},
         {"at_fault", of.at_fault},
         {"complaints", std::move(complaints)},
+        {"capacity", in_json(of.capacity)},
         {"medians", std::move(medians)},
         {"ratios", std::move(ratios)},
         {"rounds", std::move(rounds)},
@@ -124,7 +141,7 @@ json::object in_json(trial const& of)
     for (contender const& each : of.servers)
         servers.push_back(in_json(each, of));
     return {
-        {"scenario", in_json(of.what)},
+        {"scenario", scenario_of(of)},
         {"skipped", of.skipped.empty() ? json::value(nullptr) : json::value(of.skipped)},
         {"base", of.base.empty() ? json::value(nullptr) : json::value(of.base)},
         {"servers", std::move(servers)},

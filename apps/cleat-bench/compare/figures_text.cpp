@@ -15,12 +15,6 @@
 namespace cleat::bench {
 namespace {
 
-// What a scenario is about, and servers are judged by.
-metric judged_by(scenario const& of) noexcept
-{
-    return of.kind == activity::idle ? metric::memory : metric::cpu;
-}
-
 bool moves_bytes(scenario const& of) noexcept
 {
     return of.kind == activity::transfer_down || of.kind == activity::transfer_up;
@@ -35,6 +29,23 @@ std::string cell(std::optional<double> value, metric what, scenario const& in)
     if (what != metric::rate)
         return in_words(*value);
     return moves_bytes(in) ? bytes_in_words(*value) + "/s" : fmt::format("{:.0f}/s", *value);
+}
+
+std::string_view short_name(metric what) noexcept
+{
+    switch (what) {
+    case metric::memory:
+        return "memory";
+    case metric::cpu:
+        return "CPU";
+    case metric::rate:
+        return "rate";
+    case metric::p50:
+        return "p50";
+    case metric::p99:
+        break;
+    }
+    return "p99";
 }
 
 std::string ratio_cell(trial const& of, contender const& server)
@@ -122,9 +133,7 @@ void add_head(std::string& to, trial const& of)
         fmt::format_to(out, "{:>9}", "failed");
     if (of.what.reuse > 1)
         fmt::format_to(out, "{:>10}", "resumed");
-    fmt::format_to(
-        out, "   {} over that of {}\n", judged_by(of.what) == metric::memory ? "memory" : "CPU",
-        of.base);
+    fmt::format_to(out, "   {} over that of {}\n", short_name(judged_by(of.what)), of.base);
 }
 
 // A text of several lines under a bullet.
@@ -191,6 +200,16 @@ std::string table_of(trial const& of, unsigned rounds)
         out, "{}: {} ({} round{})\n", of.what.name, of.what.title, rounds, rounds == 1 ? "" : "s");
     if (!of.skipped.empty())
         fmt::format_to(out, "  - skipped: {}\n", of.skipped);
+    if (of.asked)
+        fmt::format_to(
+            out, "  open loop: {}{:.0f}/s{}\n",
+            of.what.arrivals == arrivals::poisson ? "Poisson arrivals, " : "evenly spaced, ",
+            of.asked->rate,
+            of.asked->weakest.empty()
+                ? ""
+                : fmt::format(
+                      ", {:.0f} % of what the weakest server can do ({}: {:.0f}/s)",
+                      of.what.rate->value * 100, of.asked->weakest, of.asked->capacity));
     if (!of.base.empty()) {
         add_head(text, of);
         for (contender const& server : of.servers)

@@ -27,7 +27,7 @@ constexpr auto idle_patience = 5s;
 ended_run run(load_spec const& use, interruption& stop)
 {
     ended_run found = run_load(use);
-    if (found.partial) {
+    if (found.interrupted) {
         stop.note();
         throw interrupted{};
     }
@@ -39,10 +39,24 @@ std::uint64_t operations_of(scenario const& what)
     return what.kind == activity::handshake ? what.transactions : what.messages;
 }
 
-round_figures measure_load(
-    scenario const& what, server& on, std::size_t client_workers, interruption& stop)
+// Begins so many transactions when they are due, and takes as long as that takes.
+open open_loop(double rate, std::uint64_t transactions, arrivals how, std::uint64_t seed)
 {
-    load_spec const use = load_for(what, on.at, operations_of(what), client_workers);
+    std::chrono::duration<double> const length{static_cast<double>(transactions) / rate};
+    return {{{std::chrono::ceil<std::chrono::nanoseconds>(length), rate, rate}}, how, seed};
+}
+
+round_figures measure_load(
+    asked_of const& asked, server& on, std::size_t client_workers, interruption& stop)
+{
+    scenario const& what = asked.what;
+    load_spec use = load_for(what, on.at, operations_of(what), client_workers);
+    if (asked.rate) {
+        open loop = open_loop(*asked.rate, what.transactions, what.arrivals, asked.seed);
+        use.transactions.reset(); // It ends with its time.
+        use.duration = loop.phases.front().length;
+        use.arrive = std::move(loop);
+    }
     std::vector<int> const pids{on.process.pid()};
     std::this_thread::sleep_for(settling);
     std::chrono::nanoseconds const before = on.process.cpu();
@@ -53,6 +67,7 @@ round_figures measure_load(
     round_figures found;
     result& load = found.load;
     load.target = use.target;
+    load.rate_asked = asked.rate;
     load.started = ended.started;
     load.measured = ended.measured;
     load.counts = std::move(ended.counts);
@@ -61,7 +76,8 @@ round_figures measure_load(
     load.verdict = judge(load);
     load.asked = {
         {"scenario", what.name},
-        {"closed loop", fmt::format("{} connections", what.connections)},
+        asked.rate ? fact{"open loop", fmt::format("{:.1f}/s", *asked.rate)}
+                   : fact{"closed loop", fmt::format("{} connections", what.connections)},
         {"TLS", what.tls}};
     found[metric::memory] = static_cast<double>(pss_of(pids));
     if (load.counts.ok == 0)
@@ -142,23 +158,25 @@ load_spec load_for(
     use.transactions = operations;
     unsigned connections = what.connections;
     exchange& say = use.say;
+    // Transfers keep their connections, each of which moves as many messages.
+    std::uint64_t const each = std::max<std::uint64_t>(operations / connections, 1);
     switch (what.kind) {
     case activity::handshake:
         // HTTP/1.0: the origin closes, so the server says close_notify behind the answer.
         say.request = fmt::format("GET /{} HTTP/1.0\r\n\r\n", what.answer);
         say.size = what.answer;
         break;
-    case activity::transfer_down: {
-        std::uint64_t const each = std::max<std::uint64_t>(operations / connections, 1);
+    case activity::transfer_down:
         say.request = fmt::format("GET /{} HTTP/1.1\r\n\r\n", what.bytes);
         say.size = what.bytes;
         say.requests = static_cast<unsigned>(each);
         use.transactions = each * connections;
         break;
-    }
     case activity::transfer_up:
         say.request = fmt::format("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n", what.bytes) +
                       std::string(what.bytes, 'x');
+        say.requests = static_cast<unsigned>(each);
+        use.transactions = each * connections;
         break;
     case activity::idle:
         say.request = "GET /1024 HTTP/1.0\r\n\r\n";
@@ -170,12 +188,13 @@ load_spec load_for(
 }
 
 round_figures measure(
-    scenario const& what, server& on, std::size_t client_workers, interruption& stop)
+    asked_of const& asked, server& on, std::size_t client_workers, interruption& stop)
 {
+    scenario const& what = asked.what;
     if (what.warm_up != 0)
         static_cast<void>(run(load_for(what, on.at, what.warm_up, client_workers), stop));
     return what.kind == activity::idle ? measure_idle(what, on, stop)
-                                       : measure_load(what, on, client_workers, stop);
+                                       : measure_load(asked, on, client_workers, stop);
 }
 
 } // namespace cleat::bench

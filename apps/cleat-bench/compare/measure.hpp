@@ -17,8 +17,17 @@ namespace cleat::bench {
 [[nodiscard]] load_spec load_for(
     scenario const& what, net::address const& to, std::uint64_t operations, std::size_t workers);
 
+/// asked_of a server: a scenario, and the rate of an open loop, with the number that makes its
+/// arrivals repeatable: the same for all servers of a round.
+struct asked_of
+{
+    scenario const& what;
+    std::optional<double> rate; ///< Per second; unset: closed loop.
+    std::uint64_t seed = 1;
+};
+
 /// measure warms a server up and runs the scenario on it. Throws interrupted.
 [[nodiscard]] round_figures measure(
-    scenario const& what, server& on, std::size_t client_workers, interruption& stop);
+    asked_of const& asked, server& on, std::size_t client_workers, interruption& stop);
 
 } // namespace cleat::bench

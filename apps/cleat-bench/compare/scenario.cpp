@@ -24,6 +24,9 @@ struct entry
     std::string where; // FILE:LINE
 };
 
+constexpr double rate_min = 1;
+constexpr double rate_max = 1e6;
+
 [[noreturn]] void refuse(entry const& at, std::string const& cure)
 {
     throw std::runtime_error{fmt::format("{}: {} = {}: {}", at.where, at.key, at.value, cure)};
@@ -62,6 +65,26 @@ void number(unsigned& into, entry const& at, unsigned least, unsigned most)
     into = static_cast<unsigned>(found);
 }
 
+// A rate is "500", in a second, or "70 %" of what the weakest server can do.
+void rate(std::optional<asked_rate>& into, entry const& at)
+{
+    std::string_view text{at.value};
+    bool const part = text.ends_with('%');
+    if (part)
+        text = trimmed(text.substr(0, text.size() - 1));
+    double found = 0;
+    auto const read = std::from_chars(text.data(), text.data() + text.size(), found);
+    bool const is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
+    double const most = part ? 100 : rate_max;
+    if (!is_number || !(found >= rate_min && found <= most))
+        refuse(
+            at, fmt::format(
+                    "write transactions per second from {} to {}, or a part of what the weakest "
+                    "server can do, like 70 %",
+                    rate_min, rate_max));
+    into = asked_rate{part ? found / 100 : found, part};
+}
+
 void size(std::uint64_t& into, entry const& at, std::uint64_t most)
 {
     auto const found = parse_size(at.value);
@@ -89,6 +112,7 @@ constexpr std::array<std::string_view, 5> certificate_keys{
     "ecdsa-p256", "rsa-2048", "rsa-3072", "rsa-4096", "ed25519"};
 constexpr std::array<std::string_view, 2> versions{"1.2", "1.3"};
 constexpr std::array<std::string_view, 2> yes_or_no{"yes", "no"};
+constexpr std::array<std::string_view, 2> ways_to_arrive{"poisson", "constant"};
 
 constexpr std::uint64_t many = 1'000'000'000;
 constexpr std::uint64_t message_max = std::uint64_t{1} << 30;
@@ -133,6 +157,14 @@ constexpr std::array words{
     word{
         "transactions", "h",
         [](scenario& s, entry const& at) { number(s.transactions, at, 1, many); }},
+    word{"rate", "h", [](scenario& s, entry const& at) { rate(s.rate, at); }},
+    word{
+        "arrivals", "h",
+        [](scenario& s, entry const& at) {
+            std::string found;
+            choose(found, at, ways_to_arrive);
+            s.arrivals = found == "poisson" ? arrivals::poisson : arrivals::constant;
+        }},
     word{"bytes", "du", [](scenario& s, entry const& at) { size(s.bytes, at, message_max); }},
     word{"messages", "du", [](scenario& s, entry const& at) { number(s.messages, at, 1, many); }},
 };
@@ -207,6 +239,8 @@ void check(scenario const& made, std::vector<entry> const& from, std::string con
             refuse(at, "only TLS 1.2 resumes by session ID: add tls = 1.2");
         if (at.key == "session_ids" && made.session_ids && made.reuse == 1)
             refuse(at, "nothing is resumed: add reuse = 4, for instance");
+        if (at.key == "arrivals" && !made.rate)
+            refuse(at, "without a rate the loop is closed: add rate = 70 %, for instance");
     }
     bool const moves = made.kind == activity::transfer_down || made.kind == activity::transfer_up;
     if (moves && (made.bytes == 0 || made.messages == 0))

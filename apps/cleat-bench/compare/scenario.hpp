@@ -2,7 +2,10 @@
 
 #pragma once
 
+#include "pacer.hpp"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +18,13 @@ enum class activity : std::uint8_t
     transfer_down, ///< Ask for bytes, again and again on the same connection.
     transfer_up,   ///< Send bytes, once for each connection.
     idle           ///< Connect, shake hands, and say nothing.
+};
+
+/// asked_rate is how often clients begin, whatever the server does.
+struct asked_rate
+{
+    double value = 0;        ///< Per second; or the part, up to 1, of a capacity.
+    bool of_weakest = false; ///< Of the capacity of the weakest server, which is measured first.
 };
 
 /// scenario is one such file; perf/scenarios/README.md explains its words. The defaults here are
@@ -37,6 +47,8 @@ struct scenario
     std::uint64_t answer = 1024;
     unsigned reuse = 1;
     bool session_ids = false;
+    std::optional<asked_rate> rate; ///< Open loop; unset: closed loop.
+    bench::arrivals arrivals = bench::arrivals::poisson;
 
     // transfer_down, transfer_up
     std::uint64_t bytes = 0;    ///< Of a message.

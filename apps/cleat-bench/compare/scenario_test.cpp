@@ -47,6 +47,27 @@ TEST_CASE("a file says what it wants, and the rest has defaults")
     CHECK(operation_name(read) == "transaction");
 }
 
+TEST_CASE("a rate is a number, or a part of what the weakest can do")
+{
+    CHECK(!parse_scenario("kind = handshake\n", "a.scenario").rate);
+    scenario const part = parse_scenario("kind = handshake\nrate = 70 %\n", "a.scenario");
+    CHECK(part.rate->of_weakest);
+    CHECK(part.rate->value == doctest::Approx(0.7));
+    CHECK(part.arrivals == arrivals::poisson);
+    scenario const given =
+        parse_scenario("kind = handshake\nrate = 12.5\narrivals = constant\n", "a.scenario");
+    CHECK(!given.rate->of_weakest);
+    CHECK(given.rate->value == 12.5);
+    CHECK(given.arrivals == arrivals::constant);
+    for (std::string const wrong : {"0", "-1", "101 %", "70 percent", "1e7", "nan", "%"})
+        CHECK(mistake_in("kind = handshake\nrate = " + wrong + "\n")
+                  .starts_with("folder/mine.scenario:2: rate = " + wrong + ": write transactions"));
+    CHECK(
+        mistake_in("kind = handshake\narrivals = constant\n") ==
+        "folder/mine.scenario:2: arrivals = constant: without a rate the loop is closed: add rate "
+        "= 70 %, for instance");
+}
+
 TEST_CASE("a mistake is told with its file, its line and a cure")
 {
     CHECK(mistake_in("kind = handshake\nkez = rsa-2048\n")
