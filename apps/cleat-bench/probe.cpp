@@ -50,11 +50,6 @@ constexpr std::size_t first_bytes_max = 64;
 
 constexpr std::string_view unknown_name = "cleat-probe.invalid"; // RFC 6761, section 6.4.
 
-error_code last_system_error() noexcept
-{
-    return {errno, boost::system::system_category()};
-}
-
 bool is_address(std::string const& text) noexcept
 {
     in6_addr room{};

@@ -44,11 +44,6 @@ struct peer
     std::optional<session_pool::held> offered;
 };
 
-error_code last_system_error() noexcept
-{
-    return {errno, boost::system::system_category()};
-}
-
 void set(int fd, int level, int option, int value) noexcept
 {
     static_cast<void>(::setsockopt(fd, level, option, &value, sizeof value));
@@ -109,11 +104,6 @@ net::progress shake(peer& with) noexcept
     bool const ended = entry.ended();
     entry.use_up_read();
     return with.channel.handshake(entry.fd(), ended, net::channel::last_flight::with_first_write);
-}
-
-bool is_reset(error_code ec) noexcept
-{
-    return ec == boost::system::errc::connection_reset || ec == boost::system::errc::broken_pipe;
 }
 
 // send_some writes what the socket takes of `rest`, and moves its front.

@@ -5,6 +5,7 @@
 #include "accept.hpp"
 #include "terminator.hpp"
 
+#include <cleat/core/error.hpp>
 #include <cleat/core/limits.hpp>
 
 #include <algorithm>
@@ -38,9 +39,7 @@ accepted accept_one(service& at, service::source& through)
     case ENFILE:
     case ENOBUFS:
     case ENOMEM:
-        at.log()
-            .error("accept-failed")
-            .add("reason", error_code{errno, boost::system::system_category()});
+        at.log().error("accept-failed").add("reason", last_system_error());
         return accepted::out_of_resources;
     default: // None, or one that was gone before it was taken (ECONNABORTED and the network's
              // errors).

@@ -1,6 +1,7 @@
 #include "announce.hpp"
 #include "proxy_protocol.hpp"
 
+#include <cleat/core/error.hpp>
 #include <cleat/core/limits.hpp>
 #include <cleat/net/scratch.hpp>
 
@@ -100,7 +101,7 @@ net::task<error_code> read_announcement(net::interrupt& by, net::socket& from, s
         if (n == 0)
             co_return error_code{error::closed};
         if (n < 0 && errno != EAGAIN && errno != EINTR)
-            co_return error_code{errno, boost::system::system_category()};
+            co_return last_system_error();
         if (n > 0) {
             proxy_reading const read =
                 read_proxy_header(std::span{block}.first(static_cast<std::size_t>(n)));

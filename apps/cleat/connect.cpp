@@ -13,11 +13,6 @@
 namespace cleat::app {
 namespace {
 
-error_code last_system_error() noexcept
-{
-    return {errno, boost::system::system_category()};
-}
-
 // A socket on its way to the address; an error where the kernel knows at once that it cannot be.
 result<unique_fd> begin(net::address const& to) noexcept
 {

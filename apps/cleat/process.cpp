@@ -24,11 +24,6 @@
 namespace cleat::app {
 namespace {
 
-error_code last_system_error() noexcept
-{
-    return {errno, boost::system::system_category()};
-}
-
 void unknown(
     std::vector<problem>& problems, origin const& from, std::string const& key,
     std::string const& name)

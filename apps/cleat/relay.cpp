@@ -7,16 +7,12 @@
 #include "relay_fsm.hpp"
 
 #include <cleat/core/assert.hpp>
+#include <cleat/core/error.hpp>
 #include <cleat/core/limits.hpp>
 #include <cleat/net/scratch.hpp>
 
 namespace cleat::app {
 namespace {
-
-bool is_reset(error_code ec) noexcept
-{
-    return ec == boost::system::errc::connection_reset || ec == boost::system::errc::broken_pipe;
-}
 
 class turns
 {

@@ -7,15 +7,6 @@
 #include <chrono>
 
 namespace cleat::app {
-namespace {
-
-bool is_reset(error_code ec) noexcept
-{
-    return ec == boost::system::errc::connection_reset || ec == boost::system::errc::broken_pipe;
-}
-
-} // namespace
-
 story::story(service& at, net::address const& peer) noexcept
     : at_{at}, peer_{peer}, begun_{at.on().now()}
 {

@@ -46,8 +46,7 @@ attempted shake_hands(
     made.client.fd.reset(::socket(with.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     int const fd = made.client.fd.get();
     if (fd < 0 || (::connect(fd, with.data(), with.size) != 0 && errno != EINPROGRESS)) {
-        made.failure =
-            words_for(stage::connect, {errno, boost::system::system_category()}, nullptr);
+        made.failure = words_for(stage::connect, last_system_error(), nullptr);
         return made;
     }
     bool const there = wait_for(fd, POLLOUT, until);

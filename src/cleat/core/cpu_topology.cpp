@@ -26,11 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-error_code last_error() noexcept
-{
-    return {errno, boost::system::system_category()};
-}
-
 // Nothing when the file cannot be read or is longer than such a file can honestly be.
 std::optional<std::string> read_file(fs::path const& path)
 {
@@ -313,7 +308,7 @@ result<std::vector<int>> allowed_cpus()
             return allowed;
         }
         if (errno != EINVAL)
-            return last_error();
+            return last_system_error();
     }
     return make_error_code(boost::system::errc::invalid_argument);
 }
@@ -329,7 +324,7 @@ error_code pin_this_thread(int cpu_number) noexcept
     CPU_ZERO_S(CPU_ALLOC_SIZE(count), set.get());
     CPU_SET_S(static_cast<std::size_t>(cpu_number), CPU_ALLOC_SIZE(count), set.get());
     if (::sched_setaffinity(0, CPU_ALLOC_SIZE(count), set.get()) != 0)
-        return last_error();
+        return last_system_error();
     return {};
 }
 

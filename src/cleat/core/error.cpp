@@ -1,5 +1,6 @@
 #include <cleat/core/error.hpp>
 
+#include <cerrno>
 #include <string>
 
 namespace cleat {
@@ -91,6 +92,16 @@ error_code make_error_code(error e) noexcept
 std::string_view name_of(error e) noexcept
 {
     return row_of(e).name;
+}
+
+error_code last_system_error() noexcept
+{
+    return {errno, boost::system::system_category()};
+}
+
+bool is_reset(error_code ec) noexcept
+{
+    return ec == boost::system::errc::connection_reset || ec == boost::system::errc::broken_pipe;
 }
 
 } // namespace cleat

@@ -60,6 +60,13 @@ enum class error
 /// name_of is the error's short name as logs and metrics spell it: "handshake-timeout".
 [[nodiscard]] std::string_view name_of(error e) noexcept;
 
+/// last_system_error is errno, of the call that has just failed on this thread.
+[[nodiscard]] error_code last_system_error() noexcept;
+
+/// is_reset: the peer has thrown the connection away (ECONNRESET), as a write may be the first to
+/// learn (EPIPE).
+[[nodiscard]] bool is_reset(error_code ec) noexcept;
+
 } // namespace cleat
 
 template <>

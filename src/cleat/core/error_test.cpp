@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cerrno>
 #include <set>
 #include <string>
 
@@ -47,6 +48,20 @@ TEST_CASE("a result carries a value or the reason why there is none")
     result<int> const bad = error::unsupported;
     REQUIRE(!bad);
     CHECK(bad.error() == error::unsupported);
+}
+
+TEST_CASE(
+    "what the system says of a call keeps its number, and a reset is one in reading and writing")
+{
+    errno = EPIPE;
+    CHECK(last_system_error() == boost::system::errc::broken_pipe);
+    CHECK(is_reset(last_system_error()));
+    errno = ECONNRESET;
+    CHECK(is_reset(last_system_error()));
+    errno = ECONNREFUSED;
+    CHECK(!is_reset(last_system_error()));
+    CHECK(!is_reset({}));
+    CHECK(!is_reset(error::truncated));
 }
 
 } // namespace cleat

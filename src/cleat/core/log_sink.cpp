@@ -16,11 +16,6 @@
 namespace cleat {
 namespace {
 
-error_code last_error() noexcept
-{
-    return {errno, boost::system::system_category()};
-}
-
 unique_fd open_log_file(std::string const& path) noexcept
 {
     return unique_fd{
@@ -79,7 +74,7 @@ result<std::unique_ptr<log_sink>> log_sink::to_file(std::string path)
 {
     unique_fd file = open_log_file(path);
     if (!file)
-        return last_error();
+        return last_system_error();
     int const fd = file.get();
     return std::unique_ptr<log_sink>{
         new log_sink{kind::file, fd, std::move(file), std::move(path)}};
@@ -90,7 +85,7 @@ result<std::unique_ptr<log_sink>> log_sink::to_syslog(
 {
     unique_fd socket{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     if (!socket)
-        return last_error();
+        return last_system_error();
     int const fd = socket.get();
     std::unique_ptr<log_sink> sink{
         new log_sink{kind::syslog, fd, std::move(socket), std::move(socket_path)}};
@@ -109,7 +104,7 @@ error_code log_sink::connect_to_syslog() const noexcept
         return make_error_code(boost::system::errc::filename_too_long);
     std::memcpy(static_cast<char*>(address.sun_path), path_.data(), path_.size());
     if (::connect(fd_, reinterpret_cast<sockaddr const*>(&address), sizeof address) != 0)
-        return last_error();
+        return last_system_error();
     return {};
 }
 
@@ -120,7 +115,7 @@ error_code log_sink::reopen() noexcept
     unique_fd const file = open_log_file(path_);
     // dup3 exchanges the file behind the number in one step, so no writer ever sees it closed.
     if (!file || ::dup3(file.get(), fd_, O_CLOEXEC) < 0)
-        return last_error();
+        return last_system_error();
     return {};
 }
 

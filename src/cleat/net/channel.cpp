@@ -21,11 +21,6 @@
 namespace cleat::net {
 namespace {
 
-error_code last_system_error() noexcept
-{
-    return {errno, boost::system::system_category()};
-}
-
 // Waiting bytes up to this size travel in the same send as the next ones, for one copy.
 constexpr std::size_t joined_max = limits::gather_copy_below;
 

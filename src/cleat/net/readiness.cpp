@@ -102,7 +102,7 @@ error_code readiness::entry::watch(std::uint32_t events) noexcept
     epoll_event event{.events = events | watched_ | mode, .data = {.ptr = this}};
     int const operation = watched_ == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
     if (::epoll_ctl(in_->epoll_.get(), operation, fd_.get(), &event) != 0)
-        return {errno, boost::system::system_category()};
+        return last_system_error();
     watched_ |= events;
     return {};
 }

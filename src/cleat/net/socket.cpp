@@ -18,7 +18,7 @@ io_result attempt(Call call) noexcept
         return {.bytes = static_cast<std::size_t>(n)};
     if (errno == EAGAIN || errno == EWOULDBLOCK)
         return {.would_block = true};
-    return {.error = {errno, boost::system::system_category()}};
+    return {.error = last_system_error()};
 }
 
 } // namespace

@@ -14,7 +14,7 @@ error_code block_until_ready(int fd, wait what) noexcept
     do
         n = ::poll(&one, 1, -1);
     while (n < 0 && errno == EINTR);
-    return n < 0 ? error_code{errno, boost::system::system_category()} : error_code{};
+    return n < 0 ? last_system_error() : error_code{};
 }
 
 } // namespace cleat::net::detail

@@ -32,11 +32,6 @@ boost::system::error_category const& resolver_category() noexcept
     return instance;
 }
 
-error_code last_system_error() noexcept
-{
-    return {errno, boost::system::system_category()};
-}
-
 error_code set(int fd, int level, int option, int value) noexcept
 {
     if (::setsockopt(fd, level, option, &value, sizeof value) == 0)
