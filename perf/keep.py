@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""keep.py FOUND.json KEPT.json: a comparison as it is kept in perf/results/.
+
+What `cleat-bench compare --json` writes has a histogram of every stage of every round, and the
+folders of the machine that it ran on. Here go the figures, the settings and the machine.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+# What a round's load is kept with: what it did, not how its times were spread.
+OF_A_LOAD = ("measured_ns", "rate_asked", "attempts", "ok", "failed", "failures", "connections",
+             "handshakes", "bytes", "limits")
+
+
+PROGRAMS = r"cleat|perf-[\w-]+|envoy|haproxy(?:-awslc)?|nginx|hitch|stunnel\d?"
+
+
+def without_folders(text: str) -> str:
+    """without_folders leaves a program its name, and the run's own files their servers' folders."""
+    text = re.sub(r"/\S*?/cleat-compare-\w+/", "/tmp/compare/", text)
+    return re.sub(rf"(?<![\w.])/(?:[\w.+-]+/)+({PROGRAMS})(?=[\s;]|$)", r"\1", text)
+
+
+def kept(found: dict) -> dict:
+    """kept is the document to keep."""
+    for trial in found["trials"]:
+        for server in trial["servers"]:
+            for key in ("command", "config"):
+                server[key] = without_folders(server[key])
+            for figures in filter(None, server["rounds"]):
+                if load := figures.get("load"):
+                    figures["load"] = {key: load[key] for key in OF_A_LOAD if key in load}
+    found["command"] = without_folders(found["command"])
+    found["versions"] = [[name, without_folders(text)] for name, text in found["versions"]]
+    return found
+
+
+def main() -> None:
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    source, target = map(Path, sys.argv[1:])
+    document = json.loads(source.read_text())
+    if document.get("kind") != "compare":
+        sys.exit(f"{source}: no result of cleat-bench compare")
+    target.write_text(json.dumps(kept(document), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
