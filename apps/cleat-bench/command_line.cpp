@@ -312,8 +312,9 @@ command parse_command_line(std::span<char const* const> arguments)
 
     do_report reporting;
     CLI::App* const report = app.add_subcommand(
-        "report", "one HTML file with charts, from any results; it needs no network");
-    report->add_option("files", reporting.files, "results of `--json`")->required();
+        "report", "one HTML file with charts, from results and comparisons; it needs no network");
+    report->add_option("files", reporting.files, "what `load` or `compare --json` wrote")
+        ->required();
     report->add_option("--out", reporting.out, "the file to write")->required();
 
     compare_words comparing;

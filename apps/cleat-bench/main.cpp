@@ -6,6 +6,7 @@
 #include "load.hpp"
 #include "probe_all.hpp"
 #include "report.hpp"
+#include "report_files.hpp"
 #include "staircase.hpp"
 #include "transfer.hpp"
 
@@ -57,10 +58,10 @@ int run(do_merge const& wish)
 
 int run(do_report const& wish)
 {
-    std::vector<result> results;
+    drawable found;
     for (std::string const& path : wish.files)
-        results.push_back(read_result(path));
-    write_file(wish.out, to_html(results));
+        add_document(found, read_file(path), path);
+    write_file(wish.out, to_html(found.results, found.comparisons));
     fmt::print("written: {}\n", wish.out);
     return EXIT_SUCCESS;
 }

@@ -1,13 +1,17 @@
 // The page is a template (report/) with a block of JSON in it, which the page's script draws. What
 // is thinned out is thinned out here: percentiles to a grid, a long timeline to longer intervals.
 
+#include "curves.hpp"
 #include "json.hpp"
 #include "report.hpp"
+#include "report_compare.hpp"
 #include "report_page.hpp"
 #include "times.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <string_view>
@@ -18,47 +22,6 @@ namespace {
 
 // As many as a screen shows; a page of several results stays small.
 constexpr std::size_t timeline_points_max = 300;
-constexpr std::size_t curve_points_max = 200;
-
-// grid_for gives the points of all percentile curves as 1/(1-p): from 1 to just beyond count, as
-// many in each power of ten.
-std::vector<double> grid_for(std::uint64_t count)
-{
-    static constexpr std::array steps{1.0, 1.1, 1.25, 1.4, 1.6, 1.8, 2.0, 2.25, 2.5, 2.8,
-                                      3.2, 3.6, 4.0,  4.5, 5.0, 5.6, 6.3, 7.0,  8.0, 9.0};
-    auto const most = static_cast<double>(count);
-    double const decades = count == 0 ? 0 : std::floor(std::log10(most)) + 1;
-    std::size_t const stride =
-        (decades + 1) * steps.size() > static_cast<double>(curve_points_max) ? 2 : 1;
-    std::vector<double> grid;
-    for (double decade = 1; grid.size() < curve_points_max; decade *= 10)
-        for (std::size_t i = 0; i < steps.size(); i += stride) {
-            grid.push_back(decade * steps[i]);
-            if (grid.back() > most)
-                return grid;
-        }
-    return grid;
-}
-
-// curve_of reads the grid's percentiles: the same values as histogram::percentile, in one pass. The
-// last is the maximum.
-json::array curve_of(latency const& of, std::vector<double> const& grid)
-{
-    json::array curve;
-    auto const all = static_cast<double>(of.count());
-    std::uint64_t counted = 0;
-    std::size_t next = 0;
-    of.for_each_bucket([&](histogram::bucket const& b) {
-        counted += b.count;
-        // A percentile is reached with as many values as it has below it, and with one at least.
-        while (next != grid.size() && (next == 0 || grid[next - 1] <= all) &&
-               std::max(1.0, std::ceil(all - all / grid[next])) <= static_cast<double>(counted)) {
-            curve.push_back(std::min(b.highest, of.max()));
-            ++next;
-        }
-    });
-    return curve;
-}
 
 json::object in_json(
     std::string_view key, std::string_view name, latency const& of, std::vector<double> const& grid)
@@ -269,12 +232,30 @@ std::string escaped_text(std::string_view text)
     return found;
 }
 
-std::string title_of(std::vector<result> const& results)
+std::string title_of(
+    std::vector<result> const& results, std::vector<json::value> const& comparisons)
 {
-    if (results.size() != 1)
-        return std::to_string(results.size()) + " results - cleat-bench";
+    if (results.size() + comparisons.size() != 1)
+        return fmt::format("{} results - cleat-bench", results.size() + comparisons.size());
+    if (!comparisons.empty())
+        return fmt::format(
+            "{} compared - cleat-bench", fmt::join(servers_of(comparisons.front()), ", "));
     result const& only = results.front();
     return (only.name.empty() ? only.target : only.name) + " - cleat-bench";
+}
+
+// What comes later uses what comes before.
+std::string script()
+{
+    std::string found;
+    for (std::string_view const file :
+         {report_page::units(), report_page::results(), report_page::elements(),
+          report_page::axes(), report_page::charts(), report_page::summary(), report_page::single(),
+          report_page::comparison(), report_page::judged(), report_page::spread(),
+          report_page::workload(), report_page::trials(), report_page::matrix(),
+          report_page::setting(), report_page::placement()})
+        found += file;
+    return found;
 }
 
 using part = std::pair<std::string_view, std::string_view>;
@@ -304,28 +285,34 @@ std::string filled(std::string_view page, std::vector<part> const& parts)
 
 std::string to_html(std::vector<result> const& results)
 {
-    std::vector<double> const grid = grid_for(most_values(results));
+    return to_html(results, {});
+}
+
+std::string to_html(std::vector<result> const& results, std::vector<json::value> const& comparisons)
+{
+    std::uint64_t most = most_values(results);
+    for (json::value const& each : comparisons)
+        most = std::max(most, most_values(each));
+    std::vector<double> const grid = grid_for(most);
     json::array drawn;
     for (result const& each : results)
         drawn.push_back(in_json(each, grid));
+    json::array compared;
+    for (json::value const& each : comparisons)
+        compared.push_back(page_of(each, grid));
     std::string const data = escaped_json(json::serialize(json::object{
         {"version", CLEAT_VERSION},
         {"grid", json::array(grid.begin(), grid.end())},
         {"results", std::move(drawn)},
+        {"comparisons", std::move(compared)},
     }));
-    std::string script;
-    for (std::string_view const file :
-         {report_page::units(), report_page::results(), report_page::elements(),
-          report_page::axes(), report_page::charts(), report_page::summary(), report_page::single(),
-          report_page::comparison(), report_page::placement()})
-        script += file;
     return filled(
         report_page::page(), {
-                                 {"title", escaped_text(title_of(results))},
+                                 {"title", escaped_text(title_of(results, comparisons))},
                                  {"style", report_page::style()},
                                  {"results", data},
                                  {"chart_js", report_page::chart_js()},
-                                 {"script", script},
+                                 {"script", script()},
                              });
 }
 

@@ -113,20 +113,6 @@ std::vector<fact> facts(json::value const& from)
     return found;
 }
 
-void read(json::value const& from, latency& into)
-{
-    if (!add_log(from.at("hdr").as_string(), into) || into.count() != number(from.at("count")))
-        throw std::runtime_error{"a histogram is damaged, or not of cleat-bench"};
-    if (into.count() != 0)
-        into.restore({
-            .min = number(from.at("min_ns")),
-            .max = number(from.at("max_ns")),
-            .sum_low = number(from.at("sum_ns").at(1)),
-            .sum_high = number(from.at("sum_ns").at(0)),
-            .beyond_max = number(from.at("beyond_max")),
-        });
-}
-
 void read(json::value const& from, tally& into)
 {
     into.attempts = number(from.at("attempts"));
@@ -172,6 +158,20 @@ void read(json::value const& from, tally& into)
 }
 
 } // namespace
+
+void read(json::value const& from, latency& into)
+{
+    if (!add_log(from.at("hdr").as_string(), into) || into.count() != number(from.at("count")))
+        throw std::runtime_error{"a histogram is damaged, or not of cleat-bench"};
+    if (into.count() != 0)
+        into.restore({
+            .min = number(from.at("min_ns")),
+            .max = number(from.at("max_ns")),
+            .sum_low = number(from.at("sum_ns").at(1)),
+            .sum_high = number(from.at("sum_ns").at(0)),
+            .beyond_max = number(from.at("beyond_max")),
+        });
+}
 
 json::object document_of(result const& of)
 {

@@ -13,6 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "program"))
 
+import browser
 import program
 from certificates import Workshop
 from deadlines import DEADLINE
@@ -92,6 +93,14 @@ def bench(tmp_path: Path) -> Bench:
 @pytest.fixture(scope="session")
 def certs(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     return Workshop(tmp_path_factory.mktemp("certs"))
+
+
+@pytest.fixture(scope="module")
+def shown() -> Iterator[browser.Browser]:
+    """shown is a browser, for pages of reports."""
+    running = browser.Browser()
+    yield running
+    running.close()
 
 
 @pytest.fixture

@@ -209,13 +209,30 @@ def test_several_workers_are_pinned(bench):
         assert "worker_cpu_affinity auto " in found.server("nginx")["config"]
 
 
+def data_of(page: str) -> dict:
+    """data_of a report. A figure that was read back from text may differ in its last bit."""
+    data = re.search(r'id="results">(.*?)</script>', page).group(1)
+    return json.loads(data, parse_float=lambda digits: float(f"{float(digits):.9g}"))
+
+
 def test_a_report_is_written(bench):
     page = bench.folder / "report.html"
-    Compared(
+    found = Compared(
         bench, "--servers", "cleat", "--rounds", 1, "--html", page, "--scenario",
         tiny(bench.folder),
     )
-    assert page.read_text().lower().startswith("<!doctype html>")
+    text = page.read_text()
+    assert text.lower().startswith("<!doctype html>")
+    shown = data_of(text)
+    (compared,) = shown["comparisons"]
+    (server,) = compared["trials"][0]["servers"]
+    assert server["medians"] == pytest.approx(found.server("cleat")["medians"])
+    assert server["curve"] and server["counts"]["attempts"] == 20
+    # The same comes of the document, later.
+    again = bench.folder / "again.html"
+    ran = bench.run("report", bench.folder / "compared.json", "--out", again)
+    assert ran.returncode == 0, ran.stderr
+    assert data_of(again.read_text()) == shown
 
 
 def test_a_peer_that_is_missing_is_left_out(bench, monkeypatch):

@@ -3,18 +3,17 @@
 CLEAT_BENCH is the program; `cleat-bench report A.json B.json --out report.html` makes the page.
 """
 
-import json
 import os
-import re
 import subprocess
 from pathlib import Path
-from typing import Callable, Iterator
+from typing import Callable
 
 import pytest
 
 import browser
 from deadlines import eventually
 from load_results import Facts, load_result, write
+from pages import PAPER, SCREENS, check, is_dark, words
 
 pytestmark = pytest.mark.skipif(bool(browser.missing()), reason=browser.missing())
 
@@ -45,46 +44,6 @@ CASES: dict[str, list[Facts]] = {
     "ten": [load_result(name=f"number {n}", seconds=5, seed=n) for n in range(10)],
 }
 CHARTS = {"nothing ok": 1, "empty": 0, "several": 3 + 3 * 3, "ten": 3 + 10 * 3}
-SCREENS = {"desk": (1200, False), "desk, dark": (1200, True), "phone": (360, False)}
-SCREENS["phone, dark"] = (360, True)
-
-# Says of every canvas how many colours it has; an empty one has a single one, or no size at all.
-COLOURS = """
-return [...document.querySelectorAll('canvas')].map((canvas) => {
-    if (!Chart.getChart(canvas) || !canvas.width || !canvas.height) return 0;
-    const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-    return new Set(new Uint32Array(pixels.buffer)).size;
-});
-"""
-PAPER = "return getComputedStyle(document.body).backgroundColor"
-# The contrast, as WCAG defines it, of all words with what is behind them; the lowest.
-CONTRAST = """
-const light = (colour) => {
-    const parts = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255);
-    const linear = parts.map((p) => (p <= 0.04045 ? p / 12.92 : ((p + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
-};
-const behind = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-        const found = getComputedStyle(at).backgroundColor;
-        if (found !== 'rgba(0, 0, 0, 0)') return found;
-    }
-    return 'rgb(255, 255, 255)';
-};
-const words = [...document.querySelectorAll('main *')].filter((element) =>
-    [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
-return Math.min(...words.map((element) => {
-    const pair = [light(getComputedStyle(element).color), light(behind(element))];
-    return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
-}));
-"""
-
-
-@pytest.fixture(scope="module")
-def shown() -> Iterator[browser.Browser]:
-    running = browser.Browser()
-    yield running
-    running.close()
 
 
 @pytest.fixture(scope="module")
@@ -107,33 +66,12 @@ def pages(report: Callable[..., Path]) -> dict[str, Path]:
     return {case: report(*results) for case, results in CASES.items()}
 
 
-def words(shown: browser.Browser, selector: str = "main") -> str:
-    return str(shown.run(f"return document.querySelector({json.dumps(selector)}).innerText"))
-
-
-def is_dark(colour: object) -> bool:
-    return sum(map(int, re.findall(r"\d+", str(colour)))) < 3 * 64
-
-
 @pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("case", CASES)
 def test_every_report_is_drawn_on_every_screen(
     shown: browser.Browser, pages: dict[str, Path], case: str, screen: str
 ) -> None:
-    width, dark = SCREENS[screen]
-    shown.show(width, dark=dark)
-    shown.open(pages[case])
-
-    assert shown.log("browser") == []
-    assert shown.requests() == [pages[case].as_uri()]
-
-    colours = shown.run(COLOURS)
-    assert len(colours) == CHARTS.get(case, 3)
-    assert all(count > 10 for count in colours), colours
-
-    assert shown.run("return document.documentElement.scrollWidth") <= width
-    assert shown.run(CONTRAST) >= 4.5
-    assert is_dark(shown.run(PAPER)) == dark
+    check(shown, pages[case], screen, CHARTS.get(case, 3))
 
 
 def test_a_limit_of_the_generator_is_said_before_any_figure(

@@ -1,5 +1,5 @@
 #include "compare/compare.hpp"
-#include "compare/figures.hpp"
+#include "compare/figures_json.hpp"
 #include "compare/measure.hpp"
 #include "environment.hpp"
 #include "load.hpp"
@@ -352,7 +352,7 @@ bool write_all(comparison const& told, do_compare const& wish)
         if (!wish.json.empty())
             write_file(wish.json, to_json(told));
         if (!wish.html.empty())
-            write_file(wish.html, to_html(representatives(told)));
+            write_file(wish.html, to_html({}, {document_of(told)}));
         return true;
     } catch (std::runtime_error const& e) {
         fmt::print(stderr, "cleat-bench: {}\n", e.what());

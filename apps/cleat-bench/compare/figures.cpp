@@ -1,7 +1,5 @@
 #include "compare/figures.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace cleat::bench {
@@ -72,30 +70,6 @@ std::string choose_base(trial const& of, std::string const& asked)
         return asked;
     auto const first = std::ranges::find_if(of.servers, &contender::measured);
     return first == of.servers.end() ? "" : first->name;
-}
-
-std::vector<result> representatives(comparison const& of)
-{
-    std::vector<result> found;
-    for (trial const& each : of.trials) {
-        if (each.what.kind == activity::idle)
-            continue;
-        for (contender const& server : each.servers) {
-            std::vector<round_figures const*> rounds;
-            for (std::optional<round_figures> const& one : server.rounds)
-                if (one && (*one)[metric::cpu])
-                    rounds.push_back(&*one);
-            if (rounds.empty())
-                continue;
-            std::ranges::sort(
-                rounds, {}, [](round_figures const* one) { return *(*one)[metric::cpu]; });
-            found.push_back(rounds[(rounds.size() - 1) / 2]->load);
-            found.back().name = of.trials.size() == 1
-                                    ? server.name
-                                    : fmt::format("{}: {}", each.what.name, server.name);
-        }
-    }
-    return found;
 }
 
 } // namespace cleat::bench

@@ -125,8 +125,4 @@ struct comparison
 /// to_json has everything: each round's figures with the generator's whole result.
 [[nodiscard]] std::string to_json(comparison const& of);
 
-/// representatives are results of `load`, one for each server and scenario: the round with the
-/// median CPU for an operation, named after both. For reports that draw results.
-[[nodiscard]] std::vector<result> representatives(comparison const& of);
-
 } // namespace cleat::bench

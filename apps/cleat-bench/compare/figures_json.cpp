@@ -1,8 +1,7 @@
 // The document of a comparison, version 1: {"cleat_bench": 1, "kind": "compare", ...}. What is null
 // was not measured.
 
-#include "compare/figures.hpp"
-#include "json.hpp"
+#include "compare/figures_json.hpp"
 #include "result_json.hpp"
 #include "times.hpp"
 
@@ -158,12 +157,12 @@ json::array in_json(std::vector<int> const& numbers)
 
 } // namespace
 
-std::string to_json(comparison const& of)
+json::object document_of(comparison const& of)
 {
     json::array trials;
     for (trial const& each : of.trials)
         trials.push_back(in_json(each));
-    json::object const document{
+    return {
         {"cleat_bench", document_version},
         {"kind", "compare"},
         {"command", of.command},
@@ -178,7 +177,11 @@ std::string to_json(comparison const& of)
         {"absent", in_json(of.absent)},
         {"trials", std::move(trials)},
     };
-    return json::serialize(document) + '\n';
+}
+
+std::string to_json(comparison const& of)
+{
+    return json::serialize(document_of(of)) + '\n';
 }
 
 } // namespace cleat::bench

@@ -1,4 +1,4 @@
-// What is said about figures: tables, remarks, the round that stands for the others.
+// What is said about figures: tables, remarks, the document.
 
 #include "compare/figures.hpp"
 #include "json.hpp"
@@ -110,14 +110,6 @@ TEST_CASE("JSON has each round, the medians, and the verdicts")
     CHECK(nginx.at("ratios").at("cpu_ns").at("verdict") == "more");
     CHECK(nginx.at("ratios").at("p99_ns").at("verdict") == "no difference shown");
     CHECK(read.at("trials").at(0).at("servers").at(0).at("ratios").as_object().empty());
-}
-
-TEST_CASE("the round in the middle stands for a server where one has to")
-{
-    std::vector<result> const found = representatives(three_servers());
-    REQUIRE(found.size() == 3);
-    CHECK(found[0].name == "cleat");
-    CHECK(found[0].target.starts_with("150"));
 }
 
 } // namespace

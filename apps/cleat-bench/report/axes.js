@@ -100,5 +100,30 @@ const axes = (() => {
         });
     }
 
-    return { colour, axis, timeAxis, clockAxis, percentileAxis };
+    // A ratio of 2 is as far from 1 as one of a half. Where all are close, steps are even.
+    function ratioTicks(low, high) {
+        if (high / low > 3) return between(low, high);
+        const rough = (high - low) / 5;
+        const step = [0.02, 0.05, 0.1, 0.2, 0.5].find((one) => one >= rough) ?? 1;
+        const found = [];
+        for (let i = Math.ceil(low / step); i * step <= high; ++i)
+            found.push(Number((i * step).toFixed(2)));
+        return found;
+    }
+
+    function ratioAxis(title, values) {
+        const low = Math.min(0.92, ...values.map((value) => value * 0.96));
+        const high = Math.max(1.08, ...values.map((value) => value * 1.04));
+        return axis(title, {
+            type: 'logarithmic',
+            min: low,
+            max: high,
+            afterBuildTicks(scale) {
+                scale.ticks = ratioTicks(low, high).map((value) => ({ value }));
+            },
+            ticks: { callback: (value) => String(value) },
+        });
+    }
+
+    return { colour, axis, ratioAxis, timeAxis, clockAxis, percentileAxis };
 })();

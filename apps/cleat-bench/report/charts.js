@@ -1,4 +1,4 @@
-// charts: what every chart here has in common, and the four kinds that there are. A chart is made
+// charts: what every chart here has in common, and the kinds that a result has. A chart is made
 // anew when the colours change, for paper, or by a choice beside it; it never moves by itself.
 const charts = (() => {
     const { colour, axis, timeAxis, clockAxis, percentileAxis } = axes;
@@ -14,7 +14,8 @@ const charts = (() => {
     };
     const dashes = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 
-    const nameOf = (number) => `--c${(number % 7) + 1}`;
+    const paints = 8;
+    const nameOf = (number) => `--c${(number % paints) + 1}`;
     const faint = (hex, alpha) =>
         hex +
         Math.round(alpha * 255)
@@ -298,5 +299,19 @@ const charts = (() => {
         again();
     });
 
-    return { rates, responseTimes, percentiles, bars, stages, dashes, nameOf };
+    // dashOf tells lines apart that would have the same colour, and neighbours by more than that.
+    const dashOf = (number) => dashes[(number + Math.floor(number / paints)) % dashes.length];
+
+    return {
+        draw,
+        options,
+        faint,
+        rates,
+        responseTimes,
+        percentiles,
+        bars,
+        stages,
+        dashOf,
+        nameOf,
+    };
 })();

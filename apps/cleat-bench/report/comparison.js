@@ -162,7 +162,7 @@ const comparison = (() => {
                 .map((of, i) => ({
                     label: labels[i],
                     colour: charts.nameOf(i),
-                    dash: charts.dashes[(i + Math.floor(i / 7)) % 4],
+                    dash: charts.dashOf(i),
                     curve: latencyOf(of, key).curve,
                 }))
                 .filter((one) => one.curve.length !== 0);

@@ -17,6 +17,12 @@ const elements = (() => {
     const text = (...sentences) => el('p', {}, sentences.join(' '));
     const note = (...sentences) => el('p', { class: 'note' }, sentences.join(' '));
 
+    // Whoever gives a cell has made it as it is to be.
+    const column = (head, align) =>
+        head instanceof HTMLTableCellElement
+            ? head
+            : el('th', { scope: 'col', class: align }, head);
+
     function table(kind, columns, rows, textual = []) {
         const align = (i) => (textual.includes(i) ? 'text' : null);
         return el(
@@ -31,7 +37,7 @@ const elements = (() => {
                     el(
                         'tr',
                         {},
-                        columns.map((text, i) => el('th', { scope: 'col', class: align(i) }, text)),
+                        columns.map((head, i) => column(head, align(i))),
                     ),
                 ),
                 el(
@@ -59,6 +65,44 @@ const elements = (() => {
             'Each step to the right is one nine more. Response counts from the intended start',
             'where a rate was asked for, so a stall shows in all that it delayed.',
         );
+
+    function factList(facts) {
+        return el(
+            'dl',
+            { class: 'facts' },
+            facts.map(([name, value]) =>
+                value === ''
+                    ? el('dt', { class: 'heading' }, name)
+                    : [el('dt', {}, name), el('dd', {}, value)],
+            ),
+        );
+    }
+
+    // copy works on pages from disk too, where some browsers have no clipboard for scripts.
+    async function copy(text, button, from) {
+        let done = true;
+        try {
+            await navigator.clipboard.writeText(text);
+        } catch {
+            getSelection().selectAllChildren(from);
+            done = document.execCommand('copy');
+        }
+        button.textContent = done ? 'Copied' : 'Selected';
+        setTimeout(() => {
+            button.textContent = 'Copy';
+        }, 2000);
+    }
+
+    // command is text to be taken along: a command line, or a configuration.
+    function command(line) {
+        const pre = el('pre', {}, line);
+        const button = el(
+            'button',
+            { type: 'button', click: () => copy(line, button, pre) },
+            'Copy',
+        );
+        return el('div', { class: 'command' }, pre, button);
+    }
 
     // choice is a row of buttons of which one is pressed.
     function choice(name, options, chosen, act) {
@@ -128,5 +172,18 @@ const elements = (() => {
     // drawCharts comes when the canvases are on the page.
     const drawCharts = () => later.splice(0).forEach((make) => make());
 
-    return { el, part, text, note, curveNote, table, choice, figure, scaled, drawCharts };
+    return {
+        el,
+        part,
+        text,
+        note,
+        curveNote,
+        table,
+        factList,
+        command,
+        choice,
+        figure,
+        scaled,
+        drawCharts,
+    };
 })();

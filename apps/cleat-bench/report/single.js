@@ -1,6 +1,6 @@
 // single: all of one result.
 const single = (() => {
-    const { el, part, note, table, figure, scaled } = elements;
+    const { el, part, note, table, figure, scaled, factList, command } = elements;
     const { latencyOf, serverCpu, generatorCpu } = results;
 
     // The bar is the share of all failures, which a table of few failures shows as well.
@@ -161,18 +161,6 @@ const single = (() => {
         );
     }
 
-    function factList(facts) {
-        return el(
-            'dl',
-            { class: 'facts' },
-            facts.map(([name, value]) =>
-                value === ''
-                    ? el('dt', { class: 'heading' }, name)
-                    : [el('dt', {}, name), el('dd', {}, value)],
-            ),
-        );
-    }
-
     const cpuOf = (each, all) =>
         `${units.timeOr(each)} for each transaction, ${units.time(all)} in all`;
 
@@ -210,36 +198,13 @@ const single = (() => {
         );
     }
 
-    // copy works on pages from disk too, where some browsers have no clipboard for scripts.
-    async function copy(text, button, from) {
-        let done = true;
-        try {
-            await navigator.clipboard.writeText(text);
-        } catch {
-            getSelection().selectAllChildren(from);
-            done = document.execCommand('copy');
-        }
-        button.textContent = done ? 'Copied' : 'Selected';
-        setTimeout(() => {
-            button.textContent = 'Copy';
-        }, 2000);
-    }
-
     function commands(of) {
         // The result of several generators has a command line for each.
         const lines = of.command.split(/\n(?=\S*cleat-bench\b)/).filter((line) => line !== '');
         if (lines.length === 0) return null;
         return part(
             lines.length === 1 ? 'The command' : 'The commands',
-            lines.map((line) => {
-                const pre = el('pre', {}, line);
-                const button = el(
-                    'button',
-                    { type: 'button', click: () => copy(line, button, pre) },
-                    'Copy',
-                );
-                return el('div', { class: 'command' }, pre, button);
-            }),
+            lines.map(command),
         );
     }
 

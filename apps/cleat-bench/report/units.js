@@ -37,6 +37,12 @@ const units = (() => {
         return [three(value / factor), unit];
     }
 
+    function ticked(value, scale) {
+        let [unit, factor] = scale[0];
+        for (const [name, size] of scale) if (value >= size) [unit, factor] = [name, size];
+        return value === 0 ? '0' : `${Number((value / factor).toPrecision(4))}\u00a0${unit}`;
+    }
+
     const joined = ([number, unit]) => `${number}\u00a0${unit}`;
     const count = (value) => grouped(String(Math.round(value)));
 
@@ -49,15 +55,14 @@ const units = (() => {
             if (Math.abs(value) >= 1e4) return `${Number((value / 1e3).toPrecision(6))}\u00a0k`;
             return grouped(String(Number(value.toPrecision(6))));
         },
-        timeTick(ns) {
-            let [unit, factor] = steps[0];
-            for (const [name, size] of steps) if (ns >= size) [unit, factor] = [name, size];
-            return ns === 0 ? '0' : `${Number((ns / factor).toPrecision(4))}\u00a0${unit}`;
-        },
+        timeTick: (ns) => ticked(ns, steps),
+        bytesTick: (n) => ticked(n, sizes),
         timeParts: (ns) => scaled(ns, steps),
         time: (ns) => joined(scaled(ns, steps)),
         timeOr: (ns) => (ns === null ? '–' : joined(scaled(ns, steps))),
         bytes: (n) => joined(scaled(n, sizes)),
+        // times is a ratio: 0.98, 2.22, 11.6.
+        times: (value) => (value < 10 ? value.toFixed(2) : three(value)),
         rate: (value) => (value >= 1000 ? count(value) : three(value)),
         // share is a part of a whole in percent. What is not nothing does not become 0 %, and what
         // is not all does not become 100 %.

@@ -1,0 +1,137 @@
+// judged: what is read from documents of `compare`: what servers are judged by, how each did, and
+// the colour that it keeps through all scenarios.
+const judged = (() => {
+    const { el } = elements;
+    const { comparisons } = results;
+
+    const metrics = ['rate', 'p50_ns', 'p99_ns', 'cpu_ns', 'memory_bytes'];
+    const isIdle = (trial) => trial.scenario.kind === 'idle';
+    const moves = (trial) => trial.scenario.kind.startsWith('transfer');
+
+    const numbers = new Map();
+    for (const { trials, versions, absent } of comparisons)
+        for (const name of [
+            ...versions.map(([name]) => name),
+            ...trials.flatMap((trial) => trial.servers.map((server) => server.name)),
+            ...absent.map(([name]) => name),
+        ])
+            if (!numbers.has(name)) numbers.set(name, numbers.size);
+    const paint = (name) => charts.nameOf(numbers.get(name));
+    const swatch = (name) => el('span', { class: 'swatch', '--swatch': `var(${paint(name)})` });
+
+    // titled names a metric as it is in one scenario.
+    function titled(metric, trial) {
+        if (metric === 'cpu_ns') return `CPU per ${trial.scenario.operation}`;
+        if (metric === 'memory_bytes') return isIdle(trial) ? 'memory per connection' : 'memory';
+        return { rate: moves(trial) ? 'moved' : 'rate', p50_ns: 'p50', p99_ns: 'p99' }[metric];
+    }
+
+    // cost is what servers are judged by: less of it is better.
+    const cost = (trial) =>
+        trial.judged === 'p99_ns' ? 'p99 of the response' : titled(trial.judged, trial);
+
+    function shown(metric, value, trial) {
+        if (value === null) return '–';
+        if (metric === 'memory_bytes') return units.bytes(value);
+        if (metric !== 'rate') return units.time(value);
+        return `${moves(trial) ? units.bytes(value) : units.rate(value)}/s`;
+    }
+
+    const ticks = (metric) => (metric === 'memory_bytes' ? units.bytesTick : units.timeTick);
+
+    const wasMeasured = (server) => server.rounds.some((round) => round !== null);
+    const baseOf = (trial) => trial.servers.find((server) => server.name === trial.base) ?? null;
+
+    // values of a metric, a round each; null where there is none.
+    const values = (server, metric) => server.rounds.map((round) => round?.[metric] ?? null);
+
+    // range of what there is, which is at least one value.
+    function range(server, metric) {
+        const found = values(server, metric).filter((value) => value !== null);
+        return [Math.min(...found), Math.max(...found)];
+    }
+
+    // ratios to another server, each within a round, because machines drift.
+    function ratios(server, base, metric) {
+        const below = values(base, metric);
+        return values(server, metric).map((value, i) =>
+            value !== null && below[i] ? value / below[i] : null,
+        );
+    }
+
+    function isLevel(server, best, metric) {
+        const found = ratios(server, best, metric).filter((ratio) => ratio !== null);
+        return found.length > 1 && Math.min(...found) <= 1 && Math.max(...found) >= 1;
+    }
+
+    // leaders are those whose cost is the lowest, and those that are not told apart from it.
+    function leaders(trial) {
+        const metric = trial.judged;
+        const ran = trial.servers.filter(
+            (server) => server.left_out === null && server.medians[metric] !== null,
+        );
+        if (ran.length < 2) return [];
+        const best = ran.reduce((a, b) => (b.medians[metric] < a.medians[metric] ? b : a));
+        return ran.filter((server) => server === best || isLevel(server, best, metric));
+    }
+
+    // praise is what is said of a leader; nothing of others.
+    function praise(server, trial) {
+        const found = leaders(trial);
+        if (!found.includes(server)) return null;
+        if (values(server, trial.judged).filter((value) => value !== null).length < 2)
+            return 'lowest';
+        return found.length === 1 ? 'best' : 'among the best';
+    }
+
+    // Not by colour alone: each verdict has its sign.
+    const signs = {
+        more: ['▲', 'more in every round'],
+        less: ['▼', 'less in every round'],
+        'no difference shown': ['≈', 'no difference shown'],
+        'one round': ['', ''],
+    };
+    const legend =
+        '▲ more in every round, ▼ less in every round, ≈ no difference shown: the spread ' +
+        'includes 1.';
+
+    // isGood: less of it is better, except of what is done in a second.
+    const isGood = (metric, verdict) => (verdict === 'less') !== (metric === 'rate');
+    const isPale = (verdict) => verdict === 'no difference shown' || verdict === 'one round';
+    const tone = (metric, verdict) =>
+        isPale(verdict) ? 'pale' : isGood(metric, verdict) ? 'better' : 'worse';
+
+    // sign and times of a ratio, for a cell.
+    function said(ratio) {
+        const [sign, words] = signs[ratio.verdict];
+        return [
+            sign ? el('span', { class: 'sign', role: 'img', 'aria-label': words }, sign) : null,
+            `${units.times(ratio.median)}×`,
+        ];
+    }
+
+    const spread = ({ min, max }) => `${units.times(min)} to ${units.times(max)}`;
+
+    return {
+        metrics,
+        isIdle,
+        moves,
+        paint,
+        numberOf: (name) => numbers.get(name),
+        swatch,
+        titled,
+        cost,
+        shown,
+        ticks,
+        wasMeasured,
+        baseOf,
+        range,
+        ratios,
+        praise,
+        tone,
+        isPale,
+        said,
+        legend,
+        spread,
+    };
+})();

@@ -1,0 +1,57 @@
+// workload: what a scenario does to every server, in words.
+const workload = (() => {
+    const { el } = elements;
+
+    function conditions(scenario) {
+        const suite =
+            (scenario.tls === '1.2' ? scenario.ciphers : scenario.ciphersuites) || 'AES-128-GCM';
+        return `TLS ${scenario.tls}, ${scenario.groups}, ${suite}, certificate ${scenario.key}`;
+    }
+
+    function pace({ arrivals, connections }) {
+        if (arrivals === null) return `${units.count(connections)} at a time`;
+        const rate = arrivals.rate === null ? '' : ` at ${units.rate(arrivals.rate)}/s`;
+        const weakest = arrivals.weakest === null ? '' : ` (${arrivals.weakest})`;
+        const share =
+            arrivals.share === null
+                ? ''
+                : `, ${units.round(arrivals.share)} of what the weakest${weakest} can do`;
+        return `Connections begin${rate}${share}`;
+    }
+
+    function work(scenario) {
+        const { kind, transactions, messages, bytes, warm_up, answer, reuse } = scenario;
+        const before = warm_up ? `, after ${units.count(warm_up)} that do not count` : '';
+        if (kind === 'transfer-down')
+            return `${units.count(messages)} messages of ${units.bytes(bytes)} down${before}`;
+        if (kind === 'transfer-up')
+            return `${units.count(messages)} messages of ${units.bytes(bytes)} up${before}`;
+        if (kind === 'idle') return 'connections that shake hands, and say nothing';
+        const way = scenario.session_ids ? 'session ID' : 'ticket';
+        const sessions =
+            reuse > 1
+                ? `; a session serves ${units.count(reuse)} connections, ` +
+                  `the first by a full handshake and the others by its ${way}`
+                : '';
+        return (
+            `${units.count(transactions)} connections, each with a request and an answer of ` +
+            `${units.bytes(answer)}${before}${sessions}`
+        );
+    }
+
+    function facts(scenario) {
+        return el(
+            'div',
+            { class: 'done' },
+            el('p', {}, `${pace(scenario)}: ${work(scenario)}. ${conditions(scenario)}.`),
+            el(
+                'details',
+                {},
+                el('summary', {}, `The scenario’s file, ${scenario.name}.scenario`),
+                elements.command(scenario.text.trimEnd()),
+            ),
+        );
+    }
+
+    return { facts };
+})();
