@@ -74,6 +74,11 @@ void attempt::shaken(tls::handshake_info const& agreed, bool offered)
     (agreed.resumed ? counts_.tls_resumed : counts_.tls).record(ns(clock::now() - connected_));
     ++(agreed.resumed ? counts_.resumed : counts_.full);
     counts_.offered += offered ? 1 : 0;
+    if (counts_.early && agreed.early != tls::early_data::not_offered) {
+        ++counts_.early->offered;
+        ++(agreed.early == tls::early_data::accepted ? counts_.early->accepted
+                                                     : counts_.early->rejected);
+    }
     counts_.agree(agreed.version, agreed.cipher, agreed.group);
 }
 
@@ -82,9 +87,9 @@ void attempt::asks_again()
     begin_transaction(clock::now());
 }
 
-void attempt::asking(std::size_t bytes)
+void attempt::asking(std::size_t bytes, bool early)
 {
-    asking_ = clock::now();
+    asking_ = early ? connected_ : clock::now();
     first_byte_ = false;
     stage_ = stage::answer;
     counts_.bytes_up += counted_ ? bytes : 0;

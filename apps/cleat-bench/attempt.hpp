@@ -32,7 +32,8 @@ public:
     /// asks_again begins another transaction. The first one's response counts from its intended
     /// start, another's from here.
     void asks_again();
-    void asking(std::size_t bytes);
+    /// asking begins a request. One that was accepted as early data has begun with the ClientHello.
+    void asking(std::size_t bytes, bool early = false);
     void received(std::size_t bytes);
     void answered();
 

@@ -66,6 +66,8 @@ generator::generator(net::worker& on, load_spec const& use, share mine)
 {
     task_node::finish = on_turn;
     counts_.interval_length = use.interval;
+    if (use.early_data)
+        counts_.early.emplace();
     std::vector<weighted_name> names = use.names;
     if (names.empty())
         names.push_back({use.tls.server_name, 1});

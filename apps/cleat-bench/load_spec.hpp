@@ -99,6 +99,7 @@ struct load_spec
     std::chrono::nanoseconds warm_up{};        ///< What begins in it is done, and not counted.
     std::optional<std::uint64_t> transactions; ///< Ends the load too.
     bench::reuse reuse;
+    bool early_data = false; ///< The first request is 0-RTT data, where a session allows it.
     bool hold = false; ///< Connections stay open after their last answer, until the run is ended.
     ending end = ending::fin;
     bench::timeouts timeouts;

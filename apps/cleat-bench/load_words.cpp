@@ -227,7 +227,11 @@ void load_words::add_tls(CLI::App& app)
         ->check(CLI::Range(0.0, 1.0));
     app.add_flag("--session-ids", session_ids, "resume by session ID, not by ticket (TLS 1.2)")
         ->group(how);
-    app.add_flag("--early-data", early_data, "send the request as 0-RTT data")->group(how);
+    app.add_flag(
+           "--early-data", early_data,
+           "a resumed connection sends its first request as 0-RTT data (TLS 1.3); add --reuse or "
+           "--resume-ratio")
+        ->group(how);
 }
 
 void load_words::add_exchange(CLI::App& app)
@@ -404,20 +408,32 @@ void load_words::make_tls(do_load& wish) const
     } else if (!key.empty()) {
         refuse("--key: has no effect without --cert");
     }
-    if (early_data)
-        refuse("--early-data: not built yet; leave it out");
+    wish.asked.emplace_back("TLS", tls);
+    make_reuse(wish);
+}
+
+void load_words::make_reuse(do_load& wish) const
+{
     if (ratio && reuse > 1)
         refuse("--reuse and --resume-ratio: give one of them");
     if (session_ids && tls != "1.2")
         refuse("--session-ids: only TLS 1.2 has them: add --tls 1.2");
     if (session_ids && reuse == 1 && !ratio)
         refuse("--session-ids: say how often with --reuse or --resume-ratio");
-    use.reuse = {reuse, ratio, !session_ids};
-    wish.asked.emplace_back("TLS", tls);
+    if (early_data && tls == "1.2")
+        refuse("--early-data: only TLS 1.3 has it: give --tls 1.3, or leave --tls out");
+    if (early_data && reuse == 1 && !ratio)
+        refuse(
+            "--early-data: only a resumed connection can send it: say how many resume with --reuse "
+            "2 or --resume-ratio 0.9");
+    wish.use.reuse = {reuse, ratio, !session_ids};
+    wish.use.early_data = early_data;
     if (reuse > 1)
         wish.asked.emplace_back("connections per session", std::to_string(reuse));
     if (ratio)
         wish.asked.emplace_back("resume ratio", fmt::format("{}", *ratio));
+    if (early_data)
+        wish.asked.emplace_back("early data", "where a session allows it");
 }
 
 void load_words::make_exchange(do_load& wish) const
@@ -453,7 +469,8 @@ void load_words::make_exchange(do_load& wish) const
         }
         if (!body.empty())
             say.request += fmt::format("Content-Length: {}\r\n", body.size());
-        if (requests == 1 && !keep_alive)
+        // A server that closes behind its answer to early data may never come to give a ticket.
+        if (requests == 1 && !keep_alive && !early_data)
             say.request += "Connection: close\r\n";
         say.request += "\r\n" + body;
         say.head = method == "HEAD";

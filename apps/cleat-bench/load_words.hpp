@@ -89,6 +89,7 @@ private:
     void check_room(load_spec const& use) const;
     void make_target(load_spec& use) const;
     void make_tls(do_load& wish) const;
+    void make_reuse(do_load& wish) const;
     void make_exchange(do_load& wish) const;
 };
 

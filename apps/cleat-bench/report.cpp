@@ -149,6 +149,10 @@ void add_counts(json::object& to, tally const& of)
     to["full"] = of.full;
     to["resumed"] = of.resumed;
     to["offered"] = of.offered;
+    if (of.early)
+        to["early_data"] = fmt::format(
+            "{} offered, {} accepted, {} rejected", of.early->offered, of.early->accepted,
+            of.early->rejected);
     to["agreed"] = std::move(agreed);
     to["bytes_up"] = of.bytes_up;
     to["bytes_down"] = of.bytes_down;

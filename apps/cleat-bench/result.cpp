@@ -65,6 +65,23 @@ verdict judge(result const& of)
     return found;
 }
 
+std::vector<std::string> remarks_on(result const& of)
+{
+    tally const& counts = of.counts;
+    if (!counts.early || counts.early->accepted != 0 || counts.ok == 0)
+        return {};
+    if (counts.offered == 0)
+        return {"no early data was sent: the server gave no session to send it with; turn on its "
+                "TLS 1.3 session tickets, or let the run last for more connections"};
+    if (counts.early->offered == 0)
+        return {"no early data was sent: the server's sessions do not allow it; turn it on there "
+                "(nginx: ssl_early_data on), with TLS 1.3"};
+    return {
+        "the server rejected all early data: see that it is on (nginx: ssl_early_data on), that "
+        "all servers behind the address have the same ticket keys, and that --groups begins "
+        "with a group that the server takes"};
+}
+
 result merge(std::vector<result> const& parts)
 {
     if (parts.empty())

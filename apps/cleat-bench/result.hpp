@@ -59,6 +59,9 @@ struct result
 /// judge finds out whether the generator's machine was the limit.
 [[nodiscard]] verdict judge(result const& of);
 
+/// remarks_on tells where the server did not do what was asked of it, and the cure: one line each.
+[[nodiscard]] std::vector<std::string> remarks_on(result const& of);
+
 /// merge adds up the results of several generators that ran at the same time: counts and histograms
 /// exactly, rates asked in sum. Throws std::runtime_error for results that do not fit together.
 [[nodiscard]] result merge(std::vector<result> const& parts);

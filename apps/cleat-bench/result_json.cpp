@@ -24,6 +24,11 @@ json::array in_json(std::vector<fact> const& facts)
     return found;
 }
 
+json::array in_json(std::vector<std::string> const& lines)
+{
+    return json::array(lines.begin(), lines.end()); // With braces it would be of two iterators.
+}
+
 json::object in_json(latency const& of)
 {
     histogram::totals const exact = of.exact();
@@ -69,18 +74,23 @@ json::object in_json(tally const& of)
     timeline["failed"] = std::move(broken);
     timeline["response_sum_ns"] = std::move(response);
     timeline["response_max_ns"] = std::move(longest);
+    json::object handshakes{
+        {"full", of.full},
+        {"resumed", of.resumed},
+        {"offered", of.offered},
+        {"agreed", std::move(agreed)}};
+    if (of.early)
+        handshakes["early_data"] = json::object{
+            {"offered", of.early->offered},
+            {"accepted", of.early->accepted},
+            {"rejected", of.early->rejected}};
     return {
         {"attempts", of.attempts},
         {"ok", of.ok},
         {"failed", of.failed()},
         {"failures", std::move(failed)},
         {"connections", of.connections},
-        {"handshakes",
-         json::object{
-             {"full", of.full},
-             {"resumed", of.resumed},
-             {"offered", of.offered},
-             {"agreed", std::move(agreed)}}},
+        {"handshakes", std::move(handshakes)},
         {"bytes", json::object{{"up", of.bytes_up}, {"down", of.bytes_down}}},
         {"latency",
          json::object{
@@ -131,6 +141,10 @@ void read(json::value const& from, tally& into)
     into.full = number(handshakes.at("full"));
     into.resumed = number(handshakes.at("resumed"));
     into.offered = number(handshakes.at("offered"));
+    if (json::value const* const early = handshakes.as_object().if_contains("early_data"))
+        into.early = {
+            number(early->at("offered")), number(early->at("accepted")),
+            number(early->at("rejected"))};
     for (json::value const& each : handshakes.at("agreed").as_array())
         into.agreed.push_back(
             {text(each.at("version")), text(each.at("cipher")), text(each.at("group")),
@@ -187,8 +201,9 @@ json::object document_of(result const& of)
         {"asked", in_json(of.asked)},
         {"rate", of.rate()},
         {"client_limited", of.verdict.client_limited()},
-        {"limits", json::array(of.verdict.limits.begin(), of.verdict.limits.end())},
-        {"cures", json::array(of.verdict.cures.begin(), of.verdict.cures.end())},
+        {"limits", in_json(of.verdict.limits)},
+        {"cures", in_json(of.verdict.cures)},
+        {"remarks", in_json(remarks_on(of))},
         {"environment", in_json(of.environment)},
     };
     if (of.rate_asked)

@@ -113,6 +113,42 @@ TEST_CASE("results add up exactly, and a later one is later on the timeline")
     CHECK_THROWS_AS(static_cast<void>(merge({})), std::runtime_error);
 }
 
+TEST_CASE("early data is told where it was asked for, and adds up")
+{
+    result const without = example(1);
+    CHECK(to_json(without).find("early_data") == std::string::npos);
+    CHECK(remarks_on(without).empty());
+
+    result with = example(2);
+    with.counts.offered = 30;
+    with.counts.early = early_counts{.offered = 25, .accepted = 20, .rejected = 5};
+    std::string const text = to_json(with);
+    CHECK(to_json(from_json(text, "test")) == text);
+    CHECK(to_text(with).find("25 offered, 20 accepted (80.00 %), 5 rejected") != std::string::npos);
+    CHECK(remarks_on(with).empty());
+    for (result const& sum : {merge({with, without, with}), merge({without, with, with})}) {
+        REQUIRE(sum.counts.early);
+        CHECK(sum.counts.early->offered == 50);
+        CHECK(sum.counts.early->accepted == 40);
+        CHECK(sum.counts.early->rejected == 10);
+    }
+}
+
+TEST_CASE("a server that accepts no early data is told of, with the cure")
+{
+    result r = example(1);
+    auto const remark = [&](early_counts early, std::uint64_t sessions) {
+        r.counts.early = early;
+        r.counts.offered = sessions;
+        REQUIRE(remarks_on(r).size() == 1);
+        CHECK(to_text(r).find("NOTE: " + remarks_on(r).front()) != std::string::npos);
+        return remarks_on(r).front();
+    };
+    CHECK(remark({}, 0).find("no session") != std::string::npos);
+    CHECK(remark({}, 9).find("do not allow it") != std::string::npos);
+    CHECK(remark({.offered = 9, .rejected = 9}, 9).find("rejected all") != std::string::npos);
+}
+
 TEST_CASE("the generator says when it was the limit, and what to do")
 {
     result fine = example(1);

@@ -60,6 +60,11 @@ std::string to_text(result const& of)
     for (agreement const& each : counts.agreed)
         fmt::format_to(
             out, "    {} {} {}: {}\n", each.version, each.cipher, each.group, each.count);
+    if (counts.early)
+        fmt::format_to(
+            out, "  early data            {} offered, {} accepted ({:.2f} %), {} rejected\n",
+            counts.early->offered, counts.early->accepted,
+            share_of(counts.early->accepted, counts.early->offered), counts.early->rejected);
     fmt::format_to(
         out, "  bytes                 {} up, {} down ({}/s)\n",
         bytes_in_words(static_cast<double>(counts.bytes_up)),
@@ -90,6 +95,8 @@ std::string to_text(result const& of)
             out, "  server                {} per transaction; {:.2f} cores busy\n",
             in_words(static_cast<double>(of.server->cpu.count()) / done),
             in_seconds(of.server->cpu) / time);
+    for (std::string const& each : remarks_on(of))
+        fmt::format_to(out, "\nNOTE: {}.\n", each);
     for (std::size_t i = 0; i != of.verdict.limits.size(); ++i)
         fmt::format_to(
             out, "\nCLIENT-LIMITED: {}.\n  These figures are not the server's: {}.\n",

@@ -53,6 +53,12 @@ void tally::merge(tally const& other, std::size_t begins_later)
     full += other.full;
     resumed += other.resumed;
     offered += other.offered;
+    if (other.early) {
+        early_counts& sum = early ? *early : early.emplace();
+        sum.offered += other.early->offered;
+        sum.accepted += other.early->accepted;
+        sum.rejected += other.early->rejected;
+    }
     for (agreement const& each : other.agreed) {
         agree(each.version, each.cipher, each.group);
         auto const mine = std::ranges::find_if(agreed, [&](agreement const& a) {

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,14 @@ struct agreement
     std::string cipher;
     std::string group;
     std::uint64_t count = 0;
+};
+
+/// early_counts tell of connections whose ClientHello brought early data (RFC 8446, section 2.3).
+struct early_counts
+{
+    std::uint64_t offered = 0; ///< The sum of the others.
+    std::uint64_t accepted = 0;
+    std::uint64_t rejected = 0; ///< And said again after the handshake.
 };
 
 /// interval is one stretch of the timeline. Attempts count where they were meant to begin, ends
@@ -56,7 +65,8 @@ struct tally
     std::uint64_t connections = 0; ///< That were begun.
     std::uint64_t full = 0;        ///< Handshakes.
     std::uint64_t resumed = 0;
-    std::uint64_t offered = 0; ///< Sessions that were offered, resumed or not.
+    std::uint64_t offered = 0;         ///< Sessions that were offered, resumed or not.
+    std::optional<early_counts> early; ///< Unset: nobody asked for early data.
     std::vector<agreement> agreed;
 
     std::uint64_t bytes_up = 0; ///< Plaintext.
@@ -64,8 +74,9 @@ struct tally
 
     latency tcp;         ///< From the first packet to the connection.
     latency tls;         ///< From there to the end of the handshake, of full handshakes.
-    latency tls_resumed; ///< The same, of resumed ones.
-    latency first_byte;  ///< From the request's first byte to the answer's.
+    latency tls_resumed; ///< The same, of resumed ones, with early data or without.
+    latency first_byte;  ///< From the request's first byte to the answer's. An accepted early
+                         ///< request begins with the ClientHello.
     latency response;    ///< From the intended start to the answer's last byte.
     latency slip; ///< From the intended start to the first packet: the generator's own delay.
 

@@ -8,7 +8,10 @@
 #include <cleat/net/socket.hpp>
 
 #include <cerrno>
+#include <chrono>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,6 +22,9 @@ namespace {
 
 // A request up to here leaves as one packet, or as full ones and a last that waits for no one.
 constexpr std::size_t one_packet = 1300;
+
+// A ticket follows the Finished by one round trip. Who gave one before gives one again, or closes.
+constexpr std::chrono::milliseconds ticket_patience{250};
 
 // peer is the connection itself. Its session goes back to the pool with it.
 struct peer
@@ -32,16 +38,25 @@ struct peer
     peer(peer&&) = delete;
     ~peer()
     {
+        static_cast<void>(has_ticket());
         if (channel.engine().established())
             as.sessions.give_back(
-                std::move(offered), channel.engine().info().resumed,
-                channel.engine().take_sessions());
+                std::move(offered), channel.engine().info().resumed, std::move(given));
+    }
+
+    // has_ticket: the server has given a session on this connection.
+    [[nodiscard]] bool has_ticket()
+    {
+        for (tls::session& each : channel.engine().take_sessions())
+            given.push_back(std::move(each));
+        return !given.empty();
     }
 
     net::socket socket;
     net::channel channel;
     persona& as;
     std::optional<session_pool::held> offered;
+    std::vector<tls::session> given;
 };
 
 void set(int fd, int level, int option, int value) noexcept
@@ -103,7 +118,32 @@ net::progress shake(peer& with) noexcept
     net::readiness::entry& entry = with.socket.entry();
     bool const ended = entry.ended();
     entry.use_up_read();
+    if (with.channel.unsent())
+        entry.use_up_write();
     return with.channel.handshake(entry.fd(), ended, net::channel::last_flight::with_first_write);
+}
+
+// begin says the ClientHello, and with it as much of the request as may be early data: `early`.
+net::progress begin(
+    peer& with, load_spec const& use, std::span<std::byte const> request,
+    std::size_t& early) noexcept
+{
+    if (use.early_data && with.offered) {
+        net::channel::piece const pieces[] = {request};
+        net::progress const p = with.channel.write_early(with.socket.native_handle(), pieces);
+        early = p.bytes;
+        if (p.error || p.next != net::wait::none)
+            return p;
+    }
+    return shake(with);
+}
+
+// send_finished sends what ends the handshake, where no first write takes it along. What the socket
+// does not take goes later; a failure is found by reading.
+void send_finished(peer& to) noexcept
+{
+    to.socket.entry().use_up_write();
+    static_cast<void>(to.channel.flush(to.socket.native_handle()));
 }
 
 // send_some writes what the socket takes of `rest`, and moves its front.
@@ -116,16 +156,22 @@ net::progress send_some(peer& to, std::span<std::byte const>& rest) noexcept
     return p;
 }
 
-// receive_some reads once into the answer. The clean end is the answer's to judge, not an error.
-net::progress receive_some(peer& from, answer& into)
+net::progress receive(peer& from, std::span<std::byte> block)
 {
     net::readiness::entry& entry = from.socket.entry();
-    std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
     bool const ended = entry.ended();
     entry.use_up_read();
     net::progress p = from.channel.read(entry.fd(), block, limits::turn_max, ended);
     if (p.next == net::wait::none && !p.error)
         entry.more_to_read();
+    return p;
+}
+
+// receive_some reads once into the answer. The clean end is the answer's to judge, not an error.
+net::progress receive_some(peer& from, answer& into)
+{
+    std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
+    net::progress const p = receive(from, block);
     into.take(block.first(p.bytes));
     if (p.error == error::closed)
         into.end();
@@ -176,6 +222,25 @@ net::task<error_code> converse(
     }
 }
 
+// take_ticket waits for a ticket that the answer has overtaken: a server can answer early data
+// while it waits for the Finished, and gives its tickets after that. What is measured is over by
+// then.
+net::task<error_code> take_ticket(net::interrupt& by, peer& with)
+{
+    by.expires_in(ticket_patience, error::idle_timeout);
+    while (!with.has_ticket()) {
+        if (!with.socket.entry().readable() && !with.channel.unread()) {
+            error_code const ec = co_await net::ready{by, reading(with)};
+            if (ec)
+                co_return ec;
+        }
+        net::progress const p = receive(with, net::scratch::of_this_thread().plaintext());
+        if (p.error)
+            co_return p.error;
+    }
+    co_return error_code{};
+}
+
 } // namespace
 
 net::detached transact(generator& of, moment intended)
@@ -194,8 +259,10 @@ net::detached transact(generator& of, moment intended)
     if (at_once)
         told.connected();
     peer to{of.on(), std::move(*dialled), of.choose()};
-    net::progress const begun = shake(to);
-    if (to.channel.unsent()) {
+    std::span<std::byte const> const request = std::as_bytes(std::span{use.say.request});
+    std::size_t early = 0;
+    net::progress const begun = begin(to, use, request, early);
+    if (to.channel.unsent() && !at_once) {
         error_code ec = co_await net::ready{by, writing(to)};
         if (!ec)
             ec = socket_error(to.socket.native_handle());
@@ -213,14 +280,21 @@ net::detached transact(generator& of, moment intended)
     if (ec)
         co_return told.failed(ec, to.channel.engine());
     told.shaken(to.channel.engine().info(), to.offered.has_value());
+    bool const accepted =
+        early != 0 && to.channel.engine().info().early == tls::early_data::accepted;
+    if (!accepted)
+        early = 0; // The server has not read it: all of it is said again.
 
     // Ask, and take the answer, as often as was asked for.
     for (unsigned asked = 0; asked != use.say.requests; ++asked) {
         if (asked != 0)
             told.asks_again();
-        std::span<std::byte const> rest = std::as_bytes(std::span{use.say.request});
+        std::size_t const said = std::exchange(early, 0);
+        std::span<std::byte const> rest = request.subspan(said);
         answer got{use.say};
-        told.asking(rest.size());
+        if (rest.empty())
+            send_finished(to);
+        told.asking(request.size(), said != 0);
         ec = co_await converse(by, to, told, got, rest, use.timeouts.answer);
         if (ec)
             co_return told.failed(ec, to.channel.engine());
@@ -232,6 +306,9 @@ net::detached transact(generator& of, moment intended)
             co_return told.failed("closed early");
         }
     }
+
+    if (accepted)
+        static_cast<void>(co_await take_ticket(by, to));
 
     if (use.hold) {
         by.clear();

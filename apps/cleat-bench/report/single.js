@@ -134,6 +134,7 @@ const single = (() => {
                 'resumed',
                 `${units.count(of.resumed)} (${units.count(of.offered)} sessions were offered)`,
             ],
+            ...(of.early_data ? [['early data', of.early_data]] : []),
         ];
         return el(
             'section',

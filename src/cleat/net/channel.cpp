@@ -180,6 +180,18 @@ progress channel::handshake(int fd, bool ended, last_flight leaves) noexcept
     }
 }
 
+progress channel::write_early(int fd, std::span<piece const> pieces) noexcept
+{
+    std::span<std::byte> const block = scratch::of_this_thread().sealed();
+    tls::wire w{{}, block, false};
+    tls::step const s = engine_.write_early(w, pieces);
+    error_code const ec = deliver(fd, produced(block, w));
+    return {
+        .next = blocked_ ? wait::writable : wait::none,
+        .bytes = s.bytes,
+        .error = s.error ? s.error : ec};
+}
+
 progress channel::read(
     int fd, std::span<std::byte> plaintext, std::size_t turn, bool ended) noexcept
 {

@@ -54,6 +54,11 @@ public:
     progress handshake(
         int fd, bool ended = false, last_flight leaves = last_flight::at_once) noexcept;
 
+    /// write_early begins a client's handshake with the pieces as 0-RTT data, as far as its session
+    /// allows (engine::write_early, RFC 8446, section 2.3); progress::bytes is what was taken. Call
+    /// it before the first handshake, and that next, whatever was taken.
+    progress write_early(int fd, std::span<piece const> pieces) noexcept;
+
     /// read receives at most `turn` bytes of ciphertext and decrypts what is whole into
     /// `plaintext`. Finished without an error means that there may be more: call again before
     /// waiting. With `ended`, the caller knows that FIN is behind what the socket still holds.

@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cleat::tls {
 
@@ -114,6 +115,35 @@ void prepare(SSL* ssl) noexcept;
 /// group_name, signature_scheme: see handshake_info. Empty where unknown.
 [[nodiscard]] std::string_view group_name(SSL* ssl) noexcept;
 [[nodiscard]] std::string_view signature_scheme(SSL* ssl) noexcept;
+
+// Early data (RFC 8446, section 2.3) of a client.
+
+/// allows_early_data: the server that gave this session said that it takes early data with it.
+[[nodiscard]] bool allows_early_data(SSL_SESSION const* session) noexcept;
+
+/// set_offered_alpn tells what a client's ctx offers, as on the wire, for may_offer_early_data; it
+/// must outlive ctx.
+void set_offered_alpn(SSL_CTX* ctx, std::vector<unsigned char> const* offered);
+
+/// may_offer_early_data: the session that ssl is to resume allows early data. Before the handshake
+/// only. What would make the library fail later, such as another ALPN than the session's, is a no.
+[[nodiscard]] bool may_offer_early_data(SSL* ssl) noexcept;
+
+/// begin_early_data sends a ClientHello that offers early data. 1: write_early_data can follow.
+/// Otherwise SSL_get_error says why; WANT_READ means that the library does not offer it after all.
+[[nodiscard]] int begin_early_data(SSL* ssl) noexcept;
+
+/// write_early_data writes one record's plaintext, or what the session's limit leaves of it after
+/// `written` bytes: 0 where that is nothing. Negative: SSL_get_error says why.
+[[nodiscard]] int write_early_data(
+    SSL* ssl, std::span<std::byte const> record, std::size_t written) noexcept;
+
+/// past_rejection is called when a handshake that offers early data has returned `value`. Where
+/// that says no more than that the server rejected the early data, it goes on.
+[[nodiscard]] int past_rejection(SSL* ssl, int value) noexcept;
+
+/// early_data_accepted: the server took it. After the handshake only.
+[[nodiscard]] bool early_data_accepted(SSL const* ssl) noexcept;
 
 /// is_truncation: this error of the library means FIN without close_notify.
 [[nodiscard]] bool is_truncation(std::uint32_t library_error) noexcept;

@@ -236,10 +236,12 @@ void context_settings::apply_alpn(SSL_CTX* ctx, context_spec const& spec) const
     if (spec.role == role::server)
         SSL_CTX_set_alpn_select_cb(
             ctx, choose_alpn, const_cast<std::vector<unsigned char>*>(&alpn_));
-    else // Zero is success, unlike everywhere else.
+    else { // Zero is success, unlike everywhere else.
         require(
             SSL_CTX_set_alpn_protos(ctx, alpn_.data(), static_cast<unsigned>(alpn_.size())) == 0,
             "ALPN");
+        backend::set_offered_alpn(ctx, &alpn_);
+    }
 }
 
 } // namespace cleat::tls

@@ -60,6 +60,7 @@ engine::engine(engine&& other) noexcept
     , sessions_{std::move(other.sessions_)}
     , established_{other.established_}
     , close_sent_{other.close_sent_}
+    , early_{other.early_}
 {
 }
 
@@ -72,6 +73,7 @@ engine& engine::operator=(engine&& other) noexcept
         sessions_ = std::move(other.sessions_);
         established_ = other.established_;
         close_sent_ = other.close_sent_;
+        early_ = other.early_;
     }
     return *this;
 }
@@ -134,7 +136,9 @@ step engine::handshake(wire& w) noexcept
     std::span<std::byte const> const given = w.in;
     attached const call{SSL_get_rbio(ssl_), w};
     clear_errors();
-    int const value = SSL_do_handshake(ssl_);
+    int value = SSL_do_handshake(ssl_);
+    if (value != 1 && early_)
+        value = backend::past_rejection(ssl_, value);
     if (value == 1) {
         established_ = true;
         return {};
@@ -146,6 +150,31 @@ step engine::handshake(wire& w) noexcept
     if (failure_->peer_alert >= 0)
         s.error = error::peer_alert;
     return s;
+}
+
+step engine::write_early(wire& w, std::span<std::span<std::byte const> const> pieces) noexcept
+{
+    gather source{pieces};
+    if (source.empty() || !backend::may_offer_early_data(ssl_))
+        return {};
+    attached const call{SSL_get_rbio(ssl_), w};
+    clear_errors();
+    if (int const value = backend::begin_early_data(ssl_); value != 1) {
+        step const s = ended(w, value, 0);
+        return s.next == want::input ? step{} : s; // Not offered: a ServerHello is next.
+    }
+    early_ = true;
+    std::size_t bytes = 0;
+    while (!source.empty() && w.out.size() >= limits::record_max) {
+        int const value = backend::write_early_data(ssl_, source.front(), bytes);
+        if (value < 0)
+            return ended(w, value, bytes);
+        if (value == 0)
+            break; // The session's limit. The rest is for after the handshake.
+        source.pop(static_cast<std::size_t>(value));
+        bytes += static_cast<std::size_t>(value);
+    }
+    return {want::nothing, bytes, {}};
 }
 
 step engine::read(wire& w, std::span<std::byte> plaintext) noexcept
@@ -253,6 +282,9 @@ handshake_info engine::info() const noexcept
     found.alpn = {reinterpret_cast<char const*>(alpn), alpn_size};
     found.resumed = SSL_session_reused(ssl_) != 0;
     found.peer_certificate = backend::has_peer_certificate(ssl_);
+    if (early_)
+        found.early =
+            backend::early_data_accepted(ssl_) ? early_data::accepted : early_data::rejected;
     return found;
 }
 

@@ -67,6 +67,17 @@ public:
     /// handshake goes on with the handshake; want::nothing without an error means that it is done.
     step handshake(wire& w) noexcept;
 
+    /// write_early begins a handshake whose ClientHello brings the pieces as 0-RTT data (RFC 8446,
+    /// section 2.3), as far as the session allows and wire::out has room for whole records;
+    /// step::bytes says how far. Client role, after resume, before the first handshake.
+    ///
+    /// want::output: not even the ClientHello had room; call again before anything else. Otherwise
+    /// go on with handshake, also where nothing was taken: then handshake_info::early is
+    /// not_offered. If it is rejected, the bytes have to be written again from the first. Someone
+    /// who recorded early data can send it to the server once more (RFC 8446, section 8): only what
+    /// may be done twice belongs here.
+    step write_early(wire& w, std::span<std::span<std::byte const> const> pieces) noexcept;
+
     /// read decrypts whole records from wire::in into plaintext until one of them is used up.
     /// error::closed: the peer's close_notify came. error::truncated: FIN without it.
     step read(wire& w, std::span<std::byte> plaintext) noexcept;
@@ -122,6 +133,7 @@ private:
     std::unique_ptr<std::vector<session>> sessions_; // Only a client that keeps them has one.
     bool established_ = false;
     bool close_sent_ = false;
+    bool early_ = false; // The ClientHello offers early data.
 };
 
 } // namespace cleat::tls

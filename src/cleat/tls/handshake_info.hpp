@@ -2,9 +2,19 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace cleat::tls {
+
+/// early_data is what became of a client's 0-RTT data (RFC 8446, section 4.2.10). What is rejected
+/// the server has dropped unread: the same bytes are to be sent again.
+enum class early_data : std::uint8_t
+{
+    not_offered,
+    rejected,
+    accepted
+};
 
 /// handshake_info is valid once the handshake is done. The views live as long as the engine.
 struct handshake_info
@@ -20,6 +30,7 @@ struct handshake_info
     bool resumed = false;  ///< The handshake resumed a session.
     bool peer_certificate =
         false; ///< The peer sent a certificate, in this or the resumed handshake.
+    early_data early = early_data::not_offered; ///< Of what engine::write_early sent.
 };
 
 } // namespace cleat::tls

@@ -1,3 +1,4 @@
+#include <cleat/tls/backend.hpp>
 #include <cleat/tls/session.hpp>
 
 #include <openssl/ssl.h>
@@ -40,6 +41,11 @@ std::chrono::seconds session::lifetime() const noexcept
 {
     return std::chrono::seconds{
         session_ == nullptr ? 0 : SSL_SESSION_get_ticket_lifetime_hint(session_)};
+}
+
+bool session::allows_early_data() const noexcept
+{
+    return session_ != nullptr && backend::allows_early_data(session_);
 }
 
 } // namespace cleat::tls

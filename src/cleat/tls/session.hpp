@@ -35,6 +35,10 @@ public:
     /// lifetime is how long the server says that its ticket is good for; zero: it does not say.
     [[nodiscard]] std::chrono::seconds lifetime() const noexcept;
 
+    /// allows_early_data: the server said that it takes 0-RTT data with it (RFC 8446, section
+    /// 4.6.1). Whether it does is its choice at each connection.
+    [[nodiscard]] bool allows_early_data() const noexcept;
+
     [[nodiscard]] ssl_session_st* native_handle() const noexcept { return session_; }
 
 private:
