@@ -34,7 +34,6 @@ function(cleat_compile target)
     # do not.
     $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:
       -Wno-maybe-uninitialized -Wno-restrict>
-    $<$<BOOL:${PROJECT_IS_TOP_LEVEL}>:-Werror>
     -fno-omit-frame-pointer)
   cleat_harden(${target})
   cleat_sanitize(${target})
