@@ -136,8 +136,7 @@ public:
                 if (wanted == proceed::finish)
                     pool_.broadcast(
                         [this](net::worker& on) { generators_[on.number()]->finish(); });
-                look += how.every;
-                continue;
+                look = std::max(look + how.every, now); // Late ones are left out.
             }
             pollfd fds[] = {{signals.fd(), POLLIN, 0}, {done_.get(), POLLIN, 0}};
             auto const left =

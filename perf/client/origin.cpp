@@ -15,8 +15,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <sys/epoll.h>
@@ -30,7 +33,12 @@ constexpr std::size_t head_size_max = 8192;
 
 struct connection
 {
-    int fd = -1;
+    explicit connection(int accepted) : fd(accepted) {}
+    connection(connection const&) = delete;
+    connection& operator=(connection const&) = delete;
+    ~connection() { close(fd); }
+
+    int const fd;
     std::string head;             // of a request, until it is complete
     std::string answer_head;      // of the answer, until it is sent
     std::uint64_t to_send = 0;    // bytes of the answer's body
@@ -59,6 +67,7 @@ private:
     int epoll_;
     std::vector<char> block_;
     std::vector<char> body_;
+    std::unordered_map<connection const*, std::unique_ptr<connection>> open_;
 };
 
 origin::origin(std::string const& listen)
@@ -95,8 +104,9 @@ void origin::accept_all()
     int const fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
         return;
-    auto* const c = new connection;
-    c->fd = fd;
+    auto made = std::make_unique<connection>(fd);
+    connection* const c = made.get();
+    open_.emplace(c, std::move(made));
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.ptr = c;
@@ -217,8 +227,7 @@ bool origin::send_answer(connection* c)
 
 void origin::end(connection* c)
 {
-    close(c->fd);
-    delete c;
+    open_.erase(c);
 }
 
 } // namespace

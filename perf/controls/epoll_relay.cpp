@@ -31,6 +31,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -101,6 +102,17 @@ struct peer
 
 struct connection
 {
+    connection() = default;
+    connection(connection const&) = delete;
+    connection& operator=(connection const&) = delete;
+    ~connection()
+    {
+        SSL_free(tls);
+        for (int const fd : {client.fd, upstream.fd})
+            if (fd >= 0)
+                close(fd);
+    }
+
     SSL* tls = nullptr;
     peer client;
     peer upstream;
@@ -140,7 +152,7 @@ private:
 
     options use_;
     sockaddr_in upstream_;
-    SSL_CTX* context_;
+    std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context_;
     perf::block_bio bio_;
     std::vector<char> plain_;
     std::vector<char> cipher_;
@@ -148,6 +160,7 @@ private:
     int epoll_;
     std::vector<connection*> again_;
     std::vector<connection*> dead_;
+    std::unordered_map<connection const*, std::unique_ptr<connection>> open_;
 };
 
 SSL_CTX* make_context(options const& use)
@@ -182,7 +195,7 @@ void shed_handshake(auto* tls)
 relay::relay(options const& use)
     : use_(use)
     , upstream_(perf::parse_address(use.upstream))
-    , context_(make_context(use))
+    , context_(make_context(use), &SSL_CTX_free)
     , bio_(perf::block_size(use.turn_max))
     , plain_(perf::block_size(use.turn_max))
     , cipher_(use.turn_max)
@@ -238,10 +251,12 @@ void relay::accept_one()
     int const fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
         return;
-    auto* const c = new connection;
+    auto made = std::make_unique<connection>();
+    connection* const c = made.get();
+    open_.emplace(c, std::move(made));
     c->client.fd = fd;
     c->client.readable = true;
-    c->tls = SSL_new(context_);
+    c->tls = SSL_new(context_.get());
     bio_.attach(c->tls);
     SSL_set_accept_state(c->tls);
     shed_handshake(c->tls);
@@ -445,13 +460,8 @@ void relay::doom(connection* c)
 
 void relay::bury()
 {
-    for (connection* c : dead_) {
-        SSL_free(c->tls);
-        close(c->client.fd);
-        if (c->upstream.fd >= 0)
-            close(c->upstream.fd);
-        delete c;
-    }
+    for (connection* c : dead_)
+        open_.erase(c);
     dead_.clear();
 }
 
