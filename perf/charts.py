@@ -29,6 +29,7 @@ ROW = 34
 BAR = 20
 GAP = 10
 LETTER = 7.0  # about the width of one, 13 px high
+CUT = 12  # times the least bar: what is longer ends there, or nobody would see the others
 
 STYLE = """
   text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #1f2933; }
@@ -82,7 +83,19 @@ class Chart:
     rows: list[Row]
 
     def figure(self, row: Row) -> str:
-        return self.shown(median(row.values)) if row.values else "not measured"
+        if not row.values:
+            return "not measured"
+        mark = "» " if max(row.values) > self.longest() else ""
+        return mark + self.shown(median(row.values))
+
+    def longest(self) -> float:
+        """longest is where bars and whiskers are cut off."""
+        medians = [median(row.values) for row in self.rows if row.values]
+        return CUT * min((one for one in medians if one > 0), default=1.0)
+
+    def caption(self) -> str:
+        cut = any(max(row.values, default=0) > self.longest() for row in self.rows)
+        return self.about + ("; » goes on" if cut else "")
 
 
 def three(value: float) -> str:
@@ -107,7 +120,7 @@ def judged_by(scenario: dict) -> tuple[str, str, tuple[tuple[str, float], ...]]:
     arrivals = scenario.get("arrivals")
     if arrivals is None:
         return "cpu_ns", f"CPU per {scenario['operation']}", TIMES
-    text = f"p99 of the response at {arrivals['rate']:.0f}/s"
+    text = f"p99 at {arrivals['rate']:.0f}/s"
     if arrivals.get("share") is not None:
         share = f"{100 * arrivals['share']:.0f} %"
         text += f", {share} of what the weakest ({arrivals['weakest']}) can do"
@@ -153,7 +166,7 @@ def text_of(raw: str) -> str:
 def spoken(chart: Chart) -> str:
     """spoken is the chart for those who do not see it."""
     rows = [f"{row.name} {chart.figure(row)} {row.ratio()}".rstrip() for row in chart.rows]
-    return f"{chart.about}. × is times {chart.base}. " + "; ".join(rows) + "."
+    return f"{chart.caption()}. × is times {chart.base}. " + "; ".join(rows) + "."
 
 
 def drawn_row(row: Row, top: float, scale: float, chart: Chart) -> list[str]:
@@ -168,7 +181,7 @@ def drawn_row(row: Row, top: float, scale: float, chart: Chart) -> list[str]:
     end = float(LEFT)
     if row.values:
         bar, least, most = (
-            LEFT + max(0.0, value) * scale
+            LEFT + min(max(0.0, value), chart.longest()) * scale
             for value in (median(row.values), min(row.values), max(row.values))
         )
         lines.append(
@@ -195,7 +208,8 @@ def svg(chart: Chart) -> str:
     height = TOP + ROW * len(chart.rows) + 12
     # As wide as what is said behind every bar leaves room for.
     scales = [
-        (WIDTH - LEFT - 3 * GAP - LETTER * len(chart.figure(row) + row.ratio())) / max(row.values)
+        (WIDTH - LEFT - 3 * GAP - LETTER * len(chart.figure(row) + row.ratio()))
+        / min(max(row.values), chart.longest())
         for row in chart.rows
         if row.values and max(row.values) > 0
     ]
@@ -207,7 +221,7 @@ def svg(chart: Chart) -> str:
         f'<desc id="desc">{text_of(spoken(chart))}</desc>',
         f"<style>{STYLE}</style>",
         f'<text x="{GAP}" y="24" class="title">{text_of(chart.title)}</text>',
-        f'<text x="{GAP}" y="45" class="soft">{text_of(chart.about)}</text>',
+        f'<text x="{GAP}" y="45" class="soft">{text_of(chart.caption())}</text>',
     ]
     for number, row in enumerate(chart.rows):
         lines += drawn_row(row, TOP + ROW * number, scale, chart)

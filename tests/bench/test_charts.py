@@ -87,7 +87,7 @@ def test_ratios_are_to_cleat_whatever_the_base_was(tmp_path: Path) -> None:
 def test_a_given_rate_is_judged_by_latency(tmp_path: Path) -> None:
     assert charts(tmp_path, comparison(trial(PACED))).returncode == 0
     about = Drawn(tmp_path / "out/paced-70.svg").texts[1]
-    said = "p99 of the response at 1234/s, 70 % of what the weakest (stunnel) can do"
+    said = "p99 at 1234/s, 70 % of what the weakest (stunnel) can do"
     assert about.startswith(said)
 
 
@@ -111,12 +111,25 @@ def test_names_are_text(tmp_path: Path) -> None:
     assert drawn.one("title") == drawn.texts[0] == "</title><script>&\ufffd"
 
 
-def test_recorded_comparisons_are_drawn(tmp_path: Path) -> None:
-    recorded = sorted((PERF / "results").glob("*-compare-*.json"))
-    ran = charts(tmp_path, *recorded)
+def test_what_is_much_longer_than_the_least_is_cut_off(tmp_path: Path) -> None:
+    found = trial(HANDSHAKE, {"cleat": (1, 0.1), "nginx": (2, 0.1), "stunnel": (500, 0.1)})
+    assert charts(tmp_path, comparison(found)).returncode == 0
+    drawn = Drawn(tmp_path / "out/full-ecdsa-p256.svg")
+    assert drawn.texts[1].endswith("; » goes on")
+    (cut,) = [number for number, each in enumerate(drawn.texts) if each.startswith("» ")]
+    assert drawn.texts[cut - 1] == "stunnel"
+    # The others can be seen all the same.
+    assert min(drawn.bars) > 10
+
+
+@pytest.mark.parametrize(
+    "path", sorted((PERF / "results").glob("*-compare-*.json")), ids=lambda path: path.stem
+)
+def test_recorded_comparisons_are_drawn(tmp_path: Path, path: Path) -> None:
+    ran = charts(tmp_path, path)
     assert ran.returncode == 0, ran.stderr
-    for path in (tmp_path / "out").iterdir():
-        assert Drawn(path).bars
+    for written in (tmp_path / "out").iterdir():
+        assert Drawn(written).bars
 
 
 @pytest.mark.parametrize(
