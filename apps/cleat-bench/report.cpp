@@ -6,6 +6,7 @@
 #include "report.hpp"
 #include "report_compare.hpp"
 #include "report_page.hpp"
+#include "result_json.hpp"
 #include "times.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +20,8 @@
 
 namespace cleat::bench {
 namespace {
+
+using bench::in_json; // Beside those of this file.
 
 // As many as a screen shows; a page of several results stays small.
 constexpr std::size_t timeline_points_max = 300;
@@ -115,36 +118,12 @@ json::object timeline_of(result const& of)
     };
 }
 
-json::array in_json(std::vector<fact> const& facts)
-{
-    json::array found;
-    for (auto const& [name, value] : facts)
-        found.push_back(json::array{name, value});
-    return found;
-}
-
-json::array in_json(std::vector<std::string> const& texts)
-{
-    return json::array(texts.begin(), texts.end());
-}
-
 void add_counts(json::object& to, tally const& of)
 {
-    json::array failures;
-    for (auto const& [what, count] : of.failures)
-        failures.push_back(
-            json::object{{"stage", name_of(what.where)}, {"kind", what.kind}, {"count", count}});
-    json::array agreed;
-    for (agreement const& each : of.agreed)
-        agreed.push_back(json::object{
-            {"version", each.version},
-            {"cipher", each.cipher},
-            {"group", each.group},
-            {"count", each.count}});
     to["attempts"] = of.attempts;
     to["ok"] = of.ok;
     to["failed"] = of.failed();
-    to["failures"] = std::move(failures);
+    to["failures"] = in_json(of.failures);
     to["connections"] = of.connections;
     to["full"] = of.full;
     to["resumed"] = of.resumed;
@@ -153,7 +132,7 @@ void add_counts(json::object& to, tally const& of)
         to["early_data"] = fmt::format(
             "{} offered, {} accepted, {} rejected", of.early->offered, of.early->accepted,
             of.early->rejected);
-    to["agreed"] = std::move(agreed);
+    to["agreed"] = in_json(of.agreed);
     to["bytes_up"] = of.bytes_up;
     to["bytes_down"] = of.bytes_down;
     to["generator_cpu_ns"] = of.cpu.count();

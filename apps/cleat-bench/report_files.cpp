@@ -1,5 +1,6 @@
 #include "report_compare.hpp"
 #include "report_files.hpp"
+#include "result_json.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +12,6 @@
 namespace cleat::bench {
 namespace {
 
-constexpr int document_version = 1;
 constexpr std::string_view cure =
     "name files that `cleat-bench load`, `staircase`, `transfer`, `merge` or `compare` wrote with "
     "--json";
@@ -50,7 +50,7 @@ void add_document(drawable& to, std::string const& text, std::string const& orig
     json::value document = parsed(text, origin);
     std::string const kind = kind_of(document, origin);
     if (kind == "load") {
-        to.results.push_back(from_json(text, origin));
+        to.results.push_back(from_document(document, origin));
         return;
     }
     if (kind != "compare")

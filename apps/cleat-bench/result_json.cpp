@@ -11,11 +11,6 @@
 #include <stdexcept>
 
 namespace cleat::bench {
-namespace {
-
-constexpr int document_version = 1;
-
-// Pairs, not members: where results were merged, every generator has its own "kernel".
 json::array in_json(std::vector<fact> const& facts)
 {
     json::array found;
@@ -28,6 +23,29 @@ json::array in_json(std::vector<std::string> const& lines)
 {
     return json::array(lines.begin(), lines.end()); // With braces it would be of two iterators.
 }
+
+json::array in_json(failures const& of)
+{
+    json::array found;
+    for (auto const& [what, count] : of)
+        found.push_back(
+            json::object{{"stage", name_of(what.where)}, {"kind", what.kind}, {"count", count}});
+    return found;
+}
+
+json::array in_json(std::vector<agreement> const& of)
+{
+    json::array found;
+    for (agreement const& each : of)
+        found.push_back(json::object{
+            {"version", each.version},
+            {"cipher", each.cipher},
+            {"group", each.group},
+            {"count", each.count}});
+    return found;
+}
+
+namespace {
 
 json::object in_json(latency const& of)
 {
@@ -49,17 +67,6 @@ json::object in_json(latency const& of)
 
 json::object in_json(tally const& of)
 {
-    json::array failed;
-    for (auto const& [what, count] : of.failures)
-        failed.push_back(
-            json::object{{"stage", name_of(what.where)}, {"kind", what.kind}, {"count", count}});
-    json::array agreed;
-    for (agreement const& each : of.agreed)
-        agreed.push_back(json::object{
-            {"version", each.version},
-            {"cipher", each.cipher},
-            {"group", each.group},
-            {"count", each.count}});
     json::object timeline{{"interval_ns", of.interval_length.count()}};
     json::array attempted, ok, broken, response, longest;
     for (interval const& each : of.timeline) {
@@ -78,7 +85,7 @@ json::object in_json(tally const& of)
         {"full", of.full},
         {"resumed", of.resumed},
         {"offered", of.offered},
-        {"agreed", std::move(agreed)}};
+        {"agreed", in_json(of.agreed)}};
     if (of.early)
         handshakes["early_data"] = json::object{
             {"offered", of.early->offered},
@@ -88,7 +95,7 @@ json::object in_json(tally const& of)
         {"attempts", of.attempts},
         {"ok", of.ok},
         {"failed", of.failed()},
-        {"failures", std::move(failed)},
+        {"failures", in_json(of.failures)},
         {"connections", of.connections},
         {"handshakes", std::move(handshakes)},
         {"bytes", json::object{{"up", of.bytes_up}, {"down", of.bytes_down}}},
@@ -226,9 +233,10 @@ std::string to_json(result const& of)
     return json::serialize(document_of(of)) + "\n";
 }
 
-result from_json(std::string const& from, std::string const& origin)
-try {
-    json::value const document = json::parse(from);
+namespace {
+
+result read_result(json::value const& document)
+{
     if (document.at("cleat_bench").to_number<int>() != document_version ||
         document.at("kind").as_string() != "load")
         throw std::runtime_error{"it is not a load's result of this version"};
@@ -257,9 +265,28 @@ try {
     }
     read(document, found.counts);
     return found;
-} catch (std::exception const& e) {
+}
+
+[[noreturn]] void refuse(std::string const& origin, std::exception const& why)
+{
     throw std::runtime_error{
-        fmt::format("{}: not a result of cleat-bench load: {}", origin, e.what())};
+        fmt::format("{}: not a result of cleat-bench load: {}", origin, why.what())};
+}
+
+} // namespace
+
+result from_document(json::value const& document, std::string const& origin)
+try {
+    return read_result(document);
+} catch (std::exception const& e) {
+    refuse(origin, e);
+}
+
+result from_json(std::string const& from, std::string const& origin)
+try {
+    return read_result(json::parse(from));
+} catch (std::exception const& e) {
+    refuse(origin, e);
 }
 
 } // namespace cleat::bench

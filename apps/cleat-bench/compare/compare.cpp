@@ -12,8 +12,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <stdexcept>
 
@@ -86,12 +84,6 @@ std::string version_of(present const& one, workshop& in, interruption& stop)
     } catch (std::runtime_error const& e) {
         return fmt::format("unknown: {}", e.what());
     }
-}
-
-std::string contents(fs::path const& of)
-{
-    std::ifstream file{of, std::ios::binary};
-    return {std::istreambuf_iterator<char>{file}, {}};
 }
 
 // contest is a comparison while it runs.
@@ -296,7 +288,7 @@ private:
         // who was quicker to take the port.
         tls::context_spec client = client_for(what);
         client.verify = tls::peer_verification::required;
-        client.verify_authorities = contents(fs::path{pem}.replace_extension(".crt"));
+        client.verify_authorities = read_file(fs::path{pem}.replace_extension(".crt").string());
         client.verify_origin = "the certificate";
         return bench::start(*one.what, one.program, std::move(use), client, place_, stop_);
     }

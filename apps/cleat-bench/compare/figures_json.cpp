@@ -8,15 +8,7 @@
 namespace cleat::bench {
 namespace {
 
-constexpr int document_version = 1;
-
-json::array in_json(std::vector<fact> const& facts)
-{
-    json::array found;
-    for (auto const& [name, value] : facts)
-        found.push_back(json::array{name, value});
-    return found;
-}
+using bench::in_json; // Beside those of this file.
 
 json::value in_json(std::optional<double> value)
 {
@@ -117,16 +109,13 @@ json::object in_json(contender const& of, trial const& in)
                 {"rounds", found->rounds},
                 {"verdict", in_json(found->says())}};
     }
-    json::array complaints;
-    for (std::string const& each : of.complaints)
-        complaints.emplace_back(each);
     return {
         {"name", of.name},
         {"command", of.command},
         {"config", of.config},
         {"left_out", of.left_out.empty() ? json::value(nullptr) : json::value(of.left_out)},
         {"at_fault", of.at_fault},
-        {"complaints", std::move(complaints)},
+        {"complaints", in_json(of.complaints)},
         {"capacity", in_json(of.capacity)},
         {"medians", std::move(medians)},
         {"ratios", std::move(ratios)},
