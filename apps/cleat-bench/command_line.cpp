@@ -299,6 +299,9 @@ command parse_command_line(std::span<char const* const> arguments)
         "--ca", asking.authorities, "PEM file of authorities; otherwise the system's");
     probe->add_option("--name", asking.name, "name to ask for and to verify; otherwise the host");
     probe->add_option("--timeout", asking.timeout, "of each connection")->capture_default_str();
+    probe->add_option("--parallel", asking.parallel, "hosts that are probed at a time")
+        ->check(CLI::Range(1, 256))
+        ->capture_default_str();
     probe->add_option("--json", asking.json, "write all findings to this file");
     probe->add_flag("--strict", asking.strict, "exit code 1 where anything is weak");
 

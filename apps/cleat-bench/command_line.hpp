@@ -66,6 +66,7 @@ struct do_probe
     std::string authorities; ///< A file; empty: the system's.
     std::string name;
     std::string timeout = "5s";
+    unsigned parallel = 8; ///< Hosts at a time.
     std::string json;
     bool strict = false;
 };

@@ -442,3 +442,34 @@ def test_many_hosts_have_a_line_each(s_server):
     assert lines[0].startswith(f"127.0.0.1:{dead} refuses the connection")
     assert lines[1].startswith(f"127.0.0.1:{port}  TLSv1.3 ")
     assert lines[2].startswith(f"localhost:{port}  TLSv1.3 ")
+
+
+def test_many_hosts_are_probed_at_a_time_and_shown_in_their_order():
+    """The last server says nothing until it has seen them all: one after the other, the first
+    would have timed out alone."""
+    with contextlib.ExitStack() as stack:
+        listening = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(4)]
+        ports = [each.getsockname()[1] for each in listening]
+        together = []
+
+        def hold_until_all_are_there() -> None:
+            held = [each.accept()[0] for each in listening]
+            together.append(len(held))
+            for each in listening:  # Whoever comes once more is refused.
+                each.close()
+            for each in held:
+                each.close()
+
+        holding = threading.Thread(target=hold_until_all_are_there)
+        holding.start()
+        lines = probe("--timeout", "60s", *(f"127.0.0.1:{port}" for port in ports)).splitlines()
+        holding.join(DEADLINE)
+    assert together == [4]
+    assert [line.split()[0] for line in lines] == [f"127.0.0.1:{port}" for port in ports]
+
+
+def test_one_at_a_time(s_server):
+    port = s_server()
+    lines = probe("--parallel", 1, f"127.0.0.1:{port}", f"localhost:{port}").splitlines()
+    assert [line.split()[0] for line in lines] == [f"127.0.0.1:{port}", f"localhost:{port}"]
+    assert "--parallel" in probe("--parallel", 0, f"127.0.0.1:{port}")
