@@ -6,7 +6,7 @@ import socket
 import pytest
 
 import logfmt
-from deadlines import eventually
+from deadlines import DEADLINE, eventually
 from tls_client import TLS_1_3, TlsClient, only, refused
 
 
@@ -113,3 +113,25 @@ def can_connect(port):
         return True
     except ConnectionRefusedError:
         return False
+
+
+def test_a_reader_that_stalls_stops_no_traffic(cleat):
+    """Strangers fill the pipe that nobody reads; then a client comes."""
+    server = cleat()
+    port = server.port
+    with server.more:  # Whoever reads the log waits for this.
+        for _ in range(1500):
+            with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE) as stranger:
+                stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                try:
+                    while stranger.recv(4096):
+                        pass
+                except ConnectionResetError:
+                    pass
+        with TlsClient(port) as client:
+            assert client.exchange(b"still there") == b"still there"
+    with TlsClient(port) as client:
+        client.exchange(b"and now somebody reads")
+    assert int(server.wait_for_log(event="log-lines-lost", level="warning")["count"]) > 0
+    for line in server.lines:
+        logfmt.parse(line)  # None was torn.

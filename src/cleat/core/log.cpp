@@ -177,7 +177,11 @@ log_line::~log_line()
     // A datagram needs no end of line.
     if (!sink_->is_syslog())
         text_[size_++] = '\n';
-    sink_->write({text_.data(), size_});
+    if (!sink_->write({text_.data(), size_}))
+        return;
+    // This one went, so those before it that did not can be told of now.
+    if (std::uint64_t const lost = sink_->take_untold(); lost != 0)
+        log_line{sink_, log_level::warning, "log-lines-lost", logger::no_worker}.add("count", lost);
 }
 
 bool log_line::append(std::string_view text) noexcept

@@ -8,7 +8,10 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -20,6 +23,32 @@ unique_fd open_log_file(std::string const& path) noexcept
 {
     return unique_fd{
         ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0640)};
+}
+
+bool needs_a_reader(int fd) noexcept
+{
+    struct stat about
+    {
+    };
+    return ::fstat(fd, &about) == 0 && !S_ISREG(about.st_mode);
+}
+
+// Writes a line where that need not wait. A line is shorter than PIPE_BUF: a pipe takes it whole or
+// not at all.
+ssize_t write_if_taken(int fd, std::string_view line) noexcept
+{
+    iovec const piece{const_cast<char*>(line.data()), line.size()};
+    ssize_t const n = ::pwritev2(fd, &piece, 1, -1, RWF_NOWAIT);
+    if (n >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL && errno != ESPIPE))
+        return n;
+    // What cannot be asked that way is asked first. Another writer may come in between; then this
+    // one waits for the reader.
+    pollfd room{fd, POLLOUT, 0};
+    if (::poll(&room, 1, 0) == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return ::write(fd, line.data(), line.size());
 }
 
 struct facility_name
@@ -61,7 +90,11 @@ std::optional<int> syslog_facility(std::string_view name) noexcept
 }
 
 log_sink::log_sink(kind k, int fd, unique_fd owned, std::string path)
-    : kind_{k}, fd_{fd}, owned_{std::move(owned)}, path_{std::move(path)}
+    : kind_{k}
+    , fd_{fd}
+    , owned_{std::move(owned)}
+    , path_{std::move(path)}
+    , has_reader_{needs_a_reader(fd)}
 {
 }
 
@@ -119,23 +152,32 @@ error_code log_sink::reopen() noexcept
     return {};
 }
 
-void log_sink::write(std::string_view line) noexcept
+std::ptrdiff_t log_sink::send(std::string_view line) const noexcept
 {
-    auto const send_once = [&]() noexcept {
-        ssize_t n = -1;
-        do {
-            n = kind_ == kind::syslog ? ::send(fd_, line.data(), line.size(), MSG_NOSIGNAL)
-                                      : ::write(fd_, line.data(), line.size());
-        } while (n < 0 && errno == EINTR);
-        return n;
-    };
-    ssize_t n = send_once();
+    ssize_t n = -1;
+    do {
+        if (kind_ == kind::syslog)
+            n = ::send(fd_, line.data(), line.size(), MSG_NOSIGNAL);
+        else if (has_reader_)
+            n = write_if_taken(fd_, line);
+        else
+            n = ::write(fd_, line.data(), line.size());
+    } while (n < 0 && errno == EINTR);
+    return n;
+}
+
+bool log_sink::write(std::string_view line) noexcept
+{
+    std::ptrdiff_t n = send(line);
     // The log daemon was restarted: its new socket has the same name.
     if (n < 0 && kind_ == kind::syslog && (errno == ECONNREFUSED || errno == ENOTCONN) &&
         !connect_to_syslog())
-        n = send_once();
-    if (n < 0 || static_cast<std::size_t>(n) != line.size())
-        lines_lost_.fetch_add(1, std::memory_order_relaxed);
+        n = send(line);
+    if (n >= 0 && static_cast<std::size_t>(n) == line.size())
+        return true;
+    lines_lost_.fetch_add(1, std::memory_order_relaxed);
+    untold_.fetch_add(1, std::memory_order_relaxed);
+    return false;
 }
 
 } // namespace cleat

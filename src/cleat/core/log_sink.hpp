@@ -6,6 +6,7 @@
 #include <cleat/core/unique_fd.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -44,14 +45,23 @@ public:
     /// error the old file stays.
     [[nodiscard]] error_code reopen() noexcept;
 
-    /// write sends one whole line. Never blocks on syslog; a file or pipe may block as it does for
-    /// everyone.
-    void write(std::string_view line) noexcept;
+    /// write sends one whole line, and says whether all of it went. It never waits for a reader: a
+    /// line that finds a pipe, a terminal, a socket or the log daemon full is lost. A file may
+    /// block, as it does for everyone.
+    bool write(std::string_view line) noexcept;
 
     /// lines_lost is how many lines could not be written, or not completely.
     [[nodiscard]] std::uint64_t lines_lost() const noexcept
     {
         return lines_lost_.load(std::memory_order_relaxed);
+    }
+
+    /// take_untold is how many of them no line has told of yet; none after that.
+    [[nodiscard]] std::uint64_t take_untold() noexcept
+    {
+        return untold_.load(std::memory_order_relaxed) == 0
+                   ? 0
+                   : untold_.exchange(0, std::memory_order_relaxed);
     }
 
     [[nodiscard]] bool is_syslog() const noexcept { return kind_ == kind::syslog; }
@@ -69,6 +79,7 @@ private:
     log_sink(kind k, int fd, unique_fd owned, std::string path);
 
     [[nodiscard]] error_code connect_to_syslog() const noexcept;
+    [[nodiscard]] std::ptrdiff_t send(std::string_view line) const noexcept;
 
     kind kind_;
     int fd_; // Where write goes. Its number never changes: reopen replaces what is behind it.
@@ -76,7 +87,9 @@ private:
     std::string path_;
     std::string ident_;
     int facility_ = 0;
+    bool has_reader_ = false; // Somebody has to take what is written: it is no file.
     std::atomic<std::uint64_t> lines_lost_{0};
+    std::atomic<std::uint64_t> untold_{0};
 };
 
 } // namespace cleat

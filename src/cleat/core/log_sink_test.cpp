@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -149,6 +150,41 @@ TEST_CASE("a line that cannot be written is counted")
     sink->write("lost\n");
     CHECK(sink->lines_lost() == 1);
     CHECK_FALSE(sink->reopen());
+}
+
+TEST_CASE("a reader that stalls stops nobody, and is told what it missed")
+{
+    int ends[2];
+    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    unique_fd const reader{ends[0]};
+    unique_fd const writer{ends[1]};
+    auto const sink = log_sink::to_descriptor(writer.get());
+    logger const log{*sink, log_level::info};
+
+    std::uint64_t said = 0;
+    while (sink->lines_lost() < 3) {
+        log.info("stranger").add("number", said++);
+        REQUIRE(said < 10'000); // A pipe holds some 64 KiB.
+    }
+    CHECK(said > 100);
+
+    // Read until it is empty; what comes next says how much is missing.
+    std::string heard;
+    std::array<char, 65536> block{};
+    REQUIRE(::fcntl(reader.get(), F_SETFL, O_NONBLOCK) == 0);
+    for (ssize_t n = 0; (n = ::read(reader.get(), block.data(), block.size())) > 0;)
+        heard.append(block.data(), static_cast<std::size_t>(n));
+    CHECK(heard.back() == '\n'); // No line was torn.
+    CHECK(std::count(heard.begin(), heard.end(), '\n') == static_cast<std::ptrdiff_t>(said - 3));
+
+    log.info("again");
+    ssize_t const n = ::read(reader.get(), block.data(), block.size());
+    REQUIRE(n > 0);
+    std::string_view const last{block.data(), static_cast<std::size_t>(n)};
+    CHECK(last.find("event=again\n") != last.npos);
+    CHECK(last.find("level=warning event=log-lines-lost count=3\n") != last.npos);
+    log.info("once"); // It is told once.
+    CHECK(::read(reader.get(), block.data(), block.size()) < 60);
 }
 
 TEST_CASE("a restarted log daemon is found again")
