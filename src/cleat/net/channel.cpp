@@ -245,6 +245,13 @@ progress channel::write(int fd, std::span<piece const> pieces, after_write then)
         .error = s.error ? s.error : ec};
 }
 
+std::size_t channel::write_max() const noexcept
+{
+    if (engine_.fragment_max() == limits::plaintext_record_max)
+        return limits::turn_max; // A block and unsent_max are made for that.
+    return std::min(limits::turn_max, engine_.taken_whole(limits::unsent_max - joined_max));
+}
+
 progress channel::close(int fd) noexcept
 {
     return write(fd, {}, after_write::close_notify);

@@ -78,6 +78,10 @@ public:
     progress write(
         int fd, std::span<piece const> pieces, after_write then = after_write::nothing) noexcept;
 
+    /// write_max is how many bytes one write takes whole while nothing is unsent: a turn, or less
+    /// for a client that asked for small records, whose overhead is more than their worth.
+    [[nodiscard]] std::size_t write_max() const noexcept;
+
     /// flush sends what waits here.
     progress flush(int fd) noexcept;
 

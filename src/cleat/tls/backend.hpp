@@ -112,6 +112,10 @@ void prepare(SSL* ssl) noexcept;
 [[nodiscard]] bool has_peer_certificate(SSL* ssl) noexcept;
 [[nodiscard]] std::string peer_common_name(SSL* ssl);
 
+/// fragment_max is the most plaintext in a record of ours: less than limits::plaintext_record_max
+/// where the client asked for less (RFC 6066, section 4). After the handshake.
+[[nodiscard]] std::size_t fragment_max(SSL* ssl) noexcept;
+
 /// group_name, signature_scheme: see handshake_info. Empty where unknown.
 [[nodiscard]] std::string_view group_name(SSL* ssl) noexcept;
 [[nodiscard]] std::string_view signature_scheme(SSL* ssl) noexcept;

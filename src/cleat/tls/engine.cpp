@@ -58,6 +58,7 @@ engine::engine(engine&& other) noexcept
     : ssl_{std::exchange(other.ssl_, nullptr)}
     , failure_{std::move(other.failure_)}
     , sessions_{std::move(other.sessions_)}
+    , fragment_max_{other.fragment_max_}
     , established_{other.established_}
     , close_sent_{other.close_sent_}
     , early_{other.early_}
@@ -71,6 +72,7 @@ engine& engine::operator=(engine&& other) noexcept
         ssl_ = std::exchange(other.ssl_, nullptr);
         failure_ = std::move(other.failure_);
         sessions_ = std::move(other.sessions_);
+        fragment_max_ = other.fragment_max_;
         established_ = other.established_;
         close_sent_ = other.close_sent_;
         early_ = other.early_;
@@ -141,6 +143,7 @@ step engine::handshake(wire& w) noexcept
         value = backend::past_rejection(ssl_, value);
     if (value == 1) {
         established_ = true;
+        fragment_max_ = static_cast<std::uint16_t>(backend::fragment_max(ssl_));
         return {};
     }
     step s = ended(w, value, 0);
@@ -208,11 +211,12 @@ step engine::write(wire& w, std::span<std::span<std::byte const> const> pieces) 
     while (!source.empty()) {
         // A record that does not fit whole would be remembered by the library, and the caller bound
         // to offer the same bytes again. Stopping before it keeps a retry free.
-        std::size_t const records =
-            w.out.size() / (limits::plaintext_record_max + limits::record_overhead_max);
-        if (records == 0)
+        std::size_t const room = taken_whole(w.out.size());
+        if (room == 0)
             return {want::output, bytes, {}};
-        std::span<std::byte const> const record = source.run(records);
+        std::span<std::byte const> const run =
+            source.run(std::max<std::size_t>(room / limits::plaintext_record_max, 1));
+        std::span<std::byte const> const record = run.first(std::min(run.size(), room));
         int const value = SSL_write(ssl_, record.data(), static_cast<int>(record.size()));
         if (value <= 0)
             return ended(w, value, bytes);
@@ -220,6 +224,11 @@ step engine::write(wire& w, std::span<std::span<std::byte const> const> pieces) 
         bytes += static_cast<std::size_t>(value);
     }
     return {want::nothing, bytes, {}};
+}
+
+std::size_t engine::taken_whole(std::size_t room) const noexcept
+{
+    return room / (fragment_max_ + limits::record_overhead_max) * fragment_max_;
 }
 
 step engine::close(wire& w) noexcept

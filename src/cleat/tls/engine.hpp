@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cleat/core/error.hpp>
+#include <cleat/core/limits.hpp>
 #include <cleat/tls/handshake_info.hpp>
 #include <cleat/tls/session.hpp>
 #include <cleat/tls/wire.hpp>
@@ -109,6 +110,13 @@ public:
     /// has_plaintext: a read can give bytes without any input.
     [[nodiscard]] bool has_plaintext() const noexcept;
 
+    /// fragment_max is the most plaintext in a record that this side writes: a client may ask a
+    /// server for less than 16 KiB (RFC 6066, section 4).
+    [[nodiscard]] std::size_t fragment_max() const noexcept { return fragment_max_; }
+
+    /// taken_whole is how much plaintext a write takes for certain, with so much room in wire::out.
+    [[nodiscard]] std::size_t taken_whole(std::size_t room) const noexcept;
+
     /// info is what was agreed. Before the handshake is done only server_name may be set.
     [[nodiscard]] handshake_info info() const noexcept;
 
@@ -131,6 +139,7 @@ private:
     ssl_st* ssl_ = nullptr;
     std::unique_ptr<failure_info> failure_;          // Only a connection that failed has one.
     std::unique_ptr<std::vector<session>> sessions_; // Only a client that keeps them has one.
+    std::uint16_t fragment_max_ = limits::plaintext_record_max; // Of our records.
     bool established_ = false;
     bool close_sent_ = false;
     bool early_ = false; // The ClientHello offers early data.

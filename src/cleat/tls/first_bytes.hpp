@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 namespace cleat::tls {
 
 /// begins_like_http is true for the start of a request of HTTP/1, whatever its method: a token of
 /// capital letters, one space, and a target (RFC 9112, section 3). TLS libraries know five methods.
+/// A PROXY header of version 1 looks like one and is none.
 [[nodiscard]] inline bool begins_like_http(std::span<std::byte const> bytes) noexcept
 {
     constexpr std::size_t method_max = 20; // The longest registered one is UPDATEREDIRECTREF.
@@ -18,6 +20,9 @@ namespace cleat::tls {
     std::size_t i = 0;
     while (i < end && ((at(i) >= 'A' && at(i) <= 'Z') || at(i) == '-'))
         ++i;
+    constexpr std::string_view proxy = "PROXY";
+    if (i == proxy.size() && std::ranges::equal(bytes.first(i), std::as_bytes(std::span{proxy})))
+        return false;
     // A target is a path, "*", an authority or a URL.
     return i >= 3 && i + 1 < bytes.size() && at(i) == ' ' && at(i + 1) > ' ' && at(i + 1) < 127;
 }

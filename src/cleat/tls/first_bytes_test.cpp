@@ -27,7 +27,8 @@ TEST_CASE("what only begins with letters is not HTTP")
 {
     for (std::string_view const other :
          {"", "G", "GET", "GET ", "GET  /", "get / HTTP/1.1", "SSH-2.0-OpenSSH_9.2\r\n", "EHLO",
-          "\x16\x03\x01\x02", "OK\r\n", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA /"})
+          "\x16\x03\x01\x02", "OK\r\n", "PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n",
+          "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA /"})
         CHECK_FALSE_MESSAGE(http(other), other);
 }
 

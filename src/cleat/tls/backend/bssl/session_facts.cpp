@@ -1,9 +1,16 @@
 // What a handshake agreed on, as the BoringSSL family tells it.
 
+#include <cleat/core/limits.hpp>
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/certificate.hpp>
 
 namespace cleat::tls::backend {
+
+std::size_t fragment_max(SSL* ssl) noexcept
+{
+    static_cast<void>(ssl); // The family does not know the extension, and its records are full.
+    return limits::plaintext_record_max;
+}
 
 std::string_view group_name(SSL* ssl) noexcept
 {

@@ -1,5 +1,6 @@
 // What a handshake agreed on, as OpenSSL tells it.
 
+#include <cleat/core/limits.hpp>
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/certificate.hpp>
 
@@ -24,6 +25,15 @@ constexpr std::array<spelling, 5> spellings{{
 }};
 
 } // namespace
+
+std::size_t fragment_max(SSL* ssl) noexcept
+{
+    SSL_SESSION const* const session = SSL_get0_session(ssl);
+    unsigned const mode =
+        session == nullptr ? 0U : unsigned{SSL_SESSION_get_max_fragment_length(session)};
+    // RFC 6066, section 4: 1 is 2^9 bytes, and 4 is 2^12.
+    return mode >= 1 && mode <= 4 ? std::size_t{256} << mode : limits::plaintext_record_max;
+}
 
 std::string_view group_name(SSL* ssl) noexcept
 {
