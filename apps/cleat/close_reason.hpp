@@ -14,6 +14,7 @@ enum class close_reason : std::uint8_t
     done,             ///< Both sides closed cleanly.
     client_truncated, ///< The client's FIN came without close_notify.
     idle_timeout,     ///< No byte either way for idle-timeout.
+    linger_timeout,   ///< The answer was out, and the client did not close.
     stopped,          ///< The program ended.
 
     // The client's side.
@@ -33,7 +34,7 @@ enum class close_reason : std::uint8_t
     out_of_resources, ///< Descriptors or memory.
 };
 
-inline constexpr std::size_t close_reason_count = 14;
+inline constexpr std::size_t close_reason_count = 15;
 
 /// name_of is how logs and counters spell it: "client-reset".
 [[nodiscard]] constexpr std::string_view name_of(close_reason r) noexcept
@@ -45,6 +46,8 @@ inline constexpr std::size_t close_reason_count = 14;
         return "client-truncated";
     case close_reason::idle_timeout:
         return "idle-timeout";
+    case close_reason::linger_timeout:
+        return "linger-timeout";
     case close_reason::stopped:
         return "stopped";
     case close_reason::handshake_timeout:

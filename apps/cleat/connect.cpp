@@ -24,13 +24,26 @@ result<unique_fd> begin(net::address const& to) noexcept
     return fd;
 }
 
-error_code outcome(int fd) noexcept
+// A UNIX socket whose backlog is full refuses at once, where TCP would try again by itself.
+bool is_busy(net::address const& to, error_code why) noexcept
 {
-    int number = 0;
-    socklen_t size = sizeof number;
-    if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &size) != 0)
-        return last_system_error();
-    return {number, boost::system::system_category()};
+    return to.data()->sa_family == AF_UNIX &&
+           why == boost::system::errc::resource_unavailable_try_again;
+}
+
+// begin_when_free tries until there is room, or `by` says that it has been long enough.
+net::task<result<unique_fd>> begin_when_free(net::interrupt& by, net::address const& to)
+{
+    for (;;) {
+        result<unique_fd> begun = begin(to);
+        if (begun || !is_busy(to, begun.error()))
+            co_return begun;
+        net::interrupt soon{by.on()};
+        soon.expires_in(limits::backlog_pause, error::connect_timeout);
+        static_cast<void>(co_await net::pause(soon));
+        if (by.raised())
+            co_return by.raised();
+    }
 }
 
 } // namespace
@@ -42,7 +55,9 @@ net::task<result<upstream>> connect(
     byte_queue kept;
     error_code why = make_error_code(boost::system::errc::address_not_available);
     for (net::address const& address : addresses) {
-        result<unique_fd> begun = begin(address);
+        result<unique_fd> begun = co_await begin_when_free(by, address);
+        if (by.raised())
+            co_return by.raised();
         if (!begun) {
             why = begun.error();
             continue;
@@ -58,7 +73,7 @@ net::task<result<upstream>> connect(
             error_code const interrupted = co_await net::ready{by, writable};
             if (interrupted)
                 co_return interrupted;
-            why = outcome(to.socket.native_handle());
+            why = to.socket.error();
             if (why)
                 continue;
             to.unsent = std::move(kept);

@@ -11,6 +11,8 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/net/scratch.hpp>
 
+#include <algorithm>
+
 namespace cleat::app {
 namespace {
 
@@ -43,16 +45,29 @@ public:
             pass_end_up();
         if (fsm_.passes_end(direction::down))
             pass_end_down();
+        notice_breaks();
+    }
+
+    // deserted: a side broke, and only what it said before is still on its way.
+    [[nodiscard]] bool deserted() const noexcept { return client_broke_ || upstream_broke_; }
+
+    // give_up ends what is on its way.
+    void give_up() noexcept
+    {
+        client_broke_ ? fail_client(made_sure({})) : fail_upstream(made_sure({}));
     }
 
     [[nodiscard]] net::interest in_client() const noexcept
     {
-        return {&client_.socket.entry(), fsm_.reads(direction::up), fsm_.flushes(direction::down)};
+        return {
+            &client_.socket.entry(), fsm_.reads(direction::up), fsm_.flushes(direction::down),
+            !client_broke_};
     }
     [[nodiscard]] net::interest in_upstream() const noexcept
     {
         return {
-            &upstream_.socket.entry(), fsm_.reads(direction::down), fsm_.flushes(direction::up)};
+            &upstream_.socket.entry(), fsm_.reads(direction::down), fsm_.flushes(direction::up),
+            !upstream_broke_ && !upstream_done_};
     }
 
     [[nodiscard]] relay_outcome outcome() const noexcept { return {fsm_.reason(), error_}; }
@@ -114,7 +129,7 @@ private:
     void move_down() noexcept
     {
         net::readiness::entry& source = upstream_.socket.entry();
-        std::size_t const turn = fsm_.turn(direction::down);
+        std::size_t const turn = std::min(fsm_.turn(direction::down), client_.channel.write_max());
         std::span<std::byte> const block = net::scratch::of_this_thread().plaintext().first(turn);
         bool const ended = source.ended();
         net::io_result const r = upstream_.socket.receive(block);
@@ -144,7 +159,7 @@ private:
             last ? net::channel::after_write::close_notify : net::channel::after_write::nothing);
         if (p.error)
             return fail_client(p.error);
-        CLEAT_ASSERT(p.bytes == bytes.size()); // A turn fits the sealed block whole.
+        CLEAT_ASSERT(p.bytes == bytes.size()); // That is what write_max promises.
         fsm_.on_moved(direction::down, bytes.size());
         if (p.next == net::wait::writable)
             fsm_.on_sink_full(direction::down);
@@ -190,6 +205,36 @@ private:
         fsm_.on_end_passed(direction::down);
     }
 
+    // An error is told once, and somebody may have heard it before.
+    static error_code made_sure(error_code told) noexcept
+    {
+        return told ? told : make_error_code(boost::system::errc::connection_reset);
+    }
+
+    // A side that is not being read or written just now may break too. What it has said before goes
+    // on to the other side, for as long as that takes it; an answer that has nobody to go to ends.
+    void notice_breaks() noexcept
+    {
+        if (fsm_.over())
+            return;
+        bool const client_left_alone =
+            !fsm_.reads(direction::up) && !fsm_.flushes(direction::down) && !client_broke_;
+        if (client_left_alone && client_.socket.entry().broken()) {
+            if (!fsm_.delivers(direction::up))
+                return fail_client(made_sure(client_.socket.error()));
+            client_broke_ = true;
+        }
+        bool const upstream_left_alone = !fsm_.reads(direction::down) &&
+                                         !fsm_.flushes(direction::up) && !upstream_broke_ &&
+                                         !upstream_done_;
+        if (upstream_left_alone && upstream_.socket.entry().broken()) {
+            upstream_broke_ = fsm_.delivers(direction::down);
+            upstream_done_ = !upstream_broke_;
+            if (upstream_done_ && fsm_.delivers(direction::up))
+                go_deaf(make_error_code(boost::system::errc::broken_pipe));
+        }
+    }
+
     // One side's break is the other's: an RST for an RST, so that nobody takes half for a whole.
     void fail_client(error_code ec) noexcept
     {
@@ -209,8 +254,11 @@ private:
     upstream& upstream_;
     traffic& moved_;
     relay_fsm fsm_;
-    error_code error_; // Of the side that broke.
-    bool cut_ = false; // The upstream broke off, and its answer has no end.
+    error_code error_;            // Of the side that broke.
+    bool cut_ = false;            // The upstream broke off, and its answer has no end.
+    bool client_broke_ = false;   // And not all that it said has been passed on.
+    bool upstream_broke_ = false; // Likewise.
+    bool upstream_done_ = false;  // It broke after the end of its answer, which is nobody's loss.
 };
 
 // The end of an answer. close_notify has told the client that it was the last, and it will close;
@@ -254,7 +302,17 @@ close_reason reason_for(error_code interrupted, relay_fsm const& fsm) noexcept
         return close_reason::stopped;
     if (interrupted != error::idle_timeout)
         return close_reason::out_of_resources;
-    return fsm.lingers() ? fsm.reason() : close_reason::idle_timeout;
+    return fsm.lingers() ? close_reason::linger_timeout : close_reason::idle_timeout;
+}
+
+// A side that broke has no more to say, so what it said before is not to wait for ever to be heard.
+std::chrono::milliseconds patience(std::chrono::milliseconds idle_timeout, bool deserted) noexcept
+{
+    if (!deserted)
+        return idle_timeout;
+    return idle_timeout.count() == 0
+               ? limits::linger_timeout
+               : std::min<std::chrono::milliseconds>(idle_timeout, limits::linger_timeout);
 }
 
 } // namespace
@@ -296,10 +354,18 @@ net::task<relay_outcome> relay(
         if (here.fsm().lingers())
             end.begin();
         else
-            by.expires_in(idle_timeout, error::idle_timeout);
+            by.expires_in(patience(idle_timeout, here.deserted()), error::idle_timeout);
         error_code const ec = co_await net::ready{by, here.in_client(), here.in_upstream()};
-        if (ec && !(here.fsm().lingers() && end.goes_on(ec)))
-            co_return relay_outcome{reason_for(ec, here.fsm())};
+        if (!ec || (here.fsm().lingers() && end.goes_on(ec)))
+            continue;
+        if (ec == error::idle_timeout && here.deserted()) {
+            here.give_up();
+            co_return here.outcome();
+        }
+        // We end it, not the client, whose bytes the upstream is not to take for all there were.
+        if (here.fsm().delivers(direction::up))
+            to.socket.reset();
+        co_return relay_outcome{reason_for(ec, here.fsm())};
     }
 }
 

@@ -60,6 +60,12 @@ public:
 
     [[nodiscard]] bool over() const noexcept { return over_; }
 
+    /// delivers: the direction's source has said, or may still say, what its sink has not got yet.
+    [[nodiscard]] bool delivers(direction d) const noexcept
+    {
+        return at(d).source_open || at(d).sink_full;
+    }
+
     /// reason is why the relay is over.
     [[nodiscard]] close_reason reason() const noexcept { return reason_; }
 

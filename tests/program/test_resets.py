@@ -2,12 +2,31 @@
 takes half a stream for a whole one."""
 
 import errno
+import select
+import signal
+import time
 
 import pytest
 
 from tls_client import TLS_1_2, TLS_1_3, TlsClient, only
 
 VERSIONS = pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
+
+
+def fill(client):
+    """fill sends until nothing is taken any more, and says how much that was."""
+    sent, records, quiet_since = 0, b"", time.monotonic()
+    client.socket.setblocking(False)
+    while time.monotonic() - quiet_since < 0.2:
+        if not records:
+            sent += client.tls.write(b"z" * 16384)
+            records = client.outgoing.read()
+        try:
+            records = records[client.socket.send(records) :]
+            quiet_since = time.monotonic()
+        except BlockingIOError:
+            select.select([], [client.socket], [], 0.05)
+    return sent
 
 
 def wait_for_reset(upstream):
@@ -117,3 +136,80 @@ def test_a_broken_record_ends_the_connection(cleat, origin):
             client.receive()
     line = server.wait_for_log(event="connection-closed")
     assert (line["reason"], line["up_bytes"]) == ("client-failed", "4")
+
+
+# A side that cleat is not reading, since it has said all or the other side is full.
+
+
+def test_a_client_that_resets_while_its_answer_is_awaited(cleat, origin):
+    upstreams = origin()
+    server = cleat(backend=upstreams)
+    client = TlsClient(server.port)
+    client.send(b"a request")
+    client.close_notify()
+    upstream = upstreams.accept()
+    assert upstream.receive_to_end() == b"a request"
+    client.reset()
+    # The upstream has been silent all the time.
+    assert server.wait_for_log(event="connection-closed")["reason"] == "client-reset"
+
+
+def test_an_upload_is_passed_on_as_far_as_it_came_before_the_reset(cleat, origin):
+    upstreams = origin()
+    server = cleat(backend=upstreams)
+    client = TlsClient(server.port)
+    client.send(b"first")
+    upstream = upstreams.accept()
+    sent = fill(client)
+    client.reset()
+    got = 0
+    with pytest.raises(ConnectionResetError):
+        while more := upstream.socket.recv(1 << 18):
+            got += len(more)
+        raise AssertionError("the upstream saw a clean end")
+    assert 5 < got <= sent + 5
+    assert server.wait_for_log(event="connection-closed")["reason"] == "client-reset"
+
+
+def test_an_upstream_that_resets_behind_a_client_that_does_not_read(cleat, origin):
+    upstreams = origin()
+    server = cleat("--idle-timeout", 1, backend=upstreams)
+    with TlsClient(server.port) as client:
+        client.send(b"x")
+        upstream = upstreams.accept()
+        upstream.socket.setblocking(False)
+        quiet_since = time.monotonic()
+        while time.monotonic() - quiet_since < 0.2:
+            try:
+                upstream.socket.send(b"y" * (1 << 18))
+                quiet_since = time.monotonic()
+            except BlockingIOError:
+                select.select([], [upstream.socket], [], 0.05)
+        upstream.reset()
+        assert server.wait_for_log(event="connection-closed")["reason"] == "upstream-reset"
+        client.wait_for_break()
+
+
+# What cleat ends itself.
+
+
+def test_an_upload_that_we_cut_off_is_no_whole_one(cleat, origin):
+    upstreams = origin()
+    server = cleat(backend=upstreams)
+    with TlsClient(server.port) as client:
+        client.send(b"half an upl")
+        upstream = upstreams.accept()
+        upstream.receive_exactly(11)
+        server.signal(signal.SIGINT)
+        wait_for_reset(upstream)
+
+
+def test_an_idle_upload_is_no_whole_one(cleat, origin):
+    upstreams = origin()
+    server = cleat("--idle-timeout", 1, backend=upstreams)
+    with TlsClient(server.port) as client:
+        client.send(b"half an upl")
+        upstream = upstreams.accept()
+        upstream.receive_exactly(11)
+        wait_for_reset(upstream)
+    assert server.wait_for_log(event="connection-closed")["reason"] == "idle-timeout"

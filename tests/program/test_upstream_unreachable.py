@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from deadlines import eventually
+from deadlines import DEADLINE, eventually
 from origins import echo
 from tls_client import TlsClient
 
@@ -84,3 +84,46 @@ def test_nothing_is_left_open(cleat, nobody):
         with TlsClient(server.port) as client:
             client.wait_for_break()
     eventually("descriptors are closed", lambda: len(list(descriptors.iterdir())) == before)
+
+
+@pytest.fixture
+def full_path(tmp_path):
+    """A path whose listener accepts only when the test does, and whose queue is full."""
+    path = tmp_path / "full.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen(0)
+        waiting = []
+        try:
+            while True:  # Until one of ours is not taken any more.
+                one = socket.socket(socket.AF_UNIX)
+                waiting.append(one)
+                one.setblocking(False)
+                one.connect(str(path))
+        except BlockingIOError:
+            pass
+        yield path, listener, len(waiting) - 1
+        for one in waiting:
+            one.close()
+
+
+def test_a_unix_path_with_a_full_queue_is_waited_for(cleat, full_path):
+    path, listener, ahead = full_path
+    server = cleat(backend=str(path))
+    with TlsClient(server.port) as client:
+        client.send(b"patience")
+        listener.settimeout(DEADLINE)
+        for _ in range(ahead):
+            listener.accept()[0].close()
+        mine, _ = listener.accept()
+        with mine:
+            mine.settimeout(DEADLINE)
+            assert mine.recv(8) == b"patience"
+    assert not server.log(event="connect-failed")
+
+
+def test_a_unix_path_whose_queue_stays_full(cleat, full_path):
+    server = cleat("--backend-connect-timeout", 1, backend=str(full_path[0]))
+    with TlsClient(server.port) as client:
+        client.wait_for_break()
+    assert server.wait_for_log(event="connect-failed")["reason"] == "connect-timeout"

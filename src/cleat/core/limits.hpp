@@ -82,6 +82,9 @@ inline constexpr std::chrono::seconds linger_timeout{10};
 /// can carry it. Longer than a round trip nearly anywhere, and too short for a person to notice.
 inline constexpr std::chrono::milliseconds fin_delay{100};
 
+/// backlog_pause: between two tries to reach a UNIX upstream whose backlog is full.
+inline constexpr std::chrono::milliseconds backlog_pause{10};
+
 /// accept_pause: after running out of descriptors, time for some to come back.
 inline constexpr std::chrono::milliseconds accept_pause{100};
 

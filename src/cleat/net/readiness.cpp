@@ -63,7 +63,8 @@ void readiness::cancel_all(error_code ec) noexcept
     dispatching_ = true; // Who is woken may close any entry.
     for (entry* e = first_; e != nullptr; e = e->next_) {
         e->cancel(ec);
-        e->cancel(ec); // A reader and a writer may both wait.
+        e->cancel(ec);
+        e->cancel(ec); // A reader, a writer and one that waits for the worst may be three.
     }
     dispatching_ = false;
     bury();
@@ -94,6 +95,15 @@ error_code readiness::entry::wait_writable(waiter& w) noexcept
     return {};
 }
 
+error_code readiness::entry::wait_broken(waiter& w) noexcept
+{
+    CLEAT_ASSERT(watcher_ == nullptr);
+    if (error_code const ec = watch(always)) // Errors are always told of.
+        return ec;
+    watcher_ = &w;
+    return {};
+}
+
 error_code readiness::entry::watch(std::uint32_t events) noexcept
 {
     if ((events & ~watched_) == 0)
@@ -120,22 +130,27 @@ void readiness::entry::forget(waiter& w) noexcept
         reader_ = nullptr;
     if (writer_ == &w)
         writer_ = nullptr;
+    if (watcher_ == &w)
+        watcher_ = nullptr;
 }
 
 void readiness::entry::cancel(error_code ec) noexcept
 {
-    // One waiter may wait for both; its first wake takes it off the other.
+    // One waiter may wait for several things; its first wake takes it off the others.
     if (waiter* const w = std::exchange(reader_, nullptr); w != nullptr) {
         forget(*w);
         w->wake(*w, ec);
     } else if (waiter* const v = std::exchange(writer_, nullptr); v != nullptr) {
+        forget(*v);
         v->wake(*v, ec);
+    } else if (waiter* const m = std::exchange(watcher_, nullptr); m != nullptr) {
+        m->wake(*m, ec);
     }
 }
 
 void readiness::entry::close() noexcept
 {
-    reader_ = writer_ = nullptr;
+    reader_ = writer_ = watcher_ = nullptr;
     fd_.reset();
 }
 
@@ -155,6 +170,8 @@ void readiness::entry::on_events(std::uint32_t events) noexcept
     // The reader may have closed this entry, whose memory stays until the batch is done.
     if (fd_ && (ready_ & EPOLLOUT) != 0)
         wake(writer_);
+    if (fd_ && broken())
+        wake(watcher_);
 }
 
 void readiness::entry::wake(waiter*& slot) noexcept
@@ -162,7 +179,7 @@ void readiness::entry::wake(waiter*& slot) noexcept
     waiter* const w = slot;
     if (w == nullptr)
         return;
-    forget(*w); // One waiter may be here for both.
+    forget(*w); // One waiter may be here for several things.
     w->wake(*w, {});
 }
 

@@ -90,6 +90,9 @@ public:
         return (ready_ & EPOLLRDHUP) != 0 && (ready_ & EPOLLERR) == 0;
     }
 
+    /// broken: the peer has reset the connection, or the network has given it up.
+    [[nodiscard]] bool broken() const noexcept { return (ready_ & EPOLLERR) != 0; }
+
     /// use_up_read, use_up_write forget the event: the caller is about to read or write until the
     /// kernel has no more to give or take, and what comes later is a new event.
     void use_up_read() noexcept { ready_ &= ~static_cast<std::uint32_t>(EPOLLIN); }
@@ -103,6 +106,10 @@ public:
     /// watch.
     [[nodiscard]] error_code wait_readable(waiter& w) noexcept;
     [[nodiscard]] error_code wait_writable(waiter& w) noexcept;
+
+    /// wait_broken wakes w, once, when the connection breaks: for who is not to read or write just
+    /// now. One waiter at a time; ask broken() first.
+    [[nodiscard]] error_code wait_broken(waiter& w) noexcept;
 
     /// forget takes w off this entry. It is not woken.
     void forget(waiter& w) noexcept;
@@ -126,6 +133,7 @@ private:
     readiness* in_;
     waiter* reader_ = nullptr;
     waiter* writer_ = nullptr;
+    waiter* watcher_ = nullptr; // Waits for the connection to break.
     entry* previous_ = nullptr;
     entry* next_ = nullptr; // Stays behind when the entry is buried, so that who walks can walk on.
     entry* next_buried_ = nullptr;

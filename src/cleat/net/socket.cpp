@@ -40,6 +40,15 @@ io_result socket::send(std::span<std::byte const> from, bool more) noexcept
     return attempt([&] { return ::send(native_handle(), from.data(), from.size(), flags); });
 }
 
+error_code socket::error() noexcept
+{
+    int number = 0;
+    socklen_t size = sizeof number;
+    if (::getsockopt(native_handle(), SOL_SOCKET, SO_ERROR, &number, &size) != 0)
+        return last_system_error();
+    return {number, boost::system::system_category()};
+}
+
 void socket::shutdown_send() noexcept
 {
     // Fails only where the peer has reset the connection already, and nothing is left to be told.

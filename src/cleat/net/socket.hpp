@@ -79,6 +79,9 @@ public:
     /// once.
     [[nodiscard]] io_result send(std::span<std::byte const> from, bool more = false) noexcept;
 
+    /// error takes what broke the connection, once; no error where nothing has.
+    [[nodiscard]] error_code error() noexcept;
+
     /// shutdown_send sends FIN behind everything sent.
     void shutdown_send() noexcept;
 

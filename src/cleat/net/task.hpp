@@ -133,6 +133,7 @@ struct interest
     readiness::entry* in = nullptr;
     bool read = false;
     bool write = false;
+    bool broken = false; ///< Wake for a reset also where neither is waited for.
 };
 
 /// ready waits until any of its interests is ready, or the interrupt is raised. `co_await` gives
@@ -177,7 +178,8 @@ private:
     [[nodiscard]] bool any_ready() const noexcept
     {
         for (interest const& i : interests_)
-            if ((i.read && i.in->readable()) || (i.write && i.in->writable()))
+            if ((i.read && i.in->readable()) || (i.write && i.in->writable()) ||
+                (i.broken && i.in->broken()))
                 return true;
         return false;
     }
@@ -189,6 +191,8 @@ private:
             ec = i.in->wait_readable(*this);
         if (i.write && !ec)
             ec = i.in->wait_writable(*this);
+        if (i.broken && !i.read && !i.write)
+            ec = i.in->wait_broken(*this);
         if (ec)
             end(ec);
         return !ec;

@@ -176,6 +176,9 @@ public:
         return true;
     }
 
+    /// unsent is how many bytes the socket has not taken.
+    [[nodiscard]] std::size_t unsent() const { return out_.size(); }
+
     void shutdown_send()
     {
         REQUIRE(flush());

@@ -1,0 +1,123 @@
+// Resets of a side that is not being read: nobody asks it for anything, and it must be heard all
+// the same.
+
+#include "relay_scene_for_tests.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace cleat::app {
+namespace {
+
+using namespace std::chrono_literals;
+using net::socket_kind;
+
+TEST_CASE("a client that resets after its close_notify takes the upstream with it")
+{
+    scene s{socket_kind::tcp, socket_kind::tcp};
+    s.play([](scene& t) -> net::task<> {
+        t.peer.write("a request");
+        t.peer.close();
+        co_await t.until([&] { return t.hear() == "a request" && t.origin_ended; });
+        CHECK(!t.outcome);
+        t.peer.reset(); // The upstream is silent, and stays so.
+        co_await t.until_over();
+        CHECK(t.origin_is_reset());
+    });
+    CHECK(s.outcome->reason == close_reason::client_reset);
+}
+
+TEST_CASE("what a client sent before it reset is passed on as far as the upstream takes it")
+{
+    scene s{socket_kind::tcp, socket_kind::tcp, {}, 1};
+    s.play([](scene& t) -> net::task<> {
+        // More than all the sockets on the way and the relay's own memory hold.
+        std::vector<std::byte> const much = net::pattern(limits::unsent_max + 512 * 1024);
+        t.peer.write(much);
+        std::size_t still = 0;
+        for (std::size_t left = 0; still < 1000; still = left == t.peer.unsent() ? still + 1 : 0) {
+            left = t.peer.unsent();
+            t.peer.flush();
+            co_await next_turn{t.w};
+        }
+        t.peer.reset();
+        for (int i = 0; i < 100; ++i)
+            co_await next_turn{t.w};
+        CHECK(!t.outcome);
+        // The upstream reads on: it gets what had come, in order, and then the reset.
+        co_await t.until([&] {
+            t.hear();
+            return t.outcome.has_value();
+        });
+        t.hear();
+        CHECK(t.heard.size() > 64 * 1024);
+        CHECK(std::equal(t.heard.begin(), t.heard.end(), net::text_of(much).begin()));
+        CHECK(!t.origin_ended); // That would be a whole upload.
+        CHECK(t.origin_is_reset());
+    });
+    CHECK(s.outcome->reason == close_reason::client_reset);
+}
+
+TEST_CASE("an upstream that resets behind a client that does not read is given up in time")
+{
+    scene s{socket_kind::tcp, socket_kind::tcp, 400ms, 1};
+    s.play([](scene& t) -> net::task<> {
+        std::string const much(64 * 1024, 'x');
+        // Until nothing goes any more: the client reads nothing.
+        for (int still = 0; still < 1000;) {
+            ssize_t const n =
+                ::send(t.origin(), much.data(), much.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+            still = n > 0 ? 0 : still + 1;
+            co_await next_turn{t.w};
+        }
+        if (t.outcome)
+            co_return; // The machine slept through the idle timeout.
+        t.reset_origin();
+        net::interrupt patience{t.w};
+        patience.expires_in(10s, error::idle_timeout);
+        while (!t.outcome && !patience.raised())
+            co_await next_turn{t.w};
+        t.peer.receive_raw();
+        CHECK(t.peer.end() != error::closed);
+        REQUIRE(t.outcome);
+        CHECK(t.outcome->reason == close_reason::upstream_reset);
+    });
+}
+
+TEST_CASE("an upstream that breaks after the end of its answer harms nobody")
+{
+    scene s{socket_kind::tcp, socket_kind::tcp};
+    s.play([](scene& t) -> net::task<> {
+        t.say("all of it");
+        REQUIRE(::shutdown(t.origin(), SHUT_WR) == 0);
+        co_await t.until([&] {
+            t.peer.receive_raw();
+            return t.peer.plaintext() == "all of it" && t.peer.end() == error::closed;
+        });
+        t.reset_origin();
+        for (int i = 0; i < 50; ++i)
+            co_await next_turn{t.w};
+        CHECK(!t.outcome);
+        t.peer.write("late");
+        t.peer.close();
+        co_await t.until_over();
+        CHECK(!t.peer.broken());
+    });
+    CHECK(s.outcome->reason == close_reason::done);
+}
+
+TEST_CASE("what we end ourselves is no end of the client's")
+{
+    scene s{socket_kind::tcp, socket_kind::tcp};
+    s.play([](scene& t) -> net::task<> {
+        t.peer.write("half an upl");
+        co_await t.until([&] { return t.hear() == "half an upl"; });
+        t.w.interrupt_all();
+        co_await t.until_over();
+        CHECK(t.origin_is_reset());
+    });
+    CHECK(s.outcome->reason == close_reason::stopped);
+}
+
+} // namespace
+} // namespace cleat::app

@@ -1,0 +1,167 @@
+// A relay on a real worker and real sockets, for tests; the client's TLS and the upstream are
+// played by a script, which lets the loop turn until it sees what it waits for.
+
+#pragma once
+
+#include "handshake.hpp"
+#include "relay.hpp"
+
+#include <cleat/net/tls_peer_for_tests.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <sys/socket.h>
+
+namespace cleat::app {
+
+inline constexpr int turns_max = 300'000; // More than any story here needs: it hangs.
+
+// One turn of the worker's loop.
+struct next_turn : net::task_node
+{
+    explicit next_turn(net::worker& w) : on{w} {}
+    [[nodiscard]] static bool await_ready() noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> h) noexcept
+    {
+        caller = h;
+        finish = [](task_node& n, bool) noexcept { static_cast<next_turn&>(n).caller.resume(); };
+        on.push(*this);
+    }
+    static void await_resume() noexcept {}
+
+    net::worker& on;
+    std::coroutine_handle<> caller;
+};
+
+struct scene
+{
+    explicit scene(
+        net::socket_kind client_kind = net::socket_kind::unix_pair,
+        net::socket_kind upstream_kind = net::socket_kind::unix_pair,
+        std::chrono::milliseconds idle = {}, int buffer = 0)
+        : client_ends{net::make_sockets(client_kind, buffer)}
+        , upstream_ends{net::make_sockets(upstream_kind, buffer)}
+        , peer{net::contexts().client, client_ends.second.get()}
+        , client_fd{client_ends.first.get()}
+        , idle_timeout{idle}
+    {
+        serve();
+    }
+
+    // As terminate does it: the sockets are the coroutine's, and go with it.
+    net::detached serve()
+    {
+        client from{
+            net::socket{w, std::move(client_ends.first)}, net::channel{net::contexts().server}};
+        upstream to{net::socket{w, std::move(upstream_ends.first)}, {}};
+        net::interrupt by{w};
+        error_code const failed = co_await handshake(by, from);
+        CHECK(!failed);
+        established = true;
+        if (at_handshake)
+            at_handshake(from);
+        outcome = co_await relay(by, from, to, idle_timeout, moved);
+    }
+
+    template <class Condition>
+    net::task<> until(Condition met)
+    {
+        for (int i = 0; i < turns_max; ++i) {
+            if (met())
+                co_return;
+            co_await next_turn{w};
+        }
+        FAIL_CHECK("waits in vain");
+    }
+
+    net::task<> shake()
+    {
+        co_await until([&] {
+            peer.handshake();
+            return peer.established() && established;
+        });
+    }
+
+    net::task<> until_over()
+    {
+        co_await until([&] {
+            peer.receive_raw();
+            return outcome.has_value();
+        });
+    }
+
+    // The upstream's side.
+    void say(std::string_view text)
+    {
+        REQUIRE(
+            ::send(origin(), text.data(), text.size(), MSG_NOSIGNAL) ==
+            static_cast<ssize_t>(text.size()));
+    }
+    std::string const& hear()
+    {
+        std::array<char, 65536> to;
+        while (!origin_ended) {
+            ssize_t const n = ::recv(origin(), to.data(), to.size(), MSG_DONTWAIT);
+            if (n < 0) {
+                origin_broken = origin_broken || errno != EAGAIN;
+                break;
+            }
+            origin_ended = n == 0 && !origin_broken;
+            if (n == 0)
+                break;
+            heard.append(to.data(), static_cast<std::size_t>(n));
+        }
+        return heard;
+    }
+    [[nodiscard]] bool origin_is_reset()
+    {
+        // The kernel tells it once, and after a FIN (EPIPE then) no more to who receives.
+        int error = 0;
+        socklen_t size = sizeof error;
+        REQUIRE(::getsockopt(origin(), SOL_SOCKET, SO_ERROR, &error, &size) == 0);
+        return origin_broken || error == ECONNRESET || error == EPIPE;
+    }
+    void reset_origin()
+    {
+        linger const at_once{1, 0};
+        REQUIRE(::setsockopt(origin(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once) == 0);
+        upstream_ends.second.reset();
+    }
+    [[nodiscard]] int origin() const { return upstream_ends.second.get(); }
+
+    template <class Script>
+    void play(Script script)
+    {
+        auto const whole = [&]() -> net::detached {
+            co_await shake();
+            co_await script(*this);
+            w.stop();
+        };
+        whole();
+        w.run();
+    }
+
+    net::worker w;
+    std::pair<unique_fd, unique_fd> client_ends;
+    std::pair<unique_fd, unique_fd> upstream_ends;
+    net::tls_peer peer;
+    int client_fd; ///< The relay's end of the client's connection.
+    std::chrono::milliseconds idle_timeout;
+    void (*at_handshake)(client&) = nullptr;
+    traffic moved;
+    bool established = false;
+    bool origin_ended = false;
+    bool origin_broken = false;
+    std::string heard;
+    std::optional<relay_outcome> outcome;
+};
+
+} // namespace cleat::app
