@@ -99,6 +99,25 @@ setting<T> const& innermost(optional_setting<T> const& inner, setting<T> const& 
     return inner ? *inner : outer;
 }
 
+// One certificate's clients cannot be verified in another way than the others' of its frontend: the
+// rule would have to follow a session from its first handshake to those that resume it.
+void check_rule_of_its_own(
+    pem_file const& pem, setting<client_verify> const& mode, setting<std::string> const& ca,
+    std::vector<problem>& problems)
+{
+    auto const refuse = [&](origin const& where, std::string_view key) {
+        complain(
+            problems, problem::severity::error, where, key,
+            fmt::format("not built yet: a rule for {} alone, other than its frontend's", *pem.cert),
+            "Set it for the frontend, and give certificates with another rule one of their own.");
+    };
+    if (pem.client_verify && **pem.client_verify != *mode)
+        refuse(pem.client_verify->from, "client-verify");
+    else if (
+        pem.client_verify_ca && (*mode == client_verify::none || **pem.client_verify_ca != *ca))
+        refuse(pem.client_verify_ca->from, "client-verify-ca");
+}
+
 void check_client_verify(config const& c, std::vector<problem>& problems)
 {
     auto const check_one = [&](setting<client_verify> const& mode, setting<std::string> const& ca) {
@@ -113,17 +132,16 @@ void check_client_verify(config const& c, std::vector<problem>& problems)
 
     if (!check_one(c.client_verify, c.client_verify_ca))
         return;
-    for (pem_file const& pem : c.pem_files)
-        check_one(
-            innermost(pem.client_verify, c.client_verify),
-            innermost(pem.client_verify_ca, c.client_verify_ca));
     for (listener const& each : c.listeners) {
         setting<client_verify> const& mode = innermost(each.client_verify, c.client_verify);
         setting<std::string> const& ca = innermost(each.client_verify_ca, c.client_verify_ca);
         if (!check_one(mode, ca))
             continue;
+        if (each.uses_global_certs())
+            for (pem_file const& pem : c.pem_files)
+                check_rule_of_its_own(pem, mode, ca, problems);
         for (pem_file const& pem : each.pem_files)
-            check_one(innermost(pem.client_verify, mode), innermost(pem.client_verify_ca, ca));
+            check_rule_of_its_own(pem, mode, ca, problems);
     }
 }
 
@@ -142,8 +160,8 @@ void check_daemon(config const& c, std::vector<problem>& problems)
     if (*c.daemon && !*c.syslog && c.log_filename->empty())
         complain(
             problems, problem::severity::warning, c.daemon.from, "daemon",
-            "a daemon has no terminal, so the log goes nowhere",
-            "Turn syslog on, or set log-filename.");
+            "a daemon has no terminal, so its log goes to syslog, if a log daemon is there",
+            "Turn syslog on, or set log-filename, and it is certain.");
 }
 
 } // namespace

@@ -96,14 +96,11 @@ TEST_CASE("every frontend has a certificate")
 TEST_CASE("whoever verifies clients knows whom to trust")
 {
     good("pem-file = a client-verify = required client-verify-ca = ca");
-    good("pem-file = { cert = a client-verify = optional } client-verify-ca = ca");
     good("pem-file = a client-verify-ca = ca frontend = { port = 1 client-verify = required }");
     good("pem-file = a frontend = { port = 1 client-verify = optional client-verify-ca = ca }");
     for (std::string_view const text : {
              "pem-file = a client-verify = required",
-             "pem-file = { cert = a client-verify = optional }",
              "pem-file = a frontend = { port = 1 client-verify = required }",
-             "frontend = { port = 1 pem-file = { cert = a client-verify = required } }",
              "frontend = { port = 1 client-verify = required pem-file = a }",
          })
         CHECK(only_problem(text).find("clients cannot be verified") != std::string::npos);
@@ -111,6 +108,25 @@ TEST_CASE("whoever verifies clients knows whom to trust")
     CHECK(
         checked("pem-file = a client-verify = required frontend = { port = 1 }").problems.size() ==
         1);
+}
+
+TEST_CASE("a certificate's own rule for clients is not ignored: it is the frontend's, or an error")
+{
+    std::string const all = "client-verify = required client-verify-ca = ca ";
+    good(all + "pem-file = { cert = a client-verify = required client-verify-ca = ca }");
+    good("pem-file = { cert = a client-verify = none }");
+    good("frontend = { port = 1 client-verify = optional client-verify-ca = ca "
+         "pem-file = { cert = a client-verify = optional } }");
+    for (std::string const& text : {
+             std::string{"pem-file = { cert = a client-verify = required client-verify-ca = ca }"},
+             std::string{"pem-file = { cert = a client-verify-ca = ca }"},
+             all + "pem-file = { cert = a client-verify = none }",
+             all + "pem-file = { cert = a client-verify-ca = other }",
+             all + "frontend = { port = 1 pem-file = { cert = a client-verify = optional } }",
+             all + "pem-file = { cert = a client-verify = required }"
+                   "frontend = { port = 1 client-verify = none }",
+         })
+        CHECK(only_problem(text).find("not built yet: a rule for a alone") != std::string::npos);
 }
 
 TEST_CASE("a log to syslog and to a file at once is refused, not half done")

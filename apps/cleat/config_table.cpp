@@ -286,7 +286,8 @@ constexpr key_row rows[] = {
      .value = "none|optional|required",
      .help =
          "Whether clients show a certificate. With optional, one without any is let in, and one "
-         "with a bad one is not.",
+         "with a bad one is not. A pem-file can only repeat what its frontend says: a rule for one "
+         "certificate alone is not built yet.",
      .set_global = store<&config::client_verify>,
      .set_frontend = store<&listener::client_verify>,
      .set_pem_file = store<&pem_file::client_verify>,

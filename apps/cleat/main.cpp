@@ -33,7 +33,7 @@ int run(serve const& wish)
     raise_file_limit();
     keep_heap();
     signals from;
-    std::unique_ptr<log_sink> const sink = open_log(settings);
+    std::unique_ptr<log_sink> const sink = open_log(settings, who);
     logger const log{*sink, log_level_for(settings)};
     bound sockets = bind_all(loaded.made, net::worker_count(settings.workers->number));
     if (!report(sockets.problems))

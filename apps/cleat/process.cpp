@@ -129,13 +129,23 @@ void background::succeeded() noexcept
 
 pid_file::~pid_file()
 {
-    if (!path_.empty() && ::unlink(path_.c_str()) != 0)
+    if (path_.empty() || !is_ours())
+        return;
+    if (::unlink(path_.c_str()) != 0)
         static_cast<void>(!::ftruncate(fd_.get(), 0)); // An empty one names nobody else.
+}
+
+// Another process may have been given the same file since, and written itself into it.
+bool pid_file::is_ours() const noexcept
+{
+    std::array<char, 32> text{};
+    ssize_t const size = ::pread(fd_.get(), text.data(), text.size() - 1, 0);
+    return size > 0 && std::atol(text.data()) == ::getpid();
 }
 
 result<pid_file> pid_file::write(std::string path)
 {
-    unique_fd fd{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
+    unique_fd fd{::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
     if (!fd)
         return last_system_error();
     std::string const text = fmt::format("{}\n", ::getpid());

@@ -73,6 +73,8 @@ public:
     [[nodiscard]] static result<pid_file> write(std::string path);
 
 private:
+    [[nodiscard]] bool is_ours() const noexcept;
+
     std::string path_;
     unique_fd fd_; // To empty it where its folder is not ours any more.
 };

@@ -41,14 +41,21 @@ public:
 private:
     void problem_at(origin const& where, std::string key, std::string text, std::string cure)
     {
-        into_.problems.push_back(
-            {problem::severity::error, where, std::move(key), std::move(text), std::move(cure)});
+        tell({problem::severity::error, where, std::move(key), std::move(text), std::move(cure)});
     }
 
     void warning_at(origin const& where, std::string key, std::string text)
     {
-        into_.problems.push_back(
-            {problem::severity::warning, where, std::move(key), std::move(text), {}});
+        tell({problem::severity::warning, where, std::move(key), std::move(text), {}});
+    }
+
+    // What several listeners share is wrong once.
+    void tell(problem found)
+    {
+        std::string const line = to_string(found);
+        if (std::ranges::none_of(
+                into_.problems, [&](problem const& p) { return to_string(p) == line; }))
+            into_.problems.push_back(std::move(found));
     }
 
     // The text of a file, or nothing and a problem. What several listeners name is read once.
@@ -111,6 +118,7 @@ private:
         source.private_key = std::move(*key);
         if (!pem.private_key->empty())
             source.origin += " with " + *pem.private_key;
+        pem_origins_.try_emplace(source.origin, pem.from);
         into.push_back(std::move(source));
     }
 
@@ -181,7 +189,7 @@ private:
                     l.from, "pem-file", fmt::format("{} has no certificate", p.name),
                     "Name a PEM file with a certificate and its key: cleat ... site.pem");
         } else if (can_verify) {
-            try_out(p);
+            try_out(l, p);
         }
         into_.made.listeners.push_back(std::move(p));
     }
@@ -228,15 +236,58 @@ private:
         return authorities.has_value();
     }
 
-    void try_out(listener_plan const& p)
+    void try_out(listener const& l, listener_plan const& p)
     {
         try {
             tls::context const context{p.tls};
-            for (std::string const& finding : context.warnings())
-                warning_at(p.from, "", finding);
+            for (std::string const& finding : context.warnings()) {
+                blame const its = blame_for(l, finding);
+                warning_at(its.where, its.key, its.text);
+            }
         } catch (tls::spec_error const& wrong) {
-            problem_at(p.from, "", wrong.what(), "");
+            blame const its = blame_for(l, wrong.what());
+            problem_at(its.where, its.key, its.text, "");
         }
+    }
+
+    // The setting that a finding of the TLS floor is about: it begins with what it is about, as a
+    // context_spec calls that.
+    struct blame
+    {
+        origin where;
+        std::string key;
+        std::string text;
+    };
+
+    blame blame_for(listener const& l, std::string const& finding) const
+    {
+        struct suspect
+        {
+            std::string about;
+            std::string_view key;
+            origin const& where;
+        };
+        setting<std::string> const& authorities =
+            effective(l.client_verify_ca, settings_.client_verify_ca);
+        std::vector<suspect> suspects{
+            {"ciphers", "ciphers", effective(l.ciphers, settings_.ciphers).from},
+            {"ciphersuites", "ciphersuites",
+             effective(l.ciphersuites, settings_.ciphersuites).from},
+            {"groups", "ecdh-curve", settings_.ecdh_curve.from},
+            {*authorities, "client-verify-ca", authorities.from}};
+        for (auto const& [name, where] : pem_origins_)
+            suspects.push_back({name, "pem-file", where});
+        for (suspect const& each : suspects) {
+            bool const its = finding.starts_with(each.about + ": ");
+            if (!its || each.where.is_built_in())
+                continue;
+            // A file's name stays: the line may not say it.
+            bool const is_file = each.key == "pem-file" || each.key == "client-verify-ca";
+            return {
+                each.where, std::string{each.key},
+                is_file ? finding : finding.substr(each.about.size() + 2)};
+        }
+        return {l.from, "", finding};
     }
 
     std::vector<net::address> addresses_of(listener const& l)
@@ -297,6 +348,7 @@ private:
 
     loading& into_;
     config& settings_;
+    std::map<std::string, origin> pem_origins_; // By what the TLS floor calls a certificate.
     std::map<std::string, std::optional<std::string>> files_; // By path; nothing: not readable.
     std::vector<tls::certificate_source> shared_; // Of pem-dir and the global pem-files.
     std::shared_ptr<tls::ticket_secret const> tickets_ = new_ticket_secret();

@@ -62,20 +62,34 @@ background enter_background(config const& settings)
     return std::move(*left);
 }
 
-std::unique_ptr<log_sink> open_log(config const& settings)
+std::unique_ptr<log_sink> open_log(config const& settings, std::optional<identity> const& who)
 {
     if (!settings.log_filename->empty()) {
         result<std::unique_ptr<log_sink>> sink = log_sink::to_file(lasting(*settings.log_filename));
         if (!sink)
             fail(
                 settings.log_filename.from, "log-filename",
-                fmt::format("cannot write {}: {}", *settings.log_filename, sink.error().message()));
+                fmt::format(
+                    "cannot write {}: {}. Make its folder, or choose another file.",
+                    *settings.log_filename, sink.error().message()));
+        // Whom we become opens it again after a rotation. What cannot be given was theirs before.
+        if (who)
+            static_cast<void>(
+                !::chown(lasting(*settings.log_filename).c_str(), who->uid, who->gid));
         return std::move(*sink);
     }
-    // A daemon has no terminal to write to.
+    // A daemon has no terminal to write to: where nobody chose, the log daemon is next best.
     if (*settings.syslog || *settings.daemon) {
         result<std::unique_ptr<log_sink>> sink =
             log_sink::to_syslog("cleat", settings.syslog_facility->code);
+        if (!sink && !*settings.syslog) {
+            fmt::print(
+                stderr,
+                "cleat: {}: warning: daemon: no log daemon listens on /dev/log ({}), so "
+                "nothing will be logged. Start one, or use log-filename.\n",
+                to_string(settings.daemon.from), sink.error().message());
+            return log_sink::to_descriptor(STDERR_FILENO); // /dev/null, for a daemon.
+        }
         if (!sink)
             fail(
                 settings.syslog.from, "syslog",
@@ -100,7 +114,9 @@ pid_file write_pid_file(config const& settings)
     if (!made)
         fail(
             settings.pidfile.from, "pidfile",
-            fmt::format("cannot write {}: {}", *settings.pidfile, made.error().message()));
+            fmt::format(
+                "cannot write {}: {}. Make its folder, or choose another file.", *settings.pidfile,
+                made.error().message()));
     return std::move(*made);
 }
 

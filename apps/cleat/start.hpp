@@ -21,7 +21,8 @@ bool report(std::vector<problem> const& problems);
 // What follows throws std::runtime_error with the message for the operator.
 
 [[nodiscard]] background enter_background(config const& settings);
-[[nodiscard]] std::unique_ptr<log_sink> open_log(config const& settings);
+[[nodiscard]] std::unique_ptr<log_sink> open_log(
+    config const& settings, std::optional<identity> const& who);
 [[nodiscard]] log_level log_level_for(config const& settings) noexcept;
 [[nodiscard]] pid_file write_pid_file(config const& settings);
 void drop_privileges(std::optional<identity> const& who);

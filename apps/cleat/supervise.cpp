@@ -101,7 +101,10 @@ void supervise(
     for (std::size_t i = 0; i < close_reason_count; ++i)
         finished += workers.closed(static_cast<close_reason>(i));
     std::uint64_t const cut = workers.closed(close_reason::stopped);
-    log.info("ended").add("connections_finished", finished - cut).add("connections_cut", cut);
+    // What was cut off is worth a line to who asked for little log.
+    log.line(cut == 0 ? log_level::info : log_level::warning, "ended")
+        .add("connections_finished", finished - cut)
+        .add("connections_cut", cut);
 }
 
 } // namespace cleat::app

@@ -2,6 +2,7 @@
 with the file, the line and what to do. No port is taken and no file left behind."""
 
 import os
+import re
 import socket
 import stat
 
@@ -148,7 +149,24 @@ class TestSettings:
         ids=lambda value: value if isinstance(value, str) else "",
     )
     def test_a_mistake_is_named_with_its_line(self, refused, text, words):
-        assert ".conf:" in refused(text, *words)
+        # Lines 1 to 3 are what is right.
+        assert re.search(r"\.conf:[4-6]:\d+: error: ", refused(text, *words))
+
+    def test_what_two_frontends_share_is_wrong_once(self, refused):
+        said = refused('frontend = "[127.0.0.1]:0"\nciphers = "NO-SUCH-CIPHER"', line=5)
+        assert ": error: ciphers: " in said
+
+    def test_a_certificate_is_blamed_for_what_is_wrong_with_it(self, refused, certs):
+        key = certs.rsa.key
+        block = f'cert = "{certs.ecdsa.pem}"\nprivate-key = "{key}"'
+        said = refused(f"pem-file = {{\n{block}\n}}", line=4)
+        assert ": error: pem-file: " in said
+
+    def test_a_rule_of_one_certificate_alone_is_not_ignored(self, refused, certs):
+        """A client without a certificate must not be let in by a line that asks for one."""
+        text = f'pem-file = {{ cert = "{certs.rsa.pem}" client-verify = required '
+        text += f'client-verify-ca = "{certs.rsa.cert}" }}'
+        refused(text, "client-verify", "not built yet", line=4)
 
     @pytest.mark.parametrize(
         "key", ['chroot = "/tmp"', "tcp-fastopen = on", "proxy-client-cert = on"]

@@ -89,3 +89,13 @@ def test_the_pid_file_goes_with_the_program(cleat, tmp_path):
     assert int(pidfile.read_text()) == server.pid
     server.end()
     assert not pidfile.exists() or pidfile.read_text() == ""
+
+
+def test_a_pid_file_that_another_has_taken_over_stays(cleat, tmp_path):
+    pidfile = tmp_path / "pid"
+    first = cleat("--pidfile", pidfile)
+    second = cleat("--pidfile", pidfile)
+    first.end()
+    assert int(pidfile.read_text()) == second.pid
+    second.end()
+    assert not pidfile.exists()
