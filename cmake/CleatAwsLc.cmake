@@ -17,17 +17,8 @@ if(NOT EXISTS "${_folder}/complete")
   set(_build "${_folder}.build")
   file(REMOVE_RECURSE "${_folder}" "${_build}")
   file(MAKE_DIRECTORY "${_build}")
-  set(_tools -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
-  if(CMAKE_C_COMPILER_LAUNCHER)
-    list(APPEND _tools -DCMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}
-      -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER})
-  endif()
-  cmake_host_system_information(RESULT _cores QUERY NUMBER_OF_LOGICAL_CORES)
-  cleat_build_step("Configuring AWS-LC" "${_build}" quiet
-    "${CMAKE_COMMAND}" -S "${_source}" -B "${_build}" -G "${CMAKE_GENERATOR}" ${_flags} ${_tools}
-    "-DCMAKE_INSTALL_PREFIX=${_folder}" -DCMAKE_INSTALL_LIBDIR=lib -Wno-dev)
-  cleat_build_step("Building AWS-LC" "${_build}"
-    "${CMAKE_COMMAND}" --build "${_build}" --parallel ${_cores} --target ssl crypto)
+  cleat_build_with_cmake(AWS-LC "${_source}" "${_build}" ${_flags}
+    "-DCMAKE_INSTALL_PREFIX=${_folder}" -DCMAKE_INSTALL_LIBDIR=lib)
   cleat_build_step("Installing AWS-LC" "${_build}" quiet "${CMAKE_COMMAND}" --install "${_build}")
   file(COPY_FILE "${_source}/LICENSE" "${_folder}/LICENSE")
   file(REMOVE_RECURSE "${_build}")

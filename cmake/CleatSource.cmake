@@ -85,6 +85,22 @@ function(cleat_build_step what folder)
   endif()
 endfunction()
 
+# cleat_build_with_cmake(what source folder flag...): makes the targets ssl and crypto of a library
+# that is itself built by CMake, in folder, with our compiler and generator.
+function(cleat_build_with_cmake what source folder)
+  set(_tools -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER})
+  if(CMAKE_C_COMPILER_LAUNCHER)
+    list(APPEND _tools -DCMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}
+      -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER})
+  endif()
+  cmake_host_system_information(RESULT _cores QUERY NUMBER_OF_LOGICAL_CORES)
+  cleat_build_step("Configuring ${what}" "${folder}" quiet
+    "${CMAKE_COMMAND}" -S "${source}" -B "${folder}" -G "${CMAKE_GENERATOR}" ${_tools} ${ARGN}
+    -Wno-dev)
+  cleat_build_step("Building ${what}" "${folder}"
+    "${CMAKE_COMMAND}" --build "${folder}" --parallel ${_cores} --target ssl crypto)
+endfunction()
+
 # cleat_use_tls_library(folder library...): makes cleat_tls_library mean libssl and libcrypto in
 # folder.
 #

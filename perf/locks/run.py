@@ -25,7 +25,7 @@ TREE = Path(__file__).resolve().parent.parent.parent
 WRAPPERS = re.compile(
     r"CRYPTO_(THREAD|MUTEX|STATIC_MUTEX)_|pthread_|__gthread|std::(mutex|lock_guard|unique_lock|"
     r"scoped_lock|shared_)|.*posix_(mutex|event)|.*conditionally_enabled_mutex|.*MutexWriteLock|"
-    r".*MutexReadLock|.*MutexLockBase"
+    r".*MutexReadLock|.*MutexLockBase|bssl::(Static)?Mutex::"
 )
 MB = 1_000_000
 CONNECTIONS = 4

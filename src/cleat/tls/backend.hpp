@@ -63,6 +63,9 @@ private:
 /// key_type_of is the kind of a private key, or nothing where cleat has no word for it.
 [[nodiscard]] std::optional<key_type> key_type_of(EVP_PKEY* key) noexcept;
 
+/// posix_time is an X.509 time in seconds since 1970, or nothing where it cannot be read.
+[[nodiscard]] std::optional<std::int64_t> posix_time(ASN1_TIME const* at) noexcept;
+
 /// client_hello gives the raw parts of a ClientHello before anything is chosen, while the callback
 /// runs.
 class client_hello
@@ -98,6 +101,10 @@ void set_ticket_lifetime(SSL_CTX* ctx, std::chrono::seconds lifetime) noexcept;
 [[nodiscard]] bool set_groups(SSL_CTX* ctx, std::string const& names);
 /// knows_group: the library has this group.
 [[nodiscard]] bool knows_group(SSL_CTX* ctx, std::string const& name);
+
+/// set_ciphersuites sets the suites of TLS 1.3, names separated by colons, in order of preference;
+/// false when the library does not know one of them.
+[[nodiscard]] bool set_ciphersuites(SSL_CTX* ctx, std::string const& names);
 
 /// set_modes turns on what this library has for small idle connections and safe defaults.
 void set_modes(SSL_CTX* ctx);

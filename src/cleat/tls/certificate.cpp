@@ -128,16 +128,10 @@ void match(certificate const& read)
 
 std::string date(ASN1_TIME const* at)
 {
-    std::tm parts{};
-    if (ASN1_TIME_to_tm(at, &parts) != 1)
+    std::optional<std::int64_t> const seconds = backend::posix_time(at);
+    if (!seconds)
         return "an unreadable date";
-    return fmt::format("{:%Y-%m-%d %H:%M} UTC", parts);
-}
-
-std::time_t seconds(ASN1_TIME const* at)
-{
-    std::tm parts{};
-    return ASN1_TIME_to_tm(at, &parts) == 1 ? timegm(&parts) : -1;
+    return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(*seconds)));
 }
 
 void check_dates(
@@ -147,10 +141,10 @@ void check_dates(
     std::time_t const today = std::chrono::system_clock::to_time_t(now);
     ASN1_TIME const* const first = X509_get0_notBefore(one);
     ASN1_TIME const* const last = X509_get0_notAfter(one);
-    if (seconds(last) < today)
+    if (backend::posix_time(last).value_or(-1) < today)
         warnings.push_back(fmt::format(
             "{}: {} expired on {}: clients will refuse it; renew it", origin, which, date(last)));
-    else if (seconds(first) > today)
+    else if (backend::posix_time(first).value_or(-1) > today)
         warnings.push_back(fmt::format(
             "{}: {} is valid from {} only: clients will refuse it until then; check this machine's "
             "clock",

@@ -161,7 +161,7 @@ void context_settings::apply_suites(SSL_CTX* ctx, context_spec const& spec) cons
     if (spec.version_min == protocol_version::tls_1_2)
         require(SSL_CTX_set_cipher_list(ctx, spec.ciphers.c_str()) == 1, "ciphers");
     if (!spec.ciphersuites.empty() && spec.version_max == protocol_version::tls_1_3)
-        require(SSL_CTX_set_ciphersuites(ctx, spec.ciphersuites.c_str()) == 1, "ciphersuites");
+        require(backend::set_ciphersuites(ctx, spec.ciphersuites), "ciphersuites");
     require(backend::set_groups(ctx, groups_), "groups");
     require(
         spec.signature_algorithms.empty() ||
@@ -209,9 +209,10 @@ void context_settings::apply_verification(SSL_CTX* ctx, context_spec const& spec
     bool const required = spec.verify == peer_verification::required;
     SSL_CTX_set_verify(
         ctx, SSL_VERIFY_PEER | (required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nullptr);
-    if (store_ != nullptr)
-        SSL_CTX_set1_cert_store(ctx, store_.get());
-    else
+    if (store_ != nullptr) {
+        X509_STORE_up_ref(store_.get());
+        SSL_CTX_set_cert_store(ctx, store_.get()); // Takes that reference.
+    } else
         require(SSL_CTX_set_default_verify_paths(ctx) == 1, "the system's authorities");
     if (spec.role == role::server) {
         // The names that clients choose a certificate by (RFC 8446, section 4.2.4).

@@ -43,7 +43,7 @@ bool accepts_ciphers(SSL_CTX* scratch, std::string const& list)
 
 bool accepts_ciphersuites(SSL_CTX* scratch, std::string const& list)
 {
-    bool const accepted = SSL_CTX_set_ciphersuites(scratch, list.c_str()) == 1;
+    bool const accepted = backend::set_ciphersuites(scratch, list);
     clear_errors();
     return accepted;
 }

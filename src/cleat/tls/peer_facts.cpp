@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <new>
 #include <span>
@@ -84,9 +83,7 @@ std::vector<std::string> names_in(X509 const* of)
 
 std::chrono::sys_seconds moment_of(ASN1_TIME const* at)
 {
-    std::tm parts{};
-    return std::chrono::sys_seconds{
-        std::chrono::seconds{ASN1_TIME_to_tm(at, &parts) == 1 ? timegm(&parts) : 0}};
+    return std::chrono::sys_seconds{std::chrono::seconds{backend::posix_time(at).value_or(0)}};
 }
 
 std::string short_name(int nid)
@@ -272,7 +269,7 @@ std::vector<std::string> offerable_suites(protocol_version in)
         for (char const* each :
              {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
               "TLS_AES_128_CCM_SHA256", "TLS_AES_128_CCM_8_SHA256"})
-            if (SSL_CTX_set_ciphersuites(ctx.get(), each) == 1)
+            if (backend::set_ciphersuites(ctx.get(), each))
                 found.emplace_back(each);
     } else {
         // The second is OpenSSL's word for those without encryption.

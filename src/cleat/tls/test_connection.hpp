@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <cleat/tls/certificate.hpp>
+#include <cleat/tls/backend.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/handles.hpp>
 #include <cleat/tls/memory_handshake.hpp>
@@ -63,8 +63,7 @@ struct test_connection
 
     [[nodiscard]] std::string server_identity() const
     {
-        X509 const* const peer = SSL_get0_peer_certificate(client.get());
-        return peer == nullptr ? std::string{} : common_name(peer);
+        return backend::peer_common_name(client.get());
     }
 
     [[nodiscard]] std::string alpn() const

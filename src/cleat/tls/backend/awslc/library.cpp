@@ -9,11 +9,21 @@
 
 namespace cleat::tls {
 
+ssl_ctx_ptr backend::library_state::new_ctx(bool server) const
+{
+    return ssl_ctx_ptr{SSL_CTX_new(server ? TLS_server_method() : TLS_client_method())};
+}
+
 // BoringSSL gives no error for FIN without close_notify, AWS-LC gives OpenSSL's.
 bool backend::is_truncation(std::uint32_t library_error) noexcept
 {
     return ERR_GET_LIB(library_error) == ERR_LIB_SSL &&
            ERR_GET_REASON(library_error) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+}
+
+bool backend::set_ciphersuites(SSL_CTX* ctx, std::string const& names)
+{
+    return SSL_CTX_set_ciphersuites(ctx, names.c_str()) == 1;
 }
 
 std::string library_version()

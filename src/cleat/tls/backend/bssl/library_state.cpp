@@ -44,11 +44,6 @@ library_state::library_state(library_state&&) noexcept = default;
 library_state& library_state::operator=(library_state&&) noexcept = default;
 library_state::~library_state() = default;
 
-ssl_ctx_ptr library_state::new_ctx(bool server) const
-{
-    return ssl_ctx_ptr{SSL_CTX_new(server ? TLS_server_method() : TLS_client_method())};
-}
-
 x509_ptr library_state::read_certificate(BIO* pem) const
 {
     return x509_ptr{PEM_read_bio_X509(pem, nullptr, no_passphrase, nullptr)};
@@ -95,6 +90,14 @@ std::optional<key_type> key_type_of(EVP_PKEY* key) noexcept
     default:
         return {};
     }
+}
+
+std::optional<std::int64_t> posix_time(ASN1_TIME const* at) noexcept
+{
+    std::int64_t seconds = 0;
+    if (ASN1_TIME_to_posix(at, &seconds) != 1)
+        return {};
+    return seconds;
 }
 
 bool knows_group(SSL_CTX* ctx, std::string const& name)

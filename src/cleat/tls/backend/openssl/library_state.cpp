@@ -11,6 +11,7 @@
 #include <openssl/pem.h>
 
 #include <array>
+#include <ctime>
 #include <stdexcept>
 
 namespace cleat::tls {
@@ -113,6 +114,14 @@ std::optional<key_type> key_type_of(EVP_PKEY* key) noexcept
     return {};
 }
 
+std::optional<std::int64_t> posix_time(ASN1_TIME const* at) noexcept
+{
+    std::tm parts{};
+    if (ASN1_TIME_to_tm(at, &parts) != 1)
+        return {};
+    return timegm(&parts);
+}
+
 bool knows_group(SSL_CTX* ctx, std::string const& name)
 {
     bool const known = SSL_CTX_set1_groups_list(ctx, name.c_str()) == 1;
@@ -123,6 +132,11 @@ bool knows_group(SSL_CTX* ctx, std::string const& name)
 bool set_groups(SSL_CTX* ctx, std::string const& names)
 {
     return SSL_CTX_set1_groups_list(ctx, names.c_str()) == 1;
+}
+
+bool set_ciphersuites(SSL_CTX* ctx, std::string const& names)
+{
+    return SSL_CTX_set_ciphersuites(ctx, names.c_str()) == 1;
 }
 
 void set_modes(SSL_CTX* ctx)

@@ -1,0 +1,1 @@
+// Empty on purpose: cargo wants a target before it resolves dependencies.

@@ -1,0 +1,92 @@
+// What BoringSSL has beyond, or says otherwise than, the rest of its family.
+
+#include <cleat/tls/backend.hpp>
+#include <cleat/tls/capabilities.hpp>
+#include <cleat/tls/context.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace cleat::tls {
+namespace {
+
+// RFC 8446, appendix B.4: the suites of TLS 1.3 have these numbers.
+constexpr std::uint16_t first_suite = 0x1301;
+constexpr std::uint16_t last_suite = 0x1305;
+
+// BoringSSL's own list of what a peer may sign with, and ECDSA on P-521, which it can verify and
+// leaves out: a server with such a key could not be looked at, nor such a client be let in.
+constexpr std::array<std::uint16_t, 10> peer_signatures{
+    SSL_SIGN_ECDSA_SECP256R1_SHA256, SSL_SIGN_RSA_PSS_RSAE_SHA256,    SSL_SIGN_RSA_PKCS1_SHA256,
+    SSL_SIGN_ECDSA_SECP384R1_SHA384, SSL_SIGN_RSA_PSS_RSAE_SHA384,    SSL_SIGN_RSA_PKCS1_SHA384,
+    SSL_SIGN_RSA_PSS_RSAE_SHA512,    SSL_SIGN_ECDSA_SECP521R1_SHA512, SSL_SIGN_RSA_PKCS1_SHA512,
+    SSL_SIGN_RSA_PKCS1_SHA1};
+
+std::optional<std::uint16_t> suite_number(std::string_view name) noexcept
+{
+    for (std::uint16_t each = first_suite; each <= last_suite; ++each)
+        if (SSL_CIPHER const* const suite = SSL_get_cipher_by_value(each);
+            suite != nullptr && name == SSL_CIPHER_standard_name(suite))
+            return each;
+    return {};
+}
+
+} // namespace
+
+ssl_ctx_ptr backend::library_state::new_ctx(bool server) const
+{
+    ssl_ctx_ptr ctx{SSL_CTX_new(server ? TLS_server_method() : TLS_client_method())};
+    if (ctx != nullptr && SSL_CTX_set_verify_algorithm_prefs(
+                              ctx.get(), peer_signatures.data(), peer_signatures.size()) != 1)
+        ctx.reset();
+    return ctx;
+}
+
+// OpenSSL takes a list of names, BoringSSL one of numbers, and an empty one for its own order.
+bool backend::set_ciphersuites(SSL_CTX* ctx, std::string const& names)
+{
+    std::vector<std::uint16_t> numbers;
+    for (std::size_t at = 0; at <= names.size();) {
+        std::size_t const end = std::min(names.find(':', at), names.size());
+        std::string_view const name{names.data() + at, end - at};
+        std::optional<std::uint16_t> const number = suite_number(name);
+        if (number)
+            numbers.push_back(*number);
+        else if (!name.empty())
+            return false;
+        at = end + 1;
+    }
+    return !numbers.empty() &&
+           SSL_CTX_set1_tls13_ciphers(ctx, numbers.data(), nullptr, numbers.size()) == 1;
+}
+
+// FIN without close_notify is no error of the library's: it is told apart where the bytes are read.
+bool backend::is_truncation(std::uint32_t) noexcept
+{
+    return false;
+}
+
+// The source has no version but its API's, which is not raised for every change: the crate that it
+// came in says the rest.
+std::string library_version()
+{
+    return fmt::format("BoringSSL API {} ({})", BORINGSSL_API_VERSION, CLEAT_BORINGSSL_SOURCE);
+}
+
+capabilities library_capabilities() noexcept
+{
+    return {
+        .post_quantum_group = true,
+        .library_contexts = false,
+        .signature_scheme = false,
+        .sheds_handshake = true,
+    };
+}
+
+} // namespace cleat::tls
