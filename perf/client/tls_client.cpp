@@ -6,6 +6,7 @@
 // group and one suite, so that every server is asked for the same work. Its last line on stdout is
 // JSON.
 #include "block_bio.hpp"
+#include "client/tls13_suite.hpp"
 #include "loopback.hpp"
 
 #include <CLI/CLI.hpp>
@@ -107,19 +108,6 @@ private:
     std::vector<session*> again_;
 };
 
-// set_ciphersuite takes the name of one; BoringSSL knows those of TLS 1.3 by number only.
-bool set_ciphersuite(auto* context, std::string const& name)
-{
-    if constexpr (requires { SSL_CTX_set_ciphersuites(context, name.c_str()); })
-        return SSL_CTX_set_ciphersuites(context, name.c_str()) == 1;
-    else
-        for (std::uint16_t each = 0x1301; each <= 0x1305; ++each) // RFC 8446, appendix B.4.
-            if (auto const* const suite = SSL_get_cipher_by_value(each);
-                suite != nullptr && name == SSL_CIPHER_get_name(suite))
-                return SSL_CTX_set1_tls13_ciphers(context, &each, nullptr, 1) == 1;
-    return false;
-}
-
 SSL_CTX* make_context(options const& use)
 {
     SSL_CTX* context = SSL_CTX_new(TLS_client_method());
@@ -129,7 +117,7 @@ SSL_CTX* make_context(options const& use)
                   SSL_CTX_set1_groups_list(context, use.groups.c_str()) == 1;
     if (!use.suite.empty())
         usable &= use.tls == "1.2" ? SSL_CTX_set_cipher_list(context, use.suite.c_str()) == 1
-                                   : set_ciphersuite(context, use.suite);
+                                   : set_tls13_suite(context, use.suite.c_str());
     if (!usable)
         throw std::runtime_error("the TLS library does not know this version, group or suite");
     SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
