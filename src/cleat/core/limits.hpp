@@ -57,14 +57,6 @@ inline constexpr std::size_t pending_writes_max = 1024;
 /// library_call_max: TLS libraries count the bytes of one call with an int.
 inline constexpr std::size_t library_call_max = 1U << 30U;
 
-// Buffers of a worker.
-
-/// block_size: one record's plaintext, and four pages.
-inline constexpr std::size_t block_size = 16_KiB;
-
-/// blocks_kept_max: 4 MiB of free blocks stay with a worker; a burst beyond goes back to the heap.
-inline constexpr std::size_t blocks_kept_max = 256;
-
 // Events.
 
 /// accept_batch_max: connections taken from a listening socket before the others get their turn.
@@ -84,6 +76,9 @@ inline constexpr std::chrono::milliseconds fin_delay{100};
 
 /// backlog_pause: between two tries to reach a UNIX upstream whose backlog is full.
 inline constexpr std::chrono::milliseconds backlog_pause{10};
+
+/// handler_farewell: what a connection's handler may take to end once it was told to.
+inline constexpr std::chrono::milliseconds handler_farewell{1000};
 
 /// accept_pause: after running out of descriptors, time for some to come back.
 inline constexpr std::chrono::milliseconds accept_pause{100};
@@ -133,7 +128,6 @@ inline constexpr int cgroup_depth_max = 64;
 /// workers_max: workers in a process; a larger number in a configuration is a typing error.
 inline constexpr int workers_max = 1024;
 
-static_assert(block_size >= plaintext_record_max);
 static_assert(turn_min >= record_max && turn_max >= turn_min);
 
 } // namespace cleat::limits

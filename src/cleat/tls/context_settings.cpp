@@ -1,3 +1,4 @@
+#include <cleat/core/limits.hpp>
 #include <cleat/tls/certificate.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_settings.hpp>
@@ -14,9 +15,6 @@
 
 namespace cleat::tls {
 namespace {
-
-// RFC 8446, section 4.6.1: no client may keep a ticket for longer.
-constexpr std::chrono::seconds ticket_lifetime_max = std::chrono::hours{24 * 7};
 
 void require(bool done, std::string_view what)
 {
@@ -197,7 +195,7 @@ void context_settings::apply_tickets(
         return;
     }
     backend::on_ticket_key(ctx, tickets);
-    backend::set_ticket_lifetime(ctx, std::min(spec.ticket_rotation, ticket_lifetime_max));
+    backend::set_ticket_lifetime(ctx, std::min(spec.ticket_rotation, limits::ticket_lifetime_max));
 }
 
 void context_settings::apply_verification(SSL_CTX* ctx, context_spec const& spec) const
