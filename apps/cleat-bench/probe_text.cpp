@@ -3,6 +3,7 @@
 #include "probe.hpp"
 #include "times.hpp"
 
+#include <cleat/core/limits.hpp>
 #include <cleat/tls/alert.hpp>
 
 #include <fmt/format.h>
@@ -24,9 +25,6 @@ constexpr int document_version = 1;
 // With less than this, a renewal that fails is noticed too late; those that live for a few days
 // only are renewed in their last third.
 constexpr days renewal_due{14};
-
-// RFC 8446, section 4.6.1.
-constexpr std::chrono::seconds ticket_lifetime_max = std::chrono::hours{24 * 7};
 
 bool has(std::string_view text, std::string_view part) noexcept
 {
@@ -221,7 +219,7 @@ void judge_resumption(verdict& on, probe_report const& of)
         if (each->resumed > 0)
             works.emplace_back(name);
     }
-    if (of.recent_tickets.lifetime > ticket_lifetime_max)
+    if (of.recent_tickets.lifetime > limits::ticket_lifetime_max)
         on.weak("TLS 1.3 tickets live longer than the seven days that RFC 8446 allows");
     if (works.empty())
         on.weak("no resumption");

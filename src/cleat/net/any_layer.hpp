@@ -40,6 +40,12 @@ public:
     progress flush() noexcept;
     progress close() noexcept;
 
+    /// feed: see channel::feed.
+    [[nodiscard]] bool feed(std::span<std::byte const> read_before) noexcept
+    {
+        return read_before.empty() || in_.append(read_before, limits::unsent_max);
+    }
+
     progress handshake(auto&) noexcept { return handshake(); }
     progress read(auto&, std::span<std::byte> plaintext) noexcept { return read(plaintext); }
     progress write(auto&, std::span<channel::piece const> pieces) noexcept { return write(pieces); }

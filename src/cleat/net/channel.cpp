@@ -180,6 +180,14 @@ progress channel::handshake(int fd, bool ended, last_flight leaves) noexcept
     }
 }
 
+bool channel::feed(std::span<std::byte const> read_before) noexcept
+{
+    if (read_before.empty())
+        return true;
+    silent_ = false; // Something has come after all.
+    return in_.append(read_before, limits::unsent_max);
+}
+
 progress channel::write_early(int fd, std::span<piece const> pieces) noexcept
 {
     std::span<std::byte> const block = scratch::of_this_thread().sealed();

@@ -59,6 +59,11 @@ public:
     /// it before the first handshake, and that next, whatever was taken.
     progress write_early(int fd, std::span<piece const> pieces) noexcept;
 
+    /// feed gives bytes that the caller has read from the socket already; the handshake that
+    /// follows takes them first. False, and nothing taken: more than limits::unsent_max, or no
+    /// memory.
+    [[nodiscard]] bool feed(std::span<std::byte const> read_before) noexcept;
+
     /// read receives at most `turn` bytes of ciphertext and decrypts what is whole into
     /// `plaintext`. Finished without an error means that there may be more: call again before
     /// waiting. With `ended`, the caller knows that FIN is behind what the socket still holds.

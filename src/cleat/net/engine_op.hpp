@@ -28,6 +28,7 @@ struct stream_core
 
     Layer layer;
     tls::role role;
+    bool begun = false; ///< A handshake has been started: what it asks of the peer is settled.
     turnstile<Executor> reads;
     turnstile<Executor> writes;
     error_code failed; ///< What a read that also gave bytes has left for the next one to say.

@@ -4,6 +4,7 @@
 
 #include <cleat/core/limits.hpp>
 #include <cleat/net/interrupt.hpp>
+#include <cleat/net/listening.hpp>
 #include <cleat/net/server.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -13,7 +14,6 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <cerrno>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -24,24 +24,52 @@ namespace cleat::net {
 namespace asio = boost::asio;
 namespace {
 
-// Out of descriptors or memory: nothing would wake us when there are some again.
-constexpr std::chrono::milliseconds accept_again_after{100};
-
-// What a cancelled handler may take to end.
-constexpr std::chrono::milliseconds farewell{1000};
+// A socket that is bound to one address has it; one that is bound to all must be asked.
+address local_end_of(int fd, address const& bound) noexcept
+{
+    auto const& v4 = reinterpret_cast<sockaddr_in const&>(bound.storage);
+    auto const& v6 = reinterpret_cast<sockaddr_in6 const&>(bound.storage);
+    bool const any = bound.family() == AF_INET ? v4.sin_addr.s_addr == INADDR_ANY
+                                               : IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr);
+    if (result<address> const asked = any ? net::local_address(fd) : bound; asked)
+        return *asked;
+    return bound;
+}
 
 /// service accepts connections on one worker and hands them to its handler.
-class service : deadline
+class service
 {
 public:
-    service(worker& on, server_spec const& spec, address bound, unique_fd listening, handler serve)
-        : deadline{[](deadline& d) noexcept { static_cast<service&>(d).accept_all(); }}
-        , on_{on}
-        , spec_{spec}
-        , context_{spec.tls}
-        , serve_{std::move(serve)}
+    service(
+        worker& on, server_spec const& spec, std::vector<address> const& at,
+        std::vector<unique_fd> sockets, handler serve);
+
+    void stop_accepting() noexcept;
+
+private:
+    class door;
+    struct session;
+
+    void start(unique_fd accepted, address const& peer, address const& bound);
+    asio::awaitable<void> serve(session& s, socket accepted, address bound);
+    void report(session const& s, error_code ec, std::string_view reason) const;
+
+    worker& on_;
+    server_spec const& spec_;
+    tls::context context_;
+    handler serve_;
+    std::vector<std::unique_ptr<door>> doors_; // Closed, they stay: a turn of theirs may be queued.
+};
+
+/// door is one listening socket of a service.
+class service::door : deadline
+{
+public:
+    door(service& of, address bound, unique_fd listening)
+        : deadline{[](deadline& d) noexcept { static_cast<door&>(d).accept_all(); }}
+        , of_{of}
         , bound_{bound}
-        , listening_{new readiness::entry{on.readiness(), std::move(listening)}}
+        , listening_{new readiness::entry{of.on_.readiness(), std::move(listening)}}
     {
         on_readable_.self = this;
         on_readable_.wake = [](waiter& w, error_code) noexcept {
@@ -50,7 +78,7 @@ public:
         wait();
     }
 
-    void stop_accepting() noexcept
+    void close() noexcept
     {
         cancel();
         listening_.reset();
@@ -59,31 +87,38 @@ public:
 private:
     struct accept_waiter : waiter
     {
-        service* self = nullptr;
+        door* self = nullptr;
     };
-    struct session;
 
     void wait() noexcept
     {
         // The kernel refuses to watch when it is out of memory.
         if (listening_->wait_readable(on_readable_))
-            on_.arm(*this, accept_again_after);
+            of_.on_.arm(*this, limits::accept_pause);
     }
 
     void accept_all() noexcept;
-    void start(unique_fd accepted, address const& peer);
-    asio::awaitable<void> serve(session& s, socket accepted);
-    void report(session const& s, error_code ec, std::string_view reason) const;
-    [[nodiscard]] address local_end_of(int fd) const noexcept;
 
-    worker& on_;
-    server_spec const& spec_;
-    tls::context context_;
-    handler serve_;
+    service& of_;
     address bound_;
     entry_ptr listening_;
     accept_waiter on_readable_;
 };
+
+service::service(
+    worker& on, server_spec const& spec, std::vector<address> const& at,
+    std::vector<unique_fd> sockets, handler serve)
+    : on_{on}, spec_{spec}, context_{spec.tls}, serve_{std::move(serve)}
+{
+    for (std::size_t i = 0; i < sockets.size(); ++i)
+        doors_.push_back(std::make_unique<door>(*this, at[i], std::move(sockets[i])));
+}
+
+void service::stop_accepting() noexcept
+{
+    for (std::unique_ptr<door> const& each : doors_)
+        each->close();
+}
 
 /// session lives as long as the coroutine that serves its connection.
 struct service::session : waiter
@@ -102,7 +137,7 @@ struct service::session : waiter
     bool established = false;
 };
 
-void service::accept_all() noexcept
+void service::door::accept_all() noexcept
 {
     for (int i = 0; i < limits::accept_batch_max; ++i) {
         listening_->use_up_read();
@@ -112,7 +147,7 @@ void service::accept_all() noexcept
             listening_->fd(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size,
             SOCK_NONBLOCK | SOCK_CLOEXEC)};
         if (accepted) {
-            start(std::move(accepted), peer);
+            of_.start(std::move(accepted), peer, bound_);
             continue;
         }
         switch (errno) {
@@ -122,26 +157,26 @@ void service::accept_all() noexcept
         case ENFILE:
         case ENOBUFS:
         case ENOMEM:
-            return on_.arm(*this, accept_again_after);
+            return of_.on_.arm(*this, limits::accept_pause);
         default:
             break; // Of one connection that is gone already: accept(2) passes its errors on.
         }
     }
     // Others want their turn. What is still to be accepted makes no new event.
-    on_.get_executor().require(asio::execution::blocking.never).execute([this] {
+    of_.on_.get_executor().require(asio::execution::blocking.never).execute([this] {
         if (listening_)
             accept_all();
     });
 }
 
-void service::start(unique_fd accepted, address const& peer)
+void service::start(unique_fd accepted, address const& peer, address const& bound)
 {
     auto s = std::make_unique<session>(on_, peer);
     session& here = *s;
     if (here.by.raised())
         return; // The worker is ending.
     asio::co_spawn(
-        on_.get_executor(), serve(here, socket{on_, std::move(accepted)}),
+        on_.get_executor(), serve(here, socket{on_, std::move(accepted)}, bound),
         asio::bind_cancellation_slot(
             here.cancel.slot(), [this, s = std::move(s)](std::exception_ptr why) noexcept {
                 try {
@@ -157,9 +192,9 @@ void service::start(unique_fd accepted, address const& peer)
             }));
 }
 
-asio::awaitable<void> service::serve(session& s, socket accepted)
+asio::awaitable<void> service::serve(session& s, socket accepted, address bound)
 {
-    address const local = local_end_of(accepted.native_handle());
+    address const local = local_end_of(accepted.native_handle(), bound);
     stream<socket> tls{std::move(accepted), context_};
 
     s.by.expires_in(spec_.handshake_timeout, error::handshake_timeout);
@@ -186,66 +221,17 @@ void service::report(session const& s, error_code ec, std::string_view reason) c
         spec_.on_failure({s.peer, on_.number(), !s.established, ec, reason});
 }
 
-address service::local_end_of(int fd) const noexcept
-{
-    // A socket that is bound to one address has it; one that is bound to all must be asked.
-    auto const& v4 = reinterpret_cast<sockaddr_in const&>(bound_.storage);
-    auto const& v6 = reinterpret_cast<sockaddr_in6 const&>(bound_.storage);
-    bool const any = bound_.family() == AF_INET ? v4.sin_addr.s_addr == INADDR_ANY
-                                                : IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr);
-    if (result<address> const asked = any ? net::local_address(fd) : bound_; asked)
-        return *asked;
-    return bound_;
-}
-
-// "host:port", where an IPv6 host is in brackets.
-std::pair<std::string, std::string> host_and_port(std::string const& text)
-{
-    std::size_t const colon = text.rfind(':');
-    if (colon == std::string::npos)
-        throw std::invalid_argument{
-            "listen on '" + text + "': give an address and a port, 127.0.0.1:8443"};
-    std::string host = text.substr(0, colon);
-    if (host.size() >= 2 && host.front() == '[' && host.back() == ']')
-        host = host.substr(1, host.size() - 2);
-    return {host, text.substr(colon + 1)};
-}
-
-template <class T>
-T value_or_throw(result<T> found, std::string const& what)
-{
-    if (!found)
-        throw boost::system::system_error{found.error(), what};
-    return std::move(*found);
-}
-
 } // namespace
 
 struct server::state
 {
     server_spec spec;
-    address bound;
-    std::vector<unique_fd> listening;
+    listening sockets;
     std::vector<std::unique_ptr<service>> services; // Each is touched by its own worker only.
     std::unique_ptr<worker_pool> pool;
 
-    void bind(std::size_t count);
     void stop_accepting();
 };
-
-void server::state::bind(std::size_t count)
-{
-    std::string const what = "listen on " + spec.listen;
-    auto const [host, port] = host_and_port(spec.listen);
-    bound = value_or_throw(resolve(host, port), what).front();
-    spec.socket.reuse_port = true;
-    for (std::size_t i = 0; i < count; ++i) {
-        listening.push_back(value_or_throw(listen_on(bound, spec.socket), what));
-        // The first one gets the port, the others join it.
-        if (i == 0)
-            bound = value_or_throw(net::local_address(listening.front().get()), what);
-    }
-}
 
 void server::state::stop_accepting()
 {
@@ -265,7 +251,7 @@ server::server(server_spec spec, handler_for each_worker) : state_{std::make_uni
     // Workers build their own; this one finds what is wrong while nothing has begun.
     static_cast<void>(tls::context{s.spec.tls});
     std::size_t const count = worker_count(s.spec.workers);
-    s.bind(count);
+    s.sockets = listen_on_all(s.spec.listen, s.spec.socket, count);
     s.services.resize(count);
 
     worker_pool_spec pool;
@@ -273,8 +259,8 @@ server::server(server_spec spec, handler_for each_worker) : state_{std::make_uni
     pool.pin = s.spec.pin;
     pool.begin = [&s, make = std::move(each_worker.make)](worker& on) {
         std::size_t const i = on.number();
-        s.services[i] =
-            std::make_unique<service>(on, s.spec, s.bound, std::move(s.listening[i]), make(on));
+        s.services[i] = std::make_unique<service>(
+            on, s.spec, s.sockets.at, std::move(s.sockets.by_worker[i]), make(on));
     };
     pool.end = [&s](worker& on) { s.services[on.number()].reset(); };
     s.pool = std::make_unique<worker_pool>(std::move(pool));
@@ -287,7 +273,12 @@ server::~server()
 
 address const& server::local_address() const noexcept
 {
-    return state_->bound;
+    return state_->sockets.at.front();
+}
+
+std::vector<address> const& server::local_addresses() const noexcept
+{
+    return state_->sockets.at;
 }
 
 worker_pool& server::workers() noexcept
@@ -309,7 +300,7 @@ void server::stop()
         return;
     state_->stop_accepting();
     state_->pool->interrupt_all();
-    state_->pool->drain(farewell);
+    state_->pool->drain(limits::handler_farewell);
     state_->pool->stop();
 }
 

@@ -25,6 +25,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cleat::net {
 
@@ -40,12 +41,14 @@ struct connection_failure
 
 struct server_spec
 {
-    /// An address and a port, "127.0.0.1:8443", "[::1]:8443", "*:8443". Port 0: any that is free.
+    /// An address and a port: "127.0.0.1:8443", "[::1]:8443" (IPv6 in brackets), "*:8443" for every
+    /// address of both families, or a name, for every address of it that this machine has. The port
+    /// is a number; 0 is any that is free, the same for all addresses.
     std::string listen = "127.0.0.1:0";
     tls::context_spec tls;
     std::size_t workers = 0; ///< 0: as many as the CPUs that this process may use.
     bool pin = true;         ///< Each worker stays on a CPU of its own.
-    listen_options socket{};
+    listen_options socket{}; ///< reuse_port is always on: the workers share the port.
 
     /// A peer that has not finished its handshake by then is closed.
     std::chrono::milliseconds handshake_timeout = std::chrono::seconds{10};
@@ -72,14 +75,18 @@ class server
 {
 public:
     /// Throws before any thread starts: tls::spec_error for what is wrong with the TLS settings,
-    /// std::system_error for an address that cannot be had. Then starts the workers, and throws
+    /// std::invalid_argument for a `listen` that is no address and port, std::system_error for an
+    /// address that cannot be had: address_in_use also where the port is another server's that
+    /// would share it. Then starts the workers, and throws
     /// what a handler_for threw.
     server(server_spec spec, handler serve);
     server(server_spec spec, handler_for each_worker);
     server(server&&) = delete;
     ~server();
 
+    /// local_address is the first of local_addresses: "*" has one for each family.
     [[nodiscard]] address const& local_address() const noexcept;
+    [[nodiscard]] std::vector<address> const& local_addresses() const noexcept;
     [[nodiscard]] unsigned port() const noexcept { return local_address().port(); }
     [[nodiscard]] worker_pool& workers() noexcept;
 

@@ -10,9 +10,11 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include <array>
 #include <future>
 #include <set>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -104,10 +106,11 @@ server_spec spec_of(std::size_t workers)
 
 struct client
 {
-    explicit client(server const& to) : io{1}, stream{tcp::socket{io}, anyone()}
+    explicit client(
+        server const& to, asio::ip::address const& at = asio::ip::address_v4::loopback())
+        : io{1}, stream{tcp::socket{io}, anyone()}
     {
-        stream.next_layer().connect(
-            {asio::ip::address_v4::loopback(), static_cast<unsigned short>(to.port())});
+        stream.next_layer().connect({at, static_cast<unsigned short>(to.port())});
     }
 
     std::string ask(std::string const& text)
@@ -287,19 +290,56 @@ TEST_CASE("what cannot be served throws before anything starts")
 
     server_spec foreign = spec_of(1);
     foreign.listen = "192.0.2.1:0"; // RFC 5737: no machine has it.
-    CHECK_THROWS_AS((server{foreign, echo}), boost::system::system_error);
+    CHECK_THROWS_AS((server{foreign, echo}), std::system_error);
 
     asio::io_context io;
     tcp::acceptor taken{io, {asio::ip::address_v4::loopback(), 0}};
     server_spec twice = spec_of(1);
     twice.listen = "127.0.0.1:" + std::to_string(taken.local_endpoint().port());
-    CHECK_THROWS_AS((server{twice, echo}), boost::system::system_error);
+    CHECK_THROWS_AS((server{twice, echo}), std::system_error);
 
     CHECK_THROWS_WITH(
         (server{spec_of(2), handler_for{[](worker&) -> handler {
                     throw std::runtime_error{"no state to be had"};
                 }}}),
         "no state to be had");
+}
+
+TEST_CASE("a second server does not slip in on the port of the first")
+{
+    server const first{spec_of(2), echo};
+    server_spec same = spec_of(2);
+    same.listen = "127.0.0.1:" + std::to_string(first.port());
+    std::error_code why;
+    try {
+        server const second{same, echo};
+    } catch (std::system_error const& e) {
+        why = e.code();
+    }
+    CHECK(why == std::errc::address_in_use);
+}
+
+TEST_CASE("a server on every address is reached by both families")
+{
+    server_spec spec = spec_of(2);
+    spec.listen = "*:0";
+    std::array<std::promise<std::string>, 2> local; // Of IPv4 and of IPv6.
+    server one{std::move(spec), [&local](connection c) {
+                   local[c.facts.local.family() == AF_INET6].set_value(to_string(c.facts.local));
+                   return echo(std::move(c));
+               }};
+    std::string const port = std::to_string(one.port());
+    for (address const& each : one.local_addresses()) {
+        CHECK(each.port() == one.port());
+        bool const six = each.family() == AF_INET6;
+        client c{
+            one, six ? asio::ip::address{asio::ip::address_v6::loopback()}
+                     : asio::ip::address{asio::ip::address_v4::loopback()}};
+        c.stream.handshake(stream_base::client);
+        CHECK(c.ask("hello") == "hello");
+        CHECK(local[six].get_future().get() == (six ? "[::1]:" : "127.0.0.1:") + port);
+        c.stream.shutdown();
+    }
 }
 
 TEST_CASE("a pool hears broadcasts in order")

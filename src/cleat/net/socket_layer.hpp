@@ -65,6 +65,12 @@ public:
         return channel_.handshake(next.native_handle(), ended(next));
     }
 
+    /// feed: see channel::feed.
+    [[nodiscard]] bool feed(std::span<std::byte const> read_before) noexcept
+    {
+        return channel_.feed(read_before);
+    }
+
     template <waitable_socket Next>
     progress read(Next& next, std::span<std::byte> plaintext) noexcept
     {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <system_error>
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -114,8 +116,19 @@ result<address> unix_address(std::string const& path)
     return made;
 }
 
+std::optional<std::uint16_t> port_of(std::string_view text) noexcept
+{
+    std::uint16_t port = 0;
+    char const* const end = text.data() + text.size();
+    auto const [at, ec] = std::from_chars(text.data(), end, port);
+    return ec == std::errc{} && at == end ? std::optional{port} : std::nullopt;
+}
+
 result<std::vector<address>> resolve(std::string const& host, std::string const& port)
 {
+    // The C library takes 65537 for 1, and nothing for 0.
+    if (!port_of(port))
+        return error_code{EAI_SERVICE, resolver_category()};
     bool const any = host.empty() || host == "*";
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;

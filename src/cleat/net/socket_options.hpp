@@ -6,8 +6,10 @@
 #include <cleat/core/unique_fd.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/socket.h>
@@ -35,8 +37,11 @@ struct address
 /// unix_address of a path; an error when the path does not fit (108 bytes on Linux).
 [[nodiscard]] result<address> unix_address(std::string const& path);
 
+/// port_of a text: 0 to 65535, digits only; anything else is none.
+[[nodiscard]] std::optional<std::uint16_t> port_of(std::string_view text) noexcept;
+
 /// resolve finds the addresses of a host (a name or a literal; empty or "*": any address) and a
-/// port. It may block: for use before serving.
+/// port, a number. It may block: for use before serving.
 [[nodiscard]] result<std::vector<address>> resolve(
     std::string const& host, std::string const& port);
 

@@ -59,9 +59,11 @@ TEST_CASE("no host is every address; a wrong port or name is the resolver's erro
         std::string const text = to_string(a);
         CHECK_MESSAGE((text == "0.0.0.0:80" || text == "[::]:80"), text);
     }
-    result<std::vector<address>> const no_port = resolve("127.0.0.1", "https");
-    REQUIRE(!no_port.has_value());
-    CHECK(no_port.error().message() == ::gai_strerror(no_port.error().value()));
+    for (char const* const wrong : {"https", "65536", "99999", "-1", "+1", " 1", "1 ", ""}) {
+        result<std::vector<address>> const no_port = resolve("127.0.0.1", wrong);
+        REQUIRE_MESSAGE(!no_port.has_value(), wrong);
+        CHECK(no_port.error().message() == ::gai_strerror(no_port.error().value()));
+    }
 }
 
 TEST_CASE("connections inherit what their listening socket was set to")

@@ -1,20 +1,32 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/net/ssl.hpp>
+#include <cleat/tls/private_key.hpp>
 
+#include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
+#include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 
 namespace cleat::net::ssl {
+namespace asio = boost::asio;
 namespace {
 
 using cleat::tls::peer_verification;
 using cleat::tls::protocol_version;
 using cleat::tls::role;
 
-std::string text_of(std::string const& path)
+// The longest passphrase that OpenSSL's readers of PEM take, which is what Asio's callbacks hear.
+constexpr std::size_t passphrase_max = 1024;
+
+constexpr context_base::options honoured = context_base::default_workarounds |
+                                           context_base::no_sslv3 | context_base::no_tlsv1 |
+                                           context_base::no_tlsv1_1 | context_base::no_tlsv1_2 |
+                                           context_base::no_tlsv1_3 | context_base::no_compression;
+
+std::string text_of(std::string const& path, error_code& ec)
 {
     errno = 0;
     std::ifstream file{path, std::ios::binary};
@@ -22,9 +34,51 @@ std::string text_of(std::string const& path)
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (!file.is_open() || file.bad() || text.size() > limits::pem_file_max)
-        throw boost::system::system_error{
-            errno != 0 ? errno : EFBIG, boost::system::system_category(), path};
+        ec.assign(errno != 0 ? errno : EFBIG, boost::system::system_category());
     return text;
+}
+
+std::string text_of(asio::const_buffer const& from)
+{
+    std::string_view text{static_cast<char const*>(from.data()), from.size()};
+    // asio::buffer of a literal has its terminator too.
+    while (!text.empty() && text.back() == '\0')
+        text.remove_suffix(1);
+    return std::string{text};
+}
+
+std::string first_certificate_in(std::string const& text)
+{
+    constexpr std::string_view end = "-----END CERTIFICATE-----";
+    std::size_t const found = text.find(end);
+    return found == std::string::npos ? text : text.substr(0, found + end.size()) + "\n";
+}
+
+// The options that are asked for most, and what to do instead.
+std::string name_of(context_base::options o)
+{
+    struct known
+    {
+        context_base::options bit;
+        char const* name;
+    };
+    constexpr std::array<known, 6> all{{
+        {0x0040'0000, "SSL_OP_CIPHER_SERVER_PREFERENCE (spec().prefer_server_ciphers)"},
+        {0x0000'4000, "SSL_OP_NO_TICKET (tickets are off unless spec().tickets is set)"},
+        {0x4000'0000, "SSL_OP_NO_RENEGOTIATION (cleat never renegotiates)"},
+        {0x0000'0004, "SSL_OP_LEGACY_SERVER_CONNECT"},
+        {0x0004'0000, "SSL_OP_ALLOW_UNSAFE_LEGACY_RENEGOTIATION"},
+        {0x0000'0080, "SSL_OP_IGNORE_UNEXPECTED_EOF"},
+    }};
+    std::string names;
+    for (known const& each : all)
+        if ((o & each.bit) != 0) {
+            names += names.empty() ? each.name : std::string{", "} + each.name;
+            o &= ~each.bit;
+        }
+    if (o != 0)
+        names += fmt::format("{}0x{:x}", names.empty() ? "" : ", ", o);
+    return names;
 }
 
 } // namespace
@@ -39,50 +93,268 @@ context::context(method m) : role_is_open_{m == tls || m == tlsv12 || m == tlsv1
         spec_.version_min = protocol_version::tls_1_3;
 }
 
-void context::use_certificate_chain_file(std::string const& path)
+error_code context::changeable() const noexcept
 {
-    certificate_.chain = text_of(path);
-    certificate_.origin = path;
+    return made_ ? make_error_code(boost::system::errc::operation_not_permitted) : error_code{};
 }
 
-void context::use_private_key_file(std::string const& path, file_format)
+void context::throw_if(error_code const& ec, std::string const& what)
 {
-    certificate_.private_key = text_of(path);
+    if (ec == boost::system::errc::operation_not_permitted)
+        throw boost::system::system_error{
+            ec, what + ": the context is in use; set it before its first stream"};
+    if (ec)
+        throw boost::system::system_error{ec, what};
+}
+
+void context::use_certificate_chain(std::string_view pem_text)
+{
+    use_certificate_chain(asio::buffer(pem_text));
+}
+
+void context::use_certificate_chain(asio::const_buffer const& pem_text)
+{
+    error_code ec;
+    throw_if(use_certificate_chain(pem_text, ec), "use_certificate_chain");
+}
+
+error_code context::use_certificate_chain(asio::const_buffer const& pem_text, error_code& ec)
+{
+    if (!(ec = changeable()))
+        certificate_.chain = text_of(pem_text);
+    return ec;
+}
+
+void context::use_certificate_chain_file(std::string const& path)
+{
+    error_code ec;
+    throw_if(use_certificate_chain_file(path, ec), path);
+}
+
+error_code context::use_certificate_chain_file(std::string const& path, error_code& ec)
+{
+    if ((ec = changeable()))
+        return ec;
+    std::string text = text_of(path, ec);
+    if (ec)
+        return ec;
+    certificate_.chain = std::move(text);
+    certificate_.origin = path;
+    return ec;
+}
+
+void context::use_certificate(asio::const_buffer const& pem_text, file_format format)
+{
+    error_code ec;
+    throw_if(use_certificate(pem_text, format, ec), "use_certificate");
+}
+
+error_code context::use_certificate(asio::const_buffer const& pem_text, file_format, error_code& ec)
+{
+    if (!(ec = changeable()))
+        certificate_.chain = first_certificate_in(text_of(pem_text));
+    return ec;
+}
+
+void context::use_certificate_file(std::string const& path, file_format format)
+{
+    error_code ec;
+    throw_if(use_certificate_file(path, format, ec), path);
+}
+
+error_code context::use_certificate_file(std::string const& path, file_format, error_code& ec)
+{
+    if (!use_certificate_chain_file(path, ec))
+        certificate_.chain = first_certificate_in(certificate_.chain);
+    return ec;
+}
+
+void context::use_private_key(std::string_view pem_text, file_format format)
+{
+    use_private_key(asio::buffer(pem_text), format);
+}
+
+void context::use_private_key(asio::const_buffer const& pem_text, file_format format)
+{
+    error_code ec;
+    throw_if(use_private_key(pem_text, format, ec), "use_private_key");
+}
+
+error_code context::use_private_key(asio::const_buffer const& pem_text, file_format, error_code& ec)
+{
+    if ((ec = changeable()))
+        return ec;
+    return keep_key(text_of(pem_text), ec);
+}
+
+void context::use_private_key_file(std::string const& path, file_format format)
+{
+    error_code ec;
+    throw_if(use_private_key_file(path, format, ec), path);
+}
+
+error_code context::use_private_key_file(std::string const& path, file_format, error_code& ec)
+{
+    if ((ec = changeable()))
+        return ec;
+    std::string text = text_of(path, ec);
+    return ec ? ec : keep_key(std::move(text), ec);
+}
+
+error_code context::keep_key(std::string text, error_code& ec)
+{
+    // Without a callback it stays closed, and the first use says what to do.
+    if (password_ && cleat::tls::has_encrypted_key(text)) {
+        std::optional<std::string> opened =
+            cleat::tls::decrypt_private_key(text, password_(passphrase_max, for_reading));
+        if (!opened)
+            return ec = make_error_code(boost::system::errc::permission_denied);
+        text = std::move(*opened);
+    }
+    certificate_.private_key = std::move(text);
+    return ec = {};
+}
+
+void context::add_certificate_authority(std::string_view pem_text)
+{
+    add_certificate_authority(asio::buffer(pem_text));
+}
+
+void context::add_certificate_authority(asio::const_buffer const& pem_text)
+{
+    error_code ec;
+    throw_if(add_certificate_authority(pem_text, ec), "add_certificate_authority");
+}
+
+error_code context::add_certificate_authority(asio::const_buffer const& pem_text, error_code& ec)
+{
+    if (!(ec = changeable()))
+        spec_.verify_authorities += text_of(pem_text) + "\n";
+    return ec;
 }
 
 void context::load_verify_file(std::string const& path)
 {
-    spec_.verify_authorities += text_of(path);
+    error_code ec;
+    throw_if(load_verify_file(path, ec), path);
+}
+
+error_code context::load_verify_file(std::string const& path, error_code& ec)
+{
+    if ((ec = changeable()))
+        return ec;
+    std::string const text = text_of(path, ec);
+    if (ec)
+        return ec;
+    spec_.verify_authorities += text + "\n";
     spec_.verify_origin = path;
+    return ec;
+}
+
+void context::set_default_verify_paths()
+{
+    error_code ec;
+    throw_if(set_default_verify_paths(ec), "set_default_verify_paths");
+}
+
+error_code context::set_default_verify_paths(error_code& ec)
+{
+    if (!(ec = changeable()))
+        spec_.verify_system_authorities = true;
+    return ec;
 }
 
 void context::set_verify_mode(verify_mode mode)
 {
-    bool const must = (mode & verify_fail_if_no_peer_cert) != 0 || spec_.role == role::client;
-    if ((mode & verify_peer) == 0)
-        spec_.verify = peer_verification::none;
-    else
-        spec_.verify = must ? peer_verification::required : peer_verification::optional;
+    error_code ec;
+    throw_if(set_verify_mode(mode, ec), "set_verify_mode");
+}
+
+error_code context::set_verify_mode(verify_mode mode, error_code& ec)
+{
+    if ((ec = changeable()))
+        return ec;
+    result<peer_verification> const how = verification_of(mode, spec_.role);
+    if (how)
+        spec_.verify = *how;
+    return ec = how ? error_code{} : how.error();
+}
+
+void context::set_verify_depth(int depth)
+{
+    error_code ec;
+    throw_if(set_verify_depth(depth, ec), "set_verify_depth");
+}
+
+error_code context::set_verify_depth(int depth, error_code& ec)
+{
+    if ((ec = changeable()))
+        return ec;
+    if (depth < 0)
+        return ec = asio::error::invalid_argument;
+    spec_.verify_depth = depth;
+    return ec;
+}
+
+error_code context::set_verify_function(cleat::tls::verify_function decide, error_code& ec)
+{
+    if ((ec = changeable()))
+        return ec;
+    spec_.verify_function = std::move(decide);
+    return spec_.verify == peer_verification::none ? set_verify_mode(verify_peer, ec) : ec;
+}
+
+void context::set_options(options o)
+{
+    error_code ec;
+    set_options(o, ec);
+    options const others = o & ~honoured;
+    throw_if(ec, others == 0 ? "set_options" : "set_options: not honoured: " + name_of(others));
+}
+
+error_code context::set_options(options o, error_code& ec)
+{
+    if ((ec = changeable()))
+        return ec;
+    if ((o & ~honoured) != 0)
+        return ec = asio::error::invalid_argument;
+    if ((o & no_tlsv1_2) != 0)
+        spec_.version_min = protocol_version::tls_1_3;
+    if ((o & no_tlsv1_3) != 0)
+        spec_.version_max = protocol_version::tls_1_2;
+    return ec;
+}
+
+cleat::tls::context_spec& context::spec()
+{
+    throw_if(changeable(), "spec");
+    return spec_;
 }
 
 context::operator cleat::tls::context&()
 {
     if (!made_) {
-        if (role_is_open_ && certificate_.chain.empty()) {
-            spec_.role = role::client;
+        cleat::tls::context_spec use = spec_;
+        if (role_is_open_ && certificate_.chain.empty() && use.certificates.empty()) {
+            use.role = role::client;
             // A client's server has a certificate always: verify_peer alone means that it must be
             // good.
-            if (spec_.verify == peer_verification::optional)
-                spec_.verify = peer_verification::required;
+            if (use.verify == peer_verification::optional)
+                use.verify = peer_verification::required;
         }
         if (!certificate_.chain.empty()) {
+            use.certificates.push_back(certificate_);
             if (certificate_.private_key.empty())
-                certificate_.private_key = certificate_.chain;
-            spec_.certificates.push_back(certificate_);
+                use.certificates.back().private_key = certificate_.chain;
         }
-        made_.emplace(spec_);
+        made_.emplace(use);
     }
     return *made_;
+}
+
+ssl_ctx_st* context::native_handle()
+{
+    return static_cast<cleat::tls::context&>(*this).native_handle();
 }
 
 } // namespace cleat::net::ssl

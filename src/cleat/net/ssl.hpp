@@ -3,34 +3,43 @@
 //     namespace ssl = cleat::net::ssl; // was: namespace ssl = boost::asio::ssl;
 //
 // A program with a context, stream and handshakes compiles on with that line changed. What has no
-// equal here does not compile, rather than do nothing. New programs use net::stream and
-// tls::context_spec.
+// equal here does not compile, and what comes too late or is not honoured is an error, rather than
+// do nothing. New programs use net::stream and tls::context_spec.
 
 #pragma once
 
 #include <cleat/net/stream.hpp>
+#include <cleat/net/verify.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_spec.hpp>
 
+#include <boost/asio/buffer.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace cleat::net::ssl {
 
 using stream_base = net::stream_base;
 
-/// verify_mode has the flags that asio::ssl::context::set_verify_mode takes.
-using verify_mode = int;
-inline constexpr verify_mode verify_none = 0;
-inline constexpr verify_mode verify_peer = 1;
-inline constexpr verify_mode verify_fail_if_no_peer_cert = 2;
+using net::host_name_verification;
+using net::verify_client_once;
+using net::verify_context;
+using net::verify_fail_if_no_peer_cert;
+using net::verify_mode;
+using net::verify_none;
+using net::verify_peer;
 
-/// context collects settings as asio::ssl::context does, and becomes a tls::context at its first
-/// use: after that it can no longer be changed. Secure defaults stand where Asio has the library's.
-class context
+/// context_base has the words of a context's settings, as Asio spells them.
+class context_base
 {
 public:
+    /// sslv23 is the name from the days of SSL for "whatever both sides have".
     enum method
     {
         tls,
@@ -42,43 +51,149 @@ public:
         tlsv13,
         tlsv13_client,
         tlsv13_server,
+        sslv23 = tls,
+        sslv23_client = tls_client,
+        sslv23_server = tls_server,
     };
     enum file_format
     {
         pem
     };
+    enum password_purpose
+    {
+        for_reading,
+        for_writing
+    };
+
+    /// options have OpenSSL's values. no_tlsv1_2 and no_tlsv1_3 narrow the versions; the others are
+    /// how cleat is anyway.
+    using options = std::uint64_t;
+    static constexpr options default_workarounds = 0x8000'0850;
+    static constexpr options single_dh_use = 0;
+    static constexpr options no_sslv2 = 0;
+    static constexpr options no_sslv3 = 0x0200'0000;
+    static constexpr options no_tlsv1 = 0x0400'0000;
+    static constexpr options no_tlsv1_1 = 0x1000'0000;
+    static constexpr options no_tlsv1_2 = 0x0800'0000;
+    static constexpr options no_tlsv1_3 = 0x2000'0000;
+    static constexpr options no_compression = 0x0002'0000;
+
+protected:
+    ~context_base() = default;
+};
+
+/// context collects settings as asio::ssl::context does, and becomes a tls::context at its first
+/// use: by a stream, or native_handle. After that it can no longer be changed, and every setting is
+/// errc::operation_not_permitted. Secure defaults stand where Asio has the library's.
+///
+/// A setting without an error_code throws boost::system::system_error, as in Asio. Certificates and
+/// keys are found good or bad at the first use, which throws tls::spec_error. One thread.
+class context : public context_base
+{
+public:
+    using native_handle_type = ssl_ctx_st*;
 
     /// A method that names no role is a server's, unless it gets no certificate.
     explicit context(method m);
 
-    /// The files are read here, and found good or bad at the context's first use. Throw
-    /// boost::system::system_error when a file cannot be read.
+    /// The certificate with its intermediates: from memory, or from a file, which is read here.
+    void use_certificate_chain(std::string_view pem_text);
+    void use_certificate_chain(boost::asio::const_buffer const& pem_text);
+    error_code use_certificate_chain(boost::asio::const_buffer const& pem_text, error_code& ec);
     void use_certificate_chain_file(std::string const& path);
+    error_code use_certificate_chain_file(std::string const& path, error_code& ec);
+
+    /// Only the first certificate of the text.
+    void use_certificate(boost::asio::const_buffer const& pem_text, file_format);
+    error_code use_certificate(
+        boost::asio::const_buffer const& pem_text, file_format, error_code& ec);
+    void use_certificate_file(std::string const& path, file_format);
+    error_code use_certificate_file(std::string const& path, file_format, error_code& ec);
+
+    /// A key that is under a passphrase is opened here, with what set_password_callback gives;
+    /// errc::permission_denied where that does not open it.
+    void use_private_key(std::string_view pem_text, file_format);
+    void use_private_key(boost::asio::const_buffer const& pem_text, file_format);
+    error_code use_private_key(
+        boost::asio::const_buffer const& pem_text, file_format, error_code& ec);
     void use_private_key_file(std::string const& path, file_format);
+    error_code use_private_key_file(std::string const& path, file_format, error_code& ec);
+
+    /// set_password_callback: std::string(std::size_t length_max, password_purpose), called by
+    /// use_private_key and use_private_key_file; it comes before them.
+    template <class Callback>
+    void set_password_callback(Callback callback)
+    {
+        error_code ec;
+        set_password_callback(std::move(callback), ec);
+        throw_if(ec, "set_password_callback");
+    }
+    template <class Callback>
+    error_code set_password_callback(Callback callback, error_code& ec)
+    {
+        if (!(ec = changeable()))
+            password_ = std::move(callback);
+        return ec;
+    }
+
+    /// Authorities that peers' certificates must chain to; one call adds to another.
+    void add_certificate_authority(std::string_view pem_text);
+    void add_certificate_authority(boost::asio::const_buffer const& pem_text);
+    error_code add_certificate_authority(boost::asio::const_buffer const& pem_text, error_code& ec);
     void load_verify_file(std::string const& path);
+    error_code load_verify_file(std::string const& path, error_code& ec);
+    /// set_default_verify_paths: the system's authorities, beside those that are given.
+    void set_default_verify_paths();
+    error_code set_default_verify_paths(error_code& ec);
 
-    /// The same from memory.
-    void use_certificate_chain(std::string_view pem_text) { certificate_.chain = pem_text; }
-    void use_private_key(std::string_view pem_text, file_format)
-    {
-        certificate_.private_key = pem_text;
-    }
-    void add_certificate_authority(std::string_view pem_text)
-    {
-        spec_.verify_authorities += pem_text;
-    }
-
+    /// set_verify_mode: see verify_mode for what is errc::invalid_argument.
     void set_verify_mode(verify_mode mode);
+    error_code set_verify_mode(verify_mode mode, error_code& ec);
+    /// set_verify_depth: how many intermediates a peer may send; negative: errc::invalid_argument.
+    void set_verify_depth(int depth);
+    error_code set_verify_depth(int depth, error_code& ec);
+    /// set_verify_callback: bool(bool preverified, verify_context&), called during handshakes on
+    /// their thread; to throw is to refuse. Where nothing is verified yet it turns verify_peer on,
+    /// since otherwise nobody would heed it; verify_none after it turns that off again.
+    template <class Callback>
+    void set_verify_callback(Callback callback)
+    {
+        error_code ec;
+        set_verify_callback(std::move(callback), ec);
+        throw_if(ec, "set_verify_callback");
+    }
+    template <class Callback>
+    error_code set_verify_callback(Callback callback, error_code& ec)
+    {
+        return set_verify_function(verify_function_of(std::move(callback)), ec);
+    }
 
-    /// spec has the settings for which Asio has no function. For use before the first stream.
-    [[nodiscard]] cleat::tls::context_spec& spec() noexcept { return spec_; }
+    /// set_options: an option that is none of context_base's is errc::invalid_argument, and what()
+    /// names it.
+    void set_options(options o);
+    error_code set_options(options o, error_code& ec);
+
+    /// spec has the settings for which Asio has no function, such as server_name. Throws once the
+    /// context is in use.
+    [[nodiscard]] cleat::tls::context_spec& spec();
 
     /// The context itself, made now if it was not before: throws tls::spec_error.
     operator cleat::tls::context&();
 
+    /// native_handle is the TLS library's SSL_CTX, made now if it was not before: it comes after
+    /// all other settings. What is set on it takes effect on streams made later. Of a context with
+    /// several certificates it is that of the default one. Throws tls::spec_error.
+    [[nodiscard]] native_handle_type native_handle();
+
 private:
+    [[nodiscard]] error_code changeable() const noexcept;
+    error_code set_verify_function(cleat::tls::verify_function decide, error_code& ec);
+    error_code keep_key(std::string text, error_code& ec);
+    static void throw_if(error_code const& ec, std::string const& what);
+
     cleat::tls::context_spec spec_;
     cleat::tls::certificate_source certificate_;
+    std::function<std::string(std::size_t, password_purpose)> password_;
     std::optional<cleat::tls::context> made_;
     bool role_is_open_ = false;
 };

@@ -31,6 +31,8 @@
 //    gives eof. What the peer sends before it is thrown away, up to limits::turn_max bytes: then
 //    asio::error::message_size.
 //  - Reading and writing before the handshake is asio::error::not_connected.
+//  - What decides about the peer (set_verify_mode and its like) is set before the handshake, and an
+//    error after. A verify callback turns verification on where it was off.
 
 #pragma once
 
@@ -38,11 +40,14 @@
 #include <cleat/net/engine_op.hpp>
 #include <cleat/net/socket_layer.hpp>
 #include <cleat/net/stream_actions.hpp>
+#include <cleat/net/verify.hpp>
 #include <cleat/tls/context.hpp>
 
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/compose.hpp>
 #include <boost/asio/detail/throw_error.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/beast/core/role.hpp>
 
 #include <type_traits>
@@ -92,10 +97,14 @@ struct stream_base
 template <class NextLayer>
 class stream : public stream_base
 {
+    using default_token = boost::asio::default_completion_token_t<
+        typename std::remove_reference_t<NextLayer>::executor_type>;
+
 public:
     using next_layer_type = std::remove_reference_t<NextLayer>;
     using lowest_layer_type = typename detail::lowest_layer_of<next_layer_type>::type;
     using executor_type = typename next_layer_type::executor_type;
+    using native_handle_type = ssl_st*;
 
     /// rebind_executor is this stream with operations that use another executor by default.
     template <class Executor>
@@ -128,33 +137,98 @@ public:
     [[nodiscard]] tls::engine const& engine() const noexcept { return core_.layer.engine(); }
 
     /// native_handle is the TLS library's SSL.
-    [[nodiscard]] ssl_st* native_handle() const noexcept { return engine().native_handle(); }
+    [[nodiscard]] native_handle_type native_handle() const noexcept
+    {
+        return engine().native_handle();
+    }
+
+    // What this stream asks of its peer, in place of what its context does; before the handshake,
+    // or it is asio::error::already_connected. A server's stream that was changed so resumes no
+    // session. Without an error_code they throw boost::system::system_error.
+
+    /// set_verify_mode: see verify_mode; asio::error::invalid_argument for flags that are none. The
+    /// authorities are the context's: where it has none, no certificate is good.
+    error_code set_verify_mode(verify_mode mode, error_code& ec)
+    {
+        if (!(ec = changeable()))
+            ec = detail::set_verify_mode(native_handle(), core_.role, mode);
+        return ec;
+    }
+    void set_verify_mode(verify_mode mode)
+    {
+        error_code ec;
+        throw_if(set_verify_mode(mode, ec), "set_verify_mode");
+    }
+
+    /// set_verify_depth: how many intermediates the peer may send.
+    error_code set_verify_depth(int depth, error_code& ec)
+    {
+        if (!(ec = changeable()))
+            ec = detail::set_verify_depth(native_handle(), depth);
+        return ec;
+    }
+    void set_verify_depth(int depth)
+    {
+        error_code ec;
+        throw_if(set_verify_depth(depth, ec), "set_verify_depth");
+    }
+
+    /// set_verify_callback: bool(bool preverified, verify_context&), called during the handshake on
+    /// its thread; to throw is to refuse. Where nothing is verified yet it turns verify_peer on,
+    /// since otherwise nobody would heed it; verify_none after it turns that off again.
+    template <class Callback>
+    error_code set_verify_callback(Callback callback, error_code& ec)
+    {
+        if (!(ec = changeable()))
+            ec = detail::set_verify_function(
+                native_handle(), verify_function_of(std::move(callback)));
+        return ec;
+    }
+    template <class Callback>
+    void set_verify_callback(Callback callback)
+    {
+        error_code ec;
+        throw_if(set_verify_callback(std::move(callback), ec), "set_verify_callback");
+    }
 
     /// async_handshake: void(error_code). The role is a handshake_type or a tls::role.
-    template <class Role, class Token>
-    auto async_handshake(Role role, Token&& token)
+    template <class Role, class Token = default_token>
+        requires(!boost::asio::is_const_buffer_sequence<std::remove_cvref_t<Token>>::value)
+    auto async_handshake(Role role, Token&& token = default_token())
     {
         return start<void(error_code)>(handshake_action{role_of(role)}, token);
     }
 
+    /// async_handshake of a peer whose first bytes were read already: void(error_code, std::size_t)
+    /// with how many of them were taken. Those are all; fewer only with an error, as
+    /// asio::error::no_buffer_space where they are more than limits::unsent_max. What comes behind
+    /// the handshake is there for the reads that follow.
+    template <class Role, class Buffers, class Token = default_token>
+        requires boost::asio::is_const_buffer_sequence<Buffers>::value
+    auto async_handshake(Role role, Buffers const& buffers, Token&& token = default_token())
+    {
+        return start<void(error_code, std::size_t)>(
+            buffered_handshake_action<Buffers>{{role_of(role)}, buffers}, token);
+    }
+
     /// async_read_some: void(error_code, std::size_t).
-    template <class Buffers, class Token>
-    auto async_read_some(Buffers const& buffers, Token&& token)
+    template <class Buffers, class Token = default_token>
+    auto async_read_some(Buffers const& buffers, Token&& token = default_token())
     {
         return start<void(error_code, std::size_t)>(read_action<Buffers>{buffers}, token);
     }
 
     /// async_write_some: void(error_code, std::size_t). Of more than limits::pending_writes_max
     /// buffers it takes that many.
-    template <class Buffers, class Token>
-    auto async_write_some(Buffers const& buffers, Token&& token)
+    template <class Buffers, class Token = default_token>
+    auto async_write_some(Buffers const& buffers, Token&& token = default_token())
     {
         return start<void(error_code, std::size_t)>(write_action<Buffers>{buffers}, token);
     }
 
     /// async_shutdown: void(error_code).
-    template <class Token>
-    auto async_shutdown(Token&& token)
+    template <class Token = default_token>
+    auto async_shutdown(Token&& token = default_token())
     {
         return start<void(error_code)>(shutdown_action{}, token);
     }
@@ -172,6 +246,24 @@ public:
     {
         error_code ec;
         throw_if(handshake(role, ec), "handshake");
+    }
+
+    template <class Role, class Buffers>
+        requires boost::asio::is_const_buffer_sequence<Buffers>::value
+    std::size_t handshake(Role role, Buffers const& buffers, error_code& ec)
+    {
+        buffered_handshake_action<Buffers> action{{role_of(role)}, buffers};
+        ec = block_on(core_, next_, action);
+        return action.bytes;
+    }
+    template <class Role, class Buffers>
+        requires boost::asio::is_const_buffer_sequence<Buffers>::value
+    std::size_t handshake(Role role, Buffers const& buffers)
+    {
+        error_code ec;
+        std::size_t const bytes = handshake(role, buffers, ec);
+        throw_if(ec, "handshake");
+        return bytes;
     }
 
     template <class Buffers>
@@ -228,6 +320,11 @@ private:
         using op = engine_op<core, next_layer_type, Action>;
         return boost::asio::async_compose<Token, Signature>(
             op{core_, next_, std::move(action)}, token, next_.get_executor());
+    }
+
+    [[nodiscard]] error_code changeable() const noexcept
+    {
+        return core_.begun ? error_code{boost::asio::error::already_connected} : error_code{};
     }
 
     static void throw_if(error_code const& ec, char const* what)

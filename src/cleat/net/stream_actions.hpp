@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <iterator>
 #include <span>
+#include <utility>
 
 namespace cleat::net {
 
@@ -38,10 +39,47 @@ struct handshake_action
     {
         if (as != core.role)
             return {.error = boost::asio::error::invalid_argument};
+        core.begun = true;
         return core.layer.handshake(next);
     }
 
     static void complete(auto& self, error_code ec) { self.complete(ec); }
+};
+
+/// buffered_handshake_action: a handshake whose first bytes somebody has read already. All of them
+/// are taken before the handshake begins; what is behind its end is for the reads that follow.
+template <class Buffers>
+struct buffered_handshake_action
+{
+    handshake_action handshake;
+    Buffers buffers;
+    std::size_t bytes = 0;
+    bool fed = false;
+
+    static boost::asio::cancellation_type cancellable() noexcept { return with_known_effect; }
+
+    progress attempt(auto& core, auto& next) noexcept
+    {
+        if (handshake.as != core.role)
+            return {.error = boost::asio::error::invalid_argument};
+        if (!std::exchange(fed, true) && !feed(core))
+            return {.error = boost::asio::error::no_buffer_space};
+        return handshake.attempt(core, next);
+    }
+
+    bool feed(auto& core) noexcept
+    {
+        auto const last = boost::asio::buffer_sequence_end(buffers);
+        for (auto at = boost::asio::buffer_sequence_begin(buffers); at != last; ++at) {
+            boost::asio::const_buffer const b{*at};
+            if (!core.layer.feed({static_cast<std::byte const*>(b.data()), b.size()}))
+                return false;
+            bytes += b.size();
+        }
+        return true;
+    }
+
+    void complete(auto& self, error_code ec) { self.complete(ec, bytes); }
 };
 
 /// read_action fills the caller's buffers, one after another, with what came in one go.

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <system_error>
 
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -33,6 +34,16 @@ unique_fd new_eventfd()
     if (!fd)
         throw std::system_error{errno, std::system_category(), "eventfd"};
     return fd;
+}
+
+// Asio closes the descriptor that it watches, so it gets one of its own; a program that is executed
+// meanwhile gets none.
+int copy_of(int fd)
+{
+    int const copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0)
+        throw std::system_error{errno, std::system_category(), "fcntl"};
+    return copy;
 }
 
 } // namespace
@@ -54,7 +65,7 @@ void executor::push(task_node& node) const noexcept
 
 worker::worker(std::size_t number)
     : number_{number}
-    , watch_{io_, ::dup(readiness_.native_handle())}
+    , watch_{io_, copy_of(readiness_.native_handle())}
     , wakeup_{new readiness::entry{readiness_, new_eventfd()}}
 {
     on_wakeup_.wake = [](waiter&, error_code) noexcept {};

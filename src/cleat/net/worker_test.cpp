@@ -15,14 +15,30 @@
 #include <boost/asio/write.hpp>
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <filesystem>
 #include <memory>
+#include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
+
 namespace cleat::net {
 namespace asio = boost::asio;
 namespace {
+
+std::set<int> open_descriptors()
+{
+    std::set<int> found;
+    for (auto const& each : std::filesystem::directory_iterator{"/proc/self/fd"})
+        found.insert(std::stoi(each.path().filename()));
+    // The one that read the folder is closed again.
+    std::erase_if(found, [](int fd) { return ::fcntl(fd, F_GETFD) < 0; });
+    return found;
+}
 
 using namespace std::chrono_literals;
 using stream_socket = asio::local::stream_protocol::socket;
@@ -45,6 +61,21 @@ struct alarm : deadline
     void* argument;
     int rung = 0;
 };
+
+TEST_CASE("a program that is executed inherits no descriptor of a worker")
+{
+    std::set<int> const before = open_descriptors();
+    worker one;
+    boost::asio::steady_timer const with_asio{one.get_executor()};
+    std::size_t made = 0;
+    for (int const fd : open_descriptors()) {
+        if (before.contains(fd))
+            continue;
+        ++made;
+        CHECK_MESSAGE((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0, fd);
+    }
+    CHECK(made >= 3); // Its epoll set, Asio's copy of that, an eventfd, and what Asio makes.
+}
 
 TEST_CASE("functions run in the order in which they were posted")
 {

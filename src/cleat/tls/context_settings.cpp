@@ -5,6 +5,7 @@
 #include <cleat/tls/name_lists.hpp>
 #include <cleat/tls/openssl_error.hpp>
 #include <cleat/tls/session_keeper.hpp>
+#include <cleat/tls/verify_hook.hpp>
 
 #include <fmt/format.h>
 
@@ -41,10 +42,13 @@ void check_roles(context_spec const& spec)
     bool const server = spec.role == role::server;
     if (!server && spec.verify == peer_verification::optional)
         throw spec_error{"a client either verifies its server or does not: give required or none"};
-    if (server && spec.verify != peer_verification::none && spec.verify_authorities.empty())
+    if (server && spec.verify != peer_verification::none && spec.verify_authorities.empty() &&
+        !spec.verify_system_authorities)
         throw spec_error{
             "client certificates are to be verified, but there are no authorities to verify "
             "them by: name a file with the authorities' certificates (client-verify-ca)"};
+    if (spec.verify_depth && *spec.verify_depth < 0)
+        throw spec_error{"the depth of a peer's chain cannot be negative: 0 is no intermediate"};
     if (spec.tickets != nullptr && spec.ticket_rotation < std::chrono::seconds{1})
         throw spec_error{"ticket keys cannot rotate more often than once in a second"};
 }
@@ -77,6 +81,12 @@ std::array<std::byte, 32> hash_of_rules(
     std::string text = fmt::format(
         "{}:{}\nverify {}\n", spec.session_scope.size(), spec.session_scope,
         static_cast<unsigned>(spec.verify));
+    if (spec.verify_system_authorities)
+        text += "system\n";
+    if (spec.verify_depth)
+        text += fmt::format("depth {}\n", *spec.verify_depth);
+    if (spec.verify_function)
+        text += "function\n"; // Which one cannot be told: session_scope is to tell them apart.
     text += spec.verify_authorities;
     std::array<std::byte, 32> hash{};
     require(
@@ -113,7 +123,7 @@ bool is_ip_address(std::string const& text) noexcept
 context_settings::context_settings(
     backend::library_state const& library, context_spec const& spec,
     std::vector<std::string>& warnings)
-    : alpn_{alpn_on_wire(spec.alpn)}
+    : alpn_{alpn_on_wire(spec.alpn)}, verify_function_{spec.verify_function}
 {
     check_versions(spec);
     check_roles(spec);
@@ -126,7 +136,8 @@ context_settings::context_settings(
         check_ciphersuites(scratch.get(), spec.ciphersuites);
     session_id_context_ = hash_of_rules(library, spec);
 
-    if (spec.verify == peer_verification::none || spec.verify_authorities.empty())
+    // Also where nothing is verified: a connection may decide otherwise (set_verification).
+    if (spec.verify_authorities.empty())
         return;
     authorities_ = read_authorities(library, spec.verify_authorities, spec.verify_origin);
     store_.reset(X509_STORE_new());
@@ -200,18 +211,17 @@ void context_settings::apply_tickets(
 
 void context_settings::apply_verification(SSL_CTX* ctx, context_spec const& spec) const
 {
-    if (spec.verify == peer_verification::none) {
-        SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, nullptr);
-        return;
-    }
-    bool const required = spec.verify == peer_verification::required;
-    SSL_CTX_set_verify(
-        ctx, SSL_VERIFY_PEER | (required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nullptr);
-    if (store_ != nullptr) {
-        X509_STORE_up_ref(store_.get());
-        SSL_CTX_set_cert_store(ctx, store_.get()); // Takes that reference.
-    } else
-        require(SSL_CTX_set_default_verify_paths(ctx) == 1, "the system's authorities");
+    int mode = SSL_VERIFY_NONE;
+    if (spec.verify != peer_verification::none)
+        mode = SSL_VERIFY_PEER;
+    if (spec.verify == peer_verification::required)
+        mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+    SSL_CTX_set_verify(ctx, mode, verify_function_ ? cleat_verify_hook : nullptr);
+    if (verify_function_)
+        require(attach_verify_function(ctx, &verify_function_), "the verify function");
+    if (spec.verify_depth)
+        SSL_CTX_set_verify_depth(ctx, *spec.verify_depth);
+    apply_authorities(ctx, spec);
     if (spec.role == role::server) {
         // The names that clients choose a certificate by (RFC 8446, section 4.2.4).
         for (x509_ptr const& each : authorities_)
@@ -226,6 +236,21 @@ void context_settings::apply_verification(SSL_CTX* ctx, context_spec const& spec
         require(
             X509_VERIFY_PARAM_set1_host(rules, name.c_str(), name.size()) == 1,
             "the server's name");
+}
+
+void context_settings::apply_authorities(SSL_CTX* ctx, context_spec const& spec) const
+{
+    bool const needs_some = spec.verify != peer_verification::none && store_ == nullptr;
+    if (!spec.verify_system_authorities && !needs_some) {
+        if (store_ != nullptr) {
+            X509_STORE_up_ref(store_.get());
+            SSL_CTX_set_cert_store(ctx, store_.get()); // Takes that reference.
+        }
+        return;
+    }
+    require(SSL_CTX_set_default_verify_paths(ctx) == 1, "the system's authorities");
+    for (x509_ptr const& each : authorities_)
+        require(X509_STORE_add_cert(SSL_CTX_get_cert_store(ctx), each.get()) == 1, "authorities");
 }
 
 void context_settings::apply_alpn(SSL_CTX* ctx, context_spec const& spec) const

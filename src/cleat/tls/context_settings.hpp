@@ -39,12 +39,14 @@ private:
     void apply_suites(SSL_CTX* ctx, context_spec const& spec) const;
     void apply_tickets(SSL_CTX* ctx, context_spec const& spec, ticket_keys* tickets) const;
     void apply_verification(SSL_CTX* ctx, context_spec const& spec) const;
+    void apply_authorities(SSL_CTX* ctx, context_spec const& spec) const;
     void apply_alpn(SSL_CTX* ctx, context_spec const& spec) const;
 
     std::string groups_;                // Without what the library does not have.
     std::vector<unsigned char> alpn_;   // As on the wire (RFC 7301, section 3.1).
     std::vector<x509_ptr> authorities_; // Parsed once, however many certificates there are.
-    x509_store_ptr store_;              // Null: nothing to verify, or the system's own.
+    x509_store_ptr store_;              // Null: no authorities, or the system's own beside them.
+    verify_function verify_function_;   // What the contexts point to.
     std::array<std::byte, 32> session_id_context_{}; // Sessions resume only where this is the same.
 };
 

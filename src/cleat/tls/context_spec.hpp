@@ -7,9 +7,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+struct x509_store_ctx_st;
 
 namespace cleat::tls {
 
@@ -43,6 +47,13 @@ struct certificate_source
 
 /// ticket_secret is what session ticket keys are derived from; share it to share resumption.
 using ticket_secret = std::array<std::byte, 32>;
+
+/// verify_function has the last word on each certificate of a peer's chain, from the authority down
+/// to the peer's own: it hears whether the TLS library found it good, and its answer holds, also
+/// where that turns a no into a yes. `at` is the library's X509_STORE_CTX. It is called on the
+/// thread of the handshake, not where a session is resumed, and to throw is to refuse. Each context
+/// has a copy: two workers' must not share what changes.
+using verify_function = std::function<bool(bool preverified, x509_store_ctx_st* at)>;
 
 /// context_spec describes a context. It is a value: every worker builds a context of its own from
 /// it.
@@ -79,9 +90,17 @@ struct context_spec
     bool refuse_unknown_names = false;
 
     peer_verification verify = peer_verification::none;
-    /// PEM text of the authorities that peers' certificates must chain to.
+    /// PEM text of the authorities that peers' certificates must chain to. A client that requires a
+    /// certificate and has none of these takes the system's.
     std::string verify_authorities;
     std::string verify_origin; ///< Where they came from, for error messages.
+    /// The system's authorities are good too.
+    bool verify_system_authorities = false;
+    /// How many certificates may be between the peer's and an authority's. Unset: the library's
+    /// limit, 100.
+    std::optional<int> verify_depth;
+    /// Called where a peer is verified at all; empty: the library decides.
+    tls::verify_function verify_function;
     /// Client role: the name that the server's certificate must carry, sent as SNI too. Empty:
     /// neither.
     std::string server_name;

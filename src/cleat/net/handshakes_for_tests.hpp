@@ -1,0 +1,86 @@
+// handshakes_for_tests: two streams that shake hands on a socket pair, and how it ended for each.
+
+#pragma once
+
+#include <cleat/net/stream.hpp>
+#include <cleat/tls/test_certificates.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/connect_pair.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+
+#include <string>
+#include <utility>
+
+namespace cleat::net {
+
+using plain_socket = boost::asio::local::stream_protocol::socket;
+using plain_stream = stream<plain_socket>;
+
+inline std::pair<plain_socket, plain_socket> connected_pair(boost::asio::io_context& io)
+{
+    std::pair<plain_socket, plain_socket> both{plain_socket{io}, plain_socket{io}};
+    boost::asio::local::connect_pair(both.first, both.second);
+    return both;
+}
+
+/// outcome is how a handshake ended for each side.
+struct outcome
+{
+    error_code server;
+    error_code client;
+
+    /// both: neither side found fault. In TLS 1.3 a client ends before its certificate is judged.
+    [[nodiscard]] bool both() const { return !server && !client; }
+};
+
+/// meet lets set_up change the server's and the client's stream before they shake hands.
+template <class SetUp>
+outcome meet(tls::context& of_server, tls::context& of_client, SetUp set_up)
+{
+    boost::asio::io_context io{1};
+    auto ends = connected_pair(io);
+    plain_stream server{std::move(ends.first), of_server};
+    plain_stream client{std::move(ends.second), of_client};
+    set_up(server, client);
+    outcome found;
+    auto const note = [](error_code& into, plain_stream& s) {
+        return [&into, &s](error_code ec) {
+            into = ec;
+            if (ec)
+                s.lowest_layer().close();
+        };
+    };
+    server.async_handshake(stream_base::server, note(found.server, server));
+    client.async_handshake(stream_base::client, note(found.client, client));
+    io.run();
+    return found;
+}
+
+inline outcome meet(tls::context& of_server, tls::context& of_client)
+{
+    return meet(of_server, of_client, [](plain_stream&, plain_stream&) {});
+}
+
+/// test_chain is a peer's certificate under an intermediate under a root.
+struct test_chain
+{
+    tls::test_identity root = tls::make_identity({.common_name = "test root", .authority = true});
+    tls::test_identity middle = tls::make_identity(
+        {.common_name = "test intermediate", .issuer = &root, .authority = true});
+    tls::test_identity leaf = tls::make_identity(
+        {.names = {"cleat.example"}, .common_name = "test leaf", .issuer = &middle});
+
+    [[nodiscard]] std::string chain() const
+    {
+        return leaf.certificate_pem + middle.certificate_pem;
+    }
+};
+
+inline test_chain const& chain_for_tests()
+{
+    static test_chain const made;
+    return made;
+}
+
+} // namespace cleat::net

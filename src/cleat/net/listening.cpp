@@ -1,0 +1,149 @@
+// Workers share a port by SO_REUSEPORT, which would let a second server in on it too, in silence.
+// So each address is first tried without.
+
+#include <cleat/net/listening.hpp>
+
+#include <boost/system/error_category.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include <netinet/in.h>
+
+namespace cleat::net {
+namespace {
+
+// Port 0 is settled by the first address; another may find that port taken.
+constexpr int ports_tried_max = 16;
+
+[[noreturn]] void refuse(std::string const& text, std::string const& why)
+{
+    throw std::invalid_argument{"listen on '" + text + "': " + why};
+}
+
+[[noreturn]] void fail(std::string const& text, error_code ec)
+{
+    // The standard's own category, so that a program can compare with std::errc.
+    std::error_code const code = ec.category() == boost::system::system_category()
+                                     ? std::error_code{ec.value(), std::system_category()}
+                                     : static_cast<std::error_code>(ec);
+    throw std::system_error{code, "listen on " + text};
+}
+
+bool is_same(address const& a, address const& b) noexcept
+{
+    return a.size == b.size && std::memcmp(&a.storage, &b.storage, a.size) == 0;
+}
+
+void set_port(address& of, unsigned port) noexcept
+{
+    if (of.family() == AF_INET)
+        reinterpret_cast<sockaddr_in&>(of.storage).sin_port = htons(static_cast<in_port_t>(port));
+    if (of.family() == AF_INET6)
+        reinterpret_cast<sockaddr_in6&>(of.storage).sin6_port = htons(static_cast<in_port_t>(port));
+}
+
+// A kernel without IPv6, or a name that is another machine's too, leaves the other addresses.
+bool is_not_ours(error_code ec)
+{
+    return ec == boost::system::errc::address_family_not_supported ||
+           ec == boost::system::errc::address_not_available;
+}
+
+error_code listen_for_each(
+    listening& made, address at, listen_options const& options, std::size_t workers)
+{
+    if (at.port() != 0) {
+        listen_options alone = options;
+        alone.reuse_port = false;
+        if (result<unique_fd> const free = listen_on(at, alone); !free)
+            return free.error();
+    }
+    std::vector<unique_fd> sockets;
+    for (std::size_t i = 0; i < workers; ++i) {
+        result<unique_fd> one = listen_on(at, options);
+        if (!one)
+            return one.error();
+        result<address> const bound = local_address(one->get());
+        if (!bound)
+            return bound.error();
+        at = *bound; // The first gets the port, the others join it.
+        sockets.push_back(std::move(*one));
+    }
+    made.at.push_back(at);
+    for (std::size_t i = 0; i < workers; ++i)
+        made.by_worker[i].push_back(std::move(sockets[i]));
+    return {};
+}
+
+// Gives the error of the last address that is not ours, where none is.
+result<listening> try_all(
+    std::vector<address> const& all, listen_options const& options, std::size_t workers)
+{
+    listening made;
+    made.by_worker.resize(workers);
+    error_code last;
+    for (address each : all) {
+        if (!made.at.empty())
+            set_port(each, made.at.front().port());
+        error_code const ec = listen_for_each(made, each, options, workers);
+        if (ec && !is_not_ours(ec))
+            return ec;
+        if (ec)
+            last = ec;
+    }
+    if (made.at.empty())
+        return last;
+    return made;
+}
+
+} // namespace
+
+listen_text parse_listen(std::string const& text)
+{
+    std::size_t const bracket = text.rfind(']');
+    std::size_t const colon = text.rfind(':');
+    if (colon == std::string::npos || (bracket != std::string::npos && colon < bracket))
+        refuse(text, "there is no port: give an address and a port, 127.0.0.1:8443");
+    listen_text found{text.substr(0, colon), text.substr(colon + 1)};
+    bool const opens = found.host.starts_with('[');
+    if (opens != found.host.ends_with(']'))
+        refuse(text, "a bracket is missing, or there is something beside it: [::1]:8443");
+    if (opens)
+        found.host = found.host.substr(1, found.host.size() - 2);
+    else if (found.host.find(':') != std::string::npos)
+        refuse(text, "an IPv6 address stands in brackets: [::1]:8443");
+    if (found.host.empty())
+        refuse(text, "there is no address: give one, or * for all, *:8443");
+    if (!port_of(found.port))
+        refuse(text, "the port '" + found.port + "' is no number from 0 to 65535");
+    return found;
+}
+
+listening listen_on_all(std::string const& text, listen_options const& options, std::size_t workers)
+{
+    listen_text const asked = parse_listen(text);
+    result<std::vector<address>> const found = resolve(asked.host, asked.port);
+    if (!found)
+        fail(text, found.error());
+    std::vector<address> all;
+    for (address const& each : *found)
+        if (std::ranges::none_of(all, [&](address const& a) { return is_same(a, each); }))
+            all.push_back(each);
+
+    listen_options shared = options;
+    shared.reuse_port = true;
+    bool const any_port = all.front().port() == 0 && all.size() > 1;
+    for (int left = any_port ? ports_tried_max : 1;; --left) {
+        result<listening> made = try_all(all, shared, workers);
+        if (made)
+            return std::move(*made);
+        if (left == 1 || made.error() != boost::system::errc::address_in_use)
+            fail(text, made.error());
+    }
+}
+
+} // namespace cleat::net

@@ -1,0 +1,303 @@
+// The names of asio::ssl: what they accept takes effect, and what has none is an error.
+
+#include <cleat/core/temporary_folder_for_tests.hpp>
+#include <cleat/net/handshakes_for_tests.hpp>
+#include <cleat/net/ssl.hpp>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+namespace asio = boost::asio;
+
+namespace cleat::net {
+namespace {
+
+std::string file_with(temporary_folder const& in, std::string const& name, std::string const& text)
+{
+    std::string const path = in.path() / name;
+    std::ofstream{path} << text;
+    return path;
+}
+
+ssl::context serving(ssl::context::method how = ssl::context::sslv23)
+{
+    test_chain const& made = chain_for_tests();
+    ssl::context use{how};
+    use.use_certificate_chain(made.chain());
+    use.use_private_key(made.leaf.key_pem, ssl::context::pem);
+    return use;
+}
+
+ssl::context verifying(ssl::context::method how = ssl::context::sslv23)
+{
+    ssl::context use{how};
+    use.add_certificate_authority(chain_for_tests().root.certificate_pem);
+    use.set_verify_mode(ssl::verify_peer);
+    return use;
+}
+
+outcome meet_each(ssl::context& server, ssl::context& client)
+{
+    return meet(static_cast<tls::context&>(server), static_cast<tls::context&>(client));
+}
+
+std::string version_of(ssl::context& server, ssl::context& client)
+{
+    std::string version;
+    boost::asio::io_context io{1};
+    auto ends = connected_pair(io);
+    ssl::stream<plain_socket> one{std::move(ends.first), server};
+    ssl::stream<plain_socket> other{std::move(ends.second), client};
+    one.async_handshake(ssl::stream_base::server, [](error_code ec) { CHECK(!ec); });
+    other.async_handshake(ssl::stream_base::client, [&](error_code ec) {
+        CHECK(!ec);
+        version = other.info().version;
+    });
+    io.run();
+    return version;
+}
+
+TEST_CASE("the methods of old are the ones of today")
+{
+    for (auto const how :
+         {ssl::context::sslv23, ssl::context::sslv23_server, ssl::context::tls_server}) {
+        ssl::context server = serving(how);
+        for (auto const other : {ssl::context::sslv23, ssl::context::sslv23_client}) {
+            ssl::context client = verifying(other);
+            CHECK(meet_each(server, client).both());
+        }
+    }
+}
+
+TEST_CASE("certificates, keys and authorities come from files and from memory")
+{
+    temporary_folder const folder;
+    test_chain const& made = chain_for_tests();
+    std::string const chain = file_with(folder, "chain.pem", made.chain());
+    std::string const key = file_with(folder, "key.pem", made.leaf.key_pem);
+    std::string const root = file_with(folder, "root.pem", made.root.certificate_pem);
+    ssl::context from_files{ssl::context::tls_server};
+    error_code ec = asio::error::fault;
+    CHECK(!from_files.use_certificate_chain_file(chain, ec));
+    CHECK(!ec);
+    CHECK(!from_files.use_private_key_file(key, ssl::context::pem, ec));
+    ssl::context client{ssl::context::tls_client};
+    CHECK(!client.load_verify_file(root, ec));
+    CHECK(!client.set_verify_mode(ssl::verify_peer, ec));
+    CHECK(meet_each(from_files, client).both());
+
+    ssl::context from_memory{ssl::context::tls_server};
+    CHECK(!from_memory.use_certificate_chain(asio::buffer(made.chain()), ec));
+    std::string const with_zero = made.leaf.key_pem + '\0'; // As of a literal.
+    CHECK(!from_memory.use_private_key(asio::buffer(with_zero), ssl::context::pem, ec));
+    ssl::context other{ssl::context::tls_client};
+    CHECK(!other.add_certificate_authority(asio::buffer(made.root.certificate_pem), ec));
+    other.set_verify_mode(ssl::verify_peer);
+    CHECK(meet_each(from_memory, other).both());
+}
+
+TEST_CASE("what cannot be read is an error, by value or thrown")
+{
+    ssl::context use{ssl::context::tls_server};
+    std::string const nowhere = "/nonexistent/site.pem";
+    auto const none = boost::system::errc::no_such_file_or_directory;
+    error_code ec;
+    CHECK(use.use_certificate_chain_file(nowhere, ec) == none);
+    CHECK(use.use_certificate_file(nowhere, ssl::context::pem, ec) == none);
+    CHECK(use.use_private_key_file(nowhere, ssl::context::pem, ec) == none);
+    CHECK(use.load_verify_file(nowhere, ec) == none);
+    CHECK_THROWS_AS(use.use_certificate_chain_file(nowhere), boost::system::system_error);
+    CHECK_THROWS_AS(
+        use.use_certificate_file(nowhere, ssl::context::pem), boost::system::system_error);
+    CHECK_THROWS_AS(
+        use.use_private_key_file(nowhere, ssl::context::pem), boost::system::system_error);
+    CHECK_THROWS_AS(use.load_verify_file(nowhere), boost::system::system_error);
+}
+
+TEST_CASE("use_certificate is one certificate, without what is behind it")
+{
+    temporary_folder const folder;
+    test_chain const& made = chain_for_tests();
+    std::string const chain = file_with(folder, "chain.pem", made.chain());
+    ssl::context from_file{ssl::context::tls_server};
+    from_file.use_certificate_file(chain, ssl::context::pem);
+    from_file.use_private_key(asio::buffer(made.leaf.key_pem), ssl::context::pem);
+    ssl::context client = verifying();
+    CHECK(meet_each(from_file, client).client == error::bad_certificate); // No intermediate.
+
+    ssl::context from_memory{ssl::context::tls_server};
+    from_memory.use_certificate(asio::buffer(made.leaf.certificate_pem), ssl::context::pem);
+    from_memory.use_private_key(asio::buffer(made.leaf.key_pem), ssl::context::pem);
+    ssl::context knows_more = verifying();
+    knows_more.add_certificate_authority(made.middle.certificate_pem);
+    CHECK(meet_each(from_memory, knows_more).both());
+}
+
+TEST_CASE("a key under a passphrase is opened by the callback")
+{
+    test_chain const& made = chain_for_tests();
+    std::string const locked = tls::encrypted_pem(made.leaf.key.get());
+    auto const with = [](std::string const& word) {
+        return [word](std::size_t length_max, ssl::context::password_purpose purpose) {
+            CHECK(length_max >= word.size());
+            CHECK(purpose == ssl::context::for_reading);
+            return word;
+        };
+    };
+    ssl::context server{ssl::context::tls_server};
+    server.use_certificate_chain(made.chain());
+    server.set_password_callback(with("secret"));
+    server.use_private_key(locked, ssl::context::pem);
+    ssl::context client = verifying();
+    CHECK(meet_each(server, client).both());
+
+    ssl::context wrong{ssl::context::tls_server};
+    wrong.set_password_callback(with("guess"));
+    error_code ec;
+    CHECK(
+        wrong.use_private_key(asio::buffer(locked), ssl::context::pem, ec) ==
+        boost::system::errc::permission_denied);
+    ssl::context silent{ssl::context::tls_server};
+    silent.use_certificate_chain(made.chain());
+    silent.use_private_key(locked, ssl::context::pem);
+    CHECK_THROWS_AS(static_cast<void>(silent.native_handle()), tls::spec_error);
+}
+
+TEST_CASE("options narrow the versions, and the others are how it is anyway")
+{
+    ssl::context server = serving();
+    server.set_options(
+        ssl::context::default_workarounds | ssl::context::no_sslv2 | ssl::context::no_sslv3 |
+        ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1 | ssl::context::single_dh_use |
+        ssl::context::no_compression);
+    ssl::context any = verifying();
+    CHECK(version_of(server, any) == "TLSv1.3");
+    ssl::context old = verifying();
+    old.set_options(ssl::context::no_tlsv1_3);
+    CHECK(version_of(server, old) == "TLSv1.2");
+    ssl::context modern = serving();
+    modern.set_options(ssl::context::no_tlsv1_2);
+    CHECK(meet_each(modern, old).server == error::no_shared_version);
+    ssl::context neither = serving();
+    neither.set_options(ssl::context::no_tlsv1_2 | ssl::context::no_tlsv1_3);
+    CHECK_THROWS_AS(static_cast<void>(neither.native_handle()), tls::spec_error);
+}
+
+TEST_CASE("an option that is not honoured is refused by name")
+{
+    ssl::context use = serving();
+    error_code ec;
+    constexpr ssl::context::options by_server = 0x0040'0000;
+    CHECK(use.set_options(by_server, ec) == asio::error::invalid_argument);
+    auto const refusal = [&](ssl::context::options o) {
+        try {
+            use.set_options(o);
+        } catch (boost::system::system_error const& e) {
+            CHECK(e.code() == asio::error::invalid_argument);
+            return std::string{e.what()};
+        }
+        return std::string{};
+    };
+    CHECK(refusal(by_server).find("SSL_OP_CIPHER_SERVER_PREFERENCE") != std::string::npos);
+    CHECK(refusal(by_server).find("spec().prefer_server_ciphers") != std::string::npos);
+    CHECK(refusal(0x1 | ssl::context::no_tlsv1_2).find("0x1:") != std::string::npos);
+    CHECK(use.spec().version_min == tls::protocol_version::tls_1_2); // Nothing of it was done.
+}
+
+TEST_CASE("a context verifies by mode, depth and callback")
+{
+    ssl::context server = serving();
+    ssl::context shallow = verifying();
+    shallow.set_verify_depth(0);
+    CHECK(meet_each(server, shallow).client == error::bad_certificate);
+    ssl::context deep = verifying();
+    deep.set_verify_depth(1);
+    CHECK(meet_each(server, deep).both());
+
+    ssl::context named = verifying();
+    named.set_verify_callback(ssl::host_name_verification{"cleat.example"});
+    CHECK(meet_each(server, named).both());
+    ssl::context misnamed = verifying();
+    misnamed.set_verify_callback(ssl::host_name_verification{"another.example"});
+    CHECK(meet_each(server, misnamed).client == error::bad_certificate);
+    ssl::context by_spec = verifying();
+    by_spec.spec().server_name = "another.example";
+    CHECK(meet_each(server, by_spec).client == error::bad_certificate);
+
+    ssl::context lax{ssl::context::tls_client};
+    lax.set_verify_callback([](bool, ssl::verify_context&) { return false; });
+    CHECK(meet_each(server, lax).client == error::bad_certificate); // No mode, and heeded.
+    ssl::context none{ssl::context::tls_client};
+    none.set_verify_callback([](bool, ssl::verify_context&) { return false; });
+    none.set_verify_mode(ssl::verify_none);
+    CHECK(meet_each(server, none).both());
+}
+
+TEST_CASE("a server's callback is asked whatever certificate the client's name chose")
+{
+    ssl::context server = serving();
+    tls::test_identity const second = tls::make_identity({.names = {"second.example"}});
+    server.spec().certificates.push_back(second.source("second"));
+    server.add_certificate_authority(chain_for_tests().root.certificate_pem);
+    int asked = 0;
+    server.set_verify_callback([&asked](bool preverified, ssl::verify_context&) {
+        ++asked;
+        return preverified && asked < 3;
+    });
+    ssl::context client = serving(ssl::context::tls_client);
+    client.spec().server_name = "second.example";
+    CHECK(meet_each(server, client).server == error::bad_certificate);
+    CHECK(asked == 3);
+}
+
+TEST_CASE("the system's authorities are trusted where they are asked for, beside others")
+{
+    temporary_folder const folder;
+    test_chain const& made = chain_for_tests();
+    std::string const system = file_with(folder, "system.pem", made.root.certificate_pem);
+    REQUIRE(::setenv("SSL_CERT_FILE", system.c_str(), 1) == 0);
+    ssl::context server = serving();
+    tls::test_identity const stranger =
+        tls::make_identity({.common_name = "another root", .authority = true});
+    ssl::context without{ssl::context::tls_client};
+    without.add_certificate_authority(stranger.certificate_pem);
+    without.set_verify_mode(ssl::verify_peer);
+    ssl::context with{ssl::context::tls_client};
+    with.add_certificate_authority(stranger.certificate_pem);
+    with.set_default_verify_paths();
+    with.set_verify_mode(ssl::verify_peer);
+    CHECK(meet_each(server, without).client == error::bad_certificate);
+    CHECK(meet_each(server, with).both());
+    ::unsetenv("SSL_CERT_FILE");
+}
+
+TEST_CASE("a context that is in use is not changed in silence")
+{
+    ssl::context use = serving();
+    CHECK(use.native_handle() == static_cast<tls::context&>(use).native_handle());
+    auto const late = boost::system::errc::operation_not_permitted;
+    error_code ec;
+    CHECK(use.set_verify_mode(ssl::verify_peer, ec) == late);
+    CHECK(use.set_verify_depth(1, ec) == late);
+    CHECK(use.set_verify_callback([](bool, ssl::verify_context&) { return false; }, ec) == late);
+    CHECK(use.set_options(ssl::context::no_tlsv1_2, ec) == late);
+    CHECK(use.set_default_verify_paths(ec) == late);
+    CHECK(use.add_certificate_authority(asio::buffer("x", 1), ec) == late);
+    CHECK(use.load_verify_file("/nonexistent", ec) == late);
+    CHECK(use.use_certificate_chain(asio::buffer("x", 1), ec) == late);
+    CHECK(use.use_certificate_chain_file("/nonexistent", ec) == late);
+    CHECK(use.use_certificate(asio::buffer("x", 1), ssl::context::pem, ec) == late);
+    CHECK(use.use_private_key(asio::buffer("x", 1), ssl::context::pem, ec) == late);
+    CHECK(use.use_private_key_file("/nonexistent", ssl::context::pem, ec) == late);
+    CHECK_THROWS_AS(use.set_verify_mode(ssl::verify_peer), boost::system::system_error);
+    CHECK_THROWS_AS(static_cast<void>(use.spec()), boost::system::system_error);
+}
+
+} // namespace
+} // namespace cleat::net

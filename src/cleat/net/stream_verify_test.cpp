@@ -1,0 +1,274 @@
+// What a stream asks of its peer by settings of its own, in place of its context's.
+
+#include <cleat/net/channel.hpp>
+#include <cleat/net/handshakes_for_tests.hpp>
+#include <cleat/tls/context.hpp>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace cleat::net {
+namespace {
+
+// Contexts that verify nothing, and could: all that is asked is asked by their streams.
+struct trusting
+{
+    trusting() : server{server_spec()}, client{client_spec()} {}
+
+    static tls::context_spec server_spec()
+    {
+        test_chain const& made = chain_for_tests();
+        tls::context_spec spec;
+        spec.certificates.push_back({made.chain(), made.leaf.key_pem, "test"});
+        spec.verify_authorities = made.root.certificate_pem;
+        return spec;
+    }
+    static tls::context_spec client_spec(bool with_authorities = true)
+    {
+        tls::context_spec spec;
+        spec.role = tls::role::client;
+        if (with_authorities)
+            spec.verify_authorities = chain_for_tests().root.certificate_pem;
+        return spec;
+    }
+    static tls::context_spec client_with_certificate()
+    {
+        test_chain const& made = chain_for_tests();
+        tls::context_spec spec = client_spec();
+        spec.certificates.push_back({made.chain(), made.leaf.key_pem, "test"});
+        return spec;
+    }
+
+    tls::context server;
+    tls::context client;
+};
+
+TEST_CASE("a stream verifies what its context does not")
+{
+    trusting both;
+    tls::context knows_nobody{trusting::client_spec(false)};
+    auto const verify = [](plain_stream&, plain_stream& client) {
+        client.set_verify_mode(verify_peer);
+    };
+    CHECK(meet(both.server, both.client).both());
+    CHECK(meet(both.server, both.client, verify).both());
+    CHECK(meet(both.server, knows_nobody).both());
+    CHECK(meet(both.server, knows_nobody, verify).client == error::bad_certificate);
+}
+
+TEST_CASE("a stream lets pass what its context would not")
+{
+    trusting both;
+    tls::context_spec spec = trusting::client_spec();
+    spec.verify = tls::peer_verification::required;
+    spec.server_name = "another.example";
+    tls::context strict{spec};
+    CHECK(meet(both.server, strict).client == error::bad_certificate);
+    CHECK(meet(both.server, strict, [](plain_stream&, plain_stream& client) {
+              client.set_verify_mode(verify_none);
+          }).both());
+}
+
+TEST_CASE("a server's stream asks its client for a certificate")
+{
+    trusting both;
+    tls::context shows_one{trusting::client_with_certificate()};
+    auto const ask = [](verify_mode mode) {
+        return [mode](plain_stream& server, plain_stream&) { server.set_verify_mode(mode); };
+    };
+    CHECK(meet(both.server, both.client, ask(verify_peer)).both());
+    CHECK(meet(both.server, shows_one, ask(verify_peer)).both());
+    verify_mode const must = verify_peer | verify_fail_if_no_peer_cert | verify_client_once;
+    CHECK(meet(both.server, both.client, ask(must)).server == error::no_client_certificate);
+    CHECK(meet(both.server, shows_one, ask(must)).both());
+}
+
+TEST_CASE("a verify callback sees each certificate, and has the last word")
+{
+    trusting both;
+    std::vector<std::string> seen;
+    auto const look = [&seen](bool preverified, verify_context& at) {
+        X509* const shown = X509_STORE_CTX_get_current_cert(at.native_handle());
+        char name[100];
+        X509_NAME_get_text_by_NID(X509_get_subject_name(shown), NID_commonName, name, sizeof name);
+        seen.emplace_back(name);
+        return preverified;
+    };
+    CHECK(meet(both.server, both.client, [&](plain_stream&, plain_stream& client) {
+              client.set_verify_mode(verify_peer);
+              client.set_verify_callback(look);
+          }).both());
+    CHECK(seen == std::vector<std::string>{"test root", "test intermediate", "test leaf"});
+
+    tls::context knows_nobody{trusting::client_spec(false)};
+    CHECK(meet(both.server, knows_nobody, [](plain_stream&, plain_stream& client) {
+              client.set_verify_callback([](bool, verify_context&) { return true; });
+              client.set_verify_mode(verify_peer);
+          }).both());
+}
+
+TEST_CASE("a verify callback that says no, or throws, is heeded without a mode too")
+{
+    trusting both;
+    CHECK(meet(both.server, both.client, [](plain_stream&, plain_stream& client) {
+              client.set_verify_callback([](bool, verify_context&) { return false; });
+          }).client == error::bad_certificate);
+    CHECK(meet(both.server, both.client, [](plain_stream&, plain_stream& client) {
+              client.set_verify_callback(
+                  [](bool, verify_context&) -> bool { throw std::runtime_error{"no"}; });
+          }).client == error::bad_certificate);
+    tls::context shows_one{trusting::client_with_certificate()};
+    auto const refuse = [](plain_stream& server, plain_stream&) {
+        server.set_verify_callback([](bool, verify_context&) { return false; });
+    };
+    CHECK(meet(both.server, shows_one, refuse).server == error::bad_certificate);
+    CHECK(meet(both.server, both.client, refuse).both()); // It shows none, and need not.
+}
+
+TEST_CASE("the last callback counts, and it moves with its stream")
+{
+    trusting both;
+    CHECK(meet(both.server, both.client, [](plain_stream&, plain_stream& client) {
+              client.set_verify_callback([](bool, verify_context&) { return true; });
+              client.set_verify_callback([](bool, verify_context&) { return false; });
+              plain_stream moved = std::move(client);
+              client = std::move(moved);
+          }).client == error::bad_certificate);
+}
+
+TEST_CASE("a host's name is verified by a callback, as in Asio, or by the context")
+{
+    trusting both;
+    auto const named = [&](std::string const& host) {
+        return meet(both.server, both.client, [&](plain_stream&, plain_stream& client) {
+            client.set_verify_mode(verify_peer);
+            client.set_verify_callback(host_name_verification{host});
+        });
+    };
+    CHECK(named("cleat.example").both());
+    CHECK(named("CLEAT.example").both());
+    CHECK(named("another.example").client == error::bad_certificate);
+    CHECK(named("127.0.0.1").client == error::bad_certificate);
+    CHECK(named("").client == error::bad_certificate);
+
+    tls::context_spec spec = trusting::client_spec();
+    spec.server_name = "another.example";
+    tls::context by_name{spec};
+    CHECK(meet(both.server, by_name, [](plain_stream&, plain_stream& client) {
+              client.set_verify_mode(verify_peer);
+          }).client == error::bad_certificate);
+}
+
+TEST_CASE("a chain may be as long as the depth says")
+{
+    trusting both;
+    auto const at_most = [&](int intermediates) {
+        return meet(both.server, both.client, [=](plain_stream&, plain_stream& client) {
+            client.set_verify_mode(verify_peer);
+            client.set_verify_depth(intermediates);
+        });
+    };
+    CHECK(at_most(0).client == error::bad_certificate);
+    CHECK(at_most(1).both());
+}
+
+TEST_CASE("what would have no effect is an error")
+{
+    trusting both;
+    boost::asio::io_context io{1};
+    auto ends = connected_pair(io);
+    plain_stream client{std::move(ends.second), both.client};
+    error_code ec;
+    CHECK(client.set_verify_mode(8, ec) == boost::asio::error::invalid_argument);
+    CHECK(client.set_verify_mode(verify_fail_if_no_peer_cert, ec));
+    CHECK(client.set_verify_depth(-1, ec) == boost::asio::error::invalid_argument);
+    CHECK_THROWS_AS(client.set_verify_mode(8), boost::system::system_error);
+    CHECK(!client.set_verify_mode(verify_peer, ec));
+
+    client.async_handshake(stream_base::client, [](error_code) {});
+    CHECK(client.set_verify_mode(verify_none, ec) == boost::asio::error::already_connected);
+    CHECK(client.set_verify_depth(1, ec) == boost::asio::error::already_connected);
+    CHECK(
+        client.set_verify_callback([](bool, verify_context&) { return true; }, ec) ==
+        boost::asio::error::already_connected);
+    client.lowest_layer().close();
+    io.run();
+}
+
+// Shakes hands with a client whose engine the test has in its hands: a byte is read, behind which
+// the session has come. Gives what the server said of it.
+struct resumption
+{
+    error_code server;
+    bool resumed = false;
+    std::vector<tls::session> sessions;
+};
+
+template <class SetUp>
+resumption resume(
+    tls::context& of_server, tls::context& of_client, std::vector<tls::session> const& offered,
+    SetUp set_up)
+{
+    boost::asio::io_context io{1};
+    auto ends = connected_pair(io);
+    plain_stream server{std::move(ends.first), of_server};
+    set_up(server);
+    resumption found;
+    server.async_handshake(stream_base::server, [&](error_code ec) {
+        found.server = ec;
+        error_code ignored;
+        if (!ec)
+            server.write_some(boost::asio::buffer("x", 1), ignored);
+    });
+    channel client{of_client};
+    if (!offered.empty())
+        client.engine().resume(offered.back());
+    int const fd = ends.second.native_handle();
+    std::byte room[1];
+    bool established = false;
+    for (int turns = 0; turns < 20; ++turns) {
+        if (!established)
+            established = client.handshake(fd).next == wait::none;
+        else
+            static_cast<void>(client.read(fd, room, limits::record_max));
+        io.restart();
+        io.poll();
+    }
+    found.resumed = client.engine().info().resumed;
+    found.sessions = client.engine().take_sessions();
+    return found;
+}
+
+TEST_CASE("a server's stream with rules of its own resumes no session of others")
+{
+    // Else a client without a certificate would pass by a ticket from where none was asked for.
+    tls::context_spec for_server = trusting::server_spec();
+    for_server.tickets = std::make_shared<tls::ticket_secret const>();
+    tls::context server{for_server};
+    tls::context_spec for_client = trusting::client_spec();
+    for_client.keep_sessions = true;
+    for (tls::protocol_version const version :
+         {tls::protocol_version::tls_1_2, tls::protocol_version::tls_1_3}) {
+        for_client.version_max = version;
+        tls::context client{for_client};
+        auto const as_it_is = [](plain_stream&) {};
+        resumption const first = resume(server, client, {}, as_it_is);
+        REQUIRE(!first.sessions.empty());
+        CHECK(resume(server, client, first.sessions, as_it_is).resumed);
+        resumption const strict = resume(server, client, first.sessions, [](plain_stream& s) {
+            s.set_verify_mode(verify_peer | verify_fail_if_no_peer_cert);
+        });
+        CHECK(!strict.resumed);
+        CHECK(strict.server == error::no_client_certificate);
+    }
+}
+
+} // namespace
+} // namespace cleat::net

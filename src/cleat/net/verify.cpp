@@ -1,0 +1,58 @@
+#include <cleat/net/verify.hpp>
+#include <cleat/tls/verification.hpp>
+
+#include <boost/asio/error.hpp>
+
+#include <new>
+
+namespace cleat::net {
+
+result<tls::peer_verification> verification_of(verify_mode mode, tls::role as)
+{
+    constexpr verify_mode known = verify_peer | verify_fail_if_no_peer_cert | verify_client_once;
+    bool const peer = (mode & verify_peer) != 0;
+    bool const must_send = (mode & verify_fail_if_no_peer_cert) != 0;
+    if ((mode & ~known) != 0 || (must_send && !peer))
+        return error_code{boost::asio::error::invalid_argument};
+    if (!peer)
+        return tls::peer_verification::none;
+    return must_send || as == tls::role::client ? tls::peer_verification::required
+                                                : tls::peer_verification::optional;
+}
+
+bool host_name_verification::operator()(bool preverified, verify_context& seen) const noexcept
+{
+    return preverified && tls::certificate_names(seen.native_handle(), host_);
+}
+
+namespace detail {
+
+error_code set_verify_mode(ssl_st* ssl, tls::role as, verify_mode mode) noexcept
+{
+    result<tls::peer_verification> const how = verification_of(mode, as);
+    if (!how)
+        return how.error();
+    tls::set_verification(ssl, *how);
+    return {};
+}
+
+error_code set_verify_depth(ssl_st* ssl, int depth) noexcept
+{
+    if (depth < 0)
+        return boost::asio::error::invalid_argument;
+    tls::set_verify_depth(ssl, depth);
+    return {};
+}
+
+error_code set_verify_function(ssl_st* ssl, tls::verify_function decide) noexcept
+try {
+    if (!decide)
+        return boost::asio::error::invalid_argument;
+    tls::set_verify_function(ssl, std::move(decide));
+    return {};
+} catch (std::bad_alloc const&) {
+    return boost::asio::error::no_memory;
+}
+
+} // namespace detail
+} // namespace cleat::net

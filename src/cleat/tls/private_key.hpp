@@ -1,0 +1,21 @@
+// private_key: opens a private key that is under a passphrase.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cleat::tls {
+
+/// has_encrypted_key: the first private key in the PEM text is under a passphrase. Throws
+/// std::bad_alloc.
+[[nodiscard]] bool has_encrypted_key(std::string_view pem);
+
+/// decrypt_private_key gives that key as PEM without a passphrase; nothing when the passphrase does
+/// not open it, or the key is damaged. Throws std::bad_alloc. What it gives is secret: write it
+/// nowhere.
+[[nodiscard]] std::optional<std::string> decrypt_private_key(
+    std::string_view pem, std::string_view passphrase);
+
+} // namespace cleat::tls

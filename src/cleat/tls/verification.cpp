@@ -1,0 +1,115 @@
+// A verify_function hangs on its SSL, or on each SSL_CTX of its context: a server's SSL changes its
+// SSL_CTX when the client has named a host.
+
+#include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/verification.hpp>
+#include <cleat/tls/verify_hook.hpp>
+
+#include <openssl/x509v3.h>
+
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace cleat::tls {
+namespace {
+
+void free_function(void*, void* function, CRYPTO_EX_DATA*, int, long, void*) noexcept
+{
+    delete static_cast<verify_function*>(function);
+}
+
+int index_in_ssl() noexcept
+{
+    static int const index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, free_function);
+    return index;
+}
+
+int index_in_ctx() noexcept
+{
+    static int const index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+    return index;
+}
+
+verify_function const* function_of(SSL* ssl) noexcept
+{
+    void* found = SSL_get_ex_data(ssl, index_in_ssl());
+    if (found == nullptr)
+        found = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), index_in_ctx());
+    return static_cast<verify_function const*>(found);
+}
+
+void resume_nothing(SSL* ssl) noexcept
+{
+    if (SSL_is_server(ssl) != 0)
+        SSL_set_options(ssl, SSL_OP_NO_TICKET);
+}
+
+} // namespace
+
+extern "C" int cleat_verify_hook(int preverified, X509_STORE_CTX* at)
+{
+    auto* const ssl =
+        static_cast<SSL*>(X509_STORE_CTX_get_ex_data(at, SSL_get_ex_data_X509_STORE_CTX_idx()));
+    verify_function const* const decide = ssl == nullptr ? nullptr : function_of(ssl);
+    bool accepted = false;
+    try {
+        accepted = decide != nullptr && (*decide)(preverified == 1, at);
+    } catch (...) {
+        accepted = false; // There is a C library above, which no exception may cross.
+    }
+    if (!accepted && X509_STORE_CTX_get_error(at) == X509_V_OK)
+        X509_STORE_CTX_set_error(at, X509_V_ERR_APPLICATION_VERIFICATION);
+    return accepted ? 1 : 0;
+}
+
+bool attach_verify_function(SSL_CTX* ctx, verify_function const* decide) noexcept
+{
+    return SSL_CTX_set_ex_data(ctx, index_in_ctx(), const_cast<verify_function*>(decide)) == 1;
+}
+
+void set_verification(ssl_st* ssl, peer_verification how) noexcept
+{
+    int mode = SSL_VERIFY_NONE;
+    if (how != peer_verification::none)
+        mode = SSL_VERIFY_PEER;
+    if (how == peer_verification::required)
+        mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+    SSL_set_verify(ssl, mode, nullptr); // Null keeps the function that is there.
+    resume_nothing(ssl);
+}
+
+void set_verify_function(ssl_st* ssl, verify_function decide)
+{
+    auto owned = std::make_unique<verify_function>(std::move(decide));
+    auto* const before = static_cast<verify_function*>(SSL_get_ex_data(ssl, index_in_ssl()));
+    if (SSL_set_ex_data(ssl, index_in_ssl(), owned.get()) != 1) {
+        clear_errors();
+        throw std::bad_alloc{};
+    }
+    static_cast<void>(owned.release());
+    delete before;
+    SSL_set_verify(ssl, SSL_get_verify_mode(ssl) | SSL_VERIFY_PEER, cleat_verify_hook);
+    resume_nothing(ssl);
+}
+
+void set_verify_depth(ssl_st* ssl, int intermediates_max) noexcept
+{
+    SSL_set_verify_depth(ssl, intermediates_max);
+    resume_nothing(ssl);
+}
+
+bool certificate_names(x509_store_ctx_st* at, std::string const& host) noexcept
+{
+    if (X509_STORE_CTX_get_error_depth(at) > 0)
+        return true;
+    X509* const shown = X509_STORE_CTX_get_current_cert(at);
+    if (shown == nullptr || host.empty())
+        return false;
+    bool const named = X509_check_ip_asc(shown, host.c_str(), 0) == 1 ||
+                       X509_check_host(shown, host.data(), host.size(), 0, nullptr) == 1;
+    clear_errors(); // What is no address is an error to X509_check_ip_asc.
+    return named;
+}
+
+} // namespace cleat::tls
