@@ -20,6 +20,9 @@ install(TARGETS ${_libraries} cleat_tls_library EXPORT cleat-targets
 if(CLEAT_PROGRAMS)
   install(TARGETS ${CLEAT_PROGRAMS} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
+if(TARGET cleat_locks_recorder)
+  install(TARGETS cleat_locks_recorder LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/cleat")
+endif()
 
 set(_package "${CMAKE_INSTALL_LIBDIR}/cmake/cleat")
 install(EXPORT cleat-targets NAMESPACE cleat:: DESTINATION "${_package}")

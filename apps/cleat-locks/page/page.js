@@ -1,0 +1,128 @@
+// The page, from top to bottom.
+(() => {
+    const profile = JSON.parse(document.getElementById('profile').textContent);
+    const measures = [
+        { key: 'blocked_ns', name: 'blocked on locks', hue: 24, say: units.time },
+        { key: 'lock_cpu_samples', name: 'CPU inside lock functions', hue: 203 },
+        { key: 'reference_cpu_samples', name: 'CPU on reference counts', hue: 285 },
+        { key: 'cpu_samples', name: 'CPU', hue: 80 },
+        { key: 'acquisitions', name: 'acquisitions', hue: 203 },
+        { key: 'contended', name: 'contended acquisitions', hue: 24 },
+        {
+            key: 'waiting_ns',
+            name: 'waiting for conditions and semaphores',
+            hue: 80,
+            say: units.time,
+        },
+    ].map((each) => ({ say: (n) => units.count(n), ...each }));
+
+    const share = (percent, colour, words) =>
+        element(
+            'div',
+            { class: 'share', style: `--of:var(${colour})` },
+            element('b', {}, `${percent.toFixed(2)} %`),
+            element('span', {}, words),
+        );
+
+    const head = () => [
+        element('h1', {}, 'Where threads wait for each other'),
+        ...profile.processes.map((each) =>
+            element(
+                'p',
+                {},
+                element('code', {}, each.command),
+                ` · process ${each.pid}, ${each.threads} threads, ${units.time(each.lived_ns)}`,
+                each.ended ? '' : ', did not end by itself',
+                each.lost > 0 ? ` · ${units.count(each.lost)} found no room` : '',
+            ),
+        ),
+        element(
+            'div',
+            { class: 'shares' },
+            share(
+                profile.blocked_percent,
+                '--blocked',
+                `of the threads' time blocked on locks (${units.time(profile.total.blocked_ns)})`,
+            ),
+            share(profile.lock_cpu_percent, '--lock-cpu', 'of CPU time inside lock functions'),
+            share(
+                profile.reference_cpu_percent,
+                '--reference-cpu',
+                'of CPU time on reference counts',
+            ),
+        ),
+        profile.cpu_hz === 0
+            ? element('p', {}, 'CPU time was not sampled: the last two are unknown.')
+            : null,
+    ];
+
+    const graphs = () => {
+        const told = element('div', { class: 'told', 'aria-live': 'polite' });
+        const place = element('div');
+        const which = element('select', { id: 'measure' });
+        const some = measures.filter((each) => profile.total[each.key] > 0);
+        for (const each of some) which.append(element('option', { value: each.key }, each.name));
+        const turned = element('input', { type: 'checkbox', id: 'inverted' });
+        const wanted = element('input', { type: 'search', id: 'wanted', placeholder: 'function' });
+        const again = () => {
+            const measure = some.find((each) => each.key === which.value);
+            if (!measure) {
+                place.replaceChildren(element('p', {}, 'No stack was recorded.'));
+                return;
+            }
+            const drawn = flame.draw(profile, measure, turned.checked, wanted.value, told);
+            place.replaceChildren(drawn.canvas);
+            drawn.show();
+        };
+        for (const each of [which, turned]) each.addEventListener('change', again);
+        wanted.addEventListener('input', again);
+        window.addEventListener('resize', again);
+        return {
+            parts: [
+                element('h2', {}, 'Call stacks'),
+                element(
+                    'div',
+                    { class: 'controls' },
+                    element('label', { for: 'measure' }, 'Show '),
+                    which,
+                    element('label', {}, turned, ' inverted'),
+                    element('label', { for: 'wanted' }, 'find '),
+                    wanted,
+                ),
+                told,
+                place,
+            ],
+            again,
+        };
+    };
+
+    const section = (title, words, content) =>
+        content ? [element('h2', {}, title), element('p', {}, words), content] : [];
+
+    const flames = graphs();
+    document
+        .getElementById('report')
+        .replaceChildren(
+            ...head().filter((each) => each !== null),
+            ...section(
+                'Locks',
+                'An acquisition is shared when, by then, more than one thread had touched the ' +
+                    'lock. Held is the mean of a sample of exclusive holds.',
+                tables.locks(profile, true),
+            ),
+            ...flames.parts,
+            ...section(
+                'The inverted call tree',
+                'Below each function who called it. The columns are shares of different things ' +
+                    'and do not add up.',
+                tree.draw(profile),
+            ),
+            ...section(
+                'Conditions, semaphores, once',
+                'Who waits here waits for work, as a rule.',
+                tables.locks(profile, false),
+            ),
+            ...section('Threads', 'The most blocked first.', tables.threads(profile)),
+        );
+    flames.again();
+})();

@@ -1,0 +1,112 @@
+// tables: locks and threads, a row each.
+const tables = (() => {
+    const table = (heads, rows) =>
+        element(
+            'div',
+            { class: 'wide' },
+            element(
+                'table',
+                {},
+                element(
+                    'thead',
+                    {},
+                    element(
+                        'tr',
+                        {},
+                        ...heads.map(([word, words]) =>
+                            element('th', words ? { class: 'words' } : {}, word),
+                        ),
+                    ),
+                ),
+                element('tbody', {}, ...rows),
+            ),
+        );
+
+    // On a phone a row is a card, and says by itself what its numbers are.
+    const cells = (heads, values) =>
+        values.map((each, i) => element('td', { 'data-of': heads[i][0] }, each));
+
+    const isLock = (lock) => ['mutex', 'rwlock', 'spin'].includes(lock.kind);
+
+    const locks = (profile, wanted) => {
+        const rows = profile.locks
+            .filter((lock) => isLock(lock) === wanted && (wanted || lock.wait_ns > 0))
+            .slice(0, 100);
+        if (rows.length === 0) return null;
+        const several = profile.processes.length > 1;
+        const heads = [
+            [wanted ? 'blocked' : 'waited'],
+            ['longest'],
+            ['threads'],
+            ['acquired'],
+            ['shared'],
+            ['contended'],
+            ['held'],
+            ['lock', true],
+        ];
+        return table(
+            heads,
+            rows.map((lock) =>
+                element(
+                    'tr',
+                    {},
+                    ...cells(heads, [
+                        units.time(lock.wait_ns),
+                        units.time(lock.max_wait_ns),
+                        lock.threads >= 64 ? '64+' : String(lock.threads),
+                        units.count(lock.acquisitions),
+                        units.count(lock.shared_acquisitions),
+                        units.count(lock.contended),
+                        units.time(lock.exclusive.mean_hold_ns),
+                    ]),
+                    element(
+                        'td',
+                        { class: 'words' },
+                        `${lock.kind} `,
+                        element('code', {}, lock.name),
+                        lock.group ? ` (${units.count(lock.instances)} of them)` : '',
+                        several ? ` in process ${lock.pid}` : '',
+                        element('small', {}, lock.taken_by.map(units.name).join(' ← ')),
+                    ),
+                ),
+            ),
+        );
+    };
+
+    const threadName = (thread) =>
+        thread.threads === 1
+            ? `${thread.name} (${thread.tid})`
+            : `${thread.name} (${thread.threads} threads, one after the other)`;
+
+    const threads = (profile) => {
+        const heads = [
+            ['blocked'],
+            ['of its life'],
+            ['CPU'],
+            ['lived'],
+            ['acquired'],
+            ['thread', true],
+        ];
+        return table(
+            heads,
+            profile.threads.slice(0, 100).map((thread) =>
+                element(
+                    'tr',
+                    {},
+                    ...cells(heads, [
+                        units.time(thread.blocked_ns),
+                        units.percent(
+                            thread.lived_ns ? (100 * thread.blocked_ns) / thread.lived_ns : 0,
+                        ),
+                        units.time(thread.cpu_ns),
+                        units.time(thread.lived_ns),
+                        units.count(thread.acquisitions),
+                    ]),
+                    element('td', { class: 'words' }, threadName(thread)),
+                ),
+            ),
+        );
+    };
+
+    return { locks, threads };
+})();

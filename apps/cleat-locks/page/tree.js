@@ -1,0 +1,78 @@
+// tree: the inverted call tree with the three columns, which are never mixed. What is below a
+// function called it.
+const tree = (() => {
+    const shownPercent = 0.1;
+
+    const join = (profile) => {
+        const root = { children: new Map() };
+        for (const stack of profile.stacks) {
+            let at = root;
+            for (const each of stack.functions) {
+                if (!at.children.has(each))
+                    at.children.set(each, {
+                        name: profile.functions[each],
+                        blocked: 0,
+                        locks: 0,
+                        references: 0,
+                        children: new Map(),
+                    });
+                at = at.children.get(each);
+                at.blocked += stack.blocked_ns;
+                at.locks += stack.lock_cpu_samples;
+                at.references += stack.reference_cpu_samples;
+            }
+        }
+        return root;
+    };
+
+    const part = (of, whole) => (whole > 0 ? (100 * of) / whole : 0);
+
+    const draw = (profile) => {
+        const samples = profile.total.cpu_samples;
+        const columns = (node) => [
+            part(node.blocked, profile.thread_ns),
+            part(node.locks, samples),
+            part(node.references, samples),
+        ];
+        const row = (node, depth) => [
+            ...columns(node).map((share) => element('span', {}, units.percent(share))),
+            element('code', { style: `--depth:${depth}`, title: node.name }, units.name(node.name)),
+        ];
+        const heavy = (node) => Math.max(...columns(node)) >= shownPercent;
+        const below = (node) =>
+            [...node.children.values()]
+                .filter(heavy)
+                .sort((a, b) => Math.max(...columns(b)) - Math.max(...columns(a)));
+        const branch = (node, depth) => {
+            const children = below(node);
+            if (children.length === 0)
+                return element('div', { class: 'leaf' }, ...row(node, depth));
+            const made = element('details', {}, element('summary', {}, ...row(node, depth)));
+            // Made when it is opened: a deep tree would be a heavy page.
+            made.addEventListener(
+                'toggle',
+                () => {
+                    const below = children.map((child) => branch(child, depth + 1));
+                    made.append(...below);
+                    // Where there is no choice nobody needs to make it.
+                    if (below.length === 1) below[0].open = true;
+                },
+                { once: true },
+            );
+            return made;
+        };
+        const roots = below(join(profile));
+        if (roots.length === 0) return null;
+        const head = element(
+            'div',
+            { class: 'leaf head' },
+            ...['blocked', 'lock CPU', 'ref. CPU'].map((word) => element('span', {}, word)),
+            element('span', { style: 'text-align:left;padding-left:.6rem' }, 'function'),
+        );
+        const made = roots.map((root) => branch(root, 0));
+        made[0].open = true;
+        return element('div', { class: 'tree' }, head, ...made);
+    };
+
+    return { draw };
+})();

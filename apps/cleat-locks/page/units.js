@@ -1,0 +1,47 @@
+// units: numbers as people read them, and names without what C++ adds to them.
+const units = (() => {
+    const three = (x) => x.toFixed(x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2);
+    const time = (ns) => {
+        if (ns <= 0) return '0';
+        if (ns < 999.5) return `${ns.toFixed(0)} ns`;
+        if (ns < 999.5e3) return `${three(ns / 1e3)} µs`;
+        if (ns < 999.5e6) return `${three(ns / 1e6)} ms`;
+        return `${three(ns / 1e9)} s`;
+    };
+    const count = (n) => {
+        if (n < 10000) return n.toFixed(0);
+        if (n < 999.5e3) return `${three(n / 1e3)}k`;
+        if (n < 999.5e6) return `${three(n / 1e6)}M`;
+        return `${three(n / 1e9)}G`;
+    };
+    const percent = (x) => (x < 0.05 ? '' : `${x.toFixed(1)} %`);
+    // Without arguments, template arguments and clones: what fits a box. The whole name is told.
+    const name = (whole) => {
+        let made = '';
+        let depth = 0;
+        const text = whole
+            .replace(/ \[clone .*$/, '')
+            .replaceAll('(anonymous namespace)::', '')
+            .replaceAll('operator()', 'operator\u0001');
+        if (/operator[<>-]/.test(text)) return whole;
+        for (const c of text) {
+            if ('<({'.includes(c)) depth += 1;
+            else if ('>)}'.includes(c)) depth -= 1;
+            else if (depth === 0) made += c;
+        }
+        const last = made.replace(/( const| volatile| &+)+$/, '').trim();
+        const short = last.includes('operator') ? last : last.slice(last.lastIndexOf(' ') + 1);
+        return short.replaceAll('\u0001', '()') || whole;
+    };
+    return { time, count, percent, name };
+})();
+
+// element makes one, with attributes and what is in it; texts are texts, never markup.
+const element = (name, attributes = {}, ...inside) => {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes))
+        if (key.startsWith('on')) made.addEventListener(key.slice(2), value);
+        else made.setAttribute(key, value);
+    made.append(...inside.filter((each) => each !== null));
+    return made;
+};

@@ -1,0 +1,146 @@
+/* In front of the functions that lock: each is tried first, so that only what waits is timed.
+ *
+ * A try that fails where the lock itself would not wait (an error-checking mutex of the caller's
+ * own) is told by the answer of the second call.
+ */
+#include "next.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+/* Which answers mean that the caller has the lock now. */
+static bool has_it(int result)
+{
+    return result == 0 || result == EOWNERDEAD;
+}
+
+/* settle notes what became of an acquisition that began to wait at `began`; 0: it did not. */
+static int settle(
+    int result, void* lock, enum trace_kind kind, enum trace_how how, void* caller, uint64_t began)
+{
+    uint64_t const waited = began ? now_ns() - began : 0;
+    if (has_it(result))
+        note_acquired(lock, kind, how, caller, began && waited == 0 ? 1 : waited);
+    else
+        note_failed(lock, kind, how, caller, waited);
+    return result;
+}
+
+#define HOOK_LOCK(name, try_name, type, kind, how)                                                 \
+    EXPORTED int name(type* lock)                                                                  \
+    {                                                                                              \
+        NEXT(try_name);                                                                            \
+        int const tried = next_##try_name(lock);                                                   \
+        if (has_it(tried)) {                                                                       \
+            note_acquired((void*)lock, kind, how, CALLER, 0);                                      \
+            return tried;                                                                          \
+        }                                                                                          \
+        NEXT(name);                                                                                \
+        uint64_t const began = now_ns();                                                           \
+        return settle(next_##name(lock), (void*)lock, kind, how, CALLER, began);                   \
+    }
+
+#define HOOK_TRY(name, type, kind, how)                                                            \
+    EXPORTED int name(type* lock)                                                                  \
+    {                                                                                              \
+        NEXT(name);                                                                                \
+        return settle(next_##name(lock), (void*)lock, kind, how, CALLER, 0);                       \
+    }
+
+#define HOOK_TIMED(name, try_name, type, kind, how)                                                \
+    EXPORTED int name(type* lock, struct timespec const* until)                                    \
+    {                                                                                              \
+        NEXT(try_name);                                                                            \
+        int const tried = next_##try_name(lock);                                                   \
+        if (has_it(tried)) {                                                                       \
+            note_acquired(lock, kind, how, CALLER, 0);                                             \
+            return tried;                                                                          \
+        }                                                                                          \
+        NEXT(name);                                                                                \
+        uint64_t const began = now_ns();                                                           \
+        return settle(next_##name(lock, until), lock, kind, how, CALLER, began);                   \
+    }
+
+/* An unknown clock is an error also where nobody would wait: then there is no try. */
+#define HOOK_CLOCK(name, try_name, type, kind, how)                                                \
+    EXPORTED int name(type* lock, clockid_t clock, struct timespec const* until)                   \
+    {                                                                                              \
+        NEXT(try_name);                                                                            \
+        bool const known = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;                    \
+        int const tried = known ? next_##try_name(lock) : EINVAL;                                  \
+        if (has_it(tried)) {                                                                       \
+            note_acquired(lock, kind, how, CALLER, 0);                                             \
+            return tried;                                                                          \
+        }                                                                                          \
+        NEXT(name);                                                                                \
+        uint64_t const began = now_ns();                                                           \
+        return settle(next_##name(lock, clock, until), lock, kind, how, CALLER, began);            \
+    }
+
+#define HOOK_UNLOCK(name, type)                                                                    \
+    EXPORTED int name(type* lock)                                                                  \
+    {                                                                                              \
+        NEXT(name);                                                                                \
+        before_release((void*)lock);                                                               \
+        return next_##name(lock);                                                                  \
+    }
+
+/* An init is noted when it is done, a destroy before it begins: nobody else may be near. */
+#define HOOK_INIT(name, type, attributes, kind)                                                    \
+    EXPORTED int name(type* lock, attributes with)                                                 \
+    {                                                                                              \
+        NEXT(name);                                                                                \
+        int const result = next_##name(lock, with);                                                \
+        if (result == 0)                                                                           \
+            lock_made((void*)lock, kind, CALLER);                                                  \
+        return result;                                                                             \
+    }
+
+#define HOOK_DESTROY(name, type)                                                                   \
+    EXPORTED int name(type* lock)                                                                  \
+    {                                                                                              \
+        NEXT(name);                                                                                \
+        lock_ended((void*)lock);                                                                   \
+        return next_##name(lock);                                                                  \
+    }
+
+HOOK_LOCK(pthread_mutex_lock, pthread_mutex_trylock, pthread_mutex_t, trace_mutex, trace_exclusive)
+HOOK_TRY(pthread_mutex_trylock, pthread_mutex_t, trace_mutex, trace_exclusive)
+HOOK_TIMED(
+    pthread_mutex_timedlock, pthread_mutex_trylock, pthread_mutex_t, trace_mutex, trace_exclusive)
+HOOK_CLOCK(
+    pthread_mutex_clocklock, pthread_mutex_trylock, pthread_mutex_t, trace_mutex, trace_exclusive)
+HOOK_UNLOCK(pthread_mutex_unlock, pthread_mutex_t)
+HOOK_INIT(pthread_mutex_init, pthread_mutex_t, pthread_mutexattr_t const*, trace_mutex)
+HOOK_DESTROY(pthread_mutex_destroy, pthread_mutex_t)
+
+HOOK_LOCK(
+    pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, pthread_rwlock_t, trace_rwlock, trace_shared)
+HOOK_LOCK(
+    pthread_rwlock_wrlock, pthread_rwlock_trywrlock, pthread_rwlock_t, trace_rwlock,
+    trace_exclusive)
+HOOK_TRY(pthread_rwlock_tryrdlock, pthread_rwlock_t, trace_rwlock, trace_shared)
+HOOK_TRY(pthread_rwlock_trywrlock, pthread_rwlock_t, trace_rwlock, trace_exclusive)
+HOOK_TIMED(
+    pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, pthread_rwlock_t, trace_rwlock,
+    trace_shared)
+HOOK_TIMED(
+    pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, pthread_rwlock_t, trace_rwlock,
+    trace_exclusive)
+HOOK_CLOCK(
+    pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock, pthread_rwlock_t, trace_rwlock,
+    trace_shared)
+HOOK_CLOCK(
+    pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock, pthread_rwlock_t, trace_rwlock,
+    trace_exclusive)
+HOOK_UNLOCK(pthread_rwlock_unlock, pthread_rwlock_t)
+HOOK_INIT(pthread_rwlock_init, pthread_rwlock_t, pthread_rwlockattr_t const*, trace_rwlock)
+HOOK_DESTROY(pthread_rwlock_destroy, pthread_rwlock_t)
+
+HOOK_LOCK(
+    pthread_spin_lock, pthread_spin_trylock, pthread_spinlock_t volatile, trace_spin,
+    trace_exclusive)
+HOOK_TRY(pthread_spin_trylock, pthread_spinlock_t volatile, trace_spin, trace_exclusive)
+HOOK_UNLOCK(pthread_spin_unlock, pthread_spinlock_t volatile)
+HOOK_INIT(pthread_spin_init, pthread_spinlock_t volatile, int, trace_spin)
+HOOK_DESTROY(pthread_spin_destroy, pthread_spinlock_t volatile)

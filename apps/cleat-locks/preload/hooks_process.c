@@ -1,0 +1,114 @@
+/* In front of what changes the process: its threads and its signal masks. */
+#include "next.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A thread's start, on its way from who makes it to itself. */
+struct beginning
+{
+    _Atomic bool used;
+    void* (*routine)(void*);
+    void* argument;
+};
+
+static struct beginning beginnings[256];
+
+static void* begin_thread(void* from)
+{
+    struct beginning* at = from;
+    void* (*const routine)(void*) = at->routine;
+    void* const argument = at->argument;
+    atomic_store_explicit(&at->used, false, memory_order_release);
+    if (trace && !self.block)
+        meet_thread();
+    return routine(argument);
+}
+
+EXPORTED int pthread_create(
+    pthread_t* thread, pthread_attr_t const* attributes, void* (*routine)(void*), void* argument)
+{
+    NEXT(pthread_create);
+    if (trace && !self.busy)
+        for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; ++i) {
+            struct beginning* at = &beginnings[i];
+            bool free = false;
+            if (!atomic_compare_exchange_strong(&at->used, &free, true))
+                continue;
+            at->routine = routine;
+            at->argument = argument;
+            int const result = next_pthread_create(thread, attributes, begin_thread, at);
+            if (result != 0)
+                atomic_store(&at->used, false);
+            return result;
+        }
+    /* So many at once: this one is met when it takes its first lock. */
+    return next_pthread_create(thread, attributes, routine, argument);
+}
+
+/* A program that blocks all signals does not mean the sampler's. */
+static sigset_t const* without_own(int how, sigset_t const* set, sigset_t* copy)
+{
+    if (!set || sampler_signal == 0 || how == SIG_UNBLOCK || !sigismember(set, sampler_signal))
+        return set;
+    *copy = *set;
+    sigdelset(copy, sampler_signal);
+    return copy;
+}
+
+EXPORTED int pthread_sigmask(int how, sigset_t const* set, sigset_t* old)
+{
+    NEXT(pthread_sigmask);
+    sigset_t copy;
+    return next_pthread_sigmask(how, without_own(how, set, &copy), old);
+}
+
+EXPORTED int sigprocmask(int how, sigset_t const* set, sigset_t* old)
+{
+    NEXT(sigprocmask);
+    sigset_t copy;
+    return next_sigprocmask(how, without_own(how, set, &copy), old);
+}
+
+/* What becomes of the sampler's signal is not the program's: one that sets all signals back to what
+ * they were would be ended by the next sample. It is told that it has what it asked for. */
+static struct sigaction wished;
+
+EXPORTED int sigaction(int number, struct sigaction const* action, struct sigaction* old)
+{
+    NEXT(sigaction);
+    if (sampler_signal == 0 || number != sampler_signal)
+        return next_sigaction(number, action, old);
+    struct sigaction const before = wished;
+    if (action)
+        wished = *action;
+    if (old)
+        *old = before;
+    return 0;
+}
+
+EXPORTED sighandler_t signal(int number, sighandler_t handler)
+{
+    NEXT(signal);
+    if (sampler_signal == 0 || number != sampler_signal)
+        return next_signal(number, handler);
+    sighandler_t const before = wished.sa_handler;
+    memset(&wished, 0, sizeof wished);
+    wished.sa_handler = handler;
+    return before;
+}
+
+/* An end without exit handlers is an end. Both names are one function in libc. */
+EXPORTED __attribute__((noreturn)) void _exit(int code)
+{
+    NEXT(_exit);
+    process_ends();
+    next__exit(code);
+    __builtin_unreachable();
+}
+
+EXPORTED __attribute__((noreturn)) void _Exit(int code)
+{
+    _exit(code);
+}

@@ -1,0 +1,137 @@
+/* In front of what a thread waits for that is no lock: conditions, semaphores, once.
+ *
+ * Waiting for a condition lets go of its mutex and takes it again, inside libc: a hold that is
+ * being timed ends there. How long the mutex itself was waited for at the end of it is part of the
+ * condition's time; the two cannot be told apart from here.
+ */
+#include "next.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+
+static void waited(void* what, enum trace_kind kind, int result, void* caller, uint64_t began)
+{
+    uint64_t const took = now_ns() - began;
+    if (result == 0)
+        note_acquired(what, kind, trace_exclusive, caller, took + (took == 0));
+    else
+        note_failed(what, kind, trace_exclusive, caller, took);
+}
+
+typedef int wait_function(pthread_cond_t*, pthread_mutex_t*);
+typedef int timed_function(pthread_cond_t*, pthread_mutex_t*, struct timespec const*);
+
+static int wait_with(
+    wait_function* next, pthread_cond_t* condition, pthread_mutex_t* mutex, void* caller)
+{
+    before_release(mutex);
+    uint64_t const began = now_ns();
+    int const result = next(condition, mutex);
+    waited(condition, trace_condition, result, caller, began);
+    return result;
+}
+
+static int timed_with(
+    timed_function* next, pthread_cond_t* condition, pthread_mutex_t* mutex,
+    struct timespec const* until, void* caller)
+{
+    before_release(mutex);
+    uint64_t const began = now_ns();
+    int const result = next(condition, mutex, until);
+    waited(condition, trace_condition, result, caller, began);
+    return result;
+}
+
+#define HOOK_WAIT(name, at)                                                                        \
+    EXPORTED int name(pthread_cond_t* condition, pthread_mutex_t* mutex)                           \
+    {                                                                                              \
+        return wait_with((wait_function*)next_of(at), condition, mutex, CALLER);                   \
+    }
+#define HOOK_TIMEDWAIT(name, at)                                                                   \
+    EXPORTED int name(                                                                             \
+        pthread_cond_t* condition, pthread_mutex_t* mutex, struct timespec const* until)           \
+    {                                                                                              \
+        return timed_with((timed_function*)next_of(at), condition, mutex, until, CALLER);          \
+    }
+
+HOOK_WAIT(cleat_locks_cond_wait, next_at_new_cond_wait)
+HOOK_TIMEDWAIT(cleat_locks_cond_timedwait, next_at_new_cond_timedwait)
+__asm__(".symver cleat_locks_cond_wait, pthread_cond_wait@@" NEW_CONDITION);
+__asm__(".symver cleat_locks_cond_timedwait, pthread_cond_timedwait@@" NEW_CONDITION);
+#if defined(__x86_64__)
+HOOK_WAIT(cleat_locks_old_cond_wait, next_at_old_cond_wait)
+HOOK_TIMEDWAIT(cleat_locks_old_cond_timedwait, next_at_old_cond_timedwait)
+__asm__(".symver cleat_locks_old_cond_wait, pthread_cond_wait@" OLD_CONDITION);
+__asm__(".symver cleat_locks_old_cond_timedwait, pthread_cond_timedwait@" OLD_CONDITION);
+#endif
+
+EXPORTED int pthread_cond_clockwait(
+    pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+    struct timespec const* until)
+{
+    NEXT(pthread_cond_clockwait);
+    before_release(mutex);
+    uint64_t const began = now_ns();
+    int const result = next_pthread_cond_clockwait(condition, mutex, clock, until);
+    waited(condition, trace_condition, result, CALLER, began);
+    return result;
+}
+
+/* Semaphores: who waits is counted by name, who posts is nobody's holder. */
+
+EXPORTED int sem_trywait(sem_t* semaphore)
+{
+    NEXT(sem_trywait);
+    int const result = next_sem_trywait(semaphore);
+    int const error = errno;
+    if (result == 0)
+        note_acquired(semaphore, trace_semaphore, trace_exclusive, CALLER, 0);
+    else
+        note_failed(semaphore, trace_semaphore, trace_exclusive, CALLER, 0);
+    errno = error;
+    return result;
+}
+
+#define HOOK_SEMAPHORE(name, parameters, arguments)                                                \
+    EXPORTED int name parameters                                                                   \
+    {                                                                                              \
+        NEXT(sem_trywait);                                                                         \
+        pthread_testcancel(); /* As it is a cancellation point also where it does not wait. */     \
+        int const before = errno;                                                                  \
+        if (next_sem_trywait(semaphore) == 0) {                                                    \
+            note_acquired(semaphore, trace_semaphore, trace_exclusive, CALLER, 0);                 \
+            return 0;                                                                              \
+        }                                                                                          \
+        errno = before;                                                                            \
+        NEXT(name);                                                                                \
+        uint64_t const began = now_ns();                                                           \
+        int const result = next_##name arguments;                                                  \
+        int const error = errno;                                                                   \
+        waited(semaphore, trace_semaphore, result, CALLER, began);                                 \
+        errno = error;                                                                             \
+        return result;                                                                             \
+    }
+
+HOOK_SEMAPHORE(sem_wait, (sem_t * semaphore), (semaphore))
+HOOK_SEMAPHORE(sem_timedwait, (sem_t * semaphore, struct timespec const* until), (semaphore, until))
+HOOK_SEMAPHORE(
+    sem_clockwait, (sem_t * semaphore, clockid_t clock, struct timespec const* until),
+    (semaphore, clock, until))
+
+/* Once: noted where it was not done yet. In glibc the two low bits say so: 1 is at work, 2 is done.
+ */
+EXPORTED int pthread_once(pthread_once_t* control, void (*routine)(void))
+{
+    NEXT(pthread_once);
+    int const state = __atomic_load_n((int const*)control, __ATOMIC_ACQUIRE) & 3;
+    if (state == 2)
+        return next_pthread_once(control, routine);
+    uint64_t const began = state == 1 ? now_ns() : 0;
+    int const result = next_pthread_once(control, routine);
+    if (began)
+        waited(control, trace_once, result, CALLER, began);
+    else
+        note_acquired(control, trace_once, trace_exclusive, CALLER, 0);
+    return result;
+}

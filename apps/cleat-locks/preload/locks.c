@@ -1,0 +1,315 @@
+/* Which lock is at an address, and what was done with it.
+ *
+ * A lock that was made by pthread_mutex_init or the like belongs to the group of those that were
+ * made at the same place, until a second thread touches it: then it is told of by itself. So the
+ * many locks of short-lived objects need one entry, and those that threads share have one each.
+ * What was counted before stays with the group; where a group has one lock, the reader joins the
+ * two. Of a place that makes very many shared ones, those beyond the first stay in the group.
+ *
+ * A lock whose init was not seen (a static one, or std::mutex) has an entry to itself. Once these
+ * are most of what there is room for, the next ones are grouped by where they are first taken.
+ *
+ * An acquisition counts as shared when, by then, more than one thread has touched the lock.
+ */
+#include "recorder.h"
+
+enum
+{
+    probes_max = 64,
+    told_apart_max = 512, /* shared locks of one group that are told of by themselves */
+    unmade_max = trace_locks_max / 4 * 3 /* entries, until locks without init are grouped */
+};
+
+unsigned hold_part = 16;
+
+/* slot_at finds an address's slot; with `make`, it makes one. */
+static struct trace_slot* slot_at(uintptr_t address, bool make)
+{
+    uint64_t at = mix(1, address >> 3) >> 20;
+    for (int probe = 0; probe < probes_max; ++probe, ++at) {
+        struct trace_slot* slot = &trace_slots[at % trace_slots_max];
+        uint64_t seen = atomic_load_explicit(&slot->address, memory_order_acquire);
+        if (seen == address)
+            return slot;
+        if (seen != 0)
+            continue;
+        if (!make)
+            return NULL;
+        if (atomic_compare_exchange_strong(&slot->address, &seen, address) || seen == address)
+            return slot;
+    }
+    return NULL;
+}
+
+/* lock_new gives index + 1 of a new entry, or 0: all are used. */
+static uint32_t lock_new(uint64_t address, uint64_t made_at, uint32_t kind, uint32_t flags)
+{
+    uint32_t const at = atomic_fetch_add(&trace->locks, 1);
+    if (at >= trace_locks_max) {
+        atomic_fetch_sub(&trace->locks, 1);
+        return 0;
+    }
+    struct trace_lock* lock = &trace_locks[at];
+    lock->address = address;
+    lock->made_at = made_at;
+    lock->kind = kind;
+    lock->flags = flags;
+    atomic_store_explicit(&lock->ready, 1, memory_order_release);
+    return at + 1;
+}
+
+/* Groups by the place where their locks are made: index + 1 of the lock. And how many of a group's
+ * are told of by themselves already. */
+static _Atomic uint32_t groups[1 << 12];
+static _Atomic uint32_t told_apart[1 << 12];
+
+void forget_locks(void)
+{
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; ++i)
+        groups[i] = told_apart[i] = 0;
+}
+
+/* group_of gives index + 1 of the group of locks that are made at a place; `first` is one of them.
+ */
+static uint32_t group_of(uint64_t first, uint64_t made_at, uint32_t kind, uint32_t flags)
+{
+    uint64_t at = mix(mix(3 + flags, made_at), kind) >> 20;
+    uint32_t const groups_max = sizeof groups / sizeof *groups;
+    for (int probe = 0; probe < probes_max; ++probe, ++at) {
+        _Atomic uint32_t* place = &groups[at % groups_max];
+        uint32_t seen = atomic_load_explicit(place, memory_order_acquire);
+        if (seen == 0) {
+            uint32_t const made = lock_new(first, made_at, kind, trace_group | flags);
+            if (made == 0)
+                return 0;
+            /* Two threads may both make it; the second entry stays unused, and empty. */
+            if (atomic_compare_exchange_strong(place, &seen, made))
+                return made;
+        }
+        struct trace_lock const* group = &trace_locks[seen - 1];
+        if (group->made_at == made_at && group->kind == kind &&
+            group->flags == (trace_group | flags))
+            return seen;
+    }
+    return 0;
+}
+
+void lock_made(void* address, enum trace_kind kind, void* made_at)
+{
+    if (!trace || self.busy)
+        return;
+    ++self.busy;
+    struct trace_slot* slot = slot_at((uintptr_t)address, true);
+    if (slot) {
+        uint32_t const group = group_of((uintptr_t)address, (uintptr_t)made_at, kind, 0);
+        if (group)
+            atomic_fetch_add_explicit(&trace_locks[group - 1].instances, 1, memory_order_relaxed);
+        slot->kind = kind;
+        atomic_store_explicit(&slot->made_at, (uintptr_t)made_at, memory_order_relaxed);
+        atomic_store_explicit(&slot->threads, 0, memory_order_relaxed);
+        atomic_store_explicit(&slot->lock, group, memory_order_release);
+    }
+    --self.busy;
+}
+
+void lock_ended(void* address)
+{
+    if (!trace || self.busy)
+        return;
+    ++self.busy;
+    struct trace_slot* slot = slot_at((uintptr_t)address, false);
+    if (slot) {
+        atomic_store_explicit(&slot->lock, 0, memory_order_relaxed);
+        atomic_store_explicit(&slot->made_at, 0, memory_order_relaxed);
+        atomic_store_explicit(&slot->threads, 0, memory_order_release);
+    }
+    --self.busy;
+}
+
+/* touched is told when a thread meets a lock for the first time, and gives index + 1 of the entry
+ * that counts from now on. */
+static uint32_t touched(
+    struct trace_slot* slot, enum trace_kind kind, uint64_t bit, void* return_to)
+{
+    uint64_t const threads = atomic_fetch_or(&slot->threads, bit) | bit;
+    unsigned const count = (unsigned)__builtin_popcountll(threads);
+    uint32_t number = atomic_load_explicit(&slot->lock, memory_order_acquire);
+    if (number == 0) {
+        uint64_t const address = atomic_load(&slot->address);
+        uint32_t const made =
+            atomic_load(&trace->locks) < unmade_max
+                ? lock_new(address, 0, kind, 0)
+                : group_of(address, (uintptr_t)return_to, kind, trace_first_taken);
+        if (made == 0)
+            return 0;
+        slot->kind = kind;
+        atomic_fetch_add(&trace_locks[made - 1].instances, 1);
+        if (atomic_compare_exchange_strong(&slot->lock, &number, made))
+            number = made;
+    }
+    struct trace_lock* lock = &trace_locks[number - 1];
+    if (!(lock->flags & trace_group)) {
+        atomic_fetch_or(&lock->threads, threads);
+        return number;
+    }
+    uint32_t most = atomic_load(&lock->threads_max);
+    while (most < count && !atomic_compare_exchange_weak(&lock->threads_max, &most, count))
+        ;
+    if (count < 2)
+        return number;
+    /* From a group's lock to one by itself: two threads know it now. */
+    _Atomic uint32_t* apart = &told_apart[(number - 1) % (sizeof told_apart / sizeof *told_apart)];
+    if (atomic_load_explicit(apart, memory_order_relaxed) >= told_apart_max)
+        return number;
+    uint32_t const made =
+        lock_new(atomic_load(&slot->address), atomic_load(&slot->made_at), kind, 0);
+    if (made == 0)
+        return number;
+    atomic_fetch_add(apart, 1);
+    atomic_store(&trace_locks[made - 1].instances, 1);
+    atomic_store(&trace_locks[made - 1].threads, threads);
+    return atomic_compare_exchange_strong(&slot->lock, &number, made) ? made : number;
+}
+
+static struct trace_site* site_of(
+    struct trace_thread* block, uint32_t lock, enum trace_how how, void* return_to)
+{
+    uint64_t const key = mix(mix(lock + 1, how), (uintptr_t)return_to) | 1;
+    uint64_t at = key >> 20;
+    for (int probe = 0; probe < probes_max; ++probe, ++at) {
+        struct trace_site* site = &block->site[at % trace_sites_max];
+        if (site->key == key)
+            return site;
+        if (site->key != 0)
+            continue;
+        site->return_to = (uintptr_t)return_to;
+        site->lock = lock;
+        site->how = how;
+        atomic_signal_fence(memory_order_release);
+        site->key = key;
+        ++block->sites;
+        return site;
+    }
+    ++block->sites_lost;
+    return NULL;
+}
+
+static unsigned next_hold(void)
+{
+    self.random = self.random * 1664525u + 1013904223u;
+    return 1 + (self.random >> 16) % (2 * hold_part - 1); /* hold_part, on average. */
+}
+
+/* found is the site of a lock, and whether the lock was shared. */
+static struct trace_site* found(
+    struct trace_thread* block, void* address, enum trace_kind kind, enum trace_how how,
+    void* return_to, bool* shared)
+{
+    struct trace_slot* slot = slot_at((uintptr_t)address, true);
+    if (UNLIKELY(!slot)) {
+        atomic_fetch_add_explicit(&trace->slots_lost, 1, memory_order_relaxed);
+        return NULL;
+    }
+    uint64_t const bit = own_bit();
+    uint64_t const threads = atomic_load_explicit(&slot->threads, memory_order_relaxed);
+    uint32_t number = atomic_load_explicit(&slot->lock, memory_order_relaxed);
+    if (UNLIKELY(!(threads & bit) || number == 0))
+        number = touched(slot, kind, bit, return_to);
+    if (UNLIKELY(number == 0)) {
+        atomic_fetch_add_explicit(&trace->slots_lost, 1, memory_order_relaxed);
+        return NULL;
+    }
+    uint64_t const all = threads | bit;
+    *shared = (all & (all - 1)) != 0;
+    return site_of(block, number - 1, how, return_to);
+}
+
+struct trace_site* note_acquired(
+    void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns)
+{
+    if (!trace)
+        return NULL;
+    struct trace_thread* block = self.block ? self.block : meet_thread();
+    if (UNLIKELY(!block))
+        return NULL;
+    if (UNLIKELY(self.busy)) {
+        ++block->nested;
+        return NULL;
+    }
+    ++self.busy;
+    bool shared = false;
+    struct trace_site* site = found(block, lock, kind, how, return_to, &shared);
+    if (site) {
+        uint64_t const count = ++site->acquisitions;
+        ++site->untold_acquisitions;
+        site->shared += shared;
+        if (UNLIKELY(contended_ns != 0)) {
+            ++site->contended;
+            ++site->untold_contended;
+            site->wait_ns += contended_ns;
+            site->untold_wait_ns += contended_ns;
+            if (contended_ns > site->wait_max_ns)
+                site->wait_max_ns = contended_ns;
+        }
+        if (UNLIKELY(contended_ns != 0 || (count & (count - 1)) == 0 || (count & 1023) == 0))
+            take_stack(block, site, (uintptr_t)return_to);
+        /* Who ends a wait of another kind is nobody's holder. */
+        if (UNLIKELY(self.until_hold-- <= 1) && kind <= trace_spin) {
+            self.until_hold = next_hold();
+            hold_began(lock, site);
+        }
+    }
+    --self.busy;
+    return site;
+}
+
+void note_failed(
+    void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns)
+{
+    if (!trace)
+        return;
+    struct trace_thread* block = self.block ? self.block : meet_thread();
+    if (!block || self.busy)
+        return;
+    ++self.busy;
+    bool shared = false;
+    struct trace_site* site = found(block, lock, kind, how, return_to, &shared);
+    if (site) {
+        ++site->failed;
+        site->wait_ns += contended_ns;
+        site->untold_wait_ns += contended_ns;
+    }
+    --self.busy;
+}
+
+void hold_began(void* lock, struct trace_site* site)
+{
+    for (int i = 0; i < holds_max; ++i)
+        if (self.hold[i].lock == 0) {
+            ++self.holds;
+            self.hold[i].site = site;
+            self.hold[i].lock = (uintptr_t)lock;
+            self.hold[i].began_ns = now_ns();
+            return;
+        }
+}
+
+void hold_ended(void* lock)
+{
+    if (self.busy)
+        return;
+    ++self.busy;
+    for (int i = 0; i < holds_max; ++i)
+        if (self.hold[i].lock == (uintptr_t)lock) {
+            uint64_t const took = now_ns() - self.hold[i].began_ns;
+            struct trace_site* site = self.hold[i].site;
+            ++site->holds;
+            site->hold_ns += took;
+            if (took > site->hold_max_ns)
+                site->hold_max_ns = took;
+            self.hold[i].lock = 0;
+            --self.holds;
+            break;
+        }
+    --self.busy;
+}

@@ -1,0 +1,35 @@
+/* The functions behind this library are looked up at its start, all of them: the loader's lookup
+ * takes its lock, which another thread may hold for as long as a library's constructor runs in
+ * dlopen.
+ */
+#include "next.h"
+
+#include <dlfcn.h>
+
+_Atomic(void*) next_known[next_count];
+
+#define NEXT_ROW(word, name, version) {name, version},
+static struct
+{
+    char const* name;
+    char const* version;
+} const functions[] = {NEXT_FUNCTIONS(NEXT_ROW)};
+
+void* next_find(enum next_at at)
+{
+    ++self.busy;
+    void* found = NULL;
+    if (functions[at].version)
+        found = dlvsym(RTLD_NEXT, functions[at].name, functions[at].version);
+    if (!found)
+        found = dlsym(RTLD_NEXT, functions[at].name);
+    --self.busy;
+    atomic_store_explicit(&next_known[at], found, memory_order_relaxed);
+    return found;
+}
+
+void next_find_all(void)
+{
+    for (int at = 0; at < next_count; ++at)
+        next_find((enum next_at)at);
+}

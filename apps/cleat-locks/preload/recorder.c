@@ -1,0 +1,416 @@
+/* The trace of this process, and a block of it for each thread.
+ *
+ * The file grows by a block when a thread is met. It is never unmapped: a thread may take locks
+ * until its very end, and the process until its own.
+ */
+#include "recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct trace_header* trace;
+struct trace_slot* trace_slots;
+struct trace_lock* trace_locks;
+__thread struct self self;
+
+static int trace_file = -1;
+static dev_t trace_device; /* By these it is known as ours. */
+static ino_t trace_inode;
+/* Names are made once: a stack may be as small as a signal handler's. */
+static char trace_name[4096 + 64];
+static char maps_name[4096 + 64];
+static char maps_new_name[4096 + 64];
+static pthread_key_t end_of_thread;
+static bool has_key;
+static struct trace_thread* _Atomic blocks[trace_threads_max];
+
+enum
+{
+    page = 4096,
+    high_file = 700
+};
+
+static size_t whole_pages(size_t size)
+{
+    return (size + page - 1) / page * page;
+}
+
+static size_t tables_size(void)
+{
+    return whole_pages(
+        sizeof(struct trace_header) + sizeof(struct trace_slot[trace_slots_max]) +
+        sizeof(struct trace_lock[trace_locks_max]));
+}
+
+/* own_file says whether the descriptor is still the trace's: a program may have closed all that it
+ * did not open, and been given the number for a file of its own. */
+static bool own_file(void)
+{
+    struct stat about;
+    return trace_file >= 0 && fstat(trace_file, &about) == 0 && about.st_dev == trace_device &&
+           about.st_ino == trace_inode;
+}
+
+/* map_part maps a part of the file that it makes sure is there: a hole in a full disk would be a
+ * SIGBUS in the middle of the program. */
+static void* map_part(size_t at, size_t size)
+{
+    if (!own_file()) {
+        trace_file = open(trace_name, O_RDWR | O_CLOEXEC);
+        if (!own_file())
+            return NULL;
+    }
+    /* Growing past the limit of a file's size would be answered by a signal. */
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < at + size)
+        return NULL;
+    if (fallocate(trace_file, 0, (off_t)at, (off_t)size) != 0) {
+        if (errno != EOPNOTSUPP && errno != ENOSYS)
+            return NULL;
+        if (pwrite(trace_file, "", 1, (off_t)(at + size - 1)) != 1)
+            return NULL;
+    }
+    void* mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, trace_file, (off_t)at);
+    return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+static char* put_number(char* at, unsigned long number)
+{
+    char digits[24];
+    int size = 0;
+    do
+        digits[size++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (size > 0)
+        *at++ = digits[--size];
+    *at = '\0';
+    return at;
+}
+
+/* open_trace makes FOLDER/PID.trace, or PID.2.trace for the program after an exec, and so on. */
+static bool open_trace(char const* folder)
+{
+    size_t const length = strlen(folder);
+    if (length == 0 || length > 4000)
+        return false;
+    memcpy(trace_name, folder, length);
+    trace_name[length] = '/';
+    char* const number = put_number(trace_name + length + 1, (unsigned long)getpid());
+    for (unsigned run = 1; run < 1000; ++run) {
+        char* end = number;
+        *end = '\0';
+        if (run > 1) {
+            *end++ = '.';
+            end = put_number(end, run);
+        }
+        size_t const base = (size_t)(end - trace_name);
+        memcpy(maps_name, trace_name, base);
+        memcpy(maps_new_name, trace_name, base);
+        strcpy(end, ".trace");
+        strcpy(maps_name + base, ".maps");
+        strcpy(maps_new_name + base, ".maps.new");
+        trace_file = open(trace_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (trace_file >= 0)
+            break;
+        if (errno != EEXIST)
+            return false;
+    }
+    if (trace_file < 0)
+        return false;
+    struct stat about;
+    if (fstat(trace_file, &about) != 0)
+        return false;
+    trace_device = about.st_dev;
+    trace_inode = about.st_ino;
+    /* Out of the way of a program that knows the numbers of its descriptors. */
+    struct rlimit limit;
+    int wanted = high_file;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < high_file + 16)
+        wanted = limit.rlim_cur > 32 ? (int)limit.rlim_cur - 16 : 3;
+    int const high = fcntl(trace_file, F_DUPFD_CLOEXEC, wanted);
+    if (high >= 0) {
+        close(trace_file);
+        trace_file = high;
+    }
+    return true;
+}
+
+static void describe(struct trace_header* header)
+{
+    memcpy(header->magic, TRACE_MAGIC, sizeof header->magic);
+    header->header_size = sizeof(struct trace_header);
+    header->slot_size = sizeof(struct trace_slot);
+    header->lock_size = sizeof(struct trace_lock);
+    header->thread_size = (uint32_t)whole_pages(sizeof(struct trace_thread));
+    header->began_ns = now_ns();
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    header->began_realtime_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    header->pid = getpid();
+    header->parent = getppid();
+    ssize_t const length = readlink("/proc/self/exe", header->program, sizeof header->program - 1);
+    header->program[length > 0 ? length : 0] = '\0';
+    int const from = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (from >= 0) {
+        ssize_t const got = read(from, header->arguments, sizeof header->arguments);
+        header->arguments_size = got > 0 ? (uint32_t)got : 0;
+        close(from);
+    }
+    /* The least of some: an interruption is no property of the clock. */
+    header->clock_ns = UINT64_MAX;
+    for (int i = 0; i < 64; ++i) {
+        uint64_t const first = now_ns();
+        uint64_t const took = now_ns() - first;
+        if (took < header->clock_ns)
+            header->clock_ns = took;
+    }
+}
+
+static void begin_trace(void)
+{
+    char const* folder = getenv("CLEAT_LOCKS_TRACE");
+    if (!folder || !open_trace(folder))
+        return;
+    char* tables = map_part(0, tables_size());
+    if (!tables) {
+        unlink(trace_name); /* A full disk: better no trace than one that says nothing. */
+        close(trace_file);
+        trace_file = -1;
+        return;
+    }
+    struct trace_header* header = (struct trace_header*)tables;
+    describe(header);
+    char const* hz = getenv("CLEAT_LOCKS_HZ");
+    header->cpu_hz = hz ? (uint32_t)strtoul(hz, NULL, 10) : 0;
+    if (getenv("CLEAT_LOCKS_EVERY_HOLD"))
+        hold_part = 1;
+    trace_slots = (struct trace_slot*)(tables + sizeof(struct trace_header));
+    trace_locks = (struct trace_lock*)(trace_slots + trace_slots_max);
+    atomic_store_explicit(&header->ready, 1, memory_order_release);
+    trace = header;
+}
+
+/* write_maps keeps the memory map as it is now, in place of what it was. */
+static atomic_flag maps_being_written = ATOMIC_FLAG_INIT;
+
+static void write_maps(void)
+{
+    static char block[4096];
+    if (atomic_flag_test_and_set(&maps_being_written))
+        return;
+    int const error = errno;
+    int const from = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    int const to = open(maps_new_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    ssize_t got = 0;
+    while (from >= 0 && to >= 0 && (got = read(from, block, sizeof block)) > 0)
+        if (write(to, block, (size_t)got) != got)
+            break;
+    if (to >= 0 && got == 0)
+        rename(maps_new_name, maps_name);
+    if (from >= 0)
+        close(from);
+    if (to >= 0)
+        close(to);
+    errno = error;
+    atomic_flag_clear(&maps_being_written);
+}
+
+/* What is mapped later has names too. dlopen looks at who calls it, so nobody stands in front of
+ * it; the map is read again when it has been a second. */
+static _Atomic uint64_t maps_due_ns;
+
+void refresh_maps(uint64_t now)
+{
+    uint64_t due = atomic_load_explicit(&maps_due_ns, memory_order_relaxed);
+    if (now >= due && atomic_compare_exchange_strong(&maps_due_ns, &due, now + 1000000000u))
+        write_maps();
+}
+
+static void name_thread(struct trace_thread* block)
+{
+    prctl(PR_GET_NAME, block->name);
+}
+
+/* idle_block takes over the block of a thread that has ended, if there is one. */
+static struct trace_thread* idle_block(void)
+{
+    uint32_t const count = atomic_load(&trace->blocks);
+    for (uint32_t i = 0; i < count && i < trace_threads_max; ++i) {
+        struct trace_thread* block = atomic_load(&blocks[i]);
+        uint32_t idle = trace_idle;
+        if (block && atomic_load_explicit(&block->state, memory_order_relaxed) == trace_idle &&
+            atomic_compare_exchange_strong(&block->state, &idle, trace_running))
+            return block;
+    }
+    return NULL;
+}
+
+static struct trace_thread* new_block(void)
+{
+    size_t const size = whole_pages(sizeof(struct trace_thread));
+    uint32_t const at = atomic_fetch_add(&trace->blocks, 1);
+    if (at >= trace_threads_max)
+        return NULL;
+    struct trace_thread* block = map_part(tables_size() + at * size, size);
+    if (block)
+        atomic_store(&blocks[at], block);
+    return block;
+}
+
+struct trace_thread* meet_thread(void)
+{
+    if (self.busy || self.refused || !trace)
+        return NULL;
+    ++self.busy;
+    int const error = errno;
+    struct trace_thread* block = idle_block();
+    if (!block)
+        block = new_block();
+    if (block) {
+        if (self.number == 0) {
+            self.number = atomic_fetch_add(&trace->threads, 1) + 1;
+            ++block->threads;
+        }
+        block->tid = (int32_t)syscall(SYS_gettid);
+        block->cpu_ns = 0;
+        block->began_ns = block->seen_ns = now_ns();
+        name_thread(block);
+        atomic_store_explicit(&block->state, trace_running, memory_order_release);
+        self.block = block;
+        self.random = self.number * 2654435761u;
+        self.until_hold = 1;
+        if (has_key)
+            pthread_setspecific(end_of_thread, block);
+    } else {
+        self.refused = true;
+        atomic_fetch_add(&trace->threads_lost, 1);
+    }
+    errno = error;
+    --self.busy;
+    if (block)
+        sampler_begin();
+    return block;
+}
+
+/* see puts down how far the calling thread has come. */
+static void see(struct trace_thread* block)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    block->cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    block->seen_ns = now_ns();
+    name_thread(block);
+}
+
+/* Called as the thread's keys are destroyed. What it locks after that makes it met again, and that
+ * makes the destructor run again. */
+void thread_ended(void)
+{
+    struct trace_thread* block = self.block;
+    if (!block)
+        return;
+    ++self.busy;
+    sampler_end();
+    see(block);
+    block->ended_lived_ns += block->seen_ns - block->began_ns;
+    block->ended_cpu_ns += block->cpu_ns;
+    block->cpu_ns = block->began_ns = 0;
+    self.block = NULL;
+    self.holds = 0;
+    for (int i = 0; i < holds_max; ++i)
+        self.hold[i].lock = 0;
+    atomic_store_explicit(&block->state, trace_idle, memory_order_release);
+    --self.busy;
+}
+
+static void on_end_of_thread(void* block)
+{
+    (void)block;
+    thread_ended();
+}
+
+/* After a fork the child has a trace of its own: what it shares with its parent's is taken away
+ * before it can write there. */
+static void in_child(void)
+{
+    ++self.busy;
+    trace = NULL;
+    if (own_file())
+        close(trace_file);
+    trace_file = -1;
+    for (int i = 0; i < trace_threads_max; ++i)
+        atomic_store_explicit(&blocks[i], NULL, memory_order_relaxed);
+    atomic_flag_clear(&maps_being_written); /* By a thread that is not here. */
+    self = (struct self){.busy = 1};
+    forget_locks();
+    begin_trace();
+    if (trace)
+        write_maps();
+    --self.busy;
+    meet_thread();
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    ++self.busy;
+    next_find_all();
+    has_key = pthread_key_create(&end_of_thread, on_end_of_thread) == 0;
+    begin_trace();
+    sampler_prepare();
+    if (trace) {
+        pthread_atfork(NULL, NULL, in_child);
+        write_maps();
+    }
+    --self.busy;
+    meet_thread();
+}
+
+/* see_others puts down the CPU time of all threads that run, also of those that are idle for good.
+ */
+static void see_others(uint64_t now)
+{
+    uint32_t const count = atomic_load(&trace->blocks);
+    for (uint32_t i = 0; i < count && i < trace_threads_max; ++i) {
+        struct trace_thread* block = atomic_load(&blocks[i]);
+        if (!block || atomic_load(&block->state) != trace_running)
+            continue;
+        /* The clock of a thread's CPU time, as the kernel numbers them. */
+        clockid_t const clock = (clockid_t)(~(unsigned)block->tid << 3 | 6u);
+        struct timespec t;
+        if (clock_gettime(clock, &t) != 0)
+            continue;
+        block->cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+        block->seen_ns = now;
+    }
+}
+
+/* What threads have used so far is their last word, unless they say another. A child of vfork works
+ * in its parent's memory, and its end is not the parent's. */
+void process_ends(void)
+{
+    if (!trace || trace->pid != getpid())
+        return;
+    ++self.busy;
+    int const error = errno;
+    uint64_t const now = now_ns();
+    see_others(now);
+    atomic_store(&trace->ended_ns, now);
+    write_maps();
+    errno = error;
+    --self.busy;
+}
+
+__attribute__((destructor)) static void finish(void)
+{
+    process_ends();
+}

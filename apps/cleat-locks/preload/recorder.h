@@ -1,0 +1,122 @@
+/* recorder: what the parts of the preload library know of each other.
+ *
+ * Everything here runs inside a program that is not ours: on its stacks, between any two of its
+ * instructions, in its signal handlers. So nothing here allocates, takes a lock, or calls a
+ * function that might. What belongs to a thread is written by that thread alone; what is common is
+ * written with atomic operations, rarely.
+ */
+#ifndef CLEAT_LOCKS_RECORDER_H
+#define CLEAT_LOCKS_RECORDER_H
+
+#define _GNU_SOURCE
+#include "trace_format.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* The whole trace, or NULL: nothing is recorded. */
+extern struct trace_header* trace;
+extern struct trace_slot* trace_slots;
+extern struct trace_lock* trace_locks;
+
+enum
+{
+    holds_max = 16 /* holds that one thread times at once */
+};
+
+/* A hold that is being timed. */
+struct hold
+{
+    uintptr_t lock; /* 0: free */
+    uint64_t began_ns;
+    struct trace_site* site;
+};
+
+/* What the recorder keeps of a thread beside its block of the trace. */
+struct self
+{
+    struct trace_thread* block; /* NULL: not met yet, or nothing is recorded of it */
+    uint32_t number;            /* from 1, in the order in which threads were met */
+    int busy;                   /* the recorder is at work, and must not meet itself */
+    bool refused;               /* there was no room for a block */
+    unsigned until_hold;        /* acquisitions until one is timed */
+    unsigned holds;             /* in use */
+    uint32_t random;
+    int64_t allowance_ns; /* what may be spent on stacks now */
+    uint64_t refilled_ns;
+    struct hold hold[holds_max];
+    timer_t timer;
+    bool timer_runs;
+};
+
+extern __thread struct self self __attribute__((tls_model("initial-exec")));
+
+static inline uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ (hash >> 29);
+}
+
+/* A thread's number in a word of bits; threads beyond 64 share bits, which can only hide sharing.
+ */
+static inline uint64_t own_bit(void)
+{
+    return UINT64_C(1) << ((self.number - 1) % 64);
+}
+
+/* next.c: before anything else. */
+void next_find_all(void);
+
+/* recorder.c: the trace and its threads. */
+struct trace_thread* meet_thread(void); /* The calling thread's block, or NULL. */
+void thread_ended(void);
+void process_ends(void);
+void refresh_maps(uint64_t now); /* Reads the memory map again, when that is due. */
+
+/* locks.c: which lock is at an address, and what has been done with it. */
+extern unsigned hold_part; /* One of so many acquisitions is timed, at random. */
+void forget_locks(void);   /* In a new process, which has a new trace. */
+void lock_made(void* address, enum trace_kind kind, void* made_at);
+void lock_ended(void* address);
+
+/* An acquisition is noted once it is over. contended_ns: how long it waited; 0: not at all. */
+struct trace_site* note_acquired(
+    void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns);
+void note_failed(
+    void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns);
+
+/* A hold that is to be timed begins with the acquisition; hold_ended is called before the release.
+ */
+void hold_began(void* lock, struct trace_site* site);
+void hold_ended(void* lock);
+
+static inline void before_release(void* lock)
+{
+    if (UNLIKELY(self.holds != 0))
+        hold_ended(lock);
+}
+
+/* stacks.c: call stacks, from where an acquisition's caller goes on or a signal interrupted. */
+void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t from);
+void sample_stack(struct trace_thread* block, void const* context, uint64_t samples);
+
+/* sampler.c: a timer of each thread's CPU time. */
+extern int sampler_signal;
+void sampler_prepare(void);
+void sampler_begin(void); /* Of the calling thread. */
+void sampler_end(void);
+
+#endif

@@ -1,0 +1,139 @@
+/* Call stacks, each kept once for each thread.
+ *
+ * An acquisition's stack is taken when the site is new, when its
+ * count reaches a power of two, and when it waited; in between it costs nothing. What a thread
+ * spends on them is bounded: see `afford`.
+ */
+#include "recorder.h"
+#include "unwind.h"
+
+#include <string.h>
+
+enum
+{
+    part_max = 64,            /* one part of a thread's time at most goes into stacks */
+    allowance_max = 20000000, /* and so much at once: at its start, or after a quiet time, in ns */
+    cost_guess = 4000,        /* of one stack, in ns */
+    own_frames_max = 8        /* from the recorder to who called it */
+};
+
+struct walk
+{
+    uint64_t frames[trace_depth_max];
+    unsigned depth;
+    bool truncated;
+};
+
+/* walk_on takes down a frame and all that called it. */
+static void walk_on(struct walk* walk, struct unwind_frame* frame)
+{
+    walk->truncated = false;
+    walk->depth = 0;
+    do {
+        if (walk->depth == trace_depth_max) {
+            walk->truncated = true;
+            return;
+        }
+        walk->frames[walk->depth++] = frame->pc;
+    } while (unwind_next(frame));
+}
+
+/* walk_from begins with the caller's frame that goes on at `from`. Where the walk does not come by,
+ * at least that place is known. */
+static void walk_from(struct walk* walk, uintptr_t from)
+{
+    struct unwind_frame frame;
+    unwind_here(&frame);
+    for (unsigned own = 0; own < own_frames_max && unwind_next(&frame); ++own)
+        if (frame.pc == from) {
+            walk_on(walk, &frame);
+            return;
+        }
+    walk->truncated = true;
+    walk->depth = 1;
+    walk->frames[0] = from;
+}
+
+/* stack_of finds the record of a stack, or makes it. */
+static struct trace_stack* stack_of(
+    struct trace_thread* block, struct walk const* walk, enum trace_stack_what what, uint32_t lock,
+    uint32_t how)
+{
+    uint64_t hash = mix(mix(what, lock), how);
+    for (unsigned i = 0; i < walk->depth; ++i)
+        hash = mix(hash, walk->frames[i]);
+    unsigned const head = sizeof(struct trace_stack) / sizeof(uint64_t);
+    for (unsigned probe = 0; probe < 64; ++probe) {
+        uint32_t* index = &block->index[(hash + probe) % trace_index_max];
+        if (*index != 0) {
+            struct trace_stack* found = (struct trace_stack*)&block->words[*index - 1];
+            if (found->hash == hash && found->depth == walk->depth)
+                return found;
+            continue;
+        }
+        uint32_t const size = head + walk->depth;
+        /* The zero behind the last one stays. */
+        if (block->words_used + size + head > trace_words_max)
+            break;
+        struct trace_stack* made = (struct trace_stack*)&block->words[block->words_used];
+        made->hash = hash;
+        made->depth = (uint16_t)walk->depth;
+        made->what = (uint8_t)what;
+        made->truncated = walk->truncated;
+        made->lock = lock;
+        made->how = how;
+        memcpy(
+            &block->words[block->words_used + head], walk->frames, walk->depth * sizeof(uint64_t));
+        atomic_signal_fence(memory_order_release);
+        made->size = size;
+        *index = block->words_used + 1;
+        block->words_used += size;
+        return made;
+    }
+    ++block->stacks_lost;
+    return NULL;
+}
+
+/* afford says whether there is time for a stack at `now`. Time is earned as it passes. */
+static bool afford(uint64_t now)
+{
+    if (self.refilled_ns == 0)
+        self.allowance_ns = allowance_max;
+    else
+        self.allowance_ns += (int64_t)((now - self.refilled_ns) / part_max);
+    if (self.allowance_ns > allowance_max)
+        self.allowance_ns = allowance_max;
+    self.refilled_ns = now;
+    return self.allowance_ns >= cost_guess;
+}
+
+void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t from)
+{
+    uint64_t const began = now_ns();
+    if (!afford(began))
+        return; /* The next one that can be afforded speaks for this one too. */
+    struct walk walk;
+    walk_from(&walk, from);
+    struct trace_stack* stack = stack_of(block, &walk, trace_taken, site->lock, site->how);
+    if (stack) {
+        stack->count += site->untold_acquisitions;
+        stack->contended += site->untold_contended;
+        stack->wait_ns += site->untold_wait_ns;
+    }
+    site->untold_acquisitions = site->untold_contended = site->untold_wait_ns = 0;
+    uint64_t const ended = now_ns();
+    self.allowance_ns -= (int64_t)(ended - began);
+    block->seen_ns = ended;
+    refresh_maps(ended);
+}
+
+void sample_stack(struct trace_thread* block, void const* context, uint64_t samples)
+{
+    struct walk walk;
+    struct unwind_frame frame;
+    unwind_context(&frame, context);
+    walk_on(&walk, &frame);
+    struct trace_stack* stack = stack_of(block, &walk, trace_cpu, 0, 0);
+    if (stack)
+        stack->count += samples;
+}

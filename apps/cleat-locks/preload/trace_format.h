@@ -1,0 +1,192 @@
+/* trace_format: the file that the recorder writes and the reporter reads.
+ *
+ * One file for each process, PID.trace in the trace's folder (PID.2.trace after an exec, and so
+ * on). It is a memory map that the recorder works in, so it can be read at any moment, also after a
+ * SIGKILL: what a reader meets half-written is one counter that is one behind. All numbers are the
+ * machine's own, times are nanoseconds of CLOCK_MONOTONIC. Beside it lies PID.maps, the process's
+ * memory map, to turn addresses into names with.
+ *
+ *   struct trace_header
+ *   struct trace_slot    [slots_max]     where a lock lies in memory, and who has touched it
+ *   struct trace_lock    [locks_max]     what is told of a lock, or of a group of them
+ *   struct trace_thread  [n]             a block for each thread; one that has ended leaves its own
+ *                                        to the next that comes
+ */
+#ifndef CLEAT_LOCKS_TRACE_FORMAT_H
+#define CLEAT_LOCKS_TRACE_FORMAT_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define CLEAT_LOCKS_ATOMIC(type) type
+extern "C" {
+#else
+#include <stdatomic.h>
+#define CLEAT_LOCKS_ATOMIC(type) _Atomic type
+#endif
+
+#define TRACE_MAGIC "cleatlk1"
+
+enum
+{
+    trace_slots_max = 1 << 17,  /* locks at a time that are told apart */
+    trace_locks_max = 1 << 14,  /* locks and groups that are reported */
+    trace_threads_max = 4096,   /* threads at a time */
+    trace_sites_max = 1 << 11,  /* pairs of lock and call site, in one thread */
+    trace_index_max = 1 << 12,  /* call stacks, in one thread */
+    trace_words_max = 95 << 10, /* room for their frames */
+    trace_depth_max = 96,       /* frames of a stack; deeper ones end in `truncated` */
+    trace_text_max = 4096       /* the program's path, and its arguments */
+};
+
+/* What a lock is. */
+enum trace_kind
+{
+    trace_mutex = 1,
+    trace_rwlock,
+    trace_spin,
+    trace_condition,
+    trace_semaphore,
+    trace_once
+};
+
+/* How it was asked for. Only a shared acquisition of a read-write lock leaves others in. */
+enum trace_how
+{
+    trace_exclusive = 1,
+    trace_shared
+};
+
+struct trace_header
+{
+    char magic[8];
+    uint32_t header_size;
+    uint32_t slot_size;
+    uint32_t lock_size;
+    uint32_t thread_size; /* These four: a reader of another version must not go on. */
+    CLEAT_LOCKS_ATOMIC(uint32_t) ready; /* 1: the tables are there. */
+    uint32_t cpu_hz;                    /* CPU samples for each second of a thread's CPU; 0: none */
+    uint64_t began_ns;
+    uint64_t began_realtime_ns;            /* CLOCK_REALTIME, for people */
+    CLEAT_LOCKS_ATOMIC(uint64_t) ended_ns; /* 0: it did not end by itself, or has not yet */
+    uint64_t clock_ns;                     /* what reading the clock twice in a row takes */
+    int32_t pid;
+    int32_t parent;                       /* pid of the process that forked or ran it */
+    CLEAT_LOCKS_ATOMIC(uint32_t) blocks;  /* of threads */
+    CLEAT_LOCKS_ATOMIC(uint32_t) threads; /* that there have been */
+    CLEAT_LOCKS_ATOMIC(uint32_t) locks;
+    uint32_t arguments_size;
+    CLEAT_LOCKS_ATOMIC(uint64_t) threads_lost; /* not recorded: no room for their block */
+    CLEAT_LOCKS_ATOMIC(uint64_t) slots_lost;   /* acquisitions of locks that found no slot */
+    char program[trace_text_max];
+    char arguments[trace_text_max]; /* each ends with a zero */
+};
+
+/* A lock's place in memory. What is at it changes: an object dies, another takes its place. */
+struct trace_slot
+{
+    CLEAT_LOCKS_ATOMIC(uint64_t) address; /* 0: free */
+    CLEAT_LOCKS_ATOMIC(uint64_t) threads; /* a bit each, by number modulo 64 */
+    CLEAT_LOCKS_ATOMIC(uint32_t) lock;    /* index + 1; 0: nothing has been told of it yet */
+    uint32_t kind;
+    CLEAT_LOCKS_ATOMIC(uint64_t) made_at; /* return address of its init; 0: none was seen */
+};
+
+enum trace_lock_flags
+{
+    trace_group = 1,      /* many locks that were made at one place, not one lock */
+    trace_first_taken = 2 /* made_at is where the first of them was first taken: no init was seen */
+};
+
+struct trace_lock
+{
+    uint64_t address; /* of the lock; of a group: of its first one */
+    uint64_t made_at;
+    uint32_t kind;
+    uint32_t flags;
+    CLEAT_LOCKS_ATOMIC(uint64_t) instances;
+    CLEAT_LOCKS_ATOMIC(uint64_t) threads;     /* of one lock: a bit each */
+    CLEAT_LOCKS_ATOMIC(uint32_t) threads_max; /* of a group: the most that touched one of them */
+    CLEAT_LOCKS_ATOMIC(uint32_t) ready;       /* 1: the above is there */
+};
+
+/* What one thread did with one lock at one call site. */
+struct trace_site
+{
+    uint64_t key;       /* 0: free */
+    uint64_t return_to; /* where the caller goes on */
+    uint32_t lock;      /* index */
+    uint32_t how;
+    uint64_t acquisitions;
+    uint64_t shared;    /* of these: another thread had touched the lock by then */
+    uint64_t contended; /* of these: had to wait */
+    uint64_t failed;    /* asked for in vain: a try, or a time-out */
+    uint64_t wait_ns;
+    uint64_t wait_max_ns;
+    uint64_t holds; /* that were timed */
+    uint64_t hold_ns;
+    uint64_t hold_max_ns;
+    uint64_t untold_acquisitions; /* not yet part of a stack's weight */
+    uint64_t untold_contended;
+    uint64_t untold_wait_ns;
+};
+
+/* What a stack stands for. */
+enum trace_stack_what
+{
+    trace_cpu = 1, /* count: samples of CPU time */
+    trace_taken    /* count: acquisitions; contended and wait_ns: of them */
+};
+
+/* A call stack in trace_thread::words: this, then `depth` return addresses, the innermost first.
+ * That of a CPU sample begins with where it was. */
+struct trace_stack
+{
+    uint64_t hash;
+    uint32_t size; /* in words, with the frames; 0: the end of the list */
+    uint16_t depth;
+    uint8_t what;
+    uint8_t truncated;
+    uint32_t lock; /* index; of those taken */
+    uint32_t how;
+    uint64_t count;
+    uint64_t contended;
+    uint64_t wait_ns;
+};
+
+enum trace_thread_state
+{
+    trace_unused = 0,
+    trace_running,
+    trace_idle /* its thread has ended */
+};
+
+struct trace_thread
+{
+    CLEAT_LOCKS_ATOMIC(uint32_t) state; /* enum trace_thread_state */
+    uint32_t threads;                   /* that have used this block, one after the other */
+    int32_t tid;                        /* of the last one, and its name */
+    uint32_t sites;
+    char name[16];
+    uint64_t ended_lived_ns; /* of those that have ended: how long they lived, and their CPU time */
+    uint64_t ended_cpu_ns;
+    uint64_t began_ns;    /* of the one that runs */
+    uint64_t seen_ns;     /* when it was last heard of */
+    uint64_t cpu_ns;      /* its CPU time then */
+    uint64_t samples;     /* of CPU time */
+    uint64_t samples_own; /* of these: in the recorder itself */
+    uint64_t sites_lost;  /* acquisitions without room for their site */
+    uint64_t stacks_lost; /* stacks without room */
+    uint64_t nested;      /* acquisitions by a signal handler inside the recorder: not counted */
+    uint32_t words_used;
+    uint32_t reserved;
+    struct trace_site site[trace_sites_max];
+    uint32_t index[trace_index_max]; /* of the stack's first word + 1; by its hash */
+    uint64_t words[trace_words_max];
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

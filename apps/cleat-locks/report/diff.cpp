@@ -1,0 +1,114 @@
+#include "report/diff.hpp"
+#include "report/quantities.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cleat::locks {
+namespace {
+
+// Two values of one thing, before and after.
+struct change
+{
+    std::string name;
+    double before = 0;
+    double after = 0;
+    [[nodiscard]] double size() const { return std::abs(after - before); }
+};
+
+using by_name = std::map<std::string, std::pair<double, double>>;
+
+std::vector<change> sorted(by_name const& values)
+{
+    std::vector<change> made;
+    for (auto const& [name, both] : values)
+        made.push_back({name, both.first, both.second});
+    std::ranges::stable_sort(made, std::greater{}, &change::size);
+    return made;
+}
+
+// An address differs from run to run; where a lock was made does not.
+std::string lasting_name(lock const& l)
+{
+    std::size_t const comma = l.name.find(", made in ");
+    std::string const name =
+        l.name.starts_with("0x") && comma != std::string::npos ? l.name.substr(comma + 2) : l.name;
+    return fmt::format("{} {}", word_of(l.kind), name.starts_with("0x") ? "on the heap" : name);
+}
+
+void add_locks(by_name& to, profile const& of, double std::pair<double, double>::*side)
+{
+    for (lock const& each : of.locks)
+        if (each.is_lock()) {
+            weights one;
+            one.blocked_ns = each.wait_ns;
+            to[lasting_name(each)].*side += of.blocked_percent(one);
+        }
+}
+
+// A function's own share: of the stacks in which it is innermost.
+template <class Share>
+void add_functions(
+    by_name& to, profile const& of, double std::pair<double, double>::*side, Share share)
+{
+    for (stack const& each : of.stacks)
+        to[short_name(of.functions[each.functions.front()])].*side += share(of, each.counts);
+}
+
+void put(std::string& text, std::string_view title, by_name const& values, std::size_t most)
+{
+    auto const to = std::back_inserter(text);
+    fmt::format_to(to, "\n{}\n{:>9} {:>9} {:>9}\n", title, "before", "after", "change");
+    std::vector<change> rows = sorted(values);
+    std::erase_if(rows, [](change const& c) { return c.size() < 0.05; });
+    if (rows.empty())
+        fmt::format_to(to, "{:>29}  nothing changed by a twentieth of a percent\n", "");
+    for (change const& each : std::span{rows}.first(std::min(rows.size(), most)))
+        fmt::format_to(
+            to, "{:>7.1f} % {:>7.1f} % {:>+7.1f} %  {}\n", each.before, each.after,
+            each.after - each.before, each.name);
+}
+
+} // namespace
+
+std::string diff_text(profile const& before, profile const& after, std::size_t most)
+{
+    using sides = std::pair<double, double>;
+    by_name totals;
+    totals["blocked on locks, of the threads' time"] = {
+        before.blocked_percent(before.total), after.blocked_percent(after.total)};
+    totals["CPU inside lock functions"] = {
+        before.lock_cpu_percent(before.total), after.lock_cpu_percent(after.total)};
+    totals["CPU on reference counts"] = {
+        before.reference_cpu_percent(before.total), after.reference_cpu_percent(after.total)};
+    by_name locks;
+    add_locks(locks, before, &sides::first);
+    add_locks(locks, after, &sides::second);
+    auto const cpu = [](profile const& of, weights const& w) {
+        return of.total.cpu > 0
+                   ? 100.0 * static_cast<double>(w.cpu) / static_cast<double>(of.total.cpu)
+                   : 0.0;
+    };
+    by_name functions;
+    add_functions(functions, before, &sides::first, cpu);
+    add_functions(functions, after, &sides::second, cpu);
+
+    std::string text = fmt::format(
+        "before: {}after:  {}", before.processes.front().command + "\n",
+        after.processes.front().command + "\n");
+    put(text, "In all", totals, most);
+    put(text, "Locks: share of the threads' time blocked", locks, most);
+    put(text, "Functions: share of CPU samples, their own", functions, most);
+    return text;
+}
+
+} // namespace cleat::locks

@@ -1,0 +1,39 @@
+// folded: call stacks as other tools read them.
+
+#pragma once
+
+#include "report/profile.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cleat::locks {
+
+/// measure is one of the things that are counted; they are never added up.
+enum class measure : std::uint8_t
+{
+    blocked, ///< Microseconds blocked on locks.
+    waiting, ///< Microseconds waiting for conditions, semaphores and once.
+    acquisitions,
+    contended,
+    cpu,          ///< Samples of CPU time.
+    lock_cpu,     ///< Samples inside lock functions.
+    reference_cpu ///< Samples on reference counts.
+};
+
+/// measure_named reads "blocked", "lock-cpu" and so on.
+[[nodiscard]] std::optional<measure> measure_named(std::string_view name);
+[[nodiscard]] std::string_view name_of(measure what) noexcept;
+[[nodiscard]] std::uint64_t value_of(weights const& of, measure what) noexcept;
+
+/// folded_text is a line for each stack that has any: "main;serve;lock 123", the outermost function
+/// first, as flame graph programs read it.
+[[nodiscard]] std::string folded_text(profile const& of, measure what);
+
+/// pprof_bytes is all measures in the format of pprof: gzip over its protocol buffer,
+/// profile.proto.
+[[nodiscard]] std::string pprof_bytes(profile const& of);
+
+} // namespace cleat::locks

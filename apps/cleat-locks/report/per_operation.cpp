@@ -1,0 +1,112 @@
+#include "report/per_operation.hpp"
+#include "report/quantities.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <iterator>
+#include <span>
+#include <tuple>
+
+namespace cleat::locks {
+namespace {
+
+constexpr std::array cores_shown{1, 2, 4, 8, 16, 32, 64, 128};
+constexpr std::size_t bar_width = 40;
+
+lock_price price_of(lock const& l, double operations, double cpu_ns)
+{
+    lock_price made;
+    made.of = &l;
+    made.acquisitions = static_cast<double>(l.acquisitions()) / operations;
+    made.shared = static_cast<double>(l.shared) / operations;
+    made.contended = static_cast<double>(l.contended) / operations;
+    made.wait_ns = static_cast<double>(l.wait_ns) / operations;
+    made.held_ns =
+        static_cast<double>(l.exclusive.acquisitions) / operations * l.exclusive.mean_hold_ns();
+    // A lock of one thread, or a group of such, keeps nobody out.
+    if (l.threads > 1 && !l.group && made.held_ns > 0) {
+        made.operations_per_second_max = 1e9 / made.held_ns;
+        made.cores_max = cpu_ns / made.held_ns;
+    }
+    return made;
+}
+
+std::string rate_text(double rate)
+{
+    return rate > 0 ? count_text(static_cast<std::uint64_t>(rate)) + "/s" : "";
+}
+
+} // namespace
+
+operation_prices per_operation(profile const& of, std::uint64_t operations)
+{
+    operation_prices made;
+    made.operations = operations;
+    double const count = static_cast<double>(operations);
+    made.cpu_ns = static_cast<double>(of.cpu_ns) / count;
+    for (lock const& each : of.locks) {
+        if (!each.is_lock())
+            continue;
+        made.locks.push_back(price_of(each, count, made.cpu_ns));
+        made.acquisitions += made.locks.back().acquisitions;
+        made.shared += made.locks.back().shared;
+        made.wait_ns += made.locks.back().wait_ns;
+    }
+    std::ranges::stable_sort(made.locks, std::greater{}, [](lock_price const& p) {
+        return std::tuple{p.cores_max > 0 ? p.held_ns : 0.0, p.shared, p.acquisitions};
+    });
+    return made;
+}
+
+double throughput(operation_prices const& of, double cores)
+{
+    double most = of.cpu_ns > 0 ? cores * 1e9 / of.cpu_ns : 0;
+    for (lock_price const& each : of.locks)
+        if (each.operations_per_second_max > 0)
+            most = std::min(most, each.operations_per_second_max);
+    return most;
+}
+
+std::string per_operation_text(operation_prices const& of, std::size_t most)
+{
+    std::string text;
+    auto const to = std::back_inserter(text);
+    fmt::format_to(
+        to,
+        "{} operations; for each: CPU {}, {:.1f} acquisitions, {:.2f} of them of locks that "
+        "threads share, blocked {}\n\n"
+        "{:>9} {:>9} {:>9} {:>10} {:>10} {:>12} {:>9}\n",
+        of.operations, time_text(of.cpu_ns), of.acquisitions, of.shared, time_text(of.wait_ns),
+        "acquired", "shared", "contended", "blocked", "held", "saturates at", "cores");
+    for (lock_price const& each : std::span{of.locks}.first(std::min(of.locks.size(), most)))
+        fmt::format_to(
+            to, "{:>9.2f} {:>9.2f} {:>9.3f} {:>10} {:>10} {:>12} {:>9}  {} {}\n", each.acquisitions,
+            each.shared, each.contended, time_text(each.wait_ns), time_text(each.held_ns),
+            rate_text(each.operations_per_second_max),
+            each.cores_max > 0 ? fmt::format("{:.1f}", each.cores_max) : "", word_of(each.of->kind),
+            each.of->name);
+    if (of.locks.size() > most)
+        fmt::format_to(to, "          and {} more\n", of.locks.size() - most);
+
+    fmt::format_to(to, "\nOperations a second that these locks let through at most\n");
+    double const top = throughput(of, cores_shown.back());
+    for (int const cores : cores_shown) {
+        double const rate = throughput(of, cores);
+        auto const width =
+            top > 0 ? static_cast<std::size_t>(bar_width * std::min(1.0, rate / top) + 0.5) : 0;
+        fmt::format_to(
+            to, "{:>4} cores {:>10}  {}\n", cores, rate_text(rate), std::string(width, '#'));
+    }
+    fmt::format_to(
+        to,
+        "\nAssumed: an operation costs each core the CPU time that it cost here, and a lock is "
+        "held "
+        "as long\nas here. More cores make both longer (a lock's cache line travels), so these are "
+        "upper bounds.\nReaders of a read-write lock do not count as holding it.\n");
+    return text;
+}
+
+} // namespace cleat::locks

@@ -1,0 +1,51 @@
+// per_operation: what each operation of a program costs in locks, and how many cores it could use.
+//
+// The utilisation law: a lock that is held for S of each operation lets at most 1/S operations a
+// second through, whatever the number of cores. A core does 1/C operations a second, C being the
+// CPU time of one. So that lock alone is saturated by C/S cores.
+
+#pragma once
+
+#include "report/profile.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cleat::locks {
+
+/// lock_price is what one operation pays at one lock.
+struct lock_price
+{
+    lock const* of = nullptr;
+    double acquisitions = 0;
+    double shared = 0;
+    double contended = 0;
+    double wait_ns = 0;
+    /// For so long others are kept out. Readers of a read-write lock keep nobody out but writers:
+    /// they are not in it.
+    double held_ns = 0;
+    double operations_per_second_max = 0; ///< 0: nothing limits them here.
+    double cores_max = 0;                 ///< Where that is reached; 0: nowhere.
+};
+
+struct operation_prices
+{
+    std::uint64_t operations = 0;
+    double cpu_ns = 0; ///< Of one operation.
+    double acquisitions = 0;
+    double shared = 0;
+    double wait_ns = 0;
+    std::vector<lock_price> locks; ///< The one that saturates first comes first.
+};
+
+/// per_operation divides a profile by the operations of its run; `operations` is not zero.
+[[nodiscard]] operation_prices per_operation(profile const& of, std::uint64_t operations);
+
+/// throughput is how many operations a second `cores` do at most, with these locks.
+[[nodiscard]] double throughput(operation_prices const& of, double cores);
+
+[[nodiscard]] std::string per_operation_text(operation_prices const& of, std::size_t most);
+
+} // namespace cleat::locks

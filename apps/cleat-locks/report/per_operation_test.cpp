@@ -1,0 +1,90 @@
+#include "report/per_operation.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace cleat::locks;
+
+namespace {
+
+// A thousand operations of 1 ms CPU; each takes one lock twice, for 10 us.
+profile thousand()
+{
+    profile made;
+    made.cpu_ns = 1'000'000'000;
+    lock held;
+    held.name = "held";
+    held.threads = 2;
+    held.shared = 1500;
+    held.exclusive = {.acquisitions = 2000, .holds = 100, .hold_ns = 1'000'000};
+    held.wait_ns = 3'000'000;
+    made.locks.push_back(held);
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("a lock lets through what its holds leave time for, and so many cores saturate it")
+{
+    profile const from = thousand();
+    operation_prices const prices = per_operation(from, 1000);
+    CHECK(prices.cpu_ns == doctest::Approx(1e6));
+    CHECK(prices.acquisitions == doctest::Approx(2));
+    CHECK(prices.shared == doctest::Approx(1.5));
+    CHECK(prices.wait_ns == doctest::Approx(3000));
+    REQUIRE(prices.locks.size() == 1);
+    CHECK(prices.locks[0].held_ns == doctest::Approx(20'000));
+    CHECK(prices.locks[0].operations_per_second_max == doctest::Approx(50'000));
+    CHECK(prices.locks[0].cores_max == doctest::Approx(50));
+    CHECK(throughput(prices, 8) == doctest::Approx(8000));
+    CHECK(throughput(prices, 64) == doctest::Approx(50'000));
+}
+
+TEST_CASE("a lock of one thread, a group of such, and readers keep nobody out")
+{
+    profile from = thousand();
+    from.locks[0].threads = 1;
+    CHECK(per_operation(from, 1000).locks[0].cores_max == 0);
+    from.locks[0].threads = 2;
+    from.locks[0].group = true;
+    CHECK(per_operation(from, 1000).locks[0].cores_max == 0);
+    from.locks[0].group = false;
+    std::swap(from.locks[0].exclusive, from.locks[0].readers);
+    operation_prices const read = per_operation(from, 1000);
+    CHECK(read.locks[0].cores_max == 0);
+    CHECK(throughput(read, 64) == doctest::Approx(64'000));
+}
+
+TEST_CASE("what waits for work is no lock, and saturates nothing")
+{
+    profile from = thousand();
+    from.locks[0].kind = trace_condition;
+    CHECK(per_operation(from, 1000).locks.empty());
+}
+
+TEST_CASE("the lock that saturates first comes first")
+{
+    profile from = thousand();
+    lock worse = from.locks[0];
+    worse.name = "worse";
+    worse.exclusive.hold_ns *= 3;
+    worse.shared = 0;
+    from.locks.push_back(worse);
+    CHECK(per_operation(from, 1000).locks[0].of->name == "worse");
+}
+
+TEST_CASE("the text says what was assumed, and how far a core more helps")
+{
+    profile const from = thousand();
+    std::string const text = per_operation_text(per_operation(from, 1000), 5);
+    CHECK(text.find("Assumed:") != std::string::npos);
+    CHECK(text.find("  64 cores    50.0k/s") != std::string::npos);
+    CHECK(text.find("mutex held") != std::string::npos);
+}
+
+TEST_CASE("nothing measured is nothing promised")
+{
+    profile const empty;
+    operation_prices const prices = per_operation(empty, 1);
+    CHECK(throughput(prices, 64) == 0);
+    CHECK(per_operation_text(prices, 5).find("nan") == std::string::npos);
+}

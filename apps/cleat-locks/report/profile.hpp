@@ -1,0 +1,132 @@
+// profile: what a trace says, with names: locks, call stacks and threads.
+//
+// Three things are counted apart and never added up: time that threads were blocked on locks, CPU
+// time spent inside lock functions, and CPU time spent on reference counts.
+
+#pragma once
+
+#include "report/trace.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cleat::locks {
+
+/// weights are what a stack, or a part of the tree, stands for.
+struct weights
+{
+    std::uint64_t blocked_ns = 0; ///< Waits for mutexes, read-write locks and spin locks.
+    std::uint64_t waiting_ns = 0; ///< For conditions, semaphores and once: mostly for work.
+    std::uint64_t acquisitions = 0;
+    std::uint64_t contended = 0;
+    std::uint64_t cpu = 0;            ///< Samples of CPU time, all but the recorder's own.
+    std::uint64_t cpu_locks = 0;      ///< Of these, inside lock functions.
+    std::uint64_t cpu_references = 0; ///< Of these, on reference counts.
+
+    weights& operator+=(weights const& other) noexcept;
+};
+
+/// stack is a call stack with names.
+struct stack
+{
+    std::vector<std::uint32_t> functions; ///< Indices into profile::functions, the innermost first.
+    weights counts;
+};
+
+/// lock_use is what was done with a lock in one way.
+struct lock_use
+{
+    std::uint64_t acquisitions = 0;
+    std::uint64_t holds = 0;   ///< That were timed.
+    std::uint64_t hold_ns = 0; ///< Of those.
+    std::uint64_t hold_max_ns = 0;
+
+    [[nodiscard]] double mean_hold_ns() const noexcept
+    {
+        return holds > 0 ? static_cast<double>(hold_ns) / static_cast<double>(holds) : 0;
+    }
+};
+
+/// lock is a lock, or a group of locks that were made at one place and that one thread each
+/// touched.
+struct lock
+{
+    std::string name; ///< Of the variable, or where it was made.
+    trace_kind kind = trace_mutex;
+    bool group = false;
+    int pid = 0;
+    std::uint64_t instances = 0;
+    unsigned threads = 0;     ///< That touched it; of a group the most that touched one of them.
+    std::uint64_t shared = 0; ///< Acquisitions when more than one thread had touched it.
+    std::uint64_t contended = 0;
+    std::uint64_t failed = 0; ///< Tries, and waits that timed out.
+    std::uint64_t wait_ns = 0;
+    std::uint64_t wait_max_ns = 0;
+    lock_use exclusive;
+    lock_use readers;                  ///< Shared acquisitions of a read-write lock.
+    std::vector<std::string> taken_by; ///< The functions that take it most, the innermost first.
+
+    [[nodiscard]] std::uint64_t acquisitions() const noexcept
+    {
+        return exclusive.acquisitions + readers.acquisitions;
+    }
+    /// is_lock: who waits for it waits for another thread to let go, not for work.
+    [[nodiscard]] bool is_lock() const noexcept { return kind <= trace_spin; }
+};
+
+/// thread_share is what a thread did, or several that ran one after the other.
+struct thread_share
+{
+    std::string name; ///< Of the last one, as its number is.
+    int pid = 0;
+    int tid = 0;
+    unsigned threads = 1;
+    std::uint64_t lived_ns = 0;
+    std::uint64_t cpu_ns = 0;
+    weights counts;
+};
+
+/// process_note is a process and what is missing of it.
+struct process_note
+{
+    std::string command;
+    int pid = 0;
+    bool ended = false;
+    std::uint64_t lived_ns = 0;
+    std::size_t threads = 0;
+    std::uint64_t lost = 0; ///< Acquisitions, stacks and threads that found no room.
+};
+
+struct profile
+{
+    std::vector<process_note> processes;
+    std::vector<std::string> functions;
+    std::vector<stack> stacks;
+    std::vector<lock> locks; ///< By blocked time, then by shared acquisitions, then by all.
+    std::vector<thread_share> threads;
+    weights total;
+    std::uint64_t thread_ns = 0; ///< The threads' lifetimes, added up.
+    std::uint64_t cpu_ns = 0;    ///< The kernel's account of their CPU time.
+    std::uint64_t samples_own = 0;
+    unsigned cpu_hz = 0;
+
+    // The three columns, of all that is here, in percent.
+    [[nodiscard]] double blocked_percent(weights const& of) const noexcept;
+    [[nodiscard]] double lock_cpu_percent(weights const& of) const noexcept;
+    [[nodiscard]] double reference_cpu_percent(weights const& of) const noexcept;
+};
+
+/// profile_of names what was traced; with `pid`, of that process alone. Throws std::runtime_error.
+[[nodiscard]] profile profile_of(
+    std::vector<traced_process> const& traced, std::optional<int> pid = std::nullopt);
+
+/// is_lock_function and is_reference_count say what a function is by its name alone.
+[[nodiscard]] bool is_lock_function(std::string_view name);
+[[nodiscard]] bool is_reference_count(std::string_view name);
+
+/// word_of names a kind of lock.
+[[nodiscard]] std::string_view word_of(trace_kind kind) noexcept;
+
+} // namespace cleat::locks

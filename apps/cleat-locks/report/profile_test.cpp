@@ -1,0 +1,113 @@
+#include "report/profile.hpp"
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+using namespace cleat::locks;
+
+namespace {
+
+trace_lock entry(std::uint64_t address, std::uint64_t made_at, bool group, std::uint64_t instances)
+{
+    trace_lock made{};
+    made.address = address;
+    made.made_at = made_at;
+    made.kind = trace_mutex;
+    made.flags = group ? trace_group : 0;
+    made.instances = instances;
+    made.threads = group ? 0 : 3;
+    made.threads_max = group ? 2 : 0;
+    made.ready = 1;
+    return made;
+}
+
+trace_site taken(std::uint32_t lock, std::uint64_t times)
+{
+    trace_site made{};
+    made.key = 1;
+    made.return_to = 0x1000;
+    made.lock = lock;
+    made.how = trace_exclusive;
+    made.acquisitions = made.untold_acquisitions = times;
+    return made;
+}
+
+// A group, and a lock of it that a second thread has touched.
+traced_process told_apart(std::uint64_t instances)
+{
+    traced_process made;
+    made.pid = 7;
+    made.locks = {entry(0x5000, 0x2000, true, instances), entry(0x5000, 0x2000, false, 1)};
+    traced_thread thread;
+    thread.sites = {taken(0, 10), taken(1, 4)};
+    made.threads.push_back(thread);
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("a group of one lock is that lock, also after a second thread touched it")
+{
+    profile const found = profile_of({told_apart(1)});
+    REQUIRE(found.locks.size() == 1);
+    CHECK(found.locks[0].acquisitions() == 14);
+    CHECK_FALSE(found.locks[0].group);
+    CHECK(found.locks[0].threads == 2);
+    CHECK(found.locks[0].name == "0x5000, made in 0x2000");
+}
+
+TEST_CASE("a group of many keeps what was counted before one of them was told apart")
+{
+    profile const found = profile_of({told_apart(2)});
+    REQUIRE(found.locks.size() == 2);
+    CHECK(found.locks[0].acquisitions() == 10);
+    CHECK(found.locks[0].group);
+    CHECK(found.locks[0].name == "made in 0x2000");
+    CHECK(found.locks[1].acquisitions() == 4);
+}
+
+TEST_CASE("acquisitions without a stack are told by the one address that is known")
+{
+    profile const found = profile_of({told_apart(1)});
+    CHECK(found.total.acquisitions == 14);
+    REQUIRE(found.stacks.size() == 1);
+    CHECK(found.functions[found.stacks[0].functions[0]] == "pthread_mutex_lock");
+    CHECK(found.functions[found.stacks[0].functions[1]] == "0x1000");
+}
+
+TEST_CASE("a process that is not there is an error with its number")
+{
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(profile_of({told_apart(1)}, 8)), "process 8 has left no trace here",
+        std::runtime_error);
+}
+
+TEST_CASE("shares of nothing are nothing")
+{
+    profile const empty;
+    CHECK(empty.blocked_percent({.blocked_ns = 5}) == 0);
+    CHECK(empty.lock_cpu_percent({.cpu_locks = 5}) == 0);
+}
+
+TEST_CASE("lock functions are known by name, in libc's spellings too")
+{
+    for (char const* const name :
+         {"pthread_mutex_lock", "___pthread_rwlock_unlock", "__lll_lock_wait", "pthread_spin_lock",
+          "CRYPTO_THREAD_write_lock", "std::mutex::lock()"})
+        CHECK_MESSAGE(is_lock_function(name), name);
+    for (char const* const name :
+         {"main", "my_pthread_mutex_lock", "pthread_create", "pthread_cond_wait", "", "____"})
+        CHECK_MESSAGE(!is_lock_function(name), name);
+}
+
+TEST_CASE("reference counts are known by name")
+{
+    for (char const* const name :
+         {"EVP_PKEY_up_ref", "X509_free", "SSL_SESSION_up_ref", "CRYPTO_refcount_inc",
+          "std::_Sp_counted_base<(__gnu_cxx::_Lock_policy)2>::_M_release()", "SSL_free(ssl_st*)",
+          "boost::asio::intrusive_ptr_add_ref(x*)"})
+        CHECK_MESSAGE(is_reference_count(name), name);
+    for (char const* const name : {"free", "cfree", "EVP_DigestUpdate", "main", "buffer_free"})
+        CHECK_MESSAGE(!is_reference_count(name), name);
+}

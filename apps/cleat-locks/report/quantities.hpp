@@ -1,0 +1,23 @@
+// quantities: numbers as people read them.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cleat::locks {
+
+/// time_text: "1.23 s", "45.6 us", "0".
+[[nodiscard]] std::string time_text(double ns);
+
+/// count_text: "12", "3.4k", "5.6M".
+[[nodiscard]] std::string count_text(std::uint64_t count);
+
+/// percent_text is empty below a twentieth of a percent: a column of zeros hides what is none.
+[[nodiscard]] std::string percent_text(double percent);
+
+/// short_name is a C++ function without its arguments and template arguments.
+[[nodiscard]] std::string short_name(std::string_view function);
+
+} // namespace cleat::locks

@@ -1,0 +1,128 @@
+#include "report/report_json.hpp"
+
+#include <boost/json/array.hpp>
+
+#include <utility>
+
+namespace cleat::locks {
+namespace {
+
+namespace json = boost::json;
+
+json::object to_json(weights const& w)
+{
+    return {
+        {"blocked_ns", w.blocked_ns},
+        {"waiting_ns", w.waiting_ns},
+        {"acquisitions", w.acquisitions},
+        {"contended", w.contended},
+        {"cpu_samples", w.cpu},
+        {"lock_cpu_samples", w.cpu_locks},
+        {"reference_cpu_samples", w.cpu_references}};
+}
+
+json::object to_json(lock_use const& use)
+{
+    return {
+        {"acquisitions", use.acquisitions},
+        {"timed_holds", use.holds},
+        {"mean_hold_ns", use.mean_hold_ns()},
+        {"max_hold_ns", use.hold_max_ns}};
+}
+
+json::object to_json(lock const& l)
+{
+    return {
+        {"name", l.name},
+        {"kind", word_of(l.kind)},
+        {"group", l.group},
+        {"pid", l.pid},
+        {"instances", l.instances},
+        {"threads", l.threads},
+        {"acquisitions", l.acquisitions()},
+        {"shared_acquisitions", l.shared},
+        {"contended", l.contended},
+        {"failed", l.failed},
+        {"wait_ns", l.wait_ns},
+        {"max_wait_ns", l.wait_max_ns},
+        {"exclusive", to_json(l.exclusive)},
+        {"readers", to_json(l.readers)},
+        {"taken_by", json::array(l.taken_by.begin(), l.taken_by.end())}};
+}
+
+} // namespace
+
+json::object to_json(profile const& of)
+{
+    json::array processes;
+    for (process_note const& each : of.processes)
+        processes.push_back(json::object{
+            {"command", each.command},
+            {"pid", each.pid},
+            {"ended", each.ended},
+            {"lived_ns", each.lived_ns},
+            {"threads", each.threads},
+            {"lost", each.lost}});
+    json::array locks;
+    for (lock const& each : of.locks)
+        locks.push_back(to_json(each));
+    json::array stacks;
+    for (stack const& each : of.stacks) {
+        json::object one = to_json(each.counts);
+        one["functions"] = json::array(each.functions.begin(), each.functions.end());
+        stacks.push_back(std::move(one));
+    }
+    json::array threads;
+    for (thread_share const& each : of.threads) {
+        json::object one = to_json(each.counts);
+        one["name"] = each.name;
+        one["pid"] = each.pid;
+        one["tid"] = each.tid;
+        one["threads"] = each.threads;
+        one["lived_ns"] = each.lived_ns;
+        one["cpu_ns"] = each.cpu_ns;
+        threads.push_back(std::move(one));
+    }
+    return {
+        {"cleat_locks", 1},
+        {"processes", std::move(processes)},
+        {"thread_ns", of.thread_ns},
+        {"cpu_ns", of.cpu_ns},
+        {"cpu_hz", of.cpu_hz},
+        {"recorder_cpu_samples", of.samples_own},
+        {"total", to_json(of.total)},
+        {"blocked_percent", of.blocked_percent(of.total)},
+        {"lock_cpu_percent", of.lock_cpu_percent(of.total)},
+        {"reference_cpu_percent", of.reference_cpu_percent(of.total)},
+        {"functions", json::array(of.functions.begin(), of.functions.end())},
+        {"locks", std::move(locks)},
+        {"stacks", std::move(stacks)},
+        {"threads", std::move(threads)}};
+}
+
+json::object to_json(operation_prices const& of)
+{
+    json::array locks;
+    for (lock_price const& each : of.locks)
+        locks.push_back(json::object{
+            {"name", each.of->name},
+            {"kind", word_of(each.of->kind)},
+            {"threads", each.of->threads},
+            {"acquisitions", each.acquisitions},
+            {"shared_acquisitions", each.shared},
+            {"contended", each.contended},
+            {"wait_ns", each.wait_ns},
+            {"held_ns", each.held_ns},
+            {"operations_per_second_max", each.operations_per_second_max},
+            {"cores_max", each.cores_max}});
+    return {
+        {"cleat_locks", 1},
+        {"operations", of.operations},
+        {"cpu_ns", of.cpu_ns},
+        {"acquisitions", of.acquisitions},
+        {"shared_acquisitions", of.shared},
+        {"wait_ns", of.wait_ns},
+        {"locks", std::move(locks)}};
+}
+
+} // namespace cleat::locks

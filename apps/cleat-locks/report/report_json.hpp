@@ -1,0 +1,17 @@
+// report_json: a profile for programs. docs/reference/locks.md names every key.
+
+#pragma once
+
+#include "report/per_operation.hpp"
+#include "report/profile.hpp"
+
+#include <boost/json/object.hpp>
+
+namespace cleat::locks {
+
+/// to_json is everything that the report shows, and all stacks.
+[[nodiscard]] boost::json::object to_json(profile const& of);
+
+[[nodiscard]] boost::json::object to_json(operation_prices const& of);
+
+} // namespace cleat::locks

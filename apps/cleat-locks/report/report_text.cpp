@@ -1,0 +1,262 @@
+#include "report/quantities.hpp"
+#include "report/report_text.hpp"
+#include "report/tree.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace cleat::locks {
+namespace {
+
+using out = std::back_insert_iterator<std::string>;
+
+constexpr double shown_percent = 0.5; // Of a column: less is not worth a line of the tree.
+constexpr std::size_t depth_max = 14;
+
+std::string command_of(process_note const& process)
+{
+    constexpr std::size_t length_max = 76;
+    return process.command.size() <= length_max ? process.command
+                                                : process.command.substr(0, length_max - 3) + "...";
+}
+
+void put_shares(out to, profile const& of)
+{
+    fmt::format_to(
+        to,
+        "\n{:6.2f} %  of the threads' time was spent blocked on locks ({} of {})\n"
+        "{:6.2f} %  of CPU time was spent inside lock functions\n"
+        "{:6.2f} %  of CPU time was spent on reference counts\n",
+        of.blocked_percent(of.total), time_text(static_cast<double>(of.total.blocked_ns)),
+        time_text(static_cast<double>(of.thread_ns)), of.lock_cpu_percent(of.total),
+        of.reference_cpu_percent(of.total));
+    if (of.cpu_hz == 0)
+        fmt::format_to(
+            to, "CPU time was not sampled: the last two are unknown (run without --no-cpu)\n");
+    else if (of.total.cpu < 100)
+        fmt::format_to(
+            to, "CPU shares are rough: {} samples, and a hundred are few\n", of.total.cpu);
+}
+
+std::string threads_of(lock const& l)
+{
+    return l.threads >= 64 ? "64+" : fmt::format("{}", l.threads);
+}
+
+void put_lock(out to, profile const& of, lock const& l)
+{
+    weights blocked;
+    blocked.blocked_ns = l.is_lock() ? l.wait_ns : 0;
+    fmt::format_to(
+        to, "{:>6} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8} {:>9} {:>9}  {} {}",
+        percent_text(of.blocked_percent(blocked)), time_text(static_cast<double>(l.wait_ns)),
+        time_text(static_cast<double>(l.wait_max_ns)), threads_of(l), count_text(l.acquisitions()),
+        count_text(l.shared), count_text(l.contended), time_text(l.exclusive.mean_hold_ns()),
+        time_text(static_cast<double>(l.exclusive.hold_max_ns)), word_of(l.kind), l.name);
+    if (l.group)
+        fmt::format_to(to, " ({} of them)", count_text(l.instances));
+    if (of.processes.size() > 1)
+        fmt::format_to(to, " [{}]", l.pid);
+    fmt::format_to(to, "\n");
+    if (l.readers.acquisitions > 0)
+        fmt::format_to(
+            to, "{:>87}  of these {} for reading, held {} on average\n", "",
+            count_text(l.readers.acquisitions), time_text(l.readers.mean_hold_ns()));
+    if (!l.taken_by.empty()) {
+        std::vector<std::string> names;
+        for (std::string const& each : l.taken_by)
+            names.push_back(short_name(each));
+        fmt::format_to(to, "{:>87}  taken in {}\n", "", fmt::join(names, " < "));
+    }
+}
+
+void put_locks(out to, profile const& of, std::size_t most, bool locks)
+{
+    std::vector<lock const*> rows;
+    for (lock const& each : of.locks)
+        if (each.is_lock() == locks && (locks || each.wait_ns > 0))
+            rows.push_back(&each);
+    if (rows.empty())
+        return;
+    fmt::format_to(
+        to,
+        "\n{}\n"
+        "{:>6} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8} {:>9} {:>9}\n",
+        locks ? "Locks. Blocked: share of the threads' time, in all, and the longest"
+              : "Conditions, semaphores, once: who waits here waits for work, as a rule",
+        "%", locks ? "blocked" : "waited", "longest", "threads", "acquired", "shared", "waited",
+        "held", "longest");
+    for (lock const* each : std::span{rows}.first(std::min(rows.size(), most)))
+        put_lock(to, of, *each);
+    if (rows.size() > most)
+        fmt::format_to(to, "        and {} more (--top {})\n", rows.size() - most, rows.size());
+}
+
+std::string columns(profile const& of, weights const& w)
+{
+    return fmt::format(
+        "{:>8} {:>8} {:>8}", percent_text(of.blocked_percent(w)),
+        percent_text(of.lock_cpu_percent(w)), percent_text(of.reference_cpu_percent(w)));
+}
+
+bool in_a_column(profile const& of, weights const& w)
+{
+    return std::max({of.blocked_percent(w), of.lock_cpu_percent(w), of.reference_cpu_percent(w)}) >=
+           shown_percent;
+}
+
+void put_stacks(out to, profile const& of, std::size_t most)
+{
+    std::vector<stack const*> rows;
+    for (stack const& each : of.stacks)
+        if (in_a_column(of, each.counts))
+            rows.push_back(&each);
+    auto const weight = [&](stack const* s) {
+        return std::max(
+            {of.blocked_percent(s->counts), of.lock_cpu_percent(s->counts),
+             of.reference_cpu_percent(s->counts)});
+    };
+    std::ranges::stable_sort(rows, std::greater{}, weight);
+    fmt::format_to(
+        to, "\nCall stacks, the innermost function first\n{:>8} {:>8} {:>8}\n", "blocked",
+        "lock CPU", "ref. CPU");
+    if (rows.empty())
+        fmt::format_to(to, "{:>26}  none comes to {} % of a column\n", "", shown_percent);
+    for (stack const* each : std::span{rows}.first(std::min(rows.size(), most))) {
+        bool first = true;
+        std::size_t const depth = std::min(each->functions.size(), depth_max);
+        for (std::uint32_t const function : std::span{each->functions}.first(depth)) {
+            fmt::format_to(
+                to, "{:>26}  {}{}\n", first ? columns(of, each->counts) : "", first ? "" : "  ",
+                short_name(of.functions[function]));
+            first = false;
+        }
+        if (each->functions.size() > depth)
+            fmt::format_to(to, "{:>26}    ... {} more\n", "", each->functions.size() - depth);
+    }
+}
+
+void put_level(
+    out to, profile const& of, std::vector<tree_node> const& level, std::size_t depth,
+    std::size_t most)
+{
+    if (depth >= depth_max)
+        return;
+    for (tree_node const& each : std::span{level}.first(std::min(level.size(), most))) {
+        // A chain without branches stays where it is: only branches cost room.
+        fmt::format_to(
+            to, "{}  {:{}}{}\n", columns(of, each.counts), "", 2 * depth,
+            short_name(of.functions[each.function]));
+        put_level(to, of, each.children, depth + 1, most);
+    }
+}
+
+void put_tree(out to, profile const& of, std::size_t most)
+{
+    std::vector<tree_node> const roots = tree_of(of, direction::inverted, in_a_column);
+    if (roots.empty())
+        return;
+    fmt::format_to(
+        to, "\nThe inverted call tree: below each function who called it\n{:>8} {:>8} {:>8}\n",
+        "blocked", "lock CPU", "ref. CPU");
+    put_level(to, of, roots, 0, most);
+}
+
+void put_threads(out to, profile const& of, std::size_t most)
+{
+    fmt::format_to(
+        to, "\nThreads\n{:>8} {:>9} {:>9} {:>9} {:>8}  {}\n", "blocked", "blocked", "CPU", "lived",
+        "acquired", "thread");
+    for (thread_share const& each :
+         std::span{of.threads}.first(std::min(of.threads.size(), most))) {
+        double const blocked = each.lived_ns > 0
+                                   ? 100.0 * static_cast<double>(each.counts.blocked_ns) /
+                                         static_cast<double>(each.lived_ns)
+                                   : 0;
+        fmt::format_to(
+            to, "{:>6} % {:>9} {:>9} {:>9} {:>8}  {} ({})\n", fmt::format("{:.1f}", blocked),
+            time_text(static_cast<double>(each.counts.blocked_ns)),
+            time_text(static_cast<double>(each.cpu_ns)),
+            time_text(static_cast<double>(each.lived_ns)), count_text(each.counts.acquisitions),
+            each.name,
+            each.threads == 1 ? fmt::format("{}", each.tid)
+                              : fmt::format("{} threads, one after the other", each.threads));
+    }
+    if (of.threads.size() > most)
+        fmt::format_to(to, "         and {} more\n", of.threads.size() - most);
+}
+
+void put_unseen(out to, profile const& of)
+{
+    fmt::format_to(
+        to, "\nNot seen: locks inside libc (malloc, stdio), futexes that a program uses by itself, "
+            "spinning\non an atomic, and programs that are linked statically. "
+            "An acquisition is shared when, by then,\nmore than one thread had touched the lock; "
+            "held is a sample of exclusive holds.\n");
+    for (process_note const& each : of.processes)
+        if (each.lost > 0)
+            fmt::format_to(
+                to,
+                "Process {}: {} acquisitions, stacks or threads found no room and are not in "
+                "it.\n",
+                each.pid, each.lost);
+}
+
+} // namespace
+
+namespace {
+
+// How a process ended, where that is not by itself. After an exec it has its number still.
+std::string_view end_of(profile const& of, process_note const& process)
+{
+    if (process.ended)
+        return "";
+    std::size_t const index = static_cast<std::size_t>(&process - of.processes.data());
+    for (process_note const& each : std::span{of.processes}.subspan(index + 1))
+        if (each.pid == process.pid)
+            return ", then ran another program";
+    return ", did not end by itself";
+}
+
+} // namespace
+
+std::string what_was_run(profile const& of)
+{
+    std::string text;
+    for (process_note const& each : of.processes)
+        fmt::format_to(
+            std::back_inserter(text), "{}\n  process {}, {} threads, {}{}\n", command_of(each),
+            each.pid, each.threads, time_text(static_cast<double>(each.lived_ns)),
+            end_of(of, each));
+    std::uint64_t const samples = of.total.cpu + of.samples_own;
+    fmt::format_to(std::back_inserter(text), "  CPU {}", time_text(static_cast<double>(of.cpu_ns)));
+    if (of.cpu_hz > 0)
+        fmt::format_to(
+            std::back_inserter(text), ", {} samples; the recorder's own {:.1f} %", samples,
+            samples > 0 ? 100.0 * static_cast<double>(of.samples_own) / static_cast<double>(samples)
+                        : 0.0);
+    return text + "\n";
+}
+
+std::string report_text(profile const& of, std::size_t most)
+{
+    std::string text = what_was_run(of);
+    out const to = std::back_inserter(text);
+    put_shares(to, of);
+    put_locks(to, of, most, true);
+    put_locks(to, of, most, false);
+    put_stacks(to, of, most);
+    put_tree(to, of, most);
+    put_threads(to, of, most);
+    put_unseen(to, of);
+    return text;
+}
+
+} // namespace cleat::locks

@@ -1,0 +1,19 @@
+// report_text: a profile for people.
+
+#pragma once
+
+#include "report/profile.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace cleat::locks {
+
+/// report_text is the whole report: what ran, three shares, locks, call stacks, the inverted tree,
+/// threads, and what cannot be seen. At most `most` rows of each.
+[[nodiscard]] std::string report_text(profile const& of, std::size_t most);
+
+/// what_was_run is its first lines.
+[[nodiscard]] std::string what_was_run(profile const& of);
+
+} // namespace cleat::locks

@@ -1,0 +1,226 @@
+#include "report/run.hpp"
+#include "report/trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace cleat::locks {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string message_of(int error)
+{
+    return std::generic_category().message(error);
+}
+
+// The recorder lies beside this program: where it was installed to, or in ../lib of a build.
+fs::path recorder()
+{
+    fs::path const here = fs::read_symlink("/proc/self/exe").parent_path();
+    for (std::string_view const folder : {CLEAT_LOCKS_FROM_BIN, "../lib/cleat"}) {
+        fs::path const found = fs::weakly_canonical(here / folder / "libcleat-locks.so");
+        if (fs::exists(found))
+            return found;
+    }
+    throw std::runtime_error{fmt::format(
+        "libcleat-locks.so is not there: it belongs into {}",
+        fs::weakly_canonical(here / CLEAT_LOCKS_FROM_BIN).string())};
+}
+
+// found_in_path is the file that a shell would run.
+std::optional<fs::path> found_in_path(std::string const& name)
+{
+    auto const runs = [](fs::path const& p) { return ::access(p.c_str(), X_OK) == 0; };
+    if (name.find('/') != std::string::npos)
+        return runs(name) ? std::optional{fs::path{name}} : std::nullopt;
+    char const* const path = std::getenv("PATH");
+    std::string_view left = path ? path : "/usr/bin:/bin";
+    while (!left.empty()) {
+        std::size_t const colon = left.find(':');
+        fs::path const at = fs::path{left.substr(0, colon)} / name;
+        if (runs(at) && !fs::is_directory(at))
+            return at;
+        left = colon == std::string_view::npos ? std::string_view{} : left.substr(colon + 1);
+    }
+    return std::nullopt;
+}
+
+// why_nothing guesses why a program took no notice of the recorder.
+std::string why_nothing(fs::path const& program)
+{
+    struct stat about
+    {
+    };
+    if (::stat(program.c_str(), &about) == 0 && (about.st_mode & (S_ISUID | S_ISGID)) != 0)
+        return "it changes its user (set-user-ID), and the system preloads nothing into it";
+    std::ifstream from{program, std::ios::binary};
+    Elf64_Ehdr header{};
+    if (!from.read(reinterpret_cast<char*>(&header), sizeof header) ||
+        std::string_view{reinterpret_cast<char const*>(header.e_ident), SELFMAG} != ELFMAG)
+        return "no process of it was linked dynamically";
+    bool dynamic = false;
+    for (unsigned i = 0; i < header.e_phnum; ++i) {
+        Elf64_Phdr part{};
+        from.seekg(static_cast<std::streamoff>(header.e_phoff + i * sizeof part));
+        if (!from.read(reinterpret_cast<char*>(&part), sizeof part))
+            break;
+        dynamic = dynamic || part.p_type == PT_INTERP;
+    }
+    return dynamic ? "it ended before the recorder began, or its folder cannot be written"
+                   : "it is linked statically, so nothing can be preloaded into it";
+}
+
+fs::path folder_for(run_wish const& wish)
+{
+    fs::path const folder = fs::absolute(
+        wish.trace.empty() ? fs::path{fs::path{wish.command.front()}.filename().string() + ".locks"}
+                           : wish.trace);
+    std::error_code ec;
+    if (fs::exists(folder, ec))
+        throw std::runtime_error{
+            fmt::format("{} exists: remove it, or name another trace with -o", folder.string())};
+    fs::create_directories(folder, ec);
+    if (ec)
+        throw std::runtime_error{fmt::format("{}: {}", folder.string(), ec.message())};
+    return folder;
+}
+
+void set(char const* name, std::string const& value)
+{
+    if (::setenv(name, value.c_str(), 1) != 0)
+        throw std::runtime_error{fmt::format("{}: {}", name, message_of(errno))};
+}
+
+void prepare_environment(run_wish const& wish, fs::path const& folder)
+{
+    std::string preload = recorder().string();
+    if (preload.find_first_of(": ") != std::string::npos)
+        throw std::runtime_error{fmt::format(
+            "{}: the system cannot preload a file with a space or a colon in its path", preload)};
+    if (char const* const before = std::getenv("LD_PRELOAD"); before && *before != '\0')
+        preload += fmt::format(":{}", before);
+    set("LD_PRELOAD", preload);
+    set("CLEAT_LOCKS_TRACE", folder.string());
+    set("CLEAT_LOCKS_HZ", fmt::format("{}", wish.cpu_hz));
+    if (wish.every_hold)
+        set("CLEAT_LOCKS_EVERY_HOLD", "1");
+    if (wish.signal != 0)
+        set("CLEAT_LOCKS_SIGNAL", fmt::format("{}", wish.signal));
+}
+
+// house(state): a signal handler can be given nothing else.
+std::atomic<pid_t> child{0};
+
+void pass_on(int number)
+{
+    if (pid_t const to = child.load(); to > 0)
+        ::kill(to, number);
+}
+
+void handle(int number, void (*handler)(int))
+{
+    struct sigaction action
+    {
+    };
+    action.sa_handler = handler;
+    ::sigaction(number, &action, nullptr);
+}
+
+// start forks and executes, and tells whether that worked: through a pipe that exec closes.
+pid_t start(std::vector<std::string> const& command)
+{
+    int report[2];
+    if (::pipe2(report, O_CLOEXEC) != 0)
+        throw std::runtime_error{fmt::format("pipe: {}", message_of(errno))};
+    pid_t const pid = ::fork();
+    if (pid < 0)
+        throw std::runtime_error{fmt::format("fork: {}", message_of(errno))};
+    if (pid == 0) {
+        std::vector<char*> words;
+        for (std::string const& each : command)
+            words.push_back(const_cast<char*>(each.c_str()));
+        words.push_back(nullptr);
+        ::execvp(words[0], words.data());
+        int const error = errno;
+        static_cast<void>(!::write(report[1], &error, sizeof error));
+        ::_exit(127);
+    }
+    child = pid;
+    for (int const number : {SIGTERM, SIGHUP})
+        handle(number, pass_on);
+    for (int const number : {SIGINT, SIGQUIT})
+        handle(number, SIG_IGN);
+    ::close(report[1]);
+    int error = 0;
+    ssize_t const got = ::read(report[0], &error, sizeof error);
+    ::close(report[0]);
+    if (got == sizeof error) {
+        ::waitpid(pid, nullptr, 0);
+        throw std::runtime_error{fmt::format("{}: {}", command.front(), message_of(error))};
+    }
+    return pid;
+}
+
+int wait_for(pid_t pid)
+{
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    child = 0;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+} // namespace
+
+int run_traced(run_wish const& wish)
+{
+    std::optional<fs::path> const program = found_in_path(wish.command.front());
+    if (!program)
+        throw std::runtime_error{fmt::format("{}: there is no such program", wish.command.front())};
+    fs::path const folder = folder_for(wish);
+    int code = 0;
+    try {
+        prepare_environment(wish, folder);
+        code = wait_for(start(wish.command));
+    } catch (...) {
+        std::error_code ec;
+        fs::remove(folder, ec); // Only where it is empty.
+        throw;
+    }
+    bool const recorded =
+        std::ranges::any_of(fs::directory_iterator{folder}, [](fs::directory_entry const& each) {
+            return each.path().extension() == ".trace";
+        });
+    if (!recorded) {
+        std::error_code ec;
+        fs::remove(folder, ec);
+        throw std::runtime_error{fmt::format(
+            "{} ended with exit code {}, and nothing was recorded: {}", wish.command.front(), code,
+            why_nothing(*program))};
+    }
+    std::string const shown = wish.trace.empty() ? folder.filename().string() : wish.trace.string();
+    fmt::print(
+        stderr, "cleat-locks: recorded into {0}; read it with: cleat-locks report {0}\n", shown);
+    return code;
+}
+
+} // namespace cleat::locks

@@ -1,0 +1,68 @@
+#include "report/command_line.hpp"
+#include "report/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <variant>
+#include <vector>
+
+using namespace cleat::locks;
+namespace fs = std::filesystem;
+
+namespace {
+
+command parsed(std::vector<char const*> words)
+{
+    words.insert(words.begin(), "cleat-locks");
+    return parse_command_line(words);
+}
+
+} // namespace
+
+TEST_CASE("a program that is not there is said before anything is made")
+{
+    fs::path const trace = fs::temp_directory_path() / "cleat-locks-none";
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(run_traced({.command = {"no-such-program-anywhere"}, .trace = trace})),
+        "no-such-program-anywhere: there is no such program", std::runtime_error);
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(run_traced({.command = {"/no/such/program"}, .trace = trace})),
+        "/no/such/program: there is no such program", std::runtime_error);
+    CHECK_FALSE(fs::exists(trace));
+}
+
+TEST_CASE("a trace that is there is not written over")
+{
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(run_traced({.command = {"true"}, .trace = fs::temp_directory_path()})),
+        doctest::Contains("exists: remove it, or name another trace with -o"), std::runtime_error);
+}
+
+TEST_CASE("everything behind -- is the program's")
+{
+    command const found =
+        parsed({"run", "-o", "t", "--hz", "97", "--", "server", "-o", "x", "--hz"});
+    REQUIRE(std::holds_alternative<run_wish>(found));
+    run_wish const& wish = std::get<run_wish>(found);
+    CHECK(wish.trace == "t");
+    CHECK(wish.cpu_hz == 97);
+    CHECK(wish.command == std::vector<std::string>{"server", "-o", "x", "--hz"});
+}
+
+TEST_CASE("--no-cpu is no samples")
+{
+    CHECK(std::get<run_wish>(parsed({"run", "--no-cpu", "--", "server"})).cpu_hz == 0);
+}
+
+TEST_CASE("what cannot be understood ends with 2, help with 0")
+{
+    CHECK(std::get<do_print>(parsed({})).exit_code == 2);
+    CHECK(std::get<do_print>(parsed({"run"})).exit_code == 2);
+    CHECK(std::get<do_print>(parsed({"run", "--hz", "0", "--", "x"})).exit_code == 2);
+    CHECK(std::get<do_print>(parsed({"folded", "t", "--what", "luck"})).exit_code == 2);
+    CHECK(std::get<do_print>(parsed({"per-operation", "t"})).exit_code == 2);
+    CHECK(std::get<do_print>(parsed({"--help"})).exit_code == 0);
+    CHECK(std::get<do_print>(parsed({"--version"})).text.starts_with("cleat-locks "));
+}

@@ -1,0 +1,245 @@
+#include "report/symbols.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include <cxxabi.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+namespace cleat::locks {
+namespace {
+
+// Where to look for debugging information that is kept apart: where distributions put it.
+char* debug_path =
+    nullptr; // NOLINT: the interface wants a pointer to a pointer; null: its default.
+
+Dwfl_Callbacks const callbacks{
+    .find_elf = dwfl_linux_proc_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = nullptr,
+    .debuginfo_path = &debug_path};
+
+std::string readable(char const* name)
+{
+    if (name == nullptr)
+        return {};
+    // What has another beginning is C's, and would be taken for a type: "m" is unsigned long.
+    if (!std::string_view{name}.starts_with("_Z"))
+        return name;
+    int status = 0;
+    std::unique_ptr<char, decltype(&std::free)> const made{
+        abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free};
+    return status == 0 && made ? made.get() : name;
+}
+
+std::string last_part(std::string_view path)
+{
+    std::size_t const slash = path.rfind('/');
+    return std::string{slash == std::string_view::npos ? path : path.substr(slash + 1)};
+}
+
+// name_of is the name of a function's entry: as the linker knows it, or as it was written.
+std::string name_of(Dwarf_Die* die)
+{
+    Dwarf_Attribute room;
+    for (unsigned const name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
+        if (Dwarf_Attribute* const found = dwarf_attr_integrate(die, name, &room))
+            return readable(dwarf_formstring(found));
+    char const* const name = dwarf_diename(die);
+    return name ? name : "";
+}
+
+// call_site says where an inlined function was called: that is where its caller goes on.
+std::pair<std::string, int> call_site(Dwarf_Die* die, Dwarf_Die* unit)
+{
+    Dwarf_Attribute room;
+    Dwarf_Word file = 0;
+    Dwarf_Word line = 0;
+    if (Dwarf_Attribute* const found = dwarf_attr(die, DW_AT_call_line, &room))
+        dwarf_formudata(found, &line);
+    Dwarf_Files* files = nullptr;
+    std::size_t count = 0;
+    if (Dwarf_Attribute* const found = dwarf_attr(die, DW_AT_call_file, &room))
+        if (dwarf_formudata(found, &file) == 0 && dwarf_getsrcfiles(unit, &files, &count) == 0 &&
+            file < count)
+            if (char const* const name = dwarf_filesrc(files, file, nullptr, nullptr))
+                return {name, static_cast<int>(line)};
+    return {{}, static_cast<int>(line)};
+}
+
+// in_source gives the functions that debugging information tells of, the innermost first.
+std::vector<place> in_source(Dwfl_Module* module, Dwarf_Addr address)
+{
+    std::vector<place> found;
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* const unit = dwfl_module_addrdie(module, address, &bias);
+    if (unit == nullptr)
+        return found;
+    std::pair<std::string, int> at;
+    if (Dwfl_Line* const line = dwfl_module_getsrc(module, address)) {
+        char const* const file =
+            dwfl_lineinfo(line, nullptr, &at.second, nullptr, nullptr, nullptr);
+        at.first = file ? file : "";
+    }
+    // The innermost scope is of a block, a function or a call that was inlined; its own scopes are
+    // what it was inlined into.
+    Dwarf_Die* scopes = nullptr;
+    int count = dwarf_getscopes(unit, address - bias, &scopes);
+    std::unique_ptr<Dwarf_Die, decltype(&std::free)> owned{scopes, &std::free};
+    if (count <= 0)
+        return found;
+    Dwarf_Die innermost = scopes[0];
+    count = dwarf_getscopes_die(&innermost, &scopes);
+    owned.reset(scopes);
+    for (int i = 0; i < count; ++i) {
+        Dwarf_Die* const die = &scopes[i];
+        int const tag = dwarf_tag(die);
+        if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
+            continue;
+        bool const inlined = tag == DW_TAG_inlined_subroutine;
+        found.push_back({name_of(die), at.first, at.second, {}, inlined});
+        if (!inlined)
+            break;
+        at = call_site(die, unit);
+    }
+    return found;
+}
+
+// with_zeroed gives a process's map in which memory that a file's data goes on in, and that is none
+// of the file's bytes because it begins as zeros, is the file's too.
+std::string with_zeroed(std::string_view maps)
+{
+    std::string made;
+    std::string_view end_before;
+    std::string_view file_before; // Its offset, device, number and name.
+    while (!maps.empty()) {
+        std::string_view const line = maps.substr(0, maps.find('\n'));
+        maps.remove_prefix(std::min(line.size() + 1, maps.size()));
+        std::size_t const dash = line.find('-');
+        std::size_t const space = line.find(' ');
+        std::size_t const file =
+            space == std::string_view::npos ? space : line.find(' ', space + 1);
+        if (dash >= space || file == std::string_view::npos) {
+            made.append(line).append("\n"); // Not ours to judge.
+            continue;
+        }
+        bool const zeroed = line.find('/') == std::string_view::npos &&
+                            line.find('[') == std::string_view::npos &&
+                            line.substr(0, dash) == end_before;
+        std::string_view const of = zeroed ? file_before : line.substr(file);
+        made.append(line.substr(0, file)).append(of).append("\n");
+        bool const of_file = of.find('/') != std::string_view::npos;
+        end_before = of_file ? line.substr(dash + 1, space - dash - 1) : std::string_view{};
+        file_before = of;
+    }
+    return made;
+}
+
+// holds says whether an address is in what a file asks to be loaded, and not in memory behind that.
+bool holds(Dwfl_Module* module, Dwarf_Addr address)
+{
+    GElf_Addr bias = 0;
+    Elf* const elf = dwfl_module_getelf(module, &bias);
+    std::size_t count = 0;
+    if (elf == nullptr || elf_getphdrnum(elf, &count) != 0)
+        return false;
+    for (std::size_t i = 0; i < count; ++i) {
+        GElf_Phdr part;
+        if (gelf_getphdr(elf, static_cast<int>(i), &part) != nullptr && part.p_type == PT_LOAD &&
+            address >= bias + part.p_vaddr && address < bias + part.p_vaddr + part.p_memsz)
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+struct symbols::parts
+{
+    parts() = default;
+    parts(parts const&) = delete;
+    parts& operator=(parts const&) = delete;
+    ~parts() { dwfl_end(dwfl); } // Of none it does nothing.
+
+    Dwfl* dwfl = nullptr;
+    std::map<std::pair<std::uint64_t, bool>, std::vector<place>> known;
+};
+
+symbols::symbols(std::string const& text) : parts_{std::make_unique<parts>()}
+{
+    std::string maps = with_zeroed(text);
+    parts_->dwfl = dwfl_begin(&callbacks);
+    if (parts_->dwfl == nullptr)
+        throw std::runtime_error{fmt::format("symbols: {}", dwfl_errmsg(-1))};
+    dwfl_report_begin(parts_->dwfl);
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> const from{
+        ::fmemopen(maps.data(), maps.size(), "r"), &std::fclose};
+    if (maps.size() > 0 && (!from || dwfl_linux_proc_maps_report(parts_->dwfl, from.get()) != 0))
+        throw std::runtime_error{"the trace's memory map cannot be read: its .maps is damaged"};
+    dwfl_report_end(parts_->dwfl, nullptr, nullptr);
+}
+
+symbols::symbols(symbols&&) noexcept = default;
+
+symbols::~symbols() = default;
+
+std::vector<place> const& symbols::of(std::uint64_t address, bool returns)
+{
+    auto const [at, fresh] = parts_->known.try_emplace({address, returns});
+    if (!fresh)
+        return at->second;
+    std::vector<place>& found = at->second;
+    Dwarf_Addr const looked_up = returns && address > 0 ? address - 1 : address;
+    Dwfl_Module* const module = dwfl_addrmodule(parts_->dwfl, looked_up);
+    if (module == nullptr) {
+        found.push_back({fmt::format("0x{:x}", address), {}, 0, {}, false});
+        return found;
+    }
+    Dwarf_Addr start = 0;
+    char const* const path =
+        dwfl_module_info(module, nullptr, &start, nullptr, nullptr, nullptr, nullptr, nullptr);
+    found = in_source(module, looked_up);
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    char const* const name =
+        dwfl_module_addrinfo(module, looked_up, &offset, &symbol, nullptr, nullptr, nullptr);
+    if (found.empty())
+        found.push_back(
+            {name ? readable(name) : fmt::format("{}+0x{:x}", last_part(path), looked_up - start),
+             {},
+             0,
+             {},
+             false});
+    for (place& each : found)
+        each.module = last_part(path);
+    return found;
+}
+
+std::string symbols::object(std::uint64_t address)
+{
+    Dwfl_Module* const module = dwfl_addrmodule(parts_->dwfl, address);
+    if (module == nullptr || !holds(module, address))
+        return {};
+    Dwarf_Addr start = 0;
+    char const* const path =
+        dwfl_module_info(module, nullptr, &start, nullptr, nullptr, nullptr, nullptr, nullptr);
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    char const* const name =
+        dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
+    if (name != nullptr && offset < symbol.st_size)
+        return offset == 0 ? readable(name) : fmt::format("{}+0x{:x}", readable(name), offset);
+    return fmt::format("{}+0x{:x}", last_part(path), address - start);
+}
+
+} // namespace cleat::locks

@@ -1,0 +1,46 @@
+// symbols: names for the addresses of a process that may be gone, from its memory map and the files
+// that were in it.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cleat::locks {
+
+/// place is where an address lies in the source, as far as its file tells.
+struct place
+{
+    std::string function; ///< Readable; without a symbol "file+0x1234".
+    std::string file;     ///< Of the source; empty: the program has no line numbers.
+    int line = 0;
+    std::string module; ///< The program's or library's own name: "libcrypto.so.3".
+    bool inlined = false;
+};
+
+/// symbols finds names with elfutils, from the files' own debugging information or, where they were
+/// stripped, from their symbol tables. Used by one thread.
+class symbols
+{
+public:
+    /// Throws std::runtime_error for a map that is none.
+    explicit symbols(std::string const& maps);
+    symbols(symbols&&) noexcept;
+    ~symbols();
+
+    /// of gives the functions at an address, the innermost inlined one first, and at last the one
+    /// that the code belongs to. `returns`: it is where a call goes on, so the call is before it.
+    [[nodiscard]] std::vector<place> const& of(std::uint64_t address, bool returns);
+
+    /// object names what is at an address of data: "global_lock", "libcrypto.so.3+0x1234", or an
+    /// empty string for memory of nobody's, such as the heap.
+    [[nodiscard]] std::string object(std::uint64_t address);
+
+private:
+    struct parts;
+    std::unique_ptr<parts> parts_;
+};
+
+} // namespace cleat::locks

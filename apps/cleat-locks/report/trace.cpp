@@ -1,0 +1,237 @@
+#include "report/trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+
+namespace cleat::locks {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t page = 4096;
+
+constexpr std::size_t whole_pages(std::size_t size)
+{
+    return (size + page - 1) / page * page;
+}
+
+std::string contents(fs::path const& file)
+{
+    std::ifstream from{file, std::ios::binary};
+    if (!from)
+        throw std::runtime_error{
+            fmt::format("{}: {}", file.string(), std::generic_category().message(errno))};
+    std::string made(fs::file_size(file), '\0');
+    from.read(made.data(), static_cast<std::streamsize>(made.size()));
+    made.resize(static_cast<std::size_t>(from.gcount()));
+    return made;
+}
+
+// A piece of a file, by value: the file is bytes.
+template <class T>
+T at(std::string_view bytes, std::size_t offset)
+{
+    T value;
+    std::memcpy(&value, bytes.data() + offset, sizeof value);
+    return value;
+}
+
+std::vector<traced_stack> stacks_of(trace_thread const& block)
+{
+    std::vector<traced_stack> found;
+    constexpr std::size_t head = sizeof(trace_stack) / sizeof(std::uint64_t);
+    for (std::size_t word = 0; word + head <= trace_words_max;) {
+        traced_stack one;
+        std::memcpy(&one.counts, &block.words[word], sizeof one.counts);
+        std::size_t const size = one.counts.size;
+        // Zero: the end. Anything else that does not fit is not ours.
+        if (size != head + one.counts.depth || word + size > trace_words_max)
+            break;
+        one.frames.assign(&block.words[word + head], &block.words[word + size]);
+        found.push_back(std::move(one));
+        word += size;
+    }
+    return found;
+}
+
+// `now` is when the process was last heard of: a thread that did not end lived until then.
+traced_thread thread_of(trace_thread const& block, std::size_t locks, std::uint64_t now)
+{
+    traced_thread found;
+    found.threads = block.threads;
+    found.tid = block.tid;
+    found.name.assign(block.name, ::strnlen(block.name, sizeof block.name));
+    found.lived_ns = block.ended_lived_ns;
+    if (block.began_ns != 0 && now > block.began_ns)
+        found.lived_ns += now - block.began_ns;
+    found.cpu_ns = block.ended_cpu_ns + block.cpu_ns;
+    found.samples = block.samples;
+    found.samples_own = block.samples_own;
+    found.sites_lost = block.sites_lost;
+    found.stacks_lost = block.stacks_lost;
+    for (trace_site const& site : block.site)
+        if (site.key != 0 && site.lock < locks)
+            found.sites.push_back(site);
+    found.stacks = stacks_of(block);
+    std::erase_if(found.stacks, [&](traced_stack const& s) {
+        return s.counts.what == trace_taken && s.counts.lock >= locks;
+    });
+    return found;
+}
+
+std::vector<std::string> words_of(std::string_view zeroed)
+{
+    std::vector<std::string> found;
+    while (!zeroed.empty()) {
+        std::size_t const end = zeroed.find('\0');
+        found.emplace_back(zeroed.substr(0, end));
+        zeroed = end == std::string_view::npos ? std::string_view{} : zeroed.substr(end + 1);
+    }
+    return found;
+}
+
+// cut_short is a trace whose process ended before it was ready.
+struct cut_short : std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
+
+// nothing_of stands for such a process beside others: it is in the report, with nothing.
+traced_process nothing_of(fs::path const& file)
+{
+    traced_process made;
+    made.file = file;
+    made.program = fmt::format("(ended while it began to record: {})", file.filename().string());
+    std::from_chars(
+        file.filename().c_str(), file.filename().c_str() + file.filename().string().size(),
+        made.pid);
+    return made;
+}
+
+void check(trace_header const& header, std::size_t size, fs::path const& file)
+{
+    if (size < sizeof header.magic)
+        throw cut_short{fmt::format(
+            "{}: this is no trace of cleat-locks, or one that had not begun", file.string())};
+    auto const refuse = [&](std::string_view why) {
+        throw std::runtime_error{fmt::format("{}: {}", file.string(), why)};
+    };
+    if (std::string_view{header.magic, sizeof header.magic} != TRACE_MAGIC)
+        refuse("this is no trace of cleat-locks: give what `cleat-locks run -o` wrote");
+    if (header.header_size != sizeof(trace_header) || header.slot_size != sizeof(trace_slot) ||
+        header.lock_size != sizeof(trace_lock) ||
+        header.thread_size != whole_pages(sizeof(trace_thread)))
+        refuse("another version of cleat-locks wrote this trace: read it with that one");
+    std::size_t const tables = sizeof(trace_header) + sizeof(trace_slot[trace_slots_max]) +
+                               sizeof(trace_lock[trace_locks_max]);
+    if (size < tables || header.ready == 0)
+        throw cut_short{fmt::format(
+            "{}: the trace is cut short: its process ended while it began to record",
+            file.string())};
+}
+
+traced_process read_one(fs::path const& file)
+{
+    std::string const bytes = contents(file);
+    // The magic first: a short file is not necessarily a trace at all.
+    std::string whole = bytes.substr(0, sizeof(trace_header));
+    whole.resize(sizeof(trace_header));
+    trace_header const header = at<trace_header>(whole, 0);
+    check(header, bytes.size(), file);
+
+    traced_process found;
+    found.file = file;
+    found.program = std::string{header.program, ::strnlen(header.program, trace_text_max)};
+    found.arguments =
+        words_of({header.arguments, std::min<std::size_t>(header.arguments_size, trace_text_max)});
+    found.pid = header.pid;
+    found.parent = header.parent;
+    found.cpu_hz = header.cpu_hz;
+    found.clock_ns = header.clock_ns;
+    found.began_ns = header.began_ns;
+    found.began_realtime_ns = header.began_realtime_ns;
+    found.ended = header.ended_ns != 0;
+    found.ended_ns = std::max(header.ended_ns, header.began_ns);
+    found.thread_count = header.threads;
+    found.threads_lost = header.threads_lost;
+    found.slots_lost = header.slots_lost;
+
+    std::size_t const locks = sizeof(trace_header) + sizeof(trace_slot[trace_slots_max]);
+    std::size_t const count = std::min<std::size_t>(header.locks, trace_locks_max);
+    for (std::size_t i = 0; i < count; ++i)
+        found.locks.push_back(at<trace_lock>(bytes, locks + i * sizeof(trace_lock)));
+
+    std::size_t const first = whole_pages(locks + sizeof(trace_lock[trace_locks_max]));
+    std::size_t const blocks = std::min<std::size_t>(header.blocks, trace_threads_max);
+    auto const each_block = [&](auto const& look) {
+        auto const block = std::make_unique<trace_thread>();
+        for (std::size_t i = 0; i < blocks; ++i) {
+            std::size_t const offset = first + i * header.thread_size;
+            if (offset + header.thread_size > bytes.size())
+                break;
+            std::memcpy(block.get(), bytes.data() + offset, sizeof *block);
+            if (block->state != trace_unused)
+                look(*block);
+        }
+    };
+    each_block([&](trace_thread const& block) {
+        found.ended_ns = std::max(found.ended_ns, block.seen_ns);
+    });
+    each_block([&](trace_thread const& block) {
+        found.threads.push_back(thread_of(block, count, found.ended_ns));
+    });
+
+    fs::path maps = file;
+    maps.replace_extension(".maps");
+    if (fs::exists(maps))
+        found.maps = contents(maps);
+    return found;
+}
+
+} // namespace
+
+std::vector<traced_process> read_trace(fs::path const& at)
+{
+    std::error_code ec;
+    if (!fs::exists(at, ec))
+        throw std::runtime_error{fmt::format("{}: there is no such trace", at.string())};
+    std::vector<traced_process> found;
+    if (!fs::is_directory(at)) {
+        found.push_back(read_one(at));
+        return found;
+    }
+    std::vector<traced_process> cut;
+    std::exception_ptr why;
+    for (fs::directory_entry const& each : fs::directory_iterator{at}) {
+        if (each.path().extension() != ".trace")
+            continue;
+        try {
+            found.push_back(read_one(each.path()));
+        } catch (cut_short const& e) {
+            cut.push_back(nothing_of(each.path()));
+            why = std::current_exception();
+        }
+    }
+    if (found.empty() && why)
+        std::rethrow_exception(why);
+    std::ranges::move(cut, std::back_inserter(found));
+    if (found.empty())
+        throw std::runtime_error{
+            fmt::format("{}: no process has left a trace in this folder", at.string())};
+    std::ranges::sort(found, {}, &traced_process::began_ns);
+    return found;
+}
+
+} // namespace cleat::locks

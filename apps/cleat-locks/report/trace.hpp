@@ -1,0 +1,64 @@
+// trace: what the recorder has written, as values. See preload/trace_format.h.
+
+#pragma once
+
+#include "preload/trace_format.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace cleat::locks {
+
+/// traced_stack is a call stack as it was recorded: addresses, the innermost first.
+struct traced_stack
+{
+    trace_stack counts{};
+    std::vector<std::uint64_t> frames;
+};
+
+/// traced_thread is a thread, or several that ran one after the other.
+struct traced_thread
+{
+    std::uint32_t threads = 0;
+    std::int32_t tid = 0; ///< Of the last one, and its name.
+    std::string name;
+    std::uint64_t lived_ns =
+        0; ///< Added up; of one that runs, until its process was last heard of.
+    std::uint64_t cpu_ns = 0;
+    std::uint64_t samples = 0;
+    std::uint64_t samples_own = 0;
+    std::uint64_t sites_lost = 0;
+    std::uint64_t stacks_lost = 0;
+    std::vector<trace_site> sites;
+    std::vector<traced_stack> stacks;
+};
+
+/// traced_process is one file.
+struct traced_process
+{
+    std::filesystem::path file;
+    std::string program;
+    std::vector<std::string> arguments;
+    int pid = 0;
+    int parent = 0;
+    bool ended = false; ///< By itself; otherwise it was killed, or is running.
+    unsigned cpu_hz = 0;
+    std::uint64_t clock_ns = 0; ///< What a timed hold is too long by.
+    std::uint64_t began_ns = 0;
+    std::uint64_t began_realtime_ns = 0;
+    std::uint64_t ended_ns = 0;     ///< When it ended, or was last heard of.
+    std::uint32_t thread_count = 0; ///< That there have been.
+    std::uint64_t threads_lost = 0;
+    std::uint64_t slots_lost = 0;
+    std::vector<trace_lock> locks;
+    std::vector<traced_thread> threads;
+    std::string maps; ///< The text of /proc/PID/maps.
+};
+
+/// read_trace reads a folder of traces, or one file, in the order in which the processes began.
+/// Throws std::runtime_error that names the file and says what is wrong with it.
+[[nodiscard]] std::vector<traced_process> read_trace(std::filesystem::path const& at);
+
+} // namespace cleat::locks

@@ -1,0 +1,274 @@
+#include "report/profile.hpp"
+#include "report/trace.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <stdlib.h>
+
+using namespace cleat::locks;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t page = 4096;
+constexpr std::size_t pages(std::size_t size)
+{
+    return (size + page - 1) / page * page;
+}
+constexpr std::size_t slots = sizeof(trace_header);
+constexpr std::size_t locks_begin = slots + sizeof(trace_slot[trace_slots_max]);
+constexpr std::size_t first_block = pages(locks_begin + sizeof(trace_lock[trace_locks_max]));
+constexpr std::size_t block_size = pages(sizeof(trace_thread));
+
+// folder is a place for one test, and gone after it.
+struct folder
+{
+    folder()
+    {
+        std::string name = (fs::temp_directory_path() / "cleat-locks-XXXXXX").string();
+        REQUIRE(::mkdtemp(name.data()) != nullptr);
+        at = name;
+    }
+    folder(folder const&) = delete;
+    folder& operator=(folder const&) = delete;
+    ~folder()
+    {
+        std::error_code ec;
+        fs::remove_all(at, ec);
+    }
+    fs::path put(std::string const& bytes, char const* name = "1.trace") const
+    {
+        std::ofstream{at / name, std::ios::binary} << bytes;
+        return at / name;
+    }
+    fs::path at;
+};
+
+trace_header header_of()
+{
+    trace_header made{};
+    std::memcpy(made.magic, TRACE_MAGIC, sizeof made.magic);
+    made.header_size = sizeof(trace_header);
+    made.slot_size = sizeof(trace_slot);
+    made.lock_size = sizeof(trace_lock);
+    made.thread_size = block_size;
+    made.ready = 1;
+    made.began_ns = 1000;
+    made.ended_ns = 9000;
+    made.pid = 1;
+    made.blocks = made.threads = made.locks = 1;
+    std::strcpy(made.program, "/bin/subject");
+    return made;
+}
+
+// block_of is a thread that took lock 0 five times, with a stack of two frames.
+std::unique_ptr<trace_thread> block_of()
+{
+    auto made = std::make_unique<trace_thread>();
+    made->state = trace_running;
+    made->threads = 1;
+    made->began_ns = 1000;
+    made->seen_ns = 5000;
+    trace_site& site = made->site[17];
+    site.key = 99;
+    site.return_to = 0x1234;
+    site.how = trace_exclusive;
+    site.acquisitions = 5;
+    trace_stack stack{};
+    stack.depth = 2;
+    stack.size = sizeof stack / 8 + 2;
+    stack.what = trace_taken;
+    stack.how = trace_exclusive;
+    stack.count = 5;
+    std::memcpy(made->words, &stack, sizeof stack);
+    made->words[sizeof stack / 8] = 0x1234;
+    made->words[sizeof stack / 8 + 1] = 0x5678;
+    return made;
+}
+
+std::string whole(trace_header const& header, trace_thread const& block)
+{
+    std::string made(first_block + block_size, '\0');
+    std::memcpy(made.data(), &header, sizeof header);
+    trace_lock lock{};
+    lock.address = 0x4000;
+    lock.kind = trace_mutex;
+    lock.instances = 1;
+    lock.threads = 1;
+    lock.ready = 1;
+    std::memcpy(made.data() + locks_begin, &lock, sizeof lock);
+    std::memcpy(made.data() + first_block, &block, sizeof block);
+    return made;
+}
+
+std::string whole()
+{
+    return whole(header_of(), *block_of());
+}
+
+// acquisitions is what any command does with a trace: no damage may end it but an error.
+std::uint64_t acquisitions(fs::path const& at)
+{
+    std::vector<traced_process> const found = read_trace(at);
+    return profile_of(found).total.acquisitions;
+}
+
+} // namespace
+
+TEST_CASE("a trace is read as it was written")
+{
+    folder const to;
+    std::vector<traced_process> const found = read_trace(to.put(whole()));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].pid == 1);
+    CHECK(found[0].ended);
+    REQUIRE(found[0].threads.size() == 1);
+    REQUIRE(found[0].threads[0].stacks.size() == 1);
+    CHECK(found[0].threads[0].stacks[0].frames == std::vector<std::uint64_t>{0x1234, 0x5678});
+    CHECK(found[0].threads[0].sites[0].acquisitions == 5);
+    CHECK(found[0].threads[0].lived_ns == 8000);
+    CHECK(acquisitions(to.at) == 5);
+}
+
+TEST_CASE("a trace that was cut anywhere is an error or what is left of it, never a crash")
+{
+    folder const to;
+    std::string const all = whole();
+    std::size_t errors = 0;
+    std::size_t partial = 0;
+    for (std::size_t size = 0; size < all.size(); size += size < slots + 100 ? 97 : 100'003) {
+        fs::path const at = to.put(all.substr(0, size));
+        try {
+            std::uint64_t const left = acquisitions(at);
+            CHECK(left == 0);
+            ++partial;
+        } catch (std::runtime_error const& e) {
+            CHECK(std::string_view{e.what()}.find("1.trace: ") != std::string_view::npos);
+            ++errors;
+        }
+    }
+    CHECK(errors > 50);
+    CHECK(partial > 5);
+}
+
+TEST_CASE("a lock that is not in its table is left out")
+{
+    folder const to;
+    auto block = block_of();
+    block->site[17].lock = 1;
+    auto stack = trace_stack{};
+    std::memcpy(&stack, block->words, sizeof stack);
+    stack.lock = 0xffffffff;
+    std::memcpy(block->words, &stack, sizeof stack);
+    CHECK(acquisitions(to.put(whole(header_of(), *block))) == 0);
+}
+
+TEST_CASE("a stack that does not fit ends the list")
+{
+    folder const to;
+    for (auto const& [depth, size] : {std::pair{95, 2}, {2, 95}, {60000, 60000}, {0, 0}}) {
+        auto block = block_of();
+        trace_stack stack{};
+        std::memcpy(&stack, block->words, sizeof stack);
+        stack.depth = static_cast<std::uint16_t>(depth);
+        stack.size = static_cast<std::uint32_t>(size);
+        std::memcpy(block->words, &stack, sizeof stack);
+        fs::path const at = to.put(whole(header_of(), *block));
+        CHECK(read_trace(at)[0].threads[0].stacks.empty());
+    }
+}
+
+TEST_CASE("counts that are too high are those that there is room for")
+{
+    folder const to;
+    trace_header header = header_of();
+    header.locks = header.blocks = header.arguments_size = 0xffffffff;
+    CHECK(acquisitions(to.put(whole(header, *block_of()))) == 5);
+}
+
+TEST_CASE("times that run backwards are no times")
+{
+    folder const to;
+    trace_header header = header_of();
+    header.ended_ns = 1;
+    auto block = block_of();
+    block->began_ns = ~std::uint64_t{0};
+    traced_process const found = read_trace(to.put(whole(header, *block)))[0];
+    CHECK(found.ended_ns >= found.began_ns);
+    CHECK(found.threads[0].lived_ns == 0);
+}
+
+TEST_CASE("bytes at random change figures, and nothing else")
+{
+    folder const to;
+    std::string const good = whole();
+    std::uint64_t random = 42;
+    for (int round = 0; round < 40; ++round) {
+        std::string bytes = good;
+        for (int i = 0; i < 400; ++i) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            std::size_t const at = random % 3 == 0 ? (random >> 20) % 300 + 8
+                                                   : first_block + (random >> 20) % block_size;
+            bytes[at] = static_cast<char>(random >> 40);
+        }
+        try {
+            static_cast<void>(acquisitions(to.put(bytes)));
+        } catch (std::runtime_error const&) {
+            // Refused is fine.
+        }
+    }
+}
+
+TEST_CASE("other files are refused by what they are")
+{
+    folder const to;
+    CHECK_THROWS_WITH(
+        static_cast<void>(read_trace(to.put("hello"))), doctest::Contains("this is no trace"));
+    trace_header other = header_of();
+    other.thread_size += 8;
+    CHECK_THROWS_WITH(
+        static_cast<void>(read_trace(to.put(whole(other, *block_of())))),
+        doctest::Contains("another version"));
+    CHECK_THROWS_WITH(
+        static_cast<void>(read_trace(to.at / "none")), doctest::Contains("there is no such trace"));
+}
+
+TEST_CASE("a process that ended while it began does not hide the others")
+{
+    folder const to;
+    to.put(whole());
+    trace_header header = header_of();
+    header.ready = 0;
+    to.put(whole(header, *block_of()), "2.trace");
+    to.put("", "3.trace");
+    profile const found = profile_of(read_trace(to.at));
+    CHECK(found.processes.size() == 3);
+    CHECK(found.total.acquisitions == 5);
+}
+
+TEST_CASE("a memory map that is damaged is an error or no names")
+{
+    folder const to;
+    to.put(whole());
+    for (char const* const map :
+         {"", "\n", "x", "1-2", "1000-2000 r-xp 00000000 fe:00 1 /none\n",
+          "1000-2000 r-xp 0 0:0 0\n2000-3000 r-xp 0 0:0 0 [heap]\n"}) {
+        to.put(map, "1.maps");
+        try {
+            std::uint64_t const count = acquisitions(to.at);
+            CHECK(count == 5);
+        } catch (std::runtime_error const& e) {
+            CHECK(std::string_view{e.what()}.find("map") != std::string_view::npos);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// tree: call stacks, joined where they are alike.
+
+#pragma once
+
+#include "report/profile.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace cleat::locks {
+
+/// tree_node is a function that was called from its parent; in an inverted tree, that called it.
+struct tree_node
+{
+    std::uint32_t function = 0; ///< Index into profile::functions.
+    weights counts;
+    std::vector<tree_node> children;
+};
+
+enum class direction : std::uint8_t
+{
+    from_outermost,
+    inverted ///< From the innermost: what is on top is where time is spent.
+};
+
+/// matters says whether a node is to be kept: one whose counts say no, none of its children can.
+using matters = bool (*)(profile const&, weights const&);
+
+/// tree_of joins all stacks; children come with the heaviest first: by blocked time, then by CPU in
+/// lock functions and on references, then by CPU, then by acquisitions.
+[[nodiscard]] std::vector<tree_node> tree_of(profile const& from, direction way, matters keep);
+
+} // namespace cleat::locks

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""What cleat-locks costs cleat: CPU of the server for each full handshake, recorded and not.
+
+Each round has one run of each arm, in turns; the figure is the median of the ratios within a round.
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from runner import environment, servers  # noqa: E402
+from runner.processes import Process  # noqa: E402
+
+TREE = Path(__file__).resolve().parent.parent.parent
+# By name: CPU samples for each second, or nothing at all.
+ARMS = {"plain": None, "locks": 0, "locks and CPU": 199}
+PLAIN = "plain"
+
+
+def arguments() -> argparse.Namespace:
+    parse = argparse.ArgumentParser(description=__doc__)
+    parse.add_argument("--binaries", type=Path, default=TREE / "build/release/bin")
+    parse.add_argument("--cleat-binary", type=Path)
+    parse.add_argument("--preload", type=Path, default=TREE / "build/release/lib/cleat")
+    parse.add_argument("--rounds", type=int, default=7)
+    parse.add_argument("--handshakes", type=int, default=5000)
+    parse.add_argument("--groups", default="X25519")
+    return parse.parse_args()
+
+
+def cpu_us(use: argparse.Namespace, bench: servers.Bench, pem: Path, samples: int | None) -> float:
+    """CPU of a fresh server for each handshake, in microseconds."""
+    trace = bench.folder / "trace"
+    # Also what a server left that had this one's port.
+    for each in [trace, *bench.folder.glob("cleat-*")]:
+        shutil.rmtree(each, ignore_errors=True)
+    trace.mkdir()
+    env = {}
+    if samples is not None:
+        env = {
+            "LD_PRELOAD": str(use.preload / "libcleat-locks.so"),
+            "CLEAT_LOCKS_TRACE": str(trace),
+            "CLEAT_LOCKS_HZ": str(samples),
+        }
+    server, port = servers.start("cleat", bench, pem, workers=1, env=env)
+    try:
+        command = [
+            use.binaries / "cleat-bench", "load", "-c", "8", "-d", "60s",
+            "-n", str(use.handshakes), "--tls", "1.3", "--groups", use.groups, "--workers", "1",
+            "--server-pid", str(server.child.pid), "--json", str(bench.folder / "result.json"),
+            f"https://127.0.0.1:{port}/",
+        ]  # fmt: skip
+        client = sorted(bench.client_cores)
+        subprocess.run(
+            [str(word) for word in command],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=True,
+            preexec_fn=lambda: os.sched_setaffinity(0, client),
+        )
+    finally:
+        server.stop()
+    found = json.loads((bench.folder / "result.json").read_text())
+    return found["server"]["cpu_ns"] / found["ok"] / 1000
+
+
+def main() -> int:
+    use = arguments()
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    cores = sorted(environment.cores())
+    with tempfile.TemporaryDirectory(prefix="cleat-locks-") as name:
+        folder = Path(name)
+        pem = environment.certificates(folder)["ecdsa"]
+        origin = Process(
+            [str(use.binaries / "perf-origin")], set(cores[1:] or cores), folder / "origin.log"
+        )
+        try:
+            bench = servers.Bench(
+                binaries=use.binaries,
+                cleat=use.cleat_binary or use.binaries / "cleat",
+                openssl_binaries=None,
+                folder=folder,
+                origin_port=origin.ready_port(),
+                groups=use.groups,
+                tls="1.3",
+                server_cores=frozenset(cores[:1]),
+                client_cores=frozenset(cores[1:] or cores),
+                suite=environment.suite("1.3"),
+            )
+            rounds = []
+            for number in range(use.rounds):
+                order = list(ARMS) if number % 2 == 0 else list(ARMS)[::-1]
+                rounds.append({arm: cpu_us(use, bench, pem, ARMS[arm]) for arm in order})
+                print({arm: round(us, 1) for arm, us in rounds[-1].items()}, flush=True)
+        finally:
+            origin.stop()
+    for arm in ARMS:
+        ratios = sorted(each[arm] / each[PLAIN] for each in rounds)
+        us = statistics.median(each[arm] for each in rounds)
+        print(
+            f"{arm:14} {us:7.1f} us a handshake; {statistics.median(ratios):.3f} of plain "
+            f"({ratios[0]:.2f} to {ratios[-1]:.2f})"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""Programs under cleat-locks: CLEAT_BIN has the programs, `locks_subject` is subject.cpp here."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "program"))
+
+from deadlines import DEADLINE  # noqa: E402
+
+BIN = Path(os.environ.get("CLEAT_BIN", ROOT / "build" / "release" / "bin"))
+SUBJECT = BIN / "locks_subject"
+
+
+def locks(*arguments: object, check: bool = True) -> subprocess.CompletedProcess[str]:
+    """locks runs cleat-locks."""
+    command = [str(BIN / "cleat-locks"), *map(str, arguments)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
+    if check:
+        assert ran.returncode == 0, ran.stderr
+    return ran
+
+
+class Recording:
+    """Recording is a run of a program, what it said itself, and what was recorded of it."""
+
+    def __init__(self, folder: Path, command: list[object], options: list[object]) -> None:
+        self.trace = folder / "t.locks"
+        self.ran = locks("run", "-o", self.trace, *options, "--", *command, check=False)
+
+    @property
+    def truth(self) -> dict[str, int]:
+        """truth is what the subject measured of itself."""
+        found: dict[str, int] = json.loads(self.ran.stdout)
+        return found
+
+    def report(self, *more: object) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(locks("report", self.trace, "--json", "-", *more).stdout)
+        return found
+
+    def text(self, *more: object) -> str:
+        return locks("report", self.trace, *more).stdout
+
+    def lock(self, name: str) -> dict[str, Any]:
+        """lock is the one of that name."""
+        found = [each for each in self.report()["locks"] if name in each["name"]]
+        assert len(found) == 1, [each["name"] for each in found]
+        only: dict[str, Any] = found[0]
+        return only

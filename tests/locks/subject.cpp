@@ -1,0 +1,469 @@
+// A program whose locks are known, for cleat-locks to be tested with. It times itself, with its own
+// clock around its own calls, and says what it found as JSON.
+//
+//   subject holds THREADS TIMES HOLD_US   one mutex; each thread holds it so often, for so long
+//   subject readers THREADS TIMES         a read-write lock, mostly read
+//   subject handover TIMES                two threads and a condition
+//   subject semaphore TIMES               two threads and a semaphore
+//   subject spin MS                       a spin lock that is held for so long while another waits
+//   subject heap TIMES                    mutexes that are made, used by one thread, and destroyed
+//   subject cpu MS                        70 % of CPU time in one function, 30 % in another, with
+//                                         all signals blocked
+//   subject many THREADS                  threads that come and go
+//   subject fork | exec | abort | killed | leave
+//                                         ends of a process
+//   subject descriptors                   closes all that it may, and opens files of its own
+//   subject cancel                        a thread that is cancelled, and one that exits
+//   subject answers                       what lock functions answer where nothing can be locked
+//   subject errors                        says whether a lock's function changed errno
+//   subject signals                       sets all signals back to their defaults, and computes
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace {
+
+std::uint64_t now_ns()
+{
+    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+std::uint64_t cpu_ns()
+{
+    timespec t{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+// pass lets time pass without using a core: how long it took is measured by whoever calls it.
+void pass(std::uint64_t ns)
+{
+    timespec const length{
+        static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+    // house(sleep): the time that a lock is held is the test's subject
+    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &length, nullptr);
+}
+
+struct truth
+{
+    std::atomic<std::uint64_t> acquisitions = 0;
+    std::atomic<std::uint64_t> wait_ns = 0;
+    std::atomic<std::uint64_t> hold_ns = 0;
+    std::atomic<std::uint64_t> threads_ns =
+        0; // How long they lived, added up, without the main one.
+    std::uint64_t began_ns = now_ns();
+
+    void say() const
+    {
+        std::printf(
+            "{\"acquisitions\": %llu, \"wait_ns\": %llu, \"hold_ns\": %llu, "
+            "\"threads_ns\": %llu, \"lived_ns\": %llu}\n",
+            static_cast<unsigned long long>(acquisitions.load()),
+            static_cast<unsigned long long>(wait_ns.load()),
+            static_cast<unsigned long long>(hold_ns.load()),
+            static_cast<unsigned long long>(threads_ns.load()),
+            static_cast<unsigned long long>(now_ns() - began_ns));
+    }
+};
+
+void in_threads(unsigned count, std::function<void(unsigned)> const& work)
+{
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < count; ++i)
+        threads.emplace_back(work, i);
+    for (std::thread& each : threads)
+        each.join();
+}
+
+pthread_mutex_t held_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_rwlock_t read_lock = PTHREAD_RWLOCK_INITIALIZER;
+
+[[gnu::noinline]] void hold_it(truth& of, std::uint64_t hold_ns)
+{
+    std::uint64_t const asked = now_ns();
+    pthread_mutex_lock(&held_mutex);
+    std::uint64_t const taken = now_ns();
+    pass(hold_ns);
+    std::uint64_t const done = now_ns();
+    pthread_mutex_unlock(&held_mutex);
+    ++of.acquisitions;
+    of.wait_ns += taken - asked;
+    of.hold_ns += done - taken;
+}
+
+void holds(unsigned threads, unsigned times, std::uint64_t hold_us)
+{
+    truth of;
+    in_threads(threads, [&](unsigned) {
+        std::uint64_t const began = now_ns();
+        for (unsigned i = 0; i < times; ++i)
+            hold_it(of, hold_us * 1000);
+        of.threads_ns += now_ns() - began;
+    });
+    of.say();
+}
+
+void readers(unsigned threads, unsigned times)
+{
+    truth of;
+    in_threads(threads, [&](unsigned) {
+        for (unsigned i = 0; i < times; ++i) {
+            if (i % 10 == 0)
+                pthread_rwlock_wrlock(&read_lock);
+            else
+                pthread_rwlock_rdlock(&read_lock);
+            ++of.acquisitions;
+            pthread_rwlock_unlock(&read_lock);
+        }
+    });
+    of.say();
+}
+
+void handover(unsigned times)
+{
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    unsigned turn = 0;
+    truth of;
+    in_threads(2, [&](unsigned me) {
+        pthread_mutex_lock(&mutex);
+        while (turn < times) {
+            if (turn % 2 == me) {
+                // Long against what the recorder does after a wait: it lies within this clock.
+                pthread_mutex_unlock(&mutex);
+                pass(1'000'000);
+                pthread_mutex_lock(&mutex);
+                ++turn;
+                pthread_cond_signal(&condition);
+                continue;
+            }
+            std::uint64_t const asked = now_ns();
+            pthread_cond_wait(&condition, &mutex);
+            of.wait_ns += now_ns() - asked;
+            ++of.acquisitions;
+        }
+        pthread_cond_signal(&condition);
+        pthread_mutex_unlock(&mutex);
+    });
+    of.say();
+}
+
+void semaphore(unsigned times)
+{
+    sem_t full;
+    sem_init(&full, 0, 0);
+    truth of;
+    in_threads(2, [&](unsigned me) {
+        for (unsigned i = 0; i < times; ++i)
+            if (me == 0) {
+                pass(1'000'000);
+                sem_post(&full);
+            } else {
+                std::uint64_t const asked = now_ns();
+                sem_wait(&full);
+                of.wait_ns += now_ns() - asked;
+                ++of.acquisitions;
+            }
+    });
+    sem_destroy(&full);
+    of.say();
+}
+
+void spin(std::uint64_t ms)
+{
+    pthread_spinlock_t lock;
+    pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
+    std::atomic<bool> held = false;
+    truth of;
+    in_threads(2, [&](unsigned me) {
+        if (me == 0) {
+            pthread_spin_lock(&lock);
+            held = true;
+            held.notify_one();
+            pass(ms * 1'000'000);
+            pthread_spin_unlock(&lock);
+        } else {
+            held.wait(false);
+            std::uint64_t const asked = now_ns();
+            pthread_spin_lock(&lock);
+            of.wait_ns += now_ns() - asked;
+            pthread_spin_unlock(&lock);
+        }
+        ++of.acquisitions;
+    });
+    pthread_spin_destroy(&lock);
+    of.say();
+}
+
+[[gnu::noinline]] pthread_mutex_t* make_one()
+{
+    auto* const made = new pthread_mutex_t;
+    pthread_mutex_init(made, nullptr);
+    return made;
+}
+
+void heap(unsigned times)
+{
+    truth of;
+    in_threads(2, [&](unsigned) {
+        for (unsigned i = 0; i < times; ++i) {
+            pthread_mutex_t* const one = make_one();
+            pthread_mutex_lock(one);
+            pthread_mutex_unlock(one);
+            pthread_mutex_destroy(one);
+            delete one;
+            ++of.acquisitions;
+        }
+    });
+    of.say();
+}
+
+std::atomic<std::uint64_t> sink = 0;
+
+// Each burns a core for so long, in a function that a profile can name.
+[[gnu::noinline]] void burn_seventy(std::uint64_t ns)
+{
+    for (std::uint64_t const until = cpu_ns() + ns; cpu_ns() < until;)
+        for (int i = 0; i < 20'000; ++i)
+            sink.store(sink.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+[[gnu::noinline]] void burn_thirty(std::uint64_t ns)
+{
+    for (std::uint64_t const until = cpu_ns() + ns; cpu_ns() < until;)
+        for (int i = 0; i < 20'000; ++i)
+            sink.store(sink.load(std::memory_order_relaxed) + 3, std::memory_order_relaxed);
+}
+
+void cpu(std::uint64_t ms)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    in_threads(1, [&](unsigned) {
+        for (int i = 0; i < 10; ++i) {
+            burn_seventy(ms * 70'000);
+            burn_thirty(ms * 30'000);
+        }
+    });
+}
+
+void many(unsigned count)
+{
+    for (unsigned i = 0; i < count; i += 10)
+        in_threads(10, [&](unsigned) {
+            pthread_mutex_lock(&held_mutex);
+            pthread_mutex_unlock(&held_mutex);
+        });
+}
+
+void touch_mutex(unsigned times)
+{
+    for (unsigned i = 0; i < times; ++i) {
+        pthread_mutex_lock(&held_mutex);
+        pthread_mutex_unlock(&held_mutex);
+    }
+}
+
+void fork_and_wait()
+{
+    touch_mutex(10);
+    pid_t const child = ::fork();
+    if (child == 0) {
+        touch_mutex(20);
+        std::exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+    touch_mutex(10);
+}
+
+void exec_itself(char const* program)
+{
+    touch_mutex(10);
+    ::execl(program, program, "readers", "1", "100", nullptr);
+    std::perror(program);
+    std::exit(1);
+}
+
+// All numbers are given to files of its own; what is in them must stay its own.
+void descriptors(unsigned count)
+{
+    for (int i = 3; i < 1024; ++i)
+        ::close(i);
+    std::FILE* const own = std::tmpfile();
+    for (int i = fileno(own) + 1; i < 1024; ++i)
+        ::dup2(fileno(own), i);
+    in_threads(count, [](unsigned) { touch_mutex(10); });
+    std::fseek(own, 0, SEEK_END);
+    std::printf("{\"size\": %ld}\n", std::ftell(own));
+}
+
+void* wait_forever(void* semaphore)
+{
+    for (;;)
+        ::sem_wait(static_cast<sem_t*>(semaphore));
+}
+
+void* leave(void* unused)
+{
+    touch_mutex(10);
+    ::pthread_exit(unused);
+}
+
+void cancel()
+{
+    sem_t full;
+    ::sem_init(&full, 0, SEM_VALUE_MAX); // It never waits: cancelling works all the same.
+    pthread_t thread{};
+    ::pthread_create(&thread, nullptr, wait_forever, &full);
+    ::pthread_cancel(thread);
+    void* how = nullptr;
+    ::pthread_join(thread, &how);
+    pthread_t other{};
+    ::pthread_create(&other, nullptr, leave, &full);
+    void* with = nullptr;
+    ::pthread_join(other, &with);
+    std::printf("{\"cancelled\": %d, \"left\": %d}\n", how == PTHREAD_CANCELED, with == &full);
+}
+
+void answers()
+{
+    std::once_flag once;
+    unsigned tries = 0;
+    for (int i = 0; i < 3; ++i)
+        try {
+            std::call_once(once, [&] {
+                if (++tries < 2)
+                    throw std::runtime_error{"not yet"};
+            });
+        } catch (std::runtime_error const&) {
+        }
+    timespec const past{};
+    pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER;
+    int const unknown = ::pthread_mutex_clocklock(&plain, 4711, &past);
+    int const taken = ::pthread_mutex_clocklock(&plain, CLOCK_MONOTONIC, &past);
+    int const late = ::pthread_mutex_clocklock(&plain, CLOCK_MONOTONIC, &past);
+    std::printf("{\"once\": %u, \"clock\": [%d, %d, %d]", tries, unknown, taken, late);
+    for (auto const& [name, type] :
+         {std::pair{"checking", PTHREAD_MUTEX_ERRORCHECK},
+          {"recursive", PTHREAD_MUTEX_RECURSIVE}}) {
+        pthread_mutexattr_t with;
+        ::pthread_mutexattr_init(&with);
+        ::pthread_mutexattr_settype(&with, type);
+        pthread_mutex_t own;
+        ::pthread_mutex_init(&own, &with);
+        int const first = ::pthread_mutex_lock(&own);
+        int const again = ::pthread_mutex_lock(&own);
+        std::printf(", \"%s\": [%d, %d, %d]", name, first, again, ::pthread_mutex_unlock(&own));
+    }
+    std::printf("}\n");
+}
+
+void errors()
+{
+    sem_t none;
+    ::sem_init(&none, 0, 1);
+    pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+    int changed = 0;
+    in_threads(4, [&](unsigned) {
+        for (int i = 0; i < 5000; ++i) {
+            errno = 4711;
+            ::pthread_mutex_lock(&own);
+            ::pthread_mutex_unlock(&own);
+            ::pthread_rwlock_rdlock(&read_lock);
+            ::pthread_rwlock_unlock(&read_lock);
+            ::sem_wait(&none);
+            ::sem_post(&none);
+            changed += errno != 4711;
+        }
+    });
+    ::sem_wait(&none);
+    bool const said = ::sem_trywait(&none) == -1 && errno == EAGAIN;
+    std::printf("{\"changed\": %d, \"said\": %d}\n", changed, said);
+}
+
+void signals(std::uint64_t ms)
+{
+    for (int i = 1; i <= SIGRTMAX; ++i)
+        ::signal(i, SIG_DFL);
+    burn_seventy(ms * 1'000'000);
+}
+
+unsigned number(char** words, int count, int at)
+{
+    if (at >= count) {
+        std::fprintf(stderr, "subject: a number is missing\n");
+        std::exit(2);
+    }
+    return static_cast<unsigned>(std::strtoul(words[at], nullptr, 10));
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    std::string_view const what = argc > 1 ? argv[1] : "";
+    auto const n = [&](int at) { return number(argv, argc, at); };
+    if (what == "holds")
+        holds(n(2), n(3), n(4));
+    else if (what == "readers")
+        readers(n(2), n(3));
+    else if (what == "handover")
+        handover(n(2));
+    else if (what == "semaphore")
+        semaphore(n(2));
+    else if (what == "spin")
+        spin(n(2));
+    else if (what == "heap")
+        heap(n(2));
+    else if (what == "cpu")
+        cpu(n(2));
+    else if (what == "many")
+        many(n(2));
+    else if (what == "fork")
+        fork_and_wait();
+    else if (what == "exec")
+        exec_itself(argv[0]);
+    else if (what == "descriptors")
+        descriptors(n(2));
+    else if (what == "cancel")
+        cancel();
+    else if (what == "answers")
+        answers();
+    else if (what == "errors")
+        errors();
+    else if (what == "signals")
+        signals(n(2));
+    else if (what == "leave") {
+        touch_mutex(10);
+        ::_exit(7);
+    } else if (what == "abort" || what == "killed") {
+        touch_mutex(5000);
+        ::raise(what == "abort" ? SIGABRT : SIGKILL);
+    } else {
+        std::fprintf(stderr, "subject: what shall I do? See the top of subject.cpp.\n");
+        return 2;
+    }
+    return 0;
+}

@@ -1,0 +1,89 @@
+"""What cannot work is said, with its cure, and leaves nothing behind."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from recording import SUBJECT, locks
+
+
+def refused(*arguments):
+    ran = locks(*arguments, check=False)
+    assert ran.returncode in (1, 2), ran.stdout
+    assert ran.stderr.startswith("cleat-locks: ")
+    return ran.stderr
+
+
+def test_no_such_program(tmp_path):
+    said = refused("run", "-o", tmp_path / "t", "--", "no-such-program-anywhere")
+    assert "no-such-program-anywhere: there is no such program" in said
+    assert not (tmp_path / "t").exists()
+
+
+def test_a_trace_that_exists_is_not_written_over(tmp_path):
+    (tmp_path / "t").mkdir()
+    said = refused("run", "-o", tmp_path / "t", "--", SUBJECT, "many", 10)
+    assert "exists: remove it, or name another trace with -o" in said
+
+
+def test_a_folder_that_cannot_be_made():
+    assert "/proc/t" in refused("run", "-o", "/proc/t", "--", SUBJECT, "many", 10)
+
+
+def test_a_program_that_is_linked_statically(tmp_path):
+    source = tmp_path / "still.c"
+    source.write_text("int main(void) { return 3; }\n")
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    made = subprocess.run([compiler, "-static", source, "-o", tmp_path / "still"])
+    if made.returncode != 0:
+        pytest.skip("no static libc here")
+    said = refused("run", "-o", tmp_path / "t", "--", tmp_path / "still")
+    assert "exit code 3, and nothing was recorded: it is linked statically" in said
+    assert not (tmp_path / "t").exists()
+
+
+def test_a_text_that_cannot_run(tmp_path):
+    script = tmp_path / "words"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+    assert f"{script}: No such file" in refused("run", "-o", tmp_path / "t", "--", script)
+
+
+def test_no_such_trace(tmp_path):
+    assert "there is no such trace" in refused("report", tmp_path / "none")
+
+
+def test_a_folder_without_a_trace(tmp_path):
+    assert "no process has left a trace" in refused("report", tmp_path)
+
+
+def test_a_file_that_is_no_trace(tmp_path):
+    (tmp_path / "x.trace").write_text("hello")
+    assert "x.trace: this is no trace of cleat-locks" in refused("report", tmp_path)
+
+
+def test_a_trace_that_was_cut(tmp_path, record):
+    run = record("many", 10)
+    (file,) = run.trace.glob("*.trace")
+    os.truncate(file, 100_000)
+    assert "the trace is cut short" in refused("report", run.trace)
+
+
+def test_a_process_that_is_not_in_it(record):
+    said = refused("report", record("many", 10).trace, "--pid", 1)
+    assert "process 1 has left no trace here" in said
+
+
+def test_no_operations(record):
+    assert "--operations" in refused("per-operation", record("many", 10).trace, "-n", 0)
+
+
+def test_an_unknown_measure(record):
+    assert "--what luck" in refused("folded", record("many", 10).trace, "--what", "luck")
+
+
+def test_a_file_that_cannot_be_written(record):
+    said = refused("report", record("many", 10).trace, "--json", "/no/such/folder/x.json")
+    assert "/no/such/folder/x.json: No such file" in said

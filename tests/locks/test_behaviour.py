@@ -1,0 +1,70 @@
+"""A program does under the recorder what it does without."""
+
+import resource
+import subprocess
+
+import pytest
+
+from recording import BIN, SUBJECT, locks
+
+
+def test_a_program_that_takes_all_descriptors_keeps_its_files(record):
+    run = record("descriptors", 4)
+    assert run.ran.returncode == 0
+    assert run.truth == {"size": 0}
+    assert run.report()["total"]["acquisitions"] == 40
+
+
+def test_few_descriptors_are_enough(tmp_path):
+    few = f"ulimit -n 24; exec {BIN}/cleat-locks run -o {tmp_path}/t -- {SUBJECT} many 20"
+    subprocess.run(["sh", "-c", few], check=True, capture_output=True, timeout=60)
+    assert "held_mutex" in locks("report", tmp_path / "t").stdout
+
+
+def test_cancelling_and_leaving_a_thread(record):
+    assert record("cancel").truth == {"cancelled": 1, "left": 1}
+
+
+def test_what_cannot_be_locked_is_answered_as_before(record):
+    plain = subprocess.run([SUBJECT, "answers"], capture_output=True, text=True, timeout=60)
+    assert record("answers").ran.stdout == plain.stdout
+    assert '"once": 2' in plain.stdout
+
+
+def test_errno_is_the_programs(record):
+    assert record("errors").truth == {"changed": 0, "said": 1}
+
+
+def test_a_program_that_sets_all_signals_back_is_not_ended_by_samples(record):
+    run = record("signals", 300)
+    assert run.ran.returncode == 0
+    assert run.report()["total"]["cpu_samples"] > 10
+
+
+def test_an_end_without_exit_handlers_is_an_end(record):
+    run = record("leave")
+    assert run.ran.returncode == 7
+    assert run.report()["processes"][0]["ended"]
+
+
+def test_a_folder_on_a_full_disk_changes_nothing_but_that(tmp_path):
+    """A file may be no larger than a limit: the trace finds no room, and the program runs."""
+
+    def little() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+    command = [BIN / "cleat-locks", "run", "-o", tmp_path / "t", "--", SUBJECT, "errors"]
+    ran = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, preexec_fn=little, check=False
+    )
+    assert '"changed": 0' in ran.stdout
+    assert "nothing was recorded" in ran.stderr
+
+
+@pytest.mark.parametrize("pipeline", ["echo a | cat | wc -l", "(exit 3); (kill $$BASHPID); :"])
+def test_a_shell_and_what_it_runs(tmp_path, pipeline):
+    plain = subprocess.run(["bash", "-c", pipeline], capture_output=True, text=True, timeout=60)
+    ran = locks("run", "-o", tmp_path / "t", "--", "bash", "-c", pipeline, check=False)
+    assert ran.stdout == plain.stdout
+    assert ran.returncode == plain.returncode
+    assert "bash" in locks("report", tmp_path / "t").stdout

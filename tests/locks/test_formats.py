@@ -1,0 +1,78 @@
+"""What other programs read: folded stacks, pprof, JSON; and what people do."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from recording import SUBJECT, locks
+
+
+@pytest.fixture
+def run(record):
+    return record("holds", 3, 60, 1000)
+
+
+def test_folded_stacks_begin_outside_and_end_in_the_lock(run):
+    lines = locks("folded", run.trace).stdout.splitlines()
+    assert all(re.fullmatch(r".+ \d+", line) for line in lines)
+    heaviest = max(lines, key=lambda line: int(line.rsplit(" ", 1)[1]))
+    stack, value = heaviest.rsplit(" ", 1)
+    functions = stack.split(";")
+    assert functions[-1] == "pthread_mutex_lock"
+    assert any("hold_it" in function for function in functions[:-1])
+    total = sum(int(line.rsplit(" ", 1)[1]) for line in lines)
+    assert total == pytest.approx(run.report()["total"]["blocked_ns"] / 1000, rel=0.01)
+
+
+def test_folded_acquisitions_are_all_of_them(run):
+    lines = locks("folded", run.trace, "--what", "acquisitions").stdout.splitlines()
+    total = sum(int(line.rsplit(" ", 1)[1]) for line in lines)
+    assert total == run.report()["total"]["acquisitions"]
+
+
+def test_pprof_opens_it(run, tmp_path):
+    if shutil.which("go") is None:
+        pytest.skip("pprof comes with Go")
+    file = tmp_path / "locks.pb.gz"
+    locks("report", run.trace, "--pprof", file)
+    command = ["go", "tool", "pprof", "-top", "-sample_index=blocked", str(file)]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if "no such tool" in shown.stderr:
+        pytest.skip("this Go has no pprof")
+    assert shown.returncode == 0, shown.stderr
+    assert "pthread_mutex_lock" in shown.stdout
+    assert re.search(r"Type: blocked", shown.stdout)
+
+
+def test_the_report_names_the_lock_who_took_it_and_where(run):
+    text = run.text()
+    assert "locks_subject holds 3 60 1000" in text
+    assert re.search(r"mutex \(anonymous namespace\)::held_mutex|mutex held_mutex", text)
+    assert re.search(r"taken in hold_it", text)
+    for part in ("Locks.", "Call stacks", "inverted call tree", "Threads", "Not seen:"):
+        assert part in text
+
+
+def test_text_and_json_show_the_same(run):
+    report = run.report()
+    text = run.text()
+    assert f"{report['blocked_percent']:.2f} %" in text
+    (lock,) = [each for each in report["locks"] if "held_mutex" in each["name"]]
+    assert re.search(rf"\b{lock['acquisitions']}\b", text)
+
+
+def test_diff_says_what_became_better(run, record, tmp_path):
+    locks("run", "-o", tmp_path / "alone", "--", SUBJECT, "holds", 1, 60, 1000)
+    text = locks("diff", run.trace, tmp_path / "alone").stdout
+    (row,) = [line for line in text.splitlines() if "blocked on locks" in line]
+    before, after, change = (float(part) for part in re.findall(r"([+-]?[\d.]+) %", row))
+    assert before > 30
+    assert after == 0
+    assert change == pytest.approx(after - before, abs=0.11)
+    assert any("held_mutex" in line and "-" in line for line in text.splitlines())
+
+
+def test_nothing_changed_between_a_trace_and_itself(run):
+    assert "nothing changed" in locks("diff", run.trace, run.trace).stdout

@@ -1,0 +1,112 @@
+"""Waits and holds are what the program itself measured, within 5 %; counts are exact."""
+
+import pytest
+
+WITHIN = 0.05
+
+
+def test_waits_and_holds_of_a_mutex(record):
+    run = record("holds", 4, 100, 1000, options=["--every-hold"])
+    lock = run.lock("held_mutex")
+    truth = run.truth
+    assert lock["acquisitions"] == truth["acquisitions"] == 400
+    assert lock["wait_ns"] == pytest.approx(truth["wait_ns"], rel=WITHIN)
+    held = lock["exclusive"]
+    assert held["timed_holds"] == 400
+    assert held["mean_hold_ns"] * 400 == pytest.approx(truth["hold_ns"], rel=WITHIN)
+    assert lock["threads"] == 4
+    assert lock["kind"] == "mutex"
+
+
+def test_a_sample_of_holds_is_like_all_of_them(record):
+    run = record("holds", 2, 600, 500)
+    held = run.lock("held_mutex")["exclusive"]
+    truth = run.truth
+    assert 30 < held["timed_holds"] < 200  # One of 16, at random.
+    # A neighbour on this machine may have made one of the holds a long one.
+    assert held["mean_hold_ns"] == pytest.approx(truth["hold_ns"] / 1200, rel=0.25)
+
+
+def test_the_share_of_time_blocked(record):
+    run = record("holds", 4, 100, 1000)
+    truth = run.truth
+    report = run.report()
+    # Four workers, and the main thread that waits for their end.
+    share = 100 * truth["wait_ns"] / (truth["threads_ns"] + truth["lived_ns"])
+    assert report["blocked_percent"] == pytest.approx(share, rel=WITHIN)
+    assert report["total"]["contended"] > 10
+
+
+def test_a_read_write_lock(record):
+    run = record("readers", 3, 1000)
+    lock = run.lock("read_lock")
+    assert lock["kind"] == "rwlock"
+    assert lock["acquisitions"] == 3000
+    assert lock["exclusive"]["acquisitions"] == 300
+    assert lock["readers"]["acquisitions"] == 2700
+
+
+def test_conditions_are_waiting_and_not_blocked(record):
+    run = record("handover", 400)
+    report = run.report()
+    truth = run.truth
+    (condition,) = [each for each in report["locks"] if each["kind"] == "condition"]
+    assert condition["acquisitions"] == truth["acquisitions"]
+    assert condition["wait_ns"] == pytest.approx(truth["wait_ns"], rel=WITHIN)
+    assert report["total"]["waiting_ns"] == pytest.approx(truth["wait_ns"], rel=WITHIN)
+    assert report["total"]["blocked_ns"] < truth["wait_ns"]
+
+
+def test_a_semaphore(record):
+    run = record("semaphore", 200)
+    (semaphore,) = [each for each in run.report()["locks"] if each["kind"] == "semaphore"]
+    assert semaphore["acquisitions"] == run.truth["acquisitions"] == 200
+    assert semaphore["wait_ns"] == pytest.approx(run.truth["wait_ns"], rel=WITHIN)
+
+
+def test_a_spin_lock(record):
+    run = record("spin", 200)
+    (spin,) = [each for each in run.report()["locks"] if each["kind"] == "spin"]
+    # The first thread's is counted with it, though nobody knew then that it would be shared.
+    assert spin["acquisitions"] == 2
+    assert spin["shared_acquisitions"] == 1
+    assert not spin["group"]
+    assert "made in" in spin["name"]
+    assert spin["contended"] == 1
+    assert spin["wait_ns"] == pytest.approx(run.truth["wait_ns"], rel=WITHIN)
+    assert spin["wait_ns"] > 100_000_000
+
+
+def test_many_short_lived_locks_are_one_group_of_private_ones(record):
+    run = record("heap", 20_000)
+    lock = run.lock("make_one")
+    assert lock["group"]
+    assert lock["instances"] == lock["acquisitions"] == run.truth["acquisitions"] == 40_000
+    assert lock["threads"] == 1
+    assert lock["shared_acquisitions"] == 0
+
+
+def test_shared_acquisitions_begin_with_the_second_thread(record):
+    run = record("many", 20)
+    lock = run.lock("held_mutex")
+    assert lock["acquisitions"] == 20
+    assert lock["threads"] == 20
+    assert lock["shared_acquisitions"] == 19
+
+
+def test_cpu_samples_are_where_the_time_went(record):
+    """With all signals blocked by the program, which the sampler's are not."""
+    report = record("cpu", 1500).report()
+    names = report["functions"]
+    share = {"burn_seventy": 0, "burn_thirty": 0}
+    for stack in report["stacks"]:
+        for name in share:
+            if any(name in names[function] for function in stack["functions"]):
+                share[name] += stack["cpu_samples"]
+    total = sum(share.values())
+    assert total > 100
+    assert share["burn_seventy"] / total == pytest.approx(0.7, abs=0.05)
+    # Names go down to where the thread began.
+    deep = max(report["stacks"], key=lambda stack: stack["cpu_samples"])
+    said = " ".join(names[function] for function in deep["functions"])
+    assert "burn_seventy" in said and "cpu" in said

@@ -1,0 +1,41 @@
+"""From a run that is far from it, where a lock saturates: the law holds against a run that is
+there."""
+
+import json
+
+import pytest
+
+from recording import SUBJECT, Recording, locks
+
+
+def test_the_throughput_that_a_lock_lets_through(tmp_path):
+    """A thread alone is held up by nobody; eight of them are by the lock, and by nothing else."""
+    alone = Recording(tmp_path, [SUBJECT, "holds", 1, 400, 1000], ["--every-hold"])
+    found = json.loads(
+        locks("per-operation", alone.trace, "-n", 400, "--json", "-").stdout
+    )
+    (lock,) = [each for each in found["locks"] if "held_mutex" in each["name"]]
+    assert lock["acquisitions"] == 1
+    held_ns = lock["held_ns"]
+    crowd = json.loads(
+        locks("run", "-o", tmp_path / "8.locks", "--", SUBJECT, "holds", 8, 100, 1000).stdout
+    )
+    reached = 800 / (crowd["lived_ns"] / 1e9)
+    # A busy machine wakes a holder late: by how much later in one run than in the other, the
+    # program has measured itself.
+    later = (crowd["hold_ns"] / 800) / (alone.truth["hold_ns"] / 400)
+    assert 1e9 / (held_ns * later) == pytest.approx(reached, rel=0.10)
+
+    # Who knows that threads share it says so beside the figure.
+    two = Recording(tmp_path / "two", [SUBJECT, "holds", 2, 100, 1000], ["--every-hold"])
+    text = locks("per-operation", two.trace, "-n", 200).stdout
+    (row,) = [line for line in text.splitlines() if "held_mutex" in line]
+    assert "/s" in row
+    assert "Assumed:" in text
+    assert "128 cores" in text
+
+
+def test_a_lock_of_one_thread_saturates_nothing(tmp_path):
+    alone = Recording(tmp_path, [SUBJECT, "holds", 1, 20, 100], ["--every-hold"])
+    found = json.loads(locks("per-operation", alone.trace, "-n", 20, "--json", "-").stdout)
+    assert [each["operations_per_second_max"] for each in found["locks"]] == [0]
