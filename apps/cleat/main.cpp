@@ -28,16 +28,16 @@ int run(serve const& wish)
         return EXIT_FAILURE;
     config const& settings = loaded.made.settings;
 
-    // Become what the system shall see: a daemon with a log, its ports, a pid file, a user.
+    // Become what the system shall see: a daemon with its ports, a log, a pid file, a user.
     background daemon = enter_background(settings);
     raise_file_limit();
     keep_heap();
     signals from;
-    std::unique_ptr<log_sink> const sink = open_log(settings, who);
-    logger const log{*sink, log_level_for(settings)};
     bound sockets = bind_all(loaded.made, net::worker_count(settings.workers->number));
     if (!report(sockets.problems))
         return EXIT_FAILURE;
+    std::unique_ptr<log_sink> const sink = open_log(settings, who);
+    logger const log{*sink, log_level_for(settings)};
     pid_file const pid = write_pid_file(settings);
     drop_privileges(who);
 

@@ -19,7 +19,8 @@ namespace {
 std::string cure_for(error_code ec)
 {
     if (ec == boost::system::errc::address_in_use)
-        return "Another program listens there: stop it, or choose another port.";
+        return "Another program, or another frontend, listens there: stop it, or choose another "
+               "port.";
     if (ec == boost::system::errc::permission_denied)
         return "Ports below 1024 are root's: start as root with a user to change to.";
     if (ec == boost::system::errc::address_not_available)

@@ -201,14 +201,15 @@ class TestSettings:
 
 class TestTheSystem:
     def test_a_port_in_use(self, certs, tmp_path):
-        pidfile = tmp_path / "pid"
+        pidfile, log = tmp_path / "pid", tmp_path / "log"
         with socket.create_server(("127.0.0.1", 0)) as taken:
             number = taken.getsockname()[1]
-            ran = run("-f", f"[127.0.0.1]:{number}", "--pidfile", pidfile, certs.ecdsa.pem)
+            files = ["--pidfile", pidfile, "--log-filename", log]
+            ran = run("-f", f"[127.0.0.1]:{number}", *files, certs.ecdsa.pem)
         assert ran.returncode == 1
         assert f"127.0.0.1:{number}" in ran.stderr and "in use" in ran.stderr
         assert "stop it, or choose another port" in ran.stderr
-        assert not pidfile.exists()
+        assert not pidfile.exists() and not log.exists()
 
     def test_one_port_in_use_of_two(self, certs, port):
         """The other one is not taken either: see the fixture."""

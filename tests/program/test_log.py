@@ -97,7 +97,8 @@ def test_level_0_is_silence_and_level_1_is_what_went_wrong(cleat, certs):
     for level, expected in ((0, set()), (1, {"handshake-failed", "running-as-root"})):
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-        server = cleat(frontend=f"[127.0.0.1]:{port}", log_level=level, wait=False)
+        quiet = {"log_level": level, "wait": False, "shutdown_timeout": 30}  # Nothing is cut off.
+        server = cleat(frontend=f"[127.0.0.1]:{port}", **quiet)
         eventually("it listens", lambda: can_connect(port))
         with TlsClient(port) as client:
             client.exchange(b"all is well")
@@ -105,6 +106,18 @@ def test_level_0_is_silence_and_level_1_is_what_went_wrong(cleat, certs):
         server.end()
         events = {logfmt.parse(line)["event"] for line in server.lines}
         assert events - {"running-as-root"} == expected - {"running-as-root"}
+
+
+def test_level_1_tells_of_what_the_end_has_cut_off(cleat):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server = cleat(frontend=f"[127.0.0.1]:{port}", log_level=1, wait=False)
+    eventually("it listens", lambda: can_connect(port))
+    with TlsClient(port) as client:
+        client.exchange(b"not done yet")
+        server.end()
+    ended = server.log(event="ended")
+    assert [(line["level"], line["connections_cut"]) for line in ended] == [("warning", "1")]
 
 
 def can_connect(port):
