@@ -16,35 +16,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Callable, NoReturn
-from xml.sax.saxutils import escape
+
+from svg import GAP, LETTER, WIDTH, framed, text_of, three
 
 OURS = "cleat"
 TIMES = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))
 SIZES = (("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9))
 
-WIDTH = 760
 LEFT = 118  # where bars begin
 TOP = 66
 ROW = 34
 BAR = 20
-GAP = 10
-LETTER = 7.0  # about the width of one, 13 px high
 CUT = 12  # times the least bar: what is longer ends there, or nobody would see the others
-
-STYLE = """
-  text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #1f2933; }
-  .title { font-size: 16px; font-weight: 600; }
-  .soft { fill: #52606d; }
-  .ours { font-weight: 600; }
-  .bar { fill: #b3bdc7; } .bar.ours { fill: #2f6f9f; }
-  .whisker { stroke: #1f2933; stroke-width: 1.3; fill: none; }
-  .line { stroke: #9aa5b1; stroke-width: 1; }
-  @media (prefers-color-scheme: dark) {
-    text { fill: #e4e7eb; } .soft { fill: #9aa5b1; }
-    .bar { fill: #52606d; } .bar.ours { fill: #4f97c9; }
-    .whisker { stroke: #e4e7eb; } .line { stroke: #616e7c; }
-  }
-"""
 
 
 class Unusable(Exception):
@@ -96,11 +79,6 @@ class Chart:
     def caption(self) -> str:
         cut = any(max(row.values, default=0) > self.longest() for row in self.rows)
         return self.about + ("; » goes on" if cut else "")
-
-
-def three(value: float) -> str:
-    """three significant digits, and never fewer than the whole part has."""
-    return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f}"
 
 
 def scaled(value: float, scale: tuple[tuple[str, float], ...]) -> str:
@@ -158,11 +136,6 @@ def chart_of(document: dict, trial: dict) -> Chart | None:
     return Chart(name, scenario["title"], about, base, lambda value: scaled(value, units), rows)
 
 
-def text_of(raw: str) -> str:
-    """text_of what may stand in XML: escaped, and without characters that XML does not have."""
-    return escape(re.sub(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "�", raw))
-
-
 def spoken(chart: Chart) -> str:
     """spoken is the chart for those who do not see it."""
     rows = [f"{row.name} {chart.figure(row)} {row.ratio()}".rstrip() for row in chart.rows]
@@ -203,7 +176,7 @@ def drawn_row(row: Row, top: float, scale: float, chart: Chart) -> list[str]:
     return lines
 
 
-def svg(chart: Chart) -> str:
+def drawn(chart: Chart) -> str:
     """svg is the whole file."""
     height = TOP + ROW * len(chart.rows) + 12
     # As wide as what is said behind every bar leaves room for.
@@ -214,21 +187,13 @@ def svg(chart: Chart) -> str:
         if row.values and max(row.values) > 0
     ]
     scale = min(scales, default=1.0)
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
-        'aria-labelledby="title desc">',
-        f'<title id="title">{text_of(chart.title)}</title>',
-        f'<desc id="desc">{text_of(spoken(chart))}</desc>',
-        f"<style>{STYLE}</style>",
-        f'<text x="{GAP}" y="24" class="title">{text_of(chart.title)}</text>',
-        f'<text x="{GAP}" y="45" class="soft">{text_of(chart.caption())}</text>',
-    ]
+    lines = []
     for number, row in enumerate(chart.rows):
         lines += drawn_row(row, TOP + ROW * number, scale, chart)
     lines.append(
         f'<path class="line" d="M{LEFT - 0.5} {TOP - 4}V{TOP + ROW * len(chart.rows) + 4}"/>'
     )
-    return "\n".join(lines) + "\n</svg>\n"
+    return framed(chart.title, chart.caption(), spoken(chart), height, lines)
 
 
 def read(path: Path) -> dict:
@@ -279,7 +244,7 @@ def main() -> None:
     use.out.mkdir(parents=True, exist_ok=True)
     for name, (_, chart) in charts.items():
         file = use.out / f"{name}.svg"
-        file.write_text(svg(chart), encoding="utf-8")
+        file.write_text(drawn(chart), encoding="utf-8")
         print(f"written: {file}")
 
 
