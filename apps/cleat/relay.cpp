@@ -48,8 +48,12 @@ public:
         notice_breaks();
     }
 
-    // deserted: a side broke, and only what it said before is still on its way.
-    [[nodiscard]] bool deserted() const noexcept { return client_broke_ || upstream_broke_; }
+    // deserted: a side broke, and only what it said before is still on its way. An answer that had
+    // come to its end before is not: its client has the time that every client has.
+    [[nodiscard]] bool deserted() const noexcept
+    {
+        return client_broke_ || (upstream_broke_ && !fsm_.ended(direction::down));
+    }
 
     // give_up ends what is on its way.
     void give_up() noexcept
@@ -67,7 +71,7 @@ public:
     {
         return {
             &upstream_.socket.entry(), fsm_.reads(direction::down), fsm_.flushes(direction::up),
-            !upstream_broke_ && !upstream_done_};
+            !upstream_broke_};
     }
 
     [[nodiscard]] relay_outcome outcome() const noexcept { return {fsm_.reason(), error_}; }
@@ -224,13 +228,11 @@ private:
                 return fail_client(made_sure(client_.socket.error()));
             client_broke_ = true;
         }
-        bool const upstream_left_alone = !fsm_.reads(direction::down) &&
-                                         !fsm_.flushes(direction::up) && !upstream_broke_ &&
-                                         !upstream_done_;
+        bool const upstream_left_alone =
+            !fsm_.reads(direction::down) && !fsm_.flushes(direction::up) && !upstream_broke_;
         if (upstream_left_alone && upstream_.socket.entry().broken()) {
-            upstream_broke_ = fsm_.delivers(direction::down);
-            upstream_done_ = !upstream_broke_;
-            if (upstream_done_ && fsm_.delivers(direction::up))
+            upstream_broke_ = true;
+            if (fsm_.ended(direction::down) && fsm_.delivers(direction::up))
                 go_deaf(make_error_code(boost::system::errc::broken_pipe));
         }
     }
@@ -254,11 +256,10 @@ private:
     upstream& upstream_;
     traffic& moved_;
     relay_fsm fsm_;
-    error_code error_;            // Of the side that broke.
-    bool cut_ = false;            // The upstream broke off, and its answer has no end.
-    bool client_broke_ = false;   // And not all that it said has been passed on.
-    bool upstream_broke_ = false; // Likewise.
-    bool upstream_done_ = false;  // It broke after the end of its answer, which is nobody's loss.
+    error_code error_;          // Of the side that broke.
+    bool cut_ = false;          // The upstream broke off, and its answer has no end.
+    bool client_broke_ = false; // And not all that it said has been passed on.
+    bool upstream_broke_ = false;
 };
 
 // The end of an answer. close_notify has told the client that it was the last, and it will close;

@@ -60,6 +60,9 @@ public:
 
     [[nodiscard]] bool over() const noexcept { return over_; }
 
+    /// ended: the direction's source has said all.
+    [[nodiscard]] bool ended(direction d) const noexcept { return !at(d).source_open; }
+
     /// delivers: the direction's source has said, or may still say, what its sink has not got yet.
     [[nodiscard]] bool delivers(direction d) const noexcept
     {

@@ -29,7 +29,7 @@ TEST_CASE("a client that resets after its close_notify takes the upstream with i
 
 TEST_CASE("what a client sent before it reset is passed on as far as the upstream takes it")
 {
-    scene s{socket_kind::tcp, socket_kind::tcp, {}, 1};
+    scene s{socket_kind::tcp, socket_kind::tcp, {}, 1, 1};
     s.play([](scene& t) -> net::task<> {
         // More than all the sockets on the way and the relay's own memory hold.
         std::vector<std::byte> const much = net::pattern(limits::unsent_max + 512 * 1024);
@@ -60,7 +60,7 @@ TEST_CASE("what a client sent before it reset is passed on as far as the upstrea
 
 TEST_CASE("an upstream that resets behind a client that does not read is given up in time")
 {
-    scene s{socket_kind::tcp, socket_kind::tcp, 400ms, 1};
+    scene s{socket_kind::tcp, socket_kind::tcp, 400ms, 1, 1};
     s.play([](scene& t) -> net::task<> {
         std::string const much(64 * 1024, 'x');
         // Until nothing goes any more: the client reads nothing.
@@ -104,6 +104,27 @@ TEST_CASE("an upstream that breaks after the end of its answer harms nobody")
         CHECK(!t.peer.broken());
     });
     CHECK(s.outcome->reason == close_reason::done);
+}
+
+TEST_CASE("a slow client has its time with an answer whose upstream broke after the end")
+{
+    scene s{socket_kind::tcp, socket_kind::tcp, 400ms, 1};
+    s.play([](scene& t) -> net::task<> {
+        // One turn of the relay takes all of it with its end; the client's socket does not.
+        t.say(std::string(limits::turn_min - 16 * 1024, 'x'));
+        REQUIRE(::shutdown(t.origin(), SHUT_WR) == 0);
+        co_await t.until([&] { return t.moved.down == limits::turn_min - 16 * 1024; });
+        if (t.outcome)
+            co_return; // The machine slept through the idle timeout.
+        t.reset_origin();
+        net::interrupt patience{t.w};
+        patience.expires_in(10s, error::idle_timeout);
+        while (!t.outcome && !patience.raised())
+            co_await next_turn{t.w};
+        REQUIRE(t.outcome);
+        // It was idle for too long, like any other; nobody cut the answer off.
+        CHECK(t.outcome->reason == close_reason::idle_timeout);
+    });
 }
 
 TEST_CASE("what we end ourselves is no end of the client's")

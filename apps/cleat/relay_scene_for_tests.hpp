@@ -46,9 +46,9 @@ struct scene
     explicit scene(
         net::socket_kind client_kind = net::socket_kind::unix_pair,
         net::socket_kind upstream_kind = net::socket_kind::unix_pair,
-        std::chrono::milliseconds idle = {}, int buffer = 0)
-        : client_ends{net::make_sockets(client_kind, buffer)}
-        , upstream_ends{net::make_sockets(upstream_kind, buffer)}
+        std::chrono::milliseconds idle = {}, int client_buffer = 0, int upstream_buffer = 0)
+        : client_ends{net::make_sockets(client_kind, client_buffer)}
+        , upstream_ends{net::make_sockets(upstream_kind, upstream_buffer)}
         , peer{net::contexts().client, client_ends.second.get()}
         , client_fd{client_ends.first.get()}
         , idle_timeout{idle}
