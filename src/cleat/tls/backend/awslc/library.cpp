@@ -1,6 +1,7 @@
 // What AWS-LC has beyond, or says otherwise than, the rest of the BoringSSL family.
 
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/backend/awslc/uniqueness.hpp>
 #include <cleat/tls/capabilities.hpp>
 #include <cleat/tls/context.hpp>
 
@@ -11,6 +12,7 @@ namespace cleat::tls {
 
 ssl_ctx_ptr backend::library_state::new_ctx(bool server) const
 {
+    awslc::detect_copies();
     return ssl_ctx_ptr{SSL_CTX_new(server ? TLS_server_method() : TLS_client_method())};
 }
 
