@@ -252,6 +252,7 @@ struct options
     std::size_t block = 20;
     std::string json_file;
     std::string only;
+    bool large = false;
 };
 
 study run(writer& w, message& m, options const& o)
@@ -289,8 +290,29 @@ study run(writer& w, message& m, options const& o)
     return s;
 }
 
-std::vector<message> messages()
+// Where not copying could matter: an answer's 64 KiB, as programs have it lying about.
+std::vector<message> large_messages()
 {
+    std::vector<message> all = {
+        {"[9,1024]x64", {}},
+        {"[1024]x64", {}},
+        {"[2048]x32", {}},
+        {"[4096]x16", {}},
+        {"[8192]x8", {}},
+        {"[16384]x4", {}},
+        {"[300,65536]", {300, 65536}},
+    };
+    for (int i = 0; i < 64; ++i)
+        all[0].sizes.insert(all[0].sizes.end(), {9, 1024}); // HTTP/2 DATA frames, small ones
+    for (std::size_t i = 1; i <= 5; ++i)
+        all[i].sizes.assign(64U >> (i - 1), std::size_t{1024} << (i - 1));
+    return all;
+}
+
+std::vector<message> messages(bool large)
+{
+    if (large)
+        return large_messages();
     std::vector<message> all = {
         {"[50]", {50}},
         {"[300]", {300}},
@@ -305,8 +327,6 @@ std::vector<message> messages()
         {"[9,16384]x4", {9, 16384, 9, 16384, 9, 16384, 9, 16384}}, // HTTP/2 DATA frames
         {"[16384,65536]", {16384, 65536}},
     };
-    for (message& m : all)
-        m.fill();
     return all;
 }
 
@@ -380,9 +400,10 @@ int measure(options const& o)
     print_table_head(library, o);
     std::string json;
     bool holds = true;
-    for (message& m : messages()) {
+    for (message& m : messages(o.large)) {
         if (!o.only.empty() && o.only != m.name)
             continue;
+        m.fill();
         study const s = run(w, m, o);
         verdict const v = judge(m, s);
         holds = holds && v.holds;
@@ -414,6 +435,7 @@ int main(int argc, char** argv)
     app.add_option("--block", o.block, "messages that are timed together");
     app.add_option("--json", o.json_file, "write the figures to this file, too");
     app.add_option("--only", o.only, "run this case only, for example '[50]x20'");
+    app.add_flag("--large", o.large, "messages of 64 KiB instead of the 12 cases");
     CLI11_PARSE(app, argc, argv);
     try {
         require(o.block != 0, "--block must be at least 1");

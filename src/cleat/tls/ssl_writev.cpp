@@ -1,7 +1,7 @@
 // The gather write for any SSL: a loop around SSL_write that decides which bytes make a record.
 //
 // Each turn offers SSL_write one run of bytes: a stretch of a piece, where it lies, or small pieces
-// copied together on the stack. SSL_write binds its caller to offer an unfinished run again, and
+// copied together. SSL_write binds its caller to offer an unfinished run again, and
 // only that is remembered between calls (ssl_writev_retry.hpp): how far the call had come and how
 // long the run was. The copy itself is made anew from the caller's pieces, so no plaintext outlives
 // a call.
@@ -23,6 +23,7 @@
 #include <array>
 #include <climits>
 #include <cstdint>
+#include <memory>
 #include <new>
 
 namespace cleat::tls::writev {
@@ -32,40 +33,88 @@ namespace {
 // A record's bytes copied together. It is never cleared: bytes not used are not touched.
 using record = std::array<unsigned char, record_size_max>;
 
-// offer_held offers a run that keeps its address until it is written.
-int offer_held(call& c, cursor const& at, std::size_t run)
+using room_ptr = std::unique_ptr<unsigned char[]>;
+
+bool allocate(room_ptr& room)
 {
-    if (!make_state(c))
-        return fail(c.ssl, ERR_R_MALLOC_FAILURE);
-    if (c.state->held == nullptr)
-        c.state->held.reset(new (std::nothrow) unsigned char[record_size_max]);
-    if (c.state->held == nullptr)
-        return fail(c.ssl, ERR_R_MALLOC_FAILURE);
-    copy_out(at, run, c.state->held.get()); // in a retry the same bytes again
-    return SSL_write(c.ssl, c.state->held.get(), static_cast<int>(run));
+    if (room == nullptr)
+        room.reset(new (std::nothrow) unsigned char[gather_size_max]);
+    return room != nullptr;
 }
 
-// offer_gathered offers a run that is copied together.
-int offer_gathered(call& c, cursor const& at, std::size_t run, bool again)
+bool partial_writes(SSL const* ssl)
 {
-    copy_out(at, run, c.gathered);
-    // The same bytes are now at another address than before, which SSL_write accepts only if told.
-    bool const moves = again && (SSL_get_mode(c.ssl) & SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER) == 0;
-    if (moves)
-        SSL_set_mode(c.ssl, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    int const ret = SSL_write(c.ssl, c.gathered, static_cast<int>(run));
-    if (moves)
-        SSL_clear_mode(c.ssl, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    return (SSL_get_mode(ssl) & SSL_MODE_ENABLE_PARTIAL_WRITE) != 0;
+}
+
+// room is where a run is copied together.
+struct room
+{
+    unsigned char* at; // null where memory is short
+    std::size_t size;
+};
+
+// room_for the run at the cursor, `run` bytes long in a retry. One record is on the stack; more are
+// from the heap, unless SSL_write would take one of them and leave the others to be copied again.
+room room_for(call& c, cursor const& at, std::size_t run)
+{
+    bool const one =
+        run == 0 ? at.left <= record_size_max || partial_writes(c.ssl) : run <= record_size_max;
+    if (one)
+        return {c.gathered, record_size_max};
+    if (allocate(c.large))
+        return {c.large.get(), gather_size_max};
+    return {run == 0 ? c.gathered : nullptr, record_size_max};
+}
+
+// room_held keeps its address, and what is in it, until the run is written.
+room room_held(call& c)
+{
+    if (!make_state(c) || !allocate(c.state->held))
+        return {nullptr, 0};
+    return {c.state->held.get(), gather_size_max};
+}
+
+// write_moved offers the bytes of a retry from another address than before, which SSL_write accepts
+// only if told.
+int write_moved(SSL* ssl, unsigned char const* from, int size)
+{
+    bool const told = (SSL_get_mode(ssl) & SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER) != 0;
+    if (!told)
+        SSL_set_mode(ssl, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    int const ret = SSL_write(ssl, from, size);
+    if (!told)
+        SSL_clear_mode(ssl, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     return ret;
 }
 
-int offer(call& c, cursor const& at, std::size_t run, bool again)
+// offer_in_place offers the run where it lies, and moves the cursor behind what was taken of it.
+int offer_in_place(call& c, cursor& at, std::size_t run)
 {
-    if (run <= at.here())
-        return SSL_write(c.ssl, at.data(), static_cast<int>(run));
-    if (backend::rereads_plaintext(c.ssl))
-        return offer_held(c, at, run);
-    return offer_gathered(c, at, run, again);
+    int const ret = SSL_write(c.ssl, at.data(), static_cast<int>(run));
+    if (ret > 0)
+        at.advance(static_cast<std::size_t>(ret));
+    return ret;
+}
+
+// offer_copied offers a run that is copied together, likewise, and says how long it is. In a retry
+// it is as long as before.
+int offer_copied(call& c, cursor& at, std::size_t& run, bool again)
+{
+    bool const held = backend::rereads_plaintext(c.ssl);
+    room const to = held ? room_held(c) : room_for(c, at, again ? run : 0);
+    if (to.at == nullptr)
+        return fail(c.ssl, ERR_R_MALLOC_FAILURE);
+    cursor const behind = again ? copy_out(at, run, to.at) : gather(at, to.at, to.size);
+    run = at.left - behind.left;
+    int const size = static_cast<int>(run);
+    int const ret =
+        again && !held ? write_moved(c.ssl, to.at, size) : SSL_write(c.ssl, to.at, size);
+    if (ret == size)
+        at = behind;
+    else if (ret > 0)
+        at.advance(static_cast<std::size_t>(ret));
+    return ret;
 }
 
 // write_from writes what is left at the cursor; `again` when a run of that length must come first.
@@ -73,12 +122,13 @@ int write_from(call& c, cursor at, std::size_t run, bool again, std::size_t* wri
 {
     for (;;) {
         if (!again)
-            run = next_run(at);
-        int const ret = offer(c, at, run, again);
+            run = run_in_place(at);
+        bool const in_place = run != 0 && run <= at.here();
+        std::size_t const done = c.total - at.left;
+        int const ret = in_place ? offer_in_place(c, at, run) : offer_copied(c, at, run, again);
         if (ret <= 0)
-            return remember(c, c.total - at.left, run, ret);
-        at.advance(static_cast<std::size_t>(ret));
-        if (at.left == 0 || (SSL_get_mode(c.ssl) & SSL_MODE_ENABLE_PARTIAL_WRITE) != 0)
+            return remember(c, done, run, ret);
+        if (at.left == 0 || partial_writes(c.ssl))
             break;
         again = false;
     }
@@ -129,16 +179,19 @@ int measure(iovec const* pieces, int count, std::size_t size_max, std::size_t& t
     return write_from(c, at, c.state->run, true, written);
 }
 
-// after_first_run goes on after SSL_write returned ret for the first run.
-[[gnu::noinline]] int after_first_run(call c, std::size_t run, int ret, std::size_t* written)
+// after_first_run goes on after SSL_write returned ret for the first run, behind which is `behind`.
+[[gnu::noinline]] int after_first_run(
+    call c, cursor behind, std::size_t run, int ret, std::size_t* written)
 {
     *written = 0;
     if (ret <= 0)
         return remember(c, 0, run, ret);
-    cursor at{c.pieces, c.total};
-    at.advance(static_cast<std::size_t>(ret));
-    if (at.left != 0 && (SSL_get_mode(c.ssl) & SSL_MODE_ENABLE_PARTIAL_WRITE) == 0)
-        return write_from(c, at, 0, false, written);
+    if (static_cast<std::size_t>(ret) != run) {
+        behind = cursor{c.pieces, c.total};
+        behind.advance(static_cast<std::size_t>(ret));
+    }
+    if (behind.left != 0 && !partial_writes(c.ssl))
+        return write_from(c, behind, 0, false, written);
     *written = static_cast<std::size_t>(ret);
     return 1;
 }
@@ -153,32 +206,29 @@ int measure(iovec const* pieces, int count, std::size_t size_max, std::size_t& t
     std::size_t const total = piece->iov_len;
     int const ret = SSL_write(ssl, piece->iov_base, static_cast<int>(total));
     if (static_cast<std::size_t>(ret) != total) [[unlikely]]
-        return after_first_run({ssl, piece, total, nullptr, nullptr}, total, ret, written);
+        return after_first_run(
+            {ssl, piece, total, nullptr, nullptr}, {piece, 0}, total, ret, written);
     *written = total;
     return 1;
 }
 
-// write_begun is write_list when the first `copied` bytes are in `gathered` already.
+// write_begun is write_list when the first `copied` bytes, all before `next`, are in `gathered`
+// already.
 [[gnu::noinline]] int write_begun(
     SSL* ssl, iovec const* pieces, int count, std::size_t max_bytes, std::size_t* written,
-    unsigned char* gathered, std::size_t copied)
+    unsigned char* gathered, std::size_t copied, iovec const* next)
 {
     std::size_t total = 0;
     if (int const reason = measure(pieces, count, max_bytes, total); reason != 0) {
         *written = 0;
         return fail(ssl, reason);
     }
-    cursor const at{pieces, total};
-    std::size_t const run = next_run(at);
-    if (run <= at.here())
+    if (run_in_place({pieces, total}) != 0)
         return write_list(ssl, pieces, count, max_bytes, written);
-    if (run > copied) {
-        cursor rest = at;
-        rest.advance(copied);
-        copy_out(rest, run - copied, gathered + copied);
-    }
+    cursor const behind = gather({next, total - copied}, gathered, record_size_max, copied);
+    std::size_t const run = total - behind.left;
     int const ret = SSL_write(ssl, gathered, static_cast<int>(run));
-    return after_first_run({ssl, pieces, total, nullptr, gathered}, run, ret, written);
+    return after_first_run({ssl, pieces, total, nullptr, gathered}, behind, run, ret, written);
 }
 
 // write_record writes pieces that make one record together, in one pass over them. When it finds
@@ -200,7 +250,8 @@ int measure(iovec const* pieces, int count, std::size_t size_max, std::size_t& t
         auto const* const from = static_cast<unsigned char const*>(piece->iov_base);
         if (size > room || size >= in_place_size_min || from == nullptr) [[unlikely]] {
             auto const copied = static_cast<std::size_t>(to - gathered.data());
-            return write_begun(ssl, pieces, count, max_bytes, written, gathered.data(), copied);
+            return write_begun(
+                ssl, pieces, count, max_bytes, written, gathered.data(), copied, piece);
         }
         room -= size;
         to = copy(to, from, size);
@@ -212,7 +263,8 @@ int measure(iovec const* pieces, int count, std::size_t size_max, std::size_t& t
         return write_list(ssl, pieces, count, max_bytes, written);
     int const ret = SSL_write(ssl, gathered.data(), static_cast<int>(total));
     if (static_cast<std::size_t>(ret) != total) [[unlikely]]
-        return after_first_run({ssl, pieces, total, nullptr, gathered.data()}, total, ret, written);
+        return after_first_run(
+            {ssl, pieces, total, nullptr, gathered.data()}, {last, 0}, total, ret, written);
     *written = total;
     return 1;
 }

@@ -18,6 +18,10 @@ inline constexpr std::size_t record_size_max = 16384;
 /// in_place_size_min: below this a copy costs less than what is needed to avoid it.
 inline constexpr std::size_t in_place_size_min = 4096;
 
+/// gather_size_max is what one SSL_write is offered of copied bytes. A call of SSL_write costs what
+/// 1 KiB costs to encrypt, so a long message in small pieces pays for four records at a time.
+inline constexpr std::size_t gather_size_max = 4 * record_size_max;
+
 /// cursor is a place in the pieces. Bytes after `left` are not part of the call.
 struct cursor
 {
@@ -78,28 +82,14 @@ constexpr bool ends_a_record_free(std::size_t size, std::size_t left) noexcept
     return records_of(size) + records_of(left - size) == records_of(left);
 }
 
-/// next_run decides how many bytes SSL_write is offered at the cursor. The run lies in place when
-/// it is no longer than at.here(); else it is to be copied together and is one record at most.
-inline std::size_t next_run(cursor const& at) noexcept
+/// run_in_place is the length of the run at the cursor where it lies in place, and 0 where it is to
+/// be copied together, as gather() does.
+inline std::size_t run_in_place(cursor const& at) noexcept
 {
-    if (at.left <= record_size_max)
-        return at.left;
     std::size_t const first = at.here();
     if (first == at.left || (first >= in_place_size_min && ends_a_record_free(first, at.left)))
         return first;
-    if (first >= record_size_max)
-        return first - first % record_size_max;
-
-    std::size_t gathered = first;
-    for (iovec const* piece = at.piece + 1; gathered < at.left; ++piece) {
-        std::size_t const next = std::min(piece->iov_len, at.left - gathered);
-        if (next >= in_place_size_min && ends_a_record_free(gathered, at.left))
-            return gathered;
-        if (next >= record_size_max - gathered)
-            return record_size_max;
-        gathered += next;
-    }
-    return gathered;
+    return first - first % record_size_max;
 }
 
 /// copy_ends copies N to 2N bytes as the first N and the last N, which may overlap.
@@ -133,21 +123,45 @@ inline unsigned char* copy(unsigned char* to, unsigned char const* from, std::si
     return to + size;
 }
 
-/// copy_out copies size bytes from the cursor on.
-inline void copy_out(cursor const& at, std::size_t size, unsigned char* to) noexcept
+/// copy_out copies size bytes from the cursor on, and returns the cursor behind them.
+inline cursor copy_out(cursor at, std::size_t size, unsigned char* to) noexcept
 {
-    iovec const* piece = at.piece;
-    unsigned char const* from = at.data();
-    std::size_t step = std::min(at.here(), size);
-    for (;;) {
-        to = copy(to, from, step);
+    while (size != 0) {
+        std::size_t const step = std::min(at.here(), size);
+        to = copy(to, at.data(), step);
+        at.advance(step);
         size -= step;
-        if (size == 0)
-            return;
-        ++piece;
-        from = static_cast<unsigned char const*>(piece->iov_base);
-        step = std::min(piece->iov_len, size);
     }
+    return at;
+}
+
+/// gather copies a run together that does not lie in place, `size_max` bytes at most, and returns
+/// the cursor behind it. `copied` bytes of the run, the ones before the cursor, are at `to`
+/// already. The run ends early before a piece that need not be copied then.
+inline cursor gather(
+    cursor at, unsigned char* to, std::size_t size_max, std::size_t copied = 0) noexcept
+{
+    std::size_t const left_at_first = at.left + copied;
+    std::size_t room = size_max - copied;
+    to += copied;
+    for (;;) {
+        std::size_t const here = at.here();
+        if (here >= in_place_size_min && room != size_max &&
+            ends_a_record_free(size_max - room, left_at_first)) [[unlikely]]
+            return at;
+        if (here >= room)
+            break;
+        to = copy(to, at.data(), here);
+        room -= here;
+        at.left -= here;
+        if (at.left == 0)
+            return at;
+        ++at.piece;
+        at.offset = 0;
+    }
+    copy(to, at.data(), room);
+    at.advance(room);
+    return at;
 }
 
 } // namespace cleat::tls::writev

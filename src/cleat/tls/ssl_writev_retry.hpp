@@ -40,6 +40,7 @@ struct call
     std::size_t total;
     unfinished* state;       // of the SSL; null unless this is a retry
     unsigned char* gathered; // room for a record; null where one piece is all there is
+    std::unique_ptr<unsigned char[]> large{}; // room for gather_size_max, where a run needs it
 };
 
 [[nodiscard]] int register_ex_data() noexcept;

@@ -39,26 +39,31 @@ TEST_CASE("a transport that blocks at any byte changes nothing on the wire")
 
 TEST_CASE("a transport that blocks at any byte of many records changes nothing on the wire")
 {
-    // All kinds of runs: copied and full, flushed early, in place for several records, a tail.
-    pieces const list = make_pieces({100, 16384, 33000, 9, 16384, 50, 300});
-    std::string const all = joined(list);
-    for (long const mode : all_modes)
-        for (int const version : versions) {
-            connection c{version, mode};
-            c.handshake();
-            finish(c, list);
-            std::size_t const wire_size = c.client_end.out.size();
-            REQUIRE(c.sizes_on_wire().size() == fewest_records(all.size()));
-            REQUIRE(c.received() == all);
-            // Near the ends of records at every byte, elsewhere at steps that share no divisor.
-            for (std::size_t at = 0; at < wire_size; at += at % 16413 < 40 ? 1u : 97u) {
-                c.client_end.quota = at;
+    std::vector<std::vector<std::size_t>> const shapes{
+        // All kinds of runs: copied and full, flushed early, in place for several records, a tail.
+        {100, 16384, 33000, 9, 16384, 50, 300},
+        // Runs of several records that are copied together, and what is left of them.
+        std::vector<std::size_t>(100, 1009)};
+    for (std::vector<std::size_t> const& shape : shapes)
+        for (long const mode : all_modes)
+            for (int const version : versions) {
+                pieces const list = make_pieces(shape);
+                std::string const all = joined(list);
+                connection c{version, mode};
+                c.handshake();
                 finish(c, list);
-                CAPTURE(at);
-                REQUIRE(c.client_end.out.size() == wire_size);
+                std::size_t const wire_size = c.client_end.out.size();
+                REQUIRE(c.sizes_on_wire().size() == fewest_records(all.size()));
                 REQUIRE(c.received() == all);
+                // Near the ends of records at every byte, elsewhere at steps that share no divisor.
+                for (std::size_t at = 0; at < wire_size; at += at % 16413 < 40 ? 1u : 97u) {
+                    c.client_end.quota = at;
+                    finish(c, list);
+                    CAPTURE(at);
+                    REQUIRE(c.client_end.out.size() == wire_size);
+                    REQUIRE(c.received() == all);
+                }
             }
-        }
 }
 
 TEST_CASE("partial writes return after a record and the next call fills its records again")
