@@ -23,6 +23,12 @@ enum class accepted
     out_of_resources
 };
 
+accepted failed(service& at, error_code why)
+{
+    at.log().error("accept-failed").add("reason", why);
+    return accepted::out_of_resources;
+}
+
 accepted accept_one(service& at, service::source& through)
 {
     net::address peer;
@@ -39,8 +45,7 @@ accepted accept_one(service& at, service::source& through)
     case ENFILE:
     case ENOBUFS:
     case ENOMEM:
-        at.log().error("accept-failed").add("reason", last_system_error());
-        return accepted::out_of_resources;
+        return failed(at, last_system_error());
     default: // None, or one that was gone before it was taken (ECONNABORTED and the network's
              // errors).
         return accepted::none;
@@ -56,14 +61,15 @@ net::detached accept_from(service& at, service::source& through)
     for (;;) {
         net::interest const readable{through.entry.get(), true, false};
         std::uint64_t const before = at.on().turns();
-        error_code const interrupted = co_await net::ready{by, readable};
-        if (interrupted)
+        error_code const ec = co_await net::ready{by, readable};
+        if (ec == error::stopped)
             co_return;
         through.entry->use_up_read();
 
         bool const queued = at.on().turns() == before + 1;
         batch = queued ? std::min(batch * 2, limits::accept_batch_max) : 1;
-        accepted last = accepted::one;
+        // Any other error is the kernel's, which has no memory to watch the socket just now.
+        accepted last = ec ? failed(at, ec) : accepted::one;
         for (int i = 0; i < batch && last == accepted::one; ++i)
             last = accept_one(at, through);
         if (last == accepted::none)

@@ -7,6 +7,7 @@
 #include <cleat/core/limits.hpp>
 
 #include <cerrno>
+#include <utility>
 
 #include <sys/socket.h>
 
@@ -24,38 +25,75 @@ result<unique_fd> begin(net::address const& to) noexcept
     return fd;
 }
 
-// A UNIX socket whose backlog is full refuses at once, where TCP would try again by itself.
-bool is_busy(net::address const& to, error_code why) noexcept
+bool is_unix(net::address const& a) noexcept
 {
-    return to.data()->sa_family == AF_UNIX &&
-           why == boost::system::errc::resource_unavailable_try_again;
+    return a.data()->sa_family == AF_UNIX;
 }
 
-// begin_when_free tries until there is room, or `by` says that it has been long enough.
-net::task<result<unique_fd>> begin_when_free(net::interrupt& by, net::address const& to)
+// A UNIX socket whose backlog is full refuses at once, where TCP would try again by itself.
+bool is_full(net::address const& to, error_code why) noexcept
 {
+    return is_unix(to) && why == boost::system::errc::resource_unavailable_try_again;
+}
+
+// begin_in_line tries when it is this connection's turn, until there is room, or `by` says that it
+// has been long enough.
+net::task<result<unique_fd>> begin_in_line(
+    net::interrupt& by, waiting_line& line, net::address const& to)
+{
+    waiting_line::place here{line, by};
     for (;;) {
+        if (error_code const ec = co_await here.turn())
+            co_return ec;
         result<unique_fd> begun = begin(to);
-        if (begun || !is_busy(to, begun.error()))
+        if (begun || !is_full(to, begun.error()))
             co_return begun;
-        net::interrupt soon{by.on()};
-        soon.expires_in(limits::backlog_pause, error::connect_timeout);
-        static_cast<void>(co_await net::pause(soon));
-        if (by.raised())
-            co_return by.raised();
     }
 }
+
+// greeting is what the upstream hears first. It lies in a block that others use too, so it is
+// copied before the first wait, and only then.
+class greeting
+{
+public:
+    explicit greeting(std::span<std::byte const> bytes) noexcept : borrowed_{bytes} {}
+
+    [[nodiscard]] std::span<std::byte const> bytes() const noexcept
+    {
+        return borrowed_.empty() ? kept_.front() : borrowed_;
+    }
+
+    // keep is false when memory is short.
+    [[nodiscard]] bool keep()
+    {
+        return kept_.append(std::exchange(borrowed_, {}), limits::unsent_max);
+    }
+
+    // kept gives the copy away.
+    [[nodiscard]] byte_queue kept() && noexcept { return std::move(kept_); }
+
+private:
+    std::span<std::byte const> borrowed_;
+    byte_queue kept_;
+};
 
 } // namespace
 
 net::task<result<upstream>> connect(
-    net::interrupt& by, std::vector<net::address> const& addresses,
+    net::interrupt& by, waiting_line& line, std::vector<net::address> const& addresses,
     std::span<std::byte const> first)
 {
-    byte_queue kept;
+    greeting hello{first};
     error_code why = make_error_code(boost::system::errc::address_not_available);
     for (net::address const& address : addresses) {
-        result<unique_fd> begun = co_await begin_when_free(by, address);
+        // Who waits already was here before us, and is not to be overtaken.
+        bool const waited_for = is_unix(address) && !line.empty();
+        result<unique_fd> begun = waited_for ? result<unique_fd>{} : begin(address);
+        if (waited_for || (!begun && is_full(address, begun.error()))) {
+            if (!hello.keep())
+                co_return make_error_code(boost::system::errc::not_enough_memory);
+            begun = co_await begin_in_line(by, line, address);
+        }
         if (by.raised())
             co_return by.raised();
         if (!begun) {
@@ -63,12 +101,10 @@ net::task<result<upstream>> connect(
             continue;
         }
         upstream to{net::socket{by.on(), std::move(*begun)}, {}};
-        std::span<std::byte const> const all = kept.empty() ? first : kept.front();
-        net::io_result sent = to.socket.send(all);
+        net::io_result const sent = to.socket.send(hello.bytes());
         if (sent.would_block) {
-            if (kept.empty() && !kept.append(first, limits::unsent_max))
+            if (!hello.keep())
                 co_return make_error_code(boost::system::errc::not_enough_memory);
-            first = {}; // Whoever waits keeps a copy.
             net::interest const writable{&to.socket.entry(), false, true};
             error_code const interrupted = co_await net::ready{by, writable};
             if (interrupted)
@@ -76,14 +112,14 @@ net::task<result<upstream>> connect(
             why = to.socket.error();
             if (why)
                 continue;
-            to.unsent = std::move(kept);
+            to.unsent = std::move(hello).kept();
             co_return std::move(to);
         }
         why = sent.error;
         if (why)
             continue;
-        to.sends = all.empty() ? 0 : 1;
-        std::span<std::byte const> const rest = all.subspan(sent.bytes);
+        to.sends = hello.bytes().empty() ? 0 : 1;
+        std::span<std::byte const> const rest = hello.bytes().subspan(sent.bytes);
         if (!rest.empty() && !to.unsent.append(rest, limits::unsent_max))
             co_return make_error_code(boost::system::errc::not_enough_memory);
         co_return std::move(to);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "relay.hpp"
+#include "waiting_line.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/interrupt.hpp>
@@ -16,9 +17,10 @@ namespace cleat::app {
 
 /// connect tries the addresses in their order until one accepts, and sends it `first`. What its
 /// socket does not take at once is left in upstream::unsent. The error is the last address's, or
-/// the interrupt's. `first` is copied before the first wait.
+/// the interrupt's. `first` is copied before the first wait. Where a UNIX upstream has no room, the
+/// worker's connections wait for it in `line`.
 net::task<result<upstream>> connect(
-    net::interrupt& by, std::vector<net::address> const& addresses,
+    net::interrupt& by, waiting_line& line, std::vector<net::address> const& addresses,
     std::span<std::byte const> first);
 
 } // namespace cleat::app

@@ -1,12 +1,17 @@
 #include "connect.hpp"
+#include "relay_scene_for_tests.hpp"
 
 #include <cleat/core/temporary_folder_for_tests.hpp>
 #include <cleat/net/tls_peer_for_tests.hpp>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cleat::app {
 namespace {
@@ -53,26 +58,42 @@ struct attempt
     std::optional<upstream> made;
 };
 
-net::detached try_all(
-    net::worker& w, net::interrupt& by, std::vector<net::address> to, std::string first,
+struct stage
+{
+    net::worker w;
+    waiting_line line{w};
+    int tries = 1; // The last one to end ends the worker.
+};
+
+net::detached start_to_try(
+    stage& on, net::interrupt& by, std::vector<net::address> to, std::span<std::byte const> first,
     attempt& seen)
 {
-    result<upstream> found = co_await connect(by, to, net::bytes_of(first));
+    result<upstream> found = co_await connect(by, on.line, to, first);
     if (found)
         seen.made.emplace(std::move(*found));
     else
         seen.failed = found.error();
-    w.stop();
+    if (--on.tries == 0)
+        on.w.stop();
+}
+
+// The first bytes lie in a block that is another connection's as soon as this one waits.
+void try_all(
+    stage& on, net::interrupt& by, std::vector<net::address> to, std::string first, attempt& seen)
+{
+    start_to_try(on, by, std::move(to), net::bytes_of(first), seen);
+    std::fill(first.begin(), first.end(), '#');
 }
 
 TEST_CASE("the first bytes go with the connection")
 {
-    net::worker w;
-    net::interrupt by{w};
+    stage on;
+    net::interrupt by{on.w};
     listener_on_loopback const there;
     attempt seen;
-    try_all(w, by, {there.address}, "hello", seen);
-    w.run();
+    try_all(on, by, {there.address}, "hello", seen);
+    on.w.run();
     REQUIRE(seen.made);
     CHECK(seen.made->unsent.empty());
     CHECK(seen.made->sends == 1);
@@ -81,13 +102,13 @@ TEST_CASE("the first bytes go with the connection")
 
 TEST_CASE("addresses are tried in their order until one accepts")
 {
-    net::worker w;
-    net::interrupt by{w};
+    stage on;
+    net::interrupt by{on.w};
     listener_on_loopback const there;
     listener_on_loopback const never;
     attempt seen;
-    try_all(w, by, {refused(), there.address, never.address}, "hello", seen);
-    w.run();
+    try_all(on, by, {refused(), there.address, never.address}, "hello", seen);
+    on.w.run();
     REQUIRE(seen.made);
     CHECK(all_of(there.accept().get()) == "hello");
     CHECK(!never.accept());
@@ -95,34 +116,34 @@ TEST_CASE("addresses are tried in their order until one accepts")
 
 TEST_CASE("when none accepts, the last one's error is the answer")
 {
-    net::worker w;
-    net::interrupt by{w};
+    stage on;
+    net::interrupt by{on.w};
     attempt seen;
     temporary_folder const folder;
     net::address const missing = net::unix_address(folder.path() / "none").value();
-    try_all(w, by, {missing, refused()}, "x", seen);
+    try_all(on, by, {missing, refused()}, "x", seen);
     REQUIRE(seen.failed);
     CHECK(*seen.failed == boost::system::errc::connection_refused);
     attempt other;
-    try_all(w, by, {refused(), missing}, "", other);
+    try_all(on, by, {refused(), missing}, "", other);
     REQUIRE(other.failed);
     CHECK(*other.failed == boost::system::errc::no_such_file_or_directory);
     attempt none;
-    try_all(w, by, {}, "x", none);
+    try_all(on, by, {}, "x", none);
     REQUIRE(none.failed);
     CHECK(*none.failed == boost::system::errc::address_not_available);
 }
 
 TEST_CASE("what the socket does not take at once is left to be flushed")
 {
-    net::worker w;
-    net::interrupt by{w};
+    stage on;
+    net::interrupt by{on.w};
     temporary_folder const folder;
     net::address const at = net::unix_address(folder.path() / "s").value();
     unique_fd const listening = net::listen_on(at, {}).value();
     attempt seen;
     std::string const much(900'000, 'm');
-    try_all(w, by, {at}, much, seen);
+    try_all(on, by, {at}, much, seen);
     REQUIRE(seen.made);
     CHECK(!seen.made->unsent.empty());
     unique_fd const accepted{::accept4(listening.get(), nullptr, nullptr, SOCK_NONBLOCK)};
@@ -150,35 +171,154 @@ struct full_listener : listener_on_loopback
 
 TEST_CASE("an upstream that does not accept in time is left, with the deadline's name")
 {
-    net::worker w;
-    net::interrupt by{w};
+    stage on;
+    net::interrupt by{on.w};
     full_listener const full;
     attempt seen;
     by.expires_in(3ms, error::connect_timeout);
-    try_all(w, by, {full.address}, "x", seen);
+    try_all(on, by, {full.address}, "x", seen);
     CHECK(!seen.failed);
-    w.run();
+    on.w.run();
     REQUIRE(seen.failed);
     CHECK(*seen.failed == error::connect_timeout);
 }
 
 TEST_CASE("the first bytes reach the second upstream when the first one failed only after a wait")
 {
-    net::worker w;
-    net::interrupt by{w};
+    stage on;
+    net::interrupt by{on.w};
     full_listener const full;
     listener_on_loopback const there;
     attempt seen;
     // The descriptor that connect is about to get: to break its first attempt as a network would.
     int const next = ::dup(full.socket.get());
     ::close(next);
-    try_all(w, by, {full.address, there.address}, "hello", seen);
+    try_all(on, by, {full.address, there.address}, "hello", seen);
     CHECK(!seen.made);
     REQUIRE(::shutdown(next, SHUT_RDWR) == 0);
-    w.run();
+    on.w.run();
     REQUIRE(seen.made);
     std::string got = all_of(there.accept().get());
     CHECK(got + net::text_of(seen.made->unsent.front()) == "hello");
+}
+
+// A UNIX upstream whose queue is full: who connects is refused until it accepts.
+struct full_path
+{
+    full_path()
+    {
+        net::listen_options one;
+        one.backlog = 0;
+        listening = net::listen_on(address, one).value();
+        for (;;) {
+            unique_fd next{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+            if (::connect(next.get(), address.data(), address.size) != 0)
+                break;
+            ahead.push_back(std::move(next));
+        }
+        REQUIRE(!ahead.empty());
+    }
+
+    [[nodiscard]] unique_fd accept() const
+    {
+        return unique_fd{::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC)};
+    }
+
+    void accept_ahead() const
+    {
+        for (std::size_t i = 0; i < ahead.size(); ++i)
+            REQUIRE(accept());
+    }
+
+    temporary_folder folder;
+    net::address address = net::unix_address(folder.path() / "s").value();
+    unique_fd listening;
+    std::vector<unique_fd> ahead;
+};
+
+void accept_who_is_there(full_path const& upstream, std::vector<std::string>& heard)
+{
+    while (unique_fd const one = upstream.accept())
+        heard.push_back(all_of(one.get()));
+}
+
+// The upstream accepts as long as somebody tries.
+net::detached accept_all(stage& on, full_path const& upstream, std::vector<std::string>& heard)
+{
+    upstream.accept_ahead();
+    while (on.tries != 0) {
+        accept_who_is_there(upstream, heard);
+        co_await next_turn{on.w};
+    }
+}
+
+TEST_CASE("connections wait in line for room, and each brings its own first bytes")
+{
+    stage on;
+    on.tries = 3;
+    full_path const upstream;
+    std::array<attempt, 3> seen;
+    std::array<std::optional<net::interrupt>, 3> by;
+    for (std::size_t i = 0; i < seen.size(); ++i)
+        try_all(on, by[i].emplace(on.w), {upstream.address}, fmt::format("I am {}", i), seen[i]);
+    CHECK(!on.line.empty());
+    std::vector<std::string> heard;
+    accept_all(on, upstream, heard);
+    on.w.run();
+    accept_who_is_there(upstream, heard);
+    CHECK(heard == std::vector<std::string>{"I am 0", "I am 1", "I am 2"});
+    CHECK(on.line.empty());
+}
+
+TEST_CASE("who loses patience in the line leaves it, first or not, and the others go on")
+{
+    stage on;
+    on.tries = 3;
+    full_path const upstream;
+    net::interrupt first{on.w};
+    net::interrupt second{on.w};
+    net::interrupt third{on.w};
+    attempt impatient;
+    attempt patient;
+    attempt last;
+    first.expires_in(30ms, error::connect_timeout);
+    third.expires_in(5ms, error::connect_timeout);
+    try_all(on, first, {upstream.address}, "1", impatient);
+    try_all(on, second, {upstream.address}, "2", patient);
+    try_all(on, third, {upstream.address}, "3", last);
+    std::vector<std::string> heard;
+    auto const accept_later = [&]() -> net::detached {
+        while (on.tries != 1)
+            co_await next_turn{on.w};
+        accept_all(on, upstream, heard);
+    };
+    accept_later();
+    on.w.run();
+    REQUIRE(last.failed);
+    CHECK(*last.failed == error::connect_timeout);
+    REQUIRE(impatient.failed);
+    CHECK(*impatient.failed == error::connect_timeout);
+    CHECK(patient.made);
+    accept_who_is_there(upstream, heard);
+    CHECK(heard == std::vector<std::string>{"2"});
+}
+
+TEST_CASE("the end of the worker is the end of the line")
+{
+    stage on;
+    on.tries = 3;
+    full_path const upstream;
+    std::array<attempt, 3> seen;
+    std::array<std::optional<net::interrupt>, 3> by;
+    for (std::size_t i = 0; i < seen.size(); ++i)
+        try_all(on, by[i].emplace(on.w), {upstream.address}, "x", seen[i]);
+    on.w.interrupt_all();
+    on.w.run();
+    for (attempt const& each : seen) {
+        REQUIRE(each.failed);
+        CHECK(*each.failed == error::stopped);
+    }
+    CHECK(on.line.empty());
 }
 
 } // namespace

@@ -25,8 +25,11 @@ public:
         // Bytes that came with the handshake wait in the channel, where no event will tell of them.
         if (client_.channel.unread() || client_.early_end)
             client_.socket.entry().more_to_read();
+        // And either side may be full already.
         if (!upstream_.unsent.empty())
             fsm_.on_sink_full(direction::up);
+        if (client_.channel.unsent())
+            fsm_.on_sink_full(direction::down);
     }
 
     [[nodiscard]] relay_fsm const& fsm() const noexcept { return fsm_; }

@@ -302,6 +302,29 @@ TEST_CASE("an answer to a KeyUpdate that finds the client's socket full stops th
     });
 }
 
+TEST_CASE("what finds the client's socket full before the relay begins goes before the answer")
+{
+    scene s;
+    s.at_handshake = [](client& from) {
+        std::string const much(limits::turn_min, 'x');
+        net::channel::piece const pieces[] = {net::bytes_of(much)};
+        while (from.channel.write(from.socket.native_handle(), pieces).next == net::wait::none)
+            ;
+        CHECK(from.channel.unsent());
+    };
+    s.play([](scene& t) -> net::task<> {
+        t.say("answer");
+        for (int i = 0; i < 50; ++i)
+            co_await next_turn{t.w};
+        CHECK(!t.outcome);
+        co_await t.until([&] {
+            t.peer.receive_raw();
+            return t.peer.plaintext().ends_with("answer");
+        });
+        CHECK(t.peer.plaintext().find_first_not_of('x') == t.peer.plaintext().size() - 6);
+    });
+}
+
 TEST_CASE("the idle timeout counts from the last byte that moved")
 {
     scene s{socket_kind::unix_pair, socket_kind::unix_pair, 40ms};

@@ -14,7 +14,7 @@ service::source::source(net::worker& on, unique_fd socket, tls::context_spec con
 }
 
 service::service(net::worker& on, snapshot const& use, std::vector<listening> from, logger log)
-    : on_{on}, use_{use}, log_{log}
+    : on_{on}, use_{use}, log_{log}, line_{on}
 {
     for (listening& l : from)
         sources_.push_back(std::make_unique<source>(on, std::move(l.socket), l.plan->tls));

@@ -5,6 +5,7 @@
 
 #include "close_reason.hpp"
 #include "snapshot.hpp"
+#include "waiting_line.hpp"
 
 #include <cleat/core/counters.hpp>
 #include <cleat/core/log.hpp>
@@ -47,6 +48,9 @@ public:
     [[nodiscard]] snapshot const& use() const noexcept { return use_; }
     [[nodiscard]] logger const& log() const noexcept { return log_; }
 
+    /// line is where connections wait for an upstream that has no room.
+    [[nodiscard]] waiting_line& line() noexcept { return line_; }
+
     /// on_connection, on_close keep count of the connections.
     void on_connection() noexcept { ++connections_; }
     void on_close(close_reason why) noexcept;
@@ -71,6 +75,7 @@ private:
     snapshot const& use_;
     logger log_;
     std::vector<std::unique_ptr<source>> sources_;
+    waiting_line line_;
     std::size_t connections_ = 0;
     bool draining_ = false;
     close_counters closed_;

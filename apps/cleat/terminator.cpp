@@ -34,7 +34,7 @@ net::detached terminate(
     std::span<std::byte const> const first =
         first_bytes(use, from, peer, announcement, told.moved());
     by.expires_in(*use.backend_connect_timeout, error::connect_timeout);
-    result<upstream> to = co_await connect(by, at.use().upstream, first);
+    result<upstream> to = co_await connect(by, at.line(), at.use().upstream, first);
     if (!to)
         co_return told.connect_failed(to.error());
 

@@ -2,9 +2,14 @@
 has, and takes new connections when there are descriptors again."""
 
 import resource
+import shutil
+import subprocess
 import time
+from pathlib import Path
 
-from deadlines import SANITIZED
+import pytest
+
+from deadlines import SANITIZED, eventually
 from tls_client import TlsClient
 
 LIMIT = 64
@@ -51,3 +56,30 @@ def test_it_pauses_and_recovers(cleat):
             client.reset()
     with TlsClient(server.port) as client:
         assert client.exchange(b"there is room again") == b"there is room again"
+
+
+@pytest.mark.skipif(SANITIZED or not shutil.which("strace"), reason="needs strace")
+def test_a_kernel_that_cannot_watch_the_socket_is_asked_again(cleat, tmp_path):
+    server = cleat("--workers", 1)
+    # Out of descriptors it lets go of the listening socket, and wants it watched again later.
+    in_use = len(list(Path(f"/proc/{server.pid}/fd").iterdir()))
+    had = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (in_use, had[1]))
+    waiting = TlsClient(server.port, handshake=False)
+    server.wait_for_log(event="accept-failed", reason="Too many open files")
+    calls = tmp_path / "calls"
+    refusing = subprocess.Popen(
+        ["strace", "-f", "-o", str(calls), "-e", "trace=epoll_ctl", "-e",
+         "inject=epoll_ctl:error=ENOSPC", "-p", str(server.pid)],
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        server.wait_for_log(event="accept-failed", reason="No space left on device")
+    finally:
+        refusing.terminate()
+        refusing.wait(30)
+    assert "EPOLL_CTL_ADD" in calls.read_text()
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, had)
+    with waiting:
+        waiting.handshake()
+        assert waiting.exchange(b"asked again") == b"asked again"

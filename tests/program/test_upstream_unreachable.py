@@ -1,7 +1,9 @@
 """An upstream that is down, or never accepts, is named in the log, and its client is told at once;
 the next connection tries again. The upstream may also be a path."""
 
+import signal
 import socket
+import ssl
 
 import pytest
 
@@ -120,6 +122,65 @@ def test_a_unix_path_with_a_full_queue_is_waited_for(cleat, full_path):
             mine.settimeout(DEADLINE)
             assert mine.recv(8) == b"patience"
     assert not server.log(event="connect-failed")
+
+
+def early_speaker(port: int, said: bytes) -> socket.socket:
+    """A client whose first bytes come with the end of its handshake, in one packet."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    arrived, leaving = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = context.wrap_bio(arrived, leaving, server_hostname="localhost")
+    connection = socket.create_connection(("127.0.0.1", port), timeout=DEADLINE)
+    while True:
+        try:
+            tls.do_handshake()
+            break
+        except ssl.SSLWantReadError:
+            if leaving.pending:
+                connection.sendall(leaving.read())
+            arrived.write(connection.recv(65536))
+    tls.write(said)
+    connection.sendall(leaving.read())
+    return connection
+
+
+@pytest.mark.parametrize("header", [(), ("--write-proxy-v2",)])
+def test_those_who_wait_for_one_queue_keep_their_own_bytes(cleat, full_path, header):
+    path, listener, ahead = full_path
+    server = cleat("--workers", 1, *header, backend=str(path))
+    said = [b"I am Alice", b"I am Bob, and have more to say", b"Carol"]
+    clients = []
+    for number, each in enumerate(said):
+        clients.append(early_speaker(server.port, each))
+        eventually("the handshake is done",
+                   lambda: len(server.log(event="handshake-done")) == number + 1)
+    listener.settimeout(DEADLINE)
+    for _ in range(ahead):
+        listener.accept()[0].close()
+    for each, client in zip(said, clients):
+        mine, _ = listener.accept()
+        with mine:
+            mine.settimeout(DEADLINE)
+            heard = b""
+            while not heard.endswith(each):
+                more = mine.recv(4096)
+                assert more, f"{heard!r} is not the end of {each!r}"
+                heard += more
+            port = client.getsockname()[1].to_bytes(2, "big")
+            # PROXY v2: 16 bytes, two addresses, then the client's port.
+            assert heard[24:26] == port if header else heard == each
+        client.close()
+
+
+def test_an_end_while_somebody_waits_for_a_queue(cleat, full_path):
+    server = cleat("--workers", 1, backend=str(full_path[0]))
+    waiting = early_speaker(server.port, b"patience")
+    eventually("the handshake is done", lambda: server.log(event="handshake-done"))
+    with waiting:
+        server.signal(signal.SIGINT)
+        assert server.process.wait(DEADLINE) == 0
+    assert server.wait_for_log(event="connect-failed")["reason"] == "stopped"
 
 
 def test_a_unix_path_whose_queue_stays_full(cleat, full_path):

@@ -74,7 +74,7 @@ inline constexpr std::chrono::seconds linger_timeout{10};
 /// can carry it. Longer than a round trip nearly anywhere, and too short for a person to notice.
 inline constexpr std::chrono::milliseconds fin_delay{100};
 
-/// backlog_pause: between two tries to reach a UNIX upstream whose backlog is full.
+/// backlog_pause: between two tries of a worker to reach a UNIX upstream whose backlog is full.
 inline constexpr std::chrono::milliseconds backlog_pause{10};
 
 /// handler_farewell: what a connection's handler may take to end once it was told to.

@@ -1,0 +1,79 @@
+// waiting_line: where a worker's connections wait for an upstream that has no room.
+//
+// A UNIX socket whose backlog is full refuses at once, and tells nobody when there is room again,
+// so somebody has to ask now and then. Here that is whoever is first, for all: a thousand that wait
+// cost as much as one, and get in in the order in which they came.
+
+#pragma once
+
+#include <cleat/core/error.hpp>
+#include <cleat/core/fifo_deadlines.hpp>
+#include <cleat/net/executor.hpp>
+#include <cleat/net/interrupt.hpp>
+#include <cleat/net/readiness.hpp>
+#include <cleat/net/worker.hpp>
+
+#include <coroutine>
+
+namespace cleat::app {
+
+/// waiting_line is one worker's, for its upstream. It outlives all places in it.
+class waiting_line : deadline, net::task_node
+{
+public:
+    explicit waiting_line(net::worker& on) noexcept;
+    waiting_line(waiting_line&&) = delete;
+    ~waiting_line() = default;
+
+    [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+
+    class place;
+
+private:
+    static void on_time(deadline& d) noexcept;
+    static void on_moved_up(net::task_node& n, bool run) noexcept;
+    void ask_first() noexcept;
+
+    net::worker& on_;
+    place* first_ = nullptr;
+    place* last_ = nullptr;
+    bool moved_up_ = false; // Somebody left, and who is first now will be told.
+};
+
+/// waiting_line::place is one connection's, at the end of the line at first. Destroying it leaves
+/// the line, wherever it stands.
+class waiting_line::place : net::waiter
+{
+public:
+    place(waiting_line& in, net::interrupt& by) noexcept;
+    place(place&&) = delete;
+    ~place();
+
+    /// turn is awaited: it ends when it is time to ask the upstream (again), or with the reason
+    /// that the interrupt was raised for.
+    [[nodiscard]] auto turn() noexcept
+    {
+        struct awaiter
+        {
+            place& of;
+            [[nodiscard]] bool await_ready() const noexcept { return bool{of.by_.raised()}; }
+            void await_suspend(std::coroutine_handle<> caller) noexcept { of.wait(caller); }
+            [[nodiscard]] error_code await_resume() const noexcept { return of.by_.raised(); }
+        };
+        return awaiter{*this};
+    }
+
+private:
+    friend class waiting_line;
+
+    void wait(std::coroutine_handle<> caller) noexcept;
+    static void on_wake(net::waiter& w, error_code) noexcept;
+
+    waiting_line& in_;
+    net::interrupt& by_;
+    place* previous_;
+    place* next_ = nullptr;
+    std::coroutine_handle<> caller_; // Null while it does not wait.
+};
+
+} // namespace cleat::app
