@@ -1,0 +1,51 @@
+"""What all studies are told and find: a build for each TLS library, and a place for the result."""
+
+import argparse
+import datetime
+import json
+import shlex
+import sys
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parents[2]
+# By the library's name: a build folder of one preset each.
+FOLDERS = {
+    "openssl": TREE / "build/release-openssl",
+    "openssl-4": TREE / "build/release-openssl-4",
+    "boringssl": TREE / "build/release-boringssl",
+    "aws-lc": TREE / "build/release",
+}
+
+
+def add_arguments(parse: argparse.ArgumentParser) -> None:
+    parse.add_argument(
+        "--build", action="append", metavar="NAME=FOLDER", default=[],
+        help="a build folder; may be given again. Default, where built: "
+        + ", ".join(f"{name}={folder.relative_to(TREE)}" for name, folder in FOLDERS.items()),
+    )  # fmt: skip
+    parse.add_argument("--out", type=Path, help="default: a new file in perf/results; - for none")
+
+
+def find(use: argparse.Namespace, program: str) -> dict[str, Path]:
+    """find gives the program of each build by the library's name. What was asked for must be there,
+    and at least one."""
+    given = [each.split("=", 1) for each in use.build]
+    if any(len(each) != 2 for each in given):
+        sys.exit("--build wants NAME=FOLDER")
+    wanted = {name: Path(folder) for name, folder in given} or FOLDERS
+    found = {name: folder / "bin" / program for name, folder in wanted.items()}
+    missing = [path for path in found.values() if not path.exists()]
+    if missing and (given or len(missing) == len(found)):
+        sys.exit(f"{missing[-1]} is not there: build the target {program}")
+    return {name: path for name, path in found.items() if path.exists()}
+
+
+def keep(use: argparse.Namespace, study: str, document: dict) -> None:
+    """keep writes the result, with the command that made it."""
+    if str(use.out) == "-":
+        return
+    today = datetime.date.today().isoformat()
+    path = use.out or TREE / "perf/results" / f"{today}-study-{study}.json"
+    command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    path.write_text(json.dumps({"study": study, "command": command, **document}, indent=1) + "\n")
+    print(f"written: {path}")

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Gather writes on each TLS library: the study of docs/studies/gather.md.
+
+Runs ssl_writev_bench of every build in turns, round after round, with the 12 cases and with 64 KiB
+in pieces.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[each]) for each in (1, 2)]
+import builds  # noqa: E402
+from runner import environment  # noqa: E402
+
+WAYS = ("separate", "copied", "writev")
+FIGURES = ("min", "p50", "p90", "p99", "p99.9")
+
+
+def arguments() -> argparse.Namespace:
+    parse = argparse.ArgumentParser(description=__doc__)
+    builds.add_arguments(parse)
+    parse.add_argument("--rounds", type=int, default=3)
+    parse.add_argument("--iterations", type=int, default=200_000, help="of each of the 12 cases")
+    parse.add_argument("--large-iterations", type=int, default=20_000, help="of 64 KiB each")
+    return parse.parse_args()
+
+
+def once(program: Path, folder: Path, core: int, iterations: int, *words: str) -> dict:
+    """once runs it on one core; that a promise does not hold is part of what it found."""
+    said = folder / "said.json"
+    subprocess.run(
+        ["taskset", "-c", str(core), program, "--json", said, "--iterations", str(iterations),
+         "--left-out", str(iterations // 20), *words],
+        check=False,
+        stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    return json.loads(said.read_text())
+
+
+def add(cases: dict, said: dict) -> None:
+    """add one run's figures behind those of the rounds before."""
+    for case in said["cases"]:
+        ways = cases.setdefault(case["message"], {way: {} for way in WAYS})
+        for way, figures in ways.items():
+            figures["wire_bytes"] = case[way]["wire_bytes"]
+            for name in FIGURES:
+                figures.setdefault(name, []).append(case[way][name])
+
+
+def main() -> None:
+    use = arguments()
+    programs = builds.find(use, "ssl_writev_bench")
+    core = max(environment.cores())
+    found = {name: {"library": "", "cases": {}, "large": {}} for name in programs}
+    about = environment.describe(builds.TREE)
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(use.rounds):
+            for name, program in programs.items():
+                said = once(program, Path(folder), core, use.iterations)
+                found[name]["library"] = said["library"]
+                add(found[name]["cases"], said)
+                large = once(program, Path(folder), core, use.large_iterations, "--large")
+                add(found[name]["large"], large)
+            print(f"  round {number + 1} of {use.rounds}", file=sys.stderr)
+    document = {"environment": about, "rounds": use.rounds, "iterations": use.iterations}
+    builds.keep(use, "gather", {**document, "libraries": found})
+
+
+if __name__ == "__main__":
+    main()

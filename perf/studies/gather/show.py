@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Prints the tables of docs/studies/gather.md from a result of run.py, and draws its charts.
+
+    perf/studies/gather/show.py perf/results/*-study-gather.json --out docs/charts/
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from statistics import median
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from chart import Bars, bars  # noqa: E402
+
+WAYS = {"separate": "SSL_write each", "copied": "memcpy, SSL_write", "writev": "cleat_ssl_writev"}
+SETS = {"cases": "the 12 cases", "large": "64 KiB"}
+
+
+def ratios(case: dict) -> list[float]:
+    """ratios of writev to the best of the others, each within a round."""
+    rounds = zip(*(case[way]["p50"] for way in ("separate", "copied", "writev")))
+    return [writev / min(separate, copied) for separate, copied, writev in rounds]
+
+
+def table(cases: dict) -> list[str]:
+    lines = [
+        "| pieces | " + " | ".join(WAYS.values()) + " | writev is | p99.9 | bytes on the wire |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, case in cases.items():
+        found = ratios(case)
+        p50 = [f"{median(case[way]['p50']):,.0f}" for way in WAYS]
+        tails = "/".join(f"{median(case[way]['p99.9']):,.0f}" for way in WAYS)
+        wire = f"{case['separate']['wire_bytes']:,} → {case['writev']['wire_bytes']:,}"
+        lines.append(
+            f"| {name} | {' | '.join(p50)} | {median(found):.3f} "
+            f"({min(found):.3f} to {max(found):.3f}) | {tails} | {wire} |"
+        )
+    return lines
+
+
+def drawn(name: str, library: str, which: str, cases: dict) -> str:
+    ways = [
+        Bars(WAYS[way].replace("cleat_ssl_writev", "cleat_ssl_writev"),
+             [median(case[way]["p50"]) / 1000 for case in cases.values()])
+        for way in WAYS
+    ]  # fmt: skip
+    return bars(
+        f"Writing a message in pieces: {SETS[which]}", f"p50 in µs, less is better; {library}",
+        list(cases), ways, lambda us: f"{us:.2f} µs",
+    )  # fmt: skip
+
+
+def main() -> None:
+    parse = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parse.add_argument("result", type=Path)
+    parse.add_argument("--out", type=Path, help="a folder for charts")
+    use = parse.parse_args()
+    document = json.loads(use.result.read_text())
+    if document.get("study") != "gather":
+        sys.exit(f"{use.result}: it is not of perf/studies/gather/run.py")
+    for name, found in document["libraries"].items():
+        for which, title in SETS.items():
+            print(f"\n### {found['library']}, {title}\n")
+            print("\n".join(table(found[which])))
+            if use.out:
+                file = use.out / f"study-gather-{name}-{which}.svg"
+                file.write_text(drawn(name, found["library"], which, found[which]))
+                print(f"\nwritten: {file}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
