@@ -325,6 +325,11 @@ command parse_command_line(std::span<char const* const> arguments)
         "compare", "starts servers with equal settings and lays them side by side");
     comparing.add_to(*compare);
 
+    serve_words serving;
+    CLI::App* const serve =
+        app.add_subcommand("serve", "starts one server as `compare` does, until Ctrl-C");
+    serving.add_to(*serve);
+
     try {
         app.parse(static_cast<int>(arguments.size()), arguments.data());
         if (merge->parsed())
@@ -338,6 +343,8 @@ command parse_command_line(std::span<char const* const> arguments)
             wish.command = typed(arguments);
             return wish;
         }
+        if (serve->parsed())
+            return serving.make();
         if (staircase->parsed())
             return with_command(climbing.make(), arguments);
         if (transfer->parsed())

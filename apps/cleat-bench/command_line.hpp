@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compare/compare.hpp"
+#include "compare/serve.hpp"
 #include "load_spec.hpp"
 #include "result.hpp"
 
@@ -95,7 +96,7 @@ struct do_print
 
 using command = std::variant<
     do_load, do_staircase, do_transfer, do_idle, do_probe, do_merge, do_report, do_print,
-    do_compare>;
+    do_compare, do_serve>;
 
 /// parse_command_line reads a whole command line, the program's name first. Names are resolved and
 /// files read, so what cannot be used is found here.

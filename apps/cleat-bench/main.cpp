@@ -71,6 +71,11 @@ int run(do_compare const& wish)
     return compare(wish);
 }
 
+int run(do_serve const& wish)
+{
+    return serve(wish);
+}
+
 int run(do_print const& wish)
 {
     fmt::print(wish.exit_code == 0 ? stdout : stderr, "{}", wish.text);

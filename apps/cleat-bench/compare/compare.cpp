@@ -61,31 +61,6 @@ std::vector<present> find_servers(do_compare const& wish, comparison& told)
     return found;
 }
 
-// Its first line, or why there is none.
-std::string version_of(present const& one, workshop& in, interruption& stop)
-{
-    try {
-        std::string said = run_to_end(
-            {{one.program.string(), one.what->version},
-             {},
-             in.folder() / "version.log",
-             stop.before()});
-        // Some begin with an empty line, or with what they are about to do.
-        for (std::string_view const word : {"stunnel ", "version"})
-            if (std::size_t const at = said.find(word); at != std::string::npos) {
-                std::size_t const begin = said.rfind('\n', at);
-                said.erase(0, begin == std::string::npos ? 0 : begin + 1);
-                break;
-            }
-        if (said.starts_with("cleat"))
-            std::ranges::replace(said, '\n', ' ');
-        said.erase(std::min(said.find('\n'), said.size()));
-        return said;
-    } catch (std::runtime_error const& e) {
-        return fmt::format("unknown: {}", e.what());
-    }
-}
-
 // contest is a comparison while it runs.
 class contest
 {
@@ -101,7 +76,8 @@ public:
         for (auto const& [name, why] : told_.absent)
             tell(fmt::format("{} is left out: {}", name, why));
         for (present const& each : here_)
-            told_.versions.emplace_back(each.what->name, version_of(each, place_, stop_));
+            told_.versions.emplace_back(
+                each.what->name, version_of(*each.what, each.program, place_, stop_));
     }
 
     // All scenarios, A B C A B C.
@@ -125,17 +101,6 @@ public:
     }
 
 private:
-    static fs::path origin_program(do_compare const& wish)
-    {
-        fs::path const found = wish.programs / "perf-origin";
-        if (!fs::exists(found))
-            throw std::runtime_error{fmt::format(
-                "{} is missing, the server behind the servers: build it (perf-origin), or name the "
-                "folder where it is with --binaries",
-                found.string())};
-        return found;
-    }
-
     void run(trial& one)
     {
         static_cast<void>(tls::context{client_for(one.what)}); // Whether this client can do it.
@@ -242,8 +207,7 @@ private:
     void start_origin()
     {
         origin_.reset();
-        origin_.emplace(
-            bench::start_origin(origin_program(wish_), wish_.client_cores, place_, stop_));
+        origin_.emplace(bench::start_origin(wish_.programs, wish_.client_cores, place_, stop_));
     }
 
     // Without it nothing can succeed, and that is no server's fault.
@@ -274,23 +238,8 @@ private:
 
     server start(scenario const& what, present const& one)
     {
-        setting use;
-        use.upstream = origin_->port;
-        fs::path const pem = place_.certificate(what.key);
-        use.pem = pem.string();
-        use.groups = what.groups;
-        use.tls = what.tls;
-        use.ciphers = what.ciphers;
-        use.session_ids = what.session_ids;
-        use.workers = wish_.workers;
-        use.cores = wish_.server_cores;
-        // Only the server that was started here has this certificate: nobody else's is measured
-        // who was quicker to take the port.
-        tls::context_spec client = client_for(what);
-        client.verify = tls::peer_verification::required;
-        client.verify_authorities = read_file(fs::path{pem}.replace_extension(".crt").string());
-        client.verify_origin = "the certificate";
-        return bench::start(*one.what, one.program, std::move(use), client, place_, stop_);
+        seat const at{origin_->port, wish_.workers, wish_.server_cores};
+        return start_for(what, *one.what, one.program, at, place_, stop_);
     }
 
     // Whether a server that does not start does so where nothing special is asked of it.

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <stdexcept>
 #include <system_error>
+#include <tuple>
+#include <utility>
 
 namespace cleat::bench {
 namespace {
@@ -63,10 +65,37 @@ std::vector<int> read_cores(
     return *found;
 }
 
-std::filesystem::path own_folder()
+std::filesystem::path folder_of_programs(std::string const& binaries)
 {
     std::error_code none;
-    return std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
+    return binaries.empty() ? std::filesystem::read_symlink("/proc/self/exe", none).parent_path()
+                            : std::filesystem::path{binaries};
+}
+
+void add_places(
+    CLI::App& app, unsigned& workers, std::string& server_cores, std::string& client_cores,
+    std::string& binaries)
+{
+    app.add_option("--workers", workers, "of each server")
+        ->check(CLI::Range(1U, 1024U))
+        ->capture_default_str();
+    app.add_option("--server-cores", server_cores, "of the servers, like 0-3 [the first]");
+    app.add_option("--client-cores", client_cores, "of the generator and the origin [the last]");
+    app.add_option(
+        "--binaries", binaries,
+        "folder of cleat, perf-origin and the controls [where cleat-bench is]");
+}
+
+// Of the servers, and of the clients and the origin.
+std::pair<std::vector<int>, std::vector<int>> read_places(
+    std::string const& server_cores, std::string const& client_cores)
+{
+    auto const allowed = allowed_cpus();
+    if (!allowed || allowed->empty())
+        refuse("the cores that may be used cannot be found out");
+    return {
+        read_cores("--server-cores", server_cores, *allowed, allowed->front()),
+        read_cores("--client-cores", client_cores, *allowed, allowed->back())};
 }
 
 } // namespace
@@ -82,15 +111,8 @@ void compare_words::add_to(CLI::App& app)
     app.add_option("--rounds", rounds, "servers take turns so many times")
         ->check(CLI::Range(1U, 1000U))
         ->capture_default_str();
-    app.add_option("--workers", workers, "of each server")
-        ->check(CLI::Range(1U, 1024U))
-        ->capture_default_str();
-    app.add_option("--server-cores", server_cores, "of the servers, like 0-3 [the first]");
-    app.add_option("--client-cores", client_cores, "of the generator and the origin [the last]");
+    add_places(app, workers, server_cores, client_cores, binaries);
     app.add_option("--base", base, "server that the others are compared with [the first]");
-    app.add_option(
-        "--binaries", binaries,
-        "folder of cleat, perf-origin and the controls [where cleat-bench is]");
     app.add_option("--json", json, "write everything to this file");
     app.add_option("--html", html, "write a report with charts to this file");
     app.add_flag("-q,--quiet", quiet, "no progress");
@@ -120,19 +142,45 @@ do_compare compare_words::make() const
         wish.scenarios.push_back(find_scenario("full-ecdsa-p256"));
     wish.rounds = rounds;
     wish.workers = workers;
-    auto const allowed = allowed_cpus();
-    if (!allowed || allowed->empty())
-        refuse("the cores that may be used cannot be found out");
-    wish.server_cores = read_cores("--server-cores", server_cores, *allowed, allowed->front());
-    wish.client_cores = read_cores("--client-cores", client_cores, *allowed, allowed->back());
+    std::tie(wish.server_cores, wish.client_cores) = read_places(server_cores, client_cores);
     if (!base.empty() && std::ranges::find(wish.servers, base) == wish.servers.end())
         refuse(fmt::format(
             "--base {}: is not among the servers: {}", base, fmt::join(wish.servers, ", ")));
     wish.base = base;
-    wish.programs = binaries.empty() ? own_folder() : std::filesystem::path{binaries};
+    wish.programs = folder_of_programs(binaries);
     wish.json = json;
     wish.html = html;
     wish.quiet = quiet;
+    return wish;
+}
+
+void serve_words::add_to(CLI::App& app)
+{
+    app.add_option("server", server, fmt::format("which: {}", fmt::join(preset_names(), ", ")))
+        ->required();
+    app.add_option(
+           "--scenario", scenario, "name of a scenario or path of a file: its certificate and TLS")
+        ->capture_default_str();
+    add_places(app, workers, server_cores, client_cores, binaries);
+    app.add_flag("--json", json, "say where it is in a line of JSON");
+    app.footer("\nExample:\n"
+               "  cleat-bench serve hitch --scenario full-rsa-2048\n"
+               "  cleat-bench staircase 127.0.0.1:PORT       in another terminal\n");
+}
+
+do_serve serve_words::make() const
+{
+    if (find_preset(server) == nullptr)
+        refuse(fmt::format(
+            "serve {}: there is no such server: take one of {}", server,
+            fmt::join(preset_names(), ", ")));
+    do_serve wish;
+    wish.server = server;
+    wish.what = find_scenario(scenario);
+    wish.workers = workers;
+    std::tie(wish.server_cores, wish.client_cores) = read_places(server_cores, client_cores);
+    wish.programs = folder_of_programs(binaries);
+    wish.json = json;
     return wish;
 }
 

@@ -1,8 +1,9 @@
-// compare_words: the options of `compare`, as they are written.
+// compare_words: the options of `compare` and `serve`, as they are written.
 
 #pragma once
 
 #include "compare/compare.hpp"
+#include "compare/serve.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -32,6 +33,21 @@ struct compare_words
     /// make checks them and reads the scenarios. Throws std::runtime_error that names the option
     /// and the cure.
     [[nodiscard]] do_compare make() const;
+};
+
+/// serve_words, likewise, for `serve`.
+struct serve_words
+{
+    std::string server;
+    std::string scenario = "full-ecdsa-p256";
+    unsigned workers = 1;
+    std::string server_cores;
+    std::string client_cores;
+    std::string binaries;
+    bool json = false;
+
+    void add_to(CLI::App& app);
+    [[nodiscard]] do_serve make() const;
 };
 
 } // namespace cleat::bench

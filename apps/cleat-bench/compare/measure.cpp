@@ -120,31 +120,6 @@ round_figures measure_idle(scenario const& what, server& on, interruption& stop)
 
 } // namespace
 
-tls::context_spec client_for(scenario const& what)
-{
-    using version = tls::protocol_version;
-    tls::context_spec spec = client_defaults();
-    bool const old = what.tls == "1.2";
-    spec.version_min = spec.version_max = old ? version::tls_1_2 : version::tls_1_3;
-    spec.groups = what.groups;
-    spec.server_name = "localhost";
-    // In TLS 1.2 the groups are also the curves that a certificate may be on; the servers, which
-    // have the scenario's alone, choose none of them for the key exchange.
-    if (old && what.key == "ecdsa-p256")
-        spec.groups += ":P-256";
-    if (old)
-        spec.ciphers = what.ciphers.empty()
-                           ? "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256"
-                           : what.ciphers;
-    else
-        spec.ciphersuites =
-            what.ciphersuites.empty() ? "TLS_AES_128_GCM_SHA256" : what.ciphersuites;
-    // Not every library offers this one by itself.
-    if (what.key == "ed25519")
-        spec.signature_algorithms = "ed25519";
-    return spec;
-}
-
 load_spec load_for(
     scenario const& what, net::address const& to, std::uint64_t operations, std::size_t workers)
 {

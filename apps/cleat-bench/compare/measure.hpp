@@ -9,10 +9,6 @@
 
 namespace cleat::bench {
 
-/// client_for a scenario: what its clients offer, and nothing else, so that every server agrees to
-/// the same.
-[[nodiscard]] tls::context_spec client_for(scenario const& what);
-
 /// load_for a scenario, of so many transactions or messages.
 [[nodiscard]] load_spec load_for(
     scenario const& what, net::address const& to, std::uint64_t operations, std::size_t workers);

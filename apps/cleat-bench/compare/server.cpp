@@ -1,5 +1,7 @@
 #include "compare/quiet_client.hpp"
 #include "compare/server.hpp"
+#include "load.hpp"
+#include "load_spec.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/tls/context.hpp>
@@ -184,9 +186,82 @@ server start(
     }
 }
 
-origin start_origin(
-    fs::path const& program, std::vector<int> const& cores, workshop& in, interruption& stop)
+tls::context_spec client_for(scenario const& what)
 {
+    using version = tls::protocol_version;
+    tls::context_spec spec = client_defaults();
+    bool const old = what.tls == "1.2";
+    spec.version_min = spec.version_max = old ? version::tls_1_2 : version::tls_1_3;
+    spec.groups = what.groups;
+    spec.server_name = "localhost";
+    // In TLS 1.2 the groups are also the curves that a certificate may be on; the servers, which
+    // have the scenario's alone, choose none of them for the key exchange.
+    if (old && what.key == "ecdsa-p256")
+        spec.groups += ":P-256";
+    if (old)
+        spec.ciphers = what.ciphers.empty()
+                           ? "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256"
+                           : what.ciphers;
+    else
+        spec.ciphersuites =
+            what.ciphersuites.empty() ? "TLS_AES_128_GCM_SHA256" : what.ciphersuites;
+    // Not every library offers this one by itself.
+    if (what.key == "ed25519")
+        spec.signature_algorithms = "ed25519";
+    return spec;
+}
+
+server start_for(
+    scenario const& what, preset const& of, fs::path const& program, seat const& on, workshop& in,
+    interruption& stop)
+{
+    setting use;
+    use.upstream = on.upstream;
+    fs::path const pem = in.certificate(what.key);
+    use.pem = pem.string();
+    use.groups = what.groups;
+    use.tls = what.tls;
+    use.ciphers = what.ciphers;
+    use.session_ids = what.session_ids;
+    use.workers = on.workers;
+    use.cores = on.cores;
+    tls::context_spec client = client_for(what);
+    client.verify = tls::peer_verification::required;
+    client.verify_authorities = read_file(fs::path{pem}.replace_extension(".crt").string());
+    client.verify_origin = "the certificate";
+    return start(of, program, std::move(use), client, in, stop);
+}
+
+std::string version_of(preset const& of, fs::path const& program, workshop& in, interruption& stop)
+{
+    try {
+        std::string said = run_to_end(
+            {{program.string(), of.version}, {}, in.folder() / "version.log", stop.before()});
+        // Some begin with an empty line, or with what they are about to do.
+        for (std::string_view const word : {"stunnel ", "version"})
+            if (std::size_t const at = said.find(word); at != std::string::npos) {
+                std::size_t const begin = said.rfind('\n', at);
+                said.erase(0, begin == std::string::npos ? 0 : begin + 1);
+                break;
+            }
+        if (said.starts_with("cleat"))
+            std::ranges::replace(said, '\n', ' ');
+        said.erase(std::min(said.find('\n'), said.size()));
+        return said;
+    } catch (std::runtime_error const& e) {
+        return fmt::format("unknown: {}", e.what());
+    }
+}
+
+origin start_origin(
+    fs::path const& programs, std::vector<int> const& cores, workshop& in, interruption& stop)
+{
+    fs::path const program = programs / "perf-origin";
+    if (!fs::exists(program))
+        throw std::runtime_error{fmt::format(
+            "{} is missing, the server behind the servers: build it (perf-origin), or name the "
+            "folder where it is with --binaries",
+            program.string())};
     fs::path const log = in.own_folder("origin") / "log";
     child process{{{program.string()}, cores, log, stop.before()}};
     auto const until = clock::now() + ready_patience;

@@ -5,6 +5,7 @@
 #include "compare/child.hpp"
 #include "compare/interruption.hpp"
 #include "compare/preset.hpp"
+#include "compare/scenario.hpp"
 #include "compare/workshop.hpp"
 
 #include <cleat/net/socket_options.hpp>
@@ -46,17 +47,40 @@ struct server
     preset const& of, std::filesystem::path const& program, setting use,
     tls::context_spec const& client, workshop& in, interruption& stop);
 
+/// client_for a scenario: what its clients offer, and nothing else, so that every server agrees to
+/// the same.
+[[nodiscard]] tls::context_spec client_for(scenario const& what);
+
+/// seat is where a server is started: who is behind it, and what it may use.
+struct seat
+{
+    unsigned upstream = 0; ///< Port of the origin.
+    unsigned workers = 1;
+    std::vector<int> cores;
+};
+
+/// start_for a scenario: as above, with what the scenario asks of a server, and with a certificate
+/// that only this server has, so that nobody else is taken for it who was quicker to take the port.
+[[nodiscard]] server start_for(
+    scenario const& what, preset const& of, std::filesystem::path const& program, seat const& on,
+    workshop& in, interruption& stop);
+
+/// version_of a preset's program: the first line of what it says, or why there is none.
+[[nodiscard]] std::string version_of(
+    preset const& of, std::filesystem::path const& program, workshop& in, interruption& stop);
+
 /// loopback is an address of this machine alone.
 [[nodiscard]] net::address loopback(unsigned port);
 
-/// start_origin runs the plain HTTP server behind the servers. Throws start_failure.
+/// start_origin runs the plain HTTP server behind the servers, perf-origin in the folder
+/// `programs`. Throws start_failure, and std::runtime_error where it is not there.
 struct origin
 {
     child process;
     unsigned port = 0;
 };
 [[nodiscard]] origin start_origin(
-    std::filesystem::path const& program, std::vector<int> const& cores, workshop& in,
+    std::filesystem::path const& programs, std::vector<int> const& cores, workshop& in,
     interruption& stop);
 
 } // namespace cleat::bench
