@@ -108,8 +108,8 @@ void names(std::string& into, entry const& at)
 
 constexpr std::array<std::string_view, 4> kinds{
     "handshake", "transfer-down", "transfer-up", "idle"};
-constexpr std::array<std::string_view, 5> certificate_keys{
-    "ecdsa-p256", "rsa-2048", "rsa-3072", "rsa-4096", "ed25519"};
+constexpr std::array<std::string_view, 6> certificate_keys{"ecdsa-p256", "rsa-1024", "rsa-2048",
+                                                           "rsa-3072",   "rsa-4096", "ed25519"};
 constexpr std::array<std::string_view, 2> versions{"1.2", "1.3"};
 constexpr std::array<std::string_view, 2> yes_or_no{"yes", "no"};
 constexpr std::array<std::string_view, 2> ways_to_arrive{"poisson", "constant"};

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Terminators on staircases: the study of docs/studies/terminators.md.
+
+Each server is started by `cleat-bench serve` with the settings of a scenario. What it can do is found
+in a closed loop; then `cleat-bench staircase` asks it for more and more new connections a second,
+from well below that to above it. Servers take turns, round after round.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[each]) for each in (1, 2)]
+import builds  # noqa: E402
+from runner import environment  # noqa: E402
+
+SERVERS = "cleat,nginx,haproxy,haproxy-awslc,hitch,stunnel,envoy"
+SCENARIOS = (
+    "resumed-4-rsa-2048,resumed-80-rsa-2048,full-rsa-2048,resumed-4-rsa-1024,full-rsa-3072,"
+    "full-rsa-4096,resumed-4-tickets,full-ecdsa-p256,full-ed25519"
+)
+# The first step and the last, as parts of what a closed loop got through.
+FIRST, LAST = 0.3, 1.2
+CAPACITY_S = 2
+
+
+class Unable(Exception):
+    """Unable is a server that is not here, or cannot do this; it says why."""
+
+
+def arguments() -> argparse.Namespace:
+    parse = argparse.ArgumentParser(description=__doc__)
+    parse.add_argument("--binaries", type=Path, default=builds.TREE / "build/release/bin")
+    parse.add_argument("--servers", default=SERVERS)
+    parse.add_argument("--scenarios", default=SCENARIOS)
+    parse.add_argument("--rounds", type=int, default=3)
+    parse.add_argument("--steps", type=int, default=7)
+    parse.add_argument("--hold", default="1s", help="how long a step is")
+    parse.add_argument(
+        "--workers", type=int, default=1,
+        help="of each server, on the first cores; clients and origin have the others, or the last",
+    )  # fmt: skip
+    parse.add_argument("--out", type=Path, help="default: a new file in perf/results; - for none")
+    return parse.parse_args()
+
+
+def settings(name: str) -> dict[str, str]:
+    """settings of a scenario that its clients must know."""
+    path = builds.TREE / "perf/scenarios" / f"{name}.scenario"
+    lines = [line.split("#")[0] for line in path.read_text().splitlines()]
+    return {
+        key.strip(): value.strip() for key, _, value in (line.partition("=") for line in lines) if value
+    }
+
+
+def client(bench: Path, what: dict[str, str], core: str, address: str) -> list[str]:
+    """client is what load and staircase are both told: to offer one of everything."""
+    tls = what.get("tls", "1.3")
+    suites = (
+        ["--ciphersuites", what.get("ciphersuites", "TLS_AES_128_GCM_SHA256")]
+        if tls == "1.3"
+        else ["--ciphers", what.get("ciphers", "ECDHE+AESGCM")]
+    )
+    return [
+        "taskset", "-c", core, str(bench), "SUBCOMMAND", "--tls", tls, *suites,
+        "--groups", what.get("groups", "X25519"), "--reuse", what.get("reuse", "1"),
+        "--close", "reset", "--workers", "1", "-q",
+        f"https://{address}/{what.get('answer', '1024')}",
+    ]  # fmt: skip
+
+
+def ask(words: list[str], subcommand: str, *more: str) -> dict:
+    with tempfile.NamedTemporaryFile(suffix=".json") as found:
+        command = [subcommand if word == "SUBCOMMAND" else word for word in words]
+        command += [*more, "--json", found.name]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        try:
+            return json.loads(Path(found.name).read_text())
+        except ValueError:
+            raise Unable(done.stderr.strip().splitlines()[-1]) from None
+
+
+@contextmanager
+def serving(use: argparse.Namespace, name: str, scenario: str) -> Iterator[dict]:
+    """serving starts a server and gives what cleat-bench says of it."""
+    own, others = cores(use)
+    child = subprocess.Popen(
+        [use.binaries / "cleat-bench", "serve", name, "--scenario", scenario, "--json",
+         "--workers", str(use.workers), "--server-cores", own, "--client-cores", others],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        told = child.stdout.readline()
+        if not told:
+            raise Unable((child.stderr.read().strip().splitlines() or ["it ended"])[0])
+        yield json.loads(told)
+    finally:
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=30)
+
+
+def cores(use: argparse.Namespace) -> tuple[str, str]:
+    """cores of the servers, and of clients and origin: they share only where there are too few."""
+    there = sorted(environment.cores())
+    own, others = there[: use.workers], there[use.workers :] or there[-1:]
+    return ",".join(map(str, own)), ",".join(map(str, others))
+
+
+def climb(use: argparse.Namespace, name: str, scenario: str, top: float | None) -> dict:
+    """climb is one staircase of one server. Raises Unable."""
+    what = settings(scenario)
+    bench = use.binaries / "cleat-bench"
+    with serving(use, name, scenario) as told:
+        words = client(bench, what, cores(use)[1], told["address"])
+        if top is None:
+            found = ask(words, "load", "-d", f"{CAPACITY_S}s", "-c", "16")
+            if not found["ok"]:
+                raise Unable("no transaction succeeds")
+            top = found["ok"] / (found["measured_ns"] / 1e9)
+        step = top * (LAST - FIRST) / (use.steps - 1)
+        found = ask(
+            words, "staircase", "--from", f"{top * FIRST:.0f}", "--to", f"{top * LAST:.0f}",
+            "--step", f"{max(1, step):.0f}", "--hold", use.hold, "--server-pid", str(told["pid"]),
+        )  # fmt: skip
+    return {
+        "capacity": top,
+        "steps": found["steps"],
+        "highest": {each["criterion"]: each["rate"] for each in found["highest"]},
+        "knee": found["knee"],
+        "ok": found["ok"],
+        "cpu_us": found["server"]["cpu_ns"] / max(1, found["ok"]) / 1e3,
+        "limits": found["limits"],
+        "version": told["version"],
+    }
+
+
+def main() -> None:
+    use = arguments()
+    about = environment.describe(builds.TREE)
+    names, scenarios = use.servers.split(","), use.scenarios.split(",")
+    found = {each: {name: {"rounds": []} for name in names} for each in scenarios}
+    for scenario in scenarios:
+        for number in range(use.rounds):
+            for name in names:
+                row = found[scenario][name]
+                if "left_out" in row:
+                    continue
+                before = row["rounds"][0]["capacity"] if row["rounds"] else None
+                try:
+                    row["rounds"].append(climb(use, name, scenario, before))
+                except Unable as why:
+                    row["left_out"] = str(why)
+                    print(f"  {scenario}: {name} is left out: {why}", file=sys.stderr)
+            print(f"  {scenario}: round {number + 1} of {use.rounds}", file=sys.stderr)
+    document = {"environment": about, "rounds": use.rounds, "workers": use.workers}
+    titles = {each: settings(each).get("title", each) for each in scenarios}
+    builds.keep(use, "terminators", {**document, "titles": titles, "scenarios": found})
+
+
+if __name__ == "__main__":
+    os.environ["PATH"] += ":/usr/sbin"
+    main()
