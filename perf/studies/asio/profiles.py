@@ -1,0 +1,208 @@
+"""Lock profiles of study-asio: what an operation takes of locks that threads share, and who takes.
+
+Setting up (contexts, threads, first handshakes) takes locks too, and more of them than a thousand
+messages. So each profile is of two runs, a short and a long one, and what an operation costs is
+their difference over the operations that the long one has more.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Callable
+
+# Frames that say that a lock was taken, and not which.
+WRAPPERS = re.compile(
+    r"_*pthread_|CRYPTO_(THREAD|MUTEX|STATIC_MUTEX)_|(std|bssl)::.*[Mm]utex|bssl::Mutex|"
+    r"boost::asio::detail::(posix_mutex|scoped_lock|conditionally_enabled_mutex)"
+)
+UNNAMED = re.compile(r"\+0x|^0x")
+# The function whose global lock held up every thread in 2015, by the names that it had since.
+ERROR_STATE = re.compile(r"(ossl_)?err_get_state", re.IGNORECASE)
+ERRORS = re.compile(r"(ERR|err|ossl_err)_")
+TREE_LINES = 16
+ASIO = "boost::asio::"
+# A lock that fewer operations take was taken in setting up and ending.
+TAKEN_AT_LEAST = 0.05
+
+
+def short(name: str) -> str:
+    """short is a function's name without its parameters and template arguments."""
+    name = name.replace("(anonymous namespace)::", "")
+    while (cut := re.sub(r"<[^<>]*>", "", name)) != name:
+        name = cut
+    return name.split("(")[0].split(" ")[-1] or name
+
+
+def taker(lock: dict) -> str:
+    """taker is the function that takes a lock most, behind those that only wrap the taking.
+
+    Where several do, cleat-locks says what they have in common, and that may be a wrapper.
+    """
+    names = [short(name) for name in lock["taken_by"]]
+    inner = [name for name in names if not WRAPPERS.match(name)]
+    named = [name for name in inner if not UNNAMED.search(name)]
+    if named:
+        return named[0]
+    return f"several in {inner[0].split('+')[0]}" if inner else "several functions"
+
+
+def is_shared(lock: dict) -> bool:
+    """is_shared leaves conditions and the like out, where threads wait for work."""
+    return lock["kind"] in ("mutex", "rwlock", "spin") and lock["shared_acquisitions"] > 0
+
+
+def in_functions(run: dict, pattern: re.Pattern) -> Counter:
+    """in_functions adds up the stacks that have a function of such a name in them."""
+    wanted = {i for i, name in enumerate(run["functions"]) if pattern.match(short(name))}
+    found = Counter()
+    for stack in run["stacks"]:
+        if wanted.intersection(stack["functions"]):
+            for key in ("acquisitions", "contended", "blocked_ns", "cpu_samples"):
+                found[key] += stack.get(key, 0)
+    return found
+
+
+def with_errors(long: dict, short_run: dict, pattern: re.Pattern) -> dict:
+    """with_errors is what such functions cost all operations together; `seen` where they are seen
+    at all: a function that was inlined, or has no name in the file, is not."""
+    found = in_functions(long, pattern)
+    found.subtract(in_functions(short_run, pattern))
+    seen = any(pattern.match(short(name)) for name in long["functions"])
+    return {"seen": seen} | {key: max(0, each) for key, each in found.items()}
+
+
+def takers(report: dict) -> Counter:
+    """takers are acquisitions of shared locks, by who takes them most."""
+    found = Counter()
+    for lock in filter(is_shared, report["locks"]):
+        found[taker(lock)] += lock["shared_acquisitions"]
+    return found
+
+
+def mean_hold_ns(lock: dict) -> float:
+    """mean_hold_ns leaves the longest hold out: with more threads than cores that is one whose
+    thread was stopped by the scheduler, and a sixteenth of the holds stands for all."""
+    held = lock["exclusive"]
+    if held["timed_holds"] < 2:
+        return held["mean_hold_ns"]
+    total = held["mean_hold_ns"] * held["timed_holds"] - held["max_hold_ns"]
+    return max(0.0, total / (held["timed_holds"] - 1))
+
+
+def hottest(long: dict, short_run: dict, operations: int, asios: bool) -> dict | None:
+    """hottest is the lock that is held longest for each operation, and so saturates first: of
+    Asio's, or else of all others, which are the TLS library's."""
+
+    def ours(run: dict) -> list[dict]:
+        return [
+            lock
+            for lock in filter(is_shared, run["locks"])
+            if any(name.startswith(ASIO) for name in lock["taken_by"]) == asios
+        ]
+
+    def taken_in(locks: list[dict]) -> int:
+        return sum(lock["exclusive"]["acquisitions"] for lock in locks)
+
+    before = Counter()
+    for lock in ours(short_run):
+        before[taker(lock)] = max(before[taker(lock)], lock["exclusive"]["acquisitions"])
+    # A lock may have another taker's name in the other run. No lock is taken more than all are.
+    of_all = taken_in(ours(long)) - taken_in(ours(short_run))
+    best = None
+    for lock in ours(long):
+        taken = min(lock["exclusive"]["acquisitions"] - before[taker(lock)], of_all) / operations
+        held_ns = taken * mean_hold_ns(lock)
+        if taken >= TAKEN_AT_LEAST and held_ns > 0 and (not best or held_ns > best["held_ns"]):
+            best = {
+                "taken_by": taker(lock),
+                "kind": lock["kind"],
+                "acquisitions": taken,
+                "held_ns": held_ns,
+                "operations_per_second_max": 1e9 / held_ns,
+            }
+    return best
+
+
+def tree(text: str) -> list[str]:
+    """tree is the top of the report's inverted call tree."""
+    lines = text.splitlines()
+    begin = next((i for i, line in enumerate(lines) if line.startswith("The inverted call")), None)
+    if begin is None:
+        return []
+    found = []
+    for line in lines[begin + 2 :]:
+        if not line.strip():
+            break
+        found.append(line.rstrip().replace("boost::asio::", "asio::"))
+    return found[:TREE_LINES]
+
+
+def reduced(long: dict, short_run: dict, operations: int, text: str) -> dict:
+    """reduced is what is kept of a profile; counts are for one operation."""
+
+    def each(of: Callable[[dict], float]) -> float:
+        return max(0.0, (of(long) - of(short_run)) / operations)
+
+    found = takers(long)
+    found.subtract(takers(short_run))
+    return {
+        "operations": operations,
+        "blocked_percent": long["blocked_percent"],
+        "lock_cpu_percent": long["lock_cpu_percent"],
+        "reference_cpu_percent": long["reference_cpu_percent"],
+        "acquisitions": each(lambda run: run["total"]["acquisitions"]),
+        "contended": each(lambda run: run["total"]["contended"]),
+        "blocked_ns": each(lambda run: run["total"]["blocked_ns"]),
+        "shared_acquisitions": each(lambda run: sum(takers(run).values())),
+        "taken_by": {name: n / operations for name, n in found.most_common(6) if n > 0},
+        "hottest": {
+            "asio": hottest(long, short_run, operations, asios=True),
+            "library": hottest(long, short_run, operations, asios=False),
+        },
+        "error_state": with_errors(long, short_run, ERROR_STATE),
+        "errors": with_errors(long, short_run, ERRORS),
+        "cpu_samples": long["total"]["cpu_samples"],
+        "tree": tree(text),
+    }
+
+
+def record(locks: Path, command: list[str], trace: Path) -> tuple[dict, str]:
+    """record gives the report on one run, as JSON and as text."""
+    shutil.rmtree(trace, ignore_errors=True)
+    subprocess.run(
+        [str(locks), "run", "-o", str(trace), "--", *command],
+        check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    written = trace.parent / "report.json"
+    said = subprocess.run(
+        [str(locks), "report", "--json", str(written), str(trace)],
+        check=True, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    return json.loads(written.read_text()), said.stdout
+
+
+def per_operation(locks: Path, trace: Path, operations: int) -> dict:
+    """per_operation is cleat-locks' own account of the long run, its set-up included."""
+    said = subprocess.run(
+        [str(locks), "per-operation", "-n", str(operations), "--json", "-", str(trace)],
+        check=True, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    found = json.loads(said.stdout)
+    found["locks"] = found["locks"][:3]
+    return found
+
+
+def profile(
+    locks: Path, command: Callable[[int], list[str]], few: int, many: int, folder: Path
+) -> dict:
+    """profile records a program that makes so many operations as `command` is told."""
+    trace = folder / "profile.locks"
+    short_run, _ = record(locks, command(few), trace)
+    long, text = record(locks, command(many), trace)
+    found = reduced(long, short_run, many - few, text)
+    found["per_operation"] = per_operation(locks, trace, many)
+    shutil.rmtree(trace)
+    return found

@@ -1,0 +1,361 @@
+#!/usr/bin/env python3
+"""show.py RESULT.json: the tables and charts of docs/studies/asio.md, from what run.py wrote.
+
+Prints the tables under the page's headings. With --page they go into the page, between the lines
+`<!-- show.py: NAME -->` and `<!-- end -->`; with --out the charts are drawn into that folder.
+"""
+
+import argparse
+import json
+import re
+import statistics
+import sys
+from pathlib import Path
+from typing import Callable
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+ARMS = ("naive", "per-core", "cleat")
+WHOSE = {"asio": "Asio", "library": "the TLS library"}
+CHART = "study-asio-{}.svg"
+
+
+def library(result: dict, build: str) -> str:
+    return result["environment"]["libraries"][build]
+
+
+def stem(result: dict, build: str) -> str:
+    """stem is a library's part of a file's name: its name and its first number."""
+    words = re.findall(r"[a-z]+|\d+", library(result, build).lower().replace("-", ""))
+    return words[0] + (words[1] if words[0] == "openssl" and len(words) > 1 else "")
+
+
+def builds(result: dict) -> list[str]:
+    return list(result["environment"]["libraries"])
+
+
+def points(result: dict, **where: object) -> list[dict]:
+    return [
+        each
+        for each in result["points"]
+        if all(each[key] == value for key, value in where.items())
+    ]
+
+
+def profile(result: dict, **where: object) -> dict:
+    return next(
+        each
+        for each in result["profiles"]
+        if all(each[key] == value for key, value in where.items())
+    )
+
+
+def median(result: dict, key: str, **where: object) -> float:
+    return statistics.median(points(result, **where)[0][key])
+
+
+def mb_per_second(result: dict, **where: object) -> float:
+    return median(result, "per_second", load="messages", **where) * result["size"] / 1e6
+
+
+def threads_of(result: dict) -> list[int]:
+    return sorted({each["threads"] for each in result["points"]})
+
+
+def connections_of(result: dict) -> list[int]:
+    return sorted({each["connections"] for each in points(result, load="messages")})
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def count(value: float) -> str:
+    """count has as many digits as can be read: 3,927 and 24.1 and 0.00."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def many(value: float) -> str:
+    for unit, size in (("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value:.0f}"
+
+
+def time_text(ns: float) -> str:
+    return f"{ns / 1000:.3g} us" if ns >= 1000 else f"{ns:.3g} ns"
+
+
+def of_asio(name: str) -> str:
+    return name.replace("boost::asio::detail::", "asio::").replace("boost::asio::", "asio::")
+
+
+def machine(result: dict) -> str:
+    """machine is one sentence: where, when, with what load."""
+    at = result["environment"]
+    rounds = len(result["points"][0]["per_second"])
+    return (
+        f"{at['usable_cores']} cores of {at['cpu']}, Linux {at['kernel'].split('-')[0]}, "
+        f"{at['system']}, {at['date'].split('T')[0]}, load {at['load_before']:.1f} before and "
+        f"{at['load_after']:.1f} after; medians of {rounds} round{'s' if rounds > 1 else ''}."
+        + (" **A quick run: it shows that it works, and no figures.**" if result["quick"] else "")
+    )
+
+
+def bandwidth(result: dict) -> str:
+    threads = threads_of(result)
+    rows = [
+        [library(result, build), arm, str(connections)]
+        + [
+            f"{mb_per_second(result, build=build, arm=arm, threads=n, connections=connections):.0f}"
+            for n in threads
+        ]
+        for build in builds(result)
+        for connections in connections_of(result)
+        for arm in ARMS
+    ]
+    return table(["library", "arm", "connections", *(f"T={n}" for n in threads)], rows)
+
+
+def handshakes(result: dict) -> str:
+    threads = threads_of(result)
+    connections = result["crowd"]["connections"]
+    rows = []
+    for build in builds(result):
+        for arm in ARMS:
+            here = {"build": build, "arm": arm, "load": "handshakes", "connections": connections}
+            rates = [median(result, "per_second", threads=n, **here) for n in threads]
+            cpu = [median(result, "cpu_us", threads=n, **here) for n in (threads[0], threads[-1])]
+            rows.append(
+                [library(result, build), arm]
+                + [f"{rate:,.0f}" for rate in rates]
+                + [f"{us:.0f}" for us in cpu]
+            )
+    head = ["library", "arm", *(f"T={n}, /s" for n in threads)]
+    return table([*head, *(f"CPU us, T={n}" for n in (threads[0], threads[-1]))], rows)
+
+
+def shared(result: dict) -> str:
+    rows = []
+    for build in builds(result):
+        for arm in ARMS:
+            cells = []
+            for load in ("messages", "handshakes"):
+                found = profile(result, build=build, arm=arm, load=load)
+                cells += [count(found["shared_acquisitions"]), f"{found['blocked_percent']:.1f} %"]
+            rows.append([library(result, build), arm, *cells])
+    return table(
+        ["library", "arm", "shared, for each message", "blocked", "for each handshake", "blocked"],
+        rows,
+    )
+
+
+def who(result: dict) -> str:
+    rows = []
+    for build in builds(result):
+        for arm in ARMS:
+            found = profile(result, build=build, arm=arm, load="handshakes")["taken_by"]
+            named = [
+                f"`{of_asio(name)}` {count(each)}"
+                for name, each in list(found.items())[:4]
+                if each >= 0.05
+            ]
+            rows.append([library(result, build), arm, ", ".join(named) or "none"])
+    return table(["library", "arm", "acquired for each handshake, by whom most"], rows)
+
+
+def saturation(result: dict) -> str:
+    rows = []
+    for build in builds(result):
+        for load in ("messages", "handshakes"):
+            for arm in ARMS:
+                found = profile(result, build=build, arm=arm, load=load)
+                for whose, hot in found["hottest"].items():
+                    if hot:
+                        rows.append(
+                            [
+                                library(result, build),
+                                load,
+                                arm,
+                                WHOSE[whose],
+                                f"`{of_asio(hot['taken_by'])}`",
+                                time_text(hot["held_ns"]),
+                                many(hot["operations_per_second_max"]) + "/s",
+                                many(hot["cores_max"]),
+                            ]
+                        )
+    head = ["library", "for each", "arm", "hottest lock of", "taken in", "held", "saturates at"]
+    return table([*head, "cores"], rows)
+
+
+def error_state(result: dict) -> str:
+    rows = []
+    for build in builds(result):
+        for load in ("messages", "handshakes"):
+            found = profile(result, build=build, arm="naive", load=load)
+            row = [library(result, build), load]
+            for of in (found["error_state"], found["errors"]):
+                samples = 100 * of.get("cpu_samples", 0) / max(1, found["cpu_samples"])
+                row += (
+                    [
+                        count(of.get("acquisitions", 0) / found["operations"]),
+                        str(of.get("contended", 0)),
+                        f"{samples:.1f} %",
+                    ]
+                    if of["seen"]
+                    else ["not seen", "", ""]
+                )
+            rows.append(row)
+    head = ["library", "naive arm", "ERR_get_state: locks for each", "waited", "CPU"]
+    return table([*head, "all of ERR_*: locks for each", "waited", "CPU"], rows)
+
+
+def recording(result: dict) -> str:
+    rows = []
+    for each in result["overhead"]:
+        ratios = sorted(each["ratios"])
+        plain, recorded = (
+            statistics.median(each["cpu_us"][name]) for name in ("plain", "recorded")
+        )
+        rows.append(
+            [
+                library(result, each["build"]),
+                each["load"],
+                f"{plain:.0f} us",
+                f"{recorded:.0f} us",
+                f"{statistics.median(ratios):.3f} ({ratios[0]:.2f} to {ratios[-1]:.2f})",
+                str(len(ratios)),
+            ]
+        )
+    head = ["library", "naive arm", "plain", "recorded", "recorded / plain", "rounds"]
+    return table(head, rows)
+
+
+def trees(result: dict) -> str:
+    parts = []
+    for build in builds(result):
+        for load in ("messages", "handshakes"):
+            for arm in ARMS:
+                found = profile(result, build=build, arm=arm, load=load)
+                title = f"{library(result, build)}, {load}, {arm}"
+                lines = found["tree"] or ["nobody waited, and no CPU sample was in a lock"]
+                parts.append("\n".join([f"**{title}**", "", "```", *lines, "```"]))
+    return "\n\n".join(parts)
+
+
+# By the name of their place in a page: the heading that they stand under, and what makes them.
+PLACES: dict[str, tuple[str, Callable[[dict], str]]] = {
+    "machine": ("Findings", machine),
+    "bandwidth": ("Bandwidth", bandwidth),
+    "handshakes": ("Handshakes", handshakes),
+    "shared": ("What threads share", shared),
+    "who": ("Who takes the locks", who),
+    "saturation": ("Where the hottest lock saturates", saturation),
+    "error_state": ("What became of ERR_get_state", error_state),
+    "recording": ("What recording costs", recording),
+    "trees": ("Inverted call trees", trees),
+}
+
+
+def filled(page: str, result: dict) -> str:
+    """filled is the page with every place in it made anew. An unknown place is an error."""
+
+    def made(found: re.Match) -> str:
+        return f"{found[1]}\n{PLACES[found[2]][1](result)}\n{found[3]}"
+
+    return re.sub(r"(<!-- show\.py: (\w+) -->)\n.*?(<!-- end -->)", made, page, flags=re.DOTALL)
+
+
+def draw(result: dict, folder: Path) -> list[Path]:
+    """draw makes a chart of bandwidth for each library, and two of all of them."""
+    from chart import Bars, Series, bars, lines
+
+    found = {}
+    for build in builds(result):
+        series = [
+            Series(
+                f"{arm}, {connections} conn.",
+                [
+                    (n, mb_per_second(
+                        result, build=build, arm=arm, threads=n, connections=connections))
+                    for n in threads_of(result)
+                ],
+            )
+            for arm in ARMS
+            for connections in connections_of(result)
+        ]  # fmt: skip
+        found[f"bandwidth-{stem(result, build)}"] = lines(
+            f"Bandwidth by threads, {library(result, build)}",
+            f"messages of {result['size'] >> 20} MiB over loopback, server and clients together",
+            "threads", "MB/s, more is better", series, x_log=True,
+        )  # fmt: skip
+    names = [library(result, build) for build in builds(result)]
+    crowd = result["crowd"]
+    at = f"{crowd['threads']} threads, {crowd['connections']} connections"
+    for load, each in (("messages", "message"), ("handshakes", "handshake")):
+        found[f"shared-{load}"] = bars(
+            f"Acquisitions of shared locks for each {each}",
+            f"{at}, server and client together, less is better",
+            names,
+            [
+                Bars(
+                    arm,
+                    [
+                        profile(result, build=build, arm=arm, load=load)["shared_acquisitions"]
+                        for build in builds(result)
+                    ],
+                )
+                for arm in ARMS
+            ],
+            count,
+        )
+    found["handshakes"] = bars(
+        "Full handshakes a second",
+        f"{at}, server and clients on the same cores, more is better",
+        names,
+        [
+            Bars(
+                arm,
+                [
+                    median(result, "per_second", build=build, arm=arm, load="handshakes", **crowd)
+                    for build in builds(result)
+                ],
+            )
+            for arm in ARMS
+        ],
+        lambda value: f"{value:,.0f}/s",
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, text in found.items():
+        path = folder / CHART.format(name)
+        path.write_text(text)
+        written.append(path)
+    return written
+
+
+def main() -> int:
+    parse = argparse.ArgumentParser(description=__doc__)
+    parse.add_argument("result", type=Path)
+    parse.add_argument("--page", type=Path, action="append", default=[], help="fill these in place")
+    parse.add_argument("--out", type=Path, help="folder for the charts")
+    use = parse.parse_args()
+    result = json.loads(use.result.read_text())
+    if result.get("study") != "asio":
+        sys.exit(f"{use.result}: no result of perf/studies/asio/run.py")
+    for page in use.page:
+        page.write_text(filled(page.read_text(), result))
+    if use.out:
+        for path in draw(result, use.out):
+            print(path, file=sys.stderr)
+    if not use.page:
+        for heading, make in PLACES.values():
+            print(f"## {heading}\n\n{make(result)}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
