@@ -1,0 +1,86 @@
+"""Locks and stacks of the study's programs, as cleat-locks sees them."""
+
+import json
+import re
+import subprocess
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from programs import Case, ask
+
+STACKS = 10
+DEPTH = 6  # innermost functions of a stack
+
+
+# What Rust writes into its symbols for characters that a linker would not take.
+RUST = {"$LT$": "<", "$GT$": ">", "$u20$": " ", "$RF$": "&", "$BP$": "*", "..": "::", "_<": "<"}
+
+
+def shortest(name: str) -> str:
+    """shortest leaves a function its name: its types and Rust's digest would fill the page."""
+    name = re.sub(r"::h[0-9a-f]{16}$", "", name)
+    if "$" in name:
+        for written, meant in RUST.items():
+            name = name.replace(written, meant)
+    name = name.replace("(anonymous namespace)::", "")
+    while (shorter := re.sub(r"<[^<>]*>", "<>", name.replace("<>", ""))) != name:
+        name = shorter
+    name = name.replace("<>", "").replace("::::", "::").split("(")[0].removeprefix("::")
+    return name if "operator" in name else name.split(" ")[-1]
+
+
+def stacks(report: dict, weight: str) -> list[dict]:
+    """stacks are those that have most of a weight, each with its part of all of it.
+
+    They go by their innermost functions: where a test bench called from is the same for all, and
+    one function is one place, wherever in it a sample was.
+    """
+    sums = Counter[tuple[str, ...]]()
+    for each in report["stacks"]:
+        if each[weight] > 0:
+            innermost = each["functions"][:DEPTH]
+            sums[tuple(shortest(report["functions"][index]) for index in innermost)] += each[weight]
+    whole = sum(sums.values())
+    return [
+        {"percent": round(100 * value / whole, 1), "innermost_first": " < ".join(functions)}
+        for functions, value in sums.most_common(STACKS)
+    ]
+
+
+def recorded(
+    cleat_locks: Path, program: Path, case: Case, pems: dict[str, Path], seconds: float
+) -> tuple[dict, dict]:
+    """recorded runs a program once more: what it said, and cleat-locks' report of it."""
+    with tempfile.TemporaryDirectory(prefix="cleat-study-") as name:
+        trace, document = Path(name, "study.locks"), Path(name, "report.json")
+        before = [str(cleat_locks), "run", "-o", str(trace), "--"]
+        said = ask(program, case, pems, seconds, *before)
+        command = [str(cleat_locks), "report", str(trace), "--json", str(document)]
+        subprocess.run(command, check=True, capture_output=True)
+        return said, json.loads(document.read_text())
+
+
+def profile(
+    cleat_locks: Path, program: Path, case: Case, pems: dict[str, Path], seconds: float
+) -> dict:
+    """profile is what cleat-locks sees of a case. What a recorded run says of speed is not kept."""
+    first, set_up = recorded(cleat_locks, program, case, pems, 0)
+    if "unsupported" in first:
+        return first
+    said, report = recorded(cleat_locks, program, case, pems, seconds)
+    # What a run takes that makes one handshake on each thread is taken off: setting up contexts
+    # takes more locks than many a handshake.
+    shared = sum(each["shared_acquisitions"] for each in report["locks"]) - sum(
+        each["shared_acquisitions"] for each in set_up["locks"]
+    )
+    more = max(1, said["handshakes"] - first["handshakes"])
+    return {
+        "blocked_percent": report["blocked_percent"],
+        "lock_cpu_percent": report["lock_cpu_percent"],
+        "reference_cpu_percent": report["reference_cpu_percent"],
+        "cpu_samples": report["total"]["cpu_samples"],
+        "shared_acquisitions_per_handshake": round(max(0, shared) / more, 2),
+        "stacks_by_cpu": stacks(report, "cpu_samples"),
+        "stacks_by_blocked": stacks(report, "blocked_ns"),
+    }

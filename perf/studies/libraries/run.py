@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Lays TLS libraries side by side: handshakes in memory, client and server of each.
+
+docs/studies/libraries.md explains it. Build the programs first: the target study-handshakes of each
+preset, study-handshakes-gnutls and study-handshakes-nss of one of them; that of rustls is built
+here. A library whose program is not there is left out, and named.
+"""
+
+import argparse
+import datetime
+import itertools
+import json
+import shlex
+import statistics
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+import profiles  # noqa: E402
+import programs  # noqa: E402
+from programs import TREE, Case  # noqa: E402
+from runner import environment  # noqa: E402
+
+VERSIONS = ("1.2", "1.3")
+KINDS = ("full", "ticket", "id", "renegotiate")
+KEYS = ("ecdsa-p256", "rsa-2048")
+GROUPS = ("x25519", "x25519mlkem768")
+THREADS = (1, 2, 4, 8)
+CONTEXTS = ("shared", "thread", "library")
+PROFILED_S = 1.0
+FIGURES = ("per_second", "server_cpu_us", "client_cpu_us", "cpu_percent")
+
+
+def arguments() -> argparse.Namespace:
+    parse = argparse.ArgumentParser(description=__doc__)
+    parse.add_argument(
+        "--build", action="append", metavar="NAME=FOLDER", default=[],
+        help="a build folder with a study-handshakes; default: " + ", ".join(
+            f"{name}={folder.relative_to(TREE)}" for name, folder in programs.BUILDS.items()),
+    )  # fmt: skip
+    parse.add_argument("--libraries", help="only these, by name: aws-lc,rustls")
+    parse.add_argument("--rounds", type=int, default=5)
+    parse.add_argument("--seconds", type=float, default=0.4, help="of a slice")
+    parse.add_argument("--full", action="store_true", help="the whole matrix: about an hour")
+    parse.add_argument(
+        "--cleat-locks", type=Path, default=TREE / "build/release/bin/cleat-locks",
+        help="without it there are no locks and stacks",
+    )  # fmt: skip
+    parse.add_argument("--out", type=Path, help="default: a new file in perf/results; - for none")
+    parse.add_argument(
+        "--check", action="store_true", help="one handshake of each kind; builds nothing"
+    )
+    return parse.parse_args()
+
+
+def possible(case: Case) -> bool:
+    """possible leaves out what no library can do, since TLS does not have it."""
+    if case.version == "1.2":
+        return case.group == "x25519"
+    return case.kind != "renegotiate"
+
+
+def chosen(full: bool) -> list[Case]:
+    """chosen cases: each handshake on one thread; on more, the two that servers do most."""
+    if full:
+        every = itertools.product(VERSIONS, KINDS, KEYS, GROUPS, THREADS, CONTEXTS)
+        return [case for words in every if possible(case := Case(*words))]
+    alone = [Case(*words) for words in itertools.product(VERSIONS, KINDS, KEYS, GROUPS)]
+    # A resumption does not use the key, and there is one post-quantum case of it.
+    alone = [
+        case
+        for case in alone
+        if case.group == "x25519" or case.kind == "full" or case == Case("1.3", "ticket",
+        "ecdsa-p256", "x25519mlkem768")
+    ]  # fmt: skip
+    shared = [
+        Case(kind=kind, threads=threads, contexts=contexts)
+        for kind, threads, contexts in itertools.product(("full", "ticket"), THREADS, CONTEXTS)
+    ]
+    return list(dict.fromkeys(case for case in alone + shared if possible(case)))
+
+
+def profiled() -> list[Case]:
+    """profiled cases: the most threads, where locks would show."""
+    return [
+        Case(kind=kind, threads=max(THREADS), contexts=contexts)
+        for kind, contexts in itertools.product(("full", "ticket"), CONTEXTS)
+    ]
+
+
+def figures_of(said: dict, case: Case) -> dict:
+    """figures_of one slice. CPU is of the cores that so many threads could have used."""
+    usable = min(case.threads, len(environment.cores()))
+    return {
+        "per_second": round(said["handshakes"] / said["seconds"], 1),
+        "server_cpu_us": said["server_cpu_us"],
+        "client_cpu_us": said["client_cpu_us"],
+        "cpu_percent": round(100 * said["cpu_seconds"] / said["seconds"] / usable, 1),
+    }
+
+
+def measure(use: argparse.Namespace, found: dict[str, Path], pems: dict[str, Path]) -> list[dict]:
+    """measure lays the libraries side by side, case by case, A B C A B C in each round."""
+    rows = {}
+    for turn in range(use.rounds):
+        for case in chosen(use.full):
+            for name, program in found.items():
+                row = rows.setdefault((name, case), {"library": name, **asdict(case)})
+                if "unsupported" in row:
+                    continue
+                said = programs.ask(program, case, pems, use.seconds)
+                if "unsupported" in said:
+                    row["unsupported"] = said["unsupported"]
+                else:
+                    rounds = row.setdefault("rounds", {figure: [] for figure in FIGURES})
+                    for figure, value in figures_of(said, case).items():
+                        rounds[figure].append(value)
+        print(f"  round {turn + 1} of {use.rounds}", file=sys.stderr)
+    for row in rows.values():
+        if "rounds" in row:
+            row["median"] = {name: statistics.median(row["rounds"][name]) for name in FIGURES}
+    return list(rows.values())
+
+
+def profile(use: argparse.Namespace, found: dict[str, Path], pems: dict[str, Path]) -> list[dict]:
+    if not use.cleat_locks.exists():
+        print("cleat-locks is not built: no locks and stacks", file=sys.stderr)
+        return []
+    rows = []
+    for case, (name, program) in itertools.product(profiled(), found.items()):
+        seen = profiles.profile(use.cleat_locks, program, case, pems, PROFILED_S)
+        if "unsupported" not in seen:
+            rows.append({"library": name, **asdict(case), **seen})
+    print("  locks and stacks", file=sys.stderr)
+    return rows
+
+
+def check(found: dict[str, Path], pems: dict[str, Path]) -> int:
+    """check makes one handshake of each kind on each program, by two threads, verified."""
+    failures = 0
+    every = itertools.product(VERSIONS, KINDS, KEYS, GROUPS, (2,), CONTEXTS)
+    cases = [case for words in every if possible(case := Case(*words))]
+    for name, program in found.items():
+        done, missing = 0, set[str]()
+        for case in cases:
+            try:
+                said = programs.ask(program, case, pems, 0)
+            except RuntimeError as failure:
+                print(f"FAIL  {failure}")
+                failures += 1
+                continue
+            wanted = 2 if case.kind in ("ticket", "id") else 0
+            if "unsupported" in said:
+                missing.add(said["unsupported"])
+                failures += unexpected(said, case)
+            elif said["handshakes"] != 2 or said["resumed"] != wanted:
+                print(f"FAIL  {name}, {case}: {said}")
+                failures += 1
+            else:
+                done += 1
+        print(f"{name}: {done} kinds of handshake; {'; '.join(sorted(missing)) or 'all there are'}")
+    return 1 if failures else 0
+
+
+def unexpected(said: dict, case: Case) -> int:
+    """unexpected: 1 for what every library must be able to do."""
+    rare = case.kind == "renegotiate" or (case.kind == "id" and case.version == "1.3")
+    if rare or case.group != "x25519" or case.contexts == "library":
+        return 0
+    print(f"FAIL  {case}: {said}")
+    return 1
+
+
+def laid_out(record: dict) -> str:
+    """laid_out is JSON with a line for each case: a diff of two runs can be read."""
+    parts = []
+    for name, value in record.items():
+        text = json.dumps(value)
+        if isinstance(value, list):
+            text = "[\n  " + ",\n  ".join(json.dumps(row) for row in value) + "\n ]"
+        parts.append(f' "{name}": {text}')
+    return "{\n" + ",\n".join(parts) + "\n}"
+
+
+def builds(use: argparse.Namespace) -> dict[str, Path]:
+    given = (words.partition("=") for words in use.build)
+    return {name: Path(folder) for name, _, folder in given} or programs.BUILDS
+
+
+def main() -> int:
+    use = arguments()
+    if not use.check:
+        programs.build_rustls()
+    found = programs.find(builds(use))
+    if use.libraries:
+        wanted = use.libraries.split(",")
+        found = {name: program for name, program in found.items() if name in wanted}
+    if not found:
+        sys.exit("no program was built: cmake --build --preset release --target study-handshakes")
+    absent = {*programs.BUILDS, *programs.OTHERS, "rustls"} - {*found}
+    if absent and not use.check and not use.libraries:
+        print(f"no program, so left out: {', '.join(sorted(absent))}", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="cleat-study-") as name:
+        folder = Path(name)
+        pems = environment.certificates(folder)
+        if use.check:
+            return check(found, pems)
+        here = environment.describe(TREE)
+        here["libraries"] = {
+            name: programs.ask(program, Case(), pems, 0)["library"]
+            for name, program in found.items()
+        }
+        here["command"] = shlex.join(["perf/studies/libraries/run.py", *sys.argv[1:]])
+        record = {
+            "study": "libraries",
+            "environment": here,
+            "seconds": use.seconds,
+            "cases": measure(use, found, pems),
+            "profiles": profile(use, found, pems),
+        }
+    if str(use.out) != "-":
+        day = datetime.date.fromisoformat(here["date"][:10])
+        path = use.out or TREE / f"perf/results/{day}-study-libraries.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(laid_out(record) + "\n")
+        print(f"written: {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
