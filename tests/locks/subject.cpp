@@ -10,6 +10,7 @@
 //   subject cpu MS                        CPU time in two functions, some 7 to 3, with all signals
 //                                         blocked
 //   subject many THREADS                  threads that come and go
+//   subject late MS                       threads that lock after their end
 //   subject fork | exec | abort | killed | leave
 //                                         ends of a process
 //   subject descriptors                   closes all that it may, and opens files of its own
@@ -288,6 +289,22 @@ void many(unsigned count)
         });
 }
 
+void touch_mutex(unsigned times);
+
+// Threads that work, and then lock once more for each of their keys, when they have ended already.
+void late(std::uint64_t ms)
+{
+    static std::array<pthread_key_t, 3> keys;
+    for (pthread_key_t& key : keys)
+        pthread_key_create(&key, [](void*) { touch_mutex(1); });
+    in_threads(2, [&](unsigned) {
+        touch_mutex(1);
+        for (pthread_key_t const key : keys)
+            pthread_setspecific(key, &held_mutex);
+        burn_thirty(ms * 1'000'000);
+    });
+}
+
 void touch_mutex(unsigned times)
 {
     for (unsigned i = 0; i < times; ++i) {
@@ -451,6 +468,8 @@ int main(int argc, char** argv)
         cpu(n(2));
     else if (what == "many")
         many(n(2));
+    else if (what == "late")
+        late(n(2));
     else if (what == "fork")
         fork_and_wait();
     else if (what == "exec")

@@ -48,5 +48,13 @@ def test_threads_that_come_and_go(record):
     assert report["processes"][0]["lost"] == 0
 
 
+def test_locks_after_the_end_of_a_thread_cost_no_time_twice(record):
+    """Each thread works for 200 ms, and is met anew for what its keys lock when it has ended."""
+    run = record("late", 200)
+    report = run.report()
+    assert run.lock("held_mutex")["acquisitions"] == 2 * (1 + 3)
+    assert 400e6 <= report["cpu_ns"] < 500e6
+
+
 def test_the_exit_code_is_the_programs(record):
     assert record("no such thing").ran.returncode == 2

@@ -307,7 +307,7 @@ static void see(struct trace_thread* block)
 {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    block->cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    block->cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - self.ended_cpu_ns;
     block->seen_ns = now_ns();
     name_thread(block);
 }
@@ -324,6 +324,7 @@ void thread_ended(void)
     see(block);
     block->ended_lived_ns += block->seen_ns - block->began_ns;
     block->ended_cpu_ns += block->cpu_ns;
+    self.ended_cpu_ns += block->cpu_ns;
     block->cpu_ns = block->began_ns = 0;
     self.block = NULL;
     self.holds = 0;
