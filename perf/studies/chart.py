@@ -26,6 +26,7 @@ ROW = 20
 BAR = 13
 HEIGHT = 300  # of a line chart's area
 LEFT = 74
+TICKS = 10  # more values of x than these get round ones
 LABEL = 15  # between the labels of two lines that end at the same place
 
 
@@ -82,9 +83,11 @@ def lines(
     title: str, about: str, x_label: str, y_label: str, series: list[Series], *,
     x_log: bool = False,
 ) -> str:
-    """lines over a common x, whose values are its ticks; y begins at 0."""
+    """lines over a common x, whose values are its ticks unless they are many; y begins at 0."""
     series = [each for each in series if each.points]
     ticks = sorted({x for each in series for x, _ in each.points}) or [1.0]
+    if len(ticks) > TICKS:
+        ticks = steps(ticks[-1])
     levels = steps(max((y for each in series for _, y in each.points), default=1.0))
     right = WIDTH - 2 * GAP - LETTER * max((len(each.name) for each in series), default=0)
     place = math.log2 if x_log else float

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Prints the tables of docs/studies/terminators.md from a result of run.py, and draws its charts.
+
+    perf/studies/terminators/show.py perf/results/*-study-terminators.json --out docs/charts/
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from statistics import median
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from chart import Series, lines  # noqa: E402
+
+# What the benchmarks of 2011 asked of a terminator: to answer in time, and nearly everybody.
+PASSED = ("mean response below 100 ms", "failures below 0.1 %")
+DRAWN = "resumed-4-rsa-2048"
+
+
+def passed(run: dict) -> float:
+    """passed is the highest rate of a staircase with all that is asked for."""
+    return min(run["highest"].get(each) or 0 for each in PASSED)
+
+
+def cell(row: dict) -> str:
+    if not row["rounds"]:
+        return "cannot"
+    rate = median(passed(run) for run in row["rounds"])
+    cpu = median(run["cpu_us"] for run in row["rounds"])
+    least, most = (f(passed(run) for run in row["rounds"]) for f in (min, max))
+    mark = " *" if any(run["limits"] for run in row["rounds"]) else ""
+    return f"{rate:,.0f} ({least:,.0f} to {most:,.0f}){mark}, {cpu:,.0f} µs"
+
+
+def summary(document: dict) -> list[str]:
+    names = list(next(iter(document["scenarios"].values())))
+    lines_ = ["| | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    for scenario, servers in document["scenarios"].items():
+        cells = [cell(servers[name]) for name in names]
+        lines_.append(f"| {document['titles'][scenario]} | {' | '.join(cells)} |")
+    return lines_
+
+
+def left_out(document: dict) -> list[str]:
+    return [
+        f"- {document['titles'][scenario]}: {name}: {row['left_out']}"
+        for scenario, servers in document["scenarios"].items()
+        for name, row in servers.items()
+        if "left_out" in row
+    ]
+
+
+def steps(runs: list[dict], value: str) -> list[tuple[float, float]]:
+    """steps of several staircases with the same rates, as medians; those that all have."""
+    rates = sorted(set.intersection(*({step["rate"] for step in run["steps"]} for run in runs)))
+    return [
+        (
+            rate,
+            median(
+                step[value] for run in runs for step in run["steps"] if step["rate"] == rate
+            ),
+        )
+        for rate in rates
+    ]  # fmt: skip
+
+
+def charts(document: dict, scenario: str) -> dict[str, str]:
+    servers = {
+        name: row["rounds"]
+        for name, row in document["scenarios"].get(scenario, {}).items()
+        if row["rounds"]
+    }
+    if not servers:
+        return {}
+    title = document["titles"][scenario]
+    about = f"{document['rounds']} rounds, a core for the server; each up to above what it can do"
+    ok = [Series(name, steps(runs, "ok")) for name, runs in servers.items()]
+    late = [
+        Series(name, [(rate, ns / 1e6) for rate, ns in steps(runs, "response_mean_ns")])
+        for name, runs in servers.items()
+    ]
+    return {
+        f"study-terminators-{scenario}-ok": lines(
+            f"Answered: {title}", about, "new connections asked for, per second", "per second", ok
+        ),
+        f"study-terminators-{scenario}-response": lines(
+            f"Response time: {title}", about, "new connections asked for, per second", "mean, ms",
+            late,
+        ),
+    }  # fmt: skip
+
+
+def main() -> None:
+    parse = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parse.add_argument("result", type=Path)
+    parse.add_argument("--out", type=Path, help="a folder for charts")
+    use = parse.parse_args()
+    document = json.loads(use.result.read_text())
+    if document.get("study") != "terminators":
+        sys.exit(f"{use.result}: it is not of perf/studies/terminators/run.py")
+    print("\n".join(summary(document)))
+    print("\n" + "\n".join(left_out(document)))
+    if use.out:
+        for name, text in charts(document, DRAWN).items():
+            (use.out / f"{name}.svg").write_text(text)
+            print(f"written: {use.out / name}.svg", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
