@@ -1,6 +1,7 @@
 #include "workforce.hpp"
 
 #include <cleat/core/cpu_topology.hpp>
+#include <cleat/net/listening.hpp>
 
 #include <fmt/format.h>
 
@@ -25,6 +26,8 @@ std::string cure_for(error_code ec)
         return "Ports below 1024 are root's: start as root with a user to change to.";
     if (ec == boost::system::errc::address_not_available)
         return "This machine has no such address: see `ip addr`.";
+    if (ec == boost::system::errc::address_family_not_supported)
+        return "This kernel has no such addresses: use IPv4.";
     return {};
 }
 
@@ -36,64 +39,28 @@ unique_fd new_eventfd()
     return fd;
 }
 
-class binder
-{
-public:
-    binder(snapshot const& use, std::size_t workers) : use_{use}
-    {
-        made_.by_worker.resize(workers);
-    }
-
-    bound run()
-    {
-        for (listener_plan const& plan : use_.listeners)
-            for (net::address const& address : plan.addresses)
-                bind(plan, address);
-        return std::move(made_);
-    }
-
-private:
-    void bind(listener_plan const& plan, net::address address)
-    {
-        // Workers share a port by SO_REUSEPORT, which would let a second cleat in on it too.
-        if (address.port() != 0) {
-            net::listen_options alone = use_.listen_options;
-            alone.reuse_port = false;
-            if (result<unique_fd> const free = net::listen_on(address, alone); !free)
-                return fail(plan, address, free.error());
-        }
-        for (std::vector<listening>& of_worker : made_.by_worker) {
-            result<unique_fd> socket = net::listen_on(address, use_.listen_options);
-            if (!socket)
-                return fail(plan, address, socket.error());
-            // Port 0 becomes a port with the first bind, and the other workers want the same one.
-            if (result<net::address> const real = net::local_address(socket->get()))
-                address = *real;
-            of_worker.push_back({std::move(*socket), &plan});
-        }
-        made_.addresses.push_back(net::to_string(address));
-    }
-
-    void fail(listener_plan const& plan, net::address const& address, error_code ec)
-    {
-        // A kernel without IPv6 still has every address of "*" that it can have.
-        if (ec == boost::system::errc::address_family_not_supported && plan.addresses.size() > 1)
-            return;
-        made_.problems.push_back(
-            {problem::severity::error, plan.from, "frontend",
-             fmt::format("cannot listen on {}: {}", net::to_string(address), ec.message()),
-             cure_for(ec)});
-    }
-
-    snapshot const& use_;
-    bound made_;
-};
-
 } // namespace
 
 bound bind_all(snapshot const& use, std::size_t workers)
 {
-    return binder{use, workers}.run();
+    bound all;
+    all.by_worker.resize(workers);
+    for (listener_plan const& plan : use.listeners) {
+        net::listening_attempt its =
+            net::listen_on_each(plan.addresses, use.listen_options, workers);
+        for (net::refused_address const& each : its.refused)
+            all.problems.push_back(
+                {problem::severity::error, plan.from, "frontend",
+                 fmt::format(
+                     "cannot listen on {}: {}", net::to_string(each.at), each.why.message()),
+                 cure_for(each.why)});
+        for (net::address const& each : its.made.at)
+            all.addresses.push_back(net::to_string(each));
+        for (std::size_t i = 0; i < workers; ++i)
+            for (unique_fd& socket : its.made.by_worker[i])
+                all.by_worker[i].push_back({std::move(socket), &plan});
+    }
+    return all;
 }
 
 workforce::workforce(snapshot const& use, bound sockets, logger log)

@@ -79,25 +79,21 @@ error_code listen_for_each(
     return {};
 }
 
-// Gives the error of the last address that is not ours, where none is.
-result<listening> try_all(
+listening_attempt try_each(
     std::vector<address> const& all, listen_options const& options, std::size_t workers)
 {
-    listening made;
-    made.by_worker.resize(workers);
-    error_code last;
+    listening_attempt a;
+    a.made.by_worker.resize(workers);
+    std::vector<refused_address> not_ours;
     for (address each : all) {
-        if (!made.at.empty())
-            set_port(each, made.at.front().port());
-        error_code const ec = listen_for_each(made, each, options, workers);
-        if (ec && !is_not_ours(ec))
-            return ec;
-        if (ec)
-            last = ec;
+        if (!a.made.at.empty())
+            set_port(each, a.made.at.front().port());
+        if (error_code const ec = listen_for_each(a.made, each, options, workers))
+            (is_not_ours(ec) ? not_ours : a.refused).push_back({each, ec});
     }
-    if (made.at.empty())
-        return last;
-    return made;
+    if (a.made.at.empty() && a.refused.empty())
+        a.refused = std::move(not_ours);
+    return a;
 }
 
 } // namespace
@@ -123,27 +119,37 @@ listen_text parse_listen(std::string const& text)
     return found;
 }
 
+listening_attempt listen_on_each(
+    std::vector<address> const& name, listen_options const& options, std::size_t workers)
+{
+    // A hosts file may have one twice.
+    std::vector<address> all;
+    for (address const& each : name)
+        if (std::ranges::none_of(all, [&](address const& a) { return is_same(a, each); }))
+            all.push_back(each);
+
+    listen_options shared = options;
+    shared.reuse_port = true;
+    bool const any_port = all.size() > 1 && all.front().port() == 0;
+    for (int left = any_port ? ports_tried_max : 1;; --left) {
+        listening_attempt a = try_each(all, shared, workers);
+        bool const is_taken =
+            !a.refused.empty() && a.refused.front().why == boost::system::errc::address_in_use;
+        if (left == 1 || !is_taken)
+            return a;
+    }
+}
+
 listening listen_on_all(std::string const& text, listen_options const& options, std::size_t workers)
 {
     listen_text const asked = parse_listen(text);
     result<std::vector<address>> const found = resolve(asked.host, asked.port);
     if (!found)
         fail(text, found.error());
-    std::vector<address> all;
-    for (address const& each : *found)
-        if (std::ranges::none_of(all, [&](address const& a) { return is_same(a, each); }))
-            all.push_back(each);
-
-    listen_options shared = options;
-    shared.reuse_port = true;
-    bool const any_port = all.front().port() == 0 && all.size() > 1;
-    for (int left = any_port ? ports_tried_max : 1;; --left) {
-        result<listening> made = try_all(all, shared, workers);
-        if (made)
-            return std::move(*made);
-        if (left == 1 || made.error() != boost::system::errc::address_in_use)
-            fail(text, made.error());
-    }
+    listening_attempt a = listen_on_each(*found, options, workers);
+    if (!a.refused.empty())
+        fail(text, a.refused.back().why);
+    return std::move(a.made);
 }
 
 } // namespace cleat::net

@@ -29,9 +29,28 @@ struct listening
     std::vector<std::vector<unique_fd>> by_worker; ///< In the order of `at`.
 };
 
+/// refused_address is one that could not be listened on, and why.
+struct refused_address
+{
+    address at;
+    error_code why;
+};
+
+/// listening_attempt is what came of listening: good only if nothing was refused.
+struct listening_attempt
+{
+    listening made;
+    std::vector<refused_address> refused;
+};
+
+/// listen_on_each listens on every one of a name's addresses, each once, for so many workers. One
+/// that is not this machine's is refused only where none is, and port 0 becomes one port for all.
+/// address_in_use also where another server would share the port.
+[[nodiscard]] listening_attempt listen_on_each(
+    std::vector<address> const& name, listen_options const& options, std::size_t workers);
+
 /// listen_on_all listens on every address of the text that this machine has, for so many workers.
-/// Throws std::invalid_argument for the text, std::system_error for the addresses: address_in_use
-/// also where another server would share the port.
+/// Throws std::invalid_argument for the text, std::system_error for the addresses.
 [[nodiscard]] listening listen_on_all(
     std::string const& text, listen_options const& options, std::size_t workers);
 

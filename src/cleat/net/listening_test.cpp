@@ -103,6 +103,51 @@ TEST_CASE("a port that somebody has is in use, also for one that would share it"
     CHECK(failure("*:" + port_text(first)) == std::errc::address_in_use);
 }
 
+address at(std::string const& host, unsigned port = 0)
+{
+    return resolve(host, std::to_string(port)).value().front();
+}
+
+TEST_CASE("of a name's addresses those are left out that are not this machine's, unless all are")
+{
+    address const others = at("198.51.100.1"); // RFC 5737, as the one below
+    listening_attempt const some = listen_on_each({others, at("127.0.0.1"), others}, {}, 2);
+    CHECK(some.refused.empty());
+    REQUIRE(some.made.at.size() == 1);
+    CHECK(to_string(some.made.at.front()).starts_with("127.0.0.1:"));
+
+    listening_attempt const none = listen_on_each({others, at("203.0.113.1")}, {}, 1);
+    CHECK(none.made.at.empty());
+    REQUIRE(none.refused.size() == 2);
+    CHECK(none.refused[0].why == boost::system::errc::address_not_available);
+    CHECK(to_string(none.refused[1].at) == "203.0.113.1:0");
+}
+
+TEST_CASE("an address that a name has twice is listened on once")
+{
+    unsigned const port = listen_on_all("127.0.0.1:0", {}, 1).at.front().port(); // Free again.
+    address const twice = at("127.0.0.1", port);
+    listening_attempt const a = listen_on_each({twice, twice}, {}, 2);
+    CHECK(a.refused.empty());
+    CHECK(a.made.at.size() == 1);
+    REQUIRE(a.made.by_worker.size() == 2);
+    CHECK(a.made.by_worker[1].size() == 1);
+}
+
+TEST_CASE("every address that somebody else has is named")
+{
+    listening const first = listen_on_all("127.0.0.1:0", {}, 1);
+    unsigned const port = first.at.front().port();
+    listening const second = listen_on_all("127.0.0.2:" + std::to_string(port), {}, 1);
+    listening_attempt const a = listen_on_each(
+        {at("127.0.0.1", port), at("127.0.0.3", port), at("127.0.0.2", port)}, {}, 1);
+    REQUIRE(a.refused.size() == 2);
+    CHECK(to_string(a.refused[0].at) == to_string(first.at.front()));
+    CHECK(to_string(a.refused[1].at) == to_string(second.at.front()));
+    for (refused_address const& each : a.refused)
+        CHECK(each.why == boost::system::errc::address_in_use);
+}
+
 TEST_CASE("an address that is another machine's, or nobody's, is the system's error")
 {
     CHECK(failure("192.0.2.1:0") == std::errc::address_not_available); // RFC 5737
