@@ -39,7 +39,7 @@ int run(serve const& wish)
     std::unique_ptr<log_sink> const sink = open_log(settings, who);
     logger const log{*sink, log_level_for(settings)};
     pid_file const pid = write_pid_file(settings);
-    drop_privileges(who);
+    drop_privileges(settings, who);
 
     // Serve.
     std::vector<std::string> const addresses = sockets.addresses;
@@ -88,8 +88,10 @@ int main(int argc, char** argv)
     try {
         command const wish = parse_command_line({argv, static_cast<std::size_t>(argc)});
         return std::visit([](auto const& w) { return run(w); }, wish);
+    } catch (start_error const& e) {
+        report({e.why});
     } catch (std::exception const& e) {
-        fmt::print(stderr, "cleat: {}\n", e.what());
-        return EXIT_FAILURE;
+        report({{problem::severity::error, {}, {}, e.what(), {}}});
     }
+    return EXIT_FAILURE;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -14,7 +15,7 @@
 #include <grp.h>
 #include <malloc.h>
 #include <pwd.h>
-#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -33,6 +34,24 @@ void unknown(
          fmt::format(
              "Create it, or name one that `getent {}` lists.",
              key == "user" ? "passwd" : "group")});
+}
+
+// A file of its own with nothing or a number in it. A certificate given as -p by mistake is none,
+// and neither is a hard link that somebody has made to a file of root's.
+bool is_pid_file(int fd) noexcept
+{
+    struct stat about
+    {
+    };
+    if (::fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_nlink != 1)
+        return false;
+    std::array<char, 32> text{};
+    ssize_t const size = ::pread(fd, text.data(), text.size(), 0);
+    if (size < 0 || about.st_size > static_cast<off_t>(text.size()))
+        return false;
+    return std::all_of(text.begin(), text.begin() + size, [](char c) {
+        return (c >= '0' && c <= '9') || c == '\n' || c == ' ';
+    });
 }
 
 } // namespace
@@ -79,6 +98,17 @@ void raise_file_limit() noexcept
     limit.rlim_cur = limit.rlim_max;
     static_cast<void>(
         ::setrlimit(RLIMIT_NOFILE, &limit)); // Without it there are fewer connections.
+}
+
+error_code fill_with_random(std::span<std::byte> bytes) noexcept
+{
+    while (!bytes.empty()) {
+        ssize_t const n = ::getrandom(bytes.data(), bytes.size(), 0);
+        if (n < 0 && errno != EINTR)
+            return last_system_error();
+        bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    }
+    return {};
 }
 
 void keep_heap() noexcept
@@ -145,11 +175,16 @@ bool pid_file::is_ours() const noexcept
 
 result<pid_file> pid_file::write(std::string path)
 {
-    unique_fd fd{::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
+    unique_fd fd{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0644)};
     if (!fd)
         return last_system_error();
+    if (!is_pid_file(fd.get()))
+        return make_error_code(boost::system::errc::file_exists);
+    // The number first, then the end: two that start at once leave one of their numbers, whole. A
+    // lock would do that too, and everyone who may read the file could hold it against us.
     std::string const text = fmt::format("{}\n", ::getpid());
-    if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    if (::pwrite(fd.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
+        ::ftruncate(fd.get(), static_cast<off_t>(text.size())) != 0)
         return last_system_error();
     pid_file made;
     made.path_ = std::move(path);

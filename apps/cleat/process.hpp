@@ -7,7 +7,9 @@
 #include <cleat/core/error.hpp>
 #include <cleat/core/unique_fd.hpp>
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +36,9 @@ struct identity
 
 /// raise_file_limit takes all the open files that the hard limit allows: a connection is two.
 void raise_file_limit() noexcept;
+
+/// fill_with_random takes bytes from the kernel's generator, by no way around it.
+[[nodiscard]] error_code fill_with_random(std::span<std::byte> bytes) noexcept;
 
 /// keep_heap tells the allocator not to give the heap's top back to the kernel each time a record's
 /// buffer is freed: it is wanted again by the next record, page faults and all.
@@ -69,7 +74,9 @@ public:
     pid_file& operator=(pid_file&&) = delete;
     ~pid_file();
 
-    /// write makes the file, or replaces one that is left over from a process that is gone.
+    /// write makes the file, or replaces the number in one that is there. Whatever else has its
+    /// name is left as it is: too_many_symbolic_link_levels for a symbolic link, file_exists for
+    /// the rest.
     [[nodiscard]] static result<pid_file> write(std::string path);
 
 private:

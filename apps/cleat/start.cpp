@@ -7,16 +7,31 @@
 #include <cstdio>
 #include <filesystem>
 #include <span>
-#include <stdexcept>
+#include <utility>
 
 #include <unistd.h>
 
 namespace cleat::app {
 namespace {
 
-[[noreturn]] void fail(origin const& from, std::string_view key, std::string const& text)
+[[noreturn]] void fail(origin const& from, std::string key, std::string text, std::string cure)
 {
-    throw std::runtime_error{fmt::format("{}: {}: {}", to_string(from), key, text)};
+    throw start_error{
+        {problem::severity::error, from, std::move(key), std::move(text), std::move(cure)}};
+}
+
+std::string cure_for_file(error_code ec)
+{
+    if (ec == boost::system::errc::too_many_symbolic_link_levels)
+        return "It is a symbolic link, which whoever can write its folder may have set: name the "
+               "file itself.";
+    if (ec == boost::system::errc::too_many_links)
+        return "It has another name too, and may be a file that is not for this: remove it, or "
+               "choose another.";
+    if (ec == boost::system::errc::file_exists)
+        return "Something is there that is no pid file: see what it is, then remove it, or choose "
+               "another.";
+    return "Make its folder, or choose another file.";
 }
 
 // A daemon goes to the root directory, and its files stay where they were named.
@@ -58,7 +73,9 @@ background enter_background(config const& settings)
         return {};
     result<background> left = background::leave();
     if (!left)
-        fail(settings.daemon.from, "daemon", "cannot fork: " + left.error().message());
+        fail(
+            settings.daemon.from, "daemon", "cannot fork: " + left.error().message(),
+            "See the limits on processes and memory: `ulimit -a`.");
     return std::move(*left);
 }
 
@@ -69,13 +86,10 @@ std::unique_ptr<log_sink> open_log(config const& settings, std::optional<identit
         if (!sink)
             fail(
                 settings.log_filename.from, "log-filename",
-                fmt::format(
-                    "cannot write {}: {}. Make its folder, or choose another file.",
-                    *settings.log_filename, sink.error().message()));
-        // Whom we become opens it again after a rotation. What cannot be given was theirs before.
+                fmt::format("cannot write {}: {}", *settings.log_filename, sink.error().message()),
+                cure_for_file(sink.error()));
         if (who)
-            static_cast<void>(
-                !::chown(lasting(*settings.log_filename).c_str(), who->uid, who->gid));
+            (*sink)->give_to(who->uid, who->gid);
         return std::move(*sink);
     }
     // A daemon has no terminal to write to: where nobody chose, the log daemon is next best.
@@ -83,19 +97,19 @@ std::unique_ptr<log_sink> open_log(config const& settings, std::optional<identit
         result<std::unique_ptr<log_sink>> sink =
             log_sink::to_syslog("cleat", settings.syslog_facility->code);
         if (!sink && !*settings.syslog) {
-            fmt::print(
-                stderr,
-                "cleat: {}: warning: daemon: no log daemon listens on /dev/log ({}), so "
-                "nothing will be logged. Start one, or use log-filename.\n",
-                to_string(settings.daemon.from), sink.error().message());
+            report(
+                {{problem::severity::warning, settings.daemon.from, "daemon",
+                  fmt::format(
+                      "no log daemon listens on /dev/log ({}), so nothing will be logged",
+                      sink.error().message()),
+                  "Start one, or use log-filename."}});
             return log_sink::to_descriptor(STDERR_FILENO); // /dev/null, for a daemon.
         }
         if (!sink)
             fail(
                 settings.syslog.from, "syslog",
-                fmt::format(
-                    "no log daemon listens on /dev/log: {}. Start one, or use log-filename.",
-                    sink.error().message()));
+                fmt::format("no log daemon listens on /dev/log: {}", sink.error().message()),
+                "Start one, or use log-filename.");
         return std::move(*sink);
     }
     return log_sink::to_descriptor(STDERR_FILENO);
@@ -114,20 +128,25 @@ pid_file write_pid_file(config const& settings)
     if (!made)
         fail(
             settings.pidfile.from, "pidfile",
-            fmt::format(
-                "cannot write {}: {}. Make its folder, or choose another file.", *settings.pidfile,
-                made.error().message()));
+            fmt::format("cannot write {}: {}", *settings.pidfile, made.error().message()),
+            cure_for_file(made.error()));
     return std::move(*made);
 }
 
-void drop_privileges(std::optional<identity> const& who)
+void drop_privileges(config const& settings, std::optional<identity> const& who)
 {
     if (!who)
         return;
-    if (error_code const ec = become(*who))
-        throw std::runtime_error{fmt::format(
-            "cannot become user {} ({}:{}): {}. Start as root, or without user and group.",
-            who->user, who->uid, who->gid, ec.message())};
+    error_code const ec = become(*who);
+    if (!ec)
+        return;
+    bool const by_user = !settings.user->empty();
+    fail(
+        by_user ? settings.user.from : settings.group.from, by_user ? "user" : "group",
+        fmt::format(
+            "cannot become {} {} ({}:{}): {}", by_user ? "user" : "group",
+            by_user ? *settings.user : *settings.group, who->uid, who->gid, ec.message()),
+        "Start as root, or without user and group.");
 }
 
 void tell_start(logger const& log, std::vector<std::string> const& addresses, snapshot const& use)

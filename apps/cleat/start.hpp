@@ -18,14 +18,20 @@ namespace cleat::app {
 /// report prints problems to stderr, a line each. False when one of them is an error.
 bool report(std::vector<problem> const& problems);
 
-// What follows throws std::runtime_error with the message for the operator.
+/// start_error ends a start, with what to tell the operator.
+struct start_error
+{
+    problem why;
+};
+
+// What follows throws start_error.
 
 [[nodiscard]] background enter_background(config const& settings);
 [[nodiscard]] std::unique_ptr<log_sink> open_log(
     config const& settings, std::optional<identity> const& who);
 [[nodiscard]] log_level log_level_for(config const& settings) noexcept;
 [[nodiscard]] pid_file write_pid_file(config const& settings);
-void drop_privileges(std::optional<identity> const& who);
+void drop_privileges(config const& settings, std::optional<identity> const& who);
 
 /// tell_start logs what serves where.
 void tell_start(logger const& log, std::vector<std::string> const& addresses, snapshot const& use);

@@ -83,6 +83,36 @@ def test_sigusr1_opens_the_log_anew(daemon):
     assert not daemon.lines("handshake-done", old)
 
 
+def test_a_pid_file_that_is_none_stays(certs, origin, tmp_path):
+    """-p site.pem is a slip of the finger, and the key in it is not to pay for it. The error looks
+    like every other: place, error, key, text, cure."""
+    key = tmp_path / "site.pem"
+    key.write_bytes(certs.ecdsa.pem.read_bytes())
+    missing = tmp_path / "no-folder" / "pid"
+    flags = ["-b", origin(echo).address, "-f", "[127.0.0.1]:0"]
+    for path, cure in ((key, "is no pid file"), (missing, "Make its folder")):
+        ran = run(*flags, "--pidfile", path, certs.ecdsa.pem)
+        assert ran.returncode == 1
+        start = f"cleat: --pidfile: error: cannot write {path}: "
+        lines = [line for line in ran.stderr.splitlines() if line.startswith("cleat: ")]
+        assert len(lines) == 1 and lines[0].startswith(start) and cure in lines[0], ran.stderr
+    assert key.read_bytes() == certs.ecdsa.pem.read_bytes()
+
+    config = tmp_path / "cleat.conf"
+    config.write_text(f'pidfile = "{missing}"\n')
+    ran = run(*flags, "--config", config, certs.ecdsa.pem)
+    assert f"cleat: {config}:1:11: error: pidfile: cannot write {missing}: " in ran.stderr
+
+
+def test_a_number_that_is_left_over_is_replaced(certs, origin, tmp_path):
+    pidfile = tmp_path / "pid"
+    pidfile.write_text("4194304999\n")
+    flags = ["-b", origin(echo).address, "-f", "[127.0.0.1]:0"]
+    made = Daemon(pidfile, tmp_path / "log", *flags, certs.ecdsa.pem)
+    assert pidfile.read_text() == f"{made.pid}\n"
+    made.end()
+
+
 def test_a_relative_pidfile_and_log(certs, origin, tmp_path):
     """A daemon goes to the root directory, but files are where the starter said."""
     flags = ["-b", origin(echo).address, "-f", "[127.0.0.1]:0", "--pidfile", "pid"]

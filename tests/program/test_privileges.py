@@ -4,12 +4,14 @@ as that user, with no other group and no way back."""
 import os
 import pwd
 import socket
+import stat
 import tempfile
 from pathlib import Path
 
 import pytest
 
 import program
+from deadlines import eventually
 from tls_client import TlsClient
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
@@ -64,6 +66,82 @@ def test_a_port_below_1024(cleat):
     pytest.skip("no port below 1024 is free")
 
 
+@pytest.fixture
+def their_folder():
+    """A folder of nobody's, as somebody may have given them one for the log, and a file of root's
+    that they would like to have."""
+    nobody = pwd.getpwnam("nobody")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        path.chmod(0o755)
+        precious = path / "precious"
+        precious.write_text("root's alone\n")
+        precious.chmod(0o600)
+        theirs = path / "theirs"
+        theirs.mkdir()
+        os.chown(theirs, nobody.pw_uid, nobody.pw_gid)
+        yield theirs
+
+
+LINKS = pytest.mark.parametrize("plant", [os.symlink, os.link], ids=["symbolic", "hard"])
+
+
+@LINKS
+@pytest.mark.parametrize("key", ["log-filename", "pidfile"])
+def test_a_planted_link_gets_nothing(certs, their_folder, key, plant):
+    """Who can write the folder wishes for a file of root's: it is not written to, nor given."""
+    precious = their_folder.parent / "precious"
+    link = their_folder / "link"
+    plant(precious, link)
+    flags = ["--user", "nobody", "-f", "[127.0.0.1]:0", f"--{key}", link]
+    ran = program.run(*flags, certs.ecdsa.pem)
+    assert ran.returncode == 1
+    assert f"--{key}: error: cannot write {link}: " in ran.stderr, ran.stderr
+    assert ("name the file itself" if plant is os.symlink else "choose another") in ran.stderr
+    assert precious.read_text() == "root's alone\n"
+    about = precious.stat()
+    assert (about.st_uid, about.st_mode & 0o777) == (0, 0o600)
+
+
+@pytest.mark.parametrize("key", ["log-filename", "pidfile"])
+def test_a_planted_link_to_nothing_makes_nothing(certs, their_folder, key):
+    wish = their_folder.parent / "not-there-yet"
+    (their_folder / "link").symlink_to(wish)
+    flags = ["--user", "nobody", "-f", "[127.0.0.1]:0", f"--{key}", their_folder / "link"]
+    assert program.run(*flags, certs.ecdsa.pem).returncode == 1
+    assert not wish.exists()
+
+
+def test_a_log_is_given_to_the_user_only_if_it_is_new(cleat, their_folder):
+    nobody = pwd.getpwnam("nobody")
+    new, old = their_folder / "new", their_folder / "old"
+    old.write_text("")
+    for log, owner in ((new, nobody.pw_uid), (old, 0)):
+        server = cleat("--user", "nobody", "--log-filename", log, wait=False)
+        eventually("it serves", lambda: "event=started" in log.read_text() if log.exists() else 0)
+        assert log.stat().st_uid == owner
+        server.end()
+
+
+def test_devices_stay_what_they_are(cleat, origin, certs, tmp_path):
+    """In the test's own folder, since a mistake would be the machine's: a node like /dev/null, and
+    the names of the standard descriptors."""
+    null = tmp_path / "null"
+    os.mknod(null, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    try:
+        null.open("w").close()
+    except OSError:
+        pytest.skip("devices are not to be had in this folder")
+    for log in (null, Path("/dev/stderr")):
+        pidfile = tmp_path / "pid"
+        server = cleat("--user", "nobody", "-l", log, "-p", pidfile, wait=log != null)
+        eventually("it has its number", lambda: pidfile.exists() and pidfile.read_text())
+        eventually("it is nobody", lambda: identity(server.pid)[0]["Uid"][0] != "0")
+        server.end()
+        pidfile.unlink(missing_ok=True)
+    assert null.stat().st_uid == 0
+
+
 def test_root_without_a_user_is_warned(cleat):
     assert cleat().wait_for_log(event="running-as-root")["level"] == "warning"
 
@@ -79,7 +157,8 @@ def test_somebody_else_cannot(certs):
             pytest.skip("nobody else can reach the program")
         flags = ["--user", "daemon", "-f", "[127.0.0.1]:0", pem]
         ran = program.run(*flags, user="nobody", group="nogroup", extra_groups=[])
-    assert ran.returncode == 1 and "daemon" in ran.stderr and "Start as root" in ran.stderr
+    assert ran.returncode == 1 and "Start as root" in ran.stderr
+    assert "cleat: --user: error: cannot become user daemon" in ran.stderr
 
 
 def test_the_pid_file_goes_with_the_program(cleat, tmp_path):

@@ -22,6 +22,8 @@ constexpr row row_of(error e) noexcept
         return {"not-tls", "the first bytes are not TLS"};
     case error::http_request:
         return {"http-request", "plain HTTP was spoken to a TLS port"};
+    case error::proxy_header:
+        return {"proxy-header", "a PROXY header came where TLS begins"};
     case error::no_shared_version:
         return {"no-shared-version", "no TLS version in common"};
     case error::no_shared_cipher:

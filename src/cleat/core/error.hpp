@@ -23,6 +23,7 @@ enum class error
     handshake_timeout = 1, ///< The handshake was not finished before its deadline.
     not_tls,               ///< The first bytes are no TLS record.
     http_request,          ///< The first bytes are a plain HTTP request.
+    proxy_header,          ///< The first bytes are a PROXY header, which nobody has asked for.
     no_shared_version,     ///< No protocol version that both sides allow.
     no_shared_cipher,      ///< No cipher suite that both sides allow.
     no_shared_group,       ///< No key exchange group that both sides allow.

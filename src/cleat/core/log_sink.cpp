@@ -19,10 +19,51 @@
 namespace cleat {
 namespace {
 
-unique_fd open_log_file(std::string const& path) noexcept
+struct opened
 {
-    return unique_fd{
-        ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0640)};
+    unique_fd fd;
+    bool is_new = false;
+    error_code why{}; // Set where there is no fd.
+};
+
+opened refused(error_code why) noexcept
+{
+    return {unique_fd{}, false, why};
+}
+
+// Made here or there before: O_CREAT alone does not tell them apart.
+opened open_log_file(std::string const& path) noexcept
+{
+    // Not blocked by a FIFO that nobody reads.
+    constexpr int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK;
+    constexpr int tries_max = 10; // Who rotates may be in between, but not forever.
+    for (int left = tries_max;; --left) {
+        if (unique_fd there{::open(path.c_str(), flags)}; there) {
+            struct stat about
+            {
+            };
+            if (::fstat(there.get(), &about) != 0)
+                return refused(last_system_error());
+            // By a hard link it may be a file that its folder's owner may not write.
+            if (S_ISREG(about.st_mode) && about.st_nlink > 1)
+                return refused(make_error_code(boost::system::errc::too_many_links));
+            return {std::move(there), false, {}};
+        }
+        if (errno != ENOENT)
+            return refused(last_system_error());
+        if (unique_fd made{::open(path.c_str(), flags | O_CREAT | O_EXCL, 0640)}; made)
+            return {std::move(made), true, {}};
+        if (errno != EEXIST || left == 1)
+            return refused(last_system_error());
+    }
+}
+
+// The standard descriptors by their names in /dev, which are symbolic links; -1 for other names.
+int standard_descriptor(std::string_view path) noexcept
+{
+    if (path == "/dev/stdout")
+        return STDOUT_FILENO;
+    return path == "/dev/stderr" ? STDERR_FILENO : -1;
 }
 
 bool needs_a_reader(int fd) noexcept
@@ -105,12 +146,28 @@ std::unique_ptr<log_sink> log_sink::to_descriptor(int fd)
 
 result<std::unique_ptr<log_sink>> log_sink::to_file(std::string path)
 {
-    unique_fd file = open_log_file(path);
-    if (!file)
-        return last_system_error();
-    int const fd = file.get();
-    return std::unique_ptr<log_sink>{
-        new log_sink{kind::file, fd, std::move(file), std::move(path)}};
+    if (int const standard = standard_descriptor(path); standard >= 0) {
+        unique_fd copy{::fcntl(standard, F_DUPFD_CLOEXEC, 0)}; // A daemon lets go of its own.
+        if (!copy)
+            return last_system_error();
+        int const fd = copy.get();
+        return std::unique_ptr<log_sink>{
+            new log_sink{kind::descriptor, fd, std::move(copy), std::move(path)}};
+    }
+    opened file = open_log_file(path);
+    if (!file.fd)
+        return file.why;
+    int const fd = file.fd.get();
+    std::unique_ptr<log_sink> sink{
+        new log_sink{kind::file, fd, std::move(file.fd), std::move(path)}};
+    sink->is_new_ = file.is_new;
+    return sink;
+}
+
+void log_sink::give_to(uid_t user, gid_t group) noexcept
+{
+    if (is_new_)
+        static_cast<void>(!::fchown(fd_, user, group)); // Not to be had without root's rights.
 }
 
 result<std::unique_ptr<log_sink>> log_sink::to_syslog(
@@ -145,9 +202,11 @@ error_code log_sink::reopen() noexcept
 {
     if (kind_ != kind::file)
         return {};
-    unique_fd const file = open_log_file(path_);
+    opened const file = open_log_file(path_);
+    if (!file.fd)
+        return file.why;
     // dup3 exchanges the file behind the number in one step, so no writer ever sees it closed.
-    if (!file || ::dup3(file.get(), fd_, O_CLOEXEC) < 0)
+    if (::dup3(file.fd.get(), fd_, O_CLOEXEC) < 0)
         return last_system_error();
     return {};
 }

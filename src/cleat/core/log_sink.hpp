@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include <sys/types.h>
+
 namespace cleat {
 
 /// syslog_facility is the facility of that name ("daemon", "local0", ...) as <syslog.h> numbers it.
@@ -28,8 +30,12 @@ public:
     /// SIGPIPE.
     [[nodiscard]] static std::unique_ptr<log_sink> to_descriptor(int fd);
 
-    /// to_file appends to the file, making it (mode 0640) when it is not there. The system's error
-    /// otherwise.
+    /// to_file appends to the file, making it (mode 0640) when it is not there. /dev/stdout and
+    /// /dev/stderr are the descriptors 1 and 2, as they are now.
+    ///
+    /// Whoever can write the folder may be somebody else than us. So a symbolic link is not
+    /// followed, and a file that has another name too is not written to:
+    /// too_many_symbolic_link_levels, too_many_links. Any other failure is the system's.
     [[nodiscard]] static result<std::unique_ptr<log_sink>> to_file(std::string path);
 
     /// to_syslog sends datagrams to the log daemon, as program `ident`. It speaks to the socket
@@ -39,6 +45,10 @@ public:
         std::string ident, int facility, std::string socket_path = "/dev/log");
 
     log_sink(log_sink&&) = delete;
+
+    /// give_to makes the file another's, who can open it again then. Only a file that to_file has
+    /// made is given away: one that was there before may be what somebody wishes to have.
+    void give_to(uid_t user, gid_t group) noexcept;
 
     /// reopen opens the file anew under its name, for log rotation; the other sinks have nothing to
     /// do. Any thread, while others write: each line lands in the old file or the new one. On an
@@ -88,6 +98,7 @@ private:
     std::string ident_;
     int facility_ = 0;
     bool has_reader_ = false; // Somebody has to take what is written: it is no file.
+    bool is_new_ = false;     // The file was not there before.
     std::atomic<std::uint64_t> lines_lost_{0};
     std::atomic<std::uint64_t> untold_{0};
 };

@@ -76,6 +76,77 @@ TEST_CASE("a file that cannot be opened says why")
     CHECK(sink.error() == boost::system::errc::no_such_file_or_directory);
 }
 
+TEST_CASE("a link that somebody may have planted is not written to, nor given away")
+{
+    temporary_folder const folder;
+    folder.write("target", "precious\n");
+    std::filesystem::create_symlink(folder.path() / "target", folder.path() / "symbolic");
+    std::filesystem::create_symlink(folder.path() / "nothing", folder.path() / "dangling");
+    std::filesystem::create_hard_link(folder.path() / "target", folder.path() / "hard");
+
+    for (char const* name : {"symbolic", "dangling"}) {
+        auto const sink = log_sink::to_file(folder.path() / name);
+        REQUIRE(!sink);
+        CHECK(sink.error() == boost::system::errc::too_many_symbolic_link_levels);
+    }
+    auto const hard = log_sink::to_file(folder.path() / "hard");
+    REQUIRE(!hard);
+    CHECK(hard.error() == boost::system::errc::too_many_links);
+    CHECK_FALSE(std::filesystem::exists(folder.path() / "nothing"));
+
+    // Nor after a rotation.
+    auto const opened = log_sink::to_file(folder.path() / "log");
+    REQUIRE(opened.has_value());
+    std::filesystem::rename(folder.path() / "log", folder.path() / "log.1");
+    std::filesystem::create_symlink(folder.path() / "target", folder.path() / "log");
+    CHECK((*opened)->reopen() == boost::system::errc::too_many_symbolic_link_levels);
+    (*opened)->write("here\n");
+    CHECK(folder.read("log.1") == "here\n");
+    CHECK(folder.read("target") == "precious\n");
+}
+
+TEST_CASE("only a file that was made here is given to another")
+{
+    constexpr uid_t somebody = 54321;
+    temporary_folder const folder;
+    folder.write("old", "before\n");
+    for (char const* name : {"old", "new"}) {
+        auto const sink = log_sink::to_file(folder.path() / name);
+        REQUIRE(sink.has_value());
+        (*sink)->give_to(somebody, somebody);
+    }
+    auto const owner = [&](char const* name) {
+        struct stat about
+        {
+        };
+        REQUIRE(::stat((folder.path() / name).c_str(), &about) == 0);
+        return about.st_uid;
+    };
+    CHECK(owner("old") == ::geteuid());
+    CHECK(owner("new") == (::geteuid() == 0 ? somebody : ::geteuid()));
+    // A device is there before, always.
+    auto const null = log_sink::to_file("/dev/null");
+    REQUIRE(null.has_value());
+    CHECK((*null)->write("nowhere\n"));
+    CHECK_FALSE((*null)->reopen());
+}
+
+TEST_CASE("the standard descriptors have names in /dev, though these are links")
+{
+    temporary_folder const folder;
+    unique_fd const kept{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)};
+    unique_fd const file{
+        ::open((folder.path() / "out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)};
+    REQUIRE((kept && file));
+    REQUIRE(::dup2(file.get(), STDOUT_FILENO) == STDOUT_FILENO);
+    auto const sink = log_sink::to_file("/dev/stdout");
+    REQUIRE(::dup2(kept.get(), STDOUT_FILENO) == STDOUT_FILENO);
+    REQUIRE(sink.has_value());
+    (*sink)->write("to the descriptor of then\n");
+    CHECK_FALSE((*sink)->reopen());
+    CHECK(folder.read("out") == "to the descriptor of then\n");
+}
+
 TEST_CASE("after a rotation the lines land in the new file")
 {
     temporary_folder const folder;
