@@ -78,6 +78,7 @@ std::string kind_of(stage where, error_code ec, tls::engine const* failed)
         return "protocol";
     case error::not_tls:
     case error::http_request:
+    case error::proxy_header:
         return "not TLS";
     default:
         return ec.message();

@@ -11,17 +11,18 @@ namespace cleat::app {
 enum class close_reason : std::uint8_t
 {
     // Ends that belong to a good day.
-    done,             ///< Both sides closed cleanly.
-    client_truncated, ///< The client's FIN came without close_notify.
-    idle_timeout,     ///< No byte either way for idle-timeout.
-    linger_timeout,   ///< The answer was out, and the client did not close.
-    stopped,          ///< The program ended.
+    done,           ///< Both sides closed cleanly.
+    client_silent,  ///< The client closed before its first byte: a health check, mostly.
+    idle_timeout,   ///< No byte either way for idle-timeout.
+    linger_timeout, ///< The answer was out, and the client did not close.
+    stopped,        ///< The program ended.
 
     // The client's side.
     handshake_timeout, ///< No finished handshake within ssl-handshake-timeout.
     handshake_failed,  ///< The log line has the reason.
     client_reset,      ///< The client sent RST.
-    client_gone,       ///< The client closed before or during the handshake.
+    client_gone,       ///< The client closed during the handshake.
+    client_truncated,  ///< The client's FIN came without close_notify: bytes may be missing.
     client_failed,     ///< TLS broke on an established connection: bad record, fatal alert.
 
     // The upstream's side.
@@ -34,7 +35,7 @@ enum class close_reason : std::uint8_t
     out_of_resources, ///< Descriptors or memory.
 };
 
-inline constexpr std::size_t close_reason_count = 15;
+inline constexpr std::size_t close_reason_count = 16;
 
 /// name_of is how logs and counters spell it: "client-reset".
 [[nodiscard]] constexpr std::string_view name_of(close_reason r) noexcept
@@ -42,8 +43,8 @@ inline constexpr std::size_t close_reason_count = 15;
     switch (r) {
     case close_reason::done:
         return "done";
-    case close_reason::client_truncated:
-        return "client-truncated";
+    case close_reason::client_silent:
+        return "client-silent";
     case close_reason::idle_timeout:
         return "idle-timeout";
     case close_reason::linger_timeout:
@@ -58,6 +59,8 @@ inline constexpr std::size_t close_reason_count = 15;
         return "client-reset";
     case close_reason::client_gone:
         return "client-gone";
+    case close_reason::client_truncated:
+        return "client-truncated";
     case close_reason::client_failed:
         return "client-failed";
     case close_reason::upstream_unreachable:

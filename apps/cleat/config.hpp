@@ -184,7 +184,7 @@ struct config
     setting<int> backlog{4096};
     /// Silence before TCP's first keepalive probe to a client.
     setting<seconds> keepalive{seconds{3600}};
-    /// Bytes, for clients' sockets; -1 leaves them to the kernel.
+    /// Bytes, for clients' sockets; -1 or 0 leaves them to the kernel.
     setting<int> recv_bufsize{-1};
     setting<int> send_bufsize{-1};
     setting<seconds> ssl_handshake_timeout{seconds{30}};
@@ -199,7 +199,7 @@ struct config
     setting<std::string> group; ///< Empty: the user's own group.
     setting<bool> daemon{false};
     setting<std::string> pidfile;
-    setting<int> log_level{1};         ///< 0 silence, 1 errors, 2 every event.
+    setting<int> log_level{1};         ///< 0 silence, 1 warnings, 2 every event.
     setting<std::string> log_filename; ///< Empty: stderr.
     setting<bool> syslog{false};
     setting<app::syslog_facility> syslog_facility{default_facility()};

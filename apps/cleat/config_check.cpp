@@ -120,23 +120,20 @@ void check_rule_of_its_own(
 
 void check_client_verify(config const& c, std::vector<problem>& problems)
 {
-    auto const check_one = [&](setting<client_verify> const& mode, setting<std::string> const& ca) {
-        if (*mode == client_verify::none || !ca->empty())
-            return true;
-        complain(
-            problems, problem::severity::error, mode.from, "client-verify",
-            "clients cannot be verified without client-verify-ca",
-            "Set client-verify-ca to the file of those who may sign clients' certificates.");
-        return false;
-    };
-
-    if (!check_one(c.client_verify, c.client_verify_ca))
-        return;
+    bool global_is_told = false; // What several frontends take from it is wrong once.
     for (listener const& each : c.listeners) {
         setting<client_verify> const& mode = innermost(each.client_verify, c.client_verify);
         setting<std::string> const& ca = innermost(each.client_verify_ca, c.client_verify_ca);
-        if (!check_one(mode, ca))
+        if (*mode != client_verify::none && ca->empty()) {
+            bool const is_global = !each.client_verify;
+            if (!is_global || !std::exchange(global_is_told, true))
+                complain(
+                    problems, problem::severity::error, mode.from, "client-verify",
+                    "clients cannot be verified without client-verify-ca",
+                    "Set client-verify-ca to the file of those who may sign clients' "
+                    "certificates.");
             continue;
+        }
         if (each.uses_global_certs())
             for (pem_file const& pem : c.pem_files)
                 check_rule_of_its_own(pem, mode, ca, problems);

@@ -98,8 +98,12 @@ TEST_CASE("whoever verifies clients knows whom to trust")
     good("pem-file = a client-verify = required client-verify-ca = ca");
     good("pem-file = a client-verify-ca = ca frontend = { port = 1 client-verify = required }");
     good("pem-file = a frontend = { port = 1 client-verify = optional client-verify-ca = ca }");
+    good("pem-file = a client-verify = required frontend = { port = 1 client-verify-ca = ca }");
+    good("pem-file = a client-verify = required frontend = { port = 1 client-verify = none }");
     for (std::string_view const text : {
              "pem-file = a client-verify = required",
+             "pem-file = a client-verify = required frontend = { port = 1 client-verify-ca = ca } "
+             "frontend = { port = 2 } frontend = { port = 3 }",
              "pem-file = a frontend = { port = 1 client-verify = required }",
              "frontend = { port = 1 client-verify = required pem-file = a }",
          })

@@ -662,7 +662,7 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::number,
      .value = "BYTES",
-     .help = "The kernel's receive buffer of a client's socket (SO_RCVBUF); -1 lets it adapt.",
+     .help = "The kernel's receive buffer of a client's socket (SO_RCVBUF); -1 or 0 lets it adapt.",
      .lowest = -1,
      .highest = 1 << 30,
      .set_global = store<&config::recv_bufsize>,
@@ -672,7 +672,7 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::number,
      .value = "BYTES",
-     .help = "The kernel's send buffer of a client's socket (SO_SNDBUF); -1 lets it adapt.",
+     .help = "The kernel's send buffer of a client's socket (SO_SNDBUF); -1 or 0 lets it adapt.",
      .lowest = -1,
      .highest = 1 << 30,
      .set_global = store<&config::send_bufsize>,
@@ -752,7 +752,8 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "FILE",
      .default_text = "none",
-     .help = "Write the process id here.",
+     .help = "Write the process id here. A symbolic link, or a file that holds something else, is "
+             "an error.",
      .note = "hitch has it on the command line only.",
      .short_flag = "-p",
      .set_global = store<&config::pidfile>,
@@ -764,7 +765,7 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::number,
      .value = "NUM",
-     .help = "0 is silence, 1 errors, 2 every event.",
+     .help = "0 is silence, 1 warnings and errors, 2 every event.",
      .short_flag = "-L",
      .lowest = 0,
      .highest = 2,
@@ -776,7 +777,11 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "FILE",
      .default_text = "none: stderr",
-     .help = "Add the log to this file.",
+     .help =
+         "Add the log to this file; /dev/stdout and /dev/stderr are possible. A file that cleat "
+         "makes is given to user, to be opened again after a rotation; one that is there keeps "
+         "its owner. A symbolic link, or a file with another hard link, is an error: who can "
+         "write the folder could point it at any file.",
      .short_flag = "-l",
      .set_global = store<&config::log_filename>,
      .show = shown<&config::log_filename>},

@@ -178,6 +178,11 @@ TEST_CASE("tls-protos takes what is safe and names what is not")
         std::string::npos);
     CHECK(only_problem("tls-protos", "SSLv3").find("SSLv3 is not built") != std::string::npos);
     CHECK(only_problem("tls-protos", "TLSv1.4").find("is not a version") != std::string::npos);
+    for (std::string_view const nothing : {" ", ",", " , "})
+        CHECK(
+            only_problem("tls-protos", nothing) ==
+            "test.conf:7:3: error: tls-protos: no version of TLS is named. Write TLSv1.2 and "
+            "TLSv1.3.");
 }
 
 TEST_CASE("alpn-protos is a list without gaps")

@@ -148,6 +148,8 @@ parsed<tls_versions> read(as<tls_versions>, given const& v)
     });
     if (bad)
         return *bad;
+    if (!chosen.tls_1_2 && !chosen.tls_1_3)
+        return bad_value{"no version of TLS is named", "Write TLSv1.2 and TLSv1.3."};
     return chosen;
 }
 

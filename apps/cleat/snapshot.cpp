@@ -1,3 +1,4 @@
+#include "process.hpp"
 #include "snapshot.hpp"
 
 #include <cleat/core/limits.hpp>
@@ -12,7 +13,6 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <random>
 #include <sstream>
 #include <utility>
 
@@ -30,8 +30,8 @@ public:
 
     void run()
     {
+        make_ticket_secret();
         load_shared_certificates();
-        static_cast<void>(load_authorities(settings_.client_verify, settings_.client_verify_ca));
         for (listener const& l : settings_.listeners)
             plan(l);
         find_upstream();
@@ -178,7 +178,7 @@ private:
         tls::context_spec& spec = p.tls;
         spec.tickets = tickets_;
         fill_protocol(l, spec);
-        bool const can_verify = fill_verification(l, spec);
+        fill_verification(l, spec);
         if (l.uses_global_certs())
             spec.certificates = shared_;
         for (pem_file const& pem : l.pem_files)
@@ -188,7 +188,7 @@ private:
                 problem_at(
                     l.from, "pem-file", fmt::format("{} has no certificate", p.name),
                     "Name a PEM file with a certificate and its key: cleat ... site.pem");
-        } else if (can_verify) {
+        } else {
             try_out(l, p);
         }
         into_.made.listeners.push_back(std::move(p));
@@ -212,15 +212,18 @@ private:
         spec.alpn = *settings_.alpn_protos;
     }
 
-    // False where the authorities cannot be read.
-    bool fill_verification(listener const& l, tls::context_spec& spec)
+    // Where the authorities cannot be read nobody is verified: the rest is to be tried out all the
+    // same, and no worker will start.
+    void fill_verification(listener const& l, tls::context_spec& spec)
     {
         setting<app::client_verify> const& verify =
             effective(l.client_verify, settings_.client_verify);
         setting<std::string> const& file =
             effective(l.client_verify_ca, settings_.client_verify_ca);
         std::optional<std::string> const authorities = load_authorities(verify, file);
-        spec.verify_authorities = authorities.value_or(std::string{});
+        if (!authorities)
+            return;
+        spec.verify_authorities = *authorities;
         spec.verify_origin = *file;
         switch (*verify) {
         case app::client_verify::none:
@@ -233,7 +236,6 @@ private:
             spec.verify = tls::peer_verification::required;
             break;
         }
-        return authorities.has_value();
     }
 
     void try_out(listener const& l, listener_plan const& p)
@@ -244,9 +246,11 @@ private:
                 blame const its = blame_for(l, finding);
                 warning_at(its.where, its.key, its.text);
             }
-        } catch (tls::spec_error const& wrong) {
-            blame const its = blame_for(l, wrong.what());
-            problem_at(its.where, its.key, its.text, "");
+        } catch (tls::spec_error const&) {
+            for (std::string const& mistake : tls::find_mistakes(p.tls)) {
+                blame const its = blame_for(l, mistake);
+                problem_at(its.where, its.key, its.text, "");
+            }
         }
     }
 
@@ -337,13 +341,18 @@ private:
             options.send_buffer = *settings_.send_bufsize;
     }
 
-    static std::shared_ptr<tls::ticket_secret const> new_ticket_secret()
+    // From the kernel itself. std::random_device may be a processor's instruction instead, of which
+    // all that is known is what its maker says.
+    void make_ticket_secret()
     {
         auto secret = std::make_shared<tls::ticket_secret>();
-        std::random_device entropy; // The kernel's: no generator of ours is between.
-        for (std::byte& b : *secret)
-            b = static_cast<std::byte>(entropy());
-        return secret;
+        if (error_code const ec = fill_with_random(*secret))
+            problem_at(
+                {}, "",
+                fmt::format(
+                    "the kernel gives no random bytes for session tickets: {}", ec.message()),
+                "Allow the system call getrandom(2), which a sandbox may forbid.");
+        tickets_ = std::move(secret);
     }
 
     loading& into_;
@@ -351,7 +360,7 @@ private:
     std::map<std::string, origin> pem_origins_; // By what the TLS floor calls a certificate.
     std::map<std::string, std::optional<std::string>> files_; // By path; nothing: not readable.
     std::vector<tls::certificate_source> shared_; // Of pem-dir and the global pem-files.
-    std::shared_ptr<tls::ticket_secret const> tickets_ = new_ticket_secret();
+    std::shared_ptr<tls::ticket_secret const> tickets_;
 };
 
 } // namespace

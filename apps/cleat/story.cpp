@@ -7,6 +7,33 @@
 #include <chrono>
 
 namespace cleat::app {
+namespace {
+
+bool is_shortage(error_code ec) noexcept
+{
+    namespace errc = boost::system::errc;
+    return ec == errc::too_many_files_open || ec == errc::too_many_files_open_in_system ||
+           ec == errc::not_enough_memory || ec == errc::no_buffer_space;
+}
+
+// A client that hides the end of its stream, or a side that breaks, is worth a look.
+bool is_good(close_reason why) noexcept
+{
+    return why == close_reason::done || why == close_reason::client_silent ||
+           why == close_reason::idle_timeout || why == close_reason::stopped ||
+           why == close_reason::client_reset;
+}
+
+} // namespace
+
+close_reason reason_for_connect(error_code why) noexcept
+{
+    return why == error::connect_timeout ? close_reason::upstream_timeout
+           : why == error::stopped       ? close_reason::stopped
+           : is_shortage(why)            ? close_reason::out_of_resources
+                                         : close_reason::upstream_unreachable;
+}
+
 story::story(service& at, net::address const& peer) noexcept
     : at_{at}, peer_{peer}, begun_{at.on().now()}
 {
@@ -22,10 +49,15 @@ story::~story()
 
 void story::announcement_failed(error_code why) noexcept
 {
+    // A client that has closed, or broken off, has not sent one byte: what is wrong with a header
+    // that has begun is another error.
+    if (why == error::closed || is_reset(why)) {
+        reason_ = close_reason::client_silent;
+        return;
+    }
     reason_ = why == error::bad_proxy_header    ? close_reason::bad_proxy_header
               : why == error::handshake_timeout ? close_reason::handshake_timeout
               : why == error::stopped           ? close_reason::stopped
-              : is_reset(why)                   ? close_reason::client_reset
                                                 : close_reason::client_gone;
     told_ = true;
     if (at_.log().wants(log_level::warning))
@@ -37,6 +69,11 @@ void story::announcement_failed(error_code why) noexcept
 
 void story::handshake_failed(error_code why, tls::engine const& engine) noexcept
 {
+    // Who opens a connection only to see that it opens has had what it came for.
+    if (!engine.has_heard() && (why == error::truncated || is_reset(why))) {
+        reason_ = close_reason::client_silent;
+        return;
+    }
     reason_ = why == error::handshake_timeout ? close_reason::handshake_timeout
               : why == error::stopped         ? close_reason::stopped
               : why == error::truncated       ? close_reason::client_gone
@@ -74,9 +111,7 @@ void story::handshake_done(tls::engine const& engine)
 
 void story::connect_failed(error_code why) noexcept
 {
-    reason_ = why == error::connect_timeout ? close_reason::upstream_timeout
-              : why == error::stopped       ? close_reason::stopped
-                                            : close_reason::upstream_unreachable;
+    reason_ = reason_for_connect(why);
     told_ = true;
     if (at_.log().wants(log_level::error))
         at_.log()
@@ -95,11 +130,7 @@ void story::ended(relay_outcome how, tls::engine const& engine) noexcept
 
 void story::tell(error_code why, tls::failure_info const* more) noexcept
 {
-    // A client that hides the end of its stream, or a side that breaks, is worth a look.
-    bool const good = reason_ == close_reason::done || reason_ == close_reason::idle_timeout ||
-                      reason_ == close_reason::stopped ||
-                      reason_ == close_reason::client_truncated ||
-                      reason_ == close_reason::client_reset;
+    bool const good = is_good(reason_);
     log_level const level = good ? log_level::info : log_level::warning;
     if (!at_.log().wants(level))
         return;

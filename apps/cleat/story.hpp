@@ -12,8 +12,12 @@
 
 namespace cleat::app {
 
+/// reason_for_connect says what an error of connect is to a connection.
+[[nodiscard]] close_reason reason_for_connect(error_code why) noexcept;
+
 /// story counts its connection from its making to its end, and writes a line when a handshake, a
-/// connect or the connection ends. A failure is a warning; an end is information.
+/// connect or the connection ends. A failure is a warning, and so is an end that may have cut
+/// something off; another end is information.
 class story
 {
 public:

@@ -38,6 +38,38 @@ def test_certificates_are_read(certs, tmp_path):
     assert ran.returncode == 1 and str(missing) in ran.stderr
 
 
+def test_every_mistake_in_a_certificate_is_told(certs, tmp_path):
+    mixed = []
+    for cert, key in ((certs.rsa, certs.ecdsa), (certs.ecdsa, certs.rsa)):
+        path = tmp_path / f"mixed-{len(mixed)}.pem"
+        path.write_text(cert.cert.read_text() + key.key.read_text())
+        mixed.append(path)
+    ran = run("-t", *mixed)
+    assert ran.returncode == 1
+    assert [line.split(": ")[3] for line in ran.stderr.splitlines()] == [str(p) for p in mixed]
+
+    # Beside authorities that are none, and beside a file that is not there.
+    nonsense = tmp_path / "ca.pem"
+    nonsense.write_text("nothing\n")
+    for ca in (nonsense, tmp_path / "missing.pem"):
+        ran = run("-t", "--client-verify", "required", "--client-verify-ca", ca, mixed[0])
+        assert ran.returncode == 1
+        assert str(ca) in ran.stderr and str(mixed[0]) in ran.stderr, ran.stderr
+
+
+def test_authorities_count_where_they_are_used(certs, config):
+    ca = certs.authority("ca")
+    path = config(f"""
+        pem-file = "{certs.ecdsa.pem}"
+        client-verify = required
+        frontend = {{ host = "127.0.0.1"
+                      port = 8443
+                      client-verify-ca = "{ca.cert}" }}
+    """)
+    ran = run("-t", "--config", path)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
 def test_it_leaves_nothing_behind(certs, tmp_path):
     pidfile, log = tmp_path / "pid", tmp_path / "log"
     ran = run("-t", "--daemon", "--pidfile", pidfile, "--log-filename", log, certs.ecdsa.pem)

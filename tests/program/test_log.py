@@ -102,6 +102,8 @@ def test_level_0_is_silence_and_level_1_is_what_went_wrong(cleat, certs):
         eventually("it listens", lambda: can_connect(port))
         with TlsClient(port) as client:
             client.exchange(b"all is well")
+            client.close_notify()
+            assert client.receive() == b""
         refused(port, only(TLS_1_3, alpn=["x"]), before_tls=b"GET / HTTP/1.0\r\n\r\n")
         server.end()
         events = {logfmt.parse(line)["event"] for line in server.lines}

@@ -1,12 +1,14 @@
 """What is no TLS ends the connection, and the log names it: garbage is not-tls, plain HTTP is
-http-request. The upstream never hears of either."""
+http-request, a PROXY header that nobody has asked for is proxy-header. The upstream never hears of
+either. A client that says nothing at all is no warning: health checks do it all day."""
 
 import socket
 
 import pytest
 
 from deadlines import DEADLINE
-from tls_client import TlsClient
+from proxy_header import make_v2
+from tls_client import TlsClient, refused
 
 HTTP = [
     b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -70,7 +72,31 @@ def test_bytes_that_cannot_begin_a_record_are_not_tls(cleat):
     assert server.wait_for_log(event="handshake-failed")["reason"] == "not-tls"
 
 
-def test_an_end_without_a_word(cleat):
+@pytest.mark.parametrize(
+    "header",
+    [b"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n", make_v2(("192.0.2.1", 1), ("192.0.2.2", 2))],
+    ids=["v1", "v2"],
+)
+def test_a_proxy_header_that_nobody_asked_for_is_recognised(cleat, header):
+    server = cleat()
+    refused(server.port, before_tls=header)
+    assert server.wait_for_log(event="handshake-failed")["reason"] == "proxy-header"
+
+
+@pytest.mark.parametrize("proxy", [[], ["--proxy-proxy"]], ids=["plain", "proxy-proxy"])
+def test_a_health_check_is_no_warning(cleat, origin, proxy):
+    """One that breaks off instead of closing is not seen at all: the kernel forgets it."""
+    upstreams = origin()
+    server = cleat(*proxy, backend=upstreams)
+    socket.create_connection(("127.0.0.1", server.port), DEADLINE).close()
+    line = server.wait_for_log(event="connection-closed")
+    assert (line["level"], line["reason"]) == ("info", "client-silent")
+    assert not server.log(event="handshake-failed")
+    assert not server.log(event="proxy-header-failed")
+    assert not upstreams.all
+
+
+def test_an_end_inside_the_first_record(cleat):
     server = cleat()
     with socket.create_connection(("127.0.0.1", server.port), DEADLINE) as client:
         client.sendall(b"\x16")

@@ -1,5 +1,5 @@
 """A client's FIN without close_notify is a stream that may have been cut: the upstream gets what
-came and the end, and the log tells it apart from a clean end."""
+came and the end, and the log tells it apart from a clean end, also at its default level."""
 
 import pytest
 
@@ -23,6 +23,7 @@ def test_a_cut_stream_is_named(cleat, origin, version):
         assert client.receive_to_end() == b"answer all the same"
     line = server.wait_for_log(event="connection-closed")
     assert (line["reason"], line["up_bytes"]) == ("client-truncated", "7")
+    assert line["level"] == "warning"
 
 
 @VERSIONS

@@ -119,6 +119,75 @@ void context::state::build_client(context_spec const& spec)
     warm_client(initial);
 }
 
+namespace {
+
+// What is a setting alone, beside the default of everything else: a mistake in one hides no other.
+std::vector<context_spec> settings_one_by_one(context_spec const& spec)
+{
+    context_spec base;
+    base.role = spec.role;
+    std::vector<context_spec> each(7, base);
+    for (context_spec& one : each) { // Which lists of suites count follows from the versions.
+        one.version_min = spec.version_min;
+        one.version_max = spec.version_max;
+    }
+    each[1].groups = spec.groups;
+    each[2].ciphers = spec.ciphers;
+    each[3].ciphersuites = spec.ciphersuites;
+    each[4].alpn = spec.alpn;
+    each[5].tickets = spec.tickets;
+    each[5].ticket_rotation = spec.ticket_rotation;
+    each[6].verify = spec.verify;
+    each[6].verify_authorities = spec.verify_authorities;
+    each[6].verify_system_authorities = spec.verify_system_authorities;
+    each[6].verify_depth = spec.verify_depth;
+    each[6].verify_origin = spec.verify_origin;
+    return each;
+}
+
+class mistakes
+{
+public:
+    // Does a step of building a context, and keeps the error in which it ends, once.
+    template <class Step>
+    void look_at(Step step)
+    {
+        try {
+            clear_errors();
+            step();
+        } catch (std::runtime_error const& wrong) {
+            if (std::ranges::find(found_, wrong.what()) == found_.end())
+                found_.emplace_back(wrong.what());
+        }
+    }
+    [[nodiscard]] std::vector<std::string> const& found() const noexcept { return found_; }
+
+private:
+    std::vector<std::string> found_;
+};
+
+} // namespace
+
+std::vector<std::string> find_mistakes(context_spec const& spec)
+{
+    mistakes all;
+    std::vector<std::string> warnings; // The constructor's to tell.
+    backend::library_state const library;
+    std::chrono::system_clock::time_point const now = std::chrono::system_clock::now();
+    for (context_spec const& one : settings_one_by_one(spec))
+        all.look_at([&] { static_cast<void>(context_settings{library, one, warnings}); });
+    for (certificate_source const& source : spec.certificates)
+        all.look_at([&] {
+            ssl_ctx_ptr const ctx = library.new_ctx(spec.role == role::server);
+            if (ctx != nullptr)
+                use(ctx.get(), read_certificate(library, source, now, warnings));
+        });
+    // What none of the pieces shows: they do not fit together, or there is none.
+    if (all.found().empty())
+        all.look_at([&] { static_cast<void>(context{spec}); });
+    return all.found();
+}
+
 context::context(context_spec const& spec)
 {
     clear_errors();

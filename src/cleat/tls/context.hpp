@@ -51,6 +51,10 @@ private:
     std::unique_ptr<state> state_;
 };
 
+/// find_mistakes looks at a spec piece by piece and gives everything that is wrong with it, a
+/// sentence each, where context throws the first. Empty: context{spec} can be built.
+[[nodiscard]] std::vector<std::string> find_mistakes(context_spec const& spec);
+
 /// library_version is the linked TLS library's own name and version: "AWS-LC 5.12.0".
 [[nodiscard]] std::string library_version();
 

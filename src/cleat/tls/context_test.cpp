@@ -311,6 +311,43 @@ TEST_CASE("the default groups agree on the post-quantum one where the library ha
         CHECK(backend::signature_scheme(connection.server.get()) == "ecdsa_secp256r1_sha256");
 }
 
+TEST_CASE("every mistake in a spec is found, each once, and none in a good one")
+{
+    test_identity const one = make_identity({.names = {"one.example"}});
+    test_identity const two = make_identity({.names = {"two.example"}});
+    context_spec spec;
+    spec.certificates = {one.source("good.pem")};
+    CHECK(find_mistakes(spec).empty());
+
+    spec.certificates.push_back({one.certificate_pem, two.key_pem, "first.pem"});
+    spec.certificates.push_back({two.certificate_pem, one.key_pem, "second.pem"});
+    spec.groups = "NO-SUCH-GROUP";
+    spec.ciphers = "NO-SUCH-CIPHER";
+    spec.ciphersuites = "TLS_NONE";
+    spec.verify = peer_verification::required;
+    spec.verify_authorities = "nothing";
+    spec.verify_origin = "ca.pem";
+    std::vector<std::string> const found = find_mistakes(spec);
+    CHECK(found.size() == 6);
+    for (std::string const about :
+         {"groups: ", "ciphers: ", "ciphersuites: ", "ca.pem: ", "first.pem: ", "second.pem: "})
+        CHECK_MESSAGE(
+            std::ranges::count_if(
+                found, [&](std::string const& each) { return each.starts_with(about); }) == 1,
+            about);
+
+    // What is wrong with all of it is said once.
+    spec = {};
+    spec.certificates = {one.source("good.pem")};
+    spec.version_min = protocol_version::tls_1_3;
+    spec.version_max = protocol_version::tls_1_2;
+    CHECK(find_mistakes(spec).size() == 1);
+    // And what is wrong with none of its pieces.
+    spec = {};
+    REQUIRE(find_mistakes(spec).size() == 1);
+    CHECK(has(find_mistakes(spec).front(), "needs a certificate"));
+}
+
 TEST_CASE("settings that the library or cleat cannot do are errors that name them")
 {
     context_spec const good = server_spec({named("a", {"a.test"})});

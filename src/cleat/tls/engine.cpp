@@ -147,6 +147,8 @@ step engine::handshake(wire& w) noexcept
         return {};
     }
     step s = ended(w, value, 0);
+    if (s.error == error::not_tls && begins_like_proxy_header(given))
+        s.error = error::proxy_header;
     if (s.error != error::protocol_violation || failure_ == nullptr)
         return s;
     failure_->peer_alert = plaintext_alert(given);
@@ -265,6 +267,11 @@ bool engine::established() const noexcept
 bool engine::ends_with_tickets() const noexcept
 {
     return SSL_is_server(ssl_) != 0 && SSL_version(ssl_) == TLS1_3_VERSION;
+}
+
+bool engine::has_heard() const noexcept
+{
+    return BIO_number_read(SSL_get_rbio(ssl_)) != 0;
 }
 
 bool engine::has_plaintext() const noexcept

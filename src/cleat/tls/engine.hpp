@@ -107,6 +107,9 @@ public:
     /// Finished.
     [[nodiscard]] bool ends_with_tickets() const noexcept;
 
+    /// has_heard: at least one byte of the peer's has come.
+    [[nodiscard]] bool has_heard() const noexcept;
+
     /// has_plaintext: a read can give bytes without any input.
     [[nodiscard]] bool has_plaintext() const noexcept;
 

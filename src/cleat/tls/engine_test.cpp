@@ -577,12 +577,40 @@ TEST_CASE("what is no TLS is named, also when it comes byte by byte")
         CHECK(
             verdict_on("GET / HTTP/1.1\r\nHost: a\r\n\r\n"sv, chunk, false) == error::http_request);
         CHECK(verdict_on("SSH-2.0-OpenSSH_9.2p1 Debian\r\n"sv, chunk, false) == error::not_tls);
+        CHECK(verdict_on("PROXYING"sv, chunk, false) == error::not_tls);
         CHECK(verdict_on(std::string(64, '\0'), chunk, false) == error::not_tls);
         CHECK(verdict_on(std::string(64, '\xff'), chunk, false) == error::not_tls);
         CHECK(verdict_on(""sv, chunk, true) == error::truncated);
         CHECK(verdict_on("\x16"sv, chunk, true) == error::truncated);
         CHECK(verdict_on("\x16\x03\x01\x02\x00\x01\x00"sv, chunk, true) == error::truncated);
     }
+}
+
+TEST_CASE("a PROXY header that nobody has asked for is named")
+{
+    using namespace std::string_view_literals;
+    CHECK(
+        verdict_on("PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n"sv, whole, false) ==
+        error::proxy_header);
+    CHECK(verdict_on("\r\n\r\n\0\r\nQUIT\n\x20\0\0\0"sv, whole, false) == error::proxy_header);
+}
+
+TEST_CASE("an engine knows whether its peer has said anything at all")
+{
+    pair_of_contexts const& with = contexts_of(protocol_version::tls_1_3);
+    duet d{with.server, with.client};
+    CHECK_FALSE(d.server.engine.has_heard());
+    d.server.fin = true;
+    step const s = drive(d.server, d.client, [](engine& e, wire& w) { return e.handshake(w); });
+    CHECK(s.error == error::truncated);
+    CHECK_FALSE(d.server.engine.has_heard());
+
+    duet said{with.server, with.client};
+    said.server.arrive(bytes_of("\x16"));
+    said.server.fin = true;
+    static_cast<void>(
+        drive(said.server, said.client, [](engine& e, wire& w) { return e.handshake(w); }));
+    CHECK(said.server.engine.has_heard());
 }
 
 TEST_CASE("an unknown name is refused and named")

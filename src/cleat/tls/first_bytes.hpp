@@ -27,6 +27,23 @@ namespace cleat::tls {
     return i >= 3 && i + 1 < bytes.size() && at(i) == ' ' && at(i + 1) > ' ' && at(i + 1) < 127;
 }
 
+/// begins_like_proxy_header is true for the start of a PROXY header, version 1 or 2 (its
+/// specification, sections 2.1 and 2.2), and for as much of it as a TLS library needs to see that
+/// it is no TLS.
+[[nodiscard]] inline bool begins_like_proxy_header(std::span<std::byte const> bytes) noexcept
+{
+    constexpr std::size_t enough = 5;
+    constexpr std::string_view version_1{"PROXY "};
+    constexpr std::string_view version_2{"\r\n\r\n\0\r\nQUIT\n", 12};
+    auto const begins = [bytes](std::string_view signature) {
+        std::size_t const size = std::min(bytes.size(), signature.size());
+        return size >= enough &&
+               std::ranges::equal(
+                   bytes.first(size), std::as_bytes(std::span{signature.data(), size}));
+    };
+    return begins(version_1) || begins(version_2);
+}
+
 /// plaintext_alert is the description of a fatal alert among whole plaintext records (RFC 8446,
 /// sections 5.1 and 6), or -1. Clients that do not like a TLS 1.3 certificate may send one before
 /// they have keys, where a library that expects an encrypted record sees only a bad one.

@@ -32,6 +32,24 @@ TEST_CASE("what only begins with letters is not HTTP")
         CHECK_FALSE_MESSAGE(http(other), other);
 }
 
+bool proxy(std::string_view text)
+{
+    return begins_like_proxy_header(std::as_bytes(std::span{text.data(), text.size()}));
+}
+
+TEST_CASE("a PROXY header is recognised in both versions, as far as it is there")
+{
+    constexpr std::string_view version_2{"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c", 16};
+    for (std::size_t size = 5; size <= version_2.size(); ++size)
+        CHECK(proxy(version_2.substr(0, size)));
+    for (std::string_view const header : {"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n", "PROXY"})
+        CHECK_MESSAGE(proxy(header), header);
+    for (std::string_view const other :
+         {"", "P", "PROX", "PROXYING", "GET / HTTP/1.1", "\r\n\r\n", "\r\n\r\nQUIT\n",
+          "\x16\x03\x01\x02\x00"})
+        CHECK_FALSE_MESSAGE(proxy(other), other);
+}
+
 int alert_in(std::initializer_list<int> octets)
 {
     std::vector<std::byte> bytes;
