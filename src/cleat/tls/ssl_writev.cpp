@@ -42,7 +42,7 @@ bool allocate(room_ptr& room)
     return room != nullptr;
 }
 
-bool partial_writes(SSL const* ssl)
+bool partial_writes(SSL* ssl)
 {
     return (SSL_get_mode(ssl) & SSL_MODE_ENABLE_PARTIAL_WRITE) != 0;
 }
@@ -223,7 +223,7 @@ int measure(iovec const* pieces, int count, std::size_t size_max, std::size_t& t
         *written = 0;
         return fail(ssl, reason);
     }
-    if (run_in_place({pieces, total}) != 0)
+    if (total == 0 || run_in_place({pieces, total}) != 0)
         return write_list(ssl, pieces, count, max_bytes, written);
     cursor const behind = gather({next, total - copied}, gathered, record_size_max, copied);
     std::size_t const run = total - behind.left;
