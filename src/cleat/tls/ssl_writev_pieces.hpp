@@ -83,13 +83,18 @@ constexpr bool ends_a_record_free(std::size_t size, std::size_t left) noexcept
 }
 
 /// run_in_place is the length of the run at the cursor where it lies in place, and 0 where it is to
-/// be copied together, as gather() does.
+/// be copied together, as gather() does. A retry asks again, and must find the same place.
 inline std::size_t run_in_place(cursor const& at) noexcept
 {
     std::size_t const first = at.here();
-    if (first == at.left || (first >= in_place_size_min && ends_a_record_free(first, at.left)))
+    if (first == at.left)
         return first;
-    return first - first % record_size_max;
+    if (first >= record_size_max && !ends_a_record_free(first, at.left))
+        return first - first % record_size_max;
+    cursor next = at;
+    next.advance(first);
+    bool const ends = first >= in_place_size_min || next.here() >= in_place_size_min;
+    return ends && ends_a_record_free(first, at.left) ? first : 0;
 }
 
 /// copy_ends copies N to 2N bytes as the first N and the last N, which may overlap.

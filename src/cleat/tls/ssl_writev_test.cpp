@@ -93,10 +93,15 @@ TEST_CASE("whatever the shape, the records are the fewest and the peer reads the
                     shape[below(shape.size())] = 16384 * (1 + below(3));
                 pieces const list = make_pieces(shape, static_cast<std::uint32_t>(i) + 1);
                 std::string const all = joined(list);
+                CAPTURE(i);
+                CAPTURE(mode);
+                std::string sizes;
+                for (std::size_t const size : shape)
+                    sizes += std::to_string(size) + ' ';
+                CAPTURE(sizes);
                 // Every second connection's transport blocks now and then.
                 c.client_end.quota = i % 2 == 0 ? SIZE_MAX : below(all.size() + 100);
                 finish(c, list, i % 4 == 1 ? 1 + below(9000) : SIZE_MAX);
-                CAPTURE(i);
                 std::vector<std::size_t> const records = c.sizes_on_wire();
                 REQUIRE(records.size() == fewest_records(all.size()));
                 REQUIRE(c.received() == all);
