@@ -1,0 +1,292 @@
+// The relay of the study of what TLS costs: what is left of cleat without TLS.
+//
+// Same worker, readiness, sockets and coroutines, same turns and socket options, and the client's
+// first bytes go out with the connection to the upstream: what cleat needs beyond this is TLS. Left
+// out as well are the log, the PROXY protocol, several addresses of an upstream, one that answers
+// before it has heard all, and rest where descriptors run out.
+#include "loopback.hpp"
+
+#include <cleat/core/byte_queue.hpp>
+#include <cleat/core/limits.hpp>
+#include <cleat/net/interrupt.hpp>
+#include <cleat/net/scratch.hpp>
+#include <cleat/net/socket.hpp>
+#include <cleat/net/task.hpp>
+#include <cleat/net/worker_pool.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <malloc.h>
+
+namespace {
+
+namespace limits = cleat::limits;
+namespace net = cleat::net;
+
+constexpr std::chrono::seconds connect_timeout{30};
+
+// side is one of a connection's two sockets, with what it did not take yet.
+struct side
+{
+    side(net::worker& on, cleat::unique_fd fd) : socket{on, std::move(fd)} {}
+
+    [[nodiscard]] net::readiness::entry& entry() const noexcept { return socket.entry(); }
+    [[nodiscard]] bool full() const noexcept { return !unsent.empty(); }
+
+    // send keeps what the socket does not take; an error says that the connection is broken.
+    [[nodiscard]] cleat::error_code send(std::span<std::byte const> bytes, bool more)
+    {
+        set_no_delay();
+        net::io_result const r = socket.send(bytes, more);
+        if (r.error || r.bytes == bytes.size() ||
+            unsent.append(bytes.subspan(r.bytes), limits::unsent_max))
+            return r.error;
+        return make_error_code(boost::system::errc::not_enough_memory);
+    }
+
+    [[nodiscard]] cleat::error_code flush()
+    {
+        set_no_delay();
+        net::io_result const r = socket.send(unsent.front());
+        unsent.consume(r.bytes);
+        return r.error;
+    }
+
+    // One request needs no such call: Nagle's algorithm holds back no first packet.
+    void set_no_delay() noexcept
+    {
+        if (sends++ == 1)
+            net::set_no_delay(socket.native_handle());
+    }
+
+    net::socket socket;
+    cleat::byte_queue unsent;
+    int sends = 0;
+};
+
+// half is one direction: bytes, then the end of them. A sink that is full stops the source.
+class half
+{
+public:
+    half(side& from, side& to) noexcept : from_{from}, to_{to} {}
+
+    [[nodiscard]] bool reads() const noexcept { return open_ && !to_.full(); }
+    [[nodiscard]] bool passes_end() const noexcept { return !open_ && !to_.full() && !over_; }
+    [[nodiscard]] bool over() const noexcept { return over_; }
+    void end_passed() noexcept { over_ = true; }
+
+    // take_turn moves at most one turn; false when a side is broken.
+    [[nodiscard]] bool take_turn()
+    {
+        if (to_.full() && to_.entry().writable() && to_.flush())
+            return false;
+        return !reads() || !from_.entry().readable() || move();
+    }
+
+private:
+    [[nodiscard]] bool move()
+    {
+        std::span<std::byte> const block = net::scratch::of_this_thread().plaintext().first(turn_);
+        bool const ended = from_.entry().ended();
+        net::io_result const r = from_.socket.receive(block);
+        if (r.would_block)
+            return true;
+        if (r.error) {
+            open_ = false;
+            return r.error == cleat::error::closed;
+        }
+        bool const whole = r.bytes == turn_;
+        open_ = !ended || whole; // A short read behind which the FIN is was the last one.
+        if (whole)
+            from_.entry().more_to_read();
+        if (to_.send(block.first(r.bytes), !open_))
+            return false;
+        if (to_.full())
+            turn_ = std::max(turn_ / 2, limits::turn_min);
+        else if (whole)
+            turn_ = std::min(turn_ * 2, limits::turn_max);
+        return true;
+    }
+
+    side& from_;
+    side& to_;
+    std::size_t turn_ = limits::turn_min;
+    bool open_ = true;
+    bool over_ = false; // Its end has been passed on.
+};
+
+// connect begins, and sends what the client has said already in the same breath: on this machine
+// the connection is there by then. An error is its end.
+net::task<cleat::error_code> connect(
+    net::interrupt& by, side& upstream, net::address const& to, std::span<std::byte const> first)
+{
+    int const fd = upstream.socket.native_handle();
+    if (::connect(fd, to.data(), to.size) != 0 && errno != EINPROGRESS)
+        co_return cleat::last_system_error();
+    cleat::error_code const sent = upstream.send(first, false);
+    if (sent || !upstream.full())
+        co_return sent;
+    by.expires_in(connect_timeout, cleat::error::connect_timeout);
+    net::interest const writable{&upstream.entry(), false, true};
+    cleat::error_code const interrupted = co_await net::ready{by, writable};
+    by.clear();
+    co_return interrupted ? interrupted : upstream.socket.error();
+}
+
+// relay_both copies both ways until both have ended (true), or a side has broken.
+net::task<bool> relay_both(net::interrupt& by, side& client, side& upstream)
+{
+    half up{client, upstream};
+    half down{upstream, client};
+    for (;;) {
+        if (!down.take_turn() || !up.take_turn())
+            co_return false;
+        if (up.passes_end()) {
+            up.end_passed();
+            if (!down.over()) // Closing says the same with one system call less.
+                upstream.socket.shutdown_send();
+        }
+        if (down.passes_end()) {
+            down.end_passed();
+            if (!up.over())
+                client.socket.shutdown_send();
+        }
+        if (up.over() && down.over())
+            co_return true;
+        if (down.over())
+            by.expires_in(limits::linger_timeout, cleat::error::idle_timeout);
+        // Who is not read or written just now may break all the same; what is read says so itself.
+        net::interest const of_client{&client.entry(), up.reads(), client.full(), true};
+        net::interest const of_upstream{&upstream.entry(), down.reads(), upstream.full(), true};
+        if ((!of_client.read && client.entry().broken()) ||
+            (!of_upstream.read && upstream.entry().broken()))
+            co_return false;
+        cleat::error_code const interrupted = co_await net::ready{by, of_client, of_upstream};
+        if (interrupted)
+            co_return false;
+    }
+}
+
+net::detached serve(net::worker& on, net::address const& to, cleat::unique_fd accepted)
+{
+    net::interrupt by{on};
+    side client{on, std::move(accepted)};
+    client.sends = 2; // It has TCP_NODELAY from the listening socket.
+
+    // It was accepted when its first bytes were there.
+    std::span<std::byte> const block =
+        net::scratch::of_this_thread().plaintext().first(limits::turn_min);
+    net::io_result const first = client.socket.receive(block);
+    if (first.error && first.error != cleat::error::closed)
+        co_return;
+    if (first.error || first.bytes == block.size())
+        client.entry().more_to_read();
+
+    side upstream{
+        on, cleat::unique_fd{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)}};
+    cleat::error_code const failed = co_await connect(by, upstream, to, block.first(first.bytes));
+    if (!failed) {
+        bool const whole = co_await relay_both(by, client, upstream);
+        if (whole)
+            co_return;
+    }
+    // An RST for an RST, so that nobody takes half for a whole.
+    client.socket.reset();
+    upstream.socket.reset();
+}
+
+// accept takes one connection a turn while they come one by one, and more while every turn finds
+// one waiting: to ask only to hear that there is none costs a system call.
+net::detached accept(net::worker& on, net::address const& upstream, cleat::unique_fd listener)
+{
+    net::interrupt by{on};
+    net::entry_ptr const door{new net::readiness::entry{
+        on.readiness(), std::move(listener), net::readiness::entry::trigger::level}};
+    net::interest const readable{door.get(), true, false};
+    int batch = 1;
+    for (;;) {
+        std::uint64_t const before = on.turns();
+        cleat::error_code const stopped = co_await net::ready{by, readable};
+        if (stopped)
+            co_return;
+        door->use_up_read();
+        batch = on.turns() == before + 1 ? std::min(batch * 2, limits::accept_batch_max) : 1;
+        for (int i = 0; i < batch; ++i) {
+            cleat::unique_fd accepted{
+                ::accept4(door->fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+            if (!accepted) {
+                batch = 1;
+                break;
+            }
+            serve(on, upstream, std::move(accepted));
+        }
+    }
+}
+
+net::address address_of(std::string const& text)
+{
+    std::size_t const colon = text.rfind(':');
+    if (colon == std::string::npos)
+        throw std::invalid_argument{text + " is no address with a port"};
+    return net::resolve(text.substr(0, colon), text.substr(colon + 1)).value().front();
+}
+
+void run(std::string const& listen, std::string const& upstream)
+{
+    sigset_t ends;
+    ::sigemptyset(&ends);
+    ::sigaddset(&ends, SIGINT);
+    ::sigaddset(&ends, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &ends, nullptr); // For the worker's thread as well.
+
+    // As cleat does: memory that a turn has needed is not given back to be asked for again.
+    constexpr int kept = 32 * 1024 * 1024;
+    ::mallopt(M_TRIM_THRESHOLD, kept);
+    ::mallopt(M_MMAP_THRESHOLD, kept);
+
+    net::address const to = address_of(upstream);
+    net::listen_options options;
+    options.backlog = 4096;
+    cleat::unique_fd listener = net::listen_on(address_of(listen), options).value();
+    perf::announce(listener.get());
+    net::worker_pool_spec spec;
+    spec.workers = 1;
+    spec.pin = false;
+    spec.begin = [&](net::worker& on) { accept(on, to, std::move(listener)); };
+    net::worker_pool pool{std::move(spec)};
+    int got = 0;
+    ::sigwait(&ends, &got);
+    pool.interrupt_all();
+    pool.drain(limits::handler_farewell);
+    pool.stop();
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+try {
+    std::string listen = "127.0.0.1:0";
+    std::string upstream;
+    CLI::App app{"The relay of cleat without TLS, for the study of what TLS costs"};
+    app.add_option("--listen", listen, "address and port; port 0 picks one");
+    app.add_option("--upstream", upstream, "address and port")->required();
+    CLI11_PARSE(app, argc, argv);
+    perf::raise_open_files();
+    run(listen, upstream);
+    return 0;
+} catch (std::exception const& e) {
+    std::fprintf(stderr, "study-plain-relay: %s\n", e.what());
+    return 1;
+}
