@@ -224,17 +224,29 @@ static struct trace_site* found(
     return site_of(block, number - 1, how, return_to);
 }
 
-struct trace_site* note_acquired(
+static void hold_began(void* lock, struct trace_site* site)
+{
+    for (int i = 0; i < holds_max; ++i)
+        if (self.hold[i].lock == 0) {
+            ++self.holds;
+            self.hold[i].site = site;
+            self.hold[i].lock = (uintptr_t)lock;
+            self.hold[i].began_ns = now_ns();
+            return;
+        }
+}
+
+void note_acquired(
     void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns)
 {
     if (!trace)
-        return NULL;
+        return;
     struct trace_thread* block = self.block ? self.block : meet_thread();
     if (UNLIKELY(!block))
-        return NULL;
+        return;
     if (UNLIKELY(self.busy)) {
         ++block->nested;
-        return NULL;
+        return;
     }
     ++self.busy;
     bool shared = false;
@@ -260,7 +272,6 @@ struct trace_site* note_acquired(
         }
     }
     --self.busy;
-    return site;
 }
 
 void note_failed(
@@ -280,18 +291,6 @@ void note_failed(
         site->untold_wait_ns += contended_ns;
     }
     --self.busy;
-}
-
-void hold_began(void* lock, struct trace_site* site)
-{
-    for (int i = 0; i < holds_max; ++i)
-        if (self.hold[i].lock == 0) {
-            ++self.holds;
-            self.hold[i].site = site;
-            self.hold[i].lock = (uintptr_t)lock;
-            self.hold[i].began_ns = now_ns();
-            return;
-        }
 }
 
 void hold_ended(void* lock)

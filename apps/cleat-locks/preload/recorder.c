@@ -200,9 +200,9 @@ static void begin_trace(void)
     trace = header;
 }
 
-/* write_maps keeps the memory map as it is now, in place of what it was. */
 static atomic_flag maps_being_written = ATOMIC_FLAG_INIT;
 
+/* write_maps keeps the memory map as it is now, in place of what it was. */
 static void write_maps(void)
 {
     static char block[4096];
@@ -314,7 +314,7 @@ static void see(struct trace_thread* block)
 
 /* Called as the thread's keys are destroyed. What it locks after that makes it met again, and that
  * makes the destructor run again. */
-void thread_ended(void)
+static void thread_ended(void)
 {
     struct trace_thread* block = self.block;
     if (!block)

@@ -83,7 +83,6 @@ void next_find_all(void);
 
 /* recorder.c: the trace and its threads. */
 struct trace_thread* meet_thread(void); /* The calling thread's block, or NULL. */
-void thread_ended(void);
 void process_ends(void);
 void refresh_maps(uint64_t now); /* Reads the memory map again, when that is due. */
 
@@ -94,14 +93,13 @@ void lock_made(void* address, enum trace_kind kind, void* made_at);
 void lock_ended(void* address);
 
 /* An acquisition is noted once it is over. contended_ns: how long it waited; 0: not at all. */
-struct trace_site* note_acquired(
+void note_acquired(
     void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns);
 void note_failed(
     void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns);
 
 /* A hold that is to be timed begins with the acquisition; hold_ended is called before the release.
  */
-void hold_began(void* lock, struct trace_site* site);
 void hold_ended(void* lock);
 
 static inline void before_release(void* lock)

@@ -157,11 +157,9 @@ traced_process read_one(fs::path const& file)
     found.arguments =
         words_of({header.arguments, std::min<std::size_t>(header.arguments_size, trace_text_max)});
     found.pid = header.pid;
-    found.parent = header.parent;
     found.cpu_hz = header.cpu_hz;
     found.clock_ns = header.clock_ns;
     found.began_ns = header.began_ns;
-    found.began_realtime_ns = header.began_realtime_ns;
     found.ended = header.ended_ns != 0;
     found.ended_ns = std::max(header.ended_ns, header.began_ns);
     found.thread_count = header.threads;

@@ -42,12 +42,10 @@ struct traced_process
     std::string program;
     std::vector<std::string> arguments;
     int pid = 0;
-    int parent = 0;
     bool ended = false; ///< By itself; otherwise it was killed, or is running.
     unsigned cpu_hz = 0;
     std::uint64_t clock_ns = 0; ///< What a timed hold is too long by.
     std::uint64_t began_ns = 0;
-    std::uint64_t began_realtime_ns = 0;
     std::uint64_t ended_ns = 0;     ///< When it ended, or was last heard of.
     std::uint32_t thread_count = 0; ///< That there have been.
     std::uint64_t threads_lost = 0;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Terminators on staircases: the study of docs/studies/terminators.md.
 
-Each server is started by `cleat-bench serve` with the settings of a scenario. What it can do is found
-in a closed loop; then `cleat-bench staircase` asks it for more and more new connections a second,
-from well below that to above it. Servers take turns, round after round.
+Each server is started by `cleat-bench serve` with the settings of a scenario. What it can do is
+found in a closed loop; then `cleat-bench staircase` asks it for more and more new connections a
+second, from well below that to above it. Servers take turns, round after round.
 """
 
 import argparse
@@ -55,9 +55,8 @@ def settings(name: str) -> dict[str, str]:
     """settings of a scenario that its clients must know."""
     path = builds.TREE / "perf/scenarios" / f"{name}.scenario"
     lines = [line.split("#")[0] for line in path.read_text().splitlines()]
-    return {
-        key.strip(): value.strip() for key, _, value in (line.partition("=") for line in lines) if value
-    }
+    pairs = (line.partition("=") for line in lines)
+    return {key.strip(): value.strip() for key, _, value in pairs if value}
 
 
 def client(bench: Path, what: dict[str, str], core: str, address: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/backend/awslc/uniqueness.hpp>
-#include <cleat/tls/capabilities.hpp>
 #include <cleat/tls/context.hpp>
 
 #include <openssl/base.h>
@@ -31,16 +30,6 @@ bool backend::set_ciphersuites(SSL_CTX* ctx, std::string const& names)
 std::string library_version()
 {
     return "AWS-LC " AWSLC_VERSION_NUMBER_STRING;
-}
-
-capabilities library_capabilities() noexcept
-{
-    return {
-        .post_quantum_group = true,
-        .library_contexts = false,
-        .signature_scheme = false,
-        .sheds_handshake = true,
-    };
 }
 
 } // namespace cleat::tls

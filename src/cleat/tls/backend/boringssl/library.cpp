@@ -1,7 +1,6 @@
 // What BoringSSL has beyond, or says otherwise than, the rest of its family.
 
 #include <cleat/tls/backend.hpp>
-#include <cleat/tls/capabilities.hpp>
 #include <cleat/tls/context.hpp>
 
 #include <fmt/format.h>
@@ -77,16 +76,6 @@ bool backend::is_truncation(std::uint32_t) noexcept
 std::string library_version()
 {
     return fmt::format("BoringSSL API {} ({})", BORINGSSL_API_VERSION, CLEAT_BORINGSSL_SOURCE);
-}
-
-capabilities library_capabilities() noexcept
-{
-    return {
-        .post_quantum_group = true,
-        .library_contexts = false,
-        .signature_scheme = false,
-        .sheds_handshake = true,
-    };
 }
 
 } // namespace cleat::tls

@@ -1,6 +1,7 @@
 // The BoringSSL family keeps no state that workers would contend for: a library_state is empty.
 
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/capabilities.hpp>
 #include <cleat/tls/openssl_error.hpp>
 
 #include <openssl/digest.h>
@@ -132,3 +133,17 @@ void prepare(SSL* ssl) noexcept
 }
 
 } // namespace cleat::tls::backend
+
+namespace cleat::tls {
+
+capabilities library_capabilities() noexcept
+{
+    return {
+        .post_quantum_group = true,
+        .library_contexts = false,
+        .signature_scheme = false,
+        .sheds_handshake = true,
+    };
+}
+
+} // namespace cleat::tls
