@@ -117,10 +117,7 @@ net::progress shake(peer& with) noexcept
 {
     net::readiness::entry& entry = with.socket.entry();
     bool const ended = entry.ended();
-    entry.use_up_read();
-    if (with.channel.unsent())
-        entry.use_up_write();
-    return with.channel.handshake(entry.fd(), ended, net::channel::last_flight::with_first_write);
+    return with.channel.handshake(entry, ended, net::channel::last_flight::with_first_write);
 }
 
 // begin says the ClientHello, and with it as much of the request as may be early data: `early`.
@@ -130,7 +127,7 @@ net::progress begin(
 {
     if (use.early_data && with.offered) {
         net::channel::piece const pieces[] = {request};
-        net::progress const p = with.channel.write_early(with.socket.native_handle(), pieces);
+        net::progress const p = with.channel.write_early(with.socket.entry(), pieces);
         early = p.bytes;
         if (p.error || p.next != net::wait::none)
             return p;
@@ -142,16 +139,14 @@ net::progress begin(
 // does not take goes later; a failure is found by reading.
 void send_finished(peer& to) noexcept
 {
-    to.socket.entry().use_up_write();
-    static_cast<void>(to.channel.flush(to.socket.native_handle()));
+    static_cast<void>(to.channel.flush(to.socket.entry()));
 }
 
 // send_some writes what the socket takes of `rest`, and moves its front.
 net::progress send_some(peer& to, std::span<std::byte const>& rest) noexcept
 {
     net::channel::piece const pieces[] = {rest};
-    to.socket.entry().use_up_write();
-    net::progress const p = to.channel.write(to.socket.native_handle(), pieces);
+    net::progress const p = to.channel.write(to.socket.entry(), pieces);
     rest = rest.subspan(p.bytes);
     return p;
 }
@@ -160,8 +155,7 @@ net::progress receive(peer& from, std::span<std::byte> block)
 {
     net::readiness::entry& entry = from.socket.entry();
     bool const ended = entry.ended();
-    entry.use_up_read();
-    net::progress p = from.channel.read(entry.fd(), block, limits::turn_max, ended);
+    net::progress const p = from.channel.read(entry, block, limits::turn_max, ended);
     if (p.next == net::wait::none && !p.error)
         entry.more_to_read();
     return p;
@@ -316,7 +310,7 @@ net::detached transact(generator& of, moment intended)
     }
 
     // Close. Nobody waits for what the server says to that.
-    static_cast<void>(to.channel.close(to.socket.native_handle()));
+    static_cast<void>(to.channel.close(to.socket.entry()));
     if (use.end == ending::reset)
         to.socket.reset();
 }

@@ -126,7 +126,7 @@ net::task<error_code> read_announcement(net::interrupt& by, net::socket& from, s
 
 std::span<std::byte const> first_bytes(
     config const& use, client& from, net::address const& peer, std::string const& received,
-    traffic& moved) noexcept
+    traffic& moved)
 {
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
     std::size_t used = 0;
@@ -138,7 +138,7 @@ std::span<std::byte const> first_bytes(
     }
     if (from.channel.unread()) {
         net::progress const p = from.channel.read(
-            from.socket.native_handle(), block.subspan(used), limits::turn_min,
+            from.socket.entry(), block.subspan(used), limits::turn_min,
             from.socket.entry().ended());
         used += p.bytes;
         moved.up += p.bytes;

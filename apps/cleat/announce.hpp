@@ -23,6 +23,6 @@ net::task<error_code> read_announcement(net::interrupt& by, net::socket& from, s
 /// thread's scratch block: use them up before the next wait.
 [[nodiscard]] std::span<std::byte const> first_bytes(
     config const& use, client& from, net::address const& peer, std::string const& received,
-    traffic& moved) noexcept;
+    traffic& moved);
 
 } // namespace cleat::app

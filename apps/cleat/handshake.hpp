@@ -15,9 +15,7 @@ inline net::task<error_code> handshake(net::interrupt& by, client& with)
 {
     for (;;) {
         net::readiness::entry& source = with.socket.entry();
-        source.use_up_read();
-        source.use_up_write();
-        net::progress const p = with.channel.handshake(with.socket.native_handle(), source.ended());
+        net::progress const p = with.channel.handshake(source, source.ended());
         if (p.error)
             co_return p.error;
         if (p.next == net::wait::none)

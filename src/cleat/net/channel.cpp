@@ -29,6 +29,29 @@ std::span<std::byte const> produced(std::span<std::byte> block, tls::wire const&
     return block.first(block.size() - w.out.size());
 }
 
+// The system calls, each of which leaves word of what it found with who remembers events.
+ssize_t receive_from(transport const& at, std::span<std::byte> into) noexcept
+{
+    ssize_t n = 0;
+    do
+        n = ::recv(at.fd, into.data(), into.size(), MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+    if (at.events != nullptr)
+        at.events->received(n >= 0 && static_cast<std::size_t>(n) == into.size());
+    return n;
+}
+
+ssize_t send_to(transport const& at, std::span<std::byte const> from) noexcept
+{
+    ssize_t n = 0;
+    do
+        n = ::send(at.fd, from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    if (at.events != nullptr)
+        at.events->sent(n >= 0 && static_cast<std::size_t>(n) == from.size());
+    return n;
+}
+
 } // namespace
 
 /// received is the outcome of asking for ciphertext: a run of it, the end, nothing yet, or an
@@ -46,7 +69,7 @@ channel::channel(tls::context const& use)
 {
 }
 
-channel::received channel::receive(int fd, std::size_t size, bool ended) noexcept
+channel::received channel::receive(transport at, std::size_t size, bool ended) noexcept
 {
     received got;
     if (!in_.empty()) {
@@ -59,10 +82,7 @@ channel::received channel::receive(int fd, std::size_t size, bool ended) noexcep
         return got;
     std::span<std::byte> const block = scratch::of_this_thread().received();
     size = std::min(size, block.size());
-    ssize_t n = 0;
-    do
-        n = ::recv(fd, block.data(), size, MSG_DONTWAIT);
-    while (n < 0 && errno == EINTR);
+    ssize_t const n = receive_from(at, block.first(size));
     if (n < 0) {
         got.drained = drained_ = true;
         if (errno != EAGAIN && errno != EWOULDBLOCK)
@@ -101,19 +121,16 @@ error_code channel::hold(std::span<std::byte const> sealed) noexcept
     return make_error_code(boost::system::errc::no_buffer_space);
 }
 
-error_code channel::deliver(int fd, std::span<std::byte const> sealed) noexcept
+error_code channel::deliver(transport at, std::span<std::byte const> sealed) noexcept
 {
     if (sealed.empty())
         return {};
     if (!out_.empty()) {
         if (error_code const ec = hold(sealed))
             return ec;
-        return blocked_ ? error_code{} : flush(fd).error;
+        return blocked_ ? error_code{} : flush(at).error;
     }
-    ssize_t n = 0;
-    do
-        n = ::send(fd, sealed.data(), sealed.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    while (n < 0 && errno == EINTR);
+    ssize_t const n = send_to(at, sealed);
     if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
         return last_system_error();
     std::size_t const sent = n < 0 ? 0 : static_cast<std::size_t>(n);
@@ -121,29 +138,28 @@ error_code channel::deliver(int fd, std::span<std::byte const> sealed) noexcept
     return hold(sealed.subspan(sent));
 }
 
-progress channel::flush(int fd) noexcept
+progress channel::flush(transport at) noexcept
 {
-    ssize_t n = 0;
     blocked_ = false;
     while (!out_.empty() && !blocked_) {
         std::span<std::byte const> const front = out_.front();
-        n = ::send(fd, front.data(), front.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t const n = send_to(at, front);
         if (n >= 0) {
             blocked_ = static_cast<std::size_t>(n) < front.size();
             out_.consume(static_cast<std::size_t>(n));
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             blocked_ = true;
-        } else if (errno != EINTR) {
+        } else {
             return {.error = last_system_error()};
         }
     }
     return {.next = blocked_ ? wait::writable : wait::none};
 }
 
-progress channel::handshake(int fd, bool ended, last_flight leaves) noexcept
+progress channel::handshake(transport at, bool ended, last_flight leaves) noexcept
 {
     if (blocked_)
-        if (progress const p = flush(fd); p.error || p.next != wait::none)
+        if (progress const p = flush(at); p.error || p.next != wait::none)
             return p;
     bool drained = std::exchange(silent_, false);
     for (;;) {
@@ -151,7 +167,7 @@ progress channel::handshake(int fd, bool ended, last_flight leaves) noexcept
             return {.next = wait::readable};
         received got;
         if (wants_input_) {
-            got = receive(fd, limits::turn_min, ended);
+            got = receive(at, limits::turn_min, ended);
             if (got.error)
                 return {.error = got.error};
             drained = got.drained;
@@ -168,7 +184,7 @@ progress channel::handshake(int fd, bool ended, last_flight leaves) noexcept
         bool const done = s.next == tls::want::nothing && !s.error;
         bool const waits = engine_.ends_with_tickets() || leaves == last_flight::with_first_write;
         error_code const ec =
-            done && waits ? hold(produced(block, w)) : deliver(fd, produced(block, w));
+            done && waits ? hold(produced(block, w)) : deliver(at, produced(block, w));
         if (s.error == error::not_tls && tls::begins_like_http(got.bytes))
             return {.error = error::http_request};
         if (s.error || ec)
@@ -188,12 +204,12 @@ bool channel::feed(std::span<std::byte const> read_before) noexcept
     return in_.append(read_before, limits::unsent_max);
 }
 
-progress channel::write_early(int fd, std::span<piece const> pieces) noexcept
+progress channel::write_early(transport at, std::span<piece const> pieces) noexcept
 {
     std::span<std::byte> const block = scratch::of_this_thread().sealed();
     tls::wire w{{}, block, false};
     tls::step const s = engine_.write_early(w, pieces);
-    error_code const ec = deliver(fd, produced(block, w));
+    error_code const ec = deliver(at, produced(block, w));
     return {
         .next = blocked_ ? wait::writable : wait::none,
         .bytes = s.bytes,
@@ -201,13 +217,13 @@ progress channel::write_early(int fd, std::span<piece const> pieces) noexcept
 }
 
 progress channel::read(
-    int fd, std::span<std::byte> plaintext, std::size_t turn, bool ended) noexcept
+    transport at, std::span<std::byte> plaintext, std::size_t turn, bool ended) noexcept
 {
     received got;
     // What is in the queue goes along even where it is not needed yet: with FIN behind it, TLS
     // would take an empty wire for the end.
     if (!in_.empty() || !engine_.has_plaintext()) {
-        got = receive(fd, turn, ended);
+        got = receive(at, turn, ended);
         if (got.error)
             return {.error = got.error};
         if (got.bytes.empty() && !in_ended_)
@@ -222,18 +238,18 @@ progress channel::read(
         p.error = make_error_code(boost::system::errc::no_buffer_space);
     // An answer to a KeyUpdate, or the alert of a failure: an error in sending it is found by
     // reading. One that cannot be kept leaves a gap in the stream.
-    if (deliver(fd, produced(block, w)) == boost::system::errc::no_buffer_space && !p.error)
+    if (deliver(at, produced(block, w)) == boost::system::errc::no_buffer_space && !p.error)
         p.error = make_error_code(boost::system::errc::no_buffer_space);
     if (!p.error && got.drained && s.next == tls::want::input && !in_ended_)
         p.next = wait::readable;
     return p;
 }
 
-progress channel::write(int fd, std::span<piece const> pieces, after_write then) noexcept
+progress channel::write(transport at, std::span<piece const> pieces, after_write then) noexcept
 {
     bool const was_blocked = blocked_;
     if (was_blocked || out_.size() > joined_max)
-        if (progress const p = flush(fd); p.error || (was_blocked && blocked_))
+        if (progress const p = flush(at); p.error || (was_blocked && blocked_))
             return p;
     // No more than can be kept here, should the socket take none of it.
     std::span<std::byte> const whole = scratch::of_this_thread().sealed();
@@ -246,7 +262,7 @@ progress channel::write(int fd, std::span<piece const> pieces, after_write then)
     tls::step s = engine_.write(w, pieces);
     if (then == after_write::close_notify && s.next == tls::want::nothing && !s.error)
         s.error = engine_.close(w).error;
-    error_code const ec = deliver(fd, produced(block, w));
+    error_code const ec = deliver(at, produced(block, w));
     return {
         .next = blocked_ ? wait::writable : wait::none,
         .bytes = s.bytes,
@@ -260,9 +276,9 @@ std::size_t channel::write_max() const noexcept
     return std::min(limits::turn_max, engine_.taken_whole(limits::unsent_max - joined_max));
 }
 
-progress channel::close(int fd) noexcept
+progress channel::close(transport at) noexcept
 {
-    return write(fd, {}, after_write::close_notify);
+    return write(at, {}, after_write::close_notify);
 }
 
 } // namespace cleat::net

@@ -4,6 +4,7 @@
 
 #include <cleat/core/byte_queue.hpp>
 #include <cleat/core/error.hpp>
+#include <cleat/net/readiness.hpp>
 #include <cleat/tls/engine.hpp>
 
 #include <cstddef>
@@ -29,6 +30,18 @@ struct progress
     error_code error{};      ///< error::closed and error::truncated are ends; others are failures.
 };
 
+/// transport is the socket that a channel receives from and sends to: a bare descriptor, or a
+/// worker's, whose memory of events the channel then keeps true. Only the channel knows which of
+/// its calls come to the socket and which are served from what waits here already.
+struct transport
+{
+    transport(int descriptor) noexcept : fd{descriptor} {} // NOLINT: most callers have just that
+    transport(readiness::entry& of) noexcept : fd{of.fd()}, events{&of} {} // NOLINT: as above
+
+    int fd;
+    readiness::entry* events = nullptr;
+};
+
 /// channel makes the system calls of a TLS connection: one recv for many records, one send for many
 /// records. It never blocks and never waits, and is used by one thread at a time.
 ///
@@ -52,12 +65,12 @@ public:
     /// handshake goes on with the handshake as far as the socket allows. What a server has to say
     /// after the handshake (its session ticket) stays here and leaves with the first bytes written.
     progress handshake(
-        int fd, bool ended = false, last_flight leaves = last_flight::at_once) noexcept;
+        transport at, bool ended = false, last_flight leaves = last_flight::at_once) noexcept;
 
     /// write_early begins a client's handshake with the pieces as 0-RTT data, as far as its session
     /// allows (engine::write_early, RFC 8446, section 2.3); progress::bytes is what was taken. Call
     /// it before the first handshake, and that next, whatever was taken.
-    progress write_early(int fd, std::span<piece const> pieces) noexcept;
+    progress write_early(transport at, std::span<piece const> pieces) noexcept;
 
     /// feed gives bytes that the caller has read from the socket already; the handshake that
     /// follows takes them first. False, and nothing taken: more than limits::unsent_max, or no
@@ -68,7 +81,8 @@ public:
     /// `plaintext`. Finished without an error means that there may be more: call again before
     /// waiting. With `ended`, the caller knows that FIN is behind what the socket still holds.
     progress read(
-        int fd, std::span<std::byte> plaintext, std::size_t turn, bool ended = false) noexcept;
+        transport at, std::span<std::byte> plaintext, std::size_t turn,
+        bool ended = false) noexcept;
 
     /// after_write says what else to send in the same packet.
     enum class after_write : std::uint8_t
@@ -81,17 +95,18 @@ public:
     /// send: while it waits for `writable`, calling flush is enough. It takes nothing while
     /// `unsent`.
     progress write(
-        int fd, std::span<piece const> pieces, after_write then = after_write::nothing) noexcept;
+        transport at, std::span<piece const> pieces,
+        after_write then = after_write::nothing) noexcept;
 
     /// write_max is how many bytes one write takes whole while nothing is unsent: a turn, or less
     /// for a client that asked for small records, whose overhead is more than their worth.
     [[nodiscard]] std::size_t write_max() const noexcept;
 
     /// flush sends what waits here.
-    progress flush(int fd) noexcept;
+    progress flush(transport at) noexcept;
 
     /// close sends close_notify, once; reading goes on as before.
-    progress close(int fd) noexcept;
+    progress close(transport at) noexcept;
 
     /// unsent: the socket was full; call flush when it is writable.
     [[nodiscard]] bool unsent() const noexcept { return blocked_; }
@@ -108,11 +123,11 @@ public:
 private:
     struct received;
 
-    received receive(int fd, std::size_t size, bool ended) noexcept;
+    received receive(transport at, std::size_t size, bool ended) noexcept;
     [[nodiscard]] bool keep_unread(received const& got, std::span<std::byte const> rest) noexcept;
     [[nodiscard]] std::size_t take_held(std::span<std::byte> block) noexcept;
     [[nodiscard]] error_code hold(std::span<std::byte const> sealed) noexcept;
-    [[nodiscard]] error_code deliver(int fd, std::span<std::byte const> sealed) noexcept;
+    [[nodiscard]] error_code deliver(transport at, std::span<std::byte const> sealed) noexcept;
 
     tls::engine engine_;
     byte_queue in_;  // Ciphertext that TLS has not asked for yet.

@@ -1,6 +1,7 @@
-// Edge-triggered epoll with a memory. An event sets bits in the entry's ready_; the code that reads
-// or writes clears a bit before the system call that uses it up, so an event that comes in between
-// is not lost, and a wait whose bit is set need not wait.
+// Edge-triggered epoll with a memory. An event sets bits in the entry's ready_, and a wait whose
+// bit is set need not wait. The code that reads or writes clears a bit right before or after the
+// system call that uses it up. Either will do: bits are set in dispatch only, so an event that
+// comes in between waits in the kernel. What must not be is to clear one without that call.
 //
 // A descriptor is added at its first wait, and watched for input only: it is writable at birth, and
 // an event to say so would wake the worker for nothing. Who waits for output extends the watch,

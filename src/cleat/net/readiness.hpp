@@ -94,12 +94,28 @@ public:
     [[nodiscard]] bool broken() const noexcept { return (ready_ & EPOLLERR) != 0; }
 
     /// use_up_read, use_up_write forget the event: the caller is about to read or write until the
-    /// kernel has no more to give or take, and what comes later is a new event.
+    /// kernel has no more to give or take, or has just done so, and what comes later is a new
+    /// event. Who makes no such call leaves the event alone, or nobody will hear of it.
     void use_up_read() noexcept { ready_ &= ~static_cast<std::uint32_t>(EPOLLIN); }
     void use_up_write() noexcept { ready_ &= ~static_cast<std::uint32_t>(EPOLLOUT); }
 
     /// more_to_read takes use_up_read back: the read stopped before the kernel had no more.
     void more_to_read() noexcept { ready_ |= EPOLLIN; }
+
+    /// received, sent say what a system call has just done: all that it was asked for, and there
+    /// may be more, or less, and then the event is used up. FIN stays something to read.
+    void received(bool all) noexcept
+    {
+        if (all || ended())
+            more_to_read();
+        else
+            use_up_read();
+    }
+    void sent(bool all) noexcept
+    {
+        if (!all)
+            use_up_write();
+    }
 
     /// wait_readable, wait_writable: wake w, once, when the descriptor is; at once is not possible,
     /// so ask readable() first. One waiter for each at a time. An error is the kernel refusing to

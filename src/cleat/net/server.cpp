@@ -14,6 +14,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <cerrno>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -50,7 +51,8 @@ private:
     class door;
     struct session;
 
-    void start(unique_fd accepted, address const& peer, address const& bound);
+    [[nodiscard]] bool start(unique_fd accepted, address const& peer, address const& bound);
+    void begin(unique_fd accepted, address const& peer, address const& bound);
     asio::awaitable<void> serve(session& s, socket accepted, address bound);
     void report(session const& s, error_code ec, std::string_view reason) const;
 
@@ -98,6 +100,7 @@ private:
     }
 
     void accept_all() noexcept;
+    void accept_batch();
 
     service& of_;
     address bound_;
@@ -139,6 +142,15 @@ struct service::session : waiter
 
 void service::door::accept_all() noexcept
 {
+    try {
+        accept_batch();
+    } catch (std::bad_alloc const&) {
+        of_.on_.arm(*this, limits::accept_pause);
+    }
+}
+
+void service::door::accept_batch()
+{
     for (int i = 0; i < limits::accept_batch_max; ++i) {
         listening_->use_up_read();
         address peer;
@@ -147,8 +159,9 @@ void service::door::accept_all() noexcept
             listening_->fd(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size,
             SOCK_NONBLOCK | SOCK_CLOEXEC)};
         if (accepted) {
-            of_.start(std::move(accepted), peer, bound_);
-            continue;
+            if (of_.start(std::move(accepted), peer, bound_))
+                continue;
+            return of_.on_.arm(*this, limits::accept_pause);
         }
         switch (errno) {
         case EAGAIN:
@@ -169,7 +182,25 @@ void service::door::accept_all() noexcept
     });
 }
 
-void service::start(unique_fd accepted, address const& peer, address const& bound)
+// False: there is no memory for one more connection, and this one is closed.
+bool service::start(unique_fd accepted, address const& peer, address const& bound)
+{
+    try {
+        begin(std::move(accepted), peer, bound);
+        return true;
+    } catch (std::bad_alloc const&) {
+        if (spec_.on_failure)
+            spec_.on_failure(
+                {peer,
+                 on_.number(),
+                 true,
+                 make_error_code(boost::system::errc::not_enough_memory),
+                 {}});
+        return false;
+    }
+}
+
+void service::begin(unique_fd accepted, address const& peer, address const& bound)
 {
     auto s = std::make_unique<session>(on_, peer);
     session& here = *s;
@@ -184,6 +215,8 @@ void service::start(unique_fd accepted, address const& peer, address const& boun
                         std::rethrow_exception(why);
                 } catch (boost::system::system_error const& e) {
                     report(*s, e.code(), {});
+                } catch (std::bad_alloc const&) {
+                    report(*s, make_error_code(boost::system::errc::not_enough_memory), {});
                 } catch (std::exception const& e) {
                     report(*s, error::library, e.what());
                 } catch (...) {

@@ -25,19 +25,23 @@ io_result attempt(Call call) noexcept
 
 io_result socket::receive(std::span<std::byte> into) noexcept
 {
-    entry_->use_up_read();
+    if (into.empty())
+        return {};
     io_result r =
         attempt([&] { return ::recv(native_handle(), into.data(), into.size(), MSG_DONTWAIT); });
-    if (r.bytes == 0 && !r.would_block && !r.error && !into.empty())
+    entry_->received(r.bytes == into.size());
+    if (r.bytes == 0 && !r.would_block && !r.error)
         r.error = error::closed;
     return r;
 }
 
 io_result socket::send(std::span<std::byte const> from, bool more) noexcept
 {
-    entry_->use_up_write();
     int const flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
-    return attempt([&] { return ::send(native_handle(), from.data(), from.size(), flags); });
+    io_result const r =
+        attempt([&] { return ::send(native_handle(), from.data(), from.size(), flags); });
+    entry_->sent(r.bytes == from.size());
+    return r;
 }
 
 error_code socket::error() noexcept

@@ -60,9 +60,7 @@ public:
     {
         if (!is_open(next))
             return closed_by_us();
-        use_up_read(next);
-        use_up_write(next);
-        return channel_.handshake(next.native_handle(), ended(next));
+        return channel_.handshake(at(next), ended(next));
     }
 
     /// feed: see channel::feed.
@@ -80,8 +78,7 @@ public:
         if (dry_ && !readable(next))
             return {.next = wait::readable};
         std::size_t const turn = detail::turn_for_reading(plaintext.size());
-        use_up_read(next);
-        progress const p = channel_.read(next.native_handle(), plaintext, turn, ended(next));
+        progress const p = channel_.read(at(next), plaintext, turn, ended(next));
         dry_ = p.next == wait::readable;
         return p;
     }
@@ -91,8 +88,7 @@ public:
     {
         if (!is_open(next))
             return closed_by_us();
-        use_up_write(next);
-        progress const p = channel_.write(next.native_handle(), pieces);
+        progress const p = channel_.write(at(next), pieces);
         // A socket that took all of a turn gets a larger one; one that did not must not cost
         // memory.
         turn_ = channel_.unsent()  ? std::max(turn_ / 2, limits::plaintext_record_max)
@@ -106,8 +102,7 @@ public:
     {
         if (!is_open(next))
             return closed_by_us();
-        use_up_write(next);
-        return channel_.unsent() ? channel_.flush(next.native_handle()) : progress{};
+        return channel_.unsent() ? channel_.flush(at(next)) : progress{};
     }
 
     /// close sends close_notify behind everything that was written before. Call until it is
@@ -118,7 +113,7 @@ public:
         if (progress const p = flush(next); close_sealed_ || p.error || p.next != wait::none)
             return p;
         close_sealed_ = true;
-        return channel_.close(next.native_handle());
+        return channel_.close(at(next));
     }
 
     /// unsent_after_failure: an alert that a failed read left for the layer below. Here it was
@@ -163,14 +158,11 @@ private:
 
     static bool is_open(auto& next) noexcept { return next.is_open(); }
 
-    // A worker's socket remembers events, and must hear that one is used up before the system call
-    // that does so. Asio's forgets them, and looks again at each wait.
-    static void use_up_read(socket& next) noexcept { next.entry().use_up_read(); }
-    static void use_up_write(socket& next) noexcept { next.entry().use_up_write(); }
+    // A worker's socket remembers events. Asio's forgets them, and looks again at each wait.
+    static transport at(socket& next) noexcept { return next.entry(); }
     static bool readable(socket& next) noexcept { return next.entry().readable(); }
     static bool ended(socket& next) noexcept { return next.entry().ended(); }
-    static void use_up_read(auto&) noexcept {}
-    static void use_up_write(auto&) noexcept {}
+    static transport at(auto& next) noexcept { return next.native_handle(); }
     static bool readable(auto&) noexcept { return false; }
     static bool ended(auto&) noexcept { return false; }
 

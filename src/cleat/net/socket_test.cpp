@@ -13,6 +13,8 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <chrono>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -124,6 +126,69 @@ TEST_CASE("an empty buffer completes at once, and never inside the call")
     });
     w.run();
     CHECK(done == 1);
+}
+
+// bounded runs a story that may hang; true if it came to its end.
+template <class Story>
+bool bounded(worker& w, Story story)
+{
+    struct patience : deadline
+    {
+        explicit patience(worker& of)
+            : deadline{[](deadline& d) noexcept { static_cast<patience&>(d).at.stop(); }}, at{of}
+        {
+        }
+        worker& at;
+    } bound{w};
+    bool done = false;
+    w.arm(bound, std::chrono::seconds{2});
+    asio::co_spawn(w.get_executor(), std::move(story), [&](std::exception_ptr why) {
+        done = !why;
+        w.stop();
+    });
+    w.run();
+    return done;
+}
+
+TEST_CASE("a wait to read ends where a receive has left something")
+{
+    bool ends = false;
+    SUBCASE("more bytes, because its buffer was full") {}
+    SUBCASE("the end, which came with the bytes")
+    {
+        ends = true;
+    }
+    worker w;
+    pair_of_sockets s{w, socket_kind::tcp};
+    CHECK(s.far.send(bytes_of("12345678")).bytes == 8);
+    if (ends)
+        s.far.shutdown_send();
+    auto const story = [&]() -> asio::awaitable<void> {
+        co_await s.near.async_wait(socket::wait_read, asio::use_awaitable);
+        std::array<std::byte, 32> to{};
+        std::span<std::byte> const most = std::span{to}.first(ends ? 32 : 5);
+        CHECK(s.near.receive(most).bytes == (ends ? 8 : 5));
+        co_await s.near.async_wait(socket::wait_read, asio::use_awaitable);
+        io_result const r = s.near.receive(to);
+        CHECK(r.bytes == (ends ? 0 : 3));
+        CHECK((r.error == error::closed) == ends);
+    };
+    CHECK(bounded(w, story));
+}
+
+TEST_CASE("a wait to write ends where a send was taken whole")
+{
+    worker w;
+    pair_of_sockets s{w};
+    fill(s.near.native_handle());
+    CHECK(s.near.send(bytes_of("x")).would_block);
+    auto const story = [&]() -> asio::awaitable<void> {
+        drain(s.far.native_handle());
+        co_await s.near.async_wait(socket::wait_write, asio::use_awaitable);
+        CHECK(s.near.send(bytes_of("x")).bytes == 1);
+        co_await s.near.async_wait(socket::wait_write, asio::use_awaitable);
+    };
+    CHECK(bounded(w, story));
 }
 
 TEST_CASE("a wait can be cancelled, alone and with its socket")

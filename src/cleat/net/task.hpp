@@ -14,7 +14,7 @@
 #include <array>
 #include <coroutine>
 #include <cstddef>
-#include <exception>
+#include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -26,13 +26,23 @@ class task;
 
 namespace detail {
 
-// Nothing on the data path throws, and no one is there to catch: an exception is a broken promise.
+// Memory that cannot be had is the one exception that leaves a coroutine: std::bad_alloc goes on to
+// who awaits it, and there, at the latest in `detached`, ends one connection. Nothing else on the
+// data path throws: any other exception is a broken promise and ends the program, here.
+inline void allow_only_out_of_memory() noexcept
+{
+    try {
+        throw;
+    } catch (std::bad_alloc const&) {
+    }
+}
+
 struct promise_base
 {
     std::coroutine_handle<> caller;
 
     static std::suspend_always initial_suspend() noexcept { return {}; }
-    static void unhandled_exception() noexcept { std::terminate(); }
+    static void unhandled_exception() noexcept { allow_only_out_of_memory(); }
 
     struct resume_caller
     {
@@ -57,21 +67,33 @@ struct promise : promise_base
     {
         value.emplace(std::move(v));
     }
-    T take() noexcept(std::is_nothrow_move_constructible_v<T>) { return std::move(*value); }
+    T take()
+    {
+        if (!value) // It ended by an exception, and there is only one.
+            throw std::bad_alloc{};
+        return std::move(*value);
+    }
 };
 
 template <>
 struct promise<void> : promise_base
 {
+    bool done = false;
+
     task<void> get_return_object() noexcept;
-    static void return_void() noexcept {}
-    static void take() noexcept {}
+    void return_void() noexcept { done = true; }
+    void take() const
+    {
+        if (!done)
+            throw std::bad_alloc{};
+    }
 };
 
 } // namespace detail
 
 /// task<T> is a coroutine that starts when it is awaited and gives its caller a T. It is awaited
-/// once, on the thread that it runs on, and owned by whoever holds it.
+/// once, on the thread that it runs on, and owned by whoever holds it. Calling and awaiting it
+/// throw std::bad_alloc where there is no memory for its frame, or for what it makes.
 template <class T>
 class [[nodiscard]] task
 {
@@ -92,7 +114,7 @@ public:
         frame_.promise().caller = caller;
         return frame_;
     }
-    T await_resume() noexcept(noexcept(frame_.promise().take())) { return frame_.promise().take(); }
+    T await_resume() { return frame_.promise().take(); }
 
 private:
     friend promise_type;
@@ -114,7 +136,9 @@ inline task<void> detail::promise<void>::get_return_object() noexcept
 }
 
 /// detached is a coroutine that nobody awaits: calling it runs it up to its first wait, and its
-/// frame goes when it ends. Its parameters are values, since its caller does not wait for it.
+/// frame goes when it ends. Its parameters are values, since its caller does not wait for it. Where
+/// memory runs out it ends there, and what it owns is destroyed; its call throws std::bad_alloc
+/// where there is none for the frame.
 struct detached
 {
     struct promise_type
@@ -123,7 +147,7 @@ struct detached
         static std::suspend_never initial_suspend() noexcept { return {}; }
         static std::suspend_never final_suspend() noexcept { return {}; }
         static void return_void() noexcept {}
-        static void unhandled_exception() noexcept { std::terminate(); }
+        static void unhandled_exception() noexcept { detail::allow_only_out_of_memory(); }
     };
 };
 

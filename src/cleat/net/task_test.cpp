@@ -8,6 +8,8 @@
 
 #include <array>
 #include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 namespace cleat::net {
@@ -66,6 +68,38 @@ TEST_CASE("a task runs when it is awaited, and gives its value to who awaits it"
     call_all(count, result);
     CHECK(count == 1);
     CHECK(result == 123);
+}
+
+task<std::unique_ptr<int>> out_of_memory(std::shared_ptr<int> held)
+{
+    if (held)
+        throw std::bad_alloc{};
+    co_return nullptr;
+}
+
+task<> one_further(std::shared_ptr<int> held)
+{
+    co_await out_of_memory(std::move(held));
+}
+
+detached give_up(std::shared_ptr<int> held, int& reached)
+{
+    try {
+        co_await out_of_memory(held);
+    } catch (std::bad_alloc const&) {
+        ++reached;
+    }
+    co_await one_further(held);
+    ++reached;
+}
+
+TEST_CASE("memory that cannot be had ends one detached coroutine, and all that it owns")
+{
+    auto const held = std::make_shared<int>(0);
+    int reached = 0;
+    give_up(held, reached);
+    CHECK(reached == 1);
+    CHECK(held.use_count() == 1);
 }
 
 TEST_CASE("a wait ends when its descriptor is ready, not before the loop has seen it")

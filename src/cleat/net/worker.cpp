@@ -7,6 +7,7 @@
 
 #include <cleat/core/assert.hpp>
 #include <cleat/core/limits.hpp>
+#include <cleat/net/scratch.hpp>
 #include <cleat/net/worker.hpp>
 
 #include <boost/asio/error.hpp>
@@ -68,6 +69,7 @@ worker::worker(std::size_t number)
     , watch_{io_, copy_of(readiness_.native_handle())}
     , wakeup_{new readiness::entry{readiness_, new_eventfd()}}
 {
+    deadlines_.emplace_back(limits::accept_pause); // Who is out of memory waits that long.
     on_wakeup_.wake = [](waiter&, error_code) noexcept {};
     if (error_code const ec = wakeup_->wait_readable(on_wakeup_))
         throw std::system_error{ec, "epoll_ctl"};
@@ -94,6 +96,7 @@ void worker::end_tasks() noexcept
 void worker::run()
 {
     thread_ = std::this_thread::get_id();
+    static_cast<void>(scratch::of_this_thread()); // To make it later could fail.
     while (!stopping_.load(std::memory_order_acquire)) {
         ++turns_;
         run_tasks();

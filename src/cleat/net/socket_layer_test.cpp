@@ -1,0 +1,117 @@
+// A worker's socket and its memory of events, under a channel that does not come to the socket at
+// every call.
+
+#include <cleat/net/socket_layer.hpp>
+#include <cleat/net/tls_peer_for_tests.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace cleat::net {
+namespace {
+
+struct nobody : waiter
+{
+    nobody()
+    {
+        wake = [](waiter&, error_code) noexcept {};
+    }
+};
+
+struct scene
+{
+    explicit scene(std::pair<unique_fd, unique_fd> fds = make_sockets(socket_kind::unix_pair))
+        : far{std::move(fds.second)}, near{w, std::move(fds.first)}
+    {
+        REQUIRE(!near.entry().wait_readable(listening)); // Registers it.
+    }
+
+    void shake()
+    {
+        for (int i = 0; i < 100 && !(client.established() && layer.engine().established()); ++i) {
+            client.handshake();
+            look();
+            REQUIRE(!layer.handshake(near).error);
+        }
+        REQUIRE(client.established());
+        look();
+    }
+
+    // What the loop does between two turns.
+    void look()
+    {
+        w.readiness().wait(0);
+        w.readiness().dispatch();
+    }
+
+    std::string read(std::size_t size)
+    {
+        std::vector<std::byte> block(size);
+        progress const p = layer.read(near, block);
+        REQUIRE(!p.error);
+        if (p.next == wait::readable)
+            waits = !near.entry().readable();
+        return text_of(std::span{block}.first(p.bytes));
+    }
+
+    worker w;
+    unique_fd far;
+    socket near;
+    nobody listening;
+    tls_peer client{contexts().client, far.get()};
+    socket_layer layer{contexts().server};
+    bool waits = false; // The last read would wait for an event.
+};
+
+TEST_CASE("an event that comes while records still wait in the channel is not forgotten")
+{
+    scene s;
+    s.shake();
+    std::string const whole_record(limits::plaintext_record_max, 'a');
+    s.client.write(whole_record);
+    s.client.write("second");
+    s.look();
+    CHECK(s.read(whole_record.size()) == whole_record); // And the second waits.
+    s.client.write("third");
+    s.look();
+    CHECK(s.near.entry().readable());
+
+    CHECK(s.read(100) == "second"); // Without a system call, so nothing is known of the third.
+    CHECK(!s.waits);
+    std::string rest = s.read(100);
+    if (rest.empty() && !s.waits)
+        rest = s.read(100);
+    CHECK(rest == "third");
+    CHECK(s.read(100).empty());
+    CHECK(s.waits);
+}
+
+TEST_CASE("an event that comes while a flight of the handshake is stuck is not forgotten")
+{
+    scene s;
+    s.client.handshake();
+    s.look();
+    fill(s.near.native_handle());
+    CHECK(s.layer.handshake(s.near).next == wait::writable);
+    CHECK(!s.near.entry().readable());
+    REQUIRE(::send(s.far.get(), "more", 4, 0) == 4);
+    s.look();
+    CHECK(s.near.entry().readable());
+    CHECK(s.layer.handshake(s.near).next == wait::writable); // It came no further than the flight.
+    CHECK(s.near.entry().readable());
+}
+
+TEST_CASE("a read that its buffer has cut short leaves its event")
+{
+    scene s;
+    s.shake();
+    s.client.write(std::string(100'000, 'a'));
+    s.look();
+    CHECK(s.read(1).size() == 1);
+    CHECK(s.near.entry().readable());
+}
+
+} // namespace
+} // namespace cleat::net
