@@ -9,7 +9,7 @@
 #include <cleat/core/limits.hpp>
 
 #include <algorithm>
-#include <cerrno>
+#include <new>
 
 #include <sys/socket.h>
 
@@ -29,6 +29,21 @@ accepted failed(service& at, error_code why)
     return accepted::out_of_resources;
 }
 
+// begin starts the connection's coroutine, which runs to its first wait. False: memory has run out,
+// and the connection is closed.
+bool begin(service& at, service::source& through, unique_fd fd, net::address const& peer)
+{
+    constexpr close_reason out = close_reason::out_of_resources;
+    std::uint64_t const before = at.closed().value(out);
+    try {
+        terminate(at, through, net::socket{at.on(), std::move(fd)}, peer);
+    } catch (std::bad_alloc const&) { // It has not begun, so it cannot tell its own end.
+        at.on_connection();
+        at.on_close(out);
+    }
+    return at.closed().value(out) == before;
+}
+
 accepted accept_one(service& at, service::source& through)
 {
     net::address peer;
@@ -36,20 +51,18 @@ accepted accept_one(service& at, service::source& through)
     int const fd = ::accept4(
         through.entry->fd(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size,
         SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0) {
-        terminate(at, through, net::socket{at.on(), unique_fd{fd}}, peer);
+    error_code why;
+    if (fd < 0)
+        why = last_system_error();
+    else if (!begin(at, through, unique_fd{fd}, peer))
+        why = make_error_code(boost::system::errc::not_enough_memory);
+    else
         return accepted::one;
-    }
-    switch (errno) {
-    case EMFILE:
-    case ENFILE:
-    case ENOBUFS:
-    case ENOMEM:
-        return failed(at, last_system_error());
-    default: // None, or one that was gone before it was taken (ECONNABORTED and the network's
-             // errors).
+    // Another error: there is none, or one was gone before it was taken (ECONNABORTED and the
+    // network's errors).
+    if (!is_out_of_resources(why))
         return accepted::none;
-    }
+    return failed(at, why);
 }
 
 } // namespace

@@ -9,7 +9,7 @@
 namespace cleat::app {
 
 /// accept_from takes connections and starts a terminator for each, until its interrupt is raised.
-/// Out of descriptors, it pauses: what waits stays in the kernel's queue.
+/// Out of descriptors or memory, it pauses: what waits stays in the kernel's queue.
 net::detached accept_from(service& at, service::source& through);
 
 /// accept_waiting takes the connections that the kernel has queued already: closing their listening

@@ -120,8 +120,10 @@ net::task<result<upstream>> connect(
             continue;
         to.sends = hello.bytes().empty() ? 0 : 1;
         std::span<std::byte const> const rest = hello.bytes().subspan(sent.bytes);
-        if (!rest.empty() && !to.unsent.append(rest, limits::unsent_max))
+        if (!rest.empty() && !to.unsent.append(rest, limits::unsent_max)) {
+            to.socket.reset(); // It has got a part, and is not to take that for all.
             co_return make_error_code(boost::system::errc::not_enough_memory);
+        }
         co_return std::move(to);
     }
     co_return why;

@@ -84,7 +84,6 @@ private:
     {
         net::readiness::entry& source = client_.socket.entry();
         std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
-        source.use_up_read();
         net::progress const p = read_client(block, source.ended());
         if (p.next == net::wait::none && !p.error)
             source.more_to_read();
@@ -107,8 +106,7 @@ private:
     {
         if (client_.early_end)
             return {.error = client_.early_end};
-        return client_.channel.read(
-            client_.socket.native_handle(), block, fsm_.turn(direction::up), ended);
+        return client_.channel.read(client_.socket.entry(), block, fsm_.turn(direction::up), ended);
     }
 
     void send_up(std::span<std::byte const> bytes) noexcept
@@ -244,7 +242,10 @@ private:
     void fail_client(error_code ec) noexcept
     {
         error_ = ec;
-        fsm_.on_failure(is_reset(ec) ? close_reason::client_reset : close_reason::client_failed);
+        fsm_.on_failure(
+            is_reset(ec)              ? close_reason::client_reset
+            : is_out_of_resources(ec) ? close_reason::out_of_resources
+                                      : close_reason::client_failed);
         upstream_.socket.reset();
     }
 

@@ -5,16 +5,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <new>
 
 namespace cleat::app {
 namespace {
-
-bool is_shortage(error_code ec) noexcept
-{
-    namespace errc = boost::system::errc;
-    return ec == errc::too_many_files_open || ec == errc::too_many_files_open_in_system ||
-           ec == errc::not_enough_memory || ec == errc::no_buffer_space;
-}
 
 // A client that hides the end of its stream, or a side that breaks, is worth a look.
 bool is_good(close_reason why) noexcept
@@ -24,13 +18,23 @@ bool is_good(close_reason why) noexcept
            why == close_reason::client_reset;
 }
 
+// add_text adds a text that takes memory to make. Where there is none, the line goes without it.
+template <class Make>
+void add_text(log_line& to, std::string_view key, Make make) noexcept
+{
+    try {
+        to.add(key, make());
+    } catch (std::bad_alloc const&) {
+    }
+}
+
 } // namespace
 
 close_reason reason_for_connect(error_code why) noexcept
 {
     return why == error::connect_timeout ? close_reason::upstream_timeout
            : why == error::stopped       ? close_reason::stopped
-           : is_shortage(why)            ? close_reason::out_of_resources
+           : is_out_of_resources(why)    ? close_reason::out_of_resources
                                          : close_reason::upstream_unreachable;
 }
 
@@ -58,13 +62,14 @@ void story::announcement_failed(error_code why) noexcept
     reason_ = why == error::bad_proxy_header    ? close_reason::bad_proxy_header
               : why == error::handshake_timeout ? close_reason::handshake_timeout
               : why == error::stopped           ? close_reason::stopped
+              : is_out_of_resources(why)        ? close_reason::out_of_resources
                                                 : close_reason::client_gone;
     told_ = true;
-    if (at_.log().wants(log_level::warning))
-        at_.log()
-            .warning("proxy-header-failed")
-            .add("peer", net::to_string(peer_))
-            .add("reason", why);
+    if (!at_.log().wants(log_level::warning))
+        return;
+    log_line line = at_.log().warning("proxy-header-failed");
+    add_text(line, "peer", [&] { return net::to_string(peer_); });
+    line.add("reason", why);
 }
 
 void story::handshake_failed(error_code why, tls::engine const& engine) noexcept
@@ -78,12 +83,14 @@ void story::handshake_failed(error_code why, tls::engine const& engine) noexcept
               : why == error::stopped         ? close_reason::stopped
               : why == error::truncated       ? close_reason::client_gone
               : is_reset(why)                 ? close_reason::client_reset
+              : is_out_of_resources(why)      ? close_reason::out_of_resources
                                               : close_reason::handshake_failed;
     told_ = true;
     if (!at_.log().wants(log_level::warning))
         return;
     log_line line = at_.log().warning("handshake-failed");
-    line.add("peer", net::to_string(peer_)).add("reason", why);
+    add_text(line, "peer", [&] { return net::to_string(peer_); });
+    line.add("reason", why);
     if (std::string_view const name = engine.info().server_name; !name.empty())
         line.add("sni", name);
     tls::failure_info const& more = engine.failure();
@@ -113,12 +120,12 @@ void story::connect_failed(error_code why) noexcept
 {
     reason_ = reason_for_connect(why);
     told_ = true;
-    if (at_.log().wants(log_level::error))
-        at_.log()
-            .error("connect-failed")
-            .add("peer", net::to_string(peer_))
-            .add("upstream", to_string(*at_.use().settings.backend))
-            .add("reason", why);
+    if (!at_.log().wants(log_level::error))
+        return;
+    log_line line = at_.log().error("connect-failed");
+    add_text(line, "peer", [&] { return net::to_string(peer_); });
+    add_text(line, "upstream", [&] { return to_string(*at_.use().settings.backend); });
+    line.add("reason", why);
 }
 
 void story::ended(relay_outcome how, tls::engine const& engine) noexcept
@@ -137,8 +144,8 @@ void story::tell(error_code why, tls::failure_info const* more) noexcept
     auto const lasted =
         std::chrono::duration_cast<std::chrono::milliseconds>(at_.on().now() - begun_);
     log_line line = at_.log().line(level, "connection-closed");
-    line.add("peer", net::to_string(peer_))
-        .add("reason", name_of(reason_))
+    add_text(line, "peer", [&] { return net::to_string(peer_); });
+    line.add("reason", name_of(reason_))
         .add("up_bytes", moved_.up)
         .add("down_bytes", moved_.down)
         .add("duration_ms", lasted.count());

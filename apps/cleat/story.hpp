@@ -41,7 +41,7 @@ private:
     net::address const& peer_;
     net::worker::clock::time_point begun_;
     traffic moved_;
-    close_reason reason_ = close_reason::stopped;
+    close_reason reason_ = close_reason::out_of_resources; // Where std::bad_alloc has ended it.
     bool told_ = false;
 };
 

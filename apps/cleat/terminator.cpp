@@ -5,6 +5,8 @@
 #include "story.hpp"
 #include "terminator.hpp"
 
+#include <new>
+
 namespace cleat::app {
 
 net::detached terminate(
@@ -40,8 +42,12 @@ net::detached terminate(
 
     // Then get out of the way.
     by.clear();
-    relay_outcome const how = co_await relay(by, from, *to, *use.idle_timeout, told.moved());
-    told.ended(how, from.channel.engine());
+    try {
+        relay_outcome const how = co_await relay(by, from, *to, *use.idle_timeout, told.moved());
+        told.ended(how, from.channel.engine());
+    } catch (std::bad_alloc const&) {
+        to->socket.reset(); // It is not to take what it has got for all that there was.
+    }
 }
 
 } // namespace cleat::app

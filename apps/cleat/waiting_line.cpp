@@ -6,9 +6,12 @@
 
 namespace cleat::app {
 
-waiting_line::waiting_line(net::worker& on) noexcept : deadline{&waiting_line::on_time}, on_{on}
+waiting_line::waiting_line(net::worker& on) : deadline{&waiting_line::on_time}, on_{on}
 {
     finish = &waiting_line::on_moved_up;
+    // The worker makes room for a deadline of this length, which later could fail.
+    on.arm(*this, limits::backlog_pause);
+    cancel();
 }
 
 void waiting_line::on_time(deadline& d) noexcept

@@ -21,7 +21,7 @@ namespace cleat::app {
 class waiting_line : deadline, net::task_node
 {
 public:
-    explicit waiting_line(net::worker& on) noexcept;
+    explicit waiting_line(net::worker& on);
     waiting_line(waiting_line&&) = delete;
     ~waiting_line() = default;
 

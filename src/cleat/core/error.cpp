@@ -106,4 +106,12 @@ bool is_reset(error_code ec) noexcept
     return ec == boost::system::errc::connection_reset || ec == boost::system::errc::broken_pipe;
 }
 
+bool is_out_of_resources(error_code ec) noexcept
+{
+    namespace errc = boost::system::errc;
+    return ec == errc::too_many_files_open || ec == errc::too_many_files_open_in_system ||
+           ec == errc::no_buffer_space || ec == errc::not_enough_memory ||
+           ec == errc::no_space_on_device; // What epoll says when it may watch no more.
+}
+
 } // namespace cleat

@@ -68,6 +68,10 @@ enum class error
 /// learn (EPIPE).
 [[nodiscard]] bool is_reset(error_code ec) noexcept;
 
+/// is_out_of_resources: there is no descriptor or no memory to be had just now, of the process's or
+/// of the system's.
+[[nodiscard]] bool is_out_of_resources(error_code ec) noexcept;
+
 } // namespace cleat
 
 template <>

@@ -1,0 +1,93 @@
+"""Out of memory, cleat says so, closes the connection that it has none for, serves those that it
+has, and takes new ones when there is memory again."""
+
+import os
+import resource
+import socket
+import ssl
+from pathlib import Path
+
+import pytest
+from deadlines import SANITIZED, eventually
+from program import Cleat
+from tls_client import TlsClient
+
+# A sanitizer reserves terabytes of addresses.
+pytestmark = pytest.mark.skipif(SANITIZED, reason="the limit is on address space")
+
+ROOM = 2 << 20  # Of memory, beyond what it has when it serves: some hundred connections.
+MANY = 2000
+HELD = 8
+
+
+def addresses(pid: int) -> int:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmSize:"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError("the kernel does not tell VmSize")
+
+
+def scanner(port: int, server: Cleat) -> tuple[socket.socket, bool]:
+    """scanner is a connection that does not come past its first bytes. True: one was refused."""
+    made = socket.create_connection(("127.0.0.1", port), timeout=5)
+    made.sendall(b"\x16\x03\x01")
+    return made, any("accept-failed" in line for line in list(server.lines))
+
+
+def client(port: int, server: Cleat) -> tuple[socket.socket, bool]:
+    """client is a connection that is served, with its upstream. True: it was not."""
+    made = TlsClient(port, handshake=False)
+    made.socket.settimeout(2)
+    try:
+        made.handshake()
+        return made.socket, made.exchange(b"in") != b"in"
+    except (OSError, EOFError, ssl.SSLError):
+        return made.socket, True
+
+
+def is_heard(by: TlsClient) -> bool:
+    try:
+        return by.exchange(b"still there") == b"still there"
+    except (OSError, EOFError, ssl.SSLError):
+        return False
+
+
+def is_served(port: int) -> bool:
+    try:
+        with TlsClient(port) as late:
+            return is_heard(late)
+    except (OSError, EOFError, ssl.SSLError):
+        return False
+
+
+@pytest.mark.parametrize("comer", [scanner, client])
+def test_it_lives_and_recovers(cleat, comer):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4 * MANY), hard))
+    # One arena: others reserve 64 MiB of addresses each, and then take from those.
+    one_arena = {**os.environ, "MALLOC_ARENA_MAX": "1"}
+    server = cleat("--workers", 1, env=one_arena)
+    comers: list[socket.socket] = []
+    held = [TlsClient(server.port) for _ in range(HELD)]
+    try:
+        assert all(is_heard(each) for each in held)
+        most = addresses(server.pid) + ROOM
+        resource.prlimit(server.pid, resource.RLIMIT_AS, (most, most))
+        is_full = False
+        while not is_full:
+            assert len(comers) < MANY
+            made, is_full = comer(server.port, server)
+            comers.append(made)
+        for line in server.log(event="accept-failed"):
+            assert (line["level"], line["reason"]) == ("error", "Cannot allocate memory")
+        # A record takes memory too: one that finds none is the end of its connection, whose own
+        # memory is enough for the others.
+        assert sum(is_heard(each) for each in held) >= HELD / 2
+        assert server.process.poll() is None
+    finally:
+        for each in comers:
+            each.close()
+        for client_there in held:
+            client_there.socket.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    eventually("there is room again", lambda: is_served(server.port))
