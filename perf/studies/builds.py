@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from pathlib import Path
+from typing import Callable
 
 TREE = Path(__file__).resolve().parents[2]
 # By the library's name: a build folder of one preset each.
@@ -26,26 +27,38 @@ def add_arguments(parse: argparse.ArgumentParser) -> None:
     parse.add_argument("--out", type=Path, help="default: a new file in perf/results; - for none")
 
 
-def find(use: argparse.Namespace, program: str) -> dict[str, Path]:
-    """find gives the program of each build by the library's name. What was asked for must be there,
-    and at least one."""
+def folders(use: argparse.Namespace) -> dict[str, Path]:
+    """folders of builds that were asked for, by the library's name, or those of the presets."""
     given = [each.split("=", 1) for each in use.build]
     if any(len(each) != 2 for each in given):
         sys.exit("--build wants NAME=FOLDER")
-    wanted = {name: Path(folder) for name, folder in given} or FOLDERS
-    found = {name: folder / "bin" / program for name, folder in wanted.items()}
+    return {name: Path(folder) for name, folder in given} or FOLDERS
+
+
+def find(use: argparse.Namespace, program: str) -> dict[str, Path]:
+    """find gives the program of each build by the library's name. What was asked for must be there,
+    and at least one."""
+    found = {name: folder / "bin" / program for name, folder in folders(use).items()}
     missing = [path for path in found.values() if not path.exists()]
-    if missing and (given or len(missing) == len(found)):
+    if missing and (use.build or len(missing) == len(found)):
         sys.exit(f"{missing[-1]} is not there: build the target {program}")
     return {name: path for name, path in found.items() if path.exists()}
 
 
-def keep(use: argparse.Namespace, study: str, document: dict) -> None:
+def indented(document: dict) -> str:
+    return json.dumps(document, indent=1)
+
+
+def keep(
+    use: argparse.Namespace, study: str, document: dict,
+    written: Callable[[dict], str] = indented,
+) -> None:
     """keep writes the result, with the command that made it."""
     if str(use.out) == "-":
         return
     today = datetime.date.today().isoformat()
     path = use.out or TREE / "perf/results" / f"{today}-study-{study}.json"
     command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
-    path.write_text(json.dumps({"study": study, "command": command, **document}, indent=1) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(written({"study": study, "command": command, **document}) + "\n")
     print(f"written: {path}")

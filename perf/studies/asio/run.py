@@ -20,13 +20,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path[:0] = [str(Path(__file__).resolve().parents[each]) for each in (1, 2)]
+import builds as built  # noqa: E402
 from runner import environment, report  # noqa: E402
 
 import profiles  # noqa: E402
 
 TREE = Path(__file__).resolve().parents[3]
-BUILDS = ("release", "release-openssl", "release-openssl-4", "release-boringssl")
 ARMS = ("naive", "per-core", "cleat")
 THREADS = (1, 2, 4, 8)
 SIZE = 1 << 20
@@ -60,10 +60,7 @@ class Point:
 
 def arguments() -> argparse.Namespace:
     parse = argparse.ArgumentParser(description=__doc__)
-    parse.add_argument(
-        "--build", action="append", default=[], metavar="NAME=FOLDER",
-        help="a build folder; may be given again. Default: those of the release presets that exist",
-    )  # fmt: skip
+    built.add_arguments(parse)
     parse.add_argument("--rounds", type=int, default=5)
     parse.add_argument("--seconds", type=float, default=0.3, help="that a run is to take")
     parse.add_argument("--overhead-rounds", type=int, default=10)
@@ -71,26 +68,10 @@ def arguments() -> argparse.Namespace:
     parse.add_argument(
         "--quick", action="store_true", help="one short round: shows that it works, no figures"
     )
-    parse.add_argument("--out", help="default: a new file in perf/results; - writes none")
     use = parse.parse_args()
     if use.quick:
         use.rounds, use.seconds, use.overhead_rounds = 1, 0.1, 2
     return use
-
-
-def builds_of(use: argparse.Namespace) -> list[Build]:
-    """builds_of finds the programs; one that was asked for must be there."""
-    given = [each.split("=", 1) for each in use.build]
-    if any(len(each) != 2 for each in given):
-        sys.exit("--build wants NAME=FOLDER")
-    wanted = given or [(name, TREE / "build" / name) for name in BUILDS]
-    found = [Build(name, Path(folder) / "bin/study-asio") for name, folder in wanted]
-    if given and (missing := [each.program for each in found if not each.program.exists()]):
-        sys.exit(f"{missing[0]} is not there: build the target study-asio")
-    found = [each for each in found if each.program.exists()]
-    if not found:
-        sys.exit("no build has study-asio: cmake --build --preset release --target study-asio")
-    return found
 
 
 def locks_of(use: argparse.Namespace, builds: list[Build]) -> Path:
@@ -249,22 +230,11 @@ def overhead(
     return found
 
 
-def write(out: str | None, record: dict) -> None:
-    if out == "-":
-        return
-    day = record["environment"]["date"].split("T")[0]
-    path = Path(out) if out else TREE / f"perf/results/{day}-study-asio.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record, indent=1) + "\n")
-    print(f"written: {path}", file=sys.stderr)
-
-
 def main() -> int:
     use = arguments()
-    builds = builds_of(use)
+    builds = [Build(*each) for each in built.find(use, "study-asio").items()]
     locks = locks_of(use, builds)
     facts = environment.describe(TREE)
-    facts["command"] = shlex.join(["perf/studies/asio/run.py", *sys.argv[1:]])
     facts["usable_cores"] = len(environment.cores())
     with tempfile.TemporaryDirectory(prefix="study-asio-") as name:
         folder = Path(name)
@@ -280,10 +250,10 @@ def main() -> int:
         dear = next((b for b in builds if "OpenSSL" in facts["libraries"][b.name]), builds[0])
         cost = overhead(dear, pem, operations[dear.name], locks, use.overhead_rounds, folder)
     facts["load_after"] = os.getloadavg()[0]
-    write(
-        use.out,
+    built.keep(
+        use,
+        "asio",
         {
-            "study": "asio",
             "quick": use.quick,
             "environment": facts,
             "size": SIZE,

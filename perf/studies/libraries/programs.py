@@ -8,13 +8,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[3]
-# By name: a build folder, each of one preset, and the library that it was configured with.
-BUILDS = {
-    "openssl": TREE / "build/release-openssl",
-    "openssl-4": TREE / "build/release-openssl-4",
-    "boringssl": TREE / "build/release-boringssl",
-    "aws-lc": TREE / "build/release",
-}
 OTHERS = ("gnutls", "nss")  # in any of these folders
 RUSTLS = TREE / "build/study-rustls"
 START_S = 60  # set-up and the end, on top of a slice

@@ -7,17 +7,16 @@ here. A library whose program is not there is left out, and named.
 """
 
 import argparse
-import datetime
 import itertools
 import json
-import shlex
 import statistics
 import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path[:0] = [str(Path(__file__).resolve().parents[each]) for each in (1, 2)]
+import builds as built  # noqa: E402
 import profiles  # noqa: E402
 import programs  # noqa: E402
 from programs import TREE, Case  # noqa: E402
@@ -35,11 +34,7 @@ FIGURES = ("per_second", "server_cpu_us", "client_cpu_us", "cpu_percent")
 
 def arguments() -> argparse.Namespace:
     parse = argparse.ArgumentParser(description=__doc__)
-    parse.add_argument(
-        "--build", action="append", metavar="NAME=FOLDER", default=[],
-        help="a build folder with a study-handshakes; default: " + ", ".join(
-            f"{name}={folder.relative_to(TREE)}" for name, folder in programs.BUILDS.items()),
-    )  # fmt: skip
+    built.add_arguments(parse)
     parse.add_argument("--libraries", help="only these, by name: aws-lc,rustls")
     parse.add_argument("--rounds", type=int, default=5)
     parse.add_argument("--seconds", type=float, default=0.4, help="of a slice")
@@ -48,7 +43,6 @@ def arguments() -> argparse.Namespace:
         "--cleat-locks", type=Path, default=TREE / "build/release/bin/cleat-locks",
         help="without it there are no locks and stacks",
     )  # fmt: skip
-    parse.add_argument("--out", type=Path, help="default: a new file in perf/results; - for none")
     parse.add_argument(
         "--check", action="store_true", help="one handshake of each kind; builds nothing"
     )
@@ -184,22 +178,17 @@ def laid_out(record: dict) -> str:
     return "{\n" + ",\n".join(parts) + "\n}"
 
 
-def builds(use: argparse.Namespace) -> dict[str, Path]:
-    given = (words.partition("=") for words in use.build)
-    return {name: Path(folder) for name, _, folder in given} or programs.BUILDS
-
-
 def main() -> int:
     use = arguments()
     if not use.check:
         programs.build_rustls()
-    found = programs.find(builds(use))
+    found = programs.find(built.folders(use))
     if use.libraries:
         wanted = use.libraries.split(",")
         found = {name: program for name, program in found.items() if name in wanted}
     if not found:
         sys.exit("no program was built: cmake --build --preset release --target study-handshakes")
-    absent = {*programs.BUILDS, *programs.OTHERS, "rustls"} - {*found}
+    absent = {*built.FOLDERS, *programs.OTHERS, "rustls"} - {*found}
     if absent and not use.check and not use.libraries:
         print(f"no program, so left out: {', '.join(sorted(absent))}", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="cleat-study-") as name:
@@ -212,20 +201,13 @@ def main() -> int:
             name: programs.ask(program, Case(), pems, 0)["library"]
             for name, program in found.items()
         }
-        here["command"] = shlex.join(["perf/studies/libraries/run.py", *sys.argv[1:]])
         record = {
-            "study": "libraries",
             "environment": here,
             "seconds": use.seconds,
             "cases": measure(use, found, pems),
             "profiles": profile(use, found, pems),
         }
-    if str(use.out) != "-":
-        day = datetime.date.fromisoformat(here["date"][:10])
-        path = use.out or TREE / f"perf/results/{day}-study-libraries.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(laid_out(record) + "\n")
-        print(f"written: {path}")
+    built.keep(use, "libraries", record, laid_out)
     return 0
 
 
