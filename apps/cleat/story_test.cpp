@@ -24,7 +24,7 @@ struct desk
     std::string told(Story live)
     {
         {
-            story one{at, peer};
+            story one{*at, peer};
             live(one);
         }
         return folder.read("log");
@@ -34,7 +34,10 @@ struct desk
     std::unique_ptr<log_sink> sink = log_sink::to_file(folder.path() / "log").value();
     net::worker on;
     snapshot use;
-    service at{on, use, {}, logger{*sink, log_level::warning}};
+    // On the heap: it has a cache line's alignment, which g++ 12 loses in frames that
+    // AddressSanitizer keeps (its bug 110027).
+    std::unique_ptr<service> at = std::make_unique<service>(
+        on, use, std::vector<listening>{}, logger{*sink, log_level::warning});
     net::address peer = net::resolve("192.0.2.1", "1").value().front();
     tls::engine engine{net::contexts().server};
 };
@@ -60,7 +63,7 @@ TEST_CASE("an upstream is not to blame for what this machine has run out of")
     desk d;
     CHECK(has(
         d.told([](story& s) { s.connect_failed(system(EMFILE)); }), "level=error event=connect-"));
-    CHECK(d.at.closed().value(close_reason::out_of_resources) == 1);
+    CHECK(d.at->closed().value(close_reason::out_of_resources) == 1);
 }
 
 TEST_CASE("the default log names a stream that may have been cut, and is silent on a whole one")
@@ -81,7 +84,7 @@ TEST_CASE("a client that leaves before its first byte is counted, and no warning
         CHECK(d.told([&](story& s) { s.handshake_failed(why, d.engine); }).empty());
     for (error_code const why : {error_code{error::closed}, system(ECONNRESET)})
         CHECK(d.told([&](story& s) { s.announcement_failed(why); }).empty());
-    CHECK(d.at.closed().value(close_reason::client_silent) == 4);
+    CHECK(d.at->closed().value(close_reason::client_silent) == 4);
     // One that waits for nothing until its deadline is.
     CHECK(
         has(d.told([&](story& s) { s.handshake_failed(error::handshake_timeout, d.engine); }),
