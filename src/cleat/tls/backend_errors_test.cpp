@@ -82,6 +82,16 @@ TEST_CASE("nothing in common is named by what is missing")
     CHECK(backend::error_of(by_scheme.failure.code) == error::no_shared_cipher);
 }
 
+TEST_CASE("what began with a want of memory is known for that, whatever was concluded from it")
+{
+    clear_errors();
+    ERR_put_error(ERR_LIB_CRYPTO, 0, ERR_R_MALLOC_FAILURE, __FILE__, __LINE__);
+    ERR_put_error(ERR_LIB_SSL, 0, ERR_R_INTERNAL_ERROR, __FILE__, __LINE__);
+    CHECK(drain_errors().out_of_memory);
+    ERR_put_error(ERR_LIB_SSL, 0, ERR_R_INTERNAL_ERROR, __FILE__, __LINE__);
+    CHECK(!drain_errors().out_of_memory);
+}
+
 TEST_CASE("a record that was changed on the way is a violation")
 {
     context_spec client_side;

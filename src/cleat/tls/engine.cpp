@@ -25,8 +25,10 @@ namespace {
 constexpr int alert_reason_offset =
     1000; // An alert from the peer is reason 1000 + its number, in every library.
 
-error meaning_of(SSL* ssl, library_failure const& why) noexcept
+error_code meaning_of(SSL* ssl, library_failure const& why) noexcept
 {
+    if (why.out_of_memory)
+        return make_error_code(boost::system::errc::not_enough_memory);
     if (backend::refused_name(ssl))
         return error::unknown_name;
     return backend::error_of(why.code);

@@ -17,6 +17,8 @@ library_failure drain_errors() noexcept
             ERR_GET_LIB(code) == ERR_LIB_SSL && ERR_GET_LIB(found.code) != ERR_LIB_SSL;
         if (found.code == 0 || better)
             found.code = code;
+        if (ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE)
+            found.out_of_memory = true;
     }
     if (found.code == 0)
         return found;

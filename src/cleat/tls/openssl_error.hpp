@@ -15,8 +15,9 @@ namespace cleat::tls {
 /// to.
 struct library_failure
 {
-    std::uint32_t code = 0; ///< Packed as the library packs it; 0: the queue was empty.
-    std::string reason;     ///< The library's words for it, without file names.
+    std::uint32_t code = 0;     ///< Packed as the library packs it; 0: the queue was empty.
+    std::string reason;         ///< The library's words for it, without file names.
+    bool out_of_memory = false; ///< Whatever was concluded from it.
 };
 
 /// clear_errors empties this thread's queue.
