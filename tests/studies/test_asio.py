@@ -197,7 +197,7 @@ def test_every_place_of_the_pages_can_be_filled() -> None:
 def test_a_projection_ends_where_the_hottest_lock_does() -> None:
     made = result()
     build = show.builds(made)[0]
-    points = dict(show.projected(made, build, "naive"))
+    points = dict(show.projected(made, "handshakes", build, "naive"))
     alone = points[2] / 2
     hottest = show.profile(made, build=build, arm="naive", load="handshakes")["hottest"].values()
     bound = min(hot["operations_per_second_max"] for hot in hottest if hot)
@@ -208,7 +208,8 @@ def test_a_projection_ends_where_the_hottest_lock_does() -> None:
 def test_charts_have_a_name_for_each_library(tmp_path: Path) -> None:
     written = {path.name for path in show.draw(result(), tmp_path)}
     assert written == {
-        "study-asio-projection.svg",
+        "study-asio-projection-messages.svg",
+        "study-asio-projection-handshakes.svg",
         "study-asio-bandwidth-awslc.svg",
         "study-asio-bandwidth-openssl4.svg",
         "study-asio-handshakes.svg",

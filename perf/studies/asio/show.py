@@ -270,17 +270,18 @@ def filled(page: str, result: dict) -> str:
     return re.sub(r"(<!-- show\.py: (\w+) -->)\n.*?(<!-- end -->)", made, page, flags=re.DOTALL)
 
 
-def projected(result: dict, build: str, arm: str) -> list[tuple[float, float]]:
-    """projected handshakes a second on more cores: what their CPU time allows, and no more than the
+def projected(result: dict, load: str, build: str, arm: str) -> list[tuple[float, float]]:
+    """projected operations a second on more cores: what their CPU time allows, and no more than the
     hottest lock lets through."""
-    cpu_s = median(result, "cpu_us", build=build, arm=arm, load="handshakes", threads=1) / 1e6
-    hottest = profile(result, build=build, arm=arm, load="handshakes")["hottest"].values()
+    alone = {"threads": 1, "connections": result["crowd"]["connections"]}
+    cpu_s = median(result, "cpu_us", build=build, arm=arm, load=load, **alone) / 1e6
+    hottest = profile(result, build=build, arm=arm, load=load)["hottest"].values()
     bounds = [hot["operations_per_second_max"] for hot in hottest if hot]
     return [(cores, min([cores / cpu_s, *bounds])) for cores in CORES]
 
 
 def draw(result: dict, folder: Path) -> list[Path]:
-    """draw makes a chart of bandwidth for each library, and four of all of them."""
+    """draw makes a chart of bandwidth for each library, and five of all of them."""
     from chart import Bars, Series, bars, lines
 
     found = {}
@@ -338,17 +339,18 @@ def draw(result: dict, folder: Path) -> list[Path]:
         ],
         lambda value: f"{value:,.0f}/s",
     )
-    found["projection"] = lines(
-        "Full handshakes a second on more cores, at most",
-        "by CPU for each, and by how long it holds the hottest lock; both ends together",
-        "cores", "per second",
-        [
-            Series(f"{arm}, {library(result, build)}", projected(result, build, arm))
-            for arm in ("naive", "cleat")
-            for build in builds(result)
-        ],
-        x_log=True,
-    )  # fmt: skip
+    for load, arms in (("messages", ARMS), ("handshakes", ("naive", "cleat"))):
+        found[f"projection-{load}"] = lines(
+            f"{load.capitalize()} a second on more cores, at most",
+            "by CPU for each, and by how long it holds the hottest lock; both ends together",
+            "cores", "per second",
+            [
+                Series(f"{arm}, {stem(result, build)}", projected(result, load, build, arm))
+                for arm in arms
+                for build in builds(result)
+            ],
+            x_log=True,
+        )  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, text in found.items():
