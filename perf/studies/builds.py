@@ -1,4 +1,4 @@
-"""What all studies are told and find: a build for each TLS library, and a place for the result."""
+"""What all studies are told and find: a build for each TLS library, results to keep and show."""
 
 import argparse
 import datetime
@@ -43,6 +43,19 @@ def find(use: argparse.Namespace, program: str) -> dict[str, Path]:
     if missing and (use.build or len(missing) == len(found)):
         sys.exit(f"{missing[-1]} is not there: build the target {program}")
     return {name: path for name, path in found.items() if path.exists()}
+
+
+def asked_to_show(study: str, about: str) -> tuple[dict, Path | None]:
+    """asked_to_show reads the command line of a show.py: a result of that study's run.py, and the
+    folder for charts, if they are wanted."""
+    parse = argparse.ArgumentParser(description=about)
+    parse.add_argument("result", type=Path)
+    parse.add_argument("--out", type=Path, help="a folder for charts")
+    use = parse.parse_args()
+    document = json.loads(use.result.read_text())
+    if document.get("study") != study:
+        sys.exit(f"{use.result}: it is not of perf/studies/{study}/run.py")
+    return document, use.out
 
 
 def indented(document: dict) -> str:

@@ -4,14 +4,13 @@
     perf/studies/cost/show.py perf/results/*-study-cost.json --out docs/charts/
 """
 
-import argparse
-import json
 import math
 import sys
 from pathlib import Path
 from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from builds import asked_to_show  # noqa: E402
 from chart import Bars, Series, bars, lines  # noqa: E402
 
 # Each case with TLS, and the shape that is the same without.
@@ -283,15 +282,9 @@ def print_all(document: dict) -> None:
 
 
 def main() -> None:
-    parse = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parse.add_argument("result", type=Path)
-    parse.add_argument("--out", type=Path, help="a folder for charts")
-    use = parse.parse_args()
-    document = json.loads(use.result.read_text())
-    if document.get("study") != "cost":
-        sys.exit(f"{use.result}: it is not of perf/studies/cost/run.py")
+    document, out = asked_to_show("cost", __doc__.splitlines()[0])
     print_all(document)
-    if not use.out:
+    if not out:
         return
     plain, found = document["plain"]["cases"], document["builds"]
     name = "aws-lc" if "aws-lc" in found else next(iter(found))
@@ -302,7 +295,7 @@ def main() -> None:
         "handshakes": draw_handshakes(found[name]["wire"]),
     }
     for chart, text in charts.items():
-        file = use.out / f"study-cost-{chart}.svg"
+        file = out / f"study-cost-{chart}.svg"
         file.write_text(text)
         print(f"\nwritten: {file}", file=sys.stderr)
 

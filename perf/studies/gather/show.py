@@ -4,13 +4,12 @@
     perf/studies/gather/show.py perf/results/*-study-gather.json --out docs/charts/
 """
 
-import argparse
-import json
 import sys
 from pathlib import Path
 from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from builds import asked_to_show  # noqa: E402
 from chart import Bars, bars  # noqa: E402
 
 WAYS = {"separate": "SSL_write each", "copied": "memcpy, SSL_write", "writev": "cleat_ssl_writev"}
@@ -40,12 +39,11 @@ def table(cases: dict) -> list[str]:
     return lines
 
 
-def drawn(name: str, library: str, which: str, cases: dict) -> str:
+def drawn(library: str, which: str, cases: dict) -> str:
     ways = [
-        Bars(WAYS[way].replace("cleat_ssl_writev", "cleat_ssl_writev"),
-             [median(case[way]["p50"]) / 1000 for case in cases.values()])
-        for way in WAYS
-    ]  # fmt: skip
+        Bars(called, [median(case[way]["p50"]) / 1000 for case in cases.values()])
+        for way, called in WAYS.items()
+    ]
     return bars(
         f"Writing a message in pieces: {SETS[which]}", f"p50 in µs, less is better; {library}",
         list(cases), ways, lambda us: f"{us:.2f} µs",
@@ -53,20 +51,14 @@ def drawn(name: str, library: str, which: str, cases: dict) -> str:
 
 
 def main() -> None:
-    parse = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parse.add_argument("result", type=Path)
-    parse.add_argument("--out", type=Path, help="a folder for charts")
-    use = parse.parse_args()
-    document = json.loads(use.result.read_text())
-    if document.get("study") != "gather":
-        sys.exit(f"{use.result}: it is not of perf/studies/gather/run.py")
+    document, out = asked_to_show("gather", __doc__.splitlines()[0])
     for name, found in document["libraries"].items():
         for which, title in SETS.items():
             print(f"\n### {found['library']}, {title}\n")
             print("\n".join(table(found[which])))
-            if use.out:
-                file = use.out / f"study-gather-{name}-{which}.svg"
-                file.write_text(drawn(name, found["library"], which, found[which]))
+            if out:
+                file = out / f"study-gather-{name}-{which}.svg"
+                file.write_text(drawn(found["library"], which, found[which]))
                 print(f"\nwritten: {file}", file=sys.stderr)
 
 

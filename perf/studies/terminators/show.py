@@ -4,13 +4,12 @@
     perf/studies/terminators/show.py perf/results/*-study-terminators.json --out docs/charts/
 """
 
-import argparse
-import json
 import sys
 from pathlib import Path
 from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from builds import asked_to_show  # noqa: E402
 from chart import Series, lines  # noqa: E402
 
 # What the benchmarks of 2011 asked of a terminator: to answer in time, and nearly everybody.
@@ -92,19 +91,13 @@ def charts(document: dict, scenario: str) -> dict[str, str]:
 
 
 def main() -> None:
-    parse = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parse.add_argument("result", type=Path)
-    parse.add_argument("--out", type=Path, help="a folder for charts")
-    use = parse.parse_args()
-    document = json.loads(use.result.read_text())
-    if document.get("study") != "terminators":
-        sys.exit(f"{use.result}: it is not of perf/studies/terminators/run.py")
+    document, out = asked_to_show("terminators", __doc__.splitlines()[0])
     print("\n".join(summary(document)))
     print("\n" + "\n".join(left_out(document)))
-    if use.out:
+    if out:
         for name, text in charts(document, DRAWN).items():
-            (use.out / f"{name}.svg").write_text(text)
-            print(f"written: {use.out / name}.svg", file=sys.stderr)
+            (out / f"{name}.svg").write_text(text)
+            print(f"written: {out / name}.svg", file=sys.stderr)
 
 
 if __name__ == "__main__":
