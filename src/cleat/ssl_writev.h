@@ -53,10 +53,11 @@ typedef struct ssl_st SSL;
  * INT_MAX bytes, ERR_R_PASSED_NULL_PARAMETER for written NULL, pieces NULL with count > 0, or a
  * piece that is NULL but not empty. Nothing is written and ssl is as before.
  *
- * Memory: up to 32 KiB of stack for pieces that are copied together (16 KiB where all is one
- * record); of the heap nothing, except about 60 bytes in the SSL's ex_data while a retry is due
- * (and 16 KiB with OpenSSL's kernel TLS or SSL_MODE_ASYNC, which read a record's bytes again after
- * SSL_write has returned). */
+ * Memory: pieces are copied together in 64 KiB of heap that a thread makes at its first such call
+ * and frees when it ends; ERR_R_MALLOC_FAILURE where it cannot be had. It is not cleared between
+ * calls. Beside it about 60 bytes in the SSL's ex_data while a retry is due, and the 64 KiB with
+ * OpenSSL's kernel TLS or SSL_MODE_ASYNC, which read a record's bytes again after SSL_write has
+ * returned: the SSL keeps them until the retry is done, and the thread makes others. */
 int cleat_ssl_writev(SSL* ssl, struct iovec const* pieces, int count, size_t* written);
 
 /* cleat_ssl_writev_ex is cleat_ssl_writev that takes at most the first max_bytes bytes of the

@@ -1,10 +1,10 @@
 // The gather write for any SSL: a loop around SSL_write that decides which bytes make a record.
 //
 // Each turn offers SSL_write one run of bytes: a stretch of a piece, where it lies, or small pieces
-// copied together. SSL_write binds its caller to offer an unfinished run again, and
-// only that is remembered between calls (ssl_writev_retry.hpp): how far the call had come and how
-// long the run was. The copy itself is made anew from the caller's pieces, so no plaintext outlives
-// a call.
+// copied together. SSL_write binds its caller to offer an unfinished run again, and only that is
+// remembered between calls (ssl_writev_retry.hpp): how far the call had come and how long the run
+// was. The copy itself is made anew from the caller's pieces, but where the library goes on reading
+// the first one.
 //
 // From the bottom up: the public functions choose a way. write_one and write_record are the short
 // ways for nearly all calls, one piece or one record that is no retry; what they cost beside
@@ -12,125 +12,106 @@
 // checks the arguments and runs the loop, write_from.
 
 #include <cleat/ssl_writev.h>
-#include <cleat/tls/ssl_writev_library.hpp>
 #include <cleat/tls/ssl_writev_pieces.hpp>
 #include <cleat/tls/ssl_writev_retry.hpp>
+#include <cleat/tls/ssl_writev_room.hpp>
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include <algorithm>
-#include <array>
 #include <climits>
 #include <cstdint>
-#include <memory>
-#include <new>
+#include <utility>
 
 namespace cleat::tls::writev {
 
 namespace {
 
-// A record's bytes copied together. It is never cleared: bytes not used are not touched.
-using record = std::array<unsigned char, record_size_max>;
-
-using room_ptr = std::unique_ptr<unsigned char[]>;
-
-bool allocate(room_ptr& room)
+// partial_writes says whether a call ends after its first record. Asking costs OpenSSL 4 as much as
+// copying 1 KiB, so a call asks once.
+bool partial_writes(call& c)
 {
-    if (room == nullptr)
-        room.reset(new (std::nothrow) unsigned char[gather_size_max]);
-    return room != nullptr;
+    if (!c.partial)
+        c.partial = (SSL_get_mode(c.ssl) & SSL_MODE_ENABLE_PARTIAL_WRITE) != 0;
+    return *c.partial;
 }
 
-bool partial_writes(SSL* ssl)
+// copied_size_max is what is copied together at the cursor: several records, unless SSL_write would
+// take one of them and leave the others to be copied again.
+std::size_t copied_size_max(call& c, cursor const& at)
 {
-    return (SSL_get_mode(ssl) & SSL_MODE_ENABLE_PARTIAL_WRITE) != 0;
+    return at.left <= record_size_max || partial_writes(c) ? record_size_max : gather_size_max;
 }
 
-// room is where a run is copied together.
-struct room
+int write(SSL* ssl, run const& r)
 {
-    unsigned char* at; // null where memory is short
-    std::size_t size;
-};
-
-// room_for the run at the cursor, `run` bytes long in a retry. One record is on the stack; more are
-// from the heap, unless SSL_write would take one of them and leave the others to be copied again.
-room room_for(call& c, cursor const& at, std::size_t run)
-{
-    bool const one =
-        run == 0 ? at.left <= record_size_max || partial_writes(c.ssl) : run <= record_size_max;
-    if (one)
-        return {c.gathered, record_size_max};
-    if (allocate(c.large))
-        return {c.large.get(), gather_size_max};
-    return {run == 0 ? c.gathered : nullptr, record_size_max};
+    return SSL_write(ssl, r.bytes, static_cast<int>(r.size));
 }
 
-// room_held keeps its address, and what is in it, until the run is written.
-room room_held(call& c)
+// behind is the cursor behind what SSL_write took of a run at `at`.
+cursor behind(cursor const& at, run const& r, int taken)
 {
-    if (!make_state(c) || !allocate(c.state->held))
-        return {nullptr, 0};
-    return {c.state->held.get(), gather_size_max};
+    auto const size = static_cast<std::size_t>(taken);
+    return size == r.size ? r.behind : at.after(size);
 }
 
 // write_moved offers the bytes of a retry from another address than before, which SSL_write accepts
 // only if told.
-int write_moved(SSL* ssl, unsigned char const* from, int size)
+int write_moved(SSL* ssl, run const& r)
 {
     bool const told = (SSL_get_mode(ssl) & SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER) != 0;
     if (!told)
         SSL_set_mode(ssl, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    int const ret = SSL_write(ssl, from, size);
+    int const ret = write(ssl, r);
     if (!told)
         SSL_clear_mode(ssl, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     return ret;
 }
 
-// offer_in_place offers the run where it lies, and moves the cursor behind what was taken of it.
-int offer_in_place(call& c, cursor& at, std::size_t run)
+// next_run is the run at the cursor: the stretch of a piece that can stay where it is, or small
+// pieces copied together. Its bytes are null where memory is short.
+run next_run(call& c, cursor const& at)
 {
-    int const ret = SSL_write(c.ssl, at.data(), static_cast<int>(run));
-    if (ret > 0)
-        at.advance(static_cast<std::size_t>(ret));
-    return ret;
+    if (std::size_t const size = run_in_place(at); size != 0)
+        return {at.data(), size, at.after(size), false};
+    unsigned char* const copy = c.room.bytes();
+    if (copy == nullptr)
+        return {nullptr, 0, at, true};
+    cursor const behind = gather(at, copy, copied_size_max(c, at));
+    return {copy, at.left - behind.left, behind, true};
 }
 
-// offer_copied offers a run that is copied together, likewise, and says how long it is. In a retry
-// it is as long as before.
-int offer_copied(call& c, cursor& at, std::size_t& run, bool again)
+// run_again is the run that an unfinished call must offer again, likewise. A copied run is the very
+// copy of before where that was held, and else made anew.
+run run_again(call& c, cursor const& at, std::size_t size)
 {
-    bool const held = backend::rereads_plaintext(c.ssl);
-    room const to = held ? room_held(c) : room_for(c, at, again ? run : 0);
-    if (to.at == nullptr)
-        return fail(c.ssl, ERR_R_MALLOC_FAILURE);
-    cursor const behind = again ? copy_out(at, run, to.at) : gather(at, to.at, to.size);
-    run = at.left - behind.left;
-    int const size = static_cast<int>(run);
-    int const ret =
-        again && !held ? write_moved(c.ssl, to.at, size) : SSL_write(c.ssl, to.at, size);
-    if (ret == size)
-        at = behind;
-    else if (ret > 0)
-        at.advance(static_cast<std::size_t>(ret));
-    return ret;
+    if (size <= at.here())
+        return {at.data(), size, at.after(size), false};
+    if (c.state->held != nullptr) {
+        c.room.take_over(std::move(c.state->held));
+        return {c.room.bytes(), size, at.after(size), true};
+    }
+    unsigned char* const copy = c.room.bytes();
+    if (copy == nullptr)
+        return {nullptr, 0, at, true};
+    return {copy, size, copy_out(at, size, copy), true, true};
 }
 
-// write_from writes what is left at the cursor; `again` when a run of that length must come first.
-int write_from(call& c, cursor at, std::size_t run, bool again, std::size_t* written)
+// write_from writes what is left at the cursor; first, in a retry, a run of `unfinished` bytes.
+int write_from(call& c, cursor at, std::size_t unfinished, std::size_t* written)
 {
     for (;;) {
-        if (!again)
-            run = run_in_place(at);
-        bool const in_place = run != 0 && run <= at.here();
-        std::size_t const done = c.total - at.left;
-        int const ret = in_place ? offer_in_place(c, at, run) : offer_copied(c, at, run, again);
+        run const next = unfinished != 0 ? run_again(c, at, unfinished) : next_run(c, at);
+        if (next.bytes == nullptr)
+            return fail(c.ssl, ERR_R_MALLOC_FAILURE);
+        int const ret = next.moved ? write_moved(c.ssl, next) : write(c.ssl, next);
         if (ret <= 0)
-            return remember(c, done, run, ret);
-        if (at.left == 0 || partial_writes(c.ssl))
+            return remember(c, c.total - at.left, next, ret);
+        at = behind(at, next, ret);
+        if (at.left == 0 || partial_writes(c))
             break;
-        again = false;
+        unfinished = 0;
     }
     forget(c);
     *written = c.total - at.left;
@@ -157,8 +138,9 @@ int measure(iovec const* pieces, int count, std::size_t size_max, std::size_t& t
 }
 
 // write_list is the way for every call: any list, any state.
-[[gnu::noinline]] int write_list(
-    SSL* ssl, iovec const* pieces, int count, std::size_t max_bytes, std::size_t* written)
+int write_list(
+    SSL* ssl, iovec const* pieces, int count, std::size_t max_bytes, std::size_t* written,
+    gather_room& room)
 {
     if (written == nullptr)
         return fail(ssl, ERR_R_PASSED_NULL_PARAMETER);
@@ -166,69 +148,92 @@ int measure(iovec const* pieces, int count, std::size_t size_max, std::size_t& t
     std::size_t total = 0;
     if (int const reason = measure(pieces, count, max_bytes, total); reason != 0)
         return fail(ssl, reason);
-    record gathered;
-    call c{ssl, pieces, total, state_of(ssl), gathered.data()};
+    call c{ssl, pieces, total, state_of(ssl), room};
     if (total == 0 && c.state == nullptr)
         return 1;
-    cursor at{pieces, total};
+    cursor const at{pieces, total};
     if (c.state == nullptr)
-        return write_from(c, at, 0, false, written);
+        return write_from(c, at, 0, written);
     if (!same_as_before(c))
         return fail(ssl, SSL_R_BAD_WRITE_RETRY);
-    at.advance(c.state->done);
-    return write_from(c, at, c.state->run, true, written);
+    return write_from(c, at.after(c.state->done), c.state->run, written);
 }
 
-// after_first_run goes on after SSL_write returned ret for the first run, behind which is `behind`.
-[[gnu::noinline]] int after_first_run(
-    call c, cursor behind, std::size_t run, int ret, std::size_t* written)
+// write_any is write_list with a room of its own.
+[[gnu::noinline]] int write_any(
+    SSL* ssl, iovec const* pieces, int count, std::size_t max_bytes, std::size_t* written)
+{
+    gather_room room;
+    return write_list(ssl, pieces, count, max_bytes, written, room);
+}
+
+// after_first_run goes on after SSL_write returned ret for the first run.
+[[gnu::noinline]] int after_first_run(call c, run const& first, int ret, std::size_t* written)
 {
     *written = 0;
     if (ret <= 0)
-        return remember(c, 0, run, ret);
-    if (static_cast<std::size_t>(ret) != run) {
-        behind = cursor{c.pieces, c.total};
-        behind.advance(static_cast<std::size_t>(ret));
-    }
-    if (behind.left != 0 && !partial_writes(c.ssl))
-        return write_from(c, behind, 0, false, written);
-    *written = static_cast<std::size_t>(ret);
+        return remember(c, 0, first, ret);
+    cursor const at = behind({c.pieces, c.total}, first, ret);
+    if (at.left != 0 && !partial_writes(c))
+        return write_from(c, at, 0, written);
+    *written = c.total - at.left;
     return 1;
 }
 
-[[gnu::noinline]] int write_one(
+// after_one goes on after SSL_write returned ret for the one piece there is.
+[[gnu::noinline]] int after_one(SSL* ssl, iovec const* piece, int ret, std::size_t* written)
+{
+    gather_room room;
+    std::size_t const size = piece->iov_len;
+    auto const* const bytes = static_cast<unsigned char const*>(piece->iov_base);
+    return after_first_run(
+        {ssl, piece, size, nullptr, room}, {bytes, size, {piece, 0}, false}, ret, written);
+}
+
+// write_one writes one piece as SSL_write does. Inline and without a frame of its own: what it
+// costs beside SSL_write is all that a single piece pays.
+[[gnu::always_inline]] inline int write_one(
     SSL* ssl, iovec const* piece, std::size_t max_bytes, std::size_t* written)
 {
     bool const plain = written != nullptr && piece != nullptr && piece->iov_base != nullptr &&
                        piece->iov_len - 1 < std::min(max_bytes, std::size_t{INT_MAX});
-    if (!plain || state_of(ssl) != nullptr)
-        return write_list(ssl, piece, 1, max_bytes, written);
-    std::size_t const total = piece->iov_len;
-    int const ret = SSL_write(ssl, piece->iov_base, static_cast<int>(total));
-    if (static_cast<std::size_t>(ret) != total) [[unlikely]]
-        return after_first_run(
-            {ssl, piece, total, nullptr, nullptr}, {piece, 0}, total, ret, written);
-    *written = total;
+    if (!plain || state_of(ssl) != nullptr) [[unlikely]]
+        return write_any(ssl, piece, 1, max_bytes, written);
+    std::size_t const size = piece->iov_len;
+    int const ret = SSL_write(ssl, piece->iov_base, static_cast<int>(size));
+    if (static_cast<std::size_t>(ret) != size) [[unlikely]]
+        return after_one(ssl, piece, ret, written);
+    *written = size;
     return 1;
 }
 
-// write_begun is write_list when the first `copied` bytes, all before `next`, are in `gathered`
+// write_begun is write_list when the first `copied` bytes, all before `next`, are in the room
 // already.
 [[gnu::noinline]] int write_begun(
     SSL* ssl, iovec const* pieces, int count, std::size_t max_bytes, std::size_t* written,
     unsigned char* gathered, std::size_t copied, iovec const* next)
 {
+    gather_room room{gathered};
     std::size_t total = 0;
     if (int const reason = measure(pieces, count, max_bytes, total); reason != 0) {
         *written = 0;
         return fail(ssl, reason);
     }
     if (total == 0 || run_in_place({pieces, total}) != 0)
-        return write_list(ssl, pieces, count, max_bytes, written);
+        return write_list(ssl, pieces, count, max_bytes, written, room);
     cursor const behind = gather({next, total - copied}, gathered, record_size_max, copied);
-    std::size_t const run = total - behind.left;
-    int const ret = SSL_write(ssl, gathered, static_cast<int>(run));
-    return after_first_run({ssl, pieces, total, nullptr, gathered}, behind, run, ret, written);
+    run const first{gathered, total - behind.left, behind, true};
+    int const ret = write(ssl, first);
+    return after_first_run({ssl, pieces, total, nullptr, room}, first, ret, written);
+}
+
+// after_record goes on after SSL_write returned ret for a record that is all of the call.
+[[gnu::noinline]] int after_record(
+    SSL* ssl, iovec const* pieces, run const& record, unsigned char* gathered, int ret,
+    std::size_t* written)
+{
+    gather_room room{gathered};
+    return after_first_run({ssl, pieces, record.size, nullptr, room}, record, ret, written);
 }
 
 // write_record writes pieces that make one record together, in one pass over them. When it finds
@@ -237,54 +242,62 @@ int measure(iovec const* pieces, int count, std::size_t size_max, std::size_t& t
 [[gnu::noinline]] int write_record(
     SSL* ssl, iovec const* pieces, int count, std::size_t max_bytes, std::size_t* written)
 {
-    if (written == nullptr || state_of(ssl) != nullptr || backend::rereads_plaintext(ssl))
-        [[unlikely]]
-        return write_list(ssl, pieces, count, max_bytes, written);
-    record gathered;
-    unsigned char* to = gathered.data();
-    std::size_t room = std::min(max_bytes, record_size_max);
+    if (written == nullptr || state_of(ssl) != nullptr) [[unlikely]]
+        return write_any(ssl, pieces, count, max_bytes, written);
+    unsigned char* const gathered = take_room();
+    if (gathered == nullptr) [[unlikely]]
+        return write_any(ssl, pieces, count, max_bytes, written);
+    unsigned char* to = gathered;
+    std::size_t left = std::min(max_bytes, record_size_max);
     iovec const* piece = pieces;
     iovec const* const last = pieces + count;
     do {
         std::size_t const size = piece->iov_len;
         auto const* const from = static_cast<unsigned char const*>(piece->iov_base);
-        if (size > room || size >= in_place_size_min || from == nullptr) [[unlikely]] {
-            auto const copied = static_cast<std::size_t>(to - gathered.data());
-            return write_begun(
-                ssl, pieces, count, max_bytes, written, gathered.data(), copied, piece);
+        if (size > left || size >= in_place_size_min || from == nullptr) [[unlikely]] {
+            auto const copied = static_cast<std::size_t>(to - gathered);
+            return write_begun(ssl, pieces, count, max_bytes, written, gathered, copied, piece);
         }
-        room -= size;
+        left -= size;
         to = copy(to, from, size);
     } while (++piece != last);
 
-    auto const total = static_cast<std::size_t>(to - gathered.data());
+    auto const total = static_cast<std::size_t>(to - gathered);
     // Where the first piece is empty or all there is, a retry would look for the run in place.
-    if (pieces->iov_len - 1 >= total - 1) [[unlikely]]
-        return write_list(ssl, pieces, count, max_bytes, written);
-    int const ret = SSL_write(ssl, gathered.data(), static_cast<int>(total));
+    if (pieces->iov_len - 1 >= total - 1) [[unlikely]] {
+        give_room(gathered);
+        return write_any(ssl, pieces, count, max_bytes, written);
+    }
+    int const ret = SSL_write(ssl, gathered, static_cast<int>(total));
     if (static_cast<std::size_t>(ret) != total) [[unlikely]]
-        return after_first_run(
-            {ssl, pieces, total, nullptr, gathered.data()}, {last, 0}, total, ret, written);
+        return after_record(
+            ssl, pieces, {gathered, total, {last, 0}, true}, gathered, ret, written);
+    give_room(gathered);
     *written = total;
     return 1;
+}
+
+[[gnu::always_inline]] inline int write_pieces(
+    SSL* ssl, iovec const* pieces, int count, std::size_t max_bytes, std::size_t* written)
+{
+    if (count == 1)
+        return write_one(ssl, pieces, max_bytes, written);
+    if (count > 1 && pieces != nullptr)
+        return write_record(ssl, pieces, count, max_bytes, written);
+    return write_any(ssl, pieces, count, max_bytes, written);
 }
 
 } // namespace
 
 } // namespace cleat::tls::writev
 
+int cleat_ssl_writev(SSL* ssl, iovec const* pieces, int count, std::size_t* written)
+{
+    return cleat::tls::writev::write_pieces(ssl, pieces, count, SIZE_MAX, written);
+}
+
 int cleat_ssl_writev_ex(
     SSL* ssl, iovec const* pieces, int count, std::size_t max_bytes, std::size_t* written)
 {
-    using namespace cleat::tls::writev;
-    if (count == 1)
-        return write_one(ssl, pieces, max_bytes, written);
-    if (count > 1 && pieces != nullptr)
-        return write_record(ssl, pieces, count, max_bytes, written);
-    return write_list(ssl, pieces, count, max_bytes, written);
-}
-
-int cleat_ssl_writev(SSL* ssl, iovec const* pieces, int count, std::size_t* written)
-{
-    return cleat_ssl_writev_ex(ssl, pieces, count, SIZE_MAX, written);
+    return cleat::tls::writev::write_pieces(ssl, pieces, count, max_bytes, written);
 }

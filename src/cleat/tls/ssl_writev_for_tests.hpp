@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -44,6 +45,7 @@ struct transport
     std::string out;
     std::string in;
     std::size_t quota = SIZE_MAX;
+    std::function<void()> before_write; // what a BIO may do that is more than memory
 };
 
 inline transport& transport_of(BIO* bio)
@@ -54,6 +56,8 @@ inline transport& transport_of(BIO* bio)
 inline int transport_write(BIO* bio, char const* data, int size)
 {
     transport& t = transport_of(bio);
+    if (t.before_write)
+        t.before_write();
     BIO_clear_retry_flags(bio);
     std::size_t const taken = std::min(static_cast<std::size_t>(size), t.quota);
     if (taken == 0) {

@@ -9,8 +9,8 @@
 
 namespace cleat::tls::backend {
 
-/// rereads_plaintext is true when the library may read a run of bytes from its first address again
-/// after SSL_write has returned.
+/// rereads_plaintext is true when the library may read the bytes of a run from their address again
+/// after SSL_write has returned without taking them all.
 [[nodiscard]] bool rereads_plaintext(SSL* ssl) noexcept;
 
 /// mark_failed makes SSL_get_error say SSL_ERROR_SSL for a call that SSL_write never saw. The

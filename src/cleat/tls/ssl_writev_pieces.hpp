@@ -60,6 +60,14 @@ struct cursor
         }
     }
 
+    /// after is the cursor size bytes further on.
+    [[nodiscard]] cursor after(std::size_t size) const noexcept
+    {
+        cursor c = *this;
+        c.advance(size);
+        return c;
+    }
+
 private:
     void skip_empty() noexcept
     {
@@ -68,6 +76,16 @@ private:
             offset = 0;
         }
     }
+};
+
+/// run is what SSL_write is offered at once.
+struct run
+{
+    unsigned char const* bytes; // a stretch of a piece, or the pieces' copy
+    std::size_t size;
+    cursor behind; // the place behind it
+    bool copied;
+    bool moved = false; // it was offered before, from another address
 };
 
 constexpr std::size_t records_of(std::size_t size) noexcept
@@ -91,8 +109,7 @@ inline std::size_t run_in_place(cursor const& at) noexcept
         return first;
     if (first >= record_size_max && !ends_a_record_free(first, at.left))
         return first - first % record_size_max;
-    cursor next = at;
-    next.advance(first);
+    cursor const next = at.after(first);
     bool const ends = first >= in_place_size_min || next.here() >= in_place_size_min;
     return ends && ends_a_record_free(first, at.left) ? first : 0;
 }

@@ -74,7 +74,7 @@ bool same_as_before(call const& c) noexcept
             (SSL_get_mode(c.ssl) & SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER) != 0);
 }
 
-int remember(call& c, std::size_t done, std::size_t run, int ret) noexcept
+int remember(call& c, std::size_t done, run const& r, int ret) noexcept
 {
     // SSL_want, not SSL_get_error: an old entry in the caller's error queue must not make us
     // forget.
@@ -86,8 +86,10 @@ int remember(call& c, std::size_t done, std::size_t run, int ret) noexcept
         return fail(c.ssl, ERR_R_MALLOC_FAILURE);
     c.state->total = c.total;
     c.state->done = done;
-    c.state->run = run;
+    c.state->run = r.size;
     c.state->pieces = fingerprint_of(c);
+    if (r.copied && backend::rereads_plaintext(c.ssl))
+        c.state->held = c.room.release();
     return ret;
 }
 

@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cleat/tls/ssl_writev_pieces.hpp>
+#include <cleat/tls/ssl_writev_room.hpp>
 
 #include <openssl/ssl.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace cleat::tls::writev {
 
@@ -29,7 +31,7 @@ struct unfinished
     std::size_t done = 0;  // bytes of it that SSL_write has taken
     std::size_t run = 0;   // length of the run that SSL_write holds us to
     fingerprint pieces{};
-    std::unique_ptr<unsigned char[]> held{}; // a run that the library reads again later
+    std::unique_ptr<unsigned char[]> held{}; // a copied run that the library reads again later
 };
 
 /// call is one call of cleat_ssl_writev_ex whose arguments were found good.
@@ -38,9 +40,9 @@ struct call
     SSL* ssl;
     iovec const* pieces;
     std::size_t total;
-    unfinished* state;       // of the SSL; null unless this is a retry
-    unsigned char* gathered; // room for a record; null where one piece is all there is
-    std::unique_ptr<unsigned char[]> large{}; // room for gather_size_max, where a run needs it
+    unfinished* state; // of the SSL; null unless this is a retry
+    gather_room& room;
+    std::optional<bool> partial{}; // whether the call ends after a record; asked when needed
 };
 
 [[nodiscard]] int register_ex_data() noexcept;
@@ -67,8 +69,9 @@ void forget(call& c) noexcept;
 /// same_as_before is true when the call is the retry that its state waits for.
 [[nodiscard]] bool same_as_before(call const& c) noexcept;
 
-/// remember keeps what a retry needs after SSL_write returned ret, and returns ret.
-[[nodiscard]] int remember(call& c, std::size_t done, std::size_t run, int ret) noexcept;
+/// remember keeps what a retry needs after SSL_write returned ret for a run before which `done`
+/// bytes had been written, and returns ret.
+[[nodiscard]] int remember(call& c, std::size_t done, run const& r, int ret) noexcept;
 
 /// fail reports an error that SSL_write never saw: SSL_get_error says SSL_ERROR_SSL, the error
 /// queue says the reason. Returns what the call returns.
