@@ -13,6 +13,9 @@ namespace cleat::tls::backend {
 /// after SSL_write has returned without taking them all.
 [[nodiscard]] bool rereads_plaintext(SSL* ssl) noexcept;
 
+/// must_retry is true when SSL_write, which has just failed, binds its caller to the same bytes.
+[[nodiscard]] bool must_retry(SSL* ssl) noexcept;
+
 /// mark_failed makes SSL_get_error say SSL_ERROR_SSL for a call that SSL_write never saw. The
 /// caller puts the reason into the error queue afterwards.
 void mark_failed(SSL* ssl) noexcept;

@@ -76,9 +76,7 @@ bool same_as_before(call const& c) noexcept
 
 int remember(call& c, std::size_t done, run const& r, int ret) noexcept
 {
-    // SSL_want, not SSL_get_error: an old entry in the caller's error queue must not make us
-    // forget.
-    if (SSL_want(c.ssl) == SSL_NOTHING) {
+    if (!backend::must_retry(c.ssl)) {
         forget(c);
         return ret;
     }

@@ -13,6 +13,12 @@ bool rereads_plaintext(SSL* ssl) noexcept
            (SSL_get_mode(ssl) & SSL_MODE_ASYNC) != 0;
 }
 
+// SSL_want, not SSL_get_error: an old entry in the caller's error queue says nothing of this call.
+bool must_retry(SSL* ssl) noexcept
+{
+    return SSL_want(ssl) != SSL_NOTHING;
+}
+
 // Up to 3.x SSL_get_error looks into the error queue. From 4.0 on it tells what the last call on
 // the SSL said, so there must be one: SSL_write of a negative length fails and changes nothing
 // else.

@@ -1,0 +1,134 @@
+// Tests of the gather write where early data goes by SSL_write: AWS-LC and BoringSSL.
+
+#include <cleat/tls/ssl_writev_for_tests.hpp>
+
+#include <openssl/ssl.h>
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+using namespace cleat::tls::writev_tests;
+
+namespace {
+
+using session_ptr = std::unique_ptr<SSL_SESSION, freed_by<SSL_SESSION_free>>;
+
+// world is a server that takes early data, or does not any more, and a client with a session.
+struct world
+{
+    transport client_end;
+    transport server_end;
+    ctx_ptr client_context{SSL_CTX_new(TLS_client_method())};
+    ctx_ptr server_context = make_server_context();
+    session_ptr session;
+    ssl_ptr client;
+    ssl_ptr server;
+
+    world()
+    {
+        SSL_CTX_set_early_data_enabled(client_context.get(), 1);
+        SSL_CTX_set_early_data_enabled(server_context.get(), 1);
+        SSL_CTX_set_session_cache_mode(client_context.get(), SSL_SESS_CACHE_CLIENT);
+        SSL_CTX_set_app_data(client_context.get(), this);
+        SSL_CTX_sess_set_new_cb(client_context.get(), [](SSL* ssl, SSL_SESSION* made) {
+            static_cast<world*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)))->session.reset(made);
+            return 1;
+        });
+        connect();
+        for (int turn = 0; turn < 3; ++turn)
+            step();
+        char byte = 0; // Tickets leave with what the server writes first.
+        REQUIRE(SSL_write(server.get(), &byte, 1) == 1);
+        client_end.in += std::exchange(server_end.out, {});
+        REQUIRE(SSL_read(client.get(), &byte, 1) == 1);
+        REQUIRE(session != nullptr);
+        REQUIRE(SSL_SESSION_early_data_capable(session.get()) == 1);
+    }
+
+    void connect()
+    {
+        client.reset(SSL_new(client_context.get()));
+        server.reset(SSL_new(server_context.get()));
+        client_end = {};
+        server_end = {};
+        for (auto [ssl, end] :
+             {std::pair{client.get(), &client_end}, std::pair{server.get(), &server_end}}) {
+            BIO* bio = make_bio(*end);
+            SSL_set_bio(ssl, bio, bio);
+        }
+        SSL_set_connect_state(client.get());
+        SSL_set_accept_state(server.get());
+        if (session)
+            SSL_set_session(client.get(), session.get());
+    }
+
+    // step passes on what either has said.
+    void step()
+    {
+        SSL_do_handshake(client.get());
+        server_end.in += std::exchange(client_end.out, {});
+        SSL_do_handshake(server.get());
+        client_end.in += std::exchange(server_end.out, {});
+    }
+
+    int write(pieces const& list)
+    {
+        ERR_clear_error();
+        std::size_t written = 0;
+        std::vector<iovec> const vectors = iovecs_of(list);
+        int const ret = cleat_ssl_writev(
+            client.get(), vectors.data(), static_cast<int>(vectors.size()), &written);
+        return ret > 0 ? SSL_ERROR_NONE : SSL_get_error(client.get(), ret);
+    }
+
+    std::string received()
+    {
+        server_end.in += std::exchange(client_end.out, {});
+        std::string got(1000, 0);
+        int const size = SSL_read(server.get(), got.data(), 1000);
+        got.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+        return got;
+    }
+};
+
+} // namespace
+
+TEST_CASE("early data that is accepted is written in pieces")
+{
+    world w;
+    w.connect();
+    SSL_do_handshake(w.client.get());
+    REQUIRE(SSL_in_early_data(w.client.get()) == 1);
+    CHECK(w.write({"first ", "request"}) == SSL_ERROR_NONE);
+    w.step();
+    CHECK(w.received() == "first request");
+}
+
+TEST_CASE("after early data was rejected, writing begins anew with any pieces")
+{
+    world w;
+    SSL_CTX_set_early_data_enabled(w.server_context.get(), 0); // It has changed its mind.
+    for (bool const blocked : {false, true}) {
+        w.connect();
+        SSL_do_handshake(w.client.get());
+        REQUIRE(SSL_in_early_data(w.client.get()) == 1);
+        CHECK(w.write({"first ", "request"}) == SSL_ERROR_NONE);
+        w.step();
+        pieces const second{"second ", "request, longer"};
+        if (blocked) {
+            w.client_end.quota = 0;
+            CHECK(w.write(second) == SSL_ERROR_WANT_WRITE);
+            w.client_end.quota = SIZE_MAX;
+        }
+        CHECK(SSL_do_handshake(w.client.get()) <= 0);
+        CHECK(w.write(second) == SSL_ERROR_EARLY_DATA_REJECTED);
+        SSL_reset_early_data_reject(w.client.get());
+        for (int turn = 0; turn < 3; ++turn)
+            w.step();
+        CHECK(w.write({"first ", "request"}) == SSL_ERROR_NONE);
+        CHECK(w.received() == "first request");
+    }
+}
