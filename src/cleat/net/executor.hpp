@@ -20,7 +20,8 @@ class worker;
 struct task_node
 {
     task_node* next = nullptr;
-    void (*finish)(task_node&, bool run) noexcept = nullptr; ///< Runs it or not, and frees it.
+    /// Runs it or not, and frees it. Throws std::bad_alloc at most, and not where it is not run.
+    void (*finish)(task_node&, bool run) = nullptr;
 };
 
 /// executor runs functions on its worker's thread. A handle: copying it copies a pointer, and it
@@ -84,7 +85,7 @@ private:
         };
         using allocator = boost::asio::recycling_allocator<node>;
         node* const made = new (allocator{}.allocate(1)) node{std::forward<F>(f)};
-        made->finish = [](task_node& base, bool run) noexcept {
+        made->finish = [](task_node& base, bool run) {
             node& self = static_cast<node&>(base);
             std::decay_t<F> function{std::move(self.function)};
             self.~node();

@@ -122,7 +122,7 @@ private:
 
 /// socket::wait_op is one async_wait: it lives until its handler is on its way.
 template <class Handler>
-class socket::wait_op : waiter
+class socket::wait_op : waiter, task_node
 {
 public:
     static void start(socket& s, Handler handler, wait_type what)
@@ -139,8 +139,8 @@ public:
 private:
     wait_op(socket& s, Handler handler)
         : waiter{&wait_op::on_wake}
+        , on_{s.on_}
         , entry_{s.entry_.get()}
-        , executor_{s.get_executor()}
         , handler_{std::move(handler)}
     {
     }
@@ -168,30 +168,41 @@ private:
         static_cast<wait_op&>(w).complete(ec);
     }
 
-    // Posted, not called: the wake may come from the initiating function, or from inside a close.
-    void complete(error_code ec)
+    // Queued, not called: the wake may come from the initiating function, or from inside a close.
+    // The operation is its own place in the queue, so that a wait that has begun can always end.
+    void complete(error_code ec) noexcept
     {
         auto slot = boost::asio::get_associated_cancellation_slot(handler_);
         if (slot.is_connected())
             slot.clear();
-        Handler handler{std::move(handler_)};
-        executor const on = executor_;
+        ec_ = ec;
+        finish = &wait_op::on_turn;
+        on_->push(*this);
+    }
+
+    static void on_turn(task_node& node, bool run)
+    {
+        wait_op& self = static_cast<wait_op&>(node);
+        Handler handler{std::move(self.handler_)};
+        executor const on = self.on_->get_executor();
+        error_code const ec = self.ec_;
         auto allocator = boost::asio::get_associated_allocator(handler);
         using rebound =
             typename std::allocator_traits<decltype(allocator)>::template rebind_alloc<wait_op>;
         rebound memory{allocator};
-        this->~wait_op();
-        std::allocator_traits<rebound>::deallocate(memory, this, 1);
+        self.~wait_op();
+        std::allocator_traits<rebound>::deallocate(memory, &self, 1);
+        if (!run)
+            return;
         auto const where = boost::asio::get_associated_executor(handler, on);
-        boost::asio::post(on, [handler = std::move(handler), where, ec]() mutable {
-            boost::asio::dispatch(
-                where, [handler = std::move(handler), ec]() mutable { std::move(handler)(ec); });
-        });
+        boost::asio::dispatch(
+            where, [handler = std::move(handler), ec]() mutable { std::move(handler)(ec); });
     }
 
+    worker* on_;
     readiness::entry* entry_;
-    executor executor_;
     Handler handler_;
+    error_code ec_{};
 };
 
 template <class Handler>

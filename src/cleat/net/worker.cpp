@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdint>
+#include <new>
 #include <system_error>
 
 #include <fcntl.h>
@@ -35,6 +36,17 @@ unique_fd new_eventfd()
     if (!fd)
         throw std::system_error{errno, std::system_category(), "eventfd"};
     return fd;
+}
+
+// run_handler calls what the loop can do without. Want of memory is the one exception that a
+// handler may throw: what it was about to do does not happen, and what it owned is gone already.
+template <class Function>
+void run_handler(Function&& function)
+{
+    try {
+        function();
+    } catch (std::bad_alloc const&) {
+    }
 }
 
 // Asio closes the descriptor that it watches, so it gets one of its own; a program that is executed
@@ -155,7 +167,7 @@ void worker::run_tasks() noexcept
     last_ = &first_;
     while (ready != nullptr) {
         task_node* const node = std::exchange(ready, ready->next);
-        node->finish(*node, !stopping_.load(std::memory_order_relaxed));
+        run_handler([&] { node->finish(*node, !stopping_.load(std::memory_order_relaxed)); });
     }
 }
 
@@ -164,7 +176,7 @@ bool worker::asio_has_work()
     if (watching_ && ++turns_with_asio_ % turns_between_looks == 0)
         watch_.cancel();
     io_.restart();
-    io_.poll();
+    run_handler([this] { io_.poll(); });
     return !io_.stopped();
 }
 
@@ -193,10 +205,12 @@ void worker::wait_with_asio(int timeout)
             watching_ = false;
         });
     }
-    if (timeout < 0)
-        io_.run_one();
-    else
-        io_.run_one_for(std::chrono::milliseconds{timeout});
+    run_handler([&] {
+        if (timeout < 0)
+            io_.run_one();
+        else
+            io_.run_one_for(std::chrono::milliseconds{timeout});
+    });
 }
 
 void worker::arm(deadline& d, std::chrono::milliseconds in)

@@ -41,6 +41,9 @@ public:
     /// run serves until stop. Then it raises error::stopped for every connection that is still
     /// there, and their tasks come to their ends before it returns; functions that are still queued
     /// are destroyed, not run.
+    ///
+    /// A function or an Asio handler that throws std::bad_alloc is gone, with what it owned, and
+    /// the loop goes on: want of memory ends one connection. Any other exception ends the program.
     void run();
 
     /// stop ends run after the functions and events in hand. Any thread.

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <set>
 #include <string>
 #include <thread>
@@ -369,6 +370,19 @@ TEST_CASE("a coroutine that waits for a timer goes with its worker, and may post
     }
     CHECK(*token == 0);
     CHECK(token.use_count() == 1);
+}
+
+TEST_CASE("a handler that finds no memory is gone with what it owned, and the loop goes on")
+{
+    worker w;
+    auto const owned = std::make_shared<int>(0);
+    asio::post(w.get_executor(), [owned] { throw std::bad_alloc{}; });
+    asio::steady_timer soon{w.get_executor(), 0s};
+    soon.async_wait([owned](error_code) { throw std::bad_alloc{}; });
+    asio::steady_timer later{w.get_executor(), 1ms};
+    later.async_wait([&](error_code) { asio::post(w.get_executor(), [&w] { w.stop(); }); });
+    w.run();
+    CHECK(owned.use_count() == 1);
 }
 
 TEST_CASE("interrupt_all reaches all that wait, those that end meanwhile, and those to come")
