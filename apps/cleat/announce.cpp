@@ -114,7 +114,7 @@ net::task<error_code> read_announcement(net::interrupt& by, net::socket& from, s
                     !::recv(from.native_handle(), block.data(), read.header.size, MSG_DONTWAIT));
                 co_return error_code{};
             }
-            if (source.ended())
+            if (source.ended() || source.broken()) // What a reset left can be read for ever.
                 co_return error_code{error::bad_proxy_header};
         }
         net::interest const readable{&source, true, false};

@@ -59,6 +59,16 @@ def test_a_byte_at_a_time(server, upstreams, kind):
         assert upstreams.accept().receive_exactly(len(header) + 4) == header + b"data"
 
 
+@pytest.mark.parametrize("half", [b"PROXY TCP4 1.2", SIGNATURE + b"\x21"], ids=["v1", "v2"])
+def test_half_a_header_and_a_reset(server, half):
+    with TlsClient(server.port, handshake=False) as client:
+        client.socket.sendall(half)
+        client.reset()
+    # At once, and not when the handshake's time is up: what a reset leaves can be read for ever.
+    assert server.wait_for_log(event="proxy-header-failed")["reason"] == "bad-proxy-header"
+    assert server.cpu_seconds() < 1
+
+
 def test_header_and_hello_in_one_segment(server, upstreams):
     header = HEADERS["v2"]
     with TlsClient(server.port, handshake=False) as client:
