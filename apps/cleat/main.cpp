@@ -85,6 +85,7 @@ int run(refused const& wish)
 int main(int argc, char** argv)
 {
     using namespace cleat::app;
+    hold_standard_descriptors();
     try {
         command const wish = parse_command_line({argv, static_cast<std::size_t>(argc)});
         return std::visit([](auto const& w) { return run(w); }, wish);

@@ -100,6 +100,15 @@ void raise_file_limit() noexcept
         ::setrlimit(RLIMIT_NOFILE, &limit)); // Without it there are fewer connections.
 }
 
+void hold_standard_descriptors() noexcept
+{
+    int fd = STDIN_FILENO;
+    while (fd >= 0 && fd <= STDERR_FILENO)
+        fd = ::open("/dev/null", O_RDWR); // NOLINT: who is executed may have it, too.
+    if (fd >= 0)
+        ::close(fd);
+}
+
 error_code fill_with_random(std::span<std::byte> bytes) noexcept
 {
     while (!bytes.empty()) {

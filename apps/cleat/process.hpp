@@ -34,6 +34,11 @@ struct identity
 /// become changes user, group and supplementary groups for good.
 [[nodiscard]] error_code become(identity const& who) noexcept;
 
+/// hold_standard_descriptors opens /dev/null for each of 0, 1 and 2 that the program was started
+/// without: whatever is opened first would take their numbers, and be written to as if it were
+/// them.
+void hold_standard_descriptors() noexcept;
+
 /// raise_file_limit takes all the open files that the hard limit allows: a connection is two.
 void raise_file_limit() noexcept;
 

@@ -18,9 +18,10 @@ from tls_client import TlsClient
 class Daemon:
     """Daemon is a cleat in the background."""
 
-    def __init__(self, pidfile, log, *arguments):
+    def __init__(self, pidfile, log, *arguments, **options):
         self.pidfile, self.log = pidfile, log
-        self.started = run("--daemon", "--pidfile", pidfile, "--log-filename", log, *arguments)
+        flags = ["--daemon", "--pidfile", pidfile, "--log-filename", log]
+        self.started = run(*flags, *arguments, **options)
         self.pid = int(pidfile.read_text())
 
     def lines(self, event, log=None):
@@ -41,7 +42,11 @@ class Daemon:
     def end(self):
         if self.is_there():
             os.kill(self.pid, signal.SIGTERM)
-        eventually("the daemon has ended", lambda: not self.is_there())
+        try:
+            eventually("the daemon has ended", lambda: not self.is_there())
+        except AssertionError:
+            os.kill(self.pid, signal.SIGKILL)
+            raise
 
 
 @pytest.fixture
