@@ -90,6 +90,8 @@ private:
         fsm_.on_moved(direction::up, p.on_wire);
         if (p.bytes != 0)
             send_up(block.first(p.bytes));
+        if (fsm_.over())
+            return;
         // TLS may have answered the client (KeyUpdate, RFC 8446, section 4.6.3), and found it full.
         if (client_.channel.unsent() && !fsm_.flushes(direction::down))
             fsm_.on_sink_full(direction::down);
@@ -118,7 +120,17 @@ private:
         if (upstream_.send(bytes, ec))
             fsm_.on_sink_full(direction::up);
         if (ec)
-            go_deaf(ec);
+            fail_sending_up(ec);
+    }
+
+    // Bytes that we had no memory for are lost; the upstream, which is well, must not take what it
+    // got for all.
+    void fail_sending_up(error_code ec) noexcept
+    {
+        if (!is_out_of_resources(ec))
+            return go_deaf(ec);
+        fail_client(ec);
+        client_.socket.reset();
     }
 
     void go_deaf(error_code ec) noexcept
@@ -177,7 +189,7 @@ private:
         error_code ec;
         bool const full = upstream_.flush(ec);
         if (ec)
-            return go_deaf(ec);
+            return fail_sending_up(ec);
         if (!full)
             fsm_.on_flushed(direction::up);
     }

@@ -124,7 +124,7 @@ step engine::ended(wire const& w, int value, std::size_t bytes) noexcept
         failure_ = std::make_unique<failure_info>();
         failure_->reason = found.reason;
     } catch (std::bad_alloc const&) {
-        return {want::nothing, bytes, error::library}; // The words are lost, the failure is not.
+        return {want::nothing, bytes, make_error_code(boost::system::errc::not_enough_memory)};
     }
     if (int const reason = ERR_GET_REASON(found.code); ERR_GET_LIB(found.code) == ERR_LIB_SSL &&
                                                        reason > alert_reason_offset &&
