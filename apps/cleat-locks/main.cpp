@@ -76,7 +76,7 @@ int run(do_folded const& wish)
 
 int run(do_html const& wish)
 {
-    write(wish.out, to_html(read(wish.from)));
+    write(wish.out, to_html(read(wish.from), wish.operations));
     return EXIT_SUCCESS;
 }
 

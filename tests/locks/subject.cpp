@@ -2,6 +2,9 @@
 // clock around its own calls, and says what it found as JSON.
 //
 //   subject holds THREADS TIMES HOLD_US   one mutex; each thread holds it so often, for so long
+//   subject operations THREADS TIMES CPU_US HOLD_US
+//                                         operations: each computes for so long, holds one mutex
+//                                         for so long, and another one a quarter of that
 //   subject readers THREADS TIMES         a read-write lock, mostly read
 //   subject handover TIMES                two threads and a condition
 //   subject semaphore TIMES               two threads and a semaphore
@@ -98,6 +101,7 @@ void in_threads(unsigned count, std::function<void(unsigned)> const& work)
 }
 
 pthread_mutex_t held_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t brief_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_rwlock_t read_lock = PTHREAD_RWLOCK_INITIALIZER;
 
 [[gnu::noinline]] void hold_it(truth& of, std::uint64_t hold_ns)
@@ -255,6 +259,21 @@ std::atomic<std::uint64_t> sink = 0;
     for (std::uint64_t const until = cpu_ns() + ns; cpu_ns() < until;)
         for (int i = 0; i < 20'000; ++i)
             sink.store(sink.load(std::memory_order_relaxed) + 3, std::memory_order_relaxed);
+}
+
+void operations(unsigned threads, unsigned times, std::uint64_t compute_us, std::uint64_t hold_us)
+{
+    truth of;
+    in_threads(threads, [&](unsigned) {
+        for (unsigned i = 0; i < times; ++i) {
+            burn_thirty(compute_us * 1000);
+            hold_it(of, hold_us * 1000);
+            pthread_mutex_lock(&brief_mutex);
+            pass(hold_us * 250);
+            pthread_mutex_unlock(&brief_mutex);
+        }
+    });
+    of.say();
 }
 
 void cpu(std::uint64_t ms)
@@ -454,6 +473,8 @@ int main(int argc, char** argv)
     auto const n = [&](int at) { return number(argv, argc, at); };
     if (what == "holds")
         holds(n(2), n(3), n(4));
+    else if (what == "operations")
+        operations(n(2), n(3), n(4), n(5));
     else if (what == "readers")
         readers(n(2), n(3));
     else if (what == "handover")

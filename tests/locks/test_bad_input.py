@@ -80,6 +80,14 @@ def test_no_operations(record):
     assert "--operations" in refused("per-operation", record("many", 10).trace, "-n", 0)
 
 
+@pytest.mark.parametrize("operations", [0, -1, "many"])
+def test_a_page_for_no_operations(record, tmp_path, operations):
+    page = tmp_path / "t.html"
+    said = refused("html", record("many", 10).trace, "-o", page, f"--operations={operations}")
+    assert "--operations" in said
+    assert not page.exists()
+
+
 def test_an_unknown_measure(record):
     assert "--what luck" in refused("folded", record("many", 10).trace, "--what", "luck")
 

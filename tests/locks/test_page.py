@@ -2,8 +2,11 @@
 click, a search and an opened branch do."""
 
 import json
+import math
+import re
 import sys
 from pathlib import Path
+from typing import Any, Callable
 
 import pytest
 
@@ -27,6 +30,24 @@ return [...document.querySelectorAll('.flame button')].map((box) => {
 });
 """
 
+# The chart of throughput: where its gridlines are and what is written beside them, the points that
+# mark a lock, where the curves end, and where the numbers beside the levels are.
+CHART = """
+const all = (what) => [...document.querySelectorAll('.plot ' + what)];
+const grid = (what, axis) => all(what).map((line) =>
+    [line.querySelector('text').textContent, line.querySelector('path').getBBox()[axis]]);
+const end = (what) => all(what).map((path) => path.getPointAtLength(path.getTotalLength()).y)[0];
+return {
+    rates: grid('.rate', 'y'),
+    cores: grid('.cores', 'x'),
+    points: all('.level circle:not(.number)').map((at) =>
+        [at.cx.baseVal.value, at.cy.baseVal.value]),
+    numbers: all('.level .number').map((at) => at.cy.baseVal.value),
+    titles: all('title').map((each) => each.textContent),
+    curves: {free: end('.free'), bound: end('.bound')},
+};
+"""
+
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
@@ -34,6 +55,15 @@ def page(tmp_path_factory):
     run = Recording(folder, [SUBJECT, "holds", 3, 60, 1000], [])
     locks("html", run.trace, "-o", folder / "page.html")
     return folder / "page.html"
+
+
+@pytest.fixture(scope="module")
+def priced(tmp_path_factory):
+    """priced is a run of 80 operations that hold two locks, and a page with them."""
+    folder = tmp_path_factory.mktemp("priced")
+    run = Recording(folder, [SUBJECT, "operations", 2, 40, 10_000, 1000], ["--every-hold"])
+    locks("html", run.trace, "-o", folder / "page.html", "--operations", 80)
+    return run, folder / "page.html"
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +176,158 @@ def test_names_are_words_and_never_markup(shown, tmp_path):
     assert shown.log("browser") == []
     assert shown.run("return document.querySelectorAll('img').length") == 0
     assert "<img src=x" in words(shown)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_chart_of_throughput_on_a_screen(shown: Browser, priced: Any, screen: str):
+    width, dark = SCREENS[screen]
+    shown.show(width, dark=dark)
+    shown.open(priced[1])
+    assert shown.log("browser") == []
+    assert shown.requests() == [priced[1].as_uri()]
+    assert shown.run("return document.documentElement.scrollWidth") <= width
+    assert shown.run(CONTRAST) >= 4.5
+    words_at = """
+        return [...document.querySelectorAll('.plot text')].map((each) => {
+            const at = each.getBoundingClientRect();
+            return [at.left, at.right, parseFloat(getComputedStyle(each).fontSize)];
+        });
+    """
+    found = shown.run(words_at)
+    assert len(found) > 8 + 2
+    assert all(0 <= left and right <= width and size >= 11 for left, right, size in found)
+
+
+def scale(ticks: list[tuple[str, float]]) -> Callable[[float], float]:
+    """scale reads a logarithmic axis: what a place on it stands for."""
+    signs = {"": 1, "k": 1e3, "M": 1e6}
+    values = [float(word.rstrip("kM")) * signs[word.lstrip(".0123456789")] for word, _ in ticks]
+    (first, last), (start, end) = (values[0], values[-1]), (ticks[0][1], ticks[-1][1])
+    return lambda at: first * math.exp(math.log(last / first) * (at - start) / (end - start))
+
+
+def test_the_chart_shows_what_per_operation_says(shown, priced):
+    run, page = priced
+    said = json.loads(locks("per-operation", run.trace, "-n", 80, "--json", "-").stdout)
+    text = locks("per-operation", run.trace, "-n", 80).stdout
+    shown.show(1200)
+    shown.open(page)
+    there = "return JSON.parse(document.getElementById('profile').textContent).per_operation"
+    assert shown.run(there) == said
+
+    first, second = said["locks"]
+    assert {"held_mutex", "brief_mutex"} == {each["name"].split("::")[-1] for each in said["locks"]}
+    chart = shown.run(CHART)
+    rate, cores = scale(chart["rates"]), scale(chart["cores"])
+    # The one that saturates first is drawn last, on top. A busy machine wakes a holder late, and
+    # one that comes to more than the CPU time has no point on the chart.
+    marked = [lock for lock in (second, first) if lock["cores_max"] >= 1]
+    for lock, (x, y) in zip(marked, chart["points"], strict=True):
+        assert cores(x) == pytest.approx(lock["cores_max"], rel=0.01)
+        assert rate(y) == pytest.approx(lock["operations_per_second_max"], rel=0.01)
+    most = said["throughput"][-1]
+    assert rate(chart["curves"]["bound"]) == pytest.approx(most["operations_per_second"], rel=0.01)
+    assert rate(chart["curves"]["free"]) == pytest.approx(most["without_locks"], rel=0.01)
+
+    # In the same words, beside the figure, in its legend, in the table, and where one points at it.
+    name = first["name"]
+    (line,) = [each.split() for each in text.splitlines() if name in each]
+    (level,) = [word for word in line if word.endswith("/s")]
+    assert f"At most {level} on however many cores" in words(shown, ".verdict")
+    assert f"saturates at {level}" in words(shown, ".legend")
+    row = shown.run(
+        "return [...document.querySelectorAll('.throughput + .wide tbody tr')]"
+        f".find((row) => row.innerText.includes('{name}')).innerText.split(/\\s+/)"
+    )
+    assert row == ["µs" if word == "us" else word for word in line]
+    assert any(f"{name}: saturates at {level}" in title for title in chart["titles"])
+    assert any(title.startswith("128 cores: at most ") for title in chart["titles"])
+    assert words(shown, "figcaption").split() == text[text.index("Assumed:") :].split()
+
+
+def test_without_operations_there_is_no_such_section(desk):
+    assert "For each operation" not in words(desk)
+    assert desk.run("return document.querySelectorAll('svg').length") == 0
+
+
+def test_a_page_without_a_lock_that_saturates_says_so_and_draws_none(shown, tmp_path):
+    alone = Recording(tmp_path, [SUBJECT, "holds", 1, 20, 100], [])
+    locks("html", alone.trace, "-o", tmp_path / "page.html", "-n", 20)
+    shown.show(1200)
+    shown.open(tmp_path / "page.html")
+    assert shown.log("browser") == []
+    assert "No lock saturates: none that threads of this run shared" in words(shown, ".verdict")
+    assert shown.run("return document.querySelectorAll('.bound, .level').length") == 0
+    assert shown.run("return document.querySelectorAll('.plot .free').length") == 1
+
+
+def changed(page: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """changed writes a page with other numbers for each operation."""
+    opening, script, rest = re.split(
+        r'(?<=id="profile">)|(?=</script>)', page.read_text(), maxsplit=2
+    )
+    profile = json.loads(script)
+    change(profile["per_operation"])
+    to.write_text(opening + json.dumps(profile).replace("<", "\\u003c") + rest)
+
+
+def saturated_by(cores: list[float]) -> Callable[[dict[str, Any]], None]:
+    """saturated_by changes the locks to some that saturate on so many cores."""
+
+    def change(prices: dict[str, Any]) -> None:
+        (one, *_), core = prices["locks"], 1e9 / prices["cpu_ns"]
+        prices["locks"] = [
+            one | {"cores_max": at, "operations_per_second_max": at * core} for at in cores
+        ]
+        for point in prices["throughput"]:
+            point["operations_per_second"] = min([point["cores"], *cores]) * core
+
+    return change
+
+
+def without_cpu(prices: dict[str, Any]) -> None:
+    prices["cpu_ns"] = 0
+    for lock in prices["locks"]:
+        lock["cores_max"] = 0
+    for point in prices["throughput"]:
+        point["operations_per_second"] = point["without_locks"] = 0
+
+
+@pytest.mark.parametrize(
+    "cores",
+    [
+        [5.0, 5.1, 5.2, 5.3, 5.4, 300.0],
+        [100.0, 110.0, 120.0, 127.0, 128.0],
+        [0.01, 0.011, 0.012, 50.0],
+    ],
+)
+def test_locks_that_saturate_together_are_told_apart(shown, priced, tmp_path, cores):
+    changed(priced[1], tmp_path / "page.html", saturated_by(cores))
+    shown.show(360)
+    shown.open(tmp_path / "page.html")
+    assert shown.log("browser") == []
+    chart = shown.run(CHART)
+    numbers = sorted(chart["numbers"])
+    assert len(numbers) == sum(at <= 128 for at in cores)
+    assert all(b - a >= 18 for a, b in zip(numbers, numbers[1:]))
+    read = scale(chart["cores"])
+    marked = sorted(read(x) for x, _ in chart["points"])
+    assert marked == pytest.approx([at for at in cores if 1 <= at <= 128], rel=0.01)
+    top, bottom = chart["rates"][-1][1], chart["rates"][0][1]
+    assert all(top <= y <= bottom for y in [*numbers, *(y for _, y in chart["points"])])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (saturated_by([300.0]), "No lock saturates on up to 128 cores. The first one would on 300"),
+        (without_cpu, "No CPU time was counted"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(shown, priced, tmp_path, change, said):
+    changed(priced[1], tmp_path / "page.html", change)
+    shown.show(1200)
+    shown.open(tmp_path / "page.html")
+    assert shown.log("browser") == []
+    assert said in words(shown, ".verdict")
+    assert shown.run("return document.querySelectorAll('.bound, .level').length") == 0

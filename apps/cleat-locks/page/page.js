@@ -96,14 +96,31 @@
         };
     };
 
-    const section = (title, words, content) =>
-        content ? [element('h2', {}, title), element('p', {}, words), content] : [];
+    const section = (title, words, ...contents) => {
+        const there = contents.filter((each) => each !== null);
+        if (there.length === 0) return [];
+        return [element('h2', {}, title), element('p', {}, words), ...there];
+    };
+
+    const prices = profile.per_operation;
+    const chart = prices ? throughput.draw(prices) : null;
+    const operations = () =>
+        section(
+            'For each operation',
+            `${units.count(prices.operations)} operations; for each: CPU ` +
+                `${units.time(prices.cpu_ns)}, ${prices.acquisitions.toFixed(1)} acquisitions, ` +
+                `${prices.shared_acquisitions.toFixed(2)} of them of locks that threads share, ` +
+                `blocked ${units.time(prices.wait_ns)}.`,
+            chart.figure,
+            tables.perOperation(prices),
+        );
 
     const flames = graphs();
     document
         .getElementById('report')
         .replaceChildren(
             ...head().filter((each) => each !== null),
+            ...(prices ? operations() : []),
             ...section(
                 'Locks',
                 'An acquisition is shared when, by then, more than one thread had touched the ' +
@@ -125,4 +142,8 @@
             ...section('Threads', 'The most blocked first.', tables.threads(profile)),
         );
     flames.again();
+    if (chart) {
+        chart.show();
+        window.addEventListener('resize', chart.show);
+    }
 })();

@@ -73,6 +73,59 @@ const tables = (() => {
         );
     };
 
+    const perOperation = (prices) => {
+        const heads = [
+            ['acquired'],
+            ['shared'],
+            ['contended'],
+            ['blocked'],
+            ['held'],
+            ['saturates at'],
+            ['cores'],
+            ['lock', true],
+        ];
+        const row = (lock) =>
+            element(
+                'tr',
+                {},
+                ...cells(heads, [
+                    lock.acquisitions.toFixed(2),
+                    lock.shared_acquisitions.toFixed(2),
+                    lock.contended.toFixed(3),
+                    units.time(lock.wait_ns),
+                    units.time(lock.held_ns),
+                    units.rate(lock.operations_per_second_max) || '–',
+                    lock.cores_max > 0 ? lock.cores_max.toFixed(1) : '–',
+                ]),
+                element(
+                    'td',
+                    { class: 'words' },
+                    `${lock.kind} `,
+                    element('code', {}, lock.name),
+                ),
+            );
+        const rows = prices.locks.slice(0, 100).map(row);
+        return rows.length > 0 ? table(heads, rows) : null;
+    };
+
+    const throughput = (points) => {
+        const heads = [['cores'], ['at most'], ['without locks']];
+        return table(
+            heads,
+            points.map((at) =>
+                element(
+                    'tr',
+                    {},
+                    ...cells(heads, [
+                        String(at.cores),
+                        units.rate(at.operations_per_second),
+                        units.rate(at.without_locks),
+                    ]),
+                ),
+            ),
+        );
+    };
+
     const threadName = (thread) =>
         thread.threads === 1
             ? `${thread.name} (${thread.tid})`
@@ -108,5 +161,5 @@ const tables = (() => {
         );
     };
 
-    return { locks, threads };
+    return { locks, perOperation, throughput, threads };
 })();

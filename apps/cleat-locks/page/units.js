@@ -14,6 +14,16 @@ const units = (() => {
         if (n < 999.5e6) return `${three(n / 1e6)}M`;
         return `${three(n / 1e9)}G`;
     };
+    // As the text report has them: small ones too.
+    const rate = (n) => {
+        if (n <= 0) return '';
+        return `${n < 99.95 ? three(n) : count(Math.round(n))}/s`;
+    };
+    // tick is a round number on an axis.
+    const tick = (n) => {
+        const [size, sign] = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [0, '']].find(([s]) => n >= s);
+        return `${Number((size ? n / size : n).toPrecision(3))}${sign}`;
+    };
     const percent = (x) => (x < 0.05 ? '' : `${x.toFixed(1)} %`);
     // Without arguments, template arguments and clones: what fits a box. The whole name is told.
     const name = (whole) => {
@@ -33,15 +43,19 @@ const units = (() => {
         const short = last.includes('operator') ? last : last.slice(last.lastIndexOf(' ') + 1);
         return short.replaceAll('\u0001', '()') || whole;
     };
-    return { time, count, percent, name };
+    return { time, count, rate, tick, percent, name };
 })();
 
-// element makes one, with attributes and what is in it; texts are texts, never markup.
-const element = (name, attributes = {}, ...inside) => {
-    const made = document.createElement(name);
+// filled gives one attributes and what is in it; texts are texts, never markup.
+const filled = (made, attributes, inside) => {
     for (const [key, value] of Object.entries(attributes))
         if (key.startsWith('on')) made.addEventListener(key.slice(2), value);
         else made.setAttribute(key, value);
     made.append(...inside.filter((each) => each !== null));
     return made;
 };
+const element = (name, attributes = {}, ...inside) =>
+    filled(document.createElement(name), attributes, inside);
+// shape is an element of a drawing.
+const shape = (name, attributes = {}, ...inside) =>
+    filled(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, inside);

@@ -25,6 +25,13 @@ void add_most(CLI::App& to, std::size_t& most)
         ->capture_default_str();
 }
 
+constexpr char const* operations_option = "-n,--operations";
+
+CLI::Range operations_range()
+{
+    return {std::uint64_t{1}, std::uint64_t{1} << 60};
+}
+
 struct wishes
 {
     run_wish run;
@@ -79,13 +86,17 @@ void add_readers(CLI::App& app, wishes& to)
     CLI::App* const html = app.add_subcommand("html", "a page with flame graphs and trees");
     add_trace(*html, to.html.from);
     html->add_option("-o,--output", to.html.out, "file to write")->required();
+    html->add_option(
+            operations_option, to.html.operations,
+            "operations of the run: the page shows what each costs in locks, too")
+        ->check(operations_range());
 
     CLI::App* const prices = app.add_subcommand(
         "per-operation", "what each operation costs in locks, and where a lock saturates");
     add_trace(*prices, to.per_operation.from);
-    prices->add_option("-n,--operations", to.per_operation.operations, "operations of the run")
+    prices->add_option(operations_option, to.per_operation.operations, "operations of the run")
         ->required()
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 60));
+        ->check(operations_range());
     add_most(*prices, to.per_operation.most);
     prices->add_option("--json", to.per_operation.json, "write it as JSON; - is standard output");
 }

@@ -51,6 +51,7 @@ struct do_html
 {
     from_trace from;
     std::string out;
+    std::optional<std::uint64_t> operations;
 };
 
 /// do_per_operation: `cleat-locks per-operation TRACE --operations N`.

@@ -1,7 +1,9 @@
 #include "locks_page.hpp"
 #include "report/html.hpp"
+#include "report/per_operation.hpp"
 #include "report/report_json.hpp"
 
+#include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 
 #include <string_view>
@@ -62,17 +64,20 @@ std::string filled(
 
 } // namespace
 
-std::string to_html(profile const& of)
+std::string to_html(profile const& of, std::optional<std::uint64_t> operations)
 {
+    boost::json::object data = to_json(of);
+    if (operations)
+        data["per_operation"] = to_json(per_operation(of, *operations));
     std::string script;
     for (std::string_view const part :
          {locks_page::units(), locks_page::flame(), locks_page::tree(), locks_page::tables(),
-          locks_page::placement()})
+          locks_page::throughput(), locks_page::placement()})
         script += part;
     return filled(
         locks_page::page(), {{"title", "Locks of " + safe_text(of.processes.front().command)},
                              {"style", std::string{locks_page::style()}},
-                             {"profile", safe_json(boost::json::serialize(to_json(of)))},
+                             {"profile", safe_json(boost::json::serialize(data))},
                              {"script", script}});
 }
 

@@ -4,11 +4,15 @@
 
 #include "report/profile.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace cleat::locks {
 
-/// to_html draws locks, flame graphs of each measure, the inverted tree and threads.
-[[nodiscard]] std::string to_html(profile const& of);
+/// to_html draws locks, flame graphs of each measure, the inverted tree and threads; and where
+/// `operations`, not zero, of the run are known, what each costs.
+[[nodiscard]] std::string to_html(
+    profile const& of, std::optional<std::uint64_t> operations = std::nullopt);
 
 } // namespace cleat::locks

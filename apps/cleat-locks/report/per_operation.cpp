@@ -34,9 +34,9 @@ lock_price price_of(lock const& l, double operations, double cpu_ns)
     return made;
 }
 
-std::string rate_text(double rate)
+double without_locks(operation_prices const& of, double cores)
 {
-    return rate > 0 ? count_text(static_cast<std::uint64_t>(rate)) + "/s" : "";
+    return of.cpu_ns > 0 ? cores * 1e9 / of.cpu_ns : 0;
 }
 
 } // namespace
@@ -63,11 +63,19 @@ operation_prices per_operation(profile const& of, std::uint64_t operations)
 
 double throughput(operation_prices const& of, double cores)
 {
-    double most = of.cpu_ns > 0 ? cores * 1e9 / of.cpu_ns : 0;
+    double most = without_locks(of, cores);
     for (lock_price const& each : of.locks)
         if (each.operations_per_second_max > 0)
             most = std::min(most, each.operations_per_second_max);
     return most;
+}
+
+std::vector<throughput_point> throughput_by_cores(operation_prices const& of)
+{
+    std::vector<throughput_point> made;
+    for (int const cores : cores_shown)
+        made.push_back({cores, throughput(of, cores), without_locks(of, cores)});
+    return made;
 }
 
 std::string per_operation_text(operation_prices const& of, std::size_t most)
@@ -92,9 +100,9 @@ std::string per_operation_text(operation_prices const& of, std::size_t most)
         fmt::format_to(to, "          and {} more\n", of.locks.size() - most);
 
     fmt::format_to(to, "\nOperations a second that these locks let through at most\n");
-    double const top = throughput(of, cores_shown.back());
-    for (int const cores : cores_shown) {
-        double const rate = throughput(of, cores);
+    std::vector<throughput_point> const points = throughput_by_cores(of);
+    double const top = points.back().operations_per_second;
+    for (auto const& [cores, rate, without] : points) {
         auto const width =
             top > 0 ? static_cast<std::size_t>(bar_width * std::min(1.0, rate / top) + 0.5) : 0;
         fmt::format_to(

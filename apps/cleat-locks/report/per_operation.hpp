@@ -46,6 +46,17 @@ struct operation_prices
 /// throughput is how many operations a second `cores` do at most, with these locks.
 [[nodiscard]] double throughput(operation_prices const& of, double cores);
 
+/// throughput_point is how many operations a second so many cores do at most.
+struct throughput_point
+{
+    int cores = 0;
+    double operations_per_second = 0;
+    double without_locks = 0;
+};
+
+/// throughput_by_cores goes from one core to 128, each time twice as many.
+[[nodiscard]] std::vector<throughput_point> throughput_by_cores(operation_prices const& of);
+
 [[nodiscard]] std::string per_operation_text(operation_prices const& of, std::size_t most);
 
 } // namespace cleat::locks

@@ -81,6 +81,20 @@ TEST_CASE("the text says what was assumed, and how far a core more helps")
     CHECK(text.find("mutex held") != std::string::npos);
 }
 
+TEST_CASE("each doubling of cores doubles what they do, until a lock lets no more through")
+{
+    profile const from = thousand();
+    std::vector<throughput_point> const points = throughput_by_cores(per_operation(from, 1000));
+    REQUIRE(points.size() == 8);
+    CHECK(points.front().cores == 1);
+    CHECK(points.front().operations_per_second == doctest::Approx(1000));
+    CHECK(points[5].cores == 32);
+    CHECK(points[5].operations_per_second == doctest::Approx(32'000));
+    CHECK(points.back().cores == 128);
+    CHECK(points.back().operations_per_second == doctest::Approx(50'000));
+    CHECK(points.back().without_locks == doctest::Approx(128'000));
+}
+
 TEST_CASE("nothing measured is nothing promised")
 {
     profile const empty;

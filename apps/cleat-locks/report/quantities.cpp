@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstddef>
 
 namespace cleat::locks {
@@ -64,6 +65,15 @@ std::string count_text(std::uint64_t count)
     if (value < 999.5e6)
         return three_digits(value / 1e6) + "M";
     return three_digits(value / 1e9) + "G";
+}
+
+std::string rate_text(double per_second)
+{
+    if (per_second <= 0)
+        return "";
+    if (per_second < 99.95)
+        return three_digits(per_second) + "/s";
+    return count_text(static_cast<std::uint64_t>(std::llround(per_second))) + "/s";
 }
 
 std::string percent_text(double percent)

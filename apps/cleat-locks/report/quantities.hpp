@@ -14,6 +14,9 @@ namespace cleat::locks {
 /// count_text: "12", "3.4k", "5.6M".
 [[nodiscard]] std::string count_text(std::uint64_t count);
 
+/// rate_text: "0.40/s", "905/s", "50.0k/s"; empty where there is none.
+[[nodiscard]] std::string rate_text(double per_second);
+
 /// percent_text is empty below a twentieth of a percent: a column of zeros hides what is none.
 [[nodiscard]] std::string percent_text(double percent);
 

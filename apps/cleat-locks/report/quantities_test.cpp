@@ -23,6 +23,16 @@ TEST_CASE("a count is whole until it is long")
     CHECK(count_text(7'000'000'000) == "7.00G");
 }
 
+TEST_CASE("a rate has three digits that count, also where it is less than one in a second")
+{
+    CHECK(rate_text(0).empty());
+    CHECK(rate_text(0.4) == "0.40/s");
+    CHECK(rate_text(12.34) == "12.3/s");
+    CHECK(rate_text(904.7) == "905/s");
+    CHECK(rate_text(9999.7) == "10.0k/s");
+    CHECK(rate_text(50'000) == "50.0k/s");
+}
+
 TEST_CASE("a percentage of nothing is nothing, not a zero among zeros")
 {
     CHECK(percent_text(0.04).empty());

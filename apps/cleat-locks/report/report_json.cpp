@@ -115,6 +115,12 @@ json::object to_json(operation_prices const& of)
             {"held_ns", each.held_ns},
             {"operations_per_second_max", each.operations_per_second_max},
             {"cores_max", each.cores_max}});
+    json::array points;
+    for (throughput_point const& each : throughput_by_cores(of))
+        points.push_back(json::object{
+            {"cores", each.cores},
+            {"operations_per_second", each.operations_per_second},
+            {"without_locks", each.without_locks}});
     return {
         {"cleat_locks", 1},
         {"operations", of.operations},
@@ -122,7 +128,8 @@ json::object to_json(operation_prices const& of)
         {"acquisitions", of.acquisitions},
         {"shared_acquisitions", of.shared},
         {"wait_ns", of.wait_ns},
-        {"locks", std::move(locks)}};
+        {"locks", std::move(locks)},
+        {"throughput", std::move(points)}};
 }
 
 } // namespace cleat::locks
