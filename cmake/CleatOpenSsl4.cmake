@@ -2,9 +2,15 @@
 #
 # It needs perl and make, and some minutes. What a TLS server never calls is left out; the folder
 # for configuration and trust is the system's, as with the system's own OpenSSL.
+#
+# With CLEAT_OPENSSL_REPORTS_CONTENTION its locks write down what waited for them, which is what
+# perf/locks/contention.py holds against cleat-locks. Not for service: a file a thread, no end.
 
 set(_flags no-shared no-module no-tests no-docs no-apps no-legacy no-quic no-dtls
   --libdir=lib --openssldir=/etc/ssl)
+if(CLEAT_OPENSSL_REPORTS_CONTENTION)
+  list(APPEND _flags -DREPORT_RWLOCK_CONTENTION)
+endif()
 cleat_cache_folder(openssl _folder ${_flags})
 
 file(MAKE_DIRECTORY "${CLEAT_CACHE_DIR}")

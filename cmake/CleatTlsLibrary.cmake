@@ -4,6 +4,13 @@
 add_library(cleat_tls_library INTERFACE)
 add_library(cleat::tls_library ALIAS cleat_tls_library)
 
+option(CLEAT_OPENSSL_REPORTS_CONTENTION
+  "OpenSSL 4 writes lock-contention-log.TID.txt; for measuring alone" OFF)
+if(CLEAT_OPENSSL_REPORTS_CONTENTION AND NOT CLEAT_TLS STREQUAL "openssl-4")
+  message(FATAL_ERROR "CLEAT_OPENSSL_REPORTS_CONTENTION is OpenSSL 4's: give CLEAT_TLS=openssl-4, "
+    "or leave it out")
+endif()
+
 if(CLEAT_TLS STREQUAL "aws-lc")
   include(CleatSource)
   include(CleatAwsLc)

@@ -16,8 +16,8 @@
  * TLS over a stream, whoever made it, over any BIO and in any mode. Not for DTLS and QUIC (their
  * writes are no stream of records) and not for early data on OpenSSL (SSL_write_early_data). On
  * AWS-LC and BoringSSL early data is written as with SSL_write: after SSL_ERROR_EARLY_DATA_REJECTED
- * and SSL_reset_early_data_reject begin anew. A write that waits for its retry when SSL_do_handshake
- * or SSL_read meets the rejection is retried before that reset; it is told of the rejection, too.
+ * and SSL_reset_early_data_reject begin anew. A write that waits for its retry when
+ * SSL_do_handshake or SSL_read meets the rejection is retried before that reset, and is told, too.
  *
  * The guide is docs/guides/ssl_writev.md.
  */
