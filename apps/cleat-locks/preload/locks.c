@@ -22,10 +22,15 @@ enum
 
 unsigned hold_part = 16;
 
-/* slot_at finds an address's slot; with `make`, it makes one. */
-static struct trace_slot* slot_at(uintptr_t address, bool make)
+static uint64_t first_slot(uintptr_t address)
 {
-    uint64_t at = mix(1, address >> 3) >> 20;
+    return mix(1, address >> 3) >> 20;
+}
+
+/* slot_at finds an address's slot; with `make`, it makes one. */
+static __attribute__((noinline)) struct trace_slot* slot_at(uintptr_t address, bool make)
+{
+    uint64_t at = first_slot(address);
     for (int probe = 0; probe < probes_max; ++probe, ++at) {
         struct trace_slot* slot = &trace_slots[at % trace_slots_max];
         uint64_t seen = atomic_load_explicit(&slot->address, memory_order_acquire);
@@ -171,10 +176,15 @@ static uint32_t touched(
     return atomic_compare_exchange_strong(&slot->lock, &number, made) ? made : number;
 }
 
-static struct trace_site* site_of(
+static uint64_t site_key(uint32_t lock, enum trace_how how, void* return_to)
+{
+    return mix(mix(lock + 1, how), (uintptr_t)return_to) | 1;
+}
+
+static __attribute__((noinline)) struct trace_site* site_of(
     struct trace_thread* block, uint32_t lock, enum trace_how how, void* return_to)
 {
-    uint64_t const key = mix(mix(lock + 1, how), (uintptr_t)return_to) | 1;
+    uint64_t const key = site_key(lock, how, return_to);
     uint64_t at = key >> 20;
     for (int probe = 0; probe < probes_max; ++probe, ++at) {
         struct trace_site* site = &block->site[at % trace_sites_max];
@@ -200,12 +210,15 @@ static unsigned next_hold(void)
     return 1 + (self.random >> 16) % (2 * hold_part - 1); /* hold_part, on average. */
 }
 
-/* found is the site of a lock, and whether the lock was shared. */
-static struct trace_site* found(
+/* found is the site of a lock, and whether the lock was shared. Most are where they are looked for
+ * first. */
+static ALWAYS_INLINE struct trace_site* found(
     struct trace_thread* block, void* address, enum trace_kind kind, enum trace_how how,
     void* return_to, bool* shared)
 {
-    struct trace_slot* slot = slot_at((uintptr_t)address, true);
+    struct trace_slot* slot = &trace_slots[first_slot((uintptr_t)address) % trace_slots_max];
+    if (UNLIKELY(atomic_load_explicit(&slot->address, memory_order_relaxed) != (uintptr_t)address))
+        slot = slot_at((uintptr_t)address, true);
     if (UNLIKELY(!slot)) {
         atomic_fetch_add_explicit(&trace->slots_lost, 1, memory_order_relaxed);
         return NULL;
@@ -221,7 +234,9 @@ static struct trace_site* found(
     }
     uint64_t const all = threads | bit;
     *shared = (all & (all - 1)) != 0;
-    return site_of(block, number - 1, how, return_to);
+    uint64_t const key = site_key(number - 1, how, return_to);
+    struct trace_site* const site = &block->site[(key >> 20) % trace_sites_max];
+    return site->key == key ? site : site_of(block, number - 1, how, return_to);
 }
 
 static void hold_began(void* lock, struct trace_site* site)

@@ -19,6 +19,8 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* On the way of every acquisition. */
+#define ALWAYS_INLINE __attribute__((always_inline)) inline
 
 /* The whole trace, or NULL: nothing is recorded. */
 extern struct trace_header* trace;
@@ -48,8 +50,8 @@ struct self
     unsigned until_hold;        /* acquisitions until one is timed */
     unsigned holds;             /* in use */
     uint32_t random;
-    int64_t allowance_ns; /* what may be spent on stacks now */
-    uint64_t refilled_ns;
+    int64_t allowance_ns; /* of CPU time, what may be spent on stacks now */
+    uint64_t refilled_cpu_ns;
     uint64_t ended_cpu_ns; /* of the thread's CPU time, what a block that it left has already */
     struct hold hold[holds_max];
     timer_t timer;

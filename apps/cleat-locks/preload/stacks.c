@@ -11,10 +11,10 @@
 
 enum
 {
-    part_max = 64,            /* one part of a thread's time at most goes into stacks */
-    allowance_max = 20000000, /* and so much at once: at its start, or after a quiet time, in ns */
-    cost_guess = 4000,        /* of one stack, in ns */
-    own_frames_max = 8        /* from the recorder to who called it */
+    part_max = 64,           /* one part of a thread's CPU time at most goes into stacks */
+    allowance_max = 5000000, /* and so much at once: at its start, or after a quiet time, in ns */
+    cost_guess = 4000,       /* of one stack, in ns */
+    own_frames_max = 8       /* from the recorder to who called it */
 };
 
 struct walk
@@ -94,22 +94,30 @@ static struct trace_stack* stack_of(
     return NULL;
 }
 
-/* afford says whether there is time for a stack at `now`. Time is earned as it passes. */
+/* CPU time, not time: where threads are more than cores, parts of their time add up to more. */
+static uint64_t own_cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* afford says whether a stack can be had at `now`, in CPU time: that is earned as it passes. */
 static bool afford(uint64_t now)
 {
-    if (self.refilled_ns == 0)
+    if (self.refilled_cpu_ns == 0)
         self.allowance_ns = allowance_max;
     else
-        self.allowance_ns += (int64_t)((now - self.refilled_ns) / part_max);
+        self.allowance_ns += (int64_t)((now - self.refilled_cpu_ns) / part_max);
     if (self.allowance_ns > allowance_max)
         self.allowance_ns = allowance_max;
-    self.refilled_ns = now;
+    self.refilled_cpu_ns = now;
     return self.allowance_ns >= cost_guess;
 }
 
 void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t from)
 {
-    uint64_t const began = now_ns();
+    uint64_t const began = own_cpu_ns();
     if (!afford(began))
         return; /* The next one that can be afforded speaks for this one too. */
     struct walk walk;
@@ -121,10 +129,9 @@ void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t f
         stack->wait_ns += site->untold_wait_ns;
     }
     site->untold_acquisitions = site->untold_contended = site->untold_wait_ns = 0;
-    uint64_t const ended = now_ns();
-    self.allowance_ns -= (int64_t)(ended - began);
-    block->seen_ns = ended;
-    refresh_maps(ended);
+    self.allowance_ns -= (int64_t)(own_cpu_ns() - began);
+    block->seen_ns = now_ns();
+    refresh_maps(block->seen_ns);
 }
 
 void sample_stack(struct trace_thread* block, void const* context, uint64_t samples)

@@ -110,7 +110,8 @@ struct trace_lock
     CLEAT_LOCKS_ATOMIC(uint32_t) ready;       /* 1: the above is there */
 };
 
-/* What one thread did with one lock at one call site. */
+/* What one thread did with one lock at one call site. What every acquisition touches is in one
+ * line of the cache, since a thread may go round hundreds of these. */
 struct trace_site
 {
     uint64_t key;       /* 0: free */
@@ -118,18 +119,18 @@ struct trace_site
     uint32_t lock;      /* index */
     uint32_t how;
     uint64_t acquisitions;
-    uint64_t shared;    /* of these: another thread had touched the lock by then */
-    uint64_t contended; /* of these: had to wait */
-    uint64_t failed;    /* asked for in vain: a try, or a time-out */
+    uint64_t shared;              /* of these: another thread had touched the lock by then */
+    uint64_t contended;           /* of these: had to wait */
+    uint64_t failed;              /* asked for in vain: a try, or a time-out */
+    uint64_t untold_acquisitions; /* not yet part of a stack's weight */
     uint64_t wait_ns;
     uint64_t wait_max_ns;
     uint64_t holds; /* that were timed */
     uint64_t hold_ns;
     uint64_t hold_max_ns;
-    uint64_t untold_acquisitions; /* not yet part of a stack's weight */
     uint64_t untold_contended;
     uint64_t untold_wait_ns;
-};
+} __attribute__((aligned(64)));
 
 /* What a stack stands for. */
 enum trace_stack_what
