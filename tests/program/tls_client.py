@@ -146,11 +146,17 @@ class TlsClient:
         its stream ended without one, ConnectionResetError when it was broken."""
         while True:
             try:
-                return self.tls.read(size)
+                got = self.tls.read(size)
             except ssl.SSLWantReadError:
                 self.pull()
+                continue
             except ssl.SSLZeroReturnError:
                 return b""
+            # Python 3.11.2, which is Debian 12's, takes FIN for close_notify, and both are empty.
+            # Behind a close_notify nobody reads on, so FIN has not been seen then.
+            if not got and self.incoming.eof:
+                raise ssl.SSLEOFError("FIN without close_notify")
+            return got
 
     def receive_exactly(self, size: int) -> bytes:
         """receive_exactly waits for so many bytes; it fails when the stream ends before."""
