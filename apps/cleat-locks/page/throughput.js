@@ -42,11 +42,13 @@ const throughput = (() => {
         ];
     };
 
-    // The steps 1, 2, 5 of each decade; of many decades only the first.
+    // The steps 1, 2, 5 of each decade; of many decades only the first. A logarithm may be rounded
+    // to its neighbour, so there is a decade more on either side, which the cut takes away.
     const steps = (low, high) => {
         const digits = Math.log10(high / low) > 3.5 ? [1] : [1, 2, 5];
         const found = [];
-        for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e += 1)
+        const last = Math.ceil(Math.log10(high)) + 1;
+        for (let e = Math.floor(Math.log10(low)) - 1; e <= last; e += 1)
             found.push(...digits.map((digit) => Number(`${digit}e${e}`)));
         const first = found.findLastIndex((step) => step <= low);
         return found.slice(first, found.findIndex((step) => step >= high) + 1);

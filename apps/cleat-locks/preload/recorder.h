@@ -52,6 +52,7 @@ struct self
     uint32_t random;
     int64_t allowance_ns; /* of CPU time, what may be spent on stacks now */
     uint64_t refilled_cpu_ns;
+    uint64_t earned_ns;    /* not before this is there enough for a stack */
     uint64_t ended_cpu_ns; /* of the thread's CPU time, what a block that it left has already */
     struct hold hold[holds_max];
     timer_t timer;

@@ -115,11 +115,23 @@ static bool afford(uint64_t now)
     return self.allowance_ns >= cost_guess;
 }
 
+/* A thread that was told to wait does not ask for its CPU time, which is a system call, before it
+ * can have earned a stack. */
+static bool may_ask(uint64_t now)
+{
+    return self.allowance_ns >= cost_guess || now >= self.earned_ns;
+}
+
 void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t from)
 {
+    /* What cannot be afforded is told by the next one that can. */
+    if (self.refilled_cpu_ns != 0 && !may_ask(now_ns()))
+        return;
     uint64_t const began = own_cpu_ns();
-    if (!afford(began))
-        return; /* The next one that can be afforded speaks for this one too. */
+    if (!afford(began)) {
+        self.earned_ns = now_ns() + (uint64_t)(cost_guess - self.allowance_ns) * part_max;
+        return;
+    }
     struct walk walk;
     walk_from(&walk, from);
     struct trace_stack* stack = stack_of(block, &walk, trace_taken, site->lock, site->how);

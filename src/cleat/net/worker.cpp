@@ -199,12 +199,15 @@ void worker::wait_for_events(bool with_asio)
 
 void worker::wait_with_asio(int timeout)
 {
-    if (!watching_) {
-        watching_ = true;
-        watch_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](error_code) {
-            watching_ = false;
+    if (!watching_)
+        run_handler([this] {
+            watch_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](error_code) {
+                watching_ = false;
+            });
+            watching_ = true;
         });
-    }
+    if (!watching_)
+        return; // No memory for it: another turn asks again.
     run_handler([&] {
         if (timeout < 0)
             io_.run_one();

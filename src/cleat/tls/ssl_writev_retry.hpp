@@ -31,7 +31,7 @@ struct unfinished
     std::size_t done = 0;  // bytes of it that SSL_write has taken
     std::size_t run = 0;   // length of the run that SSL_write holds us to
     fingerprint pieces{};
-    std::unique_ptr<unsigned char[]> held{}; // a copied run that the library reads again later
+    room_ptr held{}; // a copied run that the library reads again later
 };
 
 /// call is one call of cleat_ssl_writev_ex whose arguments were found good.

@@ -1,6 +1,8 @@
 #include <cleat/tls/ssl_writev_pieces.hpp>
 #include <cleat/tls/ssl_writev_room.hpp>
 
+#include <openssl/crypto.h>
+
 #include <new>
 #include <utility>
 
@@ -18,7 +20,7 @@ struct freed_with_thread
     ~freed_with_thread()
     {
         thread_room.keeps = false;
-        delete[] std::exchange(thread_room.bytes, nullptr);
+        free_room(std::exchange(thread_room.bytes, nullptr));
     }
 };
 
@@ -31,10 +33,17 @@ struct freed_with_thread
     if (thread_room.keeps && thread_room.bytes == nullptr)
         thread_room.bytes = bytes;
     else
-        delete[] bytes;
+        free_room(bytes);
 }
 
 } // namespace
+
+void free_room(unsigned char* bytes) noexcept
+{
+    if (bytes != nullptr)
+        OPENSSL_cleanse(bytes, gather_size_max);
+    delete[] bytes;
+}
 
 unsigned char* make_room() noexcept
 {
@@ -43,7 +52,7 @@ unsigned char* make_room() noexcept
 
 // Not inline: where fibers move between threads inside SSL_write, the compiler must not go on with
 // the address of the first thread's thread_room.
-void give_room(unsigned char* bytes) noexcept
+[[gnu::noinline]] void give_room(unsigned char* bytes) noexcept
 {
     if (thread_room.keeps && thread_room.bytes == nullptr) [[likely]]
         thread_room.bytes = bytes;

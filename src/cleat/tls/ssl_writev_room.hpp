@@ -26,6 +26,15 @@ extern constinit thread_local kept_room thread_room;
 /// give_room gives a room back, or null.
 void give_room(unsigned char* bytes) noexcept;
 
+/// free_room clears a room and frees it; null is none.
+void free_room(unsigned char* bytes) noexcept;
+
+struct room_deleter
+{
+    void operator()(unsigned char* bytes) const noexcept { free_room(bytes); }
+};
+using room_ptr = std::unique_ptr<unsigned char[], room_deleter>;
+
 /// gather_room is a room for the time of a call. It is made when it is asked for its bytes.
 class gather_room
 {
@@ -46,17 +55,14 @@ public:
     }
 
     /// take_over makes `held` the call's room, and what is in it stays there.
-    void take_over(std::unique_ptr<unsigned char[]> held) noexcept
+    void take_over(room_ptr held) noexcept
     {
         give_room(bytes_);
         bytes_ = held.release();
     }
 
     /// release hands the room over to somebody who needs it longer than the call.
-    [[nodiscard]] std::unique_ptr<unsigned char[]> release() noexcept
-    {
-        return std::unique_ptr<unsigned char[]>{std::exchange(bytes_, nullptr)};
-    }
+    [[nodiscard]] room_ptr release() noexcept { return room_ptr{std::exchange(bytes_, nullptr)}; }
 
 private:
     unsigned char* bytes_ = nullptr;
