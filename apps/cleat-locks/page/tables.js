@@ -26,6 +26,12 @@ const tables = (() => {
     const cells = (heads, values) =>
         values.map((each, i) => element('td', { 'data-of': heads[i][0] }, each));
 
+    const row = (heads, values, ...words) =>
+        element('tr', {}, ...cells(heads, values), ...words);
+
+    const lockCell = (lock, ...more) =>
+        element('td', { class: 'words' }, `${lock.kind} `, element('code', {}, lock.name), ...more);
+
     const isLock = (lock) => ['mutex', 'rwlock', 'spin'].includes(lock.kind);
 
     const locks = (profile, wanted) => {
@@ -47,10 +53,9 @@ const tables = (() => {
         return table(
             heads,
             rows.map((lock) =>
-                element(
-                    'tr',
-                    {},
-                    ...cells(heads, [
+                row(
+                    heads,
+                    [
                         units.time(lock.wait_ns),
                         units.time(lock.max_wait_ns),
                         lock.threads >= 64 ? '64+' : String(lock.threads),
@@ -58,12 +63,9 @@ const tables = (() => {
                         units.count(lock.shared_acquisitions),
                         units.count(lock.contended),
                         units.time(lock.exclusive.mean_hold_ns),
-                    ]),
-                    element(
-                        'td',
-                        { class: 'words' },
-                        `${lock.kind} `,
-                        element('code', {}, lock.name),
+                    ],
+                    lockCell(
+                        lock,
                         lock.group ? ` (${units.count(lock.instances)} of them)` : '',
                         several ? ` in process ${lock.pid}` : '',
                         element('small', {}, lock.taken_by.map(units.name).join(' ← ')),
@@ -84,11 +86,10 @@ const tables = (() => {
             ['cores'],
             ['lock', true],
         ];
-        const row = (lock) =>
-            element(
-                'tr',
-                {},
-                ...cells(heads, [
+        const rows = prices.locks.slice(0, 100).map((lock) =>
+            row(
+                heads,
+                [
                     lock.acquisitions.toFixed(2),
                     lock.shared_acquisitions.toFixed(2),
                     lock.contended.toFixed(3),
@@ -96,15 +97,10 @@ const tables = (() => {
                     units.time(lock.held_ns),
                     units.rate(lock.operations_per_second_max) || '–',
                     lock.cores_max > 0 ? lock.cores_max.toFixed(1) : '–',
-                ]),
-                element(
-                    'td',
-                    { class: 'words' },
-                    `${lock.kind} `,
-                    element('code', {}, lock.name),
-                ),
-            );
-        const rows = prices.locks.slice(0, 100).map(row);
+                ],
+                lockCell(lock),
+            ),
+        );
         return rows.length > 0 ? table(heads, rows) : null;
     };
 
@@ -113,15 +109,11 @@ const tables = (() => {
         return table(
             heads,
             points.map((at) =>
-                element(
-                    'tr',
-                    {},
-                    ...cells(heads, [
-                        String(at.cores),
-                        units.rate(at.operations_per_second),
-                        units.rate(at.without_locks),
-                    ]),
-                ),
+                row(heads, [
+                    String(at.cores),
+                    units.rate(at.operations_per_second),
+                    units.rate(at.without_locks),
+                ]),
             ),
         );
     };
@@ -143,10 +135,9 @@ const tables = (() => {
         return table(
             heads,
             profile.threads.slice(0, 100).map((thread) =>
-                element(
-                    'tr',
-                    {},
-                    ...cells(heads, [
+                row(
+                    heads,
+                    [
                         units.time(thread.blocked_ns),
                         units.percent(
                             thread.lived_ns ? (100 * thread.blocked_ns) / thread.lived_ns : 0,
@@ -154,7 +145,7 @@ const tables = (() => {
                         units.time(thread.cpu_ns),
                         units.time(thread.lived_ns),
                         units.count(thread.acquisitions),
-                    ]),
+                    ],
                     element('td', { class: 'words' }, threadName(thread)),
                 ),
             ),

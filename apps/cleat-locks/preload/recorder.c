@@ -153,9 +153,7 @@ static void describe(struct trace_header* header)
     header->lock_size = sizeof(struct trace_lock);
     header->thread_size = (uint32_t)whole_pages(sizeof(struct trace_thread));
     header->began_ns = now_ns();
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    header->began_realtime_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    header->began_realtime_ns = read_clock(CLOCK_REALTIME);
     header->pid = getpid();
     header->parent = getppid();
     ssize_t const length = readlink("/proc/self/exe", header->program, sizeof header->program - 1);
@@ -305,9 +303,7 @@ struct trace_thread* meet_thread(void)
 /* see puts down how far the calling thread has come. */
 static void see(struct trace_thread* block)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    block->cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - self.ended_cpu_ns;
+    block->cpu_ns = own_cpu_ns() - self.ended_cpu_ns;
     block->seen_ns = now_ns();
     name_thread(block);
 }

@@ -61,11 +61,22 @@ struct self
 
 extern __thread struct self self __attribute__((tls_model("initial-exec")));
 
-static inline uint64_t now_ns(void)
+static inline uint64_t read_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t now_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+/* A system call, which now_ns is not. */
+static inline uint64_t own_cpu_ns(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static inline uint64_t mix(uint64_t hash, uint64_t value)

@@ -33,9 +33,7 @@ static void on_sample(int number, siginfo_t* info, void* context)
     ++self.busy;
     int const error = errno;
     sample_stack(block, context, samples);
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    block->cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    block->cpu_ns = own_cpu_ns();
     block->seen_ns = now_ns();
     refresh_maps(block->seen_ns);
     errno = error;

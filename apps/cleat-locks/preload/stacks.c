@@ -94,15 +94,8 @@ static struct trace_stack* stack_of(
     return NULL;
 }
 
-/* CPU time, not time: where threads are more than cores, parts of their time add up to more. */
-static uint64_t own_cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* afford says whether a stack can be had at `now`, in CPU time: that is earned as it passes. */
+/* afford says whether a stack can be had at `now`, in CPU time: that is earned as it passes. Not by
+ * time alone: where threads are more than cores, parts of their time add up to more. */
 static bool afford(uint64_t now)
 {
     if (self.refilled_cpu_ns == 0)
@@ -115,17 +108,11 @@ static bool afford(uint64_t now)
     return self.allowance_ns >= cost_guess;
 }
 
-/* A thread that was told to wait does not ask for its CPU time, which is a system call, before it
- * can have earned a stack. */
-static bool may_ask(uint64_t now)
-{
-    return self.allowance_ns >= cost_guess || now >= self.earned_ns;
-}
-
 void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t from)
 {
-    /* What cannot be afforded is told by the next one that can. */
-    if (self.refilled_cpu_ns != 0 && !may_ask(now_ns()))
+    /* What cannot be afforded is told by the next one that can. Who was told to wait does not ask
+     * for its CPU time, which is a system call, before it can have earned a stack. */
+    if (self.allowance_ns < cost_guess && now_ns() < self.earned_ns)
         return;
     uint64_t const began = own_cpu_ns();
     if (!afford(began)) {
