@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <utility>
 
 namespace cleat::net {
@@ -37,6 +38,26 @@ struct stream_core
     {
         return what == wait::readable ? reads : writes;
     }
+};
+
+/// unless_moved is a pointer that is null once what holds it has been moved from.
+template <class T>
+class unless_moved
+{
+public:
+    explicit unless_moved(T* to) noexcept : to_{to} {}
+    unless_moved(unless_moved&& other) noexcept : to_{std::exchange(other.to_, nullptr)} {}
+    unless_moved& operator=(unless_moved&& other) noexcept
+    {
+        to_ = std::exchange(other.to_, nullptr);
+        return *this;
+    }
+    explicit operator bool() const noexcept { return to_ != nullptr; }
+    T& operator*() const noexcept { return *to_; }
+    T* operator->() const noexcept { return to_; }
+
+private:
+    T* to_;
 };
 
 /// engine_op repeats an action until it is finished: it tries, and waits for what the action says
@@ -130,11 +151,25 @@ private:
     template <class Self>
     void wait_for(Self& self, wait what, stage then)
     {
-        at_ = then;
+        stage const before = std::exchange(at_, then);
         waits_for_ = what;
         core_->turn_of(what).enter();
-        // `waiting_` moves along with self; what it points to stays.
-        core_->layer.start_wait(*next_, what, waiting_, std::move(self));
+        try {
+            // `waiting_` moves along with self; what it points to stays.
+            core_->layer.start_wait(*next_, what, waiting_, std::move(self));
+        } catch (std::bad_alloc const&) {
+            // A layer that has taken the operation by now has ended it, and perhaps the stream.
+            if (!core_)
+                throw;
+            core_->turn_of(what).leave();
+            at_ = before;
+            if (before == stage::starting)
+                throw; // The caller hears that nothing was started.
+            finish(
+                self, then == stage::last_words
+                          ? result_
+                          : make_error_code(boost::system::errc::not_enough_memory));
+        }
     }
 
     // The peer is owed an alert. Who is writing already sends it along.
@@ -157,7 +192,7 @@ private:
         action_.complete(self, ec);
     }
 
-    Core* core_;
+    unless_moved<Core> core_;
     Next* next_;
     Action action_;
     error_code result_;

@@ -100,8 +100,7 @@ public:
     auto async_wait(wait_type what, Token&& token)
     {
         return boost::asio::async_initiate<Token, void(error_code)>(
-            [this](auto handler, wait_type w) { this->start_wait(std::move(handler), w); }, token,
-            what);
+            [this](auto&& handler, wait_type w) { this->start_wait(handler, w); }, token, what);
     }
 
     template <class Buffers, class Token>
@@ -114,7 +113,7 @@ private:
     template <class Handler>
     class wait_op;
     template <class Handler>
-    void start_wait(Handler handler, wait_type what);
+    void start_wait(Handler& handler, wait_type what);
 
     worker* on_;
     entry_ptr entry_;
@@ -125,7 +124,9 @@ template <class Handler>
 class socket::wait_op : waiter, task_node
 {
 public:
-    static void start(socket& s, Handler handler, wait_type what)
+    /// start moves the handler away once there is memory for the wait, and not before: whoever
+    /// finds none still has it.
+    static void start(socket& s, Handler& handler, wait_type what)
     {
         auto allocator = boost::asio::get_associated_allocator(handler);
         using rebound =
@@ -206,9 +207,9 @@ private:
 };
 
 template <class Handler>
-void socket::start_wait(Handler handler, wait_type what)
+void socket::start_wait(Handler& handler, wait_type what)
 {
-    wait_op<Handler>::start(*this, std::move(handler), what);
+    wait_op<Handler>::start(*this, handler, what);
 }
 
 namespace detail {
