@@ -12,6 +12,7 @@
 #include <cleat/net/scratch.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace cleat::app {
 namespace {
@@ -280,56 +281,82 @@ private:
 
 // The end of an answer. close_notify has told the client that it was the last, and it will close;
 // our FIN then goes with the closing, for one system call and one packet less. A client that does
-// not close soon gets the FIN by itself, and one that does not close at all is left.
+// not close soon gets the FIN by itself, and one that does not close at all is left; but not while
+// it is still taking what the kernel holds for it, which may be megabytes.
 class farewell
 {
 public:
-    farewell(net::interrupt& by, client& to) noexcept : by_{by}, client_{to} {}
+    farewell(net::interrupt& by, client& to, relay_deadlines within) noexcept
+        : by_{by}, client_{to}, within_{within}
+    {
+    }
 
     // To be called before each wait: a client that still sends is not one that does not close.
     void begin()
     {
         if (fin_sent_)
-            by_.expires_in(limits::linger_timeout, error::idle_timeout);
+            by_.expires_in(within_.linger, error::idle_timeout);
         else if (!begun_)
             by_.expires_in(limits::fin_delay, error::idle_timeout);
         begun_ = true;
     }
 
+    // The client's turn is not near, so what carries the FIN is not either.
+    void send_fin() noexcept
+    {
+        if (!std::exchange(fin_sent_, true))
+            client_.socket.shutdown_send();
+    }
+
     // False: that was the last deadline, or another reason to stop waiting.
     [[nodiscard]] bool goes_on(error_code interrupted)
     {
-        if (interrupted != error::idle_timeout || fin_sent_)
+        if (interrupted != error::idle_timeout)
             return false;
-        fin_sent_ = true;
-        client_.socket.shutdown_send();
+        if (fin_sent_)
+            return still_takes();
+        send_fin();
         return true;
     }
 
+    // undelivered: what the client has not taken ended the wait, not that it did not close.
+    [[nodiscard]] bool undelivered() const noexcept { return untaken_ > fin; }
+
 private:
+    static constexpr std::size_t fin = 1; // It has a number of its own in the stream.
+
+    // Asked once in each linger timeout, so a transfer that goes on costs nothing for it.
+    bool still_takes() noexcept
+    {
+        std::size_t const before = std::exchange(untaken_, client_.socket.unacknowledged());
+        stalled_ = untaken_ == before ? stalled_ + within_.linger : std::chrono::milliseconds{};
+        return undelivered() && (within_.idle.count() == 0 || stalled_ < within_.idle);
+    }
+
     net::interrupt& by_;
     client& client_;
+    relay_deadlines within_;
+    std::size_t untaken_ = 0;
+    std::chrono::milliseconds stalled_{};
     bool begun_ = false;
     bool fin_sent_ = false;
 };
 
-close_reason reason_for(error_code interrupted, relay_fsm const& fsm) noexcept
+close_reason reason_for(error_code interrupted, bool client_does_not_close) noexcept
 {
     if (interrupted == error::stopped)
         return close_reason::stopped;
     if (interrupted != error::idle_timeout)
         return close_reason::out_of_resources;
-    return fsm.lingers() ? close_reason::linger_timeout : close_reason::idle_timeout;
+    return client_does_not_close ? close_reason::linger_timeout : close_reason::idle_timeout;
 }
 
 // A side that broke has no more to say, so what it said before is not to wait for ever to be heard.
-std::chrono::milliseconds patience(std::chrono::milliseconds idle_timeout, bool deserted) noexcept
+std::chrono::milliseconds patience(relay_deadlines within, bool deserted) noexcept
 {
     if (!deserted)
-        return idle_timeout;
-    return idle_timeout.count() == 0
-               ? limits::linger_timeout
-               : std::min<std::chrono::milliseconds>(idle_timeout, limits::linger_timeout);
+        return within.idle;
+    return within.idle.count() == 0 ? within.linger : std::min(within.idle, within.linger);
 }
 
 } // namespace
@@ -358,22 +385,24 @@ bool upstream::flush(error_code& ec) noexcept
 }
 
 net::task<relay_outcome> relay(
-    net::interrupt& by, client& from, upstream& to, std::chrono::milliseconds idle_timeout,
-    traffic& moved)
+    net::interrupt& by, client& from, upstream& to, relay_deadlines within, traffic& moved)
 {
     turns here{from, to, moved};
-    farewell end{by, from};
+    farewell end{by, from, within};
     for (;;) {
         here.take();
         if (here.fsm().over())
             co_return here.outcome();
 
-        if (here.fsm().lingers())
+        bool const awaits_client = here.fsm().awaits_client();
+        if (here.fsm().lingers() && !awaits_client)
+            end.send_fin();
+        if (awaits_client)
             end.begin();
         else
-            by.expires_in(patience(idle_timeout, here.deserted()), error::idle_timeout);
+            by.expires_in(patience(within, here.deserted()), error::idle_timeout);
         error_code const ec = co_await net::ready{by, here.in_client(), here.in_upstream()};
-        if (!ec || (here.fsm().lingers() && end.goes_on(ec)))
+        if (!ec || (awaits_client && end.goes_on(ec)))
             continue;
         if (ec == error::idle_timeout && here.deserted()) {
             here.give_up();
@@ -382,7 +411,7 @@ net::task<relay_outcome> relay(
         // We end it, not the client, whose bytes the upstream is not to take for all there were.
         if (here.fsm().delivers(direction::up))
             to.socket.reset();
-        co_return relay_outcome{reason_for(ec, here.fsm())};
+        co_return relay_outcome{reason_for(ec, awaits_client && !end.undelivered())};
     }
 }
 

@@ -5,6 +5,7 @@
 #include "close_reason.hpp"
 
 #include <cleat/core/byte_queue.hpp>
+#include <cleat/core/limits.hpp>
 #include <cleat/net/channel.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/socket.hpp>
@@ -52,11 +53,16 @@ struct relay_outcome
     error_code error{};
 };
 
+/// relay_deadlines are how long a relay waits for the next byte, and for a client's close.
+struct relay_deadlines
+{
+    std::chrono::milliseconds idle{}; ///< 0: none.
+    std::chrono::milliseconds linger = limits::linger_timeout;
+};
+
 /// relay copies both ways until both sides have closed or one has broken. Bounded memory: a sink
-/// that is full stops its source, and holds at most limits::unsent_max. A zero idle timeout is
-/// none.
+/// that is full stops its source, and holds at most limits::unsent_max.
 net::task<relay_outcome> relay(
-    net::interrupt& by, client& from, upstream& to, std::chrono::milliseconds idle_timeout,
-    traffic& moved);
+    net::interrupt& by, client& from, upstream& to, relay_deadlines within, traffic& moved);
 
 } // namespace cleat::app

@@ -54,9 +54,13 @@ public:
         return !over_ && !h.source_open && !h.sink_full && !h.end_passed;
     }
 
-    /// lingers: the answer is out, and the relay only waits for the client to agree that it is
-    /// over.
+    /// lingers: the answer and its end are out. An upstream that has said all may still be sent
+    /// what the client has to say.
     [[nodiscard]] bool lingers() const noexcept { return !over_ && at(direction::down).end_passed; }
+
+    /// awaits_client: it lingers for the client alone, which may still speak or agree that it is
+    /// over. While the upstream is the one that takes nothing, the client cannot do either.
+    [[nodiscard]] bool awaits_client() const noexcept { return lingers() && reads(direction::up); }
 
     [[nodiscard]] bool over() const noexcept { return over_; }
 

@@ -60,7 +60,7 @@ TEST_CASE("what a client sent before it reset is passed on as far as the upstrea
 
 TEST_CASE("an upstream that resets behind a client that does not read is given up in time")
 {
-    scene s{socket_kind::tcp, socket_kind::tcp, 400ms, 1, 1};
+    scene s{socket_kind::tcp, socket_kind::tcp, {.idle = 400ms}, 1, 1};
     s.play([](scene& t) -> net::task<> {
         std::string const much(64 * 1024, 'x');
         // Until nothing goes any more: the client reads nothing.
@@ -108,7 +108,7 @@ TEST_CASE("an upstream that breaks after the end of its answer harms nobody")
 
 TEST_CASE("a slow client has its time with an answer whose upstream broke after the end")
 {
-    scene s{socket_kind::tcp, socket_kind::tcp, 400ms, 1};
+    scene s{socket_kind::tcp, socket_kind::tcp, {.idle = 400ms}, 1};
     s.play([](scene& t) -> net::task<> {
         // One turn of the relay takes all of it with its end; the client's socket does not.
         t.say(std::string(limits::turn_min - 16 * 1024, 'x'));

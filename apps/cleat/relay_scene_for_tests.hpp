@@ -45,13 +45,13 @@ struct scene
 {
     explicit scene(
         net::socket_kind client_kind = net::socket_kind::unix_pair,
-        net::socket_kind upstream_kind = net::socket_kind::unix_pair,
-        std::chrono::milliseconds idle = {}, int client_buffer = 0, int upstream_buffer = 0)
+        net::socket_kind upstream_kind = net::socket_kind::unix_pair, relay_deadlines within = {},
+        int client_buffer = 0, int upstream_buffer = 0)
         : client_ends{net::make_sockets(client_kind, client_buffer)}
         , upstream_ends{net::make_sockets(upstream_kind, upstream_buffer)}
         , peer{net::contexts().client, client_ends.second.get()}
         , client_fd{client_ends.first.get()}
-        , idle_timeout{idle}
+        , deadlines{within}
     {
         serve();
     }
@@ -68,7 +68,7 @@ struct scene
         established = true;
         if (at_handshake)
             at_handshake(from);
-        outcome = co_await relay(by, from, to, idle_timeout, moved);
+        outcome = co_await relay(by, from, to, deadlines, moved);
     }
 
     template <class Condition>
@@ -154,7 +154,7 @@ struct scene
     std::pair<unique_fd, unique_fd> upstream_ends;
     net::tls_peer peer;
     int client_fd; ///< The relay's end of the client's connection.
-    std::chrono::milliseconds idle_timeout;
+    relay_deadlines deadlines;
     void (*at_handshake)(client&) = nullptr;
     traffic moved;
     bool established = false;

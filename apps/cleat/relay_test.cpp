@@ -327,7 +327,7 @@ TEST_CASE("what finds the client's socket full before the relay begins goes befo
 
 TEST_CASE("the idle timeout counts from the last byte that moved")
 {
-    scene s{socket_kind::unix_pair, socket_kind::unix_pair, 40ms};
+    scene s{socket_kind::unix_pair, socket_kind::unix_pair, {.idle = 40ms}};
     s.play([](scene& t) -> net::task<> {
         net::interrupt pace{t.w};
         pace.expires_in(10ms, error::idle_timeout);
@@ -365,6 +365,88 @@ TEST_CASE("a client that does not close gets the FIN by itself soon after the an
         co_await t.until_over();
     });
     CHECK(s.outcome->reason == close_reason::done);
+}
+
+// Longer than any linger timeout of the stories that follow.
+net::task<> outlast_the_linger_timeout(scene& t)
+{
+    net::interrupt pace{t.w};
+    pace.expires_in(200ms, error::idle_timeout);
+    static_cast<void>(co_await net::pause(pace));
+}
+
+TEST_CASE("an upstream that has said all may take its time to hear the client out")
+{
+    scene s{socket_kind::tcp, socket_kind::unix_pair, {.linger = 20ms}, 0, 8192};
+    s.play([](scene& t) -> net::task<> {
+        t.say("answered early");
+        REQUIRE(::shutdown(t.origin(), SHUT_WR) == 0);
+        std::vector<std::byte> const data = net::pattern(2'000'000);
+        t.peer.write(data);
+        t.peer.close();
+        co_await t.until([&] { return t.peer.flush() || t.moved.up > limits::turn_max; });
+        co_await outlast_the_linger_timeout(t);
+        CHECK(!t.outcome);
+        co_await t.until([&] {
+            t.peer.flush();
+            t.peer.receive_raw();
+            t.hear();
+            return t.origin_ended || t.origin_broken;
+        });
+        CHECK(t.origin_ended);
+        CHECK(t.heard == net::text_of(data));
+        CHECK(t.peer.saw_fin()); // And the client has heard of its end before that.
+        co_await t.until_over();
+    });
+    CHECK(s.outcome->reason == close_reason::done);
+}
+
+TEST_CASE("a client is not left while the kernel still holds some of its answer")
+{
+    scene s{socket_kind::tcp, socket_kind::unix_pair, {.linger = 20ms}};
+    std::vector<std::byte> const data = net::pattern(1'500'000);
+    s.play([&](scene& t) -> net::task<> {
+        std::size_t sent = 0;
+        co_await t.until([&] {
+            ssize_t const n = ::send(
+                t.origin(), data.data() + sent, data.size() - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+            sent += n > 0 ? static_cast<std::size_t>(n) : 0;
+            return sent == data.size() && t.moved.down == sent;
+        });
+        t.upstream_ends.second.reset();
+        co_await outlast_the_linger_timeout(t);
+        CHECK(!t.outcome);
+        co_await t.until([&] {
+            t.peer.receive_raw();
+            return t.peer.bytes().size() == data.size();
+        });
+        CHECK(t.peer.bytes() == data);
+        CHECK(t.peer.end() == error::closed);
+        co_await t.until_over(); // It has had all, and does not close.
+    });
+    CHECK(s.outcome->reason == close_reason::linger_timeout);
+}
+
+TEST_CASE("a client that stops taking its answer has the idle timeout, wherever the answer is held")
+{
+    scene s{socket_kind::tcp, socket_kind::unix_pair, {.idle = 100ms, .linger = 20ms}};
+    std::vector<std::byte> const data = net::pattern(1'500'000);
+    s.play([&](scene& t) -> net::task<> {
+        std::size_t sent = 0;
+        co_await t.until([&] {
+            ssize_t const n = ::send(
+                t.origin(), data.data() + sent, data.size() - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+            sent += n > 0 ? static_cast<std::size_t>(n) : 0;
+            return (sent == data.size() && t.moved.down == sent) || t.outcome;
+        });
+        t.upstream_ends.second.reset();
+        net::interrupt pace{t.w};
+        pace.expires_in(10s, error::idle_timeout);
+        while (!t.outcome && !pace.raised())
+            co_await next_turn{t.w};
+    });
+    REQUIRE(s.outcome);
+    CHECK(s.outcome->reason == close_reason::idle_timeout);
 }
 
 TEST_CASE("the end of the worker is the end of its relays")

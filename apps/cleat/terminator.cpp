@@ -43,7 +43,8 @@ net::detached terminate(
     // Then get out of the way.
     by.clear();
     try {
-        relay_outcome const how = co_await relay(by, from, *to, *use.idle_timeout, told.moved());
+        relay_outcome const how =
+            co_await relay(by, from, *to, {.idle = *use.idle_timeout}, told.moved());
         told.ended(how, from.channel.engine());
     } catch (std::bad_alloc const&) {
         to->socket.reset(); // It is not to take what it has got for all that there was.

@@ -65,7 +65,7 @@ inline constexpr int accept_batch_max = 64;
 /// events_per_wait: events taken from the kernel at once; more only makes the last one older.
 inline constexpr int events_per_wait = 256;
 
-/// linger_timeout: how long a client may take to close after the last byte was sent to it. Closing
+/// linger_timeout: how long a client may be silent after the last byte was delivered to it. Closing
 /// at once would turn what it still sends into an RST, which can destroy an answer that it has not
 /// read.
 inline constexpr std::chrono::seconds linger_timeout{10};

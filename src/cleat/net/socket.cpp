@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 namespace cleat::net {
@@ -51,6 +53,12 @@ error_code socket::error() noexcept
     if (::getsockopt(native_handle(), SOL_SOCKET, SO_ERROR, &number, &size) != 0)
         return last_system_error();
     return {number, boost::system::system_category()};
+}
+
+std::size_t socket::unacknowledged() const noexcept
+{
+    int bytes = 0;
+    return ::ioctl(native_handle(), SIOCOUTQ, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 void socket::shutdown_send() noexcept

@@ -82,6 +82,10 @@ public:
     /// error takes what broke the connection, once; no error where nothing has.
     [[nodiscard]] error_code error() noexcept;
 
+    /// unacknowledged is how much of what was sent the peer's kernel has not got or not taken:
+    /// bytes, and 1 for a FIN (SIOCOUTQ, tcp(7)). 0 where that is not known.
+    [[nodiscard]] std::size_t unacknowledged() const noexcept;
+
     /// shutdown_send sends FIN behind everything sent.
     void shutdown_send() noexcept;
 
