@@ -192,6 +192,7 @@ TEST_CASE("alpn-protos is a list without gaps")
     CHECK(*c.alpn_protos == std::vector<std::string>{"h2", "http/1.1"});
     for (std::string_view const text : {",", "h2,,http/1.1", ",h2", " "})
         CHECK(only_problem("alpn-protos", text).find("between two commas") != std::string::npos);
+    CHECK(only_problem("alpn-protos", "h2 http/1.1").find("commas") != std::string::npos);
     CHECK(is_silent("alpn-protos", std::string(255, 'a')));
     CHECK(
         only_problem("alpn-protos", std::string(256, 'a')).find("255 bytes") != std::string::npos);

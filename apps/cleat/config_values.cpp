@@ -159,7 +159,10 @@ parsed<std::vector<std::string>> read(as<std::vector<std::string>>, given const&
     std::vector<std::string> names;
     bool gap = false;
     bool too_long = false;
+    std::string_view with_blank;
     for_each_piece(v.text, ",", [&](std::string_view name) {
+        if (name.find_first_of(" \t") != name.npos)
+            with_blank = name;
         gap = gap || (!names.empty() && names.back().empty()); // a trailing comma is no gap
         too_long = too_long || name.size() > name_bytes_max;
         names.emplace_back(name);
@@ -169,6 +172,12 @@ parsed<std::vector<std::string>> read(as<std::vector<std::string>>, given const&
     if (gap || names.empty())
         return bad_value{
             "a protocol's name is missing between two commas", "Write \"h2,http/1.1\"."};
+    // Legal on the wire (RFC 7301, section 3.1), but no protocol has one: somebody left a comma
+    // out.
+    if (!with_blank.empty())
+        return bad_value{
+            fmt::format("\"{}\" is not one protocol's name: it has a blank in it", with_blank),
+            "Separate protocols with commas: \"h2,http/1.1\"."};
     if (too_long)
         return bad_value{"a protocol's name is longer than 255 bytes", "Write \"h2,http/1.1\"."};
     return names;

@@ -67,7 +67,8 @@ def test_a_strangers_is_refused(serve, bad, version, mode):
     server = serve(mode)
     why = refused(server.port, only(version, certificate=bad))
     assert "UNKNOWN_CA" in (getattr(why, "reason", "") or "")
-    assert server.wait_for_log(event="handshake-failed", reason="bad-certificate")["detail"]
+    told = server.wait_for_log(event="handshake-failed", reason="bad-certificate")
+    assert "issuer" in told["detail"] or "self-signed" in told["detail"]
 
 
 @VERSIONS
@@ -75,7 +76,8 @@ def test_an_expired_one_is_refused(serve, expired, version):
     server = serve("required")
     why = refused(server.port, only(version, certificate=expired))
     assert "CERTIFICATE_EXPIRED" in (getattr(why, "reason", "") or "")
-    assert server.wait_for_log(event="handshake-failed", reason="bad-certificate")
+    told = server.wait_for_log(event="handshake-failed", reason="bad-certificate")
+    assert told["detail"] == "certificate has expired"
 
 
 def test_none_does_not_ask(cleat, bad):

@@ -5,6 +5,7 @@
 #include <cleat/tls/test_connection.hpp>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
@@ -392,10 +393,29 @@ TEST_CASE(
     "one unknown suite among known ones is a warning, and so is a certificate that no suite fits")
 {
     context_spec spec = server_spec({named("a", {"a.test"})});
-    spec.ciphers += ":ECDHE-NONE-AES128-GCM-SHA256:!MD5:@STRENGTH";
-    context const odd{spec};
-    REQUIRE(odd.warnings().size() == 1);
-    CHECK(has(odd.warnings().front(), "ECDHE-NONE-AES128-GCM-SHA256"));
+    std::string const good = spec.ciphers;
+    for (char const* unknown :
+         {"ECDHE-NONE-AES128-GCM-SHA256", "TYPO", "HIHG", "EECDHX+AESGCM", "!aNULLL", "+HIHG",
+          "TLS_AES_128_GCM_SHA256"}) {
+        CAPTURE(unknown);
+        spec.ciphers = fmt::format("{}:{}:!MD5:@STRENGTH", good, unknown);
+        context const odd{spec};
+        REQUIRE(odd.warnings().size() == 1);
+        CHECK(has(odd.warnings().front(), unknown));
+        CHECK(
+            has(odd.warnings().front(), "ciphersuites") ==
+            std::string_view{unknown}.starts_with("TLS_"));
+    }
+    // Lists as administrators have had them for years.
+    for (char const* usual :
+         {"HIGH:!aNULL:!eNULL:!EXPORT:!DES:!RC4:!MD5:!PSK:!SRP:!CAMELLIA:!SEED:!IDEA:!3DES",
+          "EECDH+AESGCM:ECDHE+CHACHA20:!DSS:!ADH:!AECDH:!kEDH+aDSS:!ECDHE-RSA-NULL-SHA",
+          "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:-kRSA:+AES256:@STRENGTH"}) {
+        CAPTURE(usual);
+        spec.ciphers = usual;
+        context const known{spec};
+        CHECK(known.warnings().empty());
+    }
 
     spec.ciphers = "ECDHE-RSA-AES128-GCM-SHA256";
     context const unfit{spec};

@@ -151,11 +151,19 @@ step engine::handshake(wire& w) noexcept
     step s = ended(w, value, 0);
     if (s.error == error::not_tls && begins_like_proxy_header(given))
         s.error = error::proxy_header;
-    if (s.error != error::protocol_violation || failure_ == nullptr)
+    if (failure_ == nullptr)
+        return s;
+    // The library's own word is only that it failed.
+    if (long const why = SSL_get_verify_result(ssl_);
+        s.error == error::bad_certificate && why != X509_V_OK)
+        failure_->reason = X509_verify_cert_error_string(why);
+    if (s.error != error::protocol_violation)
         return s;
     failure_->peer_alert = plaintext_alert(given);
-    if (failure_->peer_alert >= 0)
+    if (failure_->peer_alert >= 0) {
         s.error = error::peer_alert;
+        failure_->reason.clear(); // Of a library that took the alert for a broken record.
+    }
     return s;
 }
 

@@ -42,7 +42,9 @@ struct step
 struct failure_info
 {
     int peer_alert = -1; ///< The alert that the peer sent (RFC 8446, section 6), or -1.
-    std::string reason;  ///< The TLS library's own words; no key material, no plaintext.
+    /// The TLS library's own words, of a certificate those of its verification; no key material, no
+    /// plaintext.
+    std::string reason;
 };
 
 /// certificate_facts is what a PROXY header tells of the certificate that this side showed.

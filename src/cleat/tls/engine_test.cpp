@@ -541,6 +541,8 @@ TEST_CASE("a peer's fatal alert is told by its number")
             CHECK(verdict == error::peer_alert);
             CHECK(d.server.engine.failure().peer_alert == SSL_AD_UNKNOWN_CA);
             CHECK(!d.server.engine.failure().reason.empty());
+            // What is wrong with the certificate, not only that something is.
+            CHECK(d.client.engine.failure().reason.find("certificate") != std::string::npos);
         }
     }
 }

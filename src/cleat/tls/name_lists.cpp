@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -62,13 +63,91 @@ std::string known_ciphers(SSL_CTX* scratch)
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// One suite by its name, as against a keyword ("HIGH"), an operation ("!MD5") or a selection
-// ("EECDH+AESGCM").
-bool names_one_suite(std::string_view token) noexcept
+// What is often taken out by name, and that a library of today may have forgotten: with it gone
+// there is nothing left to take out.
+bool is_long_gone(std::string_view keyword) noexcept
 {
-    return token.find('-', 1) != std::string_view::npos &&
-           token.find_first_of("!+@[]|=-") == token.find('-') &&
-           token.find_first_of("!+@[]|=") == std::string_view::npos && token.front() != '-';
+    constexpr std::array gone{
+        "aNULL",
+        "eNULL",
+        "NULL",
+        "COMPLEMENTOFDEFAULT",
+        "COMPLEMENTOFALL",
+        "LOW",
+        "EXP",
+        "EXPORT",
+        "EXPORT40",
+        "EXPORT56",
+        "SSLv2",
+        "SSLv3",
+        "TLSv1",
+        "DES",
+        "3DES",
+        "RC2",
+        "RC4",
+        "MD5",
+        "IDEA",
+        "SEED",
+        "CAMELLIA",
+        "ARIA",
+        "GOST94",
+        "GOST89MAC",
+        "aGOST",
+        "kGOST",
+        "KRB5",
+        "kKRB5",
+        "aKRB5",
+        "PSK",
+        "kPSK",
+        "aPSK",
+        "SRP",
+        "kSRP",
+        "aSRP",
+        "DSS",
+        "aDSS",
+        "DH",
+        "aDH",
+        "kDH",
+        "kDHr",
+        "kDHd",
+        "kEDH",
+        "kDHE",
+        "EDH",
+        "DHE",
+        "ADH",
+        "AECDH",
+        "aECDH",
+        "kECDH",
+        "kECDHr",
+        "kECDHe",
+        "AESCCM",
+        "AESCCM8",
+        "FZA",
+        "kFZA",
+        "aFZA",
+        "eFZA"};
+    return std::ranges::find(gone, keyword) != gone.end();
+}
+
+// known: the token selects a suite of the library, or is an order to it ("@STRENGTH").
+bool known(SSL_CTX* scratch, std::string_view token)
+{
+    if (token.starts_with('@'))
+        return true; // The library refuses those that it does not know.
+    bool const takes_out = token.starts_with('!') || token.starts_with('-');
+    if (takes_out || token.starts_with('+'))
+        token.remove_prefix(1);
+    if (accepts_ciphers(scratch, std::string{token}))
+        return true;
+    // A selection ("kEDH+aDSS") or a suite's whole name takes out no more than what is there.
+    return takes_out &&
+           (is_long_gone(token) || token.find_first_of("+-") != std::string_view::npos);
+}
+
+// A suite of TLS 1.3 is named otherwise, and no business of this list.
+bool is_tls_1_3(std::string_view token) noexcept
+{
+    return token.starts_with("TLS_");
 }
 
 } // namespace
@@ -109,8 +188,9 @@ std::string usable_groups(SSL_CTX* scratch, std::string const& names)
 void check_ciphers(SSL_CTX* scratch, std::string const& list, std::vector<std::string>& warnings)
 {
     std::vector<std::string> unknown;
-    for (std::string const& token : split(list, ":, "))
-        if (names_one_suite(token) && !accepts_ciphers(scratch, token))
+    for (std::string const& token :
+         split(list, ":, ;[|]")) // Brackets and bars: BoringSSL's groups.
+        if (!known(scratch, token))
             unknown.push_back(token);
     if (!accepts_ciphers(scratch, list))
         throw spec_error{fmt::format(
@@ -121,9 +201,10 @@ void check_ciphers(SSL_CTX* scratch, std::string const& list, std::vector<std::s
             known_ciphers(scratch))};
     for (std::string const& token : unknown)
         warnings.push_back(fmt::format(
-            "ciphers: {} has no suite {}: it is left out; take it out of the list to end this "
-            "warning",
-            library_version(), token));
+            "ciphers: {} has no TLS 1.2 suite {}, which changes nothing: {}", library_version(),
+            token,
+            is_tls_1_3(token) ? "suites of TLS 1.3 are named in ciphersuites"
+                              : "correct it, or take it out of the list"));
 }
 
 void check_ciphersuites(SSL_CTX* scratch, std::string const& list)

@@ -17,8 +17,8 @@ namespace cleat::tls {
 /// of the library.
 [[nodiscard]] std::string usable_groups(SSL_CTX* scratch, std::string const& names);
 
-/// check_ciphers throws spec_error when the list leaves no TLS 1.2 suite, and warns of suites in it
-/// that the library does not have.
+/// check_ciphers throws spec_error when the list leaves no TLS 1.2 suite, and warns of words in it
+/// that change nothing.
 void check_ciphers(SSL_CTX* scratch, std::string const& list, std::vector<std::string>& warnings);
 
 /// check_ciphersuites throws spec_error for a name that is no TLS 1.3 suite of the library.
