@@ -378,6 +378,24 @@ std::optional<tlv> next_tlv(std::span<std::uint8_t const>& rest)
     return taken;
 }
 
+std::string to_string(socket_address const& address)
+{
+    std::array<char, INET6_ADDRSTRLEN> room;
+    switch (address.family) {
+    case address_family::ipv4:
+        return fmt::format("{}:{}", text_of(address, room), address.port);
+    case address_family::ipv6:
+        return fmt::format("[{}]:{}", text_of(address, room), address.port);
+    case address_family::unix_socket: {
+        std::string_view const path = as_text(address.bytes);
+        return fmt::format("unix:{}", path.substr(0, path.find('\0')));
+    }
+    case address_family::unspecified:
+        break;
+    }
+    return {};
+}
+
 error_code append_write_ip(std::string& out, socket_address const& client)
 {
     if (client.family != address_family::ipv4 && client.family != address_family::ipv6)

@@ -37,6 +37,10 @@ struct socket_address
     friend bool operator==(socket_address const&, socket_address const&) = default;
 };
 
+/// to_string spells an address as logs do: 192.0.2.1:443, [2001:db8::1]:443, unix:/path; nothing
+/// for one that is not known.
+[[nodiscard]] std::string to_string(socket_address const& address);
+
 /// client_certificate says whether the client showed a certificate, and when.
 enum class client_certificate : std::uint8_t
 {

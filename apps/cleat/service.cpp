@@ -11,6 +11,8 @@ service::source::source(net::worker& on, unique_fd socket, tls::context_spec con
     , context{spec}
     , by{on}
 {
+    if (result<net::address> const here = net::local_address(entry->fd()))
+        name = net::to_string(*here);
 }
 
 service::service(net::worker& on, snapshot const& use, std::vector<listening> from, logger log)

@@ -16,6 +16,7 @@
 #include <cleat/tls/context.hpp>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace cleat::app {
@@ -68,6 +69,7 @@ public:
         net::entry_ptr entry;
         tls::context context;
         net::interrupt by; ///< Ends the accepting.
+        std::string name;  ///< Its address, as the log spells it.
     };
 
 private:

@@ -1,3 +1,4 @@
+#include "proxy_protocol.hpp"
 #include "story.hpp"
 
 #include <cleat/tls/alert.hpp>
@@ -38,8 +39,10 @@ close_reason reason_for_connect(error_code why) noexcept
                                          : close_reason::upstream_unreachable;
 }
 
-story::story(service& at, net::address const& peer) noexcept
-    : at_{at}, peer_{peer}, begun_{at.on().now()}
+story::story(
+    service& at, std::string_view frontend, net::address const& peer,
+    std::string const& announcement) noexcept
+    : at_{at}, frontend_{frontend}, peer_{peer}, announcement_{announcement}, begun_{at.on().now()}
 {
     at_.on_connection();
 }
@@ -49,6 +52,21 @@ story::~story()
     if (!told_)
         tell();
     at_.on_close(reason_);
+}
+
+// Behind a load balancer the peer is the balancer, and the client whom it announces.
+void story::add_who(log_line& to) const noexcept
+{
+    to.add("frontend", frontend_);
+    add_text(to, "peer", [&] { return net::to_string(peer_); });
+    if (announcement_.empty())
+        return;
+    socket_address const source =
+        read_proxy_header(
+            {reinterpret_cast<std::uint8_t const*>(announcement_.data()), announcement_.size()})
+            .header.source;
+    if (source.family != address_family::unspecified)
+        add_text(to, "source", [&] { return to_string(source); });
 }
 
 void story::announcement_failed(error_code why) noexcept
@@ -68,7 +86,7 @@ void story::announcement_failed(error_code why) noexcept
     if (!at_.log().wants(log_level::warning))
         return;
     log_line line = at_.log().warning("proxy-header-failed");
-    add_text(line, "peer", [&] { return net::to_string(peer_); });
+    add_who(line);
     line.add("reason", why);
 }
 
@@ -89,7 +107,7 @@ void story::handshake_failed(error_code why, tls::engine const& engine) noexcept
     if (!at_.log().wants(log_level::warning))
         return;
     log_line line = at_.log().warning("handshake-failed");
-    add_text(line, "peer", [&] { return net::to_string(peer_); });
+    add_who(line);
     line.add("reason", why);
     if (std::string_view const name = engine.info().server_name; !name.empty())
         line.add("sni", name);
@@ -105,10 +123,9 @@ void story::handshake_done(tls::engine const& engine)
     if (!at_.log().wants(log_level::info))
         return;
     tls::handshake_info const info = engine.info();
-    at_.log()
-        .info("handshake-done")
-        .add("peer", net::to_string(peer_))
-        .add("sni", info.server_name)
+    log_line line = at_.log().info("handshake-done");
+    add_who(line);
+    line.add("sni", info.server_name)
         .add("alpn", info.alpn)
         .add("version", info.version)
         .add("cipher", info.cipher)
@@ -123,7 +140,7 @@ void story::connect_failed(error_code why) noexcept
     if (!at_.log().wants(log_level::error))
         return;
     log_line line = at_.log().error("connect-failed");
-    add_text(line, "peer", [&] { return net::to_string(peer_); });
+    add_who(line);
     add_text(line, "upstream", [&] { return to_string(*at_.use().settings.backend); });
     line.add("reason", why);
 }
@@ -144,7 +161,7 @@ void story::tell(error_code why, tls::failure_info const* more) noexcept
     auto const lasted =
         std::chrono::duration_cast<std::chrono::milliseconds>(at_.on().now() - begun_);
     log_line line = at_.log().line(level, "connection-closed");
-    add_text(line, "peer", [&] { return net::to_string(peer_); });
+    add_who(line);
     line.add("reason", name_of(reason_))
         .add("up_bytes", moved_.up)
         .add("down_bytes", moved_.down)

@@ -10,6 +10,9 @@
 #include <cleat/net/socket_options.hpp>
 #include <cleat/tls/engine.hpp>
 
+#include <string>
+#include <string_view>
+
 namespace cleat::app {
 
 /// reason_for_connect says what an error of connect is to a connection.
@@ -21,7 +24,11 @@ namespace cleat::app {
 class story
 {
 public:
-    story(service& at, net::address const& peer) noexcept;
+    /// frontend: where the peer connected to. The announcement is the PROXY header that it sends
+    /// before TLS, empty until it has. All of them outlive the story.
+    story(
+        service& at, std::string_view frontend, net::address const& peer,
+        std::string const& announcement) noexcept;
     story(story&&) = delete;
     ~story();
 
@@ -36,9 +43,12 @@ public:
 
 private:
     void tell(error_code why = {}, tls::failure_info const* more = nullptr) noexcept;
+    void add_who(log_line& to) const noexcept;
 
     service& at_;
+    std::string_view frontend_;
     net::address const& peer_;
+    std::string const& announcement_;
     net::worker::clock::time_point begun_;
     traffic moved_;
     close_reason reason_ = close_reason::out_of_resources; // Where std::bad_alloc has ended it.

@@ -24,7 +24,7 @@ struct desk
     std::string told(Story live)
     {
         {
-            story one{*at, peer};
+            story one{*at, "192.0.2.9:443", peer, announcement};
             live(one);
         }
         return folder.read("log");
@@ -39,6 +39,7 @@ struct desk
     std::unique_ptr<service> at = std::make_unique<service>(
         on, use, std::vector<listening>{}, logger{*sink, log_level::warning});
     net::address peer = net::resolve("192.0.2.1", "1").value().front();
+    std::string announcement;
     tls::engine engine{net::contexts().server};
 };
 
@@ -89,6 +90,29 @@ TEST_CASE("a client that leaves before its first byte is counted, and no warning
     CHECK(
         has(d.told([&](story& s) { s.handshake_failed(error::handshake_timeout, d.engine); }),
             "level=warning event=handshake-failed"));
+}
+
+TEST_CASE("behind a load balancer a line tells the client, and always the frontend")
+{
+    struct
+    {
+        std::string announcement;
+        std::string_view who;
+    } const each[] = {
+        {"", " frontend=192.0.2.9:443 peer=192.0.2.1:1 reason="},
+        {"PROXY TCP4 203.0.113.7 192.0.2.9 4711 443\r\n",
+         " peer=192.0.2.1:1 source=203.0.113.7:4711 reason="},
+        {"PROXY TCP6 2001:db8::7 2001:db8::9 4711 443\r\n", " source=[2001:db8::7]:4711 reason="},
+        {"PROXY UNKNOWN\r\n", " peer=192.0.2.1:1 reason="},
+    };
+    for (auto const& [announcement, who] : each) {
+        desk d;
+        d.announcement = announcement;
+        std::string const log =
+            d.told([&](story& s) { s.handshake_failed(error::handshake_timeout, d.engine); });
+        CAPTURE(log);
+        CHECK(has(log, who));
+    }
 }
 
 } // namespace cleat::app

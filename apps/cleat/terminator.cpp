@@ -13,12 +13,13 @@ net::detached terminate(
     service& at, service::source& through, net::socket accepted, net::address peer)
 {
     config const& use = at.use().settings;
-    story told{at, peer}; // Ends with the line that says how the connection ended.
+    std::string announcement;
+    // Ends with the line that says how the connection ended.
+    story told{at, through.name, peer, announcement};
     net::interrupt by{at.on()};
 
     // A load balancer in front may tell who the client is, before TLS begins.
     by.expires_in(*use.ssl_handshake_timeout, error::handshake_timeout);
-    std::string announcement;
     if (*use.announce == announcement::proxy_proxy) {
         error_code const ec = co_await read_announcement(by, accepted, announcement);
         if (ec)

@@ -71,6 +71,7 @@ def test_lines_tell_what_happened(cleat):
         client.receive()
     done = server.wait_for_log(event="handshake-done", peer=peer)
     assert (done["sni"], done["version"], done["resumed"]) == ("localhost", "TLSv1.3", "false")
+    assert done["frontend"] == f"127.0.0.1:{server.port}"
     closed = server.wait_for_log(event="connection-closed", peer=peer)
     assert (closed["up_bytes"], closed["down_bytes"], closed["reason"]) == ("5", "5", "done")
     assert int(closed["duration_ms"]) >= 0
