@@ -8,6 +8,7 @@
 #include "report.hpp"
 #include "report_files.hpp"
 #include "staircase.hpp"
+#include "standard_output.hpp"
 #include "transfer.hpp"
 
 #include <fmt/format.h>
@@ -90,7 +91,9 @@ int main(int argc, char** argv)
     using namespace cleat::bench;
     try {
         command const wish = parse_command_line({argv, static_cast<std::size_t>(argc)});
-        return std::visit([](auto const& w) { return run(w); }, wish);
+        int const code = std::visit([](auto const& w) { return run(w); }, wish);
+        cleat::flush_standard_output();
+        return code;
     } catch (std::exception const& e) {
         fmt::print(stderr, "cleat-bench: {}\n", e.what());
         return EXIT_FAILURE;

@@ -10,6 +10,7 @@
 #include "report/report_json.hpp"
 #include "report/report_text.hpp"
 #include "report/run.hpp"
+#include "standard_output.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
@@ -29,14 +30,28 @@ namespace {
 
 profile read(from_trace const& from)
 {
-    return profile_of(read_trace(from.trace), from.pid);
+    profile found = profile_of(read_trace(from.trace), from.pid);
+    // Not every way of showing it has room for this, and each is wrong without.
+    for (process_note const& each : found.processes)
+        if (each.blocks_cut > 0)
+            fmt::print(
+                stderr, "cleat-locks: {}: process {}: {}\n", from.trace.string(), each.pid,
+                cut_short(each));
+    return found;
+}
+
+// say puts text on standard output. The end of it may wait for the end of the program.
+void say(std::string_view text)
+{
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+        throw std::system_error{errno, std::generic_category(), "standard output"};
 }
 
 // write puts text into a file, or on standard output for "-".
 void write(std::string const& to, std::string_view text)
 {
     if (to == "-") {
-        fmt::print("{}", text);
+        say(text);
         return;
     }
     std::ofstream file{to, std::ios::binary};
@@ -58,19 +73,19 @@ int run(do_report const& wish)
     if (!wish.pprof.empty())
         write(wish.pprof, pprof_bytes(found));
     if (wish.json != "-" && wish.pprof != "-")
-        fmt::print("{}", report_text(found, wish.most));
+        say(report_text(found, wish.most));
     return EXIT_SUCCESS;
 }
 
 int run(do_diff const& wish)
 {
-    fmt::print("{}", diff_text(read(wish.before), read(wish.after), wish.most));
+    say(diff_text(read(wish.before), read(wish.after), wish.most));
     return EXIT_SUCCESS;
 }
 
 int run(do_folded const& wish)
 {
-    fmt::print("{}", folded_text(read(wish.from), wish.what));
+    say(folded_text(read(wish.from), wish.what));
     return EXIT_SUCCESS;
 }
 
@@ -87,7 +102,7 @@ int run(do_per_operation const& wish)
     if (!wish.json.empty())
         write(wish.json, boost::json::serialize(to_json(prices)) + "\n");
     if (wish.json != "-")
-        fmt::print("{}", per_operation_text(prices, wish.most));
+        say(per_operation_text(prices, wish.most));
     return EXIT_SUCCESS;
 }
 
@@ -105,7 +120,9 @@ int main(int argc, char** argv)
     using namespace cleat::locks;
     try {
         command const wish = parse_command_line({argv, static_cast<std::size_t>(argc)});
-        return std::visit([](auto const& w) { return run(w); }, wish);
+        int const code = std::visit([](auto const& w) { return run(w); }, wish);
+        cleat::flush_standard_output();
+        return code;
     } catch (std::exception const& e) {
         fmt::print(stderr, "cleat-locks: {}\n", e.what());
         return EXIT_FAILURE;

@@ -4,6 +4,7 @@
 #include "command_line.hpp"
 #include "process.hpp"
 #include "snapshot.hpp"
+#include "standard_output.hpp"
 #include "start.hpp"
 #include "supervise.hpp"
 #include "version.hpp"
@@ -88,7 +89,9 @@ int main(int argc, char** argv)
     hold_standard_descriptors();
     try {
         command const wish = parse_command_line({argv, static_cast<std::size_t>(argc)});
-        return std::visit([](auto const& w) { return run(w); }, wish);
+        int const code = std::visit([](auto const& w) { return run(w); }, wish);
+        cleat::flush_standard_output();
+        return code;
     } catch (start_error const& e) {
         report({e.why});
     } catch (std::exception const& e) {

@@ -4,9 +4,10 @@ import argparse
 import datetime
 import json
 import shlex
+import signal
 import sys
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Collection, NoReturn
 
 TREE = Path(__file__).resolve().parents[2]
 # By the library's name: a build folder of one preset each.
@@ -27,11 +28,33 @@ def add_arguments(parse: argparse.ArgumentParser) -> None:
     parse.add_argument("--out", type=Path, help="default: a new file in perf/results; - for none")
 
 
+def refuse(why: str) -> NoReturn:
+    """refuse ends a command that cannot be understood."""
+    print(f"{Path(sys.argv[0]).name}: {why}", file=sys.stderr)
+    sys.exit(2)
+
+
+def listed(option: str, given: str, known: Collection[str]) -> list[str]:
+    """listed takes a list of names with commas apart. One that is not known ends the program."""
+    names = [name.strip() for name in given.split(",")]
+    for name in names:
+        if name not in known:
+            refuse(f"{option}: there is no {name!r}; there are {', '.join(known)}")
+    return names
+
+
+def at_least_one(text: str) -> int:
+    """at_least_one is an argument that says how many: of rounds, of steps."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: write a whole number, at least 1")
+    return int(text)
+
+
 def folders(use: argparse.Namespace) -> dict[str, Path]:
     """folders of builds that were asked for, by the library's name, or those of the presets."""
     given = [each.split("=", 1) for each in use.build]
     if any(len(each) != 2 for each in given):
-        sys.exit("--build wants NAME=FOLDER")
+        refuse("--build wants NAME=FOLDER")
     return {name: Path(folder) for name, folder in given} or FOLDERS
 
 
@@ -45,6 +68,23 @@ def find(use: argparse.Namespace, program: str) -> dict[str, Path]:
     return {name: path for name, path in found.items() if path.exists()}
 
 
+def read_result(path: Path, study: str) -> dict:
+    """read_result reads what that study's run.py wrote. Any other file ends the program."""
+    try:
+        document = json.loads(path.read_text())
+    except (OSError, ValueError) as why:
+        sys.exit(f"{path}: it cannot be read: {getattr(why, 'strerror', None) or why}")
+    if not isinstance(document, dict) or document.get("study") != study:
+        sys.exit(f"{path}: it is not of perf/studies/{study}/run.py")
+    return document
+
+
+def end_with_the_reader() -> None:
+    """end_with_the_reader: who reads standard output and has seen enough (head) ends this program,
+    without a word."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
 def asked_to_show(study: str, about: str) -> tuple[dict, Path | None]:
     """asked_to_show reads the command line of a show.py: a result of that study's run.py, and the
     folder for charts, if they are wanted."""
@@ -52,9 +92,10 @@ def asked_to_show(study: str, about: str) -> tuple[dict, Path | None]:
     parse.add_argument("result", type=Path)
     parse.add_argument("--out", type=Path, help="a folder for charts")
     use = parse.parse_args()
-    document = json.loads(use.result.read_text())
-    if document.get("study") != study:
-        sys.exit(f"{use.result}: it is not of perf/studies/{study}/run.py")
+    end_with_the_reader()
+    document = read_result(use.result, study)
+    if use.out:
+        use.out.mkdir(parents=True, exist_ok=True)
     return document, use.out
 
 

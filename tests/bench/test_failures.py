@@ -1,12 +1,15 @@
 """Failures are counted by stage and kind, and none is dropped. What cannot work is told before the
 run."""
 
+import os
 import signal
 import socket
+import subprocess
 
 import pytest
 
-from deadlines import eventually
+from conftest import binary
+from deadlines import DEADLINE, eventually
 from origins import Origin
 from stories import http, resets, says, silent
 
@@ -179,3 +182,20 @@ def test_help_teaches(bench):
         assert ran.returncode == 0
         assert "cleat-bench" in ran.stdout
     assert "cleat-bench 0." in bench.run("--version").stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device here")
+@pytest.mark.parametrize("what", ["load", "probe", "help"])
+def test_what_did_not_reach_standard_output_is_an_error(bench, server, what):
+    words = {
+        "load": ["load", "-q", "-n", "3", server(http()).address],
+        "probe": ["probe", f"127.0.0.1:{closed_port()}"],
+        "help": ["--help"],
+    }
+    with open("/dev/full", "w") as full:
+        command = [str(binary()), *words[what]]
+        ran = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=DEADLINE
+        )
+    assert ran.returncode == 1
+    assert "cleat-bench: standard output: " in ran.stderr

@@ -1,12 +1,14 @@
 """What cannot work is said, with its cure, and leaves nothing behind."""
 
 import os
+import resource
 import shutil
 import subprocess
 
 import pytest
 
-from recording import SUBJECT, locks
+from deadlines import DEADLINE
+from recording import BIN, SUBJECT, locks
 
 
 def refused(*arguments):
@@ -69,6 +71,68 @@ def test_a_trace_that_was_cut(tmp_path, record):
     (file,) = run.trace.glob("*.trace")
     os.truncate(file, 100_000)
     assert "the trace is cut short" in refused("report", run.trace)
+
+
+def test_a_trace_that_was_cut_in_the_middle_of_its_threads(tmp_path, record):
+    run = record("many", 10)
+    (file,) = run.trace.glob("*.trace")
+    before = run.report()["processes"][0]
+    assert before["blocks"] >= 1 and before["blocks_cut"] == 0
+    os.truncate(file, file.stat().st_size - 4096)
+    said = "the trace is cut short: 1 of its"
+    assert said in run.text().splitlines()[1]
+    assert run.report()["processes"][0]["blocks_cut"] == 1
+    others = (
+        ["folded", run.trace],
+        ["diff", run.trace, run.trace],
+        ["per-operation", run.trace, "-n", 1],
+        ["html", run.trace, "-o", tmp_path / "t.html"],
+    )
+    for words in others:
+        assert said in locks(*words).stderr
+
+
+def test_a_device_is_no_trace():
+    said = refused("report", "/dev/null")
+    assert "/dev/null: this is neither a file nor a folder: give what `cleat-locks run" in said
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device here")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["report", "TRACE"],
+        ["report", "TRACE", "--json", "-"],
+        ["diff", "TRACE", "TRACE"],
+        ["folded", "TRACE", "--what", "acquisitions"],
+        ["html", "TRACE", "-o", "-"],
+        ["per-operation", "TRACE", "-n", 10],
+        ["--help"],
+    ],
+    ids=lambda words: " ".join(map(str, words)),
+)
+def test_what_did_not_reach_standard_output_is_an_error(record, words):
+    trace = record("holds", 2, 10, 100).trace
+    command = [BIN / "cleat-locks", *(trace if word == "TRACE" else str(word) for word in words)]
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=DEADLINE
+        )
+    assert ran.returncode == 1
+    assert ran.stderr == "cleat-locks: standard output: No space left on device\n"
+
+
+def test_a_limit_that_no_trace_fits_into_is_named(tmp_path):
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100 << 10, resource.RLIM_INFINITY))
+
+    command = [BIN / "cleat-locks", "run", "-o", tmp_path / "t", "--", SUBJECT, "many", "1"]
+    ran = subprocess.run(
+        command, capture_output=True, text=True, timeout=DEADLINE, preexec_fn=limit
+    )
+    assert ran.returncode == 1
+    assert "nothing was recorded: no file may be larger than 100 KiB here" in ran.stderr
+    assert "raise that limit (ulimit -f)" in ran.stderr
 
 
 def test_a_process_that_is_not_in_it(record):

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -76,3 +77,18 @@ def test_diff_says_what_became_better(run, record, tmp_path):
 
 def test_nothing_changed_between_a_trace_and_itself(run):
     assert "nothing changed" in locks("diff", run.trace, run.trace).stdout
+
+
+def test_the_kernels_own_code_is_one_function_in_every_run(record, tmp_path):
+    """Its address is another in every run; a change would be seen where there is none."""
+    if "[vdso]" not in Path("/proc/self/maps").read_text():
+        pytest.skip("this kernel has no code in programs")
+    run = record("cpu", 300)
+    locks("run", "-o", tmp_path / "again", "--", SUBJECT, "cpu", 300)
+    stacks = locks("folded", run.trace, "--what", "cpu").stdout
+    functions = {name for line in stacks.splitlines() for name in line.rsplit(" ", 1)[0].split(";")}
+    assert "[vdso]" in functions
+    assert not [name for name in functions if name.startswith("0x")]
+    changed = locks("diff", run.trace, tmp_path / "again").stdout
+    assert "0x" not in changed
+    assert changed.count("[vdso]") <= 1

@@ -3,6 +3,7 @@ click, a search and an opened branch do."""
 
 import json
 import math
+import os
 import re
 import sys
 from pathlib import Path
@@ -341,3 +342,18 @@ def test_what_cannot_be_drawn_is_said(shown, priced, tmp_path, change, said):
     assert shown.log("browser") == []
     assert said in words(shown, ".verdict")
     assert shown.run("return document.querySelectorAll('.bound, .level').length") == 0
+
+
+def test_a_trace_that_was_cut_is_said_to_be_that(shown, tmp_path):
+    run = Recording(tmp_path, [SUBJECT, "holds", 2, 10, 100], [])
+    (file,) = run.trace.glob("*.trace")
+    os.truncate(file, file.stat().st_size - 4096)
+    locks("html", run.trace, "-o", tmp_path / "page.html")
+    shown.show(360)
+    shown.open(tmp_path / "page.html")
+    assert shown.log("browser") == []
+    blocks = run.report()["processes"][0]["blocks"]
+    assert (
+        f"the trace is cut short: 1 of its {blocks} thread records is missing"
+        in words(shown, "#report p")
+    )

@@ -2,11 +2,13 @@
 descriptors takes their place."""
 
 import os
+import subprocess
 
 import pytest
 
+from deadlines import DEADLINE
 from origins import echo
-from program import run
+from program import binary, run
 from test_daemon import Daemon
 from tls_client import TlsClient
 
@@ -27,3 +29,16 @@ def test_a_daemon(certs, origin, tmp_path, missing):
 def test_a_check_with_nothing_to_say_it_on(certs):
     flags = ["-t", "-b", "[127.0.0.1]:1", "-f", "[127.0.0.1]:0", certs.ecdsa.pem]
     assert run(*flags, preexec_fn=lambda: os.closerange(0, 3)).returncode == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device here")
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["-t"]], ids=" ".join)
+def test_what_did_not_reach_standard_output_is_an_error(certs, words):
+    what = ["-b", "[127.0.0.1]:1", "-f", "[127.0.0.1]:0", certs.ecdsa.pem]
+    with open("/dev/full", "w") as full:
+        command = [str(word) for word in (binary(), *words, *(what if words == ["-t"] else []))]
+        ran = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=DEADLINE
+        )
+    assert ran.returncode == 1
+    assert "No space left on device" in ran.stderr

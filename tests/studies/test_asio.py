@@ -183,6 +183,8 @@ def result() -> dict[str, Any]:
 def test_every_place_of_the_pages_can_be_filled() -> None:
     made = result()
     assert "20 | 21 | 21 | 21 | 21 |" in show.bandwidth(made)  # 20 messages of 1 MiB
+    assert "**The collapse of 2015 is gone, in every library**" in show.scaling(made)
+    assert "OpenSSL 4.0.3" in show.sharing(made)
     assert "| OpenSSL 4.0.3 | naive | `RAND_bytes` 16.0 |" in show.who(made)
     assert "1.25 M/s | 12 |" in show.saturation(made)
     assert "not seen" in show.error_state(made)
@@ -192,6 +194,48 @@ def test_every_place_of_the_pages_can_be_filled() -> None:
         filled = show.filled(page, made)
         assert "AWS-LC 5.12.0" in filled
         assert show.filled(filled, made) == filled
+
+
+def moves(made: dict[str, Any], per_second: list[float], **where: object) -> None:
+    """moves changes what the rounds of one place in the grid say."""
+    found = show.points(made, load="messages", **where)
+    assert found
+    for each in found:
+        each["per_second"] = per_second
+
+
+def test_ranges_in_the_prose_are_those_of_the_table() -> None:
+    made = result()
+    aws, openssl = show.builds(made)
+    moves(made, [13.0, 14.0, 16.0], build=openssl, arm="naive", connections=1, threads=8)
+    moves(made, [90.0], build=aws, arm="cleat", connections=1, threads=2)
+    said = show.scaling(made)
+    assert "8 threads of the naive arm move 0.70 to 1.00 of what one does" in said
+    lost = "0.70 (OpenSSL 4.0.3, 1 connection, T=8)"
+    assert f"| T=4 and T=8 of T=2, a core each | naive | {lost} | 1.00 " in said
+    assert "| cleat | 0.22 (AWS-LC 5.12.0, 1 connection, T=4) | 1.00 " in said
+    assert "best round is 3.00 times its worst (the median of all cells; 3.00 in the" in said
+
+
+def test_a_collapse_is_called_one() -> None:
+    made = result()
+    moves(made, [8.0], build=show.builds(made)[0], arm="naive", connections=20, threads=8)
+    assert "**The collapse of 2015 is still there** in 1 of 6 cases" in show.scaling(made)
+
+
+def test_what_an_arm_shares_is_told_as_a_part_of_the_naive_arms() -> None:
+    made = result()
+    for build, part in zip(show.builds(made), (0.5, 0.25)):
+        one = show.profile(made, build=build, arm="per-core", load="messages")
+        one["shared_acquisitions"] *= part
+    said = show.sharing(made)
+    assert "for each thread takes 0.25 to 0.50 of the naive" in said
+    assert "cleat's workers 1.00 with AWS-LC 5.12.0, 1.00 with OpenSSL 4.0.3." in said
+
+
+def test_code_that_is_in_no_file_takes_no_lock_by_name() -> None:
+    assert profiles.taker({"taken_by": ["[anon]", "[vdso]"]}) == "several in [anon]"
+    assert profiles.taker({"taken_by": ["[anon]", "RAND_bytes"]}) == "RAND_bytes"
 
 
 def test_a_projection_ends_where_the_hottest_lock_does() -> None:

@@ -34,6 +34,10 @@
                 ` · process ${each.pid}, ${each.threads} threads, ${units.time(each.lived_ns)}`,
                 each.ended ? '' : ', did not end by itself',
                 each.lost > 0 ? ` · ${units.count(each.lost)} found no room` : '',
+                each.blocks_cut > 0
+                    ? ` · the trace is cut short: ${each.blocks_cut} of its ${each.blocks} ` +
+                          `thread records ${each.blocks_cut === 1 ? 'is' : 'are'} missing`
+                    : '',
             ),
         ),
         element(

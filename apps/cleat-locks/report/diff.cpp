@@ -55,13 +55,19 @@ void add_locks(by_name& to, profile const& of, double std::pair<double, double>:
         }
 }
 
+// Nor does the address of code that no file or mapping is known of.
+std::string lasting_name(std::string_view function)
+{
+    return function.starts_with("0x") ? "(code without a name)" : short_name(function);
+}
+
 // A function's own share: of the stacks in which it is innermost.
 template <class Share>
 void add_functions(
     by_name& to, profile const& of, double std::pair<double, double>::*side, Share share)
 {
     for (stack const& each : of.stacks)
-        to[short_name(of.functions[each.functions.front()])].*side += share(of, each.counts);
+        to[lasting_name(of.functions[each.functions.front()])].*side += share(of, each.counts);
 }
 
 void put(std::string& text, std::string_view title, by_name const& values, std::size_t most)

@@ -240,7 +240,8 @@ public:
             command += (command.empty() ? "" : " ") + word;
         into_.processes.push_back(
             {command.empty() ? process.program : command, process.pid, process.ended,
-             process.ended_ns - process.began_ns, process.thread_count, lost});
+             process.ended_ns - process.began_ns, process.thread_count, lost, process.blocks,
+             process.blocks_cut});
         into_.cpu_hz = std::max(into_.cpu_hz, process.cpu_hz);
     }
 

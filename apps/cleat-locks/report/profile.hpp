@@ -96,7 +96,9 @@ struct process_note
     bool ended = false;
     std::uint64_t lived_ns = 0;
     std::size_t threads = 0;
-    std::uint64_t lost = 0; ///< Acquisitions, stacks and threads that found no room.
+    std::uint64_t lost = 0;     ///< Acquisitions, stacks and threads that found no room.
+    std::size_t blocks = 0;     ///< Of threads, each of one or of several after each other.
+    std::size_t blocks_cut = 0; ///< Of these, that are missing since the file ends before them.
 };
 
 struct profile

@@ -62,7 +62,9 @@ json::object to_json(profile const& of)
             {"ended", each.ended},
             {"lived_ns", each.lived_ns},
             {"threads", each.threads},
-            {"lost", each.lost}});
+            {"lost", each.lost},
+            {"blocks", each.blocks},
+            {"blocks_cut", each.blocks_cut}});
     json::array locks;
     for (lock const& each : of.locks)
         locks.push_back(to_json(each));

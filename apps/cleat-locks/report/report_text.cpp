@@ -227,14 +227,23 @@ std::string_view end_of(profile const& of, process_note const& process)
 
 } // namespace
 
+std::string cut_short(process_note const& process)
+{
+    if (process.blocks_cut == 0)
+        return {};
+    return fmt::format(
+        "the trace is cut short: {} of its {} thread records {} missing", process.blocks_cut,
+        process.blocks, process.blocks_cut == 1 ? "is" : "are");
+}
+
 std::string what_was_run(profile const& of)
 {
     std::string text;
     for (process_note const& each : of.processes)
         fmt::format_to(
-            std::back_inserter(text), "{}\n  process {}, {} threads, {}{}\n", command_of(each),
-            each.pid, each.threads, time_text(static_cast<double>(each.lived_ns)),
-            end_of(of, each));
+            std::back_inserter(text), "{}\n  process {}, {} threads, {}{}{}\n", command_of(each),
+            each.pid, each.threads, time_text(static_cast<double>(each.lived_ns)), end_of(of, each),
+            each.blocks_cut > 0 ? "; " + cut_short(each) : "");
     std::uint64_t const samples = of.total.cpu + of.samples_own;
     fmt::format_to(std::back_inserter(text), "  CPU {}", time_text(static_cast<double>(of.cpu_ns)));
     if (of.cpu_hz > 0)

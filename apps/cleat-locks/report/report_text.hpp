@@ -13,6 +13,9 @@ namespace cleat::locks {
 /// threads, and what cannot be seen. At most `most` rows of each.
 [[nodiscard]] std::string report_text(profile const& of, std::size_t most);
 
+/// cut_short says how much of a process is missing since its file was cut; empty: nothing is.
+[[nodiscard]] std::string cut_short(process_note const& process);
+
 /// what_was_run is its first lines.
 [[nodiscard]] std::string what_was_run(profile const& of);
 

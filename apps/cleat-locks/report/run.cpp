@@ -18,6 +18,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,6 +65,19 @@ std::optional<fs::path> found_in_path(std::string const& name)
     return std::nullopt;
 }
 
+// limit_of_files says that no trace fits into a file here; empty: one does. The program inherited
+// the limit that is asked for, unless it set another one itself.
+std::string limit_of_files()
+{
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= trace_tables_bytes)
+        return {};
+    return fmt::format(
+        "no file may be larger than {} KiB here, and a trace takes {} KiB and {} KiB more for each "
+        "thread: raise that limit (ulimit -f)",
+        limit.rlim_cur >> 10, trace_tables_bytes >> 10, trace_block_bytes >> 10);
+}
+
 // why_nothing guesses why a program took no notice of the recorder.
 std::string why_nothing(fs::path const& program)
 {
@@ -72,11 +86,12 @@ std::string why_nothing(fs::path const& program)
     };
     if (::stat(program.c_str(), &about) == 0 && (about.st_mode & (S_ISUID | S_ISGID)) != 0)
         return "it changes its user (set-user-ID), and the system preloads nothing into it";
+    std::string const limit = limit_of_files();
     std::ifstream from{program, std::ios::binary};
     Elf64_Ehdr header{};
     if (!from.read(reinterpret_cast<char*>(&header), sizeof header) ||
         std::string_view{reinterpret_cast<char const*>(header.e_ident), SELFMAG} != ELFMAG)
-        return "no process of it was linked dynamically";
+        return limit.empty() ? "no process of it was linked dynamically" : limit;
     bool dynamic = false;
     for (unsigned i = 0; i < header.e_phnum; ++i) {
         Elf64_Phdr part{};
@@ -85,8 +100,10 @@ std::string why_nothing(fs::path const& program)
             break;
         dynamic = dynamic || part.p_type == PT_INTERP;
     }
-    return dynamic ? "it ended before the recorder began, or its folder cannot be written"
-                   : "it is linked statically, so nothing can be preloaded into it";
+    if (!dynamic)
+        return "it is linked statically, so nothing can be preloaded into it";
+    return limit.empty() ? "it ended before the recorder began, or its folder cannot be written"
+                         : limit;
 }
 
 fs::path folder_for(run_wish const& wish)

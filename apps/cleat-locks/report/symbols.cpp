@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <cxxabi.h>
@@ -145,6 +150,55 @@ std::string with_zeroed(std::string_view maps)
     return made;
 }
 
+// area is memory that is no file's: the kernel's own code (vdso), or what a program made by itself.
+struct area
+{
+    Dwarf_Addr begin = 0;
+    Dwarf_Addr end = 0;
+    std::string name;
+};
+
+// area_name is the name that a map's line has behind its numbers, where that is no file's.
+std::optional<std::string> area_name(std::string_view line)
+{
+    constexpr int numbers = 5; // Addresses, rights, offset, device, inode.
+    for (int i = 0; i < numbers; ++i) {
+        std::size_t const space = line.find(' ');
+        line = space == std::string_view::npos ? std::string_view{} : line.substr(space);
+        line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    }
+    if (line.starts_with('['))
+        return std::string{line};
+    // Memory that has a name in the kernel and no file that anybody could read.
+    constexpr std::array anonymous{"/memfd:", "/dev/zero", "/anon_hugepage", "/SYSV", "//anon"};
+    if (line.empty() ||
+        std::ranges::any_of(anonymous, [&](char const* each) { return line.starts_with(each); }))
+        return "[anon]";
+    return std::nullopt;
+}
+
+std::vector<area> areas_of(std::string_view maps)
+{
+    std::vector<area> found;
+    while (!maps.empty()) {
+        std::string_view const line = maps.substr(0, maps.find('\n'));
+        maps.remove_prefix(std::min(line.size() + 1, maps.size()));
+        area one;
+        char const* const last = line.data() + line.size();
+        auto const begin = std::from_chars(line.data(), last, one.begin, 16);
+        if (begin.ec != std::errc{} || begin.ptr == last || *begin.ptr != '-')
+            continue;
+        auto const end = std::from_chars(begin.ptr + 1, last, one.end, 16);
+        std::optional<std::string> name = area_name(line);
+        if (end.ec != std::errc{} || !name)
+            continue;
+        one.name = std::move(*name);
+        found.push_back(std::move(one));
+    }
+    std::ranges::sort(found, {}, &area::begin);
+    return found;
+}
+
 // holds says whether an address is in what a file asks to be loaded, and not in memory behind that.
 bool holds(Dwfl_Module* module, Dwarf_Addr address)
 {
@@ -171,12 +225,23 @@ struct symbols::parts
     parts& operator=(parts const&) = delete;
     ~parts() { dwfl_end(dwfl); } // Of none it does nothing.
 
+    // area_at names the area that an address is in; null: it is a file's, or nobody's.
+    [[nodiscard]] std::string const* area_at(Dwarf_Addr address) const
+    {
+        auto const after = std::ranges::upper_bound(areas, address, {}, &area::begin);
+        if (after == areas.begin() || std::prev(after)->end <= address)
+            return nullptr;
+        return &std::prev(after)->name;
+    }
+
     Dwfl* dwfl = nullptr;
+    std::vector<area> areas;
     std::map<std::pair<std::uint64_t, bool>, std::vector<place>> known;
 };
 
 symbols::symbols(std::string const& text) : parts_{std::make_unique<parts>()}
 {
+    parts_->areas = areas_of(text);
     std::string maps = with_zeroed(text);
     parts_->dwfl = dwfl_begin(&callbacks);
     if (parts_->dwfl == nullptr)
@@ -200,6 +265,12 @@ std::vector<place> const& symbols::of(std::uint64_t address, bool returns)
         return at->second;
     std::vector<place>& found = at->second;
     Dwarf_Addr const looked_up = returns && address > 0 ? address - 1 : address;
+    // No code of a file's is there. One name for all of it: addresses differ from run to run, and
+    // the same code would be another function each time.
+    if (std::string const* const name = parts_->area_at(looked_up)) {
+        found.push_back({*name, {}, 0, *name, false});
+        return found;
+    }
     Dwfl_Module* const module = dwfl_addrmodule(parts_->dwfl, looked_up);
     if (module == nullptr) {
         found.push_back({fmt::format("0x{:x}", address), {}, 0, {}, false});

@@ -13,7 +13,7 @@ namespace cleat::locks {
 /// place is where an address lies in the source, as far as its file tells.
 struct place
 {
-    std::string function; ///< Readable; without a symbol "file+0x1234".
+    std::string function; ///< Readable; without a symbol "file+0x1234", without a file "[vdso]".
     std::string file;     ///< Of the source; empty: the program has no line numbers.
     int line = 0;
     std::string module; ///< The program's or library's own name: "libcrypto.so.3".
@@ -32,6 +32,8 @@ public:
 
     /// of gives the functions at an address, the innermost inlined one first, and at last the one
     /// that the code belongs to. `returns`: it is where a call goes on, so the call is before it.
+    /// Code that is in no file is one function for each kind: "[vdso]", the kernel's own, and
+    /// "[anon]", what the program has made; an address outside of the map is a number.
     [[nodiscard]] std::vector<place> const& of(std::uint64_t address, bool returns);
 
     /// object names what is at an address of data: "global_lock", "libcrypto.so.3+0x1234", or an

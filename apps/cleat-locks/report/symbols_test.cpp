@@ -2,10 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <string>
+
+#include <sys/auxv.h>
+#include <sys/mman.h>
 
 // What is looked up, by the names that the tests expect.
 extern "C" {
@@ -67,6 +71,43 @@ TEST_CASE("a function has its name as people write it")
             .back()
             .function.find("cleat::locks::readable_function") == 0);
     CHECK(here.of(0x10, true).back().function == "0x10");
+}
+
+TEST_CASE("code that is in no file is one function for each kind, wherever it lies")
+{
+    constexpr std::size_t size = 8192;
+    void* const made =
+        ::mmap(nullptr, size, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(made != MAP_FAILED);
+    symbols here = of_this_process();
+    std::uint64_t const at = address_of(made);
+    for (std::uint64_t const address : {at, at + 1, at + size - 1}) {
+        CHECK(here.of(address, false).back().function == "[anon]");
+        CHECK(here.of(address + 1, true).back().module == "[anon]");
+    }
+    if (std::uint64_t const kernels = ::getauxval(AT_SYSINFO_EHDR); kernels != 0)
+        for (unsigned const offset : {0x100u, 0x500u})
+            CHECK(here.of(kernels + offset, false).back().function == "[vdso]");
+    ::munmap(made, size);
+}
+
+TEST_CASE("a map names what is no file's, and leaves alone what is")
+{
+    symbols map{"1000-2000 r-xp 00000000 00:00 0\n"
+                "2000-3000 r-xp 00000000 00:01 77    /memfd:doublemapper (deleted)\n"
+                "3000-4000 rwxp 00000000 00:00 0     [anon:v8]\n"
+                "4000-5000 r-xp 00000000 fe:00 9     /no/such/library.so\n"
+                "7000-8000 r-xp 00000000 00:00 0     [vdso]\n"};
+    auto const name = [&](std::uint64_t at) { return map.of(at, false).back().function; };
+    CHECK(name(0xfff) == "0xfff");
+    CHECK(name(0x1000) == "[anon]");
+    CHECK(name(0x2fff) == "[anon]");
+    CHECK(name(0x3800) == "[anon:v8]");
+    CHECK(name(0x4010) == "library.so+0x10");
+    CHECK(name(0x6fff) == "0x6fff");
+    CHECK(name(0x7fff) == "[vdso]");
+    CHECK(map.of(0x8000, true).back().function == "[vdso]"); // The call is before it.
+    CHECK(name(0x8000) == "0x8000");
 }
 
 } // namespace cleat::locks

@@ -20,15 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t page = 4096;
-
-constexpr std::size_t whole_pages(std::size_t size)
-{
-    return (size + page - 1) / page * page;
-}
-
 std::string contents(fs::path const& file)
 {
+    // A device has no size, and opening a pipe would wait for its other end.
+    if (std::error_code ec; fs::exists(file, ec) && !fs::is_regular_file(file, ec))
+        throw std::runtime_error{fmt::format(
+            "{}: this is neither a file nor a folder: give what `cleat-locks run -o` wrote",
+            file.string())};
     std::ifstream from{file, std::ios::binary};
     if (!from)
         throw std::runtime_error{
@@ -131,8 +129,7 @@ void check(trace_header const& header, std::size_t size, fs::path const& file)
     if (std::string_view{header.magic, sizeof header.magic} != TRACE_MAGIC)
         refuse("this is no trace of cleat-locks: give what `cleat-locks run -o` wrote");
     if (header.header_size != sizeof(trace_header) || header.slot_size != sizeof(trace_slot) ||
-        header.lock_size != sizeof(trace_lock) ||
-        header.thread_size != whole_pages(sizeof(trace_thread)))
+        header.lock_size != sizeof(trace_lock) || header.thread_size != trace_block_bytes)
         refuse("another version of cleat-locks wrote this trace: read it with that one");
     std::size_t const tables = sizeof(trace_header) + sizeof(trace_slot[trace_slots_max]) +
                                sizeof(trace_lock[trace_locks_max]);
@@ -171,14 +168,18 @@ traced_process read_one(fs::path const& file)
     for (std::size_t i = 0; i < count; ++i)
         found.locks.push_back(at<trace_lock>(bytes, locks + i * sizeof(trace_lock)));
 
-    std::size_t const first = whole_pages(locks + sizeof(trace_lock[trace_locks_max]));
     std::size_t const blocks = std::min<std::size_t>(header.blocks, trace_threads_max);
+    std::size_t const there = bytes.size() - std::min(bytes.size(), trace_tables_bytes);
+    found.blocks = static_cast<std::uint32_t>(blocks);
+    // A thread that found no room has its number in the header, and no block in the file.
+    std::size_t const missing = blocks - std::min(blocks, there / trace_block_bytes);
+    found.blocks_cut = std::max<std::size_t>(
+        missing - std::min<std::size_t>(missing, header.threads_lost),
+        missing > 0 && there % trace_block_bytes != 0 ? 1 : 0);
     auto const each_block = [&](auto const& look) {
         auto const block = std::make_unique<trace_thread>();
-        for (std::size_t i = 0; i < blocks; ++i) {
-            std::size_t const offset = first + i * header.thread_size;
-            if (offset + header.thread_size > bytes.size())
-                break;
+        for (std::size_t i = 0; i < blocks - missing; ++i) {
+            std::size_t const offset = trace_tables_bytes + i * trace_block_bytes;
             std::memcpy(block.get(), bytes.data() + offset, sizeof *block);
             if (block->state != trace_unused)
                 look(*block);

@@ -4,12 +4,25 @@
 
 #include "preload/trace_format.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 namespace cleat::locks {
+
+constexpr std::size_t whole_pages(std::size_t size) noexcept
+{
+    constexpr std::size_t page = 4096;
+    return (size + page - 1) / page * page;
+}
+
+/// What a trace takes of a disk: for itself, and for each thread that runs at the same time.
+inline constexpr std::size_t trace_tables_bytes = whole_pages(
+    sizeof(trace_header) + sizeof(trace_slot[trace_slots_max]) +
+    sizeof(trace_lock[trace_locks_max]));
+inline constexpr std::size_t trace_block_bytes = whole_pages(sizeof(trace_thread));
 
 /// traced_stack is a call stack as it was recorded: addresses, the innermost first.
 struct traced_stack
@@ -48,6 +61,8 @@ struct traced_process
     std::uint64_t began_ns = 0;
     std::uint64_t ended_ns = 0;     ///< When it ended, or was last heard of.
     std::uint32_t thread_count = 0; ///< That there have been.
+    std::uint32_t blocks = 0;       ///< Of threads: one each, or for several after each other.
+    std::size_t blocks_cut = 0;     ///< Of these, that the file ends before.
     std::uint64_t threads_lost = 0;
     std::uint64_t slots_lost = 0;
     std::vector<trace_lock> locks;

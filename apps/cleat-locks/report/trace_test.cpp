@@ -1,6 +1,9 @@
 #include "report/profile.hpp"
+#include "report/report_json.hpp"
+#include "report/report_text.hpp"
 #include "report/trace.hpp"
 
+#include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -14,21 +17,17 @@
 #include <string_view>
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 using namespace cleat::locks;
 namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t page = 4096;
-constexpr std::size_t pages(std::size_t size)
-{
-    return (size + page - 1) / page * page;
-}
 constexpr std::size_t slots = sizeof(trace_header);
 constexpr std::size_t locks_begin = slots + sizeof(trace_slot[trace_slots_max]);
-constexpr std::size_t first_block = pages(locks_begin + sizeof(trace_lock[trace_locks_max]));
-constexpr std::size_t block_size = pages(sizeof(trace_thread));
+constexpr std::size_t first_block = trace_tables_bytes;
+constexpr std::size_t block_size = trace_block_bytes;
 
 // folder is a place for one test, and gone after it.
 struct folder
@@ -159,6 +158,60 @@ TEST_CASE("a trace that was cut anywhere is an error or what is left of it, neve
     }
     CHECK(errors > 50);
     CHECK(partial > 5);
+}
+
+TEST_CASE("what a cut has taken away is counted, and what found no room is none of it")
+{
+    folder const to;
+    trace_header header = header_of();
+    header.blocks = 3;
+    std::string const one = whole(header, *block_of());
+    std::string const all = one + one.substr(first_block) + one.substr(first_block);
+    auto const cut = [&](std::string const& bytes) {
+        return profile_of(read_trace(to.put(bytes))).processes[0].blocks_cut;
+    };
+    CHECK(cut(all) == 0);
+    CHECK(cut(all.substr(0, all.size() - 1)) == 1);
+    CHECK(cut(all.substr(0, all.size() - 4096)) == 1);
+    CHECK(cut(all.substr(0, all.size() - block_size)) == 1);
+    CHECK(cut(all.substr(0, all.size() - block_size - 1)) == 2);
+    CHECK(cut(all.substr(0, first_block)) == 3);
+    CHECK(acquisitions(to.put(all.substr(0, all.size() - 4096))) == 10);
+
+    header.threads_lost = 1; // The third one, say.
+    std::string const two = whole(header, *block_of()) + one.substr(first_block);
+    CHECK(cut(two) == 0);
+    CHECK(cut(two.substr(0, two.size() - 4096)) == 1);
+    CHECK(profile_of(read_trace(to.put(two))).processes[0].lost == 1);
+}
+
+TEST_CASE("a cut is told in the text and in the JSON")
+{
+    folder const to;
+    trace_header header = header_of();
+    header.blocks = 2;
+    profile const found = profile_of(read_trace(to.put(whole(header, *block_of()))));
+    CHECK(
+        report_text(found, 10).find(
+            "; the trace is cut short: 1 of its 2 thread records is missing\n") !=
+        std::string::npos);
+    auto const told = boost::json::serialize(to_json(found));
+    CHECK(told.find("\"blocks\":2,\"blocks_cut\":1") != std::string::npos);
+    profile const whole_one = profile_of(read_trace(to.put(whole())));
+    CHECK(report_text(whole_one, 10).find("cut short") == std::string::npos);
+}
+
+TEST_CASE("what is neither a file nor a folder is said to be that")
+{
+    folder const to;
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(read_trace("/dev/null")),
+        "/dev/null: this is neither a file nor a folder: give what `cleat-locks run -o` wrote",
+        std::runtime_error);
+    // A pipe's other end is waited for: this would not come back.
+    REQUIRE(::mkfifo((to.at / "1.trace").c_str(), 0600) == 0);
+    CHECK_THROWS_WITH(
+        static_cast<void>(read_trace(to.at)), doctest::Contains("neither a file nor a folder"));
 }
 
 TEST_CASE("a lock that is not in its table is left out")

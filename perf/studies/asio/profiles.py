@@ -18,7 +18,7 @@ WRAPPERS = re.compile(
     r"_*pthread_|CRYPTO_(THREAD|MUTEX|STATIC_MUTEX)_|(std|bssl)::.*[Mm]utex|bssl::Mutex|"
     r"boost::asio::detail::(posix_mutex|scoped_lock|conditionally_enabled_mutex)"
 )
-UNNAMED = re.compile(r"\+0x|^0x")
+UNNAMED = re.compile(r"\+0x|^0x|^\[")
 # The function whose global lock held up every thread in 2015, by the names that it had since.
 ERROR_STATE = re.compile(r"(ossl_)?err_get_state", re.IGNORECASE)
 ERRORS = re.compile(r"(ERR|err|ossl_err)_")

@@ -61,9 +61,9 @@ class Point:
 def arguments() -> argparse.Namespace:
     parse = argparse.ArgumentParser(description=__doc__)
     built.add_arguments(parse)
-    parse.add_argument("--rounds", type=int, default=5)
+    parse.add_argument("--rounds", type=built.at_least_one, default=5)
     parse.add_argument("--seconds", type=float, default=0.3, help="that a run is to take")
-    parse.add_argument("--overhead-rounds", type=int, default=10)
+    parse.add_argument("--overhead-rounds", type=built.at_least_one, default=10)
     parse.add_argument("--locks", type=Path, help="cleat-locks; default: the first build's")
     parse.add_argument(
         "--quick", action="store_true", help="one short round: shows that it works, no figures"

@@ -6,17 +6,22 @@ Prints the tables under the page's headings. With --page they go into the page, 
 """
 
 import argparse
-import json
 import re
 import statistics
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from builds import end_with_the_reader, read_result  # noqa: E402
 
 ARMS = ("naive", "per-core", "cleat")
+# What eight threads moved in 2015, of what one did: 189 of 447 MB/s.
+IN_2015 = 0.42
+COLLAPSE = 0.5
 WHOSE = {"asio": "Asio", "library": "the TLS library"}
+SHARED = "shared_acquisitions"
 CHART = "study-asio-{}.svg"
 CORES = (2, 8, 32, 64)  # of the projection
 
@@ -121,6 +126,75 @@ def bandwidth(result: dict) -> str:
     return table(["library", "arm", "connections", *(f"T={n}" for n in threads)], rows)
 
 
+@dataclass(frozen=True, order=True)
+class Gain:
+    """Gain is what more threads move, of what fewer do, and where that is."""
+
+    ratio: float
+    library: str
+    connections: int
+    threads: int
+
+    def __str__(self) -> str:
+        some = f"{self.connections} connection{'s' if self.connections > 1 else ''}"
+        return f"{self.ratio:.2f} ({self.library.split(' (')[0]}, {some}, T={self.threads})"
+
+
+def gains(
+    result: dict, arm: str, before: int, after: list[int], connections: list[int]
+) -> list[Gain]:
+    """gains of all libraries, the least first."""
+    found = []
+    for build in builds(result):
+        for each in connections:
+            here = {"build": build, "arm": arm, "connections": each}
+            base = mb_per_second(result, threads=before, **here)
+            for n in after:
+                ratio = mb_per_second(result, threads=n, **here) / base
+                found.append(Gain(ratio, library(result, build), each, n))
+    return sorted(found)
+
+
+def scaling(result: dict) -> str:
+    """scaling is what the page says of the table of bandwidth: it cannot contradict it."""
+    threads, every = threads_of(result), connections_of(result)
+    least, most = threads[0], threads[-1]
+    naive = gains(result, "naive", least, [most], every)
+    collapsed = sum(each.ratio <= COLLAPSE for each in naive)
+    verdict = (
+        f"**The collapse of 2015 is still there** in {collapsed} of {len(naive)} cases"
+        if collapsed
+        else "**The collapse of 2015 is gone, in every library**"
+    )
+    # More threads than cores are what a queue in common would be felt with first.
+    cores = max(n for n in threads if n <= max(least, result["environment"]["usable_cores"]))
+    compared = {f"T={most} of T={least}": (least, [most], ARMS, every)}
+    if above := [n for n in threads if n > cores]:
+        more = " and ".join(f"T={n}" for n in above)
+        compared[f"{more} of T={cores}, a core each"] = (cores, above, ARMS, every)
+    if 1 in every and len(threads) > 1:
+        compared[f"T={threads[1]} of T={least}, one connection"] = (
+            least, threads[1:2], ("naive",), [1],
+        )  # fmt: skip
+    rows = []
+    for what, (before, after, arms, connections) in compared.items():
+        for arm in arms:
+            found = gains(result, arm, before, after, connections)
+            rows.append([what, arm, str(found[0]), str(found[-1])])
+    spreads = [
+        max(each["per_second"]) / min(each["per_second"])
+        for each in points(result, load="messages")
+    ]
+    return (
+        f"{verdict}: {most} threads of the naive arm move {naive[0].ratio:.2f} to "
+        f"{naive[-1].ratio:.2f} of what one does, where they moved {IN_2015}.\n\n"
+        + table(["what more threads move", "arm", "least", "most"], rows)
+        + "\n\nHow much of that is chance: a cell's best round is "
+        f"{statistics.median(spreads):.2f} times its worst (the median of all cells; "
+        f"{max(spreads):.2f} in the worst)."
+    )
+
+
 def handshakes(result: dict) -> str:
     threads = threads_of(result)
     connections = result["crowd"]["connections"]
@@ -151,6 +225,43 @@ def shared(result: dict) -> str:
     return table(
         ["library", "arm", "shared, for each message", "blocked", "for each handshake", "blocked"],
         rows,
+    )
+
+
+def sharing(result: dict) -> str:
+    """sharing says in words what the table of shared locks has."""
+
+    def figures(arm: str, load: str, key: str) -> list[float]:
+        return [
+            profile(result, build=build, arm=arm, load=load)[key] for build in builds(result)
+        ]  # fmt: skip
+
+    def span(values: list[float], shown: Callable[[float], str]) -> str:
+        least, most = shown(min(values)), shown(max(values))
+        return least if least == most else f"{least} to {most}"
+
+    def of_naive(arm: str, load: str) -> list[float]:
+        pairs = zip(figures(arm, load, SHARED), figures("naive", load, SHARED))
+        return [part / whole if whole else 0.0 for part, whole in pairs]
+
+    blocked = {
+        arm: span(figures(arm, "messages", "blocked_percent"), lambda value: f"{value:.1f}")
+        for arm in ARMS
+    }
+    parts = [
+        f"{part:.2f} with {library(result, build).split(' (')[0]}"
+        for build, part in zip(builds(result), of_naive("cleat", "handshakes"))
+    ]
+    return (
+        "For each message an `io_context` for each thread takes "
+        f"{span(of_naive('per-core', 'messages'), lambda value: f'{value:.2f}')} of the naive "
+        "arm's acquisitions of shared locks, and cleat's workers take "
+        f"{span(figures('cleat', 'messages', SHARED), count)}. The threads are blocked for "
+        f"{blocked['naive']} % of their time in the naive arm, {blocked['per-core']} % in "
+        f"per-core, {blocked['cleat']} % in cleat's. For each handshake an `io_context` for each "
+        "thread takes "
+        f"{span(of_naive('per-core', 'handshakes'), lambda value: f'{value:.2f}')} of the naive "
+        f"arm's, and cleat's workers {', '.join(parts)}."
     )
 
 
@@ -251,8 +362,10 @@ def trees(result: dict) -> str:
 PLACES: dict[str, tuple[str, Callable[[dict], str]]] = {
     "machine": ("Findings", machine),
     "bandwidth": ("Bandwidth", bandwidth),
+    "scaling": ("What more threads move", scaling),
     "handshakes": ("Handshakes", handshakes),
     "shared": ("What threads share", shared),
+    "sharing": ("What an arm shares, of what another one does", sharing),
     "who": ("Who takes the locks", who),
     "saturation": ("Where the hottest lock saturates", saturation),
     "error_state": ("What became of ERR_get_state", error_state),
@@ -366,9 +479,8 @@ def main() -> int:
     parse.add_argument("--page", type=Path, action="append", default=[], help="fill these in place")
     parse.add_argument("--out", type=Path, help="folder for the charts")
     use = parse.parse_args()
-    result = json.loads(use.result.read_text())
-    if result.get("study") != "asio":
-        sys.exit(f"{use.result}: no result of perf/studies/asio/run.py")
+    end_with_the_reader()
+    result = read_result(use.result, "asio")
     for page in use.page:
         page.write_text(filled(page.read_text(), result))
     if use.out:

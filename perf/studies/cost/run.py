@@ -67,12 +67,19 @@ PLAIN = Case("")
 def arguments() -> argparse.Namespace:
     parse = argparse.ArgumentParser(description=__doc__)
     builds.add_arguments(parse)
-    parse.add_argument("--rounds", type=int, default=7)
-    parse.add_argument("--idle", type=int, default=4000, help="connections of which memory is told")
+    parse.add_argument("--rounds", type=builds.at_least_one, default=7)
+    parse.add_argument(
+        "--idle", type=builds.at_least_one, default=4000,
+        help="connections of which memory is told",
+    )  # fmt: skip
     parse.add_argument("--quick", action="store_true", help="to try it out: one short round")
     parse.add_argument("--server-core", type=int, default=min(environment.cores()))
     parse.add_argument("--client-core", type=int, default=max(environment.cores()))
     use = parse.parse_args()
+    for core in (use.server_core, use.client_core):
+        if core not in environment.cores():
+            there = ", ".join(map(str, sorted(environment.cores())))
+            builds.refuse(f"core {core} is none that may be used here; there are {there}")
     if use.quick:
         use.rounds, use.idle = 1, use.idle // 10
     return use

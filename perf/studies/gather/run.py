@@ -23,9 +23,13 @@ FIGURES = ("min", "p50", "p90", "p99", "p99.9")
 def arguments() -> argparse.Namespace:
     parse = argparse.ArgumentParser(description=__doc__)
     builds.add_arguments(parse)
-    parse.add_argument("--rounds", type=int, default=3)
-    parse.add_argument("--iterations", type=int, default=200_000, help="of each of the 12 cases")
-    parse.add_argument("--large-iterations", type=int, default=20_000, help="of 64 KiB each")
+    parse.add_argument("--rounds", type=builds.at_least_one, default=3)
+    parse.add_argument(
+        "--iterations", type=builds.at_least_one, default=200_000, help="of each of the 12 cases"
+    )
+    parse.add_argument(
+        "--large-iterations", type=builds.at_least_one, default=20_000, help="of 64 KiB each"
+    )
     return parse.parse_args()
 
 

@@ -11,6 +11,8 @@ from programs import Case, ask
 
 STACKS = 10
 DEPTH = 6  # innermost functions of a stack
+FIRST_S = 1.0
+SAMPLES = 400  # of CPU time, at least: one of 5 % is known to a quarter or so then
 
 
 # What Rust writes into its symbols for characters that a linker would not take.
@@ -30,20 +32,27 @@ def shortest(name: str) -> str:
     return name if "operator" in name else name.split(" ")[-1]
 
 
-def stacks(report: dict, weight: str) -> list[dict]:
-    """stacks are those that have most of a weight, each with its part of all of it.
+def stacks(report: dict, weight: str, counted: str) -> list[dict]:
+    """stacks are those that have most of a weight, each with its part of all of it, and `count`: on
+    how many of what was counted that rests.
 
     They go by their innermost functions: where a test bench called from is the same for all, and
     one function is one place, wherever in it a sample was.
     """
-    sums = Counter[tuple[str, ...]]()
+    sums, counts = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
     for each in report["stacks"]:
         if each[weight] > 0:
             innermost = each["functions"][:DEPTH]
-            sums[tuple(shortest(report["functions"][index]) for index in innermost)] += each[weight]
+            names = tuple(shortest(report["functions"][index]) for index in innermost)
+            sums[names] += each[weight]
+            counts[names] += each[counted]
     whole = sum(sums.values())
     return [
-        {"percent": round(100 * value / whole, 1), "innermost_first": " < ".join(functions)}
+        {
+            "percent": round(100 * value / whole, 1),
+            "count": counts[functions],
+            "innermost_first": " < ".join(functions),
+        }
         for functions, value in sums.most_common(STACKS)
     ]
 
@@ -62,13 +71,19 @@ def recorded(
 
 
 def profile(
-    cleat_locks: Path, program: Path, case: Case, pems: dict[str, Path], seconds: float
+    cleat_locks: Path, program: Path, case: Case, pems: dict[str, Path], longest_s: float
 ) -> dict:
-    """profile is what cleat-locks sees of a case. What a recorded run says of speed is not kept."""
+    """profile is what cleat-locks sees of a case, in a run that is long enough for SAMPLES, and no
+    longer than is said. What a recorded run says of speed is not kept."""
     first, set_up = recorded(cleat_locks, program, case, pems, 0)
     if "unsupported" in first:
         return first
+    seconds = min(FIRST_S, longest_s)
     said, report = recorded(cleat_locks, program, case, pems, seconds)
+    while (samples := report["total"]["cpu_samples"]) < SAMPLES and seconds < longest_s:
+        # A quarter more than it takes: others may want the cores, too.
+        seconds = min(longest_s, seconds * max(1.25 * SAMPLES / max(1, samples), 1.25))
+        said, report = recorded(cleat_locks, program, case, pems, seconds)
     # What a run takes that makes one handshake on each thread is taken off: setting up contexts
     # takes more locks than many a handshake.
     shared = sum(each["shared_acquisitions"] for each in report["locks"]) - sum(
@@ -79,8 +94,9 @@ def profile(
         "blocked_percent": report["blocked_percent"],
         "lock_cpu_percent": report["lock_cpu_percent"],
         "reference_cpu_percent": report["reference_cpu_percent"],
-        "cpu_samples": report["total"]["cpu_samples"],
+        "cpu_samples": samples,
+        "profiled_seconds": round(seconds, 1),
         "shared_acquisitions_per_handshake": round(max(0, shared) / more, 2),
-        "stacks_by_cpu": stacks(report, "cpu_samples"),
-        "stacks_by_blocked": stacks(report, "blocked_ns"),
+        "stacks_by_cpu": stacks(report, "cpu_samples", "cpu_samples"),
+        "stacks_by_blocked": stacks(report, "blocked_ns", "contended"),
     }

@@ -28,7 +28,6 @@ KEYS = ("ecdsa-p256", "rsa-2048")
 GROUPS = ("x25519", "x25519mlkem768")
 THREADS = (1, 2, 4, 8)
 CONTEXTS = ("shared", "thread", "library")
-PROFILED_S = 1.0
 FIGURES = ("per_second", "server_cpu_us", "client_cpu_us", "cpu_percent")
 
 
@@ -36,12 +35,17 @@ def arguments() -> argparse.Namespace:
     parse = argparse.ArgumentParser(description=__doc__)
     built.add_arguments(parse)
     parse.add_argument("--libraries", help="only these, by name: aws-lc,rustls")
-    parse.add_argument("--rounds", type=int, default=5)
+    parse.add_argument("--rounds", type=built.at_least_one, default=5)
     parse.add_argument("--seconds", type=float, default=0.4, help="of a slice")
     parse.add_argument("--full", action="store_true", help="the whole matrix: about an hour")
     parse.add_argument(
         "--cleat-locks", type=Path, default=TREE / "build/release/bin/cleat-locks",
         help="without it there are no locks and stacks",
+    )  # fmt: skip
+    parse.add_argument(
+        "--profile-seconds", type=float, default=30,
+        help=f"the longest that a run with locks and stacks may take; it takes as long as "
+        f"{profiles.SAMPLES} samples of CPU time do",
     )  # fmt: skip
     parse.add_argument(
         "--check", action="store_true", help="one handshake of each kind; builds nothing"
@@ -124,7 +128,7 @@ def profile(use: argparse.Namespace, found: dict[str, Path], pems: dict[str, Pat
         return []
     rows = []
     for case, (name, program) in itertools.product(profiled(), found.items()):
-        seen = profiles.profile(use.cleat_locks, program, case, pems, PROFILED_S)
+        seen = profiles.profile(use.cleat_locks, program, case, pems, use.profile_seconds)
         if "unsupported" not in seen:
             rows.append({"library": name, **asdict(case), **seen})
     print("  locks and stacks", file=sys.stderr)
@@ -180,11 +184,12 @@ def laid_out(record: dict) -> str:
 
 def main() -> int:
     use = arguments()
+    known = dict.fromkeys([*built.FOLDERS, *built.folders(use), *programs.OTHERS, "rustls"])
+    wanted = built.listed("--libraries", use.libraries, known) if use.libraries else known
     if not use.check:
         programs.build_rustls()
     found = programs.find(built.folders(use))
     if use.libraries:
-        wanted = use.libraries.split(",")
         found = {name: program for name, program in found.items() if name in wanted}
     if not found:
         sys.exit("no program was built: cmake --build --preset release --target study-handshakes")

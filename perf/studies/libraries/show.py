@@ -9,7 +9,6 @@ is replaced. The same result gives the same bytes.
 """
 
 import argparse
-import json
 import statistics
 import sys
 from pathlib import Path
@@ -17,6 +16,8 @@ from pathlib import Path
 PERF = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(PERF), str(PERF / "studies")]
 import chart  # noqa: E402
+from builds import end_with_the_reader, read_result  # noqa: E402
+from profiles import SAMPLES  # noqa: E402
 from runner import report  # noqa: E402
 
 KEYS = {"ecdsa-p256": "ECDSA P-256", "rsa-2048": "RSA-2048"}
@@ -32,6 +33,7 @@ CONTEXTS = {
     "library": "and a library context for each",
 }
 FIGURES = "\n## Figures\n"
+FEW = 3  # samples, or waits: a row that rests on fewer shows nothing
 BASE = "aws-lc"  # what cleat is built with
 
 
@@ -170,20 +172,46 @@ def scaling(result: Result, kind: str) -> list[str]:
     return lines
 
 
+def cpu_share(percent: float, samples: int) -> str:
+    """cpu_share is a part of the CPU samples; one of a few of them is said to be below what is told
+    apart."""
+    if 0 < round(percent * samples / 100) < FEW:
+        return f"< {100 * FEW / samples:.1f}"
+    return f"{percent:.1f}"
+
+
+def basis(result: Result) -> list[str]:
+    """basis says what the shares rest on, where that is less than run.py wants."""
+    counts = [each["cpu_samples"] for each in result.profiles]
+    if not counts or min(counts) >= SAMPLES:
+        return []
+    return [
+        f"These profiles have {min(counts):,} to {max(counts):,} CPU samples each; {SAMPLES} are "
+        "wanted, and shares of fewer are rough.",
+        "",
+    ]
+
+
 def locks(result: Result) -> list[str]:
     """locks: what cleat-locks saw with the most threads."""
     lines = head(
-        ["", "handshake", "contexts", "blocked %", "lock CPU %", "ref. CPU %", "shared locks"]
-    )
+        [
+            "", "handshake", "contexts", "blocked %", "lock CPU %", "ref. CPU %", "CPU samples",
+            "shared locks",
+        ]
+    )  # fmt: skip
     for each in sorted(result.profiles, key=lambda it: result.libraries().index(it["library"])):
-        shares = ("blocked_percent", "lock_cpu_percent", "reference_cpu_percent")
+        samples = each["cpu_samples"]
         lines.append(
             row(
                 [
                     result.names[each["library"]],
                     KINDS[each["kind"]],
                     CONTEXTS[each["contexts"]],
-                    *(f"{each[name]:.1f}" for name in shares),
+                    f"{each['blocked_percent']:.1f}",
+                    cpu_share(each["lock_cpu_percent"], samples),
+                    cpu_share(each["reference_cpu_percent"], samples),
+                    f"{samples:,}",
                     f"{each['shared_acquisitions_per_handshake']:,.1f}",
                 ]
             )
@@ -191,17 +219,32 @@ def locks(result: Result) -> list[str]:
     return lines
 
 
+def rests_on(stack: dict, weight: str, samples: int) -> int | None:
+    """rests_on is how many samples, or waits, are behind a stack; None where nobody wrote it down.
+    Of CPU samples that is seen from its part of all of them."""
+    if "count" in stack:
+        return stack["count"]
+    return round(stack["percent"] * samples / 100) if weight == "cpu" else None
+
+
 def stacks(result: Result) -> list[str]:
-    """stacks of full handshakes with shared contexts: of CPU time, and of waits for locks."""
+    """stacks of full handshakes with shared contexts: of CPU time, and of waits for locks. Those
+    that rest on a few samples are left out: the next run would have others."""
     lines = []
     for each in result.profiles:
         if each["kind"] != "full" or each["contexts"] != "shared":
             continue
         lines += [f"**{result.names[each['library']]}**", "", "```"]
-        for weight, told in (("cpu", "of the CPU samples"), ("blocked", "of the waits for locks")):
+        samples = each["cpu_samples"]
+        for weight, told in (
+            ("cpu", f"of the {samples:,} CPU samples"), ("blocked", "of the waits for locks"),
+        ):  # fmt: skip
             found = each[f"stacks_by_{weight}"]
-            lines.append(f"{told}{'' if found else ': none'}")
-            for stack in found:
+            known = [(stack, rests_on(stack, weight, samples)) for stack in found]
+            shown = [stack for stack, count in known if count is None or count >= FEW]
+            none = f": none that rests on {FEW} or more" if found else ": none"
+            lines.append(f"{told}{'' if shown else none}")
+            for stack in shown:
                 lines.append(f"{stack['percent']:5.1f} %  {stack['innermost_first']}")
         lines += ["```", ""]
     return lines
@@ -292,6 +335,7 @@ def page(result: Result) -> list[str]:
         "",
         f"### Locks at {result.threads[-1]} threads",
         "",
+        *basis(result),
         *locks(result),
         "",
         "### Stacks",
@@ -308,10 +352,8 @@ def main() -> None:
     parse.add_argument("--page", type=Path, help="whose figures are to be these")
     parse.add_argument("--out", type=Path, metavar="FOLDER", help="where charts go")
     use = parse.parse_args()
-    document = json.loads(use.result.read_text())
-    if document.get("study") != "libraries":
-        sys.exit(f"{use.result}: no result of perf/studies/libraries/run.py")
-    result = Result(document)
+    end_with_the_reader()
+    result = Result(read_result(use.result, "libraries"))
     text = "\n".join(page(result)).rstrip() + "\n"
     if use.page:
         above, line, _ = use.page.read_text().partition(FIGURES)

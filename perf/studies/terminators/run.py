@@ -41,15 +41,21 @@ def arguments() -> argparse.Namespace:
     parse.add_argument("--binaries", type=Path, default=builds.TREE / "build/release/bin")
     parse.add_argument("--servers", default=SERVERS)
     parse.add_argument("--scenarios", default=SCENARIOS)
-    parse.add_argument("--rounds", type=int, default=3)
-    parse.add_argument("--steps", type=int, default=7)
+    parse.add_argument("--rounds", type=builds.at_least_one, default=3)
+    parse.add_argument("--steps", type=builds.at_least_one, default=7)
     parse.add_argument("--hold", default="1s", help="how long a step is")
     parse.add_argument(
-        "--workers", type=int, default=1,
+        "--workers", type=builds.at_least_one, default=1,
         help="of each server, on the first cores; clients and origin have the others, or the last",
     )  # fmt: skip
     parse.add_argument("--out", type=Path, help="default: a new file in perf/results; - for none")
-    return parse.parse_args()
+    use = parse.parse_args()
+    use.servers = builds.listed("--servers", use.servers, SERVERS.split(","))
+    there = sorted(path.stem for path in (builds.TREE / "perf/scenarios").glob("*.scenario"))
+    use.scenarios = builds.listed("--scenarios", use.scenarios, there)
+    if not (use.binaries / "cleat-bench").exists():
+        sys.exit(f"{use.binaries / 'cleat-bench'} is not there: build the target cleat-bench")
+    return use
 
 
 def settings(name: str) -> dict[str, str]:
@@ -124,7 +130,7 @@ def climb(use: argparse.Namespace, name: str, scenario: str, top: float | None) 
             if not found["ok"]:
                 raise Unable("no transaction succeeds")
             top = found["ok"] / (found["measured_ns"] / 1e9)
-        step = top * (LAST - FIRST) / (use.steps - 1)
+        step = top * (LAST - FIRST) / max(1, use.steps - 1)
         found = ask(
             words, "staircase", "--from", f"{top * FIRST:.0f}", "--to", f"{top * LAST:.0f}",
             "--step", f"{max(1, step):.0f}", "--hold", use.hold, "--server-pid", str(told["pid"]),
@@ -145,7 +151,7 @@ def climb(use: argparse.Namespace, name: str, scenario: str, top: float | None) 
 def main() -> None:
     use = arguments()
     about = environment.describe(builds.TREE)
-    names, scenarios = use.servers.split(","), use.scenarios.split(",")
+    names, scenarios = use.servers, use.scenarios
     found = {each: {name: {"rounds": []} for name in names} for each in scenarios}
     for scenario in scenarios:
         for number in range(use.rounds):
