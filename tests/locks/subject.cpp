@@ -8,6 +8,13 @@
 //   subject readers THREADS TIMES         a read-write lock, mostly read
 //   subject handover TIMES                two threads and a condition
 //   subject semaphore TIMES               two threads and a semaphore
+//   subject beside TIMES HOLD_US          a mutex, and two semaphores before each time it is held
+//   subject consumer TIMES HOLD_US        one thread waits for a condition, and then holds its
+//   mutex subject recursive THREADS TIMES HOLD_US
+//                                         a recursive mutex; it is taken three times more meanwhile
+//   subject crowd THREADS TIMES CPU_US HOLD_US
+//                                         computes for so long, and so long with a mutex held; says
+//                                         what CPU time that took
 //   subject spin MS                       a spin lock that is held for so long while another waits
 //   subject heap TIMES                    mutexes that are made, used by one thread, and destroyed
 //   subject cpu MS                        CPU time in two functions, some 7 to 3, with all signals
@@ -16,15 +23,24 @@
 //   subject late MS                       threads that lock after their end
 //   subject fork | exec | abort | killed | leave
 //                                         ends of a process
+//   subject chain TIMES MS                computes, and executes itself, so often
+//   subject children COUNT                of a process that has its mutex, and too many for its
+//   cores subject sequences TIMES               has a restartable sequence of its own while it
+//   locks subject timeouts MS                   computes until a signal handler jumps out of that,
+//   and locks subject handlers MS JUMP APART        signal handlers while it locks: they lock too,
+//   or jump out;
+//                                         on a stack of their own, or not
 //   subject descriptors                   closes all that it may, and opens files of its own
 //   subject cancel                        a thread that is cancelled, and one that exits
 //   subject answers                       what lock functions answer where nothing can be locked
 //   subject errors                        says whether a lock's function changed errno
 //   subject signals                       sets all signals back to their defaults, and computes
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -40,7 +56,9 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -221,6 +239,97 @@ void spin(std::uint64_t ms)
     of.say();
 }
 
+void beside(unsigned times, std::uint64_t hold_us)
+{
+    std::array<sem_t, 2> full;
+    for (sem_t& each : full)
+        sem_init(&each, 0, times);
+    truth of;
+    in_threads(1, [&](unsigned) {
+        for (unsigned i = 0; i < times; ++i) {
+            for (sem_t& each : full)
+                sem_wait(&each);
+            hold_it(of, hold_us * 1000);
+        }
+    });
+    of.say();
+}
+
+// Each of the three ways to wait, in turn. Acquisitions are the waits here.
+void wait_one_way(unsigned way, pthread_cond_t& condition)
+{
+    timespec until{};
+    ::clock_gettime(way == 1 ? CLOCK_REALTIME : CLOCK_MONOTONIC, &until);
+    until.tv_sec += 60;
+    if (way == 0)
+        pthread_cond_wait(&condition, &held_mutex);
+    else if (way == 1)
+        pthread_cond_timedwait(&condition, &held_mutex, &until);
+    else
+        pthread_cond_clockwait(&condition, &held_mutex, CLOCK_MONOTONIC, &until);
+}
+
+void consumer(unsigned times, std::uint64_t hold_us)
+{
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    unsigned queued = 0;
+    truth of;
+    in_threads(2, [&](unsigned me) {
+        for (unsigned i = 0; me == 0 && i < times; ++i) {
+            pass(hold_us * 1500);
+            pthread_mutex_lock(&held_mutex);
+            std::uint64_t const taken = now_ns();
+            ++queued;
+            pthread_cond_signal(&condition);
+            of.hold_ns += now_ns() - taken;
+            pthread_mutex_unlock(&held_mutex);
+        }
+        if (me == 0)
+            return;
+        pthread_mutex_lock(&held_mutex);
+        std::uint64_t taken = now_ns();
+        for (unsigned i = 0; i < times; ++i) {
+            while (queued == 0) {
+                of.hold_ns += now_ns() - taken;
+                wait_one_way(static_cast<unsigned>(of.acquisitions++ % 3), condition);
+                taken = now_ns();
+            }
+            --queued;
+            pass(hold_us * 1000);
+        }
+        of.hold_ns += now_ns() - taken;
+        pthread_mutex_unlock(&held_mutex);
+    });
+    of.say();
+}
+
+void touch_mutex(unsigned times);
+
+void recursive(unsigned threads, unsigned times, std::uint64_t hold_us)
+{
+    pthread_mutexattr_t with;
+    pthread_mutexattr_init(&with);
+    pthread_mutexattr_settype(&with, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&held_mutex, &with);
+    truth of;
+    in_threads(threads, [&](unsigned) {
+        for (unsigned i = 0; i < times; ++i) {
+            pthread_mutex_lock(&held_mutex);
+            std::uint64_t const taken = now_ns();
+            touch_mutex(1);
+            pthread_mutex_lock(&held_mutex);
+            pthread_mutex_lock(&held_mutex);
+            pass(hold_us * 1000);
+            pthread_mutex_unlock(&held_mutex);
+            pthread_mutex_unlock(&held_mutex);
+            of.hold_ns += now_ns() - taken;
+            pthread_mutex_unlock(&held_mutex);
+            of.acquisitions += 4;
+        }
+    });
+    of.say();
+}
+
 [[gnu::noinline]] pthread_mutex_t* make_one()
 {
     auto* const made = new pthread_mutex_t;
@@ -276,6 +385,24 @@ void operations(unsigned threads, unsigned times, std::uint64_t compute_us, std:
     of.say();
 }
 
+// What a core is taken away for while the mutex is held is in no CPU time.
+void crowd(unsigned threads, unsigned times, std::uint64_t compute_us, std::uint64_t hold_us)
+{
+    truth of;
+    in_threads(threads, [&](unsigned) {
+        for (unsigned i = 0; i < times; ++i) {
+            pthread_mutex_lock(&held_mutex);
+            std::uint64_t const taken = cpu_ns();
+            burn_thirty(hold_us * 1000);
+            of.hold_ns += cpu_ns() - taken;
+            pthread_mutex_unlock(&held_mutex);
+            ++of.acquisitions;
+            burn_thirty(compute_us * 1000);
+        }
+    });
+    of.say();
+}
+
 void cpu(std::uint64_t ms)
 {
     sigset_t all;
@@ -307,8 +434,6 @@ void many(unsigned count)
             pthread_mutex_unlock(&held_mutex);
         });
 }
-
-void touch_mutex(unsigned times);
 
 // Threads that work, and then lock once more for each of their keys, when they have ended already.
 void late(std::uint64_t ms)
@@ -350,6 +475,150 @@ void exec_itself(char const* program)
     ::execl(program, program, "readers", "1", "100", nullptr);
     std::perror(program);
     std::exit(1);
+}
+
+void chain(char const* program, unsigned times, char const* ms, std::uint64_t burn_ms)
+{
+    touch_mutex(10);
+    burn_thirty(burn_ms * 1'000'000);
+    if (times > 1) {
+        ::execl(
+            program, program, "chain", std::to_string(times - 1).c_str(), ms,
+            static_cast<char*>(nullptr));
+        std::perror(program);
+        std::exit(1);
+    }
+    // The clock goes on over an exec: it has seen them all.
+    std::printf("{\"cpu_ns\": %llu}\n", static_cast<unsigned long long>(cpu_ns()));
+}
+
+void children(unsigned count)
+{
+    pthread_mutex_lock(&held_mutex);
+    std::vector<pid_t> born;
+    for (unsigned i = 0; i < count; ++i) {
+        born.push_back(::fork());
+        if (born.back() == 0) {
+            burn_thirty(50'000'000);
+            pthread_mutex_unlock(&held_mutex);
+            in_threads(2, [](unsigned) { touch_mutex(1000); });
+            std::exit(0);
+        }
+    }
+    pthread_mutex_unlock(&held_mutex);
+    unsigned well = 0;
+    for (pid_t const each : born) {
+        int status = -1;
+        ::waitpid(each, &status, 0);
+        well += status == 0;
+    }
+    std::printf("{\"well\": %u}\n", well);
+}
+
+// As <sys/rseq.h> has it from glibc 2.35 on; older ones have neither of these.
+extern "C" [[gnu::weak]] std::ptrdiff_t const __rseq_offset;
+extern "C" [[gnu::weak]] unsigned const __rseq_size;
+
+// What another library may have in this process. It is never run, so the kernel only takes it away.
+void sequences(unsigned times)
+{
+    struct alignas(32) sequence
+    {
+        std::uint32_t version;
+        std::uint32_t flags;
+        std::uint64_t start;
+        std::uint64_t size;
+        std::uint64_t abort;
+    };
+#if defined(__x86_64__)
+    static std::array<std::uint32_t, 3> const land{0, 0x53053053u, 0};
+#else
+    static std::array<std::uint32_t, 3> const land{0, 0xd428bc00u, 0};
+#endif
+    static sequence const own{
+        0, 0, reinterpret_cast<std::uint64_t>(&land[0]), 4,
+        reinterpret_cast<std::uint64_t>(&land[2])};
+    bool const registered = &__rseq_size != nullptr && __rseq_size != 0;
+    unsigned kept = 0;
+    unsigned replaced = 0;
+    for (unsigned i = 0; registered && i < times; ++i) {
+        auto* const at = reinterpret_cast<std::uint64_t volatile*>(
+            static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset + 8);
+        auto const mine = reinterpret_cast<std::uint64_t>(&own);
+        *at = mine;
+        touch_mutex(1);
+        kept += *at == mine;
+        *at = 0;
+        touch_mutex(1);
+        replaced += *at != 0 && *at != mine;
+    }
+    std::printf(
+        "{\"registered\": %d, \"kept\": %u, \"replaced\": %u}\n", registered, kept, replaced);
+}
+
+sigjmp_buf jump_to;
+volatile sig_atomic_t may_jump = 0;
+std::atomic<unsigned> handled = 0;
+
+void ring_every_ms(bool on)
+{
+    itimerval const every{{0, on ? 1000 : 0}, {0, on ? 1000 : 0}};
+    ::setitimer(ITIMER_REAL, &every, nullptr);
+}
+
+void timeouts(std::uint64_t ms)
+{
+    struct sigaction action = {};
+    action.sa_handler = [](int) {
+        if (may_jump)
+            ::siglongjmp(jump_to, 1);
+    };
+    ::sigaction(SIGALRM, &action, nullptr);
+    static unsigned times = 0;
+    for (std::uint64_t const until = now_ns() + ms * 1'000'000; now_ns() < until; ++times) {
+        if (sigsetjmp(jump_to, 1) == 0) {
+            may_jump = 1;
+            ring_every_ms(true);
+            burn_thirty(1'000'000'000);
+        }
+        may_jump = 0;
+        ring_every_ms(false);
+        touch_mutex(1);
+    }
+    std::printf("{\"acquisitions\": %u}\n", times);
+}
+
+// A semaphore with enough in it for all: what a jump leaves behind locks nobody out.
+void handlers(std::uint64_t ms, bool jump, bool apart)
+{
+    static sem_t full;
+    static std::atomic<unsigned> times = 0;
+    ::sem_init(&full, 0, SEM_VALUE_MAX);
+    static std::array<char, 1 << 16> room;
+    stack_t const stack{.ss_sp = room.data(), .ss_flags = 0, .ss_size = room.size()};
+    if (apart)
+        ::sigaltstack(&stack, nullptr);
+    may_jump = jump;
+    struct sigaction action = {};
+    action.sa_handler = [](int) {
+        ++handled;
+        if (may_jump)
+            ::siglongjmp(jump_to, 1);
+        ++times;
+        ::sem_trywait(&full);
+    };
+    action.sa_flags = apart ? SA_ONSTACK : 0;
+    ::sigaction(SIGALRM, &action, nullptr);
+    std::uint64_t const until = now_ns() + ms * 1'000'000;
+    sigsetjmp(jump_to, 1);
+    ring_every_ms(true);
+    while (now_ns() < until)
+        for (int i = 0; i < 1000; ++i) {
+            ++times;
+            ::sem_trywait(&full);
+        }
+    ring_every_ms(false);
+    std::printf("{\"acquisitions\": %u, \"handled\": %u}\n", times.load(), handled.load());
 }
 
 // All numbers are given to files of its own; what is in them must stay its own.
@@ -481,6 +750,24 @@ int main(int argc, char** argv)
         handover(n(2));
     else if (what == "semaphore")
         semaphore(n(2));
+    else if (what == "beside")
+        beside(n(2), n(3));
+    else if (what == "consumer")
+        consumer(n(2), n(3));
+    else if (what == "recursive")
+        recursive(n(2), n(3), n(4));
+    else if (what == "crowd")
+        crowd(n(2), n(3), n(4), n(5));
+    else if (what == "chain")
+        chain(argv[0], n(2), argv[3], n(3));
+    else if (what == "children")
+        children(n(2));
+    else if (what == "sequences")
+        sequences(n(2));
+    else if (what == "timeouts")
+        timeouts(n(2));
+    else if (what == "handlers")
+        handlers(n(2), n(3) != 0, n(4) != 0);
     else if (what == "spin")
         spin(n(2));
     else if (what == "heap")

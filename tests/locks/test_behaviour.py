@@ -41,6 +41,58 @@ def test_a_program_that_sets_all_signals_back_is_not_ended_by_samples(record):
     assert run.report()["total"]["cpu_samples"] > 10
 
 
+def test_children_of_a_process_that_holds_a_lock(record):
+    """Each is interrupted while it has it: what the kernel is asked to tell goes over a fork."""
+    run = record("children", 12, options=["--every-hold"])
+    assert run.ran.returncode == 0
+    assert run.truth == {"well": 12}
+    assert run.report()["total"]["acquisitions"] == 1 + 12 * 2000
+
+
+def test_a_restartable_sequence_of_another_library_is_left_alone(record):
+    run = record("sequences", 200, options=["--every-hold", "--no-cpu"])
+    truth = run.truth
+    if not truth["registered"]:
+        pytest.skip("this C library registers no restartable sequences")
+    # The kernel takes them away when it stops the thread, which may be at any moment.
+    assert truth["kept"] > 150
+    assert truth["replaced"] > 150
+
+
+def test_without_restartable_sequences_the_report_says_what_is_not_known(record, monkeypatch):
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.pthread.rseq=0")
+    run = record("beside", 50, 100, options=["--every-hold"])
+    assert run.report()["interruptions_known"] is False
+    assert "Which holds were interrupted is not known" in run.text()
+    assert run.lock("held_mutex")["exclusive"]["timed_holds"] == 50
+
+
+def test_a_handler_that_jumps_out_of_a_sample_does_not_end_the_recording(record):
+    run = record("timeouts", 1000, options=["--hz", 1000])
+    assert run.truth["acquisitions"] > 100
+    assert run.report()["total"]["acquisitions"] == run.truth["acquisitions"]
+
+
+@pytest.mark.parametrize("apart", [0, 1])
+def test_a_handler_that_jumps_out_of_the_recorder_does_not_end_the_recording(record, apart):
+    run = record("handlers", 500, 1, apart)
+    truth = run.truth
+    assert truth["handled"] > 100
+    # One may have been noted in part each time.
+    lost = truth["acquisitions"] - run.report()["total"]["acquisitions"]
+    assert abs(lost) <= truth["handled"]
+
+
+@pytest.mark.parametrize("apart", [0, 1])
+def test_what_a_handler_locks_inside_the_recorder_is_told(record, apart):
+    run = record("handlers", 500, 0, apart)
+    report = run.report()
+    (process,) = report["processes"]
+    assert process["nested"] > 10
+    assert report["total"]["acquisitions"] + process["nested"] == run.truth["acquisitions"]
+    assert "by signal handlers that interrupted the recorder" in run.text()
+
+
 def test_an_end_without_exit_handlers_is_an_end(record):
     run = record("leave")
     assert run.ran.returncode == 7

@@ -253,7 +253,7 @@ def test_the_chart_shows_what_per_operation_says(shown, priced):
     assert all(map(is_same, row, expected)), (row, expected)
     assert any(f"{name}: saturates at {level}" in title for title in chart["titles"])
     assert any(title.startswith("128 cores: at most ") for title in chart["titles"])
-    assert words(shown, "figcaption").split() == text[text.index("Assumed:") :].split()
+    assert words(shown, "figcaption").split() == text[text.index("This is an estimate") :].split()
 
 
 def test_without_operations_there_is_no_such_section(desk):

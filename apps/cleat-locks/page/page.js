@@ -38,6 +38,7 @@
                     ? ` · the trace is cut short: ${each.blocks_cut} of its ${each.blocks} ` +
                           `thread records ${each.blocks_cut === 1 ? 'is' : 'are'} missing`
                     : '',
+                each.nested > 0 ? ` · ${units.count(each.nested)} inside the recorder` : '',
             ),
         ),
         element(
@@ -128,7 +129,8 @@
             ...section(
                 'Locks',
                 'An acquisition is shared when, by then, more than one thread had touched the ' +
-                    'lock. Held is the mean of a sample of exclusive holds.',
+                    'lock. Held is the mean of a sample of exclusive holds, without those in ' +
+                    'which the thread lost its core.',
                 tables.locks(profile, true),
             ),
             ...flames.parts,

@@ -32,6 +32,16 @@ const tables = (() => {
     const lockCell = (lock, ...more) =>
         element('td', { class: 'words' }, `${lock.kind} `, element('code', {}, lock.name), ...more);
 
+    // interrupted is told where it is much of what `held` would be made of.
+    const interrupted = ({ timed_holds: timed, interrupted_holds: lost }) => {
+        if (lost === 0 || lost * 10 < timed) return null;
+        const words =
+            lost === timed
+                ? `all of its ${timed} timed holds: held has time without a core in it`
+                : `${lost} of its ${timed} timed holds: held is that of the others`;
+        return element('small', {}, `interrupted in ${words}`);
+    };
+
     const isLock = (lock) => ['mutex', 'rwlock', 'spin'].includes(lock.kind);
 
     const locks = (profile, wanted) => {
@@ -68,6 +78,7 @@ const tables = (() => {
                         lock,
                         lock.group ? ` (${units.count(lock.instances)} of them)` : '',
                         several ? ` in process ${lock.pid}` : '',
+                        interrupted(lock.exclusive),
                         element('small', {}, lock.taken_by.map(units.name).join(' ← ')),
                     ),
                 ),
@@ -98,7 +109,7 @@ const tables = (() => {
                     units.rate(lock.operations_per_second_max) || '–',
                     lock.cores_max > 0 ? lock.cores_max.toFixed(1) : '–',
                 ],
-                lockCell(lock),
+                lockCell(lock, interrupted(lock)),
             ),
         );
         return rows.length > 0 ? table(heads, rows) : null;

@@ -217,10 +217,15 @@ const throughput = (() => {
             tables.throughput(prices.throughput),
         );
 
-    const assumed =
-        'Assumed: an operation costs each core the CPU time that it cost here, and a lock is ' +
-        "held as long as here. More cores make both longer (a lock's cache line travels), so " +
-        'these are upper bounds. Readers of a read-write lock do not count as holding it.';
+    const assumed = (prices) =>
+        'This is an estimate of where each lock saturates by itself. Assumed: an operation costs ' +
+        'each core the CPU time that it cost here, and a lock is held as long as here. More ' +
+        "cores make both longer (a lock's cache line travels). " +
+        (prices.interruptions_known
+            ? 'Holds in which the thread lost its core are left out. '
+            : 'Which holds were interrupted is not known here: with more threads than cores, it ' +
+              'saturates later. ') +
+        'Readers of a read-write lock do not count as holding it.';
 
     // The drawing is made by show(), on the page: only there it has a width.
     const draw = (prices) => {
@@ -234,7 +239,7 @@ const throughput = (() => {
                 { class: 'throughput' },
                 said,
                 ...(known ? parts() : []),
-                element('figcaption', {}, assumed),
+                element('figcaption', {}, assumed(prices)),
             ),
             show: () => {
                 if (known)

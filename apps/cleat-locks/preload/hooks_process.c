@@ -30,7 +30,7 @@ EXPORTED int pthread_create(
     pthread_t* thread, pthread_attr_t const* attributes, void* (*routine)(void*), void* argument)
 {
     NEXT(pthread_create);
-    if (trace && !self.busy)
+    if (trace && !at_work())
         for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; ++i) {
             struct beginning* at = &beginnings[i];
             bool free = false;

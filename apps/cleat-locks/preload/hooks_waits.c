@@ -1,8 +1,9 @@
 /* In front of what a thread waits for that is no lock: conditions, semaphores, once.
  *
  * Waiting for a condition lets go of its mutex and takes it again, inside libc: a hold that is
- * being timed ends there. How long the mutex itself was waited for at the end of it is part of the
- * condition's time; the two cannot be told apart from here.
+ * being timed ends there, and as the wait ends there is another one. How long the mutex itself was
+ * waited for at the end of it is part of the condition's time; the two cannot be told apart from
+ * here, so this is no acquisition: nobody knows whether it was contended.
  */
 #include "next.h"
 
@@ -19,6 +20,16 @@ static void waited(void* what, enum trace_kind kind, int result, void* caller, u
         note_failed(what, kind, trace_exclusive, caller, took);
 }
 
+/* woken is told what a wait for a condition has answered. */
+static void woken(
+    pthread_cond_t* condition, pthread_mutex_t* mutex, int result, void* caller, uint64_t began)
+{
+    waited(condition, trace_condition, result, caller, began);
+    /* What else it may answer is that it did not wait, or has no mutex. */
+    if (result == 0 || result == ETIMEDOUT || result == EOWNERDEAD)
+        note_again(mutex, caller);
+}
+
 typedef int wait_function(pthread_cond_t*, pthread_mutex_t*);
 typedef int timed_function(pthread_cond_t*, pthread_mutex_t*, struct timespec const*);
 
@@ -28,7 +39,7 @@ static int wait_with(
     before_release(mutex);
     uint64_t const began = now_ns();
     int const result = next(condition, mutex);
-    waited(condition, trace_condition, result, caller, began);
+    woken(condition, mutex, result, caller, began);
     return result;
 }
 
@@ -39,7 +50,7 @@ static int timed_with(
     before_release(mutex);
     uint64_t const began = now_ns();
     int const result = next(condition, mutex, until);
-    waited(condition, trace_condition, result, caller, began);
+    woken(condition, mutex, result, caller, began);
     return result;
 }
 
@@ -74,7 +85,7 @@ EXPORTED int pthread_cond_clockwait(
     before_release(mutex);
     uint64_t const began = now_ns();
     int const result = next_pthread_cond_clockwait(condition, mutex, clock, until);
-    waited(condition, trace_condition, result, CALLER, began);
+    woken(condition, mutex, result, CALLER, began);
     return result;
 }
 

@@ -13,6 +13,8 @@
  */
 #include "recorder.h"
 
+#include <pthread.h>
+
 enum
 {
     probes_max = 64,
@@ -101,9 +103,9 @@ static uint32_t group_of(uint64_t first, uint64_t made_at, uint32_t kind, uint32
 
 void lock_made(void* address, enum trace_kind kind, void* made_at)
 {
-    if (!trace || self.busy)
+    if (!trace || at_work())
         return;
-    ++self.busy;
+    begin_work();
     struct trace_slot* slot = slot_at((uintptr_t)address, true);
     if (slot) {
         uint32_t const group = group_of((uintptr_t)address, (uintptr_t)made_at, kind, 0);
@@ -114,21 +116,21 @@ void lock_made(void* address, enum trace_kind kind, void* made_at)
         atomic_store_explicit(&slot->threads, 0, memory_order_relaxed);
         atomic_store_explicit(&slot->lock, group, memory_order_release);
     }
-    --self.busy;
+    end_work();
 }
 
 void lock_ended(void* address)
 {
-    if (!trace || self.busy)
+    if (!trace || at_work())
         return;
-    ++self.busy;
+    begin_work();
     struct trace_slot* slot = slot_at((uintptr_t)address, false);
     if (slot) {
         atomic_store_explicit(&slot->lock, 0, memory_order_relaxed);
         atomic_store_explicit(&slot->made_at, 0, memory_order_relaxed);
         atomic_store_explicit(&slot->threads, 0, memory_order_release);
     }
-    --self.busy;
+    end_work();
 }
 
 /* touched is told when a thread meets a lock for the first time, and gives index + 1 of the entry
@@ -239,16 +241,69 @@ static ALWAYS_INLINE struct trace_site* found(
     return site->key == key ? site : site_of(block, number - 1, how, return_to);
 }
 
-static void hold_began(void* lock, struct trace_site* site)
+static struct hold* hold_of(void const* lock)
 {
     for (int i = 0; i < holds_max; ++i)
-        if (self.hold[i].lock == 0) {
-            ++self.holds;
-            self.hold[i].site = site;
-            self.hold[i].lock = (uintptr_t)lock;
-            self.hold[i].began_ns = now_ns();
-            return;
-        }
+        if (self.hold[i].lock == (uintptr_t)lock)
+            return &self.hold[i];
+    return NULL;
+}
+
+static void forget_hold(struct hold* hold)
+{
+    hold->lock = 0;
+    --self.holds;
+}
+
+/* within says whether the calling thread, which has just taken the lock, had it before. */
+static bool within(void const* lock, enum trace_kind kind)
+{
+    struct __pthread_mutex_s const* mutex = &((pthread_mutex_t const*)lock)->__data;
+    enum
+    {
+        types = 3 /* The other bits of __kind say more, such as who inherits a priority. */
+    };
+    return kind == trace_mutex && (mutex->__kind & types) == PTHREAD_MUTEX_RECURSIVE &&
+           mutex->__count > 1;
+}
+
+/* taken is told of an acquisition that is `chosen` to be timed, or that others are timed beside. */
+static __attribute__((noinline)) void taken(
+    void* lock, enum trace_kind kind, enum trace_how how, struct trace_site* site, bool chosen)
+{
+    if (chosen)
+        self.until_hold = next_hold();
+    struct hold* hold = hold_of(lock);
+    /* What a thread has already, nobody is kept out of for longer than by the outer hold: the inner
+     * ones are counted with that, and take no time. */
+    bool const inner =
+        within(lock, kind) || (hold && how == trace_shared && hold->site->how == trace_shared);
+    if (hold && inner) {
+        ++hold->deeper;
+        ++hold->inner;
+    } else if (hold)
+        forget_hold(hold); /* Another thread let go of it. */
+    if (!chosen || inner)
+        return;
+    hold = hold_of(NULL);
+    if (!hold)
+        return;
+    ++self.holds;
+    hold->lock = (uintptr_t)lock;
+    hold->site = site;
+    hold->deeper = hold->inner = 0;
+    hold->interruptions = interruptions();
+    hold->began_ns = now_ns();
+}
+
+static ALWAYS_INLINE void hold_may_begin(
+    void* lock, enum trace_kind kind, enum trace_how how, struct trace_site* site)
+{
+    if (kind > trace_spin)
+        return; /* Who ends a wait of another kind is nobody's holder. */
+    bool const chosen = --self.until_hold == 0;
+    if (UNLIKELY(chosen || self.holds != 0))
+        taken(lock, kind, how, site, chosen);
 }
 
 void note_acquired(
@@ -259,11 +314,11 @@ void note_acquired(
     struct trace_thread* block = self.block ? self.block : meet_thread();
     if (UNLIKELY(!block))
         return;
-    if (UNLIKELY(self.busy)) {
+    if (at_work()) {
         ++block->nested;
         return;
     }
-    ++self.busy;
+    begin_work();
     bool shared = false;
     struct trace_site* site = found(block, lock, kind, how, return_to, &shared);
     if (site) {
@@ -280,13 +335,26 @@ void note_acquired(
         }
         if (UNLIKELY(contended_ns != 0 || (count & (count - 1)) == 0 || (count & 1023) == 0))
             take_stack(block, site, (uintptr_t)return_to);
-        /* Who ends a wait of another kind is nobody's holder. */
-        if (UNLIKELY(self.until_hold-- <= 1) && kind <= trace_spin) {
-            self.until_hold = next_hold();
-            hold_began(lock, site);
-        }
+        hold_may_begin(lock, kind, how, site);
     }
-    --self.busy;
+    end_work();
+}
+
+void note_again(void* mutex, void* return_to)
+{
+    if (!trace)
+        return;
+    struct trace_thread* block = self.block ? self.block : meet_thread();
+    if (!block || at_work())
+        return;
+    begin_work();
+    bool shared = false;
+    struct trace_site* site = found(block, mutex, trace_mutex, trace_again, return_to, &shared);
+    if (site) {
+        ++site->acquisitions;
+        hold_may_begin(mutex, trace_mutex, trace_again, site);
+    }
+    end_work();
 }
 
 void note_failed(
@@ -295,9 +363,9 @@ void note_failed(
     if (!trace)
         return;
     struct trace_thread* block = self.block ? self.block : meet_thread();
-    if (!block || self.busy)
+    if (!block || at_work())
         return;
-    ++self.busy;
+    begin_work();
     bool shared = false;
     struct trace_site* site = found(block, lock, kind, how, return_to, &shared);
     if (site) {
@@ -305,25 +373,31 @@ void note_failed(
         site->wait_ns += contended_ns;
         site->untold_wait_ns += contended_ns;
     }
-    --self.busy;
+    end_work();
 }
 
 void hold_ended(void* lock)
 {
-    if (self.busy)
+    if (at_work())
         return;
-    ++self.busy;
-    for (int i = 0; i < holds_max; ++i)
-        if (self.hold[i].lock == (uintptr_t)lock) {
-            uint64_t const took = now_ns() - self.hold[i].began_ns;
-            struct trace_site* site = self.hold[i].site;
-            ++site->holds;
-            site->hold_ns += took;
-            if (took > site->hold_max_ns)
-                site->hold_max_ns = took;
-            self.hold[i].lock = 0;
-            --self.holds;
-            break;
+    begin_work();
+    struct hold* const hold = hold_of(lock);
+    if (hold && hold->deeper > 0)
+        --hold->deeper;
+    else if (hold) {
+        uint64_t const took = now_ns() - hold->began_ns;
+        struct trace_site* site = hold->site;
+        if (took > site->hold_max_ns)
+            site->hold_max_ns = took;
+        /* From each of them the reader takes what reading the clock takes. */
+        uint64_t const counted = took + hold->inner * trace->clock_ns;
+        site->holds += 1 + hold->inner;
+        site->hold_ns += counted;
+        if (interruptions() != hold->interruptions) {
+            site->interrupted += 1 + hold->inner;
+            site->interrupted_ns += counted;
         }
-    --self.busy;
+        forget_hold(hold);
+    }
+    end_work();
 }

@@ -17,13 +17,13 @@ static struct
 
 void* next_find(enum next_at at)
 {
-    ++self.busy;
+    begin_work();
     void* found = NULL;
     if (functions[at].version)
         found = dlvsym(RTLD_NEXT, functions[at].name, functions[at].version);
     if (!found)
         found = dlsym(RTLD_NEXT, functions[at].name);
-    --self.busy;
+    end_work();
     atomic_store_explicit(&next_known[at], found, memory_order_relaxed);
     return found;
 }

@@ -192,6 +192,7 @@ static void begin_trace(void)
     header->cpu_hz = hz ? (uint32_t)strtoul(hz, NULL, 10) : 0;
     if (getenv("CLEAT_LOCKS_EVERY_HOLD"))
         hold_part = 1;
+    interruptions_prepare(header);
     trace_slots = (struct trace_slot*)(tables + sizeof(struct trace_header));
     trace_locks = (struct trace_lock*)(trace_slots + trace_slots_max);
     atomic_store_explicit(&header->ready, 1, memory_order_release);
@@ -267,9 +268,9 @@ static struct trace_thread* new_block(void)
 
 struct trace_thread* meet_thread(void)
 {
-    if (self.busy || self.refused || !trace)
+    if (at_work() || self.refused || !trace)
         return NULL;
-    ++self.busy;
+    begin_work();
     int const error = errno;
     struct trace_thread* block = idle_block();
     if (!block)
@@ -281,6 +282,7 @@ struct trace_thread* meet_thread(void)
         }
         block->tid = (int32_t)syscall(SYS_gettid);
         block->cpu_ns = 0;
+        block->cpu_base_ns = self.ended_cpu_ns;
         block->began_ns = block->seen_ns = now_ns();
         name_thread(block);
         atomic_store_explicit(&block->state, trace_running, memory_order_release);
@@ -294,10 +296,27 @@ struct trace_thread* meet_thread(void)
         atomic_fetch_add(&trace->threads_lost, 1);
     }
     errno = error;
-    --self.busy;
+    end_work();
     if (block)
         sampler_begin();
     return block;
+}
+
+/* A handler that interrupts the recorder may never come back: it jumps to where the program said
+ * (siglongjmp). Then the recorder's frame is gone, and sooner or later the stack ends above where
+ * it was. A handler that is still at work stands below it, or on the stack that signals have to
+ * themselves. */
+bool left_behind(uintptr_t stack)
+{
+    stack_t apart;
+    if (sigaltstack(NULL, &apart) != 0)
+        return false;
+    bool const is_apart = (apart.ss_flags & SS_ONSTACK) != 0;
+    bool const was_apart = self.busy_from - (uintptr_t)apart.ss_sp < apart.ss_size;
+    bool const gone = is_apart == was_apart ? stack >= self.busy_from : was_apart;
+    if (gone)
+        self.busy = 0;
+    return gone;
 }
 
 /* see puts down how far the calling thread has come. */
@@ -315,7 +334,7 @@ static void thread_ended(void)
     struct trace_thread* block = self.block;
     if (!block)
         return;
-    ++self.busy;
+    begin_work();
     sampler_end();
     see(block);
     block->ended_lived_ns += block->seen_ns - block->began_ns;
@@ -327,7 +346,7 @@ static void thread_ended(void)
     for (int i = 0; i < holds_max; ++i)
         self.hold[i].lock = 0;
     atomic_store_explicit(&block->state, trace_idle, memory_order_release);
-    --self.busy;
+    end_work();
 }
 
 static void on_end_of_thread(void* block)
@@ -340,7 +359,7 @@ static void on_end_of_thread(void* block)
  * before it can write there. */
 static void in_child(void)
 {
-    ++self.busy;
+    begin_work();
     trace = NULL;
     if (own_file())
         close(trace_file);
@@ -348,18 +367,20 @@ static void in_child(void)
     for (int i = 0; i < trace_threads_max; ++i)
         atomic_store_explicit(&blocks[i], NULL, memory_order_relaxed);
     atomic_flag_clear(&maps_being_written); /* By a thread that is not here. */
-    self = (struct self){.busy = 1};
+    self = (struct self){.busy = 1, .busy_from = self.busy_from};
     forget_locks();
     begin_trace();
     if (trace)
         write_maps();
-    --self.busy;
+    end_work();
     meet_thread();
 }
 
 __attribute__((constructor)) static void start(void)
 {
-    ++self.busy;
+    begin_work();
+    /* A thread's clock goes on over an exec: what it shows now was used before this trace. */
+    self.ended_cpu_ns = own_cpu_ns();
     next_find_all();
     has_key = pthread_key_create(&end_of_thread, on_end_of_thread) == 0;
     begin_trace();
@@ -368,7 +389,7 @@ __attribute__((constructor)) static void start(void)
         pthread_atfork(NULL, NULL, in_child);
         write_maps();
     }
-    --self.busy;
+    end_work();
     meet_thread();
 }
 
@@ -386,7 +407,8 @@ static void see_others(uint64_t now)
         struct timespec t;
         if (clock_gettime(clock, &t) != 0)
             continue;
-        block->cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+        uint64_t const shown = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+        block->cpu_ns = shown - block->cpu_base_ns;
         block->seen_ns = now;
     }
 }
@@ -397,14 +419,14 @@ void process_ends(void)
 {
     if (!trace || trace->pid != getpid())
         return;
-    ++self.busy;
+    begin_work();
     int const error = errno;
     uint64_t const now = now_ns();
     see_others(now);
     atomic_store(&trace->ended_ns, now);
     write_maps();
     errno = error;
-    --self.busy;
+    end_work();
 }
 
 __attribute__((destructor)) static void finish(void)

@@ -37,7 +37,10 @@ struct hold
 {
     uintptr_t lock; /* 0: free */
     uint64_t began_ns;
+    uint64_t interruptions; /* of its thread, by then */
     struct trace_site* site;
+    unsigned deeper; /* its thread has it so many times more */
+    unsigned inner;  /* acquisitions that made it so, also those that are over */
 };
 
 /* What the recorder keeps of a thread beside its block of the trace. */
@@ -46,14 +49,17 @@ struct self
     struct trace_thread* block; /* NULL: not met yet, or nothing is recorded of it */
     uint32_t number;            /* from 1, in the order in which threads were met */
     int busy;                   /* the recorder is at work, and must not meet itself */
+    uintptr_t busy_from;        /* where on the stack it began */
     bool refused;               /* there was no room for a block */
     unsigned until_hold;        /* acquisitions until one is timed */
     unsigned holds;             /* in use */
     uint32_t random;
     int64_t allowance_ns; /* of CPU time, what may be spent on stacks now */
     uint64_t refilled_cpu_ns;
-    uint64_t earned_ns;    /* not before this is there enough for a stack */
-    uint64_t ended_cpu_ns; /* of the thread's CPU time, what a block that it left has already */
+    uint64_t earned_ns;     /* not before this is there enough for a stack */
+    uint64_t ended_cpu_ns;  /* of the thread's CPU time, what was before the trace, or what a block
+                               that it left has already */
+    uint64_t interruptions; /* that the kernel has told of */
     struct hold hold[holds_max];
     timer_t timer;
     bool timer_runs;
@@ -77,6 +83,27 @@ static inline uint64_t now_ns(void)
 static inline uint64_t own_cpu_ns(void)
 {
     return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* Whatever may run the program's code, or be interrupted by it, stands between these two. Asked for
+ * in between, by a signal handler, the recorder must do nothing. */
+static ALWAYS_INLINE void begin_work(void)
+{
+    if (self.busy++ == 0)
+        self.busy_from = (uintptr_t)__builtin_frame_address(0);
+}
+
+static ALWAYS_INLINE void end_work(void)
+{
+    --self.busy;
+}
+
+/* left_behind says whether the work has been broken off: see recorder.c. */
+bool left_behind(uintptr_t stack);
+
+static ALWAYS_INLINE bool at_work(void)
+{
+    return UNLIKELY(self.busy != 0) && !left_behind((uintptr_t)__builtin_frame_address(0));
 }
 
 static inline uint64_t mix(uint64_t hash, uint64_t value)
@@ -111,6 +138,7 @@ void note_acquired(
     void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns);
 void note_failed(
     void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns);
+void note_again(void* mutex, void* return_to); /* Taken again as a wait for a condition ended. */
 
 /* A hold that is to be timed begins with the acquisition; hold_ended is called before the release.
  */
@@ -121,6 +149,10 @@ static inline void before_release(void* lock)
     if (UNLIKELY(self.holds != 0))
         hold_ended(lock);
 }
+
+/* interruptions.c: how often the calling thread lost its core. */
+void interruptions_prepare(struct trace_header* header);
+uint64_t interruptions(void);
 
 /* stacks.c: call stacks, from where an acquisition's caller goes on or a signal interrupted. */
 void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t from);

@@ -26,18 +26,18 @@ static void on_sample(int number, siginfo_t* info, void* context)
     /* A timer that ran out more than once before it was heard speaks for all of them. */
     uint64_t const samples = 1 + (info->si_code == SI_TIMER ? (uint64_t)info->si_overrun : 0);
     block->samples += samples;
-    if (self.busy) {
+    if (at_work()) {
         block->samples_own += samples;
         return;
     }
-    ++self.busy;
+    begin_work();
     int const error = errno;
     sample_stack(block, context, samples);
-    block->cpu_ns = own_cpu_ns();
+    block->cpu_ns = own_cpu_ns() - self.ended_cpu_ns;
     block->seen_ns = now_ns();
     refresh_maps(block->seen_ns);
     errno = error;
-    --self.busy;
+    end_work();
 }
 
 void sampler_prepare(void)
@@ -50,6 +50,8 @@ void sampler_prepare(void)
     memset(&action, 0, sizeof action);
     action.sa_sigaction = on_sample;
     action.sa_flags = SA_RESTART | SA_SIGINFO | SA_ONSTACK;
+    /* A handler of the program's may jump out of what it interrupts. */
+    sigfillset(&action.sa_mask);
     NEXT(sigaction);
     if (next_sigaction(wanted, &action, NULL) == 0)
         sampler_signal = wanted;

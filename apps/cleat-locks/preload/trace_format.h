@@ -50,11 +50,14 @@ enum trace_kind
     trace_once
 };
 
-/* How it was asked for. Only a shared acquisition of a read-write lock leaves others in. */
+/* How it was asked for. Only a shared acquisition of a read-write lock leaves others in. A mutex
+ * that a wait for a condition let go of is taken again by libc, as the wait ends: that is a hold,
+ * and no acquisition of the program's. */
 enum trace_how
 {
     trace_exclusive = 1,
-    trace_shared
+    trace_shared,
+    trace_again
 };
 
 struct trace_header
@@ -78,6 +81,8 @@ struct trace_header
     uint32_t arguments_size;
     CLEAT_LOCKS_ATOMIC(uint64_t) threads_lost; /* not recorded: no room for their block */
     CLEAT_LOCKS_ATOMIC(uint64_t) slots_lost;   /* acquisitions of locks that found no slot */
+    uint32_t interruptions; /* 1: it is known which holds were interrupted; 0: of none */
+    uint32_t reserved;
     char program[trace_text_max];
     char arguments[trace_text_max]; /* each ends with a zero */
 };
@@ -128,7 +133,9 @@ struct trace_site
     uint64_t holds; /* that were timed */
     uint64_t hold_ns;
     uint64_t hold_max_ns;
-    uint64_t untold_contended;
+    uint64_t interrupted_ns; /* of hold_ns: of holds in which the thread lost its core */
+    uint32_t interrupted;    /* how many these are */
+    uint32_t untold_contended;
     uint64_t untold_wait_ns;
 } __attribute__((aligned(64)));
 
@@ -174,6 +181,7 @@ struct trace_thread
     uint64_t began_ns;    /* of the one that runs */
     uint64_t seen_ns;     /* when it was last heard of */
     uint64_t cpu_ns;      /* its CPU time then */
+    uint64_t cpu_base_ns; /* what its clock showed that is no part of it */
     uint64_t samples;     /* of CPU time */
     uint64_t samples_own; /* of these: in the recorder itself */
     uint64_t sites_lost;  /* acquisitions without room for their site */

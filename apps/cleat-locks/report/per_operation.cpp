@@ -24,8 +24,7 @@ lock_price price_of(lock const& l, double operations, double cpu_ns)
     made.shared = static_cast<double>(l.shared) / operations;
     made.contended = static_cast<double>(l.contended) / operations;
     made.wait_ns = static_cast<double>(l.wait_ns) / operations;
-    made.held_ns =
-        static_cast<double>(l.exclusive.acquisitions) / operations * l.exclusive.mean_hold_ns();
+    made.held_ns = l.exclusive.held_ns() / operations;
     // A lock of one thread, or a group of such, keeps nobody out.
     if (l.threads > 1 && !l.group && made.held_ns > 0) {
         made.operations_per_second_max = 1e9 / made.held_ns;
@@ -45,6 +44,7 @@ operation_prices per_operation(profile const& of, std::uint64_t operations)
 {
     operation_prices made;
     made.operations = operations;
+    made.interruptions = of.interruptions;
     double const count = static_cast<double>(operations);
     made.cpu_ns = static_cast<double>(of.cpu_ns) / count;
     for (lock const& each : of.locks) {
@@ -89,13 +89,16 @@ std::string per_operation_text(operation_prices const& of, std::size_t most)
         "{:>9} {:>9} {:>9} {:>10} {:>10} {:>12} {:>9}\n",
         of.operations, time_text(of.cpu_ns), of.acquisitions, of.shared, time_text(of.wait_ns),
         "acquired", "shared", "contended", "blocked", "held", "saturates at", "cores");
-    for (lock_price const& each : std::span{of.locks}.first(std::min(of.locks.size(), most)))
+    for (lock_price const& each : std::span{of.locks}.first(std::min(of.locks.size(), most))) {
         fmt::format_to(
             to, "{:>9.2f} {:>9.2f} {:>9.3f} {:>10} {:>10} {:>12} {:>9}  {} {}\n", each.acquisitions,
             each.shared, each.contended, time_text(each.wait_ns), time_text(each.held_ns),
             rate_text(each.operations_per_second_max),
             each.cores_max > 0 ? fmt::format("{:.1f}", each.cores_max) : "", word_of(each.of->kind),
             each.of->name);
+        if (std::string const said = interrupted_text(each.of->exclusive); !said.empty())
+            fmt::format_to(to, "{:>75}  {}\n", "", said);
+    }
     if (of.locks.size() > most)
         fmt::format_to(to, "          and {} more\n", of.locks.size() - most);
 
@@ -110,10 +113,13 @@ std::string per_operation_text(operation_prices const& of, std::size_t most)
     }
     fmt::format_to(
         to,
-        "\nAssumed: an operation costs each core the CPU time that it cost here, and a lock is "
-        "held "
-        "as long\nas here. More cores make both longer (a lock's cache line travels), so these are "
-        "upper bounds.\nReaders of a read-write lock do not count as holding it.\n");
+        "\nThis is an estimate of where each lock saturates by itself. Assumed: an operation costs "
+        "each core the\nCPU time that it cost here, and a lock is held as long as here. More cores "
+        "make both longer (a lock's\ncache line travels). {}\n"
+        "Readers of a read-write lock do not count as holding it.\n",
+        of.interruptions ? "Holds in which the thread lost its core are left out."
+                         : "Which holds were interrupted is not known here: with more "
+                           "threads\nthan cores, it saturates later.");
     return text;
 }
 

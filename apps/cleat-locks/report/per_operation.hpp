@@ -37,6 +37,7 @@ struct operation_prices
     double acquisitions = 0;
     double shared = 0;
     double wait_ns = 0;
+    bool interruptions = true;     ///< As in the profile.
     std::vector<lock_price> locks; ///< The one that saturates first comes first.
 };
 

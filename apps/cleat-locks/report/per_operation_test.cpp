@@ -39,6 +39,47 @@ TEST_CASE("a lock lets through what its holds leave time for, and so many cores 
     CHECK(throughput(prices, 64) == doctest::Approx(50'000));
 }
 
+TEST_CASE("a hold after a wait for a condition is a hold, and no acquisition")
+{
+    profile from = thousand();
+    from.locks[0].exclusive.again = 1000;
+    operation_prices const prices = per_operation(from, 1000);
+    CHECK(prices.locks[0].acquisitions == doctest::Approx(2));
+    CHECK(prices.locks[0].held_ns == doctest::Approx(30'000));
+}
+
+TEST_CASE("holds in which the thread lost its core are not in the mean, unless all are such")
+{
+    profile from = thousand();
+    lock_use& use = from.locks[0].exclusive;
+    use.interrupted = 4;
+    use.interrupted_ns = 40'000'000;
+    use.hold_ns += 40'000'000 - 40'000;
+    CHECK(use.mean_hold_ns() == doctest::Approx(10'000));
+    CHECK(per_operation(from, 1000).locks[0].held_ns == doctest::Approx(20'000));
+    CHECK(per_operation_text(per_operation(from, 1000), 5).find("timed") == std::string::npos);
+    use.interrupted = 25;
+    CHECK(
+        per_operation_text(per_operation(from, 1000), 5)
+            .find("interrupted in 25 of its 100 timed holds: held is that of the others") !=
+        std::string::npos);
+    use.interrupted = use.holds;
+    use.interrupted_ns = use.hold_ns;
+    CHECK(use.mean_hold_ns() == doctest::Approx(409'600));
+    CHECK(
+        per_operation_text(per_operation(from, 1000), 5)
+            .find("interrupted in all of its 100 timed holds") != std::string::npos);
+}
+
+TEST_CASE("where nobody knows which holds were interrupted, the text says so")
+{
+    profile from = thousand();
+    from.interruptions = false;
+    CHECK(
+        per_operation_text(per_operation(from, 1000), 5).find("is not known here") !=
+        std::string::npos);
+}
+
 TEST_CASE("a lock of one thread, a group of such, and readers keep nobody out")
 {
     profile from = thousand();

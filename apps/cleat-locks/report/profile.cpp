@@ -187,10 +187,13 @@ std::vector<lock> locks_of(traced_process const& process, symbols& from)
 void add_site(lock& to, trace_site const& site, std::uint64_t clock_ns)
 {
     lock_use& use = site.how == trace_shared ? to.readers : to.exclusive;
-    use.acquisitions += site.acquisitions;
+    (site.how == trace_again ? use.again : use.acquisitions) += site.acquisitions;
     use.holds += site.holds;
     use.hold_ns += site.hold_ns - std::min(site.hold_ns, site.holds * clock_ns);
     use.hold_max_ns = std::max(use.hold_max_ns, site.hold_max_ns);
+    use.interrupted += site.interrupted;
+    use.interrupted_ns +=
+        site.interrupted_ns - std::min(site.interrupted_ns, site.interrupted * clock_ns);
     to.shared += site.shared;
     to.contended += site.contended;
     to.failed += site.failed;
@@ -225,9 +228,11 @@ public:
         told_by_ = as_one(process.locks);
         takers_.assign(locks.size(), {});
         std::uint64_t lost = process.threads_lost + process.slots_lost;
+        std::uint64_t nested = 0;
         for (traced_thread const& each : process.threads) {
             add(each, process, locks, names);
             lost += each.sites_lost + each.stacks_lost;
+            nested += each.nested;
         }
         for (std::size_t i = 0; i < locks.size(); ++i)
             name_takers(locks[i], takers_[i]);
@@ -240,9 +245,10 @@ public:
             command += (command.empty() ? "" : " ") + word;
         into_.processes.push_back(
             {command.empty() ? process.program : command, process.pid, process.ended,
-             process.ended_ns - process.began_ns, process.thread_count, lost, process.blocks,
-             process.blocks_cut});
+             process.ended_ns - process.began_ns, process.thread_count, lost, nested,
+             process.blocks, process.blocks_cut});
         into_.cpu_hz = std::max(into_.cpu_hz, process.cpu_hz);
+        into_.interruptions = into_.interruptions && process.interruptions;
     }
 
     // finish makes one stack of all that are the same, and puts everything in order.
@@ -339,6 +345,14 @@ weights& weights::operator+=(weights const& other) noexcept
     return *this;
 }
 
+double lock_use::mean_hold_ns() const noexcept
+{
+    bool const all = interrupted == holds;
+    std::uint64_t const count = all ? holds : holds - interrupted;
+    std::uint64_t const ns = all ? hold_ns : hold_ns - std::min(hold_ns, interrupted_ns);
+    return count > 0 ? static_cast<double>(ns) / static_cast<double>(count) : 0;
+}
+
 double profile::blocked_percent(weights const& of) const noexcept
 {
     return percent(of.blocked_ns, thread_ns);
@@ -397,6 +411,19 @@ bool is_reference_count(std::string_view name)
                                 "intrusive_ptr_add_ref", "intrusive_ptr_release"};
     return std::ranges::any_of(
         inside, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+}
+
+std::string interrupted_text(lock_use const& use)
+{
+    if (use.interrupted == 0 || use.interrupted * 10 < use.holds)
+        return "";
+    if (use.interrupted == use.holds)
+        return fmt::format(
+            "interrupted in all of its {} timed holds: held has time without a core in it",
+            use.holds);
+    return fmt::format(
+        "interrupted in {} of its {} timed holds: held is that of the others", use.interrupted,
+        use.holds);
 }
 
 std::string_view word_of(trace_kind kind) noexcept

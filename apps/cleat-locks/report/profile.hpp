@@ -39,13 +39,19 @@ struct stack
 struct lock_use
 {
     std::uint64_t acquisitions = 0;
+    std::uint64_t again = 0;   ///< Taken again as a wait for a condition ended: holds, too.
     std::uint64_t holds = 0;   ///< That were timed.
     std::uint64_t hold_ns = 0; ///< Of those.
     std::uint64_t hold_max_ns = 0;
+    std::uint64_t interrupted = 0; ///< Of the timed holds: the kernel took the thread's core away.
+    std::uint64_t interrupted_ns = 0;
 
-    [[nodiscard]] double mean_hold_ns() const noexcept
+    /// mean_hold_ns is that of the holds that were not interrupted, unless all were.
+    [[nodiscard]] double mean_hold_ns() const noexcept;
+    /// held_ns is how long the lock was held in all, by its mean.
+    [[nodiscard]] double held_ns() const noexcept
     {
-        return holds > 0 ? static_cast<double>(hold_ns) / static_cast<double>(holds) : 0;
+        return static_cast<double>(acquisitions + again) * mean_hold_ns();
     }
 };
 
@@ -97,6 +103,7 @@ struct process_note
     std::uint64_t lived_ns = 0;
     std::size_t threads = 0;
     std::uint64_t lost = 0;     ///< Acquisitions, stacks and threads that found no room.
+    std::uint64_t nested = 0;   ///< Acquisitions by signal handlers that interrupted the recorder.
     std::size_t blocks = 0;     ///< Of threads, each of one or of several after each other.
     std::size_t blocks_cut = 0; ///< Of these, that are missing since the file ends before them.
 };
@@ -113,6 +120,7 @@ struct profile
     std::uint64_t cpu_ns = 0;    ///< The kernel's account of their CPU time.
     std::uint64_t samples_own = 0;
     unsigned cpu_hz = 0;
+    bool interruptions = true; ///< Which holds were interrupted is known, of all processes.
 
     // The three columns, of all that is here, in percent.
     [[nodiscard]] double blocked_percent(weights const& of) const noexcept;
@@ -127,6 +135,9 @@ struct profile
 /// is_lock_function and is_reference_count say what a function is by its name alone.
 [[nodiscard]] bool is_lock_function(std::string_view name);
 [[nodiscard]] bool is_reference_count(std::string_view name);
+
+/// interrupted_text says how many of the timed holds were interrupted; empty where they are few.
+[[nodiscard]] std::string interrupted_text(lock_use const& use);
 
 /// word_of names a kind of lock.
 [[nodiscard]] std::string_view word_of(trace_kind kind) noexcept;

@@ -67,6 +67,32 @@ TEST_CASE("a group of many keeps what was counted before one of them was told ap
     CHECK(found.locks[1].acquisitions() == 4);
 }
 
+TEST_CASE("what a wait for a condition takes again is a hold, and no acquisition")
+{
+    traced_process from = told_apart(1);
+    trace_site again{};
+    again.key = 1;
+    again.lock = 1;
+    again.how = trace_again;
+    again.acquisitions = 5;
+    again.holds = 2;
+    again.hold_ns = 3000;
+    again.interrupted = 1;
+    again.interrupted_ns = 2600;
+    from.clock_ns = 100;
+    from.threads[0].sites.push_back(again);
+    from.threads[0].nested = 6;
+    profile const found = profile_of({from});
+    REQUIRE(found.locks.size() == 1);
+    CHECK(found.locks[0].acquisitions() == 14);
+    CHECK(found.locks[0].exclusive.again == 5);
+    CHECK(found.locks[0].exclusive.interrupted == 1);
+    CHECK(found.locks[0].exclusive.mean_hold_ns() == doctest::Approx(300));
+    CHECK(found.total.acquisitions == 14);
+    CHECK(found.processes[0].nested == 6);
+    CHECK_FALSE(found.interruptions);
+}
+
 TEST_CASE("acquisitions without a stack are told by the one address that is known")
 {
     profile const found = profile_of({told_apart(1)});

@@ -23,11 +23,9 @@ json::object to_json(weights const& w)
 
 json::object to_json(lock_use const& use)
 {
-    return {
-        {"acquisitions", use.acquisitions},
-        {"timed_holds", use.holds},
-        {"mean_hold_ns", use.mean_hold_ns()},
-        {"max_hold_ns", use.hold_max_ns}};
+    return {{"acquisitions", use.acquisitions},   {"taken_again", use.again},
+            {"timed_holds", use.holds},           {"interrupted_holds", use.interrupted},
+            {"mean_hold_ns", use.mean_hold_ns()}, {"max_hold_ns", use.hold_max_ns}};
 }
 
 json::object to_json(lock const& l)
@@ -63,6 +61,7 @@ json::object to_json(profile const& of)
             {"lived_ns", each.lived_ns},
             {"threads", each.threads},
             {"lost", each.lost},
+            {"nested", each.nested},
             {"blocks", each.blocks},
             {"blocks_cut", each.blocks_cut}});
     json::array locks;
@@ -92,6 +91,7 @@ json::object to_json(profile const& of)
         {"cpu_ns", of.cpu_ns},
         {"cpu_hz", of.cpu_hz},
         {"recorder_cpu_samples", of.samples_own},
+        {"interruptions_known", of.interruptions},
         {"total", to_json(of.total)},
         {"blocked_percent", of.blocked_percent(of.total)},
         {"lock_cpu_percent", of.lock_cpu_percent(of.total)},
@@ -115,6 +115,8 @@ json::object to_json(operation_prices const& of)
             {"contended", each.contended},
             {"wait_ns", each.wait_ns},
             {"held_ns", each.held_ns},
+            {"timed_holds", each.of->exclusive.holds},
+            {"interrupted_holds", each.of->exclusive.interrupted},
             {"operations_per_second_max", each.operations_per_second_max},
             {"cores_max", each.cores_max}});
     json::array points;
@@ -127,6 +129,7 @@ json::object to_json(operation_prices const& of)
         {"cleat_locks", 1},
         {"operations", of.operations},
         {"cpu_ns", of.cpu_ns},
+        {"interruptions_known", of.interruptions},
         {"acquisitions", of.acquisitions},
         {"shared_acquisitions", of.shared},
         {"wait_ns", of.wait_ns},

@@ -69,6 +69,8 @@ void put_lock(out to, profile const& of, lock const& l)
         fmt::format_to(
             to, "{:>87}  of these {} for reading, held {} on average\n", "",
             count_text(l.readers.acquisitions), time_text(l.readers.mean_hold_ns()));
+    if (std::string const said = interrupted_text(l.exclusive); !said.empty())
+        fmt::format_to(to, "{:>87}  {}\n", "", said);
     if (!l.taken_by.empty()) {
         std::vector<std::string> names;
         for (std::string const& each : l.taken_by)
@@ -207,6 +209,17 @@ void put_unseen(out to, profile const& of)
                 "Process {}: {} acquisitions, stacks or threads found no room and are not in "
                 "it.\n",
                 each.pid, each.lost);
+    for (process_note const& each : of.processes)
+        if (each.nested > 0)
+            fmt::format_to(
+                to,
+                "Process {}: {} acquisitions by signal handlers that interrupted the recorder are "
+                "not in it.\n",
+                each.pid, each.nested);
+    if (!of.interruptions)
+        fmt::format_to(
+            to, "Which holds were interrupted is not known: where threads are more than cores, "
+                "held has time\nwithout a core in it.\n");
 }
 
 } // namespace

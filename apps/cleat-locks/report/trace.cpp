@@ -79,6 +79,7 @@ traced_thread thread_of(trace_thread const& block, std::size_t locks, std::uint6
     found.samples_own = block.samples_own;
     found.sites_lost = block.sites_lost;
     found.stacks_lost = block.stacks_lost;
+    found.nested = block.nested;
     for (trace_site const& site : block.site)
         if (site.key != 0 && site.lock < locks)
             found.sites.push_back(site);
@@ -162,6 +163,7 @@ traced_process read_one(fs::path const& file)
     found.thread_count = header.threads;
     found.threads_lost = header.threads_lost;
     found.slots_lost = header.slots_lost;
+    found.interruptions = header.interruptions != 0;
 
     std::size_t const locks = sizeof(trace_header) + sizeof(trace_slot[trace_slots_max]);
     std::size_t const count = std::min<std::size_t>(header.locks, trace_locks_max);

@@ -44,6 +44,7 @@ struct traced_thread
     std::uint64_t samples_own = 0;
     std::uint64_t sites_lost = 0;
     std::uint64_t stacks_lost = 0;
+    std::uint64_t nested = 0;
     std::vector<trace_site> sites;
     std::vector<traced_stack> stacks;
 };
@@ -65,6 +66,7 @@ struct traced_process
     std::size_t blocks_cut = 0;     ///< Of these, that the file ends before.
     std::uint64_t threads_lost = 0;
     std::uint64_t slots_lost = 0;
+    bool interruptions = false; ///< Which holds were interrupted is known.
     std::vector<trace_lock> locks;
     std::vector<traced_thread> threads;
     std::string maps; ///< The text of /proc/PID/maps.
