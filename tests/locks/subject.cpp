@@ -1,5 +1,6 @@
 // A program whose locks are known, for cleat-locks to be tested with. It times itself, with its own
-// clock around its own calls, and says what it found as JSON.
+// clock around its own calls, and says what it found as JSON. 700 lines, a story after the other: none
+// knows of another.
 //
 //   subject holds THREADS TIMES HOLD_US   one mutex; each thread holds it so often, for so long
 //   subject operations THREADS TIMES CPU_US HOLD_US
@@ -24,17 +25,19 @@
 //   subject fork | exec | abort | killed | leave
 //                                         ends of a process
 //   subject chain TIMES MS                computes, and executes itself, so often
-//   subject children COUNT                of a process that has its mutex, and too many for its
-//   cores subject sequences TIMES               has a restartable sequence of its own while it
-//   locks subject timeouts MS                   computes until a signal handler jumps out of that,
-//   and locks subject handlers MS JUMP APART        signal handlers while it locks: they lock too,
-//   or jump out;
-//                                         on a stack of their own, or not
+//   subject children COUNT                of a process that has its mutex, too many for its cores
+//   subject sequences TIMES               has a restartable sequence of its own while it locks
+//   subject timeouts MS                   computes until a signal handler jumps out of that, and
+//                                         locks
+//   subject handlers MS JUMP APART        signal handlers while it locks: they lock too, or jump
+//                                         out; on a stack of their own, or not
 //   subject descriptors                   closes all that it may, and opens files of its own
 //   subject cancel                        a thread that is cancelled, and one that exits
 //   subject answers                       what lock functions answer where nothing can be locked
 //   subject errors                        says whether a lock's function changed errno
 //   subject signals                       sets all signals back to their defaults, and computes
+
+#include "subject.hpp"
 
 #include <array>
 #include <atomic>
@@ -56,19 +59,19 @@
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-namespace {
-
-std::uint64_t now_ns()
+std::uint64_t subject::now_ns()
 {
     return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
+
+using namespace subject;
+
+namespace {
 
 std::uint64_t cpu_ns()
 {
@@ -303,8 +306,6 @@ void consumer(unsigned times, std::uint64_t hold_us)
     of.say();
 }
 
-void touch_mutex(unsigned times);
-
 void recursive(unsigned threads, unsigned times, std::uint64_t hold_us)
 {
     pthread_mutexattr_t with;
@@ -449,14 +450,6 @@ void late(std::uint64_t ms)
     });
 }
 
-void touch_mutex(unsigned times)
-{
-    for (unsigned i = 0; i < times; ++i) {
-        pthread_mutex_lock(&held_mutex);
-        pthread_mutex_unlock(&held_mutex);
-    }
-}
-
 void fork_and_wait()
 {
     touch_mutex(10);
@@ -513,112 +506,6 @@ void children(unsigned count)
         well += status == 0;
     }
     std::printf("{\"well\": %u}\n", well);
-}
-
-// As <sys/rseq.h> has it from glibc 2.35 on; older ones have neither of these.
-extern "C" [[gnu::weak]] std::ptrdiff_t const __rseq_offset;
-extern "C" [[gnu::weak]] unsigned const __rseq_size;
-
-// What another library may have in this process. It is never run, so the kernel only takes it away.
-void sequences(unsigned times)
-{
-    struct alignas(32) sequence
-    {
-        std::uint32_t version;
-        std::uint32_t flags;
-        std::uint64_t start;
-        std::uint64_t size;
-        std::uint64_t abort;
-    };
-#if defined(__x86_64__)
-    static std::array<std::uint32_t, 3> const land{0, 0x53053053u, 0};
-#else
-    static std::array<std::uint32_t, 3> const land{0, 0xd428bc00u, 0};
-#endif
-    static sequence const own{
-        0, 0, reinterpret_cast<std::uint64_t>(&land[0]), 4,
-        reinterpret_cast<std::uint64_t>(&land[2])};
-    bool const registered = &__rseq_size != nullptr && __rseq_size != 0;
-    unsigned kept = 0;
-    unsigned replaced = 0;
-    for (unsigned i = 0; registered && i < times; ++i) {
-        auto* const at = reinterpret_cast<std::uint64_t volatile*>(
-            static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset + 8);
-        auto const mine = reinterpret_cast<std::uint64_t>(&own);
-        *at = mine;
-        touch_mutex(1);
-        kept += *at == mine;
-        *at = 0;
-        touch_mutex(1);
-        replaced += *at != 0 && *at != mine;
-    }
-    std::printf(
-        "{\"registered\": %d, \"kept\": %u, \"replaced\": %u}\n", registered, kept, replaced);
-}
-
-sigjmp_buf jump_to;
-volatile sig_atomic_t may_jump = 0;
-std::atomic<unsigned> handled = 0;
-
-void ring_every_ms(bool on)
-{
-    itimerval const every{{0, on ? 1000 : 0}, {0, on ? 1000 : 0}};
-    ::setitimer(ITIMER_REAL, &every, nullptr);
-}
-
-void timeouts(std::uint64_t ms)
-{
-    struct sigaction action = {};
-    action.sa_handler = [](int) {
-        if (may_jump)
-            ::siglongjmp(jump_to, 1);
-    };
-    ::sigaction(SIGALRM, &action, nullptr);
-    static unsigned times = 0;
-    for (std::uint64_t const until = now_ns() + ms * 1'000'000; now_ns() < until; ++times) {
-        if (sigsetjmp(jump_to, 1) == 0) {
-            may_jump = 1;
-            ring_every_ms(true);
-            burn_thirty(1'000'000'000);
-        }
-        may_jump = 0;
-        ring_every_ms(false);
-        touch_mutex(1);
-    }
-    std::printf("{\"acquisitions\": %u}\n", times);
-}
-
-// A semaphore with enough in it for all: what a jump leaves behind locks nobody out.
-void handlers(std::uint64_t ms, bool jump, bool apart)
-{
-    static sem_t full;
-    static std::atomic<unsigned> times = 0;
-    ::sem_init(&full, 0, SEM_VALUE_MAX);
-    static std::array<char, 1 << 16> room;
-    stack_t const stack{.ss_sp = room.data(), .ss_flags = 0, .ss_size = room.size()};
-    if (apart)
-        ::sigaltstack(&stack, nullptr);
-    may_jump = jump;
-    struct sigaction action = {};
-    action.sa_handler = [](int) {
-        ++handled;
-        if (may_jump)
-            ::siglongjmp(jump_to, 1);
-        ++times;
-        ::sem_trywait(&full);
-    };
-    action.sa_flags = apart ? SA_ONSTACK : 0;
-    ::sigaction(SIGALRM, &action, nullptr);
-    std::uint64_t const until = now_ns() + ms * 1'000'000;
-    sigsetjmp(jump_to, 1);
-    ring_every_ms(true);
-    while (now_ns() < until)
-        for (int i = 0; i < 1000; ++i) {
-            ++times;
-            ::sem_trywait(&full);
-        }
-    ring_every_ms(false);
-    std::printf("{\"acquisitions\": %u, \"handled\": %u}\n", times.load(), handled.load());
 }
 
 // All numbers are given to files of its own; what is in them must stay its own.
@@ -735,6 +622,14 @@ unsigned number(char** words, int count, int at)
 }
 
 } // namespace
+
+void subject::touch_mutex(unsigned times)
+{
+    for (unsigned i = 0; i < times; ++i) {
+        pthread_mutex_lock(&held_mutex);
+        pthread_mutex_unlock(&held_mutex);
+    }
+}
 
 int main(int argc, char** argv)
 {
