@@ -25,5 +25,9 @@ endif()
 if(CLEAT_BUILD_EXAMPLES)
   cleat_executables("${PROJECT_SOURCE_DIR}/examples" CLEAT_EXAMPLES)
 endif()
+# `cleat-bench compare` and `serve` put their servers in front of it.
+if(TARGET perf-origin AND CLEAT_BUILD_PROGRAMS)
+  set(_origin perf-origin)
+endif()
 add_custom_target(programs
-  DEPENDS cleat_core cleat_tls cleat_net ${CLEAT_PROGRAMS} ${CLEAT_EXAMPLES})
+  DEPENDS cleat_core cleat_tls cleat_net ${CLEAT_PROGRAMS} ${CLEAT_EXAMPLES} ${_origin})

@@ -8,6 +8,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+constexpr std::string_view unfinished = "unfinished"; // As kind_of names it, too.
+
 std::uint64_t ns(clock::duration d) noexcept
 {
     return static_cast<std::uint64_t>(
@@ -31,7 +33,7 @@ attempt::attempt(generator& of, moment intended)
 attempt::~attempt()
 {
     if (open_)
-        failed("unfinished");
+        failed(std::string{unfinished});
     of_.ended();
 }
 
@@ -43,6 +45,13 @@ void attempt::begin_transaction(moment from)
         return;
     ++counts_.attempts;
     ++counts_.at(of_.since_begin(from)).attempted;
+    if (of_.use().by_start)
+        ++where_it_began().attempted;
+}
+
+interval& attempt::where_it_began()
+{
+    return counts_.by_start_at(of_.since_begin(asked_));
 }
 
 void attempt::failed_to_start(error_code ec)
@@ -113,10 +122,10 @@ void attempt::answered()
     std::uint64_t const response = ns(now - asked_);
     ++counts_.ok;
     counts_.response.record(response);
-    interval& here = counts_.at(of_.since_begin(now));
-    ++here.ok;
-    here.response_ns += response;
-    here.response_ns_max = std::max(here.response_ns_max, response);
+    interval const one{.ok = 1, .response_ns = response, .response_ns_max = response};
+    add(counts_.at(of_.since_begin(now)), one);
+    if (of_.use().by_start)
+        add(where_it_began(), one);
 }
 
 void attempt::failed(error_code ec, tls::engine const& engine)
@@ -129,6 +138,9 @@ void attempt::failed(std::string kind)
     open_ = false;
     if (!counted_)
         return;
+    // What we cut off ourselves tells nothing about the time when it began.
+    if (of_.use().by_start && kind != unfinished)
+        ++where_it_began().failed;
     ++counts_.failures[{stage_, std::move(kind)}];
     ++counts_.at(of_.since_begin(clock::now())).failed;
 }

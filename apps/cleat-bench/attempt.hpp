@@ -43,6 +43,7 @@ public:
 
 private:
     void begin_transaction(moment from);
+    [[nodiscard]] interval& where_it_began();
 
     generator& of_;
     tally& counts_;

@@ -7,11 +7,16 @@
 #include <cleat/tls/context.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace cleat::bench {
 namespace {
@@ -98,11 +103,15 @@ struct staircase_words
         std::string phases;
         for (double rate = from; rate <= to * (1 + 1e-9); rate += step)
             phases += fmt::format("{}{}/{}ns", phases.empty() ? "" : ",", rate, length->count());
+        if (load.given("--interval"))
+            throw std::runtime_error{
+                "--interval: has no effect here: a step has four intervals; choose --hold"};
         load.phases = phases;
         load.arrivals = arrivals;
         // Four points of the timeline for each step.
         load.interval = fmt::format("{}ns", length->count() / 4);
         do_staircase wish{load.make()};
+        wish.load.use.by_start = true;
         wish.load.asked.front() = {
             "staircase", fmt::format(
                              "{:g}/s to {:g}/s in steps of {:g}/s, {} each, {}", from, to, step,
@@ -126,7 +135,6 @@ struct transfer_words
 
     void add_to(CLI::App& app)
     {
-        app.add_option("-t,--threads", threads, "of the generator")->capture_default_str();
         app.add_option("-c,--connections", connections, "at once")->capture_default_str();
         app.add_option("-m,--messages", messages, "on each connection")->capture_default_str();
         app.add_option("-s,--size", size, "of a message: 10M")->capture_default_str();
@@ -139,6 +147,10 @@ struct transfer_words
             ->capture_default_str();
         app.add_option("--path", load.path, "of the request");
         load.add_limits(app);
+        // The old benchmark's word for the same.
+        app.remove_option(app.get_option("--workers"));
+        app.add_option("-t,--threads,--workers", threads, "of the generator")
+            ->capture_default_str();
         load.add_tls(app);
         load.add_output(app);
         app.add_option("--target", target, "HOST:PORT or https://HOST:PORT/PATH");
@@ -165,21 +177,31 @@ struct transfer_words
         load.requests = messages;
         load.transactions = std::uint64_t{connections} * messages;
         load.duration = "1h";
-        load.quiet = true;
+        std::string cure;
         if (direction == "down") {
+            cure = fmt::format(
+                "name what has {} bytes with --path, or say its size with --size; the demo origin "
+                "has --path /bytes/{}",
+                *bytes, *bytes);
             if (load.path.empty())
                 load.path = fmt::format("/{}", *bytes);
             load.size = std::to_string(*bytes);
         } else if (direction == "up") {
+            cure = "name what takes a POST of that size with --path";
             load.method = "POST";
             load.body_size = std::to_string(*bytes);
         } else {
+            cure = "both ways, the server has to send back what it gets";
+            if (!load.path.empty())
+                throw std::runtime_error{
+                    "--path: has no effect here: both ways there is no HTTP; leave it out"};
             if (*bytes > (std::uint64_t{256} << 20))
                 throw std::runtime_error{fmt::format("--size {}: at most 256M", size)};
             load.raw = std::string(*bytes, 'x');
             load.size = std::to_string(*bytes);
         }
         wish.load = load.make();
+        wish.load.wrong_answer_cure = std::move(cure);
         return wish;
     }
 
@@ -247,13 +269,70 @@ struct idle_words
         wish.settle = *length;
         if (load.server_pids.empty())
             throw std::runtime_error{"--server-pid is missing: whose memory is to be measured?"};
-        load.connections = wish.counts.empty() ? 1 : wish.counts.back();
+        if (wish.counts.empty())
+            throw std::runtime_error{"--counts: say how many, such as 1000,2000,4000"};
+        for (char const* const option :
+             {"--reuse", "--resume-ratio", "--session-ids", "--early-data"})
+            if (load.given(option))
+                throw std::runtime_error{fmt::format(
+                    "{}: has no effect here: connections that are held leave no session to resume; "
+                    "leave it out",
+                    option)};
+        if (load.given("--interval"))
+            throw std::runtime_error{
+                "--interval: has no effect here: there is no timeline; see --settle"};
+        load.connections = wish.counts.back();
         load.headers.emplace_back("Connection: keep-alive");
         load.keep_alive = true;
         wish.load = load.make();
         return wish;
     }
 };
+
+void check(do_probe const& wish)
+{
+    auto const timeout = parse_length(wish.timeout);
+    if (!timeout || *timeout < std::chrono::milliseconds{1})
+        throw std::runtime_error{
+            fmt::format("--timeout {}: write a length of time like 5s or 500ms", wish.timeout)};
+}
+
+// distance is how many letters have to be added, taken away or changed.
+std::size_t distance(std::string_view from, std::string_view to)
+{
+    std::vector<std::size_t> row(to.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i != from.size(); ++i) {
+        std::size_t before = std::exchange(row[0], i + 1);
+        for (std::size_t k = 0; k != to.size(); ++k) {
+            std::size_t const same = before + (from[i] == to[k] ? 0 : 1);
+            before = row[k + 1];
+            row[k + 1] = std::min({same, row[k] + 1, before + 1});
+        }
+    }
+    return row.back();
+}
+
+// unknown_subcommand is the complaint about a first word that is none, where it is not an option.
+std::optional<std::string> unknown_subcommand(
+    CLI::App const& app, std::span<char const* const> arguments)
+{
+    if (arguments.size() < 2 || std::string_view{arguments[1]}.starts_with('-'))
+        return std::nullopt;
+    std::string_view const word{arguments[1]};
+    std::vector<std::string> names;
+    for (CLI::App const* const each : app.get_subcommands([](CLI::App const*) { return true; }))
+        names.push_back(each->get_name());
+    if (std::ranges::find(names, word) != names.end())
+        return std::nullopt;
+    auto const near = std::ranges::min_element(
+        names, {}, [&](std::string const& each) { return distance(word, each); });
+    std::string const meant = distance(word, *near) <= 2
+                                  ? fmt::format("; did you mean {}?", *near)
+                                  : fmt::format("; there are {}", fmt::join(names, ", "));
+    return fmt::format(
+        "cleat-bench: there is no subcommand '{}'{}\nTry: cleat-bench --help\n", word, meant);
+}
 
 } // namespace
 
@@ -316,7 +395,7 @@ command parse_command_line(std::span<char const* const> arguments)
     do_report reporting;
     CLI::App* const report = app.add_subcommand(
         "report", "one HTML file with charts, from results and comparisons; it needs no network");
-    report->add_option("files", reporting.files, "what `load` or `compare --json` wrote")
+    report->add_option("files", reporting.files, "what `--json` wrote, of any subcommand")
         ->required();
     report->add_option("--out", reporting.out, "the file to write")->required();
 
@@ -330,14 +409,18 @@ command parse_command_line(std::span<char const* const> arguments)
         app.add_subcommand("serve", "starts one server as `compare` does, until Ctrl-C");
     serving.add_to(*serve);
 
+    if (auto complaint = unknown_subcommand(app, arguments))
+        return do_print{std::move(*complaint), 2};
     try {
         app.parse(static_cast<int>(arguments.size()), arguments.data());
         if (merge->parsed())
             return merging;
         if (report->parsed())
             return reporting;
-        if (probe->parsed())
+        if (probe->parsed()) {
+            check(asking);
             return asking;
+        }
         if (compare->parsed()) {
             do_compare wish = comparing.make();
             wish.command = typed(arguments);

@@ -34,6 +34,7 @@ struct do_load
     std::vector<int> server_pids;
     std::optional<std::chrono::system_clock::time_point> start_at;
     bool preflight = true; ///< One transaction first, so that what cannot work is told at once.
+    std::string wrong_answer_cure; ///< Where the subcommand itself says what to expect.
     output to;
 };
 

@@ -193,6 +193,11 @@ void generator::begin_one(moment intended)
     interval& here = counts_.at(since_begin(intended));
     ++here.attempted;
     ++here.failed;
+    if (use_.by_start) {
+        interval& its = counts_.by_start_at(since_begin(intended));
+        ++its.attempted;
+        ++its.failed;
+    }
 }
 
 void generator::ended() noexcept
@@ -236,6 +241,7 @@ glimpse generator::look() const
     seen.response.merge(counts_.response);
     seen.slip.merge(counts_.slip);
     seen.timeline = counts_.timeline;
+    seen.by_start = counts_.by_start;
     seen.cpu = cpu();
     return seen;
 }

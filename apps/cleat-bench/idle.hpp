@@ -5,6 +5,7 @@
 #include "command_line.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace cleat::bench {
@@ -18,6 +19,17 @@ struct held
 
 /// slope is bytes per connection: the least squares line through the points (at least two).
 [[nodiscard]] double slope(std::vector<held> const& points) noexcept;
+
+/// grew: from one level to the next the memory grew by more than a TLS connection can do without.
+/// Where it did not, the server had the memory already, of connections that it served before.
+[[nodiscard]] bool grew(held const& from, held const& to) noexcept;
+
+/// telling are the points that tell what a connection costs: those that grew, and the one without
+/// connections where the first of them did.
+[[nodiscard]] std::vector<held> telling(std::vector<held> const& points);
+
+/// cost_of is bytes per connection, of the points that tell; unset where there are not two.
+[[nodiscard]] std::optional<double> cost_of(std::vector<held> const& points);
 
 /// idle runs it, prints what it found, and gives the exit code.
 int idle(do_idle const& wish);

@@ -58,11 +58,15 @@ void live_view::show(glimpse const& seen)
         server = fmt::format(", server {:.2f}", in_seconds(cpu - last_server_cpu_) / since);
         last_server_cpu_ = cpu;
     }
-    std::string const head = now < 0
-                                 ? fmt::format("warming up, {:.0f} s to go", -now)
-                                 : fmt::format(
-                                       "{:5.1f} of {:.0f} s  {:.0f}/s{}, {} in flight, {} failed",
-                                       now, all, rate, asked, seen.in_flight, failed);
+    // What ends by number has a length of time only so that it ends at all.
+    std::string const progress =
+        use_.transactions
+            ? fmt::format("{:5.1f} s, {} of {}", now, seen.ok + failed, *use_.transactions)
+            : fmt::format("{:5.1f} of {:.0f} s", now, all);
+    std::string const head = now < 0 ? fmt::format("warming up, {:.0f} s to go", -now)
+                                     : fmt::format(
+                                           "{}  {:.0f}/s{}, {} in flight, {} failed", progress,
+                                           rate, asked, seen.in_flight, failed);
     std::string const more = fmt::format(
         "response p50 {}, p99 {}; slip p99 {}; cores busy: generator {:.2f}{}",
         in_words(static_cast<double>(seen.response.percentile(50))),

@@ -8,13 +8,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
+#include <vector>
 
 #include <unistd.h>
 
@@ -22,8 +26,12 @@ namespace cleat::bench {
 namespace {
 
 // What to do about a failure that the first transaction had already.
-std::string cure_for(failure const& what)
+std::string cure_for(failure const& what, do_load const& wish)
 {
+    bool const wrong_answer = what.kind.starts_with("wrong status") ||
+                              what.kind == "short answer" || what.kind == "long answer";
+    if (wrong_answer && !wish.wrong_answer_cure.empty())
+        return wish.wrong_answer_cure;
     if (what.kind == "refused")
         return "nothing listens there: check the address, and that the server runs";
     if (what.kind == "not TLS")
@@ -35,20 +43,25 @@ std::string cure_for(failure const& what)
         return "check the path, or say what to expect with --expect-status";
     if (what.kind == "short answer" || what.kind == "long answer")
         return "check --expect-size";
+    if (what.kind == "alert certificate_required")
+        return "the server asks for a certificate of the client's: give one with --cert, and its "
+               "key "
+               "with --key";
     if (what.kind.starts_with("alert"))
         return "the server refuses this offer: check --tls, --groups, --ciphers and --sni";
     if (what.kind == "timeout")
         return "the server does not answer: check the address, or allow more time";
     if (what.kind == "no ports")
-        return "this machine has no port left for the target, or the source address is not its own";
+        return "this machine has no port left for the target: use more source addresses (--source)";
     return "see whether `cleat-bench probe` can tell more";
 }
 
 // One transaction before the run: whoever misspelt something waits for no timeout of thousands.
-void try_once(load_spec const& use)
+void try_once(do_load const& wish)
 {
-    load_spec one = use;
+    load_spec one = wish.use;
     one.arrive = closed{1};
+    one.say.requests = std::min(one.say.requests, 2U); // Whether a connection carries another.
     one.transactions = one.say.requests;
     one.workers = 1;
     one.warm_up = {};
@@ -58,7 +71,7 @@ void try_once(load_spec const& use)
     for (auto const& [what, count] : run.counts.failures)
         throw std::runtime_error{fmt::format(
             "{}: the first transaction failed ({}: {}): {} (--no-preflight runs all the same)",
-            use.target, name_of(what.where), what.kind, cure_for(what))};
+            one.target, name_of(what.where), what.kind, cure_for(what, wish))};
 }
 
 } // namespace
@@ -74,6 +87,7 @@ void write_file(std::string const& path, std::string const& text)
 
 void check_writable(output const& to)
 {
+    std::vector<std::string> made;
     for (std::string const& path : {to.json, to.html})
         if (!path.empty()) {
             bool const was_there = ::access(path.c_str(), F_OK) == 0;
@@ -81,10 +95,33 @@ void check_writable(output const& to)
             if (!file)
                 throw std::runtime_error{
                     fmt::format("{}: cannot be written: {}", path, std::strerror(errno))};
-            file.close();
             if (!was_there)
-                std::remove(path.c_str());
+                made.push_back(path);
         }
+    // Both are there now, so that they can be told apart whatever they are called.
+    bool const one = !to.json.empty() && !to.html.empty() && same_file(to.json, to.html);
+    for (std::string const& path : made)
+        std::remove(path.c_str());
+    if (one)
+        throw std::runtime_error{fmt::format(
+            "--json {} --html {}: that is one file: give each its own", to.json, to.html)};
+}
+
+bool same_file(std::string const& one, std::string const& other)
+{
+    std::error_code none; // What is not there is nobody's file.
+    return std::filesystem::is_regular_file(one, none) &&
+           std::filesystem::equivalent(one, other, none);
+}
+
+void keep_from(
+    std::vector<std::string> const& read, std::string const& option, std::string const& written)
+{
+    for (std::string const& each : read)
+        if (!written.empty() && same_file(each, written))
+            throw std::runtime_error{fmt::format(
+                "{} {}: that would overwrite {}, which is to be read: give another file", option,
+                written, each)};
 }
 
 bool finish_with(result const& found, output const& to)
@@ -122,7 +159,7 @@ result begin_result(do_load const& wish)
     result found;
     found.environment = describe_environment();
     if (wish.preflight)
-        try_once(wish.use);
+        try_once(wish);
     return found;
 }
 
@@ -149,6 +186,21 @@ void run_into(result& found, do_load const& wish, conduct const& how)
     found.verdict = judge(found);
 }
 
+conduct conduct_for(do_load const& wish, std::optional<live_view>& view)
+{
+    conduct how;
+    how.start_at = wish.start_at;
+    if (view) {
+        how.watch = [&view](glimpse const& seen) {
+            view->show(seen);
+            return proceed::on;
+        };
+        if (!live_view::on_terminal())
+            how.every = std::chrono::seconds{5};
+    }
+    return how;
+}
+
 int load(do_load const& wish)
 {
     check_writable(wish.to);
@@ -156,17 +208,7 @@ int load(do_load const& wish)
     std::optional<live_view> view;
     if (!wish.to.quiet)
         view.emplace(wish.use, wish.server_pids);
-    conduct how;
-    how.start_at = wish.start_at;
-    if (view) {
-        how.watch = [&](glimpse const& seen) {
-            view->show(seen);
-            return proceed::on;
-        };
-        if (!live_view::on_terminal())
-            how.every = std::chrono::seconds{5};
-    }
-    run_into(found, wish, how);
+    run_into(found, wish, conduct_for(wish, view));
     view.reset();
     if (!finish_with(found, wish.to))
         return 1;

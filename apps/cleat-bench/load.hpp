@@ -3,7 +3,12 @@
 #pragma once
 
 #include "command_line.hpp"
+#include "live_view.hpp"
 #include "run.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace cleat::bench {
 
@@ -19,6 +24,9 @@ int load(do_load const& wish);
 /// of the server's processes meanwhile, and its verdict.
 void run_into(result& found, do_load const& wish, conduct const& how = {});
 
+/// conduct_for shows a run while it lasts, where there is a view, which must outlive it.
+[[nodiscard]] conduct conduct_for(do_load const& wish, std::optional<live_view>& view);
+
 /// finish_with prints a result and writes it where it is to go. False, and a message, when a file
 /// cannot be written.
 [[nodiscard]] bool finish_with(result const& found, output const& to);
@@ -26,6 +34,13 @@ void run_into(result& found, do_load const& wish, conduct const& how = {});
 /// check_writable says before a run what would be found out after it: that a file cannot be
 /// written. Throws std::runtime_error.
 void check_writable(output const& to);
+
+/// same_file: both names are of one file.
+[[nodiscard]] bool same_file(std::string const& one, std::string const& other);
+
+/// keep_from refuses to write a file over one that is to be read. Throws std::runtime_error.
+void keep_from(
+    std::vector<std::string> const& read, std::string const& option, std::string const& written);
 
 /// write_file replaces a file. Throws std::runtime_error that names it.
 void write_file(std::string const& path, std::string const& text);

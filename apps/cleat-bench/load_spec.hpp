@@ -105,6 +105,7 @@ struct load_spec
     bench::timeouts timeouts;
     std::size_t workers = 0;                                     ///< 0: as many as CPUs.
     std::chrono::nanoseconds interval = std::chrono::seconds{1}; ///< Of the timeline.
+    bool by_start = false; ///< A second timeline, with ends where transactions were to begin.
     std::size_t in_flight_max = 15'000; ///< Of one worker: what would be more is a failure.
 };
 

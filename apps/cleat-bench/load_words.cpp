@@ -5,6 +5,8 @@
 #include "target.hpp"
 #include "times.hpp"
 
+#include <cleat/tls/context.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -25,9 +27,32 @@ using namespace std::chrono_literals;
 constexpr std::size_t files_kept = 64;
 constexpr std::size_t file_max = std::size_t{256} << 20;
 
+// What a method may consist of (RFC 9110, section 5.6.2).
+constexpr std::string_view token_characters =
+    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
 [[noreturn]] void refuse(std::string const& text)
 {
     throw std::runtime_error{text};
+}
+
+// A path ends where a space does, and a line would end the request.
+void check_path(std::string const& option, std::string const& path)
+{
+    bool const broken = std::ranges::any_of(
+        path, [](unsigned char c) { return c <= ' ' || c == 0x7f || c == '#'; });
+    if (broken)
+        refuse(fmt::format(
+            "{} '{}': a space, a control character or a '#' has to be written with %: %20, %23",
+            option, path));
+}
+
+// What the TLS library does not know is told with the options that could have said it.
+void check_tls(load_spec const& use)
+{
+    std::vector<std::string> const mistakes = tls::find_mistakes(use.tls);
+    if (!mistakes.empty())
+        refuse(fmt::format("{}", fmt::join(mistakes, "; ")));
 }
 
 std::chrono::nanoseconds length(
@@ -256,6 +281,7 @@ void load_words::add_exchange(CLI::App& app)
 
 void load_words::add_output(CLI::App& app)
 {
+    app_ = &app;
     std::string const where = "Result";
     app.add_option("--json", json, "write the whole result to this file")->group(where);
     app.add_option("--html", html, "write a report with charts to this file")->group(where);
@@ -273,8 +299,64 @@ void load_words::add_target(CLI::App& app)
     app.add_option("target", target, "HOST:PORT or https://HOST:PORT/PATH")->required();
 }
 
+bool load_words::given(std::string const& option) const
+{
+    CLI::Option const* const found = app_ == nullptr ? nullptr : app_->get_option_no_throw(option);
+    return found != nullptr && found->count() != 0;
+}
+
+// What the user wrote and nobody would heed is an error: the figures would not be those asked for.
+void load_words::check_effect() const
+{
+    struct useless
+    {
+        bool here;
+        char const* option;
+        std::string why;
+    };
+    bool const is_open = rate || !phases.empty();
+    bool const by_bytes = !raw.empty() || !raw_file.empty();
+    for (useless const& each : {
+             useless{
+                 is_open, "--connections",
+                 "an open loop begins as many as are due; leave it out, or --rate and --phases"},
+             {!phases.empty(), "--duration", "the phases have their own lengths; leave it out"},
+             {!is_open, "--arrivals", "a closed loop has none; add --rate or --phases"},
+             {!is_open || arrivals != "poisson", "--seed",
+              "only Poisson arrivals are random; add --rate and --arrivals poisson"},
+             {tls == "1.3", "--ciphers",
+              "TLS 1.3 has suites of its own; name them with --ciphersuites, or let --tls be 1.2"},
+             {tls == "1.2", "--ciphersuites",
+              "those are of TLS 1.3; name suites with --ciphers, or let --tls be 1.3"},
+             {by_bytes, "--method", "there is none without HTTP; leave it out, or --raw"},
+         })
+        if (each.here && given(each.option))
+            refuse(fmt::format("{}: has no effect here: {}", each.option, each.why));
+}
+
+void load_words::check_values() const
+{
+    if (in_flight == 0)
+        refuse("--in-flight 0: at least one");
+    if (transactions && *transactions == 0)
+        refuse("--transactions 0: at least one");
+    if (status && (*status < 100 || *status > 599))
+        refuse(fmt::format("--expect-status {}: a number from 100 to 599", *status));
+    bool const is_token =
+        !method.empty() && method.find_first_not_of(token_characters) == std::string::npos;
+    if (!is_token)
+        refuse(fmt::format("--method '{}': one word, such as GET or POST", method));
+    if (path.empty())
+        return;
+    if (!path.starts_with('/') && path != "*")
+        refuse(fmt::format("--path '{}': a path begins with a slash", path));
+    check_path("--path", path);
+}
+
 do_load load_words::make() const
 {
+    check_effect();
+    check_values();
     do_load wish;
     make_when(wish);
     make_target(wish.use);
@@ -308,8 +390,14 @@ void load_words::make_when(do_load& wish) const
                         : read_phases(phases);
         o.how = arrivals == "poisson" ? bench::arrivals::poisson : bench::arrivals::constant;
         o.seed = seed;
+        pacer const whole{o.phases, o.how};
         if (!phases.empty())
-            use.duration = pacer{o.phases, o.how}.length() - use.warm_up;
+            use.duration = whole.length() - use.warm_up;
+        if (whole.expected() < 0.5)
+            refuse(
+                rate
+                    ? fmt::format("--rate {}: not one connection in --duration {}", *rate, duration)
+                    : fmt::format("--phases {}: not one connection in all of them", phases));
         if (use.duration <= 0ns)
             refuse("--warm-up: longer than all phases");
         wish.asked.emplace_back(
@@ -360,13 +448,16 @@ void load_words::make_target(load_spec& use) const
     use.to = at.address;
     use.tls.server_name = at.host;
     use.path = path.empty() ? at.path : path;
+    check_path("the target's path", use.path);
     if (!sources.empty()) {
         use.from = find_sources(sources);
-        for (net::address const& from : use.from)
+        for (net::address const& from : use.from) {
             if (from.family() != use.to.family())
                 refuse(fmt::format(
                     "--source {}: not of the same family as {}", net::to_string(from),
                     net::to_string(use.to)));
+            check_own(from);
+        }
     }
     use.timeouts = {
         timeout("--connect-timeout", connect_timeout),
@@ -408,6 +499,7 @@ void load_words::make_tls(do_load& wish) const
     } else if (!key.empty()) {
         refuse("--key: has no effect without --cert");
     }
+    check_tls(use);
     wish.asked.emplace_back("TLS", tls);
     make_reuse(wish);
 }

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -84,13 +85,20 @@ public:
     /// option and the cure.
     [[nodiscard]] do_load make() const;
 
+    /// given: the user wrote this option.
+    [[nodiscard]] bool given(std::string const& option) const;
+
 private:
+    void check_effect() const;
+    void check_values() const;
     void make_when(do_load& wish) const;
     void check_room(load_spec const& use) const;
     void make_target(load_spec& use) const;
     void make_tls(do_load& wish) const;
     void make_reuse(do_load& wish) const;
     void make_exchange(do_load& wish) const;
+
+    CLI::App const* app_ = nullptr; // Who has read them.
 };
 
 } // namespace cleat::bench

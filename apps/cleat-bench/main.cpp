@@ -47,6 +47,8 @@ int run(do_probe const& wish)
 
 int run(do_merge const& wish)
 {
+    keep_from(wish.files, "--json", wish.to.json);
+    keep_from(wish.files, "--html", wish.to.html);
     check_writable(wish.to);
     std::vector<result> parts;
     for (std::string const& path : wish.files)
@@ -59,10 +61,11 @@ int run(do_merge const& wish)
 
 int run(do_report const& wish)
 {
+    keep_from(wish.files, "--out", wish.out);
     drawable found;
     for (std::string const& path : wish.files)
         add_document(found, read_file(path), path);
-    write_file(wish.out, to_html(found.results, found.comparisons));
+    write_file(wish.out, page_for(found));
     fmt::print("written: {}\n", wish.out);
     return EXIT_SUCCESS;
 }

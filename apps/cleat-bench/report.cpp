@@ -5,6 +5,7 @@
 #include "json.hpp"
 #include "report.hpp"
 #include "report_compare.hpp"
+#include "report_kinds.hpp"
 #include "report_page.hpp"
 #include "result_json.hpp"
 #include "times.hpp"
@@ -215,15 +216,18 @@ std::string escaped_text(std::string_view text)
     return found;
 }
 
-std::string title_of(
-    std::vector<result> const& results, std::vector<json::value> const& comparisons)
+std::string title_of(drawable const& all)
 {
-    if (results.size() + comparisons.size() != 1)
-        return fmt::format("{} results - cleat-bench", results.size() + comparisons.size());
-    if (!comparisons.empty())
+    if (all.size() != 1)
+        return fmt::format("{} results - cleat-bench", all.size());
+    if (!all.comparisons.empty())
         return fmt::format(
-            "{} compared - cleat-bench", fmt::join(servers_of(comparisons.front()), ", "));
-    result const& only = results.front();
+            "{} compared - cleat-bench", fmt::join(servers_of(all.comparisons.front()), ", "));
+    if (!all.idles.empty())
+        return title_of_idle(all.idles.front()) + ", idle - cleat-bench";
+    if (!all.probes.empty())
+        return title_of_probe(all.probes.front()) + " probed - cleat-bench";
+    result const& only = all.results.front();
     return (only.name.empty() ? only.target : only.name) + " - cleat-bench";
 }
 
@@ -233,10 +237,11 @@ std::string script()
     std::string found;
     for (std::string_view const file :
          {report_page::units(), report_page::results(), report_page::elements(),
-          report_page::axes(), report_page::charts(), report_page::summary(), report_page::single(),
-          report_page::comparison(), report_page::judged(), report_page::spread(),
-          report_page::workload(), report_page::trials(), report_page::matrix(),
-          report_page::setting(), report_page::placement()})
+          report_page::axes(), report_page::charts(), report_page::summary(),
+          report_page::staircase(), report_page::single(), report_page::comparison(),
+          report_page::judged(), report_page::spread(), report_page::workload(),
+          report_page::trials(), report_page::matrix(), report_page::setting(), report_page::idle(),
+          report_page::probe(), report_page::placement()})
         found += file;
     return found;
 }
@@ -268,30 +273,41 @@ std::string filled(std::string_view page, std::vector<part> const& parts)
 
 std::string to_html(std::vector<result> const& results)
 {
-    return to_html(results, {});
+    drawable all;
+    all.results = results;
+    return page_for(all);
 }
 
-std::string to_html(std::vector<result> const& results, std::vector<json::value> const& comparisons)
+std::string page_for(drawable const& all)
 {
-    std::uint64_t most = most_values(results);
-    for (json::value const& each : comparisons)
+    std::uint64_t most = most_values(all.results);
+    for (json::value const& each : all.comparisons)
         most = std::max(most, most_values(each));
     std::vector<double> const grid = grid_for(most);
-    json::array drawn;
-    for (result const& each : results)
-        drawn.push_back(in_json(each, grid));
-    json::array compared;
-    for (json::value const& each : comparisons)
+    json::array drawn, compared, idles, probes;
+    for (std::size_t i = 0; i != all.results.size(); ++i) {
+        drawn.push_back(in_json(all.results[i], grid));
+        if (i < all.extras.size())
+            for (auto const& [name, value] : all.extras[i])
+                drawn.back().as_object()[name] = value;
+    }
+    for (json::value const& each : all.comparisons)
         compared.push_back(page_of(each, grid));
+    for (json::value const& each : all.idles)
+        idles.push_back(idle_page_of(each));
+    for (json::value const& each : all.probes)
+        probes.push_back(probe_page_of(each));
     std::string const data = escaped_json(json::serialize(json::object{
         {"version", CLEAT_VERSION},
         {"grid", json::array(grid.begin(), grid.end())},
         {"results", std::move(drawn)},
         {"comparisons", std::move(compared)},
+        {"idles", std::move(idles)},
+        {"probes", std::move(probes)},
     }));
     return filled(
         report_page::page(), {
-                                 {"title", escaped_text(title_of(results, comparisons))},
+                                 {"title", escaped_text(title_of(all))},
                                  {"style", report_page::style()},
                                  {"results", data},
                                  {"chart_js", report_page::chart_js()},

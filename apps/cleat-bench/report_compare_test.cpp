@@ -107,7 +107,9 @@ TEST_CASE("without the generators' results there are neither counts nor curves")
     CHECK(nginx.at("curve").is_null());
     CHECK(nginx.at("counts").is_null());
     CHECK(most_values(stripped) == 0);
-    CHECK(to_html({}, {stripped}).find("<title>cleat, nginx compared") != std::string::npos);
+    drawable all;
+    all.comparisons = {stripped};
+    CHECK(page_for(all).find("<title>cleat, nginx compared") != std::string::npos);
 }
 
 TEST_CASE("servers are judged by p99 where the rate is given, and by memory where nothing is done")
@@ -133,15 +135,17 @@ TEST_CASE("files of load and of compare are taken, in any order")
     add_document(found, to_json(result{}), "B.json");
     CHECK(found.results.size() == 1);
     CHECK(found.comparisons.size() == 1);
-    CHECK(to_html(found.results, found.comparisons).find("<title>2 results") != std::string::npos);
+    CHECK(page_for(found).find("<title>2 results") != std::string::npos);
 }
 
 TEST_CASE("a file that cannot be drawn is named, with what is wrong and what to do")
 {
     CHECK(complaint("{").starts_with("A.json: not JSON ("));
     CHECK(complaint("{}").starts_with("A.json: not a document of cleat-bench: name files"));
-    CHECK(complaint(R"({"cleat_bench": 1, "kind": "idle"})")
-              .starts_with("A.json: a document of 'idle' has no charts: name files"));
+    CHECK(complaint(R"({"cleat_bench": 1, "kind": "tea"})")
+              .starts_with("A.json: a document of 'tea' has no charts: name files"));
+    CHECK(complaint(R"({"cleat_bench": 1, "kind": "idle"})").find("'levels' is missing") < 80);
+    CHECK(complaint(R"({"cleat_bench": 1, "kind": "probe"})").find("'hosts' is missing") < 80);
     CHECK(complaint(R"({"cleat_bench": 9, "kind": "compare"})").find("version 9") < 40);
 
     json::value damaged = document();

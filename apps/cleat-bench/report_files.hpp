@@ -2,23 +2,20 @@
 
 #pragma once
 
+#include "command_line.hpp"
 #include "json.hpp"
-#include "result.hpp"
+#include "report.hpp"
 
 #include <string>
-#include <vector>
 
 namespace cleat::bench {
 
-/// drawable is what one page shows.
-struct drawable
-{
-    std::vector<result> results;          ///< Of load, staircase, transfer and merge.
-    std::vector<json::value> comparisons; ///< Documents of compare.
-};
-
-/// add_document takes the text of a file that `--json` wrote, whichever of the two it is. Throws
+/// add_document takes the text of a file that `--json` wrote, of whichever subcommand. Throws
 /// std::runtime_error that names origin and cure.
 void add_document(drawable& to, std::string const& text, std::string const& origin);
+
+/// write_documents writes a document and the page that is drawn of it where they are to go. Throws
+/// std::runtime_error that names the file.
+void write_documents(json::object const& document, output const& to);
 
 } // namespace cleat::bench

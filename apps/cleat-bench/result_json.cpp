@@ -283,10 +283,15 @@ try {
 }
 
 result from_json(std::string const& from, std::string const& origin)
-try {
-    return read_result(json::parse(from));
-} catch (std::exception const& e) {
-    refuse(origin, e);
+{
+    // What Boost would throw names its own source, too.
+    boost::system::error_code error;
+    json::value const document = json::parse(from, error);
+    if (error)
+        throw std::runtime_error{fmt::format(
+            "{}: not JSON ({}): name a file that cleat-bench wrote with --json", origin,
+            error.message())};
+    return from_document(document, origin);
 }
 
 } // namespace cleat::bench

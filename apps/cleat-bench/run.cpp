@@ -200,10 +200,8 @@ private:
             sum.in_flight += one.in_flight;
             sum.response.merge(one.response);
             sum.slip.merge(one.slip);
-            if (sum.timeline.size() < one.timeline.size())
-                sum.timeline.resize(one.timeline.size());
-            for (std::size_t i = 0; i != one.timeline.size(); ++i)
-                add(sum.timeline[i], one.timeline[i]);
+            add(sum.timeline, one.timeline);
+            add(sum.by_start, one.by_start);
             sum.cpu += one.cpu;
         }
         sum.since_begin = clock::now() - measured;

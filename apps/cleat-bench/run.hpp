@@ -24,6 +24,7 @@ struct glimpse
     latency response;
     latency slip;
     std::vector<interval> timeline;
+    std::vector<interval> by_start; ///< Where load_spec::by_start asks for it.
     std::chrono::nanoseconds cpu{};
 };
 

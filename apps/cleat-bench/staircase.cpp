@@ -1,7 +1,7 @@
 #include "environment.hpp"
 #include "live_view.hpp"
 #include "load.hpp"
-#include "report.hpp"
+#include "report_files.hpp"
 #include "result_json.hpp"
 #include "run.hpp"
 #include "staircase.hpp"
@@ -16,7 +16,7 @@
 namespace cleat::bench {
 namespace {
 
-// The first steps, of which the mean response is that of an idle server.
+// The first steps, of which the shortest mean response is that of an idle server.
 constexpr std::size_t calm_steps = 3;
 
 template <class Good>
@@ -26,7 +26,7 @@ summit highest(std::string criterion, std::vector<stair> const& stairs, Good goo
     for (stair const& each : stairs) {
         if (each.counts.attempted == 0)
             continue;
-        if (each.counts.ok == 0 || !good(each))
+        if (each.counts.ok == 0 || !each.settled() || broken(each) || !good(each))
             break;
         found.rate = each.rate;
     }
@@ -38,13 +38,17 @@ std::string text_of(std::vector<stair> const& stairs, result const& whole)
     std::string text;
     auto const out = std::back_inserter(text);
     fmt::format_to(
-        out, "  {:>10}{:>12}{:>12}{:>10}{:>14}{:>14}\n", "asked/s", "attempted", "ok", "failed",
+        out, "\n  {:>10}{:>12}{:>12}{:>10}{:>15}{:>14}\n", "asked/s", "attempted", "ok", "failed",
         "mean response", "max response");
     for (stair const& each : stairs)
         fmt::format_to(
-            out, "  {:>10.0f}{:>12}{:>12}{:>9.3g}%{:>14}{:>14}\n", each.rate, each.counts.attempted,
-            each.counts.ok, each.failed_share() * 100, in_words(each.response_ns()),
-            in_words(static_cast<double>(each.counts.response_ns_max)));
+            out, "  {:>10.0f}{:>12}{:>12}{:>9.3g}%{:>15}{:>14}{}\n", each.rate,
+            each.counts.attempted, each.counts.ok, each.failed_share() * 100,
+            in_words(each.response_ns()),
+            in_words(static_cast<double>(each.counts.response_ns_max)),
+            !each.settled() ? "  cut off"
+            : broken(each)  ? "  broken"
+                            : "");
     fmt::format_to(out, "\n");
     for (summit const& each : summits(stairs))
         fmt::format_to(
@@ -54,22 +58,24 @@ std::string text_of(std::vector<stair> const& stairs, result const& whole)
         fmt::format_to(out, "  knee{:40}{:.0f}/s\n", "", *at);
     if (!stairs.empty() && !broken(stairs.back()) && !whole.partial)
         fmt::format_to(out, "  The server did not break: go on to higher rates with --to.\n");
-    for (std::size_t i = 0; i != whole.verdict.limits.size(); ++i)
+    if (whole.verdict.client_limited())
         fmt::format_to(
-            out, "\nCLIENT-LIMITED: {}.\n  These figures are not the server's: {}.\n",
-            whole.verdict.limits[i], whole.verdict.cures[i]);
+            out, "\nCLIENT-LIMITED: these rates are not the server's; see above how to go on.\n");
     return text;
 }
 
-std::string json_of(std::vector<stair> const& stairs, result const& whole)
+json::object document_of(std::vector<stair> const& stairs, result const& whole)
 {
     json::array steps;
     for (stair const& each : stairs)
         steps.push_back(json::object{
             {"rate", each.rate},
+            {"length_ns", each.length.count()},
             {"attempted", each.counts.attempted},
             {"ok", each.counts.ok},
             {"failed", each.counts.failed},
+            {"done", each.done},
+            {"broken", each.settled() && broken(each)},
             {"response_mean_ns", each.response_ns()},
             {"response_max_ns", each.counts.response_ns_max}});
     json::array highest_rates;
@@ -82,10 +88,29 @@ std::string json_of(std::vector<stair> const& stairs, result const& whole)
     document["highest"] = std::move(highest_rates);
     if (auto const at = knee(stairs))
         document["knee"] = *at;
-    return json::serialize(document) + "\n";
+    return document;
+}
+
+// What is sure about the steps that are over: one broke the server.
+bool any_lost(glimpse const& seen, std::vector<phase> const& phases, std::chrono::nanoseconds each)
+{
+    std::chrono::nanoseconds end{};
+    for (stair const& one : stairs_of(seen.timeline, seen.by_start, phases, each)) {
+        end += one.length;
+        if (seen.since_begin <= end)
+            return false;
+        if (lost(one))
+            return true;
+    }
+    return false;
 }
 
 } // namespace
+
+bool stair::settled() const noexcept
+{
+    return counts.ok + counts.failed >= counts.attempted;
+}
 
 double stair::failed_share() const noexcept
 {
@@ -101,23 +126,25 @@ double stair::response_ns() const noexcept
 }
 
 std::vector<stair> stairs_of(
-    std::vector<interval> const& timeline, std::vector<phase> const& phases,
-    std::chrono::nanoseconds interval_length)
+    std::vector<interval> const& timeline, std::vector<interval> const& by_start,
+    std::vector<phase> const& phases, std::chrono::nanoseconds interval_length)
 {
     std::vector<stair> found;
     std::chrono::nanoseconds begin{};
     for (phase const& each : phases) {
         std::chrono::nanoseconds const end = begin + each.length;
-        stair one{(each.rate_begin + each.rate_end) / 2, {}};
-        auto const last =
-            std::min<std::size_t>(timeline.size(), static_cast<std::size_t>(end / interval_length));
-        for (auto i = static_cast<std::size_t>(begin / interval_length); i < last; ++i)
-            add(one.counts, timeline[i]);
+        stair one{(each.rate_begin + each.rate_end) / 2, each.length, {}, 0};
+        auto const first = static_cast<std::size_t>(begin / interval_length);
+        auto const behind = static_cast<std::size_t>(end / interval_length);
+        for (std::size_t i = first; i < std::min(by_start.size(), behind); ++i)
+            add(one.counts, by_start[i]);
+        for (std::size_t i = first; i < std::min(timeline.size(), behind); ++i)
+            one.done += timeline[i].ok;
         begin = end;
         if (one.counts.attempted == 0)
             break; // The run was ended before it.
         found.push_back(one);
-        if (broken(one))
+        if (broken(one) && one.settled())
             break; // What is asked while it is found out tells nothing more.
     }
     return found;
@@ -126,7 +153,17 @@ std::vector<stair> stairs_of(
 bool broken(stair const& at) noexcept
 {
     return at.failed_share() > 0.05 || at.response_ns() > 1e9 ||
-           static_cast<double>(at.counts.ok) < 0.7 * static_cast<double>(at.counts.attempted);
+           static_cast<double>(at.done) < 0.7 * static_cast<double>(at.counts.attempted);
+}
+
+bool lost(stair const& at) noexcept
+{
+    // Responses that are still to come may be shorter than those that are there; ends that were
+    // to come during the step may not come any more.
+    stair one = at;
+    if (!at.settled())
+        one.counts.response_ns = 0;
+    return broken(one);
 }
 
 std::vector<summit> summits(std::vector<stair> const& stairs)
@@ -154,8 +191,8 @@ std::optional<double> knee(std::vector<stair> const& stairs)
         calm.push_back(stairs[i].response_ns());
     if (calm.empty())
         return std::nullopt;
-    std::ranges::sort(calm);
-    double const limit = 3 * calm[calm.size() / 2];
+    // The calmest of them: a staircase of few steps is steep, and the others may be busy already.
+    double const limit = 3 * *std::ranges::min_element(calm);
     return highest(
                "", stairs,
                [limit](stair const& s) {
@@ -177,35 +214,25 @@ int staircase(do_staircase const& wish)
     if (!base.to.quiet)
         view.emplace(use, base.server_pids);
 
-    // A step counts once it is over, and what it asked for had a little time to end.
-    std::size_t judged = 0;
     conduct how;
     how.start_at = base.start_at;
     how.every = std::chrono::milliseconds{500};
+    std::size_t looks = 0;
     how.watch = [&](glimpse const& seen) {
-        if (view && (live_view::on_terminal() || judged % 10 == 0))
+        if (view && (live_view::on_terminal() || looks++ % 10 == 0))
             view->show(seen);
-        std::vector<stair> const so_far = stairs_of(seen.timeline, loop.phases, use.interval);
-        while (judged < so_far.size() &&
-               seen.since_begin > loop.phases.front().length * static_cast<int>(judged + 1))
-            if (broken(so_far[judged++]))
-                return proceed::finish;
-        return proceed::on;
+        return any_lost(seen, loop.phases, use.interval) ? proceed::finish : proceed::on;
     };
     run_into(whole, base, how);
     view.reset();
     // The steps that were not climbed were not asked for.
     whole.rate_asked = static_cast<double>(whole.counts.attempts) / in_seconds(whole.measured);
 
-    std::vector<stair> const stairs = stairs_of(whole.counts.timeline, loop.phases, use.interval);
-    fmt::print(
-        "{}{}", whole.partial ? "PARTIAL: this run was ended before its time\n" : "",
-        text_of(stairs, whole));
+    std::vector<stair> const stairs =
+        stairs_of(whole.counts.timeline, whole.counts.by_start, loop.phases, use.interval);
+    fmt::print("{}{}", to_text(whole), text_of(stairs, whole));
     std::fflush(stdout);
-    if (!base.to.json.empty())
-        write_file(base.to.json, json_of(stairs, whole));
-    if (!base.to.html.empty())
-        write_file(base.to.html, to_html({whole}));
+    write_documents(document_of(stairs, whole), base.to);
     return whole.partial ? 130 : whole.counts.ok == 0 ? 1 : 0;
 }
 

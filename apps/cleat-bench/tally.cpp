@@ -5,6 +5,30 @@
 #include <algorithm>
 
 namespace cleat::bench {
+namespace {
+
+interval& find_in(
+    std::vector<interval>& line, std::chrono::nanoseconds length,
+    std::chrono::nanoseconds since_begin)
+{
+    auto const index =
+        static_cast<std::size_t>(std::max<std::int64_t>(since_begin.count(), 0) / length.count());
+    if (index >= line.size())
+        line.resize(index + 1);
+    return line[index];
+}
+
+} // namespace
+
+void add(std::vector<interval>& to, std::vector<interval> const& more, std::size_t later)
+{
+    if (more.empty())
+        return;
+    if (to.size() < later + more.size())
+        to.resize(later + more.size());
+    for (std::size_t i = 0; i != more.size(); ++i)
+        add(to[later + i], more[i]);
+}
 
 void add(interval& to, interval const& more) noexcept
 {
@@ -35,11 +59,12 @@ void tally::agree(std::string_view version, std::string_view cipher, std::string
 
 interval& tally::at(std::chrono::nanoseconds since_begin)
 {
-    auto const index = static_cast<std::size_t>(
-        std::max<std::int64_t>(since_begin.count(), 0) / interval_length.count());
-    if (index >= timeline.size())
-        timeline.resize(index + 1);
-    return timeline[index];
+    return find_in(timeline, interval_length, since_begin);
+}
+
+interval& tally::by_start_at(std::chrono::nanoseconds since_begin)
+{
+    return find_in(by_start, interval_length, since_begin);
 }
 
 void tally::merge(tally const& other, std::size_t begins_later)
@@ -74,10 +99,8 @@ void tally::merge(tally const& other, std::size_t begins_later)
     first_byte.merge(other.first_byte);
     response.merge(other.response);
     slip.merge(other.slip);
-    if (timeline.size() < begins_later + other.timeline.size())
-        timeline.resize(begins_later + other.timeline.size());
-    for (std::size_t i = 0; i != other.timeline.size(); ++i)
-        add(timeline[begins_later + i], other.timeline[i]);
+    add(timeline, other.timeline, begins_later);
+    add(by_start, other.by_start, begins_later);
     cpu += other.cpu;
 }
 

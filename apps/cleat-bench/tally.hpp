@@ -54,6 +54,8 @@ struct interval
 
 /// add adds one to another.
 void add(interval& to, interval const& more) noexcept;
+/// The other line begins so many intervals later.
+void add(std::vector<interval>& to, std::vector<interval> const& more, std::size_t later = 0);
 
 /// tally is values only: copying one gives a picture of that moment.
 struct tally
@@ -82,6 +84,9 @@ struct tally
 
     std::chrono::nanoseconds interval_length = std::chrono::seconds{1};
     std::vector<interval> timeline;
+    /// The same with all ends where their transaction was meant to begin: a step's transactions are
+    /// in it, however late they end. What was cut off has no end here. Empty unless asked for.
+    std::vector<interval> by_start;
 
     std::chrono::nanoseconds cpu{}; ///< Of the worker's thread.
 
@@ -90,6 +95,7 @@ struct tally
 
     void agree(std::string_view version, std::string_view cipher, std::string_view group);
     [[nodiscard]] interval& at(std::chrono::nanoseconds since_begin);
+    [[nodiscard]] interval& by_start_at(std::chrono::nanoseconds since_begin);
 
     /// merge adds what another worker or machine has counted. Both must have the same
     /// interval_length; the other's timeline begins so many intervals after this one's.

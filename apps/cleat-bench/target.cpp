@@ -1,15 +1,18 @@
 #include "lists.hpp"
 #include "target.hpp"
 
+#include <cleat/core/unique_fd.hpp>
+
 #include <fmt/format.h>
 
-#include <bit>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <stdexcept>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
 
 namespace cleat::bench {
 namespace {
@@ -40,6 +43,7 @@ target find_target(std::string const& text)
             "{}: that is plain HTTP; cleat-bench speaks TLS: write https:// or HOST:PORT", text));
     if (rest.starts_with("https://")) {
         rest.remove_prefix(8);
+        rest = rest.substr(0, rest.find('#')); // A fragment is the browser's, not the server's.
         std::size_t const slash = rest.find('/');
         if (slash != std::string_view::npos) {
             found.path = rest.substr(slash);
@@ -105,6 +109,17 @@ std::vector<net::address> find_sources(std::string const& text)
         }
     }
     return found;
+}
+
+void check_own(net::address const& from)
+{
+    std::string const text = net::to_string(from);
+    unique_fd const fd{::socket(from.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    if (fd && ::bind(fd.get(), from.data(), from.size) != 0 && errno == EADDRNOTAVAIL)
+        refuse(fmt::format(
+            "--source {}: not an address of this machine: see `ip addr` for those it has, or add "
+            "this one to an interface",
+            text.substr(0, text.rfind(':'))));
 }
 
 } // namespace cleat::bench

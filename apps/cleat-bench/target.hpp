@@ -26,4 +26,7 @@ struct target
 /// "127.0.0.1-127.0.0.20" (IPv4). Throws std::runtime_error.
 [[nodiscard]] std::vector<net::address> find_sources(std::string const& text);
 
+/// check_own refuses a source address that this machine does not have. Throws std::runtime_error.
+void check_own(net::address const& from);
+
 } // namespace cleat::bench

@@ -164,6 +164,130 @@ def load_result(
     return {key: value for key, value in document.items() if value is not None}
 
 
+def staircase_result(
+    name: str = "cleat", capacity: float = 900, steps: int = 8, **facts: object
+) -> Facts:
+    """staircase_result is of a server that can do so much, and breaks beyond."""
+    rates = [capacity * (number + 1) / (steps - 1) for number in range(steps)]
+    climbed = []
+    for rate in rates:
+        over = max(0.0, rate - capacity)
+        lost = int(over * 0.3)
+        climbed.append({
+            "rate": rate,
+            "length_ns": 2_000_000_000,
+            "attempted": int(2 * rate),
+            "ok": int(2 * rate) - lost,
+            "failed": lost,
+            "done": int(2 * min(rate, capacity)),
+            "broken": lost > 0.05 * 2 * rate or over > 0.1 * capacity,
+            "response_mean_ns": 2e6 + (over / capacity) * 4e9 + rate * 1000,
+            "response_max_ns": int(9e6 + (over / capacity) * 9e9),
+        })
+    highest = [
+        {"criterion": "mean response below 100 ms", "rate": rates[-2]},
+        {"criterion": "mean response below 500 ms", "rate": rates[-2]},
+        {"criterion": "failures below 0.01 %", "rate": rates[-2]},
+        {"criterion": "failures below 0.1 %", "rate": None},
+    ]
+    failed = sum(step["failed"] for step in climbed)
+    return load_result(
+        name=name, seconds=2.0 * steps, rate=capacity / 2, steps=climbed, highest=highest,
+        failures={("answer", "timeout"): failed} if failed else {}, **{"knee": rates[0], **facts}
+    )
+
+
+def idle_result(
+    name: str = "cleat", each: float | None = 12_345.0, flat: int = 0, **facts: object
+) -> Facts:
+    """idle_result has so many flat levels before those that grow."""
+    counts = [0, 1000, 2000, 3000, 4000]
+    levels = [
+        {
+            "connections": count,
+            "pss_bytes": int(9e6 + (each or 40) * max(0, count - 1000 * flat)),
+            "flat": each is None and count != 0 or 0 < number <= flat,
+        }
+        for number, count in enumerate(counts)
+    ]
+    return {
+        "cleat_bench": 1,
+        "kind": "idle",
+        "name": name,
+        "command": "cleat-bench idle --server-pid 4711 127.0.0.1:8443",
+        "target": "127.0.0.1:8443",
+        "started": "2026-11-21T20:00:00.000000Z",
+        "partial": False,
+        "levels": levels,
+        "bytes_per_connection": each,
+        "environment": [["kernel", "Linux 6.1.0-28-amd64"]],
+        **facts,
+    }
+
+
+def probed_host(target: str = "example.org:443", error: str | None = None, weak: int = 1) -> Facts:
+    if error:
+        return {
+            "cleat-bench probe": 1,
+            "target": target,
+            "when": "2026-11-21T20:00:00.000000Z",
+            "error": error,
+        }
+    way = {
+        "offered": True, "tickets": 2, "lifetime_s": 7200, "tried": 4, "resumed": 4,
+        "renews": True, "taken_twice": None,
+    }
+    certificate = {
+        "subject": target.split(":")[0], "issuer": "Authority of a Long Name Inc. R3",
+        "names": [target], "key": "ECDSA", "key_bits": 256, "signature": "ecdsa-with-SHA256",
+        "not_before": "2026-10-01", "not_after": "2026-12-30", "days_left": 39,
+        "self_signed": False, "sha256": "00", "chain_length": 2, "verified": weak == 0,
+        "reason": "" if weak == 0 else "unable to get local issuer certificate",
+        "chain_incomplete": False, "name_matches": True,
+    }
+    return {
+        "cleat-bench probe": 1,
+        "target": target,
+        "when": "2026-11-21T20:00:00.000000Z",
+        "error": None,
+        "address": "192.0.2.1:443",
+        "client": "AWS-LC 5.12.0",
+        "incomplete": "",
+        "preferred": {
+            "version": "TLSv1.3", "suite": "TLS_AES_128_GCM_SHA256", "group": "X25519MLKEM768",
+            "signature_scheme": "ecdsa_secp256r1_sha256",
+        },
+        "versions": [
+            {"version": "TLS 1.3", "suites": ["TLS_AES_128_GCM_SHA256"], "order": "unknown"},
+            {
+                "version": "TLS 1.2",
+                "suites": ["ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384"],
+                "order": "server",
+            },
+        ],
+        "groups": ["X25519MLKEM768", "X25519"],
+        "other_groups": ["P-521"],
+        "post_quantum": True,
+        "alpn": ["http/1.1"],
+        "certificates": [certificate],
+        "without_sni": {"answer": "same", "detail": ""},
+        "unknown_sni": {"answer": "refused", "detail": "alert unrecognized_name"},
+        "client_certificate_required": False,
+        "resumption": {
+            "tls_1_3_tickets": way, "tls_1_2_tickets": way, "tls_1_2_session_ids": way,
+        },
+        "median_ns": {"tcp": 61_000, "tls_full": 1_230_000, "tls_resumed": None},
+        "verdict": [
+            *({"good": False, "text": f"the certificate is weak ({n})"} for n in range(weak)),
+            {"good": True, "text": "a post-quantum group is offered"},
+        ],
+    }
+
+
+def probe_result(*hosts: Facts) -> Facts:
+    return {"cleat_bench": 1, "kind": "probe", "hosts": list(hosts)}
+
+
 def write(folder: Path, *results: Facts) -> list[Path]:
     """write gives each result a file, in their order."""
     paths = []

@@ -299,7 +299,7 @@ def test_what_is_written_in_a_comparison_stays_text(
     [
         ("{", "not JSON"),
         ("[]", "not a document of cleat-bench"),
-        ('{"cleat_bench": 1, "kind": "probe"}', "a document of 'probe' has no charts"),
+        ('{"cleat_bench": 1, "kind": "tea"}', "a document of 'tea' has no charts"),
         ('{"cleat_bench": 2, "kind": "compare"}', "draw it with the cleat-bench that wrote it"),
         ('{"cleat_bench": 1, "kind": "compare"}', "'trials' is missing"),
         ('{"cleat_bench": 1, "kind": "compare", "trials": [3]}', "'scenario' is missing"),

@@ -170,10 +170,87 @@ def test_what_the_first_transaction_finds(bench):
         (["--source", "192.0.2.1", "127.0.0.1"], "source"),
         (["--nonsense", "127.0.0.1"], "--nonsense"),
         ([], "target"),
+        (["--json", "x", "--html", "./x", "127.0.0.1"], "one file"),
     ],
 )
 def test_bad_words(bench, words, part):
     assert part in refused(bench, *words)
+
+
+# Words that make no sense, and those that would have no effect, with what their cure names.
+@pytest.mark.parametrize(
+    "words, part",
+    [
+        ("load -c 5 -r 5", "--connections"),
+        ("load -c 5 --phases 5/1s", "--connections"),
+        ("load -d 5s --phases 5/1s", "--duration"),
+        ("load --arrivals poisson", "--rate"),
+        ("load --seed 7", "--rate"),
+        ("load --seed 7 -r 5", "--arrivals poisson"),
+        ("load --tls 1.3 --ciphers ECDHE-RSA-AES128-GCM-SHA256", "--ciphersuites"),
+        ("load --tls 1.2 --ciphersuites TLS_AES_128_GCM_SHA256", "--ciphers"),
+        ("load --method PUT --raw x", "--method"),
+        ("staircase --interval 1s", "--hold"),
+        ("idle --server-pid 1 --reuse 2", "--reuse"),
+        ("idle --server-pid 1 --resume-ratio 0.5", "--resume-ratio"),
+        ("idle --server-pid 1 --interval 1s", "--settle"),
+        ("transfer --direction both --path /x", "--path"),
+        ("load --in-flight 0", "--in-flight"),
+        ("load --expect-status 99", "100 to 599"),
+        ("load -n 0", "--transactions"),
+        ("load --phases 0/1s", "--phases"),
+        ("load -r 0.1 -d 1s", "--rate"),
+        ("load --path slashless", "slash"),
+        ("load --path /with%space", "%20"),
+        ("load --method GET%x", "--method"),
+        ("load --ciphers FOO", "FOO"),
+        ("load --ciphersuites FOO", "FOO"),
+        ("load --groups FOO", "FOO"),
+        ("probe --timeout 0s", "--timeout"),
+        ("load --source 192.0.2.1", "not an address of this machine"),
+    ],
+)
+def test_words_that_make_no_sense_are_told_before_the_run(bench, words, part):
+    # A % stands for a space in a word.
+    said = [word.replace("%", " ") for word in words.split()]
+    ran = bench.run(*said, "127.0.0.1:1")
+    assert ran.returncode == 2, ran.stdout + ran.stderr
+    assert part in ran.stderr, ran.stderr
+
+
+def test_what_was_not_written_is_not_held_against_anybody(bench, server):
+    """Defaults have no effect in many a place: only what the user wrote is looked at."""
+    target = server(http())
+    for words in (["-r", 20, "-d", "1s"], ["--phases", "20/1s"], ["-n", 2, "--tls", "1.3"]):
+        assert bench.load(*words, target.address)["ok"] > 0
+
+
+def test_an_unknown_subcommand_is_named(bench):
+    ran = bench.run("foo")
+    assert ran.returncode == 2
+    assert "'foo'" in ran.stderr and "staircase" in ran.stderr
+    ran = bench.run("staircsae", "127.0.0.1")
+    assert ran.returncode == 2
+    assert "'staircsae'" in ran.stderr and "did you mean staircase" in ran.stderr
+
+
+def test_a_server_that_wants_a_certificate(bench, server, certs):
+    target = server(http(), "--client-verify", "required", "--client-verify-ca", certs.ecdsa.cert)
+    said = refused(bench, target.address)
+    assert "certificate_required" in said and "--cert" in said
+
+
+def test_the_fragment_of_an_address_stays_here(bench, server):
+    asked = []
+
+    def story(upstream):
+        asked.append(upstream.socket.recv(1 << 16).split(b"\r\n")[0])
+        upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+        upstream.end()
+
+    target = server(story)
+    bench.load("-n", 1, "--no-preflight", f"https://{target.address}/page?a=b#part")
+    assert asked == [b"GET /page?a=b HTTP/1.1"]
 
 
 def test_help_teaches(bench):

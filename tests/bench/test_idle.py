@@ -1,6 +1,7 @@
 """Memory of the server per connection that is held."""
 
 import json
+import signal
 
 from stories import http
 
@@ -16,6 +17,54 @@ def test_the_slope(bench, server):
     assert sizes[-1] > sizes[0] > 0
     assert found["bytes_per_connection"] > 500
     assert "KiB for each idle connection" in ran.stdout
+
+
+def test_a_server_that_has_the_memory_already(bench, server):
+    """What it needed for connections before is there still: nothing is known, and that is said."""
+    target = server(http())
+    words = ("idle", "--server-pid", target.pid, "--settle", "100ms", "--json", "i.json")
+    ran = bench.run(*words, "--counts", "400", target.address)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    ran = bench.run(*words, "--counts", "50,100,200", target.address)
+    assert ran.returncode == 1, ran.stdout
+    assert "not known: memory did not grow; restart the server" in ran.stdout
+    found = json.loads((bench.folder / "i.json").read_text())
+    assert found["bytes_per_connection"] is None
+    assert any(level["flat"] for level in found["levels"])
+
+
+def test_an_interrupted_one_tells_what_it_has(bench, server):
+    target = server(http())
+    counts = ",".join(str(count) for count in range(20, 2000, 20))
+    child = bench.start("idle", "--server-pid", target.pid, "--counts", counts, "--settle", "100ms",
+                        "--json", "i.json", "--html", "i.html", target.address)
+    lines = [child.stdout.readline() for _ in range(2)]
+    assert all("connections" in line for line in lines), lines
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=30)
+    assert child.returncode == 130, err
+    assert "PARTIAL" in out
+    found = json.loads((bench.folder / "i.json").read_text())
+    assert found["partial"]
+    assert [level["connections"] for level in found["levels"]][:3] == [0, 20, 40]
+    assert len(found["levels"]) < 100
+    assert (bench.folder / "i.html").read_text().startswith("<!doctype html>")
+
+
+def test_connections_that_carry_several_transactions(bench, server):
+    """So many connections are held, however much each of them says before."""
+    answers = http()
+    connections: list = []
+
+    def story(upstream):
+        connections.append(upstream)
+        answers(upstream)
+
+    target = server(story)
+    ran = bench.run("idle", "--server-pid", target.pid, "--counts", "30", "--requests", 3,
+                    "--settle", "100ms", "--no-preflight", target.address)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert len(connections) == 30
 
 
 def test_whose_memory(bench):

@@ -52,3 +52,10 @@ def test_a_log_gets_plain_lines(bench, server):
 def test_quiet_is_quiet(bench, server):
     ran = bench.run("load", "-q", "-n", 5, server(http()).address)
     assert ran.stderr == ""
+
+
+def test_a_transfer_shows_how_far_it_is(server):
+    target = server(http(body=b"x" * 1024, delay=0.1))
+    drawn = run_on_a_terminal("transfer", "-c", 1, "-m", 15, "-s", 1024, target.address)
+    assert " of 15  " in drawn and "in flight" in drawn
+    assert drawn.rstrip().endswith("\x1b[J"), "nothing of it is left"

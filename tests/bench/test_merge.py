@@ -35,6 +35,10 @@ def test_what_is_no_result(bench):
     (bench.folder / "x.json").write_text("{}")
     ran = bench.run("merge", "x.json")
     assert ran.returncode == 1 and "x.json" in ran.stderr
+    (bench.folder / "x.json").write_text("no JSON")
+    ran = bench.run("merge", "x.json")
+    assert ran.returncode == 1 and "x.json: not JSON" in ran.stderr
+    assert "boost" not in ran.stderr and "(" not in ran.stderr.replace("(syntax error)", "")
     ran = bench.run("merge", "nowhere.json")
     assert ran.returncode == 1 and "nowhere.json" in ran.stderr
 
@@ -45,3 +49,19 @@ def test_an_open_and_a_closed_loop_do_not_fit(bench, server):
     bench.run("load", "-q", "-r", 10, "-d", "1s", "--json", "b.json", target.address)
     ran = bench.run("merge", "a.json", "b.json")
     assert ran.returncode == 1 and "open loop" in ran.stderr
+
+
+def test_no_result_is_overwritten_with_what_is_made_of_it(bench, server):
+    """Files are told apart by what they are, not by their names."""
+    bench.run("load", "-q", "-n", 3, "--json", "a.json", server(http()).address)
+    (bench.folder / "link.json").symlink_to("a.json")
+    before = (bench.folder / "a.json").read_text()
+    for words in (
+        ("report", "a.json", "--out", "a.json"),
+        ("report", "a.json", "--out", "link.json"),
+        ("merge", "a.json", "--html", "./a.json"),
+        ("merge", "link.json", "--json", "a.json"),
+    ):
+        ran = bench.run(*words)
+        assert ran.returncode == 1 and "overwrite" in ran.stderr, words
+        assert (bench.folder / "a.json").read_text() == before

@@ -12,7 +12,9 @@ import pytest
 
 import browser
 from deadlines import eventually
-from load_results import Facts, load_result, write
+from load_results import (
+    Facts, idle_result, load_result, probe_result, probed_host, staircase_result, write,
+)
 from pages import PAPER, SCREENS, check, is_dark, words
 
 pytestmark = pytest.mark.skipif(bool(browser.missing()), reason=browser.missing())
@@ -41,9 +43,43 @@ CASES: dict[str, list[Facts]] = {
         load_result(name=LONG_NAME, response_ms=2.4, seed=3),
         load_result(name="AWS-LC", rate=0, **NO_RATE),
     ],
+    "staircase": [staircase_result()],
+    "a staircase of one step": [staircase_result(steps=2, knee=None)],
+    "a staircase of old": [staircase_result()],
+    "no step": [load_result(steps=[], highest=[], knee=None)],
+    "transfer": [
+        load_result(
+            transfer={
+                "direction": "down", "message_bytes": 1048576, "bytes_per_s": 612.3e6,
+                "generator_cpu_ns_per_gb": 4.2e8, "server_cpu_ns_per_gb": None,
+            }
+        )
+    ],
+    "idle": [idle_result()],
+    "idle, flat": [idle_result(flat=1), idle_result(name="flat", each=None, partial=True)],
+    "idle, of one level": [idle_result(levels=[{"connections": 0, "pss_bytes": 1}],
+                                       bytes_per_connection=None)],
+    "probe": [probe_result(probed_host(weak=0))],
+    "probes": [
+        probe_result(
+            *(probed_host(f"host-{n}.example.org:443", weak=n) for n in range(3)),
+            probed_host("nobody.example:443", error="nobody.example:443 refuses the connection"),
+            probed_host(LONG_NAME, weak=1),
+        )
+    ],
+    "all kinds": [
+        load_result(seconds=5), staircase_result(), idle_result(), probe_result(probed_host())
+    ],
     "ten": [load_result(name=f"number {n}", seconds=5, seed=n) for n in range(10)],
 }
-CHARTS = {"nothing ok": 1, "empty": 0, "several": 3 + 3 * 3, "ten": 3 + 10 * 3}
+for step in CASES["a staircase of old"][0]["steps"]:
+    for key in ("length_ns", "done", "broken"):
+        del step[key]
+CHARTS = {
+    "nothing ok": 1, "empty": 0, "several": 3 + 3 * 3, "ten": 3 + 10 * 3, "staircase": 5,
+    "a staircase of one step": 5, "a staircase of old": 5, "idle": 1, "idle, flat": 2,
+    "idle, of one level": 0, "probe": 0, "probes": 0, "all kinds": 3 + 3 + 5 + 1,
+}
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +145,72 @@ def test_all_that_is_known_is_on_the_page(shown: browser.Browser, pages: dict[st
         "50.0 %",
     ):
         assert said in text, said
+
+
+def plain(text: str) -> str:
+    return text.replace("\u00a0", " ").replace("\u202f", "")
+
+
+def test_a_staircase_shows_its_steps_rates_and_knee(
+    shown: browser.Browser, pages: dict[str, Path]
+) -> None:
+    shown.show(1200)
+    shown.open(pages["staircase"])
+    text = plain(words(shown))
+    for said in (
+        "staircase", "mean response below 100 ms", "failures below 0.1 %", "none", "Knee",
+        "the last rate before queues form", "broke the server", "Highest rates",
+    ):
+        assert said in text, said
+    rows = shown.run("return document.querySelectorAll('.wider tbody tr').length")
+    assert rows == 8
+    labels = (
+        "return Chart.getChart(document.querySelectorAll('canvas')[%d])"
+        ".data.datasets.map((s) => s.label)"
+    )
+    assert shown.run(labels % 0) == ["attempted", "ok", "failed"]
+    assert shown.run(labels % 1) == ["mean", "max"]
+    # Steps of two seconds: 900 per second, not 1800.
+    peak = shown.run(
+        "return Chart.getChart(document.querySelector('canvas')).data.datasets[0].data[6].y")
+    assert abs(peak - 900) < 1
+
+
+def test_idle_memory_is_drawn_with_its_slope(
+    shown: browser.Browser, pages: dict[str, Path]
+) -> None:
+    shown.show(1200)
+    shown.open(pages["idle"])
+    assert "12.1 KiB" in plain(words(shown)) and "4000" in plain(words(shown))
+    line = shown.run(
+        "return Chart.getChart(document.querySelector('canvas')).data.datasets[1].data")
+    assert abs((line[1]["y"] - line[0]["y"]) / (line[1]["x"] - line[0]["x"]) - 12_345) < 1
+    assert abs(line[0]["y"] - 9e6) < 10
+    shown.open(pages["idle, flat"])
+    text = plain(words(shown))
+    assert "Not known: memory did not grow" in text and "flat: left out" in text
+    assert "Partial" in text
+
+
+def test_probes_are_a_table_with_verdicts(
+    shown: browser.Browser, pages: dict[str, Path]
+) -> None:
+    shown.show(1200)
+    shown.open(pages["probes"])
+    table = plain(words(shown, "table"))
+    for said in ("host-0.example.org:443", "good", "1 weak", "2 weak", "could not be probed",
+                 "ECDSA-256", "39 days left", "1.23 ms"):
+        assert said in table, said
+    text = plain(words(shown))
+    assert "the certificate is weak (1)" in text and "refuses the connection" in text
+    assert "a post-quantum group is offered" in text
+
+
+def test_a_transfer_shows_its_figures(shown: browser.Browser, pages: dict[str, Path]) -> None:
+    shown.show(1200)
+    shown.open(pages["transfer"])
+    text = plain(words(shown))
+    assert "612 MB/s" in text and "420 ms per GB" in text
 
 
 def test_several_results_are_compared(shown: browser.Browser, pages: dict[str, Path]) -> None:

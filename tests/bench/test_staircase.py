@@ -1,10 +1,12 @@
 """The rate goes up until the server breaks, and where that is, is known."""
 
 import json
+import signal
 import threading
 import time
 
-from stories import head_of_request
+from deadlines import eventually
+from stories import head_of_request, http
 
 
 def one_at_a_time(seconds: float):
@@ -18,6 +20,85 @@ def one_at_a_time(seconds: float):
             upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
 
     return story
+
+
+def busy_or(seconds: float):
+    """busy_or answers after so long, and whoever comes meanwhile is told at once to go away."""
+    turn = threading.Lock()
+
+    def story(upstream):
+        while head_of_request(upstream):
+            if not turn.acquire(blocking=False):
+                upstream.send(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
+                continue
+            time.sleep(seconds)  # Its capacity is what is to be found.
+            turn.release()
+            upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+
+    return story
+
+
+def named(found: dict) -> set[float]:
+    """named are the rates that the result calls good."""
+    rates = {each["rate"] for each in found["highest"]} | {found.get("knee")}
+    return {rate for rate in rates if rate is not None}
+
+
+def broken(found: dict) -> dict:
+    """broken is the step that broke the server, which is the last one."""
+    assert [step["broken"] for step in found["steps"]][-1], found["steps"]
+    assert not any(step["broken"] for step in found["steps"][:-1])
+    return found["steps"][-1]
+
+
+def test_the_step_that_broke_the_server_is_no_highest_rate(bench, server):
+    """No transaction fails, but the answers come long after the step: they are that step's, and
+    it meets no criterion."""
+    target = server(one_at_a_time(0.02))
+    ran = bench.run("staircase", "-q", "--from", 20, "--to", 200, "--step", 90, "--hold", "1s",
+                    "--json", "s.json", target.address)
+    assert ran.returncode == 0, ran.stderr
+    found = bench.read(bench.folder / "s.json")
+    last = broken(found)
+    assert named(found) < {step["rate"] for step in found["steps"]} - {last["rate"]} | {0}
+    for step in found["steps"]:
+        assert step["attempted"] == step["ok"] + step["failed"], "it was judged before it ended"
+    if last["rate"] == 110:  # A machine that stands still may break before.
+        # 50 answers a second at best: the k-th comes at k/50 s, and was meant to begin at k/110 s.
+        assert last["response_mean_ns"] > 0.5e9
+        assert last["done"] < last["ok"]
+    assert "broken" in ran.stdout
+
+
+def test_a_step_that_fails_meets_no_criterion(bench, server):
+    target = server(busy_or(0.05))
+    ran = bench.run("staircase", "-q", "--from", 2, "--to", 202, "--step", 100, "--hold", "2s",
+                    "--no-preflight", "--json", "s.json", target.address)
+    assert ran.returncode == 0, ran.stderr
+    found = bench.read(bench.folder / "s.json")
+    last = broken(found)
+    assert last["failed"] > 0.05 * last["attempted"]
+    assert last["rate"] not in named(found)
+    # What a load tells is told here too.
+    assert "answer     wrong status 503" in ran.stdout
+    for said in ("handshakes ", "p99", "TLS handshake, full", "response"):
+        assert said in ran.stdout, ran.stdout
+
+
+def test_what_was_cut_off_breaks_nothing(bench, server):
+    answered: list = []
+    target = server(http(took=answered))
+    child = bench.start("staircase", "-q", "--from", 20, "--to", 40, "--step", 20, "--hold", "60s",
+                        "--json", "s.json", "--html", "s.html", target.address)
+    eventually("some transactions", lambda: len(answered) > 10)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=30)
+    assert child.returncode == 130, err
+    assert out.startswith("PARTIAL")
+    found = bench.read(bench.folder / "s.json")
+    assert found["partial"]
+    assert not any(step["broken"] for step in found["steps"])
+    assert (bench.folder / "s.html").exists()
 
 
 def test_the_capacity_is_found(bench, server):

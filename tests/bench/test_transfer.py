@@ -1,7 +1,10 @@
 """Messages of one size, down, up and both ways: the bytes add up."""
 
+import json
 import re
+import signal
 
+from deadlines import eventually
 from origins import echo
 from stories import http
 
@@ -16,6 +19,13 @@ def test_down(bench, server):
     found = bench.read(bench.folder / "t.json")
     assert found["ok"] == 10
     assert 1_000_000 <= found["bytes"]["down"] <= 1_010_000
+    # The JSON has the figures of the text.
+    moved = found["transfer"]
+    assert moved["direction"] == "down" and moved["message_bytes"] == 100_000
+    assert f": {moved['bytes_per_s'] / 1e6:.1f} MB/s" in ran.stdout
+    for whose in ("generator", "server"):
+        figure = f"{moved[f'{whose}_cpu_ns_per_gb'] / 1e9:.3f}"
+        assert f"CPU of the {whose}: {figure} s per GB" in ran.stdout
 
 
 def test_up(bench, server):
@@ -47,6 +57,39 @@ def test_both_ways_at_once_more_than_any_buffer_holds(bench, server):
     assert ran.returncode == 0, ran.stdout + ran.stderr
     found = bench.read(bench.folder / "t.json")
     assert found["bytes"] == {"up": 64 << 20, "down": 64 << 20}
+
+
+def test_an_interrupted_one_tells_what_it_has(bench, server):
+    answered: list = []
+    target = server(http(body=b"x" * 1024, delay=0.02, took=answered))
+    child = bench.start("transfer", "-c", 2, "-m", 100_000, "-s", 1024, "--json", "t.json",
+                        target.address)
+    eventually("some messages", lambda: len(answered) > 10)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=30)
+    assert child.returncode == 130, err
+    assert out.startswith("PARTIAL")
+    found = bench.read(bench.folder / "t.json")
+    assert found["partial"] and "bytes_per_s" in found["transfer"]
+
+
+def test_the_cures_are_of_options_that_it_has(bench, server):
+    target = server(http(body=b"x" * 10))
+    ran = bench.run("transfer", "-s", "1K", target.address)
+    assert ran.returncode == 1
+    assert "--path" in ran.stderr and "--expect-size" not in ran.stderr
+    target = server(http(status="404 Not Found"))
+    ran = bench.run("transfer", "-s", "1K", target.address)
+    assert ran.returncode == 1
+    assert "--path" in ran.stderr and "--expect-status" not in ran.stderr
+
+
+def test_workers_are_its_threads(bench, server):
+    target = server(http(body=b"x" * 1024))
+    ran = bench.run("transfer", "--workers", 2, "-c", 2, "-m", 2, "-s", "1K", "--json", "t.json",
+                    target.address)
+    assert ran.returncode == 0, ran.stderr
+    assert len(json.loads((bench.folder / "t.json").read_text())["worker_cpu_ns"]) == 2
 
 
 def test_in_the_order_of_the_old_benchmark(bench, server):

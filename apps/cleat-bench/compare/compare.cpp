@@ -292,8 +292,11 @@ bool write_all(comparison const& told, do_compare const& wish)
     try {
         if (!wish.json.empty())
             write_file(wish.json, to_json(told));
-        if (!wish.html.empty())
-            write_file(wish.html, to_html({}, {document_of(told)}));
+        if (!wish.html.empty()) {
+            drawable all;
+            all.comparisons = {document_of(told)};
+            write_file(wish.html, page_for(all));
+        }
         return true;
     } catch (std::runtime_error const& e) {
         fmt::print(stderr, "cleat-bench: {}\n", e.what());

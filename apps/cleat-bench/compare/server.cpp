@@ -259,8 +259,8 @@ origin start_origin(
     fs::path const program = programs / "perf-origin";
     if (!fs::exists(program))
         throw std::runtime_error{fmt::format(
-            "{} is missing, the server behind the servers: build it (perf-origin), or name the "
-            "folder where it is with --binaries",
+            "{} is missing, the server behind the servers: build it (scripts/build release "
+            "perf-origin), or name the folder where it is with --binaries",
             program.string())};
     fs::path const log = in.own_folder("origin") / "log";
     child process{{{program.string()}, cores, log, stop.before()}};

@@ -304,6 +304,7 @@ const charts = (() => {
 
     return {
         draw,
+        line,
         options,
         faint,
         rates,

@@ -1,7 +1,8 @@
 // page: puts everything in its place.
 (() => {
     const { el, text, drawCharts } = elements;
-    const { all, comparisons, labels } = results;
+    const { all, comparisons, idles, probes, labels } = results;
+    const count = comparisons.length + all.length + idles.length + probes.length;
 
     function entry(of, i) {
         const facts = [units.moment(of.started), units.length(of.measured_s)];
@@ -98,9 +99,35 @@
             compared(of, i + 1, 'h3'),
         );
 
+    const ofIdle = (of, kind) => [
+        el('header', {}, kind, el('h1', {}, idle.label(of)), idle.about(of)),
+        idle.details(of),
+    ];
+
+    const ofProbe = (of, kind) => [
+        el('header', {}, kind, el('h1', {}, probe.label(of))),
+        probe.parts(of),
+    ];
+
+    // Those that are neither a load's nor a comparison: a title, what is about it, and the rest.
+    const others = [
+        ...idles.map((of) => [idle.label(of), idle.about(of), idle.details(of)]),
+        ...probes.map((of) => [probe.label(of), null, probe.parts(of)]),
+    ];
+
+    const otherEntry = ([title], i) =>
+        el('li', {}, el('a', { href: `#other-${i + 1}` }, units.shortened(title, 100)));
+
+    const otherSection = ([title, about, inside], i) =>
+        el(
+            'section',
+            { class: 'result', id: `other-${i + 1}` },
+            el('header', {}, el('h2', {}, title), about),
+            inside,
+        );
+
     function ofSeveral(kind) {
-        const count = comparisons.length + all.length;
-        const title = comparisons.length ? `${count} results` : `${count} results compared`;
+        const title = all.length === count ? `${count} results compared` : `${count} results`;
         return [
             el(
                 'header',
@@ -112,22 +139,35 @@
                     { class: 'contents' },
                     comparisons.map(comparisonEntry),
                     all.map(entry),
+                    others.map(otherEntry),
                 ),
             ),
             clientLimited(),
             all.length > 1 ? comparison.parts() : null,
             comparisons.map(comparisonSection),
             all.map(resultSection),
+            others.map(otherSection),
         ];
     }
 
+    // Whose results they are: of one subcommand, or of several.
+    function whose() {
+        if (all.length === 1 && count === 1 && all[0].staircase) return 'staircase';
+        if (all.length === 1 && count === 1 && all[0].transfer) return 'transfer';
+        if (all.length === count) return 'load';
+        if (comparisons.length === count) return 'compare';
+        if (idles.length === count) return 'idle';
+        return probes.length === count ? 'probe' : 'report';
+    }
+
     function assemble() {
-        const whose = comparisons.length === 0 ? 'load' : all.length === 0 ? 'compare' : 'report';
-        const kind = el('p', { class: 'kind' }, `cleat-bench ${results.version}, ${whose}`);
-        const count = comparisons.length + all.length;
+        const kind = el('p', { class: 'kind' }, `cleat-bench ${results.version}, ${whose()}`);
         if (count === 0) return [el('header', {}, kind, el('h1', {}, 'No results'))];
         if (count > 1) return ofSeveral(kind);
-        return all.length ? ofOne(all[0], kind) : ofComparison(comparisons[0], kind);
+        if (all.length) return ofOne(all[0], kind);
+        if (idles.length) return ofIdle(idles[0], kind);
+        if (probes.length) return ofProbe(probes[0], kind);
+        return ofComparison(comparisons[0], kind);
     }
 
     const colophon = el(

@@ -162,6 +162,18 @@ const single = (() => {
         );
     }
 
+    const perGb = (ns) => (ns === null ? '–' : `${units.time(ns)} per GB`);
+    const transferred = (of) => [
+        [
+            `messages of ${units.bytes(of.size)}`,
+            `${of.direction}, ${units.three(of.bytes_per_s / 1e6)}\u00a0MB/s`,
+        ],
+        ['generator’s CPU', perGb(of.generator_cpu_ns_per_gb)],
+        ...(of.server_cpu_ns_per_gb === null
+            ? []
+            : [['server’s CPU', perGb(of.server_cpu_ns_per_gb)]]),
+    ];
+
     const cpuOf = (each, all) =>
         `${units.timeOr(each)} for each transaction, ${units.time(all)} in all`;
 
@@ -174,6 +186,7 @@ const single = (() => {
         const facts = [
             ['sent', units.bytes(of.bytes_up) + perSecond(of.bytes_up)],
             ['received', units.bytes(of.bytes_down) + perSecond(of.bytes_down)],
+            ...(of.transfer ? transferred(of.transfer) : []),
             ['generator’s CPU', cpuOf(generatorCpu(of), of.generator_cpu_ns)],
         ];
         if (shares.length === 1)
@@ -235,6 +248,7 @@ const single = (() => {
 
     const details = (of) => [
         summary.verdicts(of),
+        of.staircase ? staircase.parts(of.staircase) : null,
         summary.figures(of),
         overTime(of),
         latencies(of),

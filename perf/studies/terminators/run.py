@@ -139,7 +139,7 @@ def climb(use: argparse.Namespace, name: str, scenario: str, top: float | None) 
         "capacity": top,
         "steps": found["steps"],
         "highest": {each["criterion"]: each["rate"] for each in found["highest"]},
-        "knee": found["knee"],
+        "knee": found.get("knee"),
         "ok": found["ok"],
         "cpu_us": found["server"]["cpu_ns"] / max(1, found["ok"]) / 1e3,
         "limits": found["limits"],

@@ -51,13 +51,17 @@ def left_out(document: dict) -> list[str]:
 
 
 def steps(runs: list[dict], value: str) -> list[tuple[float, float]]:
-    """steps of several staircases with the same rates, as medians; those that all have."""
+    """steps of several staircases with the same rates, as medians; those that all have. Old results
+    have as `ok` what ended during a step, and nothing as `done`."""
     rates = sorted(set.intersection(*({step["rate"] for step in run["steps"]} for run in runs)))
     return [
         (
             rate,
             median(
-                step[value] for run in runs for step in run["steps"] if step["rate"] == rate
+                step.get(value, step["ok"])
+                for run in runs
+                for step in run["steps"]
+                if step["rate"] == rate
             ),
         )
         for rate in rates
@@ -74,7 +78,7 @@ def charts(document: dict, scenario: str) -> dict[str, str]:
         return {}
     title = document["titles"][scenario]
     about = f"{document['rounds']} rounds, a core for the server; each up to above what it can do"
-    ok = [Series(name, steps(runs, "ok")) for name, runs in servers.items()]
+    ok = [Series(name, steps(runs, "done")) for name, runs in servers.items()]
     late = [
         Series(name, [(rate, ns / 1e6) for rate, ns in steps(runs, "response_mean_ns")])
         for name, runs in servers.items()
