@@ -2,7 +2,8 @@
 # files by which find_package(cleat) and pkg-config find them.
 #
 # A TLS library that was built from source comes along in lib/cleat, so that an installed cleat is
-# complete. Its headers do not: no public header of cleat needs them.
+# complete, and its headers in a folder of include/cleat, where they stand in nobody's way: programs
+# that call it on an SSL of cleat's, or give cleat an SSL, need them.
 
 include(CMakePackageConfigHelpers)
 include(CleatPrograms)
@@ -28,7 +29,7 @@ set(_package "${CMAKE_INSTALL_LIBDIR}/cmake/cleat")
 install(EXPORT cleat-targets NAMESPACE cleat:: DESTINATION "${_package}")
 configure_package_config_file(
   "${CMAKE_CURRENT_LIST_DIR}/cleat-config.cmake.in" "${PROJECT_BINARY_DIR}/cleat-config.cmake"
-  INSTALL_DESTINATION "${_package}" PATH_VARS CMAKE_INSTALL_LIBDIR)
+  INSTALL_DESTINATION "${_package}" PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
 # Before 1.0 a minor version may break its users, and says so.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cleat-config-version.cmake"
   COMPATIBILITY SameMinorVersion)
@@ -48,10 +49,14 @@ foreach(_library IN LISTS _libraries)
   endif()
 endforeach()
 set(CLEAT_PC_TLS "")
+set(CLEAT_PC_TLS_HEADERS "")
 set(CLEAT_PC_REQUIRES "")
 if(CLEAT_TLS_FOLDER)
   install(FILES "${CLEAT_TLS_FOLDER}/lib/libssl.a" "${CLEAT_TLS_FOLDER}/lib/libcrypto.a"
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/cleat")
+  install(DIRECTORY "${CLEAT_TLS_FOLDER}/include/"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/cleat/${CLEAT_TLS}")
+  set(CLEAT_PC_TLS_HEADERS "-I\${includedir}/cleat/${CLEAT_TLS} ")
   install(FILES "${CLEAT_TLS_FOLDER}/LICENSE"
     DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME "LICENSE.${CLEAT_TLS}")
   set(CLEAT_PC_TLS " \${libdir}/cleat/libssl.a \${libdir}/cleat/libcrypto.a")

@@ -1,5 +1,6 @@
-# Gives the target cleat_tls_library: the TLS library that floor 1 talks to, and
-# CLEAT_TLS_BACKEND, the folder of src/cleat/tls/backend that speaks its dialect.
+# Gives the target cleat_tls_library: the TLS library that floor 1 talks to; CLEAT_TLS_BACKEND, the
+# folder of src/cleat/tls/backend that speaks its dialect; and <cleat/tls_library.h>, a header that
+# is an error where the compiler finds the headers of another library.
 
 add_library(cleat_tls_library INTERFACE)
 add_library(cleat::tls_library ALIAS cleat_tls_library)
@@ -15,10 +16,14 @@ if(CLEAT_TLS STREQUAL "aws-lc")
   include(CleatSource)
   include(CleatAwsLc)
   set(CLEAT_TLS_BACKEND awslc)
+  set(CLEAT_TLS_NAME "AWS-LC")
+  set(CLEAT_TLS_CONDITION "defined OPENSSL_IS_AWSLC")
 elseif(CLEAT_TLS STREQUAL "boringssl")
   include(CleatSource)
   include(CleatBoringSsl)
   set(CLEAT_TLS_BACKEND boringssl)
+  set(CLEAT_TLS_NAME "BoringSSL")
+  set(CLEAT_TLS_CONDITION "defined OPENSSL_IS_BORINGSSL")
 elseif(CLEAT_TLS STREQUAL "openssl")
   find_package(OpenSSL 3.0 REQUIRED)
   target_link_libraries(cleat_tls_library INTERFACE OpenSSL::SSL OpenSSL::Crypto)
@@ -31,4 +36,16 @@ else()
   message(FATAL_ERROR
     "CLEAT_TLS is '${CLEAT_TLS}': give aws-lc, boringssl, openssl or openssl-4")
 endif()
+if(CLEAT_TLS_BACKEND STREQUAL "openssl")
+  # One major version is one ABI.
+  set(_major 4)
+  if(CLEAT_TLS STREQUAL "openssl")
+    string(REGEX MATCH "^[0-9]+" _major "${OPENSSL_VERSION}")
+  endif()
+  set(CLEAT_TLS_NAME "OpenSSL ${_major}")
+  set(CLEAT_TLS_CONDITION "defined OPENSSL_VERSION_MAJOR && OPENSSL_VERSION_MAJOR == ${_major}")
+endif()
+set(CLEAT_GENERATED_HEADERS "${PROJECT_BINARY_DIR}/include")
+configure_file("${CMAKE_CURRENT_LIST_DIR}/tls_library.h.in"
+  "${CLEAT_GENERATED_HEADERS}/cleat/tls_library.h" @ONLY)
 message(STATUS "TLS library: ${CLEAT_TLS}")

@@ -12,18 +12,22 @@
  *     if (ret <= 0)
  *         switch (SSL_get_error(ssl, ret)) ...    // as after SSL_write
  *
- * For C (C11) and C++. Works with any SSL of OpenSSL 3.0 to 4.0, AWS-LC or BoringSSL that speaks
- * TLS over a stream, whoever made it, over any BIO and in any mode. Not for DTLS and QUIC (their
- * writes are no stream of records) and not for early data on OpenSSL (SSL_write_early_data). On
- * AWS-LC and BoringSSL early data is written as with SSL_write: after SSL_ERROR_EARLY_DATA_REJECTED
- * and SSL_reset_early_data_reject begin anew. A write that waits for its retry when
- * SSL_do_handshake or SSL_read meets the rejection is retried before that reset, and is told, too.
+ * For C (C11) and C++. Works with any SSL of the TLS library that this cleat was built with
+ * (OpenSSL 3.0 to 4.0, AWS-LC or BoringSSL; <cleat/tls_library.h> is an error where the compiler
+ * finds another's headers) that speaks TLS over a stream, whoever made it, over any BIO and in any
+ * mode. Not for DTLS and QUIC (their writes are no stream of records) and not for early data on
+ * OpenSSL (SSL_write_early_data). On AWS-LC and BoringSSL early data is written as with SSL_write:
+ * after SSL_ERROR_EARLY_DATA_REJECTED and SSL_reset_early_data_reject begin anew. A write that
+ * waits for its retry when SSL_do_handshake or SSL_read meets the rejection is retried before that
+ * reset, and is told, too.
  *
  * The guide is docs/guides/ssl_writev.md.
  */
 
 #ifndef CLEAT_SSL_WRITEV_H
 #define CLEAT_SSL_WRITEV_H
+
+#include <cleat/tls_library.h>
 
 #include <stddef.h>
 #include <sys/uio.h>

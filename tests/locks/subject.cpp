@@ -1,6 +1,6 @@
 // A program whose locks are known, for cleat-locks to be tested with. It times itself, with its own
-// clock around its own calls, and says what it found as JSON. 700 lines, a story after the other: none
-// knows of another.
+// clock around its own calls, and says what it found as JSON. 700 lines, one story after the other,
+// and none knows of another.
 //
 //   subject holds THREADS TIMES HOLD_US   one mutex; each thread holds it so often, for so long
 //   subject operations THREADS TIMES CPU_US HOLD_US

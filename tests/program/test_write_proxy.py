@@ -93,9 +93,22 @@ def test_v2_tells_what_tls_agreed(cleat, upstreams, can, version):
         # Which one it is depends on the client's OpenSSL; the log knows it from the same place.
         group = server.wait_for_log(event="handshake-done")["group"]
         assert header.ssl[proxy_header.SSL_GROUP].decode() == group != ""
-        if proxy_header.SSL_SIG_SCHEME in header.ssl:
-            assert header.ssl[proxy_header.SSL_SIG_SCHEME] == b"ecdsa_secp256r1_sha256"
+        assert header.ssl[proxy_header.SSL_SIG_SCHEME] == b"ecdsa_secp256r1_sha256"
         assert proxy_header.SSL_CN not in header.ssl
+
+
+@VERSIONS
+def test_v2_tells_no_scheme_of_a_resumed_handshake(cleat, upstreams, version):
+    server = cleat("--write-proxy-v2", backend=upstreams)
+    tls = only(version)
+    with TlsClient(server.port, tls) as client:
+        assert proxy_header.SSL_SIG_SCHEME in header_of(upstreams, client).ssl
+        upstreams.all[-1].send(b"x")
+        client.receive_exactly(1)
+        session = client.tls.session
+    with TlsClient(server.port, tls, session=session) as client:
+        assert client.tls.session_reused
+        assert proxy_header.SSL_SIG_SCHEME not in header_of(upstreams, client).ssl
 
 
 def test_v2_tells_a_post_quantum_group(cleat, upstreams, can, go):

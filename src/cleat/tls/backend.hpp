@@ -123,9 +123,16 @@ void prepare(SSL* ssl) noexcept;
 /// where the client asked for less (RFC 6066, section 4). After the handshake.
 [[nodiscard]] std::size_t fragment_max(SSL* ssl) noexcept;
 
-/// group_name, signature_scheme: see handshake_info. Empty where unknown.
+/// group_name: see handshake_info. Empty where unknown.
 [[nodiscard]] std::string_view group_name(SSL* ssl) noexcept;
-[[nodiscard]] std::string_view signature_scheme(SSL* ssl) noexcept;
+
+/// do_handshake is SSL_do_handshake. A server's library that forgets with the handshake what it has
+/// signed it with has the number of the scheme (RFC 8446, section 4.2.3) put into signed_with, in
+/// the call that signs; all others leave it alone.
+[[nodiscard]] int do_handshake(SSL* ssl, std::uint16_t& signed_with) noexcept;
+
+/// signature_scheme: see handshake_info. `signed_with` is what do_handshake has put there, or 0.
+[[nodiscard]] std::string_view signature_scheme(SSL* ssl, std::uint16_t signed_with) noexcept;
 
 // Early data (RFC 8446, section 2.3) of a client.
 

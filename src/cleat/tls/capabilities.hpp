@@ -10,7 +10,6 @@ struct capabilities
 {
     bool post_quantum_group = false; ///< X25519MLKEM768 (draft-ietf-tls-ecdhe-mlkem).
     bool library_contexts = false;   ///< Workers have library contexts of their own (OSSL_LIB_CTX).
-    bool signature_scheme = false;   ///< handshake_info::signature_scheme is known for this side.
     bool sheds_handshake = false;    ///< An established connection gives its handshake memory back.
 };
 

@@ -61,6 +61,7 @@ engine::engine(engine&& other) noexcept
     , failure_{std::move(other.failure_)}
     , sessions_{std::move(other.sessions_)}
     , fragment_max_{other.fragment_max_}
+    , signed_with_{other.signed_with_}
     , established_{other.established_}
     , close_sent_{other.close_sent_}
     , early_{other.early_}
@@ -75,6 +76,7 @@ engine& engine::operator=(engine&& other) noexcept
         failure_ = std::move(other.failure_);
         sessions_ = std::move(other.sessions_);
         fragment_max_ = other.fragment_max_;
+        signed_with_ = other.signed_with_;
         established_ = other.established_;
         close_sent_ = other.close_sent_;
         early_ = other.early_;
@@ -140,7 +142,7 @@ step engine::handshake(wire& w) noexcept
     std::span<std::byte const> const given = w.in;
     attached const call{SSL_get_rbio(ssl_), w};
     clear_errors();
-    int value = SSL_do_handshake(ssl_);
+    int value = backend::do_handshake(ssl_, signed_with_);
     if (value != 1 && early_)
         value = backend::past_rejection(ssl_, value);
     if (value == 1) {
@@ -301,7 +303,7 @@ handshake_info engine::info() const noexcept
     if (SSL_CIPHER const* const cipher = SSL_get_current_cipher(ssl_); cipher != nullptr)
         found.cipher = SSL_CIPHER_get_name(cipher);
     found.group = backend::group_name(ssl_);
-    found.signature_scheme = backend::signature_scheme(ssl_);
+    found.signature_scheme = backend::signature_scheme(ssl_, signed_with_);
     unsigned char const* alpn = nullptr;
     unsigned alpn_size = 0;
     SSL_get0_alpn_selected(ssl_, &alpn, &alpn_size);

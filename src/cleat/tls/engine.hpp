@@ -145,6 +145,7 @@ private:
     std::unique_ptr<failure_info> failure_;          // Only a connection that failed has one.
     std::unique_ptr<std::vector<session>> sessions_; // Only a client that keeps them has one.
     std::uint16_t fragment_max_ = limits::plaintext_record_max; // Of our records.
+    std::uint16_t signed_with_ = 0; // A server's scheme, from a library that forgets it.
     bool established_ = false;
     bool close_sent_ = false;
     bool early_ = false; // The ClientHello offers early data.

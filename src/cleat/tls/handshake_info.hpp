@@ -23,7 +23,8 @@ struct handshake_info
     std::string_view cipher;  ///< The suite's name: IANA's for 1.3, OpenSSL's for 1.2.
     std::string_view group;   ///< Key exchange group, "X25519MLKEM768"; empty for RSA key exchange.
     std::string_view
-        signature_scheme; ///< Of this server's CertificateVerify or ServerKeyExchange, where known.
+        signature_scheme; ///< Of the server's CertificateVerify or ServerKeyExchange; empty where
+                          ///< it signed nothing: a resumed handshake, RSA key exchange.
     std::string_view
         server_name; ///< SNI as the client sent it; empty if it sent none (RFC 6066, section 3).
     std::string_view alpn; ///< The protocol agreed on; empty if none (RFC 7301).

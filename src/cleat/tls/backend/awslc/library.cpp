@@ -1,6 +1,7 @@
 // What AWS-LC has beyond, or says otherwise than, the rest of the BoringSSL family.
 
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/backend/awslc/signing.hpp>
 #include <cleat/tls/backend/awslc/uniqueness.hpp>
 #include <cleat/tls/context.hpp>
 
@@ -12,7 +13,10 @@ namespace cleat::tls {
 ssl_ctx_ptr backend::library_state::new_ctx(bool server) const
 {
     awslc::detect_copies();
-    return ssl_ctx_ptr{SSL_CTX_new(server ? TLS_server_method() : TLS_client_method())};
+    ssl_ctx_ptr ctx{SSL_CTX_new(server ? TLS_server_method() : TLS_client_method())};
+    if (server && ctx != nullptr)
+        awslc::watch_signing(ctx.get());
+    return ctx;
 }
 
 // BoringSSL gives no error for FIN without close_notify, AWS-LC gives OpenSSL's.

@@ -65,6 +65,16 @@ bool backend::set_ciphersuites(SSL_CTX* ctx, std::string const& names)
            SSL_CTX_set1_tls13_ciphers(ctx, numbers.data(), nullptr, numbers.size()) == 1;
 }
 
+// BoringSSL tells until the handshake is done what it was signed with. A server does not sign in
+// the call that ends it: the client's Finished answers what was signed.
+int backend::do_handshake(SSL* ssl, std::uint16_t& signed_with) noexcept
+{
+    int const value = SSL_do_handshake(ssl);
+    if (std::uint16_t const scheme = SSL_get_signature_algorithm_used(ssl); scheme != 0)
+        signed_with = scheme;
+    return value;
+}
+
 // FIN without close_notify is no error of the library's: it is told apart where the bytes are read.
 bool backend::is_truncation(std::uint32_t) noexcept
 {

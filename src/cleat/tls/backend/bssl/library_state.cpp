@@ -141,7 +141,6 @@ capabilities library_capabilities() noexcept
     return {
         .post_quantum_group = true,
         .library_contexts = false,
-        .signature_scheme = false,
         .sheds_handshake = true,
     };
 }

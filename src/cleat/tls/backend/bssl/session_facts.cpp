@@ -18,12 +18,13 @@ std::string_view group_name(SSL* ssl) noexcept
     return found == nullptr ? std::string_view{} : found;
 }
 
-std::string_view signature_scheme(SSL* ssl) noexcept
+std::string_view signature_scheme(SSL* ssl, std::uint16_t signed_with) noexcept
 {
-    // What this side signed with is not kept after the handshake; a client knows what it verified.
-    if (SSL_is_server(ssl) == 1 || SSL_session_reused(ssl) == 1)
-        return {};
-    std::uint16_t const scheme = SSL_get_peer_signature_algorithm(ssl);
+    if (SSL_session_reused(ssl) == 1)
+        return {}; // Nothing was signed.
+    // What a server signed with is not kept after the handshake; a client knows what it verified.
+    std::uint16_t const scheme =
+        SSL_is_server(ssl) == 1 ? signed_with : SSL_get_peer_signature_algorithm(ssl);
     char const* const found = scheme == 0 ? nullptr : SSL_get_signature_algorithm_name(scheme, 1);
     return found == nullptr ? std::string_view{} : found;
 }

@@ -172,7 +172,7 @@ capabilities library_capabilities() noexcept
             return false;
         }
     }();
-    return {post_quantum, true, true, false};
+    return {post_quantum, true, false};
 }
 
 } // namespace cleat::tls

@@ -50,6 +50,11 @@ std::string_view group_name(SSL* ssl) noexcept
     return found;
 }
 
+int do_handshake(SSL* ssl, std::uint16_t&) noexcept
+{
+    return SSL_do_handshake(ssl); // What was signed with is remembered as long as the SSL lives.
+}
+
 bool has_peer_certificate(SSL* ssl) noexcept
 {
     return SSL_get0_peer_certificate(ssl) != nullptr;

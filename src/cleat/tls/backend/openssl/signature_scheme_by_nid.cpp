@@ -28,10 +28,12 @@ constexpr std::array<row, 9> schemes{{
 
 } // namespace
 
-std::string_view signature_scheme(SSL* ssl) noexcept
+std::string_view signature_scheme(SSL* ssl, std::uint16_t) noexcept
 {
-    if (SSL_session_reused(ssl) == 1)
-        return {}; // Nothing was signed.
+    // The library tells what it would have signed with, also where nothing was signed.
+    bool const encrypts = SSL_CIPHER_get_kx_nid(SSL_get_current_cipher(ssl)) == NID_kx_rsa;
+    if (encrypts || SSL_session_reused(ssl) == 1)
+        return {};
     int key = NID_undef;
     int digest = NID_undef;
     if (SSL_is_server(ssl) == 1) {

@@ -1,0 +1,22 @@
+// signing: what a server has signed its handshake with, which AWS-LC forgets. Not a public header.
+
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace cleat::tls::awslc {
+
+/// scheme_of is the number of the scheme (RFC 8446, section 4.2.3) in a whole handshake message of
+/// a server's, a CertificateVerify or the ServerKeyExchange of TLS 1.2; 0 where there is none.
+[[nodiscard]] std::uint16_t scheme_of(std::span<std::uint8_t const> message) noexcept;
+
+/// watch_signing makes connections of a server's ctx tell backend::do_handshake what they sign
+/// with. It takes the place of SSL_CTX_set_msg_callback; a later call of that, or of
+/// SSL_set_msg_callback, takes it away again.
+void watch_signing(SSL_CTX* ctx) noexcept;
+
+} // namespace cleat::tls::awslc
