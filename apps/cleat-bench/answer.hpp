@@ -37,7 +37,7 @@ public:
     [[nodiscard]] bool over() const noexcept
     {
         if (wanted_.http)
-            return http_.state() != http_answer::state::more || ended_;
+            return http_.state() != http_answer::state::more || ended_ || known();
         return ended_ || (wanted_.size && size_ >= *wanted_.size);
     }
 
@@ -53,7 +53,7 @@ public:
         if (wanted_.http) {
             if (http_.state() == http_answer::state::bad)
                 return "no HTTP answer";
-            if (http_.state() == http_answer::state::more)
+            if (http_.state() == http_answer::state::more && !known())
                 return "short answer";
             bool const good = wanted_.status ? http_.status() == *wanted_.status
                                              : http_.status() >= 200 && http_.status() < 400;
@@ -62,13 +62,15 @@ public:
             if (surplus_)
                 return "more than the answer";
         }
-        std::uint64_t const size = wanted_.http ? http_.body() : size_;
+        std::uint64_t const size = !wanted_.http ? size_ : known() ? *http_.length() : http_.body();
         if (wanted_.size && size != *wanted_.size)
             return size < *wanted_.size ? "short answer" : "long answer";
         return {};
     }
 
 private:
+    [[nodiscard]] bool known() const noexcept { return wanted_.until_head && http_.length(); }
+
     exchange const& wanted_;
     http_answer http_;
     std::uint64_t size_ = 0;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <system_error>
 
 #include <sys/timerfd.h>
@@ -19,12 +18,9 @@ using clock = std::chrono::steady_clock;
 // An open loop looks for events after so many starts in a row, however late it is.
 constexpr int burst_max = 64;
 
-std::chrono::nanoseconds thread_cpu() noexcept
-{
-    timespec t{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec};
-}
+// How often a worker's own lag is looked at: often enough for a p99 of a run of some seconds, and
+// for a thousandth of a core.
+constexpr std::chrono::milliseconds tick{10};
 
 } // namespace
 
@@ -62,7 +58,12 @@ private:
 };
 
 generator::generator(net::worker& on, load_spec const& use, share mine)
-    : on_{on}, use_{use}, mine_{mine}, random_{mine.number + 1}, alarm_{new alarm{on}}
+    : on_{on}
+    , use_{use}
+    , mine_{mine}
+    , random_{mine.number + 1}
+    , alarm_{new alarm{on}}
+    , ticks_{new alarm{on}}
 {
     task_node::finish = on_turn;
     counts_.interval_length = use.interval;
@@ -90,7 +91,10 @@ void generator::begin(moment at, std::function<void()> done)
     measured_ = at + use_.warm_up;
     last_ = measured_ + use_.duration;
     done_ = std::move(done);
-    cpu_before_ = thread_cpu();
+    thread_times const now = times_of_this_thread();
+    cpu_before_ = now.cpu;
+    if (measured_ == begun_)
+        first_ = now; // Nothing happens until then.
     if (use_.transactions) {
         std::uint64_t const all = *use_.transactions;
         transactions_left_ = all / mine_.of + (mine_.number < all % mine_.of ? 1 : 0);
@@ -98,6 +102,7 @@ void generator::begin(moment at, std::function<void()> done)
     // A closed loop's timeline is as long as its duration, unless it ends by number.
     counts_.timeline.reserve(static_cast<std::size_t>(
         std::min<std::int64_t>(use_.duration / use_.interval + 2, 1'000'000)));
+    keep_time();
     if (std::holds_alternative<open>(use_.arrive))
         pace();
     else
@@ -154,6 +159,34 @@ net::detached generator::keep_busy()
     check_done();
 }
 
+// What the worker itself was given, and how late it comes to what is due, while transactions begin.
+net::detached generator::keep_time()
+{
+    net::interrupt by{on_};
+    for (moment due = measured_; !timed_;) {
+        ticks_->set(due);
+        if (co_await net::ready{by, ticks_->rings()})
+            break;
+        moment const now = clock::now();
+        if (now < due || timed_)
+            continue;
+        if (!first_)
+            first_ = times_of_this_thread();
+        // A loop that stood still was late for every tick meanwhile.
+        for (; due <= now && due < last_; due += tick)
+            counts_.lag.record(static_cast<std::uint64_t>((now - due).count()));
+        if (now >= last_)
+            end_of_beginning();
+        due = std::min(due, last_);
+    }
+}
+
+void generator::end_of_beginning() noexcept
+{
+    if (!std::exchange(timed_, true) && first_)
+        times_ = times_of_this_thread() - *first_;
+}
+
 void generator::replace()
 {
     ++to_replace_;
@@ -177,12 +210,23 @@ bool generator::may_begin() const noexcept
     return !finished_ && transactions_left_ != 0;
 }
 
+// How many requests the next connection carries: the last one of a number has what is left of it.
+// The warm-up is not part of the number.
+unsigned generator::take_requests(moment intended) noexcept
+{
+    unsigned const wanted = use_.say.requests;
+    if (transactions_left_ == UINT64_MAX || !counted(intended))
+        return wanted;
+    auto const taken = static_cast<unsigned>(std::min<std::uint64_t>(transactions_left_, wanted));
+    transactions_left_ -= taken;
+    return taken;
+}
+
 void generator::begin_one(moment intended)
 {
-    if (transactions_left_ != UINT64_MAX)
-        transactions_left_ -= std::min<std::uint64_t>(transactions_left_, use_.say.requests);
+    unsigned const requests = take_requests(intended);
     if (in_flight_ < use_.in_flight_max) {
-        transact(*this, intended);
+        transact(*this, intended, requests);
         return;
     }
     // Silence here would make an open loop a closed one.
@@ -213,6 +257,7 @@ void generator::ended() noexcept
 void generator::finish()
 {
     finished_ = true;
+    end_of_beginning();
     alarm_->set(clock::now());
     check_done();
 }
@@ -223,12 +268,14 @@ void generator::check_done()
     if (!all_begun || in_flight_ != 0 || queued_ || !done_)
         return;
     counts_.cpu = cpu();
+    end_of_beginning();
     std::exchange(done_, nullptr)();
 }
 
+// What was counted took this: the warm-up's is not in it.
 std::chrono::nanoseconds generator::cpu() const noexcept
 {
-    return thread_cpu() - cpu_before_;
+    return first_ ? times_of_this_thread().cpu - first_->cpu : std::chrono::nanoseconds{};
 }
 
 glimpse generator::look() const
@@ -242,7 +289,7 @@ glimpse generator::look() const
     seen.slip.merge(counts_.slip);
     seen.timeline = counts_.timeline;
     seen.by_start = counts_.by_start;
-    seen.cpu = cpu();
+    seen.cpu = times_of_this_thread().cpu - cpu_before_;
     return seen;
 }
 
@@ -250,6 +297,7 @@ tally generator::close_account()
 {
     if (done_) // Cut off before its end.
         counts_.cpu = cpu();
+    end_of_beginning();
     return std::move(counts_);
 }
 

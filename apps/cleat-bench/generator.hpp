@@ -7,6 +7,7 @@
 #include "run.hpp"
 #include "session_pool.hpp"
 #include "tally.hpp"
+#include "thread_times.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/task.hpp>
@@ -50,6 +51,10 @@ public:
     /// finish begins no more; `done` is called when what is in flight has ended.
     void finish();
 
+    /// times are the thread's, of what was counted as long as transactions began: from the end of
+    /// the warm-up on. Zero where the run ended before that. After close_account.
+    [[nodiscard]] thread_times const& times() const noexcept { return times_; }
+
     /// look is what is known so far.
     [[nodiscard]] glimpse look() const;
 
@@ -70,6 +75,8 @@ public:
     [[nodiscard]] std::chrono::nanoseconds since_begin(moment t) const noexcept;
     /// counted: a transaction that was meant to begin then is not part of the warm-up.
     [[nodiscard]] bool counted(moment intended) const noexcept { return intended >= measured_; }
+    /// drains: nothing is meant to begin any more, at that moment.
+    [[nodiscard]] bool drains(moment t) const noexcept { return t >= last_; }
     /// launched and ended: a connection was begun, and is over.
     void launched() noexcept { ++in_flight_; }
     void ended() noexcept;
@@ -77,10 +84,13 @@ public:
 private:
     net::detached pace();
     net::detached keep_busy();
+    net::detached keep_time();
     void replace();
     [[nodiscard]] bool may_begin() const noexcept;
     [[nodiscard]] std::chrono::nanoseconds cpu() const noexcept;
+    [[nodiscard]] unsigned take_requests(moment intended) noexcept;
     void begin_one(moment intended);
+    void end_of_beginning() noexcept;
     void check_done();
     static void on_turn(net::task_node& node, bool run) noexcept;
 
@@ -96,6 +106,7 @@ private:
     std::size_t sources_used_ = 0;
 
     std::unique_ptr<alarm> alarm_;
+    std::unique_ptr<alarm> ticks_;
     std::function<void()> done_;
     moment begun_{};
     moment measured_{};
@@ -106,7 +117,10 @@ private:
     bool queued_ = false;
     bool pacing_ = false;
     bool finished_ = false;
-    std::chrono::nanoseconds cpu_before_{};
+    std::chrono::nanoseconds cpu_before_{}; // Of the warm-up: for who watches.
+    std::optional<thread_times> first_;     // When what is counted began.
+    bool timed_ = false;                    // times_ is there.
+    thread_times times_;
 };
 
 } // namespace cleat::bench

@@ -150,6 +150,7 @@ void http_answer::on_head()
         part_ = part::chunk_size;
     } else if (has_length_) {
         part_ = part::body_of_length;
+        length_ = left_;
     } else {
         part_ = part::body_to_end;
         closes_ = true;

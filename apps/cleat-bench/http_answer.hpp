@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,8 @@ public:
     [[nodiscard]] http_answer::state state() const noexcept { return state_; }
     [[nodiscard]] int status() const noexcept { return status_; }
     [[nodiscard]] std::uint64_t body() const noexcept { return body_; }
+    /// length is what the head says of the body; unset while it has not come, or where it does not.
+    [[nodiscard]] std::optional<std::uint64_t> length() const noexcept { return length_; }
     /// closes: the server will close the connection behind this answer (RFC 9112, section 9.3).
     [[nodiscard]] bool closes() const noexcept { return closes_; }
 
@@ -62,6 +65,7 @@ private:
     std::size_t head_size_ = 0;
     std::uint64_t left_ = 0; // Of the body or of the chunk.
     std::uint64_t body_ = 0;
+    std::optional<std::uint64_t> length_;
     int status_ = 0;
     part part_ = part::head;
     enum state state_ = state::more;

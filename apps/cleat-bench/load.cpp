@@ -1,3 +1,4 @@
+#include "compare/server.hpp"
 #include "environment.hpp"
 #include "live_view.hpp"
 #include "load.hpp"
@@ -25,6 +26,10 @@
 namespace cleat::bench {
 namespace {
 
+// An answer beyond this is known by what its head says of it: to take all of it would be a part of
+// the run that nobody asked for.
+constexpr std::uint64_t answer_whole_max = 64 * 1024;
+
 // What to do about a failure that the first transaction had already.
 std::string cure_for(failure const& what, do_load const& wish)
 {
@@ -49,6 +54,9 @@ std::string cure_for(failure const& what, do_load const& wish)
                "with --key";
     if (what.kind.starts_with("alert"))
         return "the server refuses this offer: check --tls, --groups, --ciphers and --sni";
+    if (what.kind == "unfinished")
+        return "it was not over when the time of all stages was: ask for less, or allow more with "
+               "--answer-timeout";
     if (what.kind == "timeout")
         return "the server does not answer: check the address, or allow more time";
     if (what.kind == "no ports")
@@ -61,17 +69,39 @@ void try_once(do_load const& wish)
 {
     load_spec one = wish.use;
     one.arrive = closed{1};
-    one.say.requests = std::min(one.say.requests, 2U); // Whether a connection carries another.
-    one.transactions = one.say.requests;
+    one.say.requests = 1;
+    one.transactions = 1;
     one.workers = 1;
     one.warm_up = {};
-    ended_run const run = run_load(one);
+    if (one.say.http && one.say.size && *one.say.size > answer_whole_max) {
+        one.say.until_head = true;
+        one.end = ending::reset; // What the server has to say yet is not for us.
+    }
+    // Who drips misses no timeout, ever.
+    std::chrono::milliseconds const limit =
+        one.timeouts.connect + one.timeouts.handshake + one.timeouts.answer;
+    one.duration = std::chrono::hours{1};
+    conduct how;
+    how.every = std::chrono::milliseconds{100};
+    how.watch = [limit](glimpse const& seen) {
+        return seen.since_begin < limit ? proceed::on : proceed::stop;
+    };
+    ended_run const run = run_load(one, how);
     if (run.interrupted)
-        throw std::runtime_error{"interrupted"};
+        throw interrupted{};
     for (auto const& [what, count] : run.counts.failures)
         throw std::runtime_error{fmt::format(
             "{}: the first transaction failed ({}: {}): {} (--no-preflight runs all the same)",
             one.target, name_of(what.where), what.kind, cure_for(what, wish))};
+}
+
+// What was asked for while it counted.
+double rate_of(open const& loop, load_spec const& use)
+{
+    pacer const times{loop.phases, loop.how};
+    std::chrono::nanoseconds const end = use.warm_up + use.duration;
+    return (times.expected_until(end) - times.expected_until(use.warm_up)) /
+           in_seconds(use.duration);
 }
 
 } // namespace
@@ -165,9 +195,9 @@ result begin_result(do_load const& wish)
 
 void run_into(result& found, do_load const& wish, conduct const& how)
 {
-    auto const server_before = cpu_of(wish.server_pids);
-    ended_run run = run_load(wish.use, how);
-    auto const server_after = cpu_of(wish.server_pids);
+    conduct with_server = how;
+    with_server.server_pids = wish.server_pids;
+    ended_run run = run_load(wish.use, with_server);
 
     found.name = wish.name.empty() ? wish.use.target : wish.name;
     found.command = wish.command;
@@ -175,14 +205,14 @@ void run_into(result& found, do_load const& wish, conduct const& how)
     found.asked = wish.asked;
     found.started = run.started;
     found.measured = run.measured;
+    found.drain = run.drain;
     found.partial = run.partial;
     if (auto const* const loop = std::get_if<open>(&wish.use.arrive))
-        found.rate_asked = pacer{loop->phases, loop->how}.expected() /
-                           in_seconds(wish.use.warm_up + wish.use.duration);
+        found.rate_asked = rate_of(*loop, wish.use);
     found.counts = std::move(run.counts);
-    found.worker_cpu = std::move(run.worker_cpu);
+    take_workers(found, run.workers);
     if (!wish.server_pids.empty())
-        found.server = server_side{wish.server_pids, server_after - server_before};
+        found.server = server_side{wish.server_pids, run.server_cpu, run.server_cores};
     found.verdict = judge(found);
 }
 

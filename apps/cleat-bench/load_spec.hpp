@@ -44,6 +44,7 @@ struct exchange
     std::string request;       ///< Sent as it is.
     bool http = true;          ///< The answer is HTTP/1.x; otherwise bytes.
     bool head = false;         ///< The request is HEAD.
+    bool until_head = false;   ///< An HTTP answer is over with a head that tells its size.
     unsigned requests = 1;     ///< On one connection, one after the other; each is a transaction.
     std::optional<int> status; ///< Wanted of an HTTP answer; unset: 200 to 399.
     std::optional<std::uint64_t> size; ///< Wanted of the body, or of an answer of bytes, which ends

@@ -421,6 +421,10 @@ void load_words::make_when(do_load& wish) const
     use.in_flight_max = in_flight;
     if (!start_at.empty())
         wish.start_at = from_utc(start_at);
+    if (wish.start_at && *wish.start_at < std::chrono::system_clock::now())
+        refuse(fmt::format(
+            "--start-at {}: that time has passed; it is {} now", start_at,
+            in_utc(std::chrono::system_clock::now())));
 }
 
 // What this machine can hold: told now, not by thousands of failures.

@@ -2,6 +2,7 @@
 // connection is in transaction.cpp; when it begins is decided in pacer.cpp.
 
 #include "command_line.hpp"
+#include "compare/server.hpp"
 #include "idle.hpp"
 #include "load.hpp"
 #include "probe_all.hpp"
@@ -97,6 +98,9 @@ int main(int argc, char** argv)
         int const code = std::visit([](auto const& w) { return run(w); }, wish);
         cleat::flush_standard_output();
         return code;
+    } catch (interrupted const&) {
+        fmt::print(stderr, "cleat-bench: interrupted before there was anything to tell\n");
+        return 130;
     } catch (std::exception const& e) {
         fmt::print(stderr, "cleat-bench: {}\n", e.what());
         return EXIT_FAILURE;

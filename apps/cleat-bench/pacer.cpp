@@ -43,12 +43,24 @@ std::optional<std::chrono::nanoseconds> pacer::next()
     while (reached_ >= stretches_[at_].expected + stretches_[at_].arrivals)
         if (++at_ == stretches_.size())
             return std::nullopt;
-    stretch const& here = stretches_[at_];
+    return stretches_[at_].time_of(reached_);
+}
+
+std::chrono::nanoseconds pacer::stretch::time_of(double reached) const noexcept
+{
     // rate * t + slope / 2 * t^2 = wanted, in the form that is stable for a slope near 0.
-    double const wanted = reached_ - here.expected;
-    double const root = std::sqrt(here.rate * here.rate + 2 * here.slope * wanted);
-    double const t = 2 * wanted / (here.rate + root);
-    return std::chrono::nanoseconds{std::llround((here.begin + std::fmin(t, here.length)) * 1e9)};
+    double const wanted = reached - expected;
+    double const root = std::sqrt(std::fmax(rate * rate + 2 * slope * wanted, 0));
+    double const t = wanted > 0 ? 2 * wanted / (rate + root) : 0;
+    return std::chrono::nanoseconds{std::llround((begin + std::fmin(t, length)) * 1e9)};
+}
+
+std::chrono::nanoseconds pacer::time_of(double arrivals) const noexcept
+{
+    for (stretch const& each : stretches_)
+        if (arrivals <= each.expected + each.arrivals)
+            return each.time_of(arrivals);
+    return length();
 }
 
 std::chrono::nanoseconds pacer::length() const noexcept
@@ -62,6 +74,18 @@ std::chrono::nanoseconds pacer::length() const noexcept
 double pacer::expected() const noexcept
 {
     return stretches_.empty() ? 0 : stretches_.back().expected + stretches_.back().arrivals;
+}
+
+double pacer::expected_until(std::chrono::nanoseconds since_begin) const noexcept
+{
+    double const t = in_seconds(since_begin);
+    double sum = 0;
+    for (stretch const& each : stretches_) {
+        double const in = std::fmin(t - each.begin, each.length);
+        if (in > 0)
+            sum += (each.rate + each.slope * in / 2) * in;
+    }
+    return sum;
 }
 
 double pacer::rate_at(std::chrono::nanoseconds since_begin) const noexcept

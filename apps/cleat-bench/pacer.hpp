@@ -53,8 +53,13 @@ public:
     /// length is how long all phases take.
     [[nodiscard]] std::chrono::nanoseconds length() const noexcept;
 
-    /// expected is how many arrivals all shares together make, on average.
+    /// expected is how many arrivals all shares together make, on average; expected_until, before
+    /// that time.
     [[nodiscard]] double expected() const noexcept;
+    [[nodiscard]] double expected_until(std::chrono::nanoseconds since_begin) const noexcept;
+
+    /// time_of is when so many arrivals of all shares are expected; length() where they never are.
+    [[nodiscard]] std::chrono::nanoseconds time_of(double arrivals) const noexcept;
 
     /// rate_at is the rate asked for at that time, of all shares together; 0 after the end.
     [[nodiscard]] double rate_at(std::chrono::nanoseconds since_begin) const noexcept;
@@ -68,6 +73,8 @@ private:
         double slope;    // Change of the rate for each second.
         double expected; // Arrivals expected before it.
         double arrivals; // Arrivals expected in it.
+
+        [[nodiscard]] std::chrono::nanoseconds time_of(double wanted) const noexcept;
     };
 
     [[nodiscard]] double step();

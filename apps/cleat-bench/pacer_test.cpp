@@ -61,6 +61,20 @@ TEST_CASE("a ramp has the arrivals of its mean rate, ever closer together")
     CHECK(std::ranges::is_sorted(times));
 }
 
+TEST_CASE("what is expected until a time, and when it is expected")
+{
+    pacer const steps{{{1s, 100, 100}, {1s, 300, 300}, {2s, 0, 200}}, arrivals::constant};
+    CHECK(steps.expected_until(0s) == 0);
+    CHECK(steps.expected_until(500ms) == doctest::Approx(50));
+    CHECK(steps.expected_until(2s) - steps.expected_until(1s) == doctest::Approx(300));
+    CHECK(steps.expected_until(3s) == doctest::Approx(450));
+    CHECK(steps.expected_until(9s) == doctest::Approx(steps.expected()));
+    CHECK(steps.time_of(50) == 500ms);
+    CHECK(steps.time_of(250) == 1500ms);
+    CHECK(steps.time_of(450) == 3s);
+    CHECK(steps.time_of(10'000) == 4s);
+}
+
 TEST_CASE("a ramp down to nothing ends")
 {
     auto const times = all({{{10s, 200, 0}}, arrivals::constant});

@@ -63,13 +63,13 @@ json::array latencies_of(result const& of, std::vector<double> const& grid)
 }
 
 // timeline_of makes points of intervals, each with the time that it covers. A run rarely ends with
-// an interval: the last one is as long as it was measured, and where that is less than half of it,
+// an interval: the last one is as long as it went on, and where that is less than half of it,
 // it belongs to the point before. Else it would look like a collapse.
 json::object timeline_of(result const& of)
 {
     std::vector<interval> const& intervals = of.counts.timeline;
     double const step = in_seconds(of.counts.interval_length);
-    double const end = in_seconds(of.measured);
+    double const end = in_seconds(of.measured + of.drain);
     std::size_t const count =
         intervals.empty()
             ? 0

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tally.hpp"
+#include "thread_times.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -19,8 +20,9 @@ using fact = std::pair<std::string, std::string>;
 /// server_side is what the server's processes used, where they were named and are on this machine.
 struct server_side
 {
-    std::vector<int> pids; ///< As they were named; their children count with them.
-    std::chrono::nanoseconds cpu{};
+    std::vector<int> pids;          ///< As they were named; their children count with them.
+    std::chrono::nanoseconds cpu{}; ///< From the warm-up's end to the last end.
+    double cores = 0;               ///< That were busy on average, in the time `measured`.
 };
 
 /// verdict says whether the figures are the server's.
@@ -41,12 +43,19 @@ struct result
     std::vector<fact> asked;
     std::vector<fact> environment;
     std::chrono::system_clock::time_point started;
+    /// An open loop's time, in which transactions were meant to begin; a closed one's to its last
+    /// end.
     std::chrono::nanoseconds measured{};
+    std::chrono::nanoseconds drain{}; ///< From there to the last end.
     bool partial = false;
     std::optional<double> rate_asked; ///< Per second, on average; unset: a closed loop.
 
     tally counts;
-    std::vector<std::chrono::nanoseconds> worker_cpu;
+    std::vector<std::chrono::nanoseconds> worker_cpu; ///< In the time `measured`.
+    /// In which each was ready to run and had no core; empty: the kernel does not tell.
+    std::vector<std::chrono::nanoseconds> worker_waited;
+    /// For which each has read these of itself: `measured`, and how late it came to that.
+    std::vector<std::chrono::nanoseconds> worker_wall;
     std::optional<server_side> server;
     bench::verdict verdict;
 
@@ -54,7 +63,13 @@ struct result
     [[nodiscard]] double rate() const noexcept;
     /// busiest is the share of its time that the busiest worker was running.
     [[nodiscard]] double busiest() const noexcept;
+    /// waited is the share of its time that a worker had to do and no core to do it on, of the one
+    /// that had most of it.
+    [[nodiscard]] double waited() const noexcept;
 };
+
+/// take_workers puts what the workers' threads were given into a result.
+void take_workers(result& into, std::vector<thread_times> const& of);
 
 /// judge finds out whether the generator's machine was the limit.
 [[nodiscard]] verdict judge(result const& of);
@@ -63,7 +78,8 @@ struct result
 [[nodiscard]] std::vector<std::string> remarks_on(result const& of);
 
 /// merge adds up the results of several generators that ran at the same time: counts and histograms
-/// exactly, rates asked in sum. Throws std::runtime_error for results that do not fit together.
+/// exactly, rates asked in sum. Throws std::runtime_error for results that do not fit together, or
+/// did not run together.
 [[nodiscard]] result merge(std::vector<result> const& parts);
 
 /// to_json is the whole of it; from_json reads it back. Throws std::runtime_error with what is

@@ -106,7 +106,9 @@ json::object in_json(tally const& of)
              {"tls_resumed", in_json(of.tls_resumed)},
              {"first_byte", in_json(of.first_byte)},
              {"response", in_json(of.response)},
-             {"slip", in_json(of.slip)}}},
+             {"slip", in_json(of.slip)},
+             {"lag", in_json(of.lag)}}},
+        {"drained", of.drained},
         {"timeline", std::move(timeline)},
         {"cpu_ns", of.cpu.count()},
     };
@@ -165,6 +167,11 @@ void read(json::value const& from, tally& into)
     read(times.at("first_byte"), into.first_byte);
     read(times.at("response"), into.response);
     read(times.at("slip"), into.slip);
+    // Results of before there was such a thing have none.
+    if (json::value const* const lag = times.as_object().if_contains("lag"))
+        read(*lag, into.lag);
+    if (json::value const* const drained = from.as_object().if_contains("drained"))
+        into.drained = number(*drained);
     json::value const& timeline = from.at("timeline");
     into.interval_length = std::chrono::nanoseconds{number(timeline.at("interval_ns"))};
     if (into.interval_length.count() <= 0)
@@ -204,6 +211,7 @@ json::object document_of(result const& of)
         {"target", of.target},
         {"started", in_utc(of.started)},
         {"measured_ns", of.measured.count()},
+        {"drain_ns", of.drain.count()},
         {"partial", of.partial},
         {"asked", in_json(of.asked)},
         {"rate", of.rate()},
@@ -219,10 +227,19 @@ json::object document_of(result const& of)
     for (std::chrono::nanoseconds const each : of.worker_cpu)
         cpu.push_back(each.count());
     document["worker_cpu_ns"] = std::move(cpu);
+    json::array waited;
+    for (std::chrono::nanoseconds const each : of.worker_waited)
+        waited.push_back(each.count());
+    document["worker_waited_ns"] = std::move(waited);
+    json::array wall;
+    for (std::chrono::nanoseconds const each : of.worker_wall)
+        wall.push_back(each.count());
+    document["worker_wall_ns"] = std::move(wall);
     if (of.server)
         document["server"] = json::object{
             {"pids", json::array(of.server->pids.begin(), of.server->pids.end())},
-            {"cpu_ns", of.server->cpu.count()}};
+            {"cpu_ns", of.server->cpu.count()},
+            {"cores", of.server->cores}};
     for (auto& [name, value] : in_json(of.counts))
         document[name] = std::move(value);
     return document;
@@ -246,6 +263,8 @@ result read_result(json::value const& document)
     found.target = text(document.at("target"));
     found.started = from_utc(text(document.at("started")));
     found.measured = std::chrono::nanoseconds{number(document.at("measured_ns"))};
+    if (json::value const* const drain = document.as_object().if_contains("drain_ns"))
+        found.drain = std::chrono::nanoseconds{number(*drain)};
     found.partial = document.at("partial").as_bool();
     found.asked = facts(document.at("asked"));
     found.environment = facts(document.at("environment"));
@@ -257,11 +276,21 @@ result read_result(json::value const& document)
         found.rate_asked = rate->to_number<double>();
     for (json::value const& each : document.at("worker_cpu_ns").as_array())
         found.worker_cpu.emplace_back(number(each));
+    if (json::value const* const waited = document.as_object().if_contains("worker_waited_ns"))
+        for (json::value const& each : waited->as_array())
+            found.worker_waited.emplace_back(number(each));
+    if (json::value const* const wall = document.as_object().if_contains("worker_wall_ns"))
+        for (json::value const& each : wall->as_array())
+            found.worker_wall.emplace_back(number(each));
     if (json::value const* const server = document.as_object().if_contains("server")) {
         found.server.emplace();
         for (json::value const& each : server->at("pids").as_array())
             found.server->pids.push_back(each.to_number<int>());
         found.server->cpu = std::chrono::nanoseconds{number(server->at("cpu_ns"))};
+        if (json::value const* const cores = server->as_object().if_contains("cores"))
+            found.server->cores = cores->to_number<double>();
+        else if (found.measured.count() > 0)
+            found.server->cores = in_seconds(found.server->cpu) / in_seconds(found.measured);
     }
     read(document, found.counts);
     return found;

@@ -29,8 +29,11 @@ result example(unsigned seed)
     r.measured = 2s;
     r.rate_asked = 100.5;
     r.worker_cpu = {1s, 500ms};
-    r.server = server_side{{1, 2}, 3s};
+    r.worker_waited = {100ms, 200ms};
+    r.worker_wall = {2s, 2s};
+    r.server = server_side{{1, 2}, 3s, 1.5};
     tally& t = r.counts;
+    t.interval_length = 100ms;
     for (unsigned i = 0; i != 200; ++i) {
         ++t.attempts;
         interval& here = t.at(i * 10ms);
@@ -47,6 +50,7 @@ result example(unsigned seed)
         here.response_ns_max = std::max(here.response_ns_max, ns);
         t.response.record(ns);
         t.slip.record(i);
+        t.lag.record(i * 1000);
         t.agree("TLSv1.3", "TLS_AES_128_GCM_SHA256", i % 2 == 0 ? "X25519" : "P-256");
     }
     t.full = 180;
@@ -88,29 +92,81 @@ TEST_CASE("results add up exactly, and a later one is later on the timeline")
 {
     result const a = example(1);
     result b = example(2);
-    b.started += 3s;
+    b.started += 190ms; // Of two seconds: together for nine tenths, and two intervals behind.
+    b.drain = 1s;
+    b.counts.drained = 7;
+    b.asked = {{"TLS", "1.2"}};
     result const sum = merge({b, a});
     CHECK(sum.counts.attempts == 400);
     CHECK(sum.counts.response.count() == 360);
     CHECK(sum.counts.failures.at({stage::answer, "wrong status 503"}) == 40);
     CHECK(*sum.rate_asked == 201);
     CHECK(sum.started == a.started);
-    CHECK(sum.measured == 5s);
+    CHECK(sum.measured == 2190ms);
+    CHECK(sum.drain == 1s);
+    CHECK(sum.counts.drained == 7);
     CHECK(sum.worker_cpu.size() == 4);
-    REQUIRE(sum.counts.timeline.size() == 5);
+    CHECK(sum.worker_waited.size() == 4);
+    REQUIRE(sum.counts.timeline.size() == 22);
     CHECK(sum.counts.timeline[1].attempted == a.counts.timeline[1].attempted);
-    CHECK(sum.counts.timeline[2].attempted == 0);
-    CHECK(sum.counts.timeline[3].attempted == b.counts.timeline[0].attempted);
+    CHECK(sum.counts.timeline[2].attempted == 20);
+    CHECK(sum.counts.timeline[21].attempted == b.counts.timeline[19].attempted);
     CHECK(sum.counts.agreed.size() == 2);
     std::uint64_t agreed = 0;
     for (agreement const& each : sum.counts.agreed)
         agreed += each.count;
     CHECK(agreed == 360);
     CHECK(from_json(to_json(sum), "sum").environment == sum.environment);
-    result odd = example(1);
-    odd.counts.interval_length = 2s;
+    result odd = example(2);
+    odd.counts.interval_length = 200ms;
     CHECK_THROWS_AS(static_cast<void>(merge({a, odd})), std::runtime_error);
     CHECK_THROWS_AS(static_cast<void>(merge({})), std::runtime_error);
+}
+
+TEST_CASE("a sum says what each generator was asked for, also a sum of sums")
+{
+    result a = example(1);
+    result b = example(2);
+    b.asked = {{"TLS", "1.2"}};
+    result c = example(3);
+    c.asked = {{"TLS", "1.2-1.3"}};
+    std::vector<fact> const all{
+        {"TLS", "1.3"},
+        {"generator 2", ""},
+        {"TLS", "1.2"},
+        {"generator 3", ""},
+        {"TLS", "1.2-1.3"}};
+    CHECK(merge({a, b, c}).asked == all);
+    CHECK(merge({merge({a, b}), c}).asked == all);
+    CHECK(merge({a, merge({b, c})}).asked == all);
+    std::string const text = to_text(merge({a, b}));
+    CHECK(text.find("127.0.0.1:1, TLS 1.3\ngenerator 2: TLS 1.2\n") != std::string::npos);
+}
+
+TEST_CASE("results that did not run together are not added up")
+{
+    auto const refused = [](std::vector<result> const& parts, char const* why) {
+        CHECK_THROWS_WITH_AS(
+            static_cast<void>(merge(parts)), doctest::Contains(why), std::runtime_error);
+    };
+    result const a = example(1);
+    refused({a, a}, "results 1 and 2 are the same");
+    refused({a, example(2), a}, "results 1 and 3 are the same");
+    result b = example(2);
+    b.started += 300ms;
+    refused({a, b}, "--start-at");
+    b.started = from_utc("2020-01-01T00:00:00Z");
+    refused({a, b}, "--start-at");
+    result shorter = example(2);
+    shorter.measured = 1s;
+    refused({a, shorter}, "1.0 of 2.0 s");
+    // Together for years, a timeline of nanoseconds: there is no memory for that.
+    result old = example(1);
+    result late = example(2);
+    old.measured = late.measured = std::chrono::hours{24 * 365 * 10};
+    old.counts.interval_length = late.counts.interval_length = 1ns;
+    late.started += std::chrono::hours{24};
+    refused({old, late}, "too long");
 }
 
 TEST_CASE("early data is told where it was asked for, and adds up")
@@ -126,7 +182,9 @@ TEST_CASE("early data is told where it was asked for, and adds up")
     CHECK(to_json(from_json(text, "test")) == text);
     CHECK(to_text(with).find("25 offered, 20 accepted (80.00 %), 5 rejected") != std::string::npos);
     CHECK(remarks_on(with).empty());
-    for (result const& sum : {merge({with, without, with}), merge({without, with, with})}) {
+    result again = with; // From another machine.
+    again.environment = {{"kernel", "another"}};
+    for (result const& sum : {merge({with, without, again}), merge({without, with, again})}) {
         REQUIRE(sum.counts.early);
         CHECK(sum.counts.early->offered == 50);
         CHECK(sum.counts.early->accepted == 40);
@@ -154,13 +212,22 @@ TEST_CASE("the generator says when it was the limit, and what to do")
     result fine = example(1);
     CHECK(!judge(fine).client_limited());
     result busy = fine;
-    busy.worker_cpu = {1900ms};
+    busy.worker_cpu = {1900ms, 0ms};
     CHECK(judge(busy).client_limited());
     result late = fine;
     late.counts.slip.record(5'000'000, 100);
     CHECK(judge(late).client_limited());
     late.rate_asked.reset(); // A closed loop has no time to be late for.
     CHECK(!judge(late).client_limited());
+    result starved = fine;
+    starved.rate_asked.reset();
+    starved.worker_waited = {0ms, 1300ms};
+    REQUIRE(judge(starved).limits.size() == 1);
+    CHECK(judge(starved).limits.front().find("wait for a core 65 %") != std::string::npos);
+    result tardy = fine;
+    tardy.counts.lag.record(26'000'000, 30);
+    REQUIRE(judge(tardy).limits.size() == 1);
+    CHECK(judge(tardy).limits.front().find("event loop") != std::string::npos);
     for (char const* kind : {"no ports", "no files", "no memory"}) {
         result poor = fine;
         poor.counts.failures[{stage::start, kind}] = 1;
@@ -168,6 +235,60 @@ TEST_CASE("the generator says when it was the limit, and what to do")
         CHECK(v.limits.size() == 1);
         CHECK(v.cures.size() == 1);
     }
+}
+
+TEST_CASE("where nothing was measured there is no figure and no verdict")
+{
+    result none = example(1);
+    none.counts = tally{};
+    none.measured = 0ns;
+    none.worker_cpu = {0s};
+    none.worker_wall = {0s};
+    CHECK(!judge(none).client_limited());
+    std::string const text = to_text(none);
+    CHECK(text.find("Nothing was measured") != std::string::npos);
+    CHECK(text.find("per transaction") == std::string::npos);
+    CHECK(text.find("busiest of 1 workers 0 % busy") != std::string::npos);
+    CHECK(to_json(from_json(to_json(none), "test")) == to_json(none));
+    none.measured = 1s;
+    none.counts.attempts = 1;
+    none.counts.failures[{stage::connect, "refused"}] = 1;
+    CHECK(to_text(none).find("per transaction") == std::string::npos);
+}
+
+TEST_CASE("a result of before there were drain, lag and waits is read")
+{
+    std::string text = to_json(example(1));
+    auto const leave_out = [&](std::string_view from, std::string_view to) {
+        std::size_t const begin = text.find(from);
+        REQUIRE(begin != std::string::npos);
+        std::size_t const end = text.find(to, begin + 1);
+        REQUIRE(end != std::string::npos);
+        text.erase(begin, end - begin);
+    };
+    leave_out("\"drain_ns\"", "\"partial\"");
+    leave_out("\"worker_waited_ns\"", "\"server\"");
+    leave_out(",\"lag\"", "},\"drained");
+    leave_out("\"drained\"", "\"timeline\"");
+    leave_out(",\"cores\"", "}");
+    result const old = from_json(text, "old");
+    CHECK(old.drain == 0ns);
+    CHECK(old.worker_waited.empty());
+    REQUIRE(old.server);
+    CHECK(old.server->cores == 1.5);
+}
+
+TEST_CASE("an open loop whose answers come in the drain says so")
+{
+    result late = example(1);
+    CHECK(remarks_on(late).empty());
+    late.drain = 1s;
+    late.counts.drained = 100;
+    REQUIRE(remarks_on(late).size() == 1);
+    CHECK(remarks_on(late).front().find("100 of 200") != std::string::npos);
+    CHECK(remarks_on(late).front().find("50.0/s within it") != std::string::npos);
+    late.rate_asked.reset();
+    CHECK(remarks_on(late).empty());
 }
 
 TEST_CASE("a histogram's text is read back to the last count")

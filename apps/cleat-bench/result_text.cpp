@@ -25,6 +25,48 @@ void add_latency(std::string& to, std::string_view name, latency const& of)
         t(of.percentile(99)), t(of.percentile(99.9)), t(of.max()));
 }
 
+// What it was asked for; a merged result has a line for each generator.
+void add_asked(std::string& to, result const& of)
+{
+    auto const out = std::back_inserter(to);
+    fmt::format_to(out, "{}", of.target);
+    std::string_view between = ", ";
+    for (auto const& [name, value] : of.asked) {
+        if (value.empty())
+            fmt::format_to(out, "\n{}: ", name);
+        else
+            fmt::format_to(out, "{}{} {}", between, name, value);
+        between = value.empty() ? "" : ", ";
+    }
+    fmt::format_to(out, "\n\n");
+}
+
+// What it cost; for each transaction only where there is one.
+std::string cost(std::chrono::nanoseconds cpu, std::uint64_t transactions)
+{
+    if (transactions == 0)
+        return in_words(static_cast<double>(cpu.count())) + " of CPU, and no transaction was ok";
+    return in_words(static_cast<double>(cpu.count()) / static_cast<double>(transactions)) +
+           " per transaction";
+}
+
+void add_costs(std::string& to, result const& of)
+{
+    auto const out = std::back_inserter(to);
+    tally const& counts = of.counts;
+    fmt::format_to(
+        out, "\n  generator             {}; busiest of {} workers {:.0f} % busy\n",
+        cost(counts.cpu, counts.ok), of.worker_cpu.size(), of.busiest() * 100);
+    if (!of.worker_waited.empty())
+        fmt::format_to(
+            out, "                        a worker waited for a core {:.0f} % of the time\n",
+            of.waited() * 100);
+    if (of.server)
+        fmt::format_to(
+            out, "  server                {}; {:.2f} cores busy\n", cost(of.server->cpu, counts.ok),
+            of.server->cores);
+}
+
 } // namespace
 
 std::string to_text(result const& of)
@@ -36,20 +78,25 @@ std::string to_text(result const& of)
 
     if (of.partial)
         fmt::format_to(out, "PARTIAL: this run was ended before its time\n");
-    fmt::format_to(out, "{}", of.target);
-    for (auto const& [name, value] : of.asked)
-        fmt::format_to(out, ", {} {}", name, value);
-    fmt::format_to(out, "\n\n");
+    add_asked(text, of);
+    if (counts.attempts == 0)
+        fmt::format_to(
+            out, "  Nothing was measured: no transaction was begun{}.\n",
+            of.measured.count() == 0 ? " after the warm-up" : "");
 
     if (of.rate_asked)
         fmt::format_to(out, "  rate asked            {:.1f}/s\n", *of.rate_asked);
     fmt::format_to(
+        out, "  rate achieved         {:.1f}/s  ({} ok in {:.2f} s)\n", of.rate(), counts.ok, time);
+    if (of.rate_asked)
+        fmt::format_to(
+            out, "  drain                 {}, in which {} of {} ended\n",
+            in_words(static_cast<double>(of.drain.count())), counts.drained, counts.attempts);
+    fmt::format_to(
         out,
-        "  rate achieved         {:.1f}/s  ({} ok in {:.2f} s)\n"
         "  attempts              {}\n"
         "  failed                {} ({:.3g} %)\n",
-        of.rate(), counts.ok, time, counts.attempts, counts.failed(),
-        share_of(counts.failed(), counts.attempts));
+        counts.attempts, counts.failed(), share_of(counts.failed(), counts.attempts));
     for (auto const& [what, count] : counts.failures)
         fmt::format_to(
             out, "    {:10} {:24} {} ({:.3g} %)\n", name_of(what.where), what.kind, count,
@@ -69,7 +116,8 @@ std::string to_text(result const& of)
         out, "  bytes                 {} up, {} down ({}/s)\n",
         bytes_in_words(static_cast<double>(counts.bytes_up)),
         bytes_in_words(static_cast<double>(counts.bytes_down)),
-        bytes_in_words(static_cast<double>(counts.bytes_up + counts.bytes_down) / time));
+        bytes_in_words(
+            time > 0 ? static_cast<double>(counts.bytes_up + counts.bytes_down) / time : 0));
 
     fmt::format_to(
         out, "\n  {:22}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "", "min", "mean", "p50",
@@ -81,20 +129,12 @@ std::string to_text(result const& of)
     add_latency(text, "response", counts.response);
     if (of.rate_asked)
         add_latency(text, "slip", counts.slip);
+    add_latency(text, "event-loop lag", counts.lag);
     fmt::format_to(
         out, "  Response counts from {} to the answer's last byte.\n",
         of.rate_asked ? "the intended start" : "the start");
 
-    double const done = static_cast<double>(std::max<std::uint64_t>(counts.ok, 1));
-    fmt::format_to(
-        out, "\n  generator             {} per transaction; busiest of {} workers {:.0f} % busy\n",
-        in_words(static_cast<double>(counts.cpu.count()) / done), of.worker_cpu.size(),
-        of.busiest() * 100);
-    if (of.server)
-        fmt::format_to(
-            out, "  server                {} per transaction; {:.2f} cores busy\n",
-            in_words(static_cast<double>(of.server->cpu.count()) / done),
-            in_seconds(of.server->cpu) / time);
+    add_costs(text, of);
     for (std::string const& each : remarks_on(of))
         fmt::format_to(out, "\nNOTE: {}.\n", each);
     for (std::size_t i = 0; i != of.verdict.limits.size(); ++i)

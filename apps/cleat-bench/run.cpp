@@ -1,14 +1,21 @@
 #include "generator.hpp"
+#include "processes.hpp"
 #include "run.hpp"
+#include "times.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/worker_pool.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <future>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <system_error>
 
 #include <poll.h>
@@ -80,6 +87,81 @@ std::size_t workers_for(load_spec const& use)
     return loop == nullptr ? workers : std::min<std::size_t>(workers, loop->connections);
 }
 
+// server_clock reads what the server's processes have used: when what is counted begins, when its
+// time is up, and at the end.
+class server_clock
+{
+public:
+    server_clock(std::vector<int> const& pids, moment begin, moment up, bool warms_up)
+        // Without a warm-up nothing happens right before the begin: better then than too late.
+        : pids_{pids}, begin_{begin}, look_{warms_up ? begin : begin - head_start}, up_{up}
+    {
+        look(clock::now());
+    }
+
+    // due is when it wants to look.
+    [[nodiscard]] moment due() const noexcept
+    {
+        return pids_.empty() || in_time_ ? moment::max() : first_ ? up_ : look_;
+    }
+
+    void look(moment now)
+    {
+        if (now < due())
+            return;
+        std::optional<reading>& here = first_ ? in_time_ : first_;
+        here = {std::max(clock::now(), begin_), cpu_of(pids_)};
+    }
+
+    // time_is_up, earlier than was thought.
+    void time_is_up(moment now)
+    {
+        up_ = std::min(up_, now);
+        if (first_)
+            look(now);
+    }
+
+    void tell(ended_run& into) const
+    {
+        if (!first_)
+            return;
+        reading const last{clock::now(), cpu_of(pids_)};
+        reading const& up = in_time_ ? *in_time_ : last;
+        // A child that has ended takes its account along.
+        into.server_cpu = std::max(last.cpu - first_->cpu, 0ns);
+        if (up.at > first_->at)
+            into.server_cores =
+                std::max(0.0, in_seconds(up.cpu - first_->cpu) / in_seconds(up.at - first_->at));
+    }
+
+private:
+    struct reading
+    {
+        moment at;
+        std::chrono::nanoseconds cpu;
+    };
+
+    std::vector<int> const& pids_;
+    moment begin_;
+    moment look_;
+    moment up_;
+    std::optional<reading> first_;
+    std::optional<reading> in_time_;
+};
+
+// How long transactions are meant to begin, from the warm-up's end on. A number of them may be used
+// up before the time is.
+std::chrono::nanoseconds time_of_beginnings(load_spec const& use, open const& loop)
+{
+    if (!use.transactions)
+        return use.duration;
+    pacer const times{loop.phases, loop.how};
+    double const connections =
+        std::ceil(static_cast<double>(*use.transactions) / static_cast<double>(use.say.requests));
+    auto const up = times.time_of(times.expected_until(use.warm_up) + connections);
+    return std::clamp<std::chrono::nanoseconds>(up - use.warm_up, 1ns, use.duration);
+}
+
 class load_run
 {
 public:
@@ -88,6 +170,7 @@ public:
         , done_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}
         , generators_(workers_for(use))
         , tallies_(generators_.size())
+        , times_(generators_.size())
         , pool_{{
               .workers = generators_.size(),
               // Pinning helps who has all cores; beside a server it may tie both to one.
@@ -103,66 +186,98 @@ public:
     ended_run go(conduct const& how, interrupt_signals& signals)
     {
         ended_run end;
-        std::size_t const all = generators_.size();
         auto const wall = std::chrono::system_clock::now();
+        if (how.start_at && *how.start_at < wall)
+            throw std::runtime_error{fmt::format(
+                "--start-at {}: that was {:.1f} s before this could begin: give a later time, the "
+                "same on all machines",
+                in_utc(*how.start_at), in_seconds(wall - *how.start_at))};
         auto const wait = how.start_at ? std::max<clock::duration>(*how.start_at - wall, head_start)
                                        : clock::duration{head_start};
         moment const begin = clock::now() + wait;
-        moment const measured = begin + use_.warm_up;
+        measured_ = begin + use_.warm_up;
         end.started = wall + wait + use_.warm_up;
+        auto const* const loop = std::get_if<open>(&use_.arrive);
+        up_ = loop == nullptr ? moment::max() : measured_ + time_of_beginnings(use_, *loop);
+        server_clock server{how.server_pids, measured_, up_, use_.warm_up != 0ns};
         pool_.broadcast([this, begin](net::worker& on) {
             generators_[on.number()]->begin(begin, [this] {
                 std::uint64_t const one = 1;
                 static_cast<void>(!::write(done_.get(), &one, sizeof one));
             });
         });
+        moment const cut = wait_for_the_end(begin, how, signals, server, end);
+        server.tell(end);
+        settle(end, cut, loop != nullptr);
+        pool_.stop(); // Interrupts what is still there: unfinished.
+        for (tally const& each : tallies_) {
+            end.counts.interval_length = each.interval_length;
+            end.counts.merge(each);
+        }
+        end.workers = times_;
+        return end;
+    }
 
+private:
+    // Until all have ended, or somebody wants the end, or patience is over: when that was.
+    moment wait_for_the_end(
+        moment begin, conduct const& how, interrupt_signals& signals, server_clock& server,
+        ended_run& end)
+    {
         // Everybody gets the time that the stages have; then what is left is unfinished.
-        moment const last = measured + use_.duration;
-        moment const patience =
-            last + use_.timeouts.connect + use_.timeouts.handshake + use_.timeouts.answer;
+        moment const patience = measured_ + use_.duration + use_.timeouts.connect +
+                                use_.timeouts.handshake + use_.timeouts.answer;
         moment look = how.watch ? begin + how.every : patience;
         std::uint64_t ended = 0;
-        bool to_its_time = !use_.transactions;
-        while (ended < all) {
+        while (ended < generators_.size()) {
             moment const now = clock::now();
             if (now >= patience)
                 break;
+            server.look(now);
             if (how.watch && now >= look) {
-                proceed const wanted = how.watch(look_at(measured));
+                proceed const wanted = how.watch(look_at(measured_));
+                if (wanted != proceed::on)
+                    time_is_up(now, server);
                 if (wanted == proceed::stop)
                     break;
-                to_its_time = to_its_time && wanted == proceed::on;
                 if (wanted == proceed::finish)
                     pool_.broadcast(
                         [this](net::worker& on) { generators_[on.number()]->finish(); });
                 look = std::max(look + how.every, now); // Late ones are left out.
             }
             pollfd fds[] = {{signals.fd(), POLLIN, 0}, {done_.get(), POLLIN, 0}};
-            auto const left =
-                std::chrono::ceil<std::chrono::milliseconds>(std::min(look, patience) - now);
+            auto const left = std::chrono::ceil<std::chrono::milliseconds>(
+                std::min({look, patience, server.due()}) - now);
             ::poll(fds, 2, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000)));
             std::uint64_t more = 0;
             if (::read(done_.get(), &more, sizeof more) == sizeof more)
                 ended += more;
             if (signals.take()) {
                 end.partial = end.interrupted = true;
+                time_is_up(clock::now(), server);
                 break;
             }
         }
-        end.measured = std::max<clock::duration>(clock::now() - measured, 1ns);
-        if (!end.partial && to_its_time)
-            end.measured = std::max(end.measured, use_.duration);
-        pool_.stop(); // Interrupts what is still there: unfinished.
-        for (tally const& each : tallies_) {
-            end.counts.interval_length = each.interval_length;
-            end.counts.merge(each);
-            end.worker_cpu.push_back(each.cpu);
-        }
-        return end;
+        return clock::now();
     }
 
-private:
+    void time_is_up(moment now, server_clock& server)
+    {
+        if (now < up_)
+            server.time_is_up(now);
+        up_ = std::min(up_, now);
+    }
+
+    // An open loop's time ends where nothing is meant to begin any more: one answer that is long in
+    // coming does not make the rate less. A closed loop has no time of its own.
+    void settle(ended_run& end, moment cut, bool is_open) const
+    {
+        moment const up = is_open ? up_ : cut;
+        end.measured = std::max<clock::duration>(up - measured_, 0ns);
+        if (!end.interrupted)
+            end.drain = std::max<clock::duration>(cut - std::max(up, measured_), 0ns);
+    }
+
     void make(net::worker& on)
     {
         // The kernel may round a timer up by this much to save wake-ups; its default is 50 us.
@@ -174,6 +289,7 @@ private:
     void take(net::worker& on)
     {
         tallies_[on.number()] = generators_[on.number()]->close_account();
+        times_[on.number()] = generators_[on.number()]->times();
         generators_[on.number()].reset();
     }
 
@@ -212,6 +328,9 @@ private:
     unique_fd done_;
     std::vector<std::unique_ptr<generator>> generators_;
     std::vector<tally> tallies_;
+    std::vector<thread_times> times_;
+    moment measured_{};     // The warm-up is over.
+    moment up_{};           // Nothing is meant to begin any more; a closed loop knows no such time.
     net::worker_pool pool_; // Its threads use all of the above.
 };
 

@@ -4,6 +4,7 @@
 
 #include "load_spec.hpp"
 #include "tally.hpp"
+#include "thread_times.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -42,21 +43,29 @@ struct conduct
     std::optional<std::chrono::system_clock::time_point> start_at; ///< Unset: at once.
     std::function<proceed(glimpse const&)> watch; ///< Called every `every`; unset: nobody watches.
     std::chrono::milliseconds every{500};
+    std::vector<int> server_pids; ///< Of the server here, whose CPU is to be read.
 };
 
 /// ended_run is what a run came to.
 struct ended_run
 {
     tally counts;
-    std::vector<std::chrono::nanoseconds> worker_cpu; ///< Of each worker's thread.
-    std::chrono::system_clock::time_point started;    ///< Of what is counted.
-    std::chrono::nanoseconds measured{}; ///< From there to the last end, or to when it was cut off.
-    bool partial = false;                ///< Somebody ended it before its time.
+    std::vector<thread_times> workers;             ///< Each worker's, in the time `measured`.
+    std::chrono::system_clock::time_point started; ///< Of what is counted: after the warm-up.
+    /// From there on: in an open loop as long as transactions were meant to begin, whenever they
+    /// ended; in a closed one to the last end. Until it was cut off, where it was; zero where that
+    /// was before.
+    std::chrono::nanoseconds measured{};
+    std::chrono::nanoseconds drain{};      ///< From there to the last end.
+    std::chrono::nanoseconds server_cpu{}; ///< Of what was counted, to the last end.
+    double server_cores = 0;               ///< That the server kept busy in the time `measured`.
+    bool partial = false;                  ///< Somebody ended it before its time.
     bool interrupted = false; ///< By a signal; or one came too late for that: end what comes next.
 };
 
 /// run_load runs it. SIGINT and SIGTERM end it early, with what there is. Throws tls::spec_error
-/// and std::system_error before the first connection only.
+/// and std::system_error before the first connection only, and std::runtime_error where start_at
+/// has passed by then.
 [[nodiscard]] ended_run run_load(load_spec const& use, conduct const& how = {});
 
 } // namespace cleat::bench

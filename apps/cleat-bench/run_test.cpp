@@ -1,4 +1,4 @@
-// A run and the signals that end it: one that comes too late for the run is not lost.
+// A run: what of it is counted, and the signals that end it, of which none is lost.
 
 #include "compare/interruption.hpp"
 #include "run.hpp"
@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <stdexcept>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -68,6 +69,63 @@ TEST_CASE("who holds signals back learns of one that came in the middle of a run
     CHECK(end.partial);
     CHECK(end.interrupted);
     CHECK(!stop.asked()); // The run has taken it.
+}
+
+TEST_CASE(
+    "an open loop is measured for its own time, a number of it for as long as it takes to begin")
+{
+    load_spec use = to_nobody();
+    use.duration = 300ms;
+    ended_run end = run_load(use);
+    CHECK(end.measured == 300ms);
+    CHECK(end.counts.attempts == 30);
+    use.duration = 10s;
+    use.transactions = 20;
+    end = run_load(use);
+    CHECK(end.measured == 200ms);
+    CHECK(end.counts.attempts == 20);
+}
+
+TEST_CASE("a warm-up uses nothing of a number up")
+{
+    load_spec use = to_nobody();
+    use.arrive = closed{2};
+    use.warm_up = 50ms;
+    use.transactions = 40;
+    ended_run const end = run_load(use);
+    CHECK(end.counts.attempts == 40);
+}
+
+TEST_CASE("a run that is ended in its warm-up has measured nothing")
+{
+    load_spec use = to_nobody();
+    use.warm_up = 10s;
+    conduct how;
+    how.every = 1ms;
+    unsigned looks = 0;
+    how.watch = [&looks](glimpse const&) {
+        if (++looks == 30)
+            ::kill(::getpid(), SIGTERM);
+        return proceed::on;
+    };
+    how.server_pids = {::getpid()};
+    ended_run const end = run_load(use, how);
+    CHECK(end.partial);
+    CHECK(end.measured == 0s);
+    CHECK(end.drain == 0s);
+    CHECK(end.counts.attempts == 0);
+    CHECK(end.counts.cpu == 0s);
+    CHECK(end.workers.at(0).cpu == 0s);
+    CHECK(end.server_cpu == 0s);
+}
+
+TEST_CASE("a time to begin that has passed is an error")
+{
+    conduct how;
+    how.start_at = std::chrono::system_clock::now() - 3s;
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(run_load(to_nobody(), how)), doctest::Contains("--start-at"),
+        std::runtime_error);
 }
 
 } // namespace

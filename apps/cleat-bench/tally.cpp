@@ -99,6 +99,8 @@ void tally::merge(tally const& other, std::size_t begins_later)
     first_byte.merge(other.first_byte);
     response.merge(other.response);
     slip.merge(other.slip);
+    lag.merge(other.lag);
+    drained += other.drained;
     add(timeline, other.timeline, begins_later);
     add(by_start, other.by_start, begins_later);
     cpu += other.cpu;

@@ -70,6 +70,7 @@ struct tally
     std::uint64_t offered = 0;         ///< Sessions that were offered, resumed or not.
     std::optional<early_counts> early; ///< Unset: nobody asked for early data.
     std::vector<agreement> agreed;
+    std::uint64_t drained = 0; ///< Transactions that ended after the time in which they began.
 
     std::uint64_t bytes_up = 0; ///< Plaintext.
     std::uint64_t bytes_down = 0;
@@ -81,6 +82,7 @@ struct tally
                          ///< request begins with the ClientHello.
     latency response;    ///< From the intended start to the answer's last byte.
     latency slip; ///< From the intended start to the first packet: the generator's own delay.
+    latency lag;  ///< How late a worker came to a timer of its own, every 10 ms.
 
     std::chrono::nanoseconds interval_length = std::chrono::seconds{1};
     std::vector<interval> timeline;
@@ -88,7 +90,7 @@ struct tally
     /// in it, however late they end. What was cut off has no end here. Empty unless asked for.
     std::vector<interval> by_start;
 
-    std::chrono::nanoseconds cpu{}; ///< Of the worker's thread.
+    std::chrono::nanoseconds cpu{}; ///< Of the worker's thread, from the warm-up's end to the last.
 
     /// failed is the sum of all failures.
     [[nodiscard]] std::uint64_t failed() const noexcept;

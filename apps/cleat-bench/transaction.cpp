@@ -237,7 +237,7 @@ net::task<error_code> take_ticket(net::interrupt& by, peer& with)
 
 } // namespace
 
-net::detached transact(generator& of, moment intended)
+net::detached transact(generator& of, moment intended, unsigned requests)
 {
     load_spec const& use = of.use();
     attempt told{of, intended};
@@ -280,7 +280,7 @@ net::detached transact(generator& of, moment intended)
         early = 0; // The server has not read it: all of it is said again.
 
     // Ask, and take the answer, as often as was asked for.
-    for (unsigned asked = 0; asked != use.say.requests; ++asked) {
+    for (unsigned asked = 0; asked != requests; ++asked) {
         if (asked != 0)
             told.asks_again();
         std::size_t const said = std::exchange(early, 0);
@@ -295,7 +295,7 @@ net::detached transact(generator& of, moment intended)
         if (std::string fault = got.fault(); !fault.empty())
             co_return told.failed(std::move(fault));
         told.answered();
-        if ((got.closes() || !rest.empty()) && asked + 1 != use.say.requests) {
+        if ((got.closes() || !rest.empty()) && asked + 1 != requests) {
             told.asks_again();
             co_return told.failed("closed early");
         }

@@ -6,8 +6,8 @@
 
 namespace cleat::bench {
 
-/// transact connects, shakes hands, asks, takes the answer, as often as the exchange says, and
-/// closes. It was meant to begin at `intended`; what that cost the server's user counts from there.
-net::detached transact(generator& of, moment intended);
+/// transact connects, shakes hands, asks, takes the answer, so many times, and closes. It was meant
+/// to begin at `intended`; what that cost the server's user counts from there.
+net::detached transact(generator& of, moment intended, unsigned requests);
 
 } // namespace cleat::bench

@@ -1,5 +1,7 @@
 """Upstreams that speak HTTP as cleat-bench's tests want it."""
 
+import select
+import socket
 import time
 
 from origins import Story, Upstream
@@ -43,6 +45,43 @@ def says(text: bytes) -> Story:
         upstream.send(text)
         upstream.end()
         upstream.receive_to_end()
+
+    return story
+
+
+def drips(upstream: Upstream) -> None:
+    """drips answers for ever: so little, and so often, that nobody can call it silent."""
+    head_of_request(upstream)
+    upstream.send(b"HTTP/1.1 200 OK\r\n\r\n")
+    while True:
+        upstream.send(b"x")
+        time.sleep(0.1)  # It is what a drip is.
+
+
+def relay(target: str, ends: list[str]) -> Story:
+    """relay passes bytes on to HOST:PORT and back; `ends` learns how each client left: FIN or
+    RST."""
+
+    def story(client: Upstream) -> None:
+        host, port = target.rsplit(":", 1)
+        with socket.create_connection((host, int(port))) as server:
+            both = [client.socket, server]
+            try:
+                while True:
+                    # On one thread: a reset is told to one call only, whoever makes it.
+                    readable, _, _ = select.select(both, [], [])
+                    if client.socket in readable:
+                        more = client.socket.recv(1 << 16)
+                        if not more:
+                            ends.append("FIN")
+                            return
+                        server.sendall(more)
+                    elif more := server.recv(1 << 16):
+                        client.send(more)
+                    else:
+                        both.remove(server)
+            except (ConnectionResetError, BrokenPipeError):
+                ends.append("RST")
 
     return story
 

@@ -2,10 +2,14 @@
 its text and its JSON."""
 
 import re
+import signal
+import time
 
 import pytest
 
-from stories import http
+from deadlines import eventually
+from origins import Origin
+from stories import head_of_request, http, relay
 
 
 def test_every_transaction_is_counted(bench, server):
@@ -48,9 +52,57 @@ def test_a_connection_carries_several_requests(bench, server):
     assert found["latency"]["first_byte"]["count"] == 40
 
 
+def test_a_number_is_met_exactly(bench, server):
+    """The last connection of each worker has what is left of the worker's part."""
+    found = bench.load("-c", 2, "-n", 101, "--requests", 10, server(http()).address)
+    assert found["attempts"] == found["ok"] == 101
+    assert found["connections"] == 6 + 5
+
+
+def test_the_preflight_is_one_request(bench, server):
+    count = 0
+
+    def story(upstream):
+        nonlocal count
+        while head_of_request(upstream):
+            count += 1
+            upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+
+    bench.load("-c", 1, "-n", 10, "--requests", 10, server(story).address)
+    assert count == 1 + 10
+
+
 def test_the_warm_up_is_not_counted(bench, server):
-    found = bench.load("-r", 50, "--warm-up", "1s", "-d", "1s", server(http()).address)
+    target = server(http())
+    found = bench.load("-r", 50, "--warm-up", "1s", "-d", "1s", target.address)
     assert found["attempts"] == 50
+    found = bench.load("-c", 2, "-n", 40, "--warm-up", "500ms", target.address)
+    assert found["attempts"] == 40
+
+
+def test_the_warm_up_costs_nothing(bench, server):
+    """CPU, of the generator and of the server, is that of what is counted."""
+    target = server(http())
+    words = ("-c", 1, "--workers", 1, "-d", "1s", "--server-pid", target.pid, target.address)
+    cold, warm = bench.load(*words), bench.load("--warm-up", "4s", *words)
+    for cost in (lambda of: of["cpu_ns"] / of["ok"], lambda of: of["server"]["cpu_ns"] / of["ok"]):
+        assert cost(warm) < 2.5 * cost(cold)
+    (busy,) = warm["worker_cpu_ns"]
+    assert busy < 1.05 * warm["measured_ns"]
+
+
+def test_nothing_is_said_of_a_run_that_ends_in_its_warm_up(bench, server):
+    target = server(http())
+    child = bench.start("load", "-q", "-r", 50, "--warm-up", "60s", "--json", "w.json",
+                        "--no-preflight", target.address)
+    eventually("some connections", lambda: len(target.log()) > 20)
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=30)
+    assert child.returncode == 130
+    found = bench.read(bench.folder / "w.json")
+    assert found["partial"] and not found["client_limited"]
+    assert found["attempts"] == found["measured_ns"] == found["cpu_ns"] == found["rate"] == 0
+    assert "Nothing was measured" in out and " 0 % busy" in out
 
 
 @pytest.mark.parametrize("version", ["1.2", "1.3"])
@@ -136,13 +188,31 @@ def test_sources_are_used_in_turn(bench, server):
 
 
 def test_reset_leaves_no_port_waiting(bench, server):
-    target = server(http())
-    found = bench.load("-n", 20, "-c", 2, "--close", "reset", target.address)
-    assert found["ok"] == 20
+    ends = []
+    between = Origin(relay(server(http()).address, ends))
+    try:
+        address = between.address.replace("[127.0.0.1]", "127.0.0.1")
+        for how in ("reset", "fin"):
+            found = bench.load("-n", 20, "-c", 2, "--close", how, "--no-preflight", address)
+            assert found["ok"] == 20
+            eventually("all have left", lambda: len(ends) == 20)
+            # Who closes before all has been read resets too, whatever he meant.
+            assert ends.count("RST") == 20 if how == "reset" else ends.count("FIN") > 10, ends
+            ends.clear()
+    finally:
+        between.close()
 
 
 def test_the_servers_cpu_is_told(bench, server):
+    """It is what the kernel says of the process, without what it did before and after."""
     target = server(http())
-    found = bench.load("-n", 50, "-c", 2, "--server-pid", target.pid, target.address)
+    its_clock = ~target.pid << 3 | 2  # MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED) of Linux.
+    before = time.clock_gettime_ns(its_clock)
+    found = bench.load("-n", 200, "-c", 2, "--server-pid", target.pid, "--no-preflight",
+                       target.address)
+    whole = time.clock_gettime_ns(its_clock) - before
     assert found["server"]["pids"] == [target.pid]
-    assert 50 * 20_000 < found["server"]["cpu_ns"] < 10 * found["measured_ns"]
+    assert 0.7 * whole < found["server"]["cpu_ns"] <= whole
+    cores = found["server"]["cpu_ns"] / found["measured_ns"]
+    assert found["server"]["cores"] == pytest.approx(cores, rel=0.2)
+    assert f"{found['server']['cores']:.2f} cores busy" in found["text"]

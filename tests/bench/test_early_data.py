@@ -1,6 +1,7 @@
 """Early data: a request that comes with the ClientHello, and is asked again where the server
 rejects it. The server counts too: it hears every request once."""
 
+import json
 import os
 import re
 import shutil
@@ -135,8 +136,13 @@ def test_many_at_once(bench, certs):
 @with_library
 def test_merged(bench, certs):
     with EarlyServer(certs.ecdsa) as server:
-        early(bench, server.address)
-        early(bench, server.address)
+        for number in (1, 2):
+            early(bench, server.address)
+            # As if they had run together, which the clock of a test does not promise.
+            path = bench.folder / f"{number}.json"
+            found = json.loads(path.read_text())
+            found.update(started="2026-11-21T20:00:00.000000Z", measured_ns=10**9)
+            path.write_text(json.dumps(found))
     ran = bench.run("merge", bench.folder / "1.json", bench.folder / "2.json", "--json",
                     bench.folder / "both.json")
     assert ran.returncode == 0, ran.stderr

@@ -5,13 +5,14 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 
 import pytest
 
 from conftest import binary
 from deadlines import DEADLINE, eventually
 from origins import Origin
-from stories import http, resets, says, silent
+from stories import drips, http, resets, says, silent
 
 
 def only(found: dict, stage: str, kind: str) -> None:
@@ -140,9 +141,44 @@ def test_what_the_first_transaction_finds(bench):
         plain.close()
 
 
+def test_an_answer_that_never_ends_is_not_waited_for(bench, server):
+    said = refused(bench, "-d", "60s", "--connect-timeout", "1s", "--handshake-timeout", "1s",
+                   "--answer-timeout", "1s", server(drips).address)
+    assert "unfinished" in said and "--answer-timeout" in said
+
+
+def test_an_interruption_before_the_run(bench, server):
+    asked = threading.Event()
+
+    def story(upstream):
+        asked.set()
+        upstream.receive_to_end()
+
+    child = bench.start("load", "-q", server(story).address)
+    assert asked.wait(30)
+    child.send_signal(signal.SIGINT)
+    out, said = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert out == "" and "interrupted" in said
+
+
+def test_an_interruption_while_the_time_to_begin_is_waited_for(bench, server):
+    target = server(http())
+    child = bench.start("load", "-q", "-c", 3, "--workers", 3, "--start-at",
+                        "2099-01-01T00:00:00Z", "--json", "s.json", target.address)
+    # The preflight has one worker only.
+    eventually("its workers", lambda: len(os.listdir(f"/proc/{child.pid}/task")) > 3)
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=30)
+    assert child.returncode == 130
+    found = bench.read(bench.folder / "s.json")
+    assert found["attempts"] == found["measured_ns"] == 0 and not found["client_limited"]
+
+
 @pytest.mark.parametrize(
     "words, part",
     [
+        (["--start-at", "2020-01-01T00:00:00Z", "127.0.0.1"], "has passed"),
         (["nobody.invalid:443"], "nobody.invalid"),
         (["127.0.0.1:0"], "port"),
         (["127.0.0.1:http"], "port"),

@@ -1,20 +1,31 @@
 """Results of several generators add up exactly, and what does not fit together is refused."""
 
+import datetime
 import json
 
+from deadlines import DEADLINE
+from load_results import load_result, write
 from stories import http
 
 
 def test_two_results_are_one(bench, server):
     target = server(http())
-    for name, count in (("a", 30), ("b", 50)):
-        words = ("-q", "-c", 2, "-n", count, "--json", f"{name}.json")
-        ran = bench.run("load", *words, target.address)
-        assert ran.returncode == 0, ran.stderr
+    begin = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=3)
+    at = begin.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    words = ("-q", "-r", 40, "-d", "1s", "--no-preflight", "--workers", 1, "--start-at", at)
+    runs = [
+        bench.start("load", *words, "--tls", version, "--json", f"{name}.json", target.address)
+        for name, version in (("a", "1.2"), ("b", "1.3"))
+    ]
+    for run in runs:
+        out, said = run.communicate(timeout=DEADLINE)
+        assert run.returncode == 0, out + said
     ran = bench.run("merge", "a.json", "b.json", "--json", "sum.json")
     assert ran.returncode == 0, ran.stderr
     a, b, both = (bench.read(bench.folder / f"{name}.json") for name in ("a", "b", "sum"))
-    assert both["ok"] == 80
+    assert both["ok"] == both["rate"] == 80
+    assert both["asked"] == a["asked"] + [["generator 2", ""]] + b["asked"]
+    assert "\ngenerator 2: open loop" in ran.stdout
     for stage in ("tcp", "tls", "first_byte", "response"):
         one, other, merged = (x["latency"][stage] for x in (a, b, both))
         assert merged["count"] == one["count"] + other["count"]
@@ -29,6 +40,22 @@ def test_one_result_merged_alone_is_itself(bench, server):
     bench.run("merge", "a.json", "--json", "b.json")
     one, same = (json.loads((bench.folder / name).read_text()) for name in ("a.json", "b.json"))
     assert one == same
+
+
+def test_what_did_not_run_together_is_refused(bench):
+    def refused(*parts: dict) -> str:
+        ran = bench.run("merge", *write(bench.folder, *parts))
+        assert ran.returncode == 1 and ran.stdout == ""
+        return ran.stderr
+
+    one = load_result(seconds=30, seed=1)
+    assert "the same" in refused(one, one)
+    later = load_result(seconds=30, seed=2, started="2026-11-21T20:00:05.000000Z")
+    assert "25.0 of 30.0 s" in (said := refused(one, later)) and "--start-at" in said
+    longer = load_result(seconds=40, seed=2)
+    assert "30.0 of 40.0 s" in refused(one, longer)
+    # This one was as far away as there is memory for.
+    assert "--start-at" in refused(one, {**later, "started": "2020-11-21T20:00:00.000000Z"})
 
 
 def test_what_is_no_result(bench):

@@ -2,25 +2,81 @@
 that costs the user from then on."""
 
 import os
+import re
 import signal
+import statistics
 import threading
 
 from deadlines import SANITIZED
-from stories import http
+from stories import head_of_request, http
 
 import pytest
 
 
 def test_the_rate_asked_is_made(bench, server):
-    found = bench.load("-r", 200, "-d", "2s", server(http()).address)
-    assert found["attempts"] == found["ok"] == 400
-    assert found["rate_asked"] == 200
+    """To within 0.1 %; and the answers were there with it, where the machine let them."""
+    target = server(http())
+    for last in (False, True):
+        found = bench.load("-r", 222, "-d", "2s", target.address)
+        assert found["attempts"] == found["ok"] == 444
+        assert found["rate_asked"] == 222
+        assert abs(found["rate"] / 222 - 1) <= 0.001
+        assert found["measured_ns"] == 2e9
+        assert found["latency"]["slip"]["count"] == 444
+        if found["drain_ns"] < 50e6 and found["latency"]["slip"]["p50_ns"] < 2e6:
+            break
+        assert not last, "it was late twice"
+
+
+def test_one_straggler_does_not_make_the_rate_less(bench, server):
+    """What is waited for after the time is up is told apart."""
+    turn = threading.Lock()
+    count = 0
+
+    def story(upstream):
+        nonlocal count
+        while head_of_request(upstream):
+            with turn:
+                count += 1
+                mute = count == 100
+            if mute:
+                upstream.receive_to_end()
+                return
+            upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+
+    target = server(story)
+    found = bench.load("-r", 100, "-d", "2s", "--answer-timeout", "4s", "--no-preflight",
+                       "--server-pid", target.pid, target.address)
+    assert (found["attempts"], found["failed"]) == (200, 1)
+    assert found["failures"][0]["kind"] == "timeout"
+    assert found["measured_ns"] == 2e9
+    assert found["rate"] == pytest.approx(199 / 2)
+    assert found["drain_ns"] > 2e9, "the 100th was meant to begin after a second"
+    assert 1 <= found["drained"] < 20
+    assert re.search(r"drain +\d.* s, in which \d+ of 200 ended\n", found["text"])
+    # Busy is what was busy while it was asked: the drain is not in it.
+    assert found["server"]["cores"] >= found["server"]["cpu_ns"] / 2e9 * 0.8
+
+
+def test_an_answer_in_the_drain_is_no_secret(bench, server):
+    """A server that queues answers everything, in the end."""
+    found = bench.load("-r", 20, "-d", "1s", "--no-preflight", server(http(delay=1.5)).address)
+    assert found["ok"] == found["drained"] == 20
+    (remark,) = found["remarks"]
+    assert "20 of 20 transactions ended after the time" in remark
+    assert "did not keep up" in found["text"]
 
 
 def test_steps_and_ramps(bench, server):
     found = bench.load("--phases", "20/1s,20-80/1s,0/1s", server(http()).address)
     assert found["attempts"] == 20 + 50
     assert found["timeline"]["attempted"][:2] == [20, 50]
+
+
+def test_a_warm_up_takes_its_part_of_the_phases(bench, server):
+    found = bench.load("--phases", "50/1s,150/1s", "--warm-up", "1s", server(http()).address)
+    assert found["attempts"] == found["rate_asked"] == 150
+    assert found["measured_ns"] == 1e9
 
 
 def test_poisson_arrivals_are_those_of_the_seed(bench, server):
@@ -34,16 +90,25 @@ def test_poisson_arrivals_are_those_of_the_seed(bench, server):
 @pytest.mark.skipif(SANITIZED, reason="a sanitizer makes the server itself late")
 def test_a_known_delay_is_measured(bench, server):
     """The upstream says how long it really took, for a thread wakes up late on a busy machine. The
-    shortest of 40 answers is measured to within 1 %, and none is measured shorter than it was."""
-    took = []
-    found = bench.load("-r", 20, "-d", "2s", "--no-preflight",
-                       server(http(delay=0.2, took=took)).address)
-    first = found["latency"]["first_byte"]
-    assert len(took) == first["count"] == 40
-    shortest = min(took) * 1e9
-    assert shortest <= first["min_ns"] <= shortest * 1.01
-    assert first["mean_ns"] >= sum(took) / len(took) * 1e9
-    assert found["latency"]["response"]["min_ns"] >= first["min_ns"]
+    shortest of 40 answers is measured to within 1 %, and none is measured shorter than it was.
+    What lies between the two clocks are two programs' turns on a core, so half of the answers are
+    within 2 %, on a machine that is not too busy for that twice."""
+    for last in (False, True):
+        took = []
+        found = bench.load("-r", 20, "-d", "2s", "--no-preflight",
+                           server(http(delay=0.2, took=took)).address)
+        first = found["latency"]["first_byte"]
+        assert len(took) == first["count"] == 40
+        shortest, median, mean = (
+            f(took) * 1e9 for f in (min, statistics.median_high, statistics.mean)
+        )
+        assert shortest <= first["min_ns"] <= found["latency"]["response"]["min_ns"]
+        assert mean <= first["mean_ns"]
+        # A bucket's highest value is 0.1 % above its lowest.
+        if (first["min_ns"] <= shortest * 1.01 and first["p50_ns"] <= median * 1.02
+                and first["mean_ns"] <= mean * 1.03):
+            break
+        assert not last, (shortest, median, mean, first)
 
 
 def test_a_server_that_stops_for_a_second_is_seen(bench, server):

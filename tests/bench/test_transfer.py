@@ -6,7 +6,7 @@ import signal
 
 from deadlines import eventually
 from origins import echo
-from stories import http
+from stories import head_of_request, http
 
 
 def test_down(bench, server):
@@ -26,6 +26,25 @@ def test_down(bench, server):
     for whose in ("generator", "server"):
         figure = f"{moved[f'{whose}_cpu_ns_per_gb'] / 1e9:.3f}"
         assert f"CPU of the {whose}: {figure} s per GB" in ran.stdout
+
+
+def test_the_preflight_takes_no_whole_message(bench, server):
+    """The head says whether it is the size that was asked for."""
+    whole = []
+    body = b"x" * (32 << 20)  # More than all buffers on its way.
+
+    def story(upstream):
+        while head_of_request(upstream):
+            upstream.send(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+            upstream.send(body)
+            whole.append(True)
+
+    target = server(story)
+    ran = bench.run("transfer", "-c", 1, "-m", 2, "-s", "32M", target.address)
+    assert ran.returncode == 0, ran.stderr
+    assert len(whole) == 2
+    ran = bench.run("transfer", "-c", 1, "-m", 2, "-s", "33M", target.address)
+    assert ran.returncode == 1 and "short answer" in ran.stderr
 
 
 def test_up(bench, server):

@@ -71,8 +71,10 @@ round_figures measure_load(
     load.started = ended.started;
     load.measured = ended.measured;
     load.counts = std::move(ended.counts);
-    load.worker_cpu = std::move(ended.worker_cpu);
-    load.server = server_side{pids, spent};
+    load.drain = ended.drain;
+    take_workers(load, ended.workers);
+    double const length = in_seconds(load.measured + load.drain);
+    load.server = server_side{pids, spent, length > 0 ? in_seconds(spent) / length : 0};
     load.verdict = judge(load);
     load.asked = {
         {"scenario", what.name},
