@@ -132,9 +132,17 @@ def test_set_up_is_in_no_operation() -> None:
     assert not found["error_state"]["seen"]
 
 
-def test_a_thread_that_the_scheduler_stopped_is_not_how_long_a_lock_is_held() -> None:
-    stopped = lock(RAND, 1600, 40_050, 4_000_050)
-    assert profiles.mean_hold_ns(stopped) == pytest.approx(50, rel=0.01)
+def test_one_long_hold_of_one_lock_is_not_how_long_its_like_are_held() -> None:
+    stopped = lock(RAND, 160, 400_045, 4_000_000)
+    others = [lock(RAND, 1600, 50, 90) for _ in range(40)]
+    assert profiles.mean_hold_ns([stopped, *others]) == pytest.approx(50, rel=0.02)
+
+
+def test_a_mutex_that_a_wait_gives_back_is_held_again() -> None:
+    waited_for = lock(RAND, 1600, 50, 50)
+    waited_for["exclusive"]["taken_again"] = 400
+    found = profiles.reduced(recorded(waited_for), recorded(), 100, "")
+    assert found["hottest"]["library"]["held_ns"] == pytest.approx(20 * 50)
 
 
 def test_the_tree_is_cut_out_of_the_report() -> None:

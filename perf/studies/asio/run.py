@@ -66,6 +66,12 @@ def arguments() -> argparse.Namespace:
     parse.add_argument("--overhead-rounds", type=built.at_least_one, default=10)
     parse.add_argument("--locks", type=Path, help="cleat-locks; default: the first build's")
     parse.add_argument(
+        "--locks-again",
+        type=Path,
+        metavar="RESULT",
+        help="record the locks only, and take everything else from this result",
+    )
+    parse.add_argument(
         "--quick", action="store_true", help="one short round: shows that it works, no figures"
     )
     use = parse.parse_args()
@@ -244,6 +250,14 @@ def main() -> int:
             library, counts = calibrate(build, pem, use.seconds)
             facts["libraries"][build.name] = library
             operations[build.name] = counts
+        if use.locks_again:
+            earlier = json.loads(use.locks_again.read_text())
+            profiled = profile_all(builds, pem, operations, locks, earlier["points"], folder)
+            facts["load_after"] = os.getloadavg()[0]
+            built.keep(
+                use, "asio", earlier | {"profiles": profiled, "profiles_environment": facts}
+            )
+            return 0
         points = measure(builds, pem, operations, use.rounds)
         profiled = profile_all(builds, pem, operations, locks, points, folder)
         # OpenSSL takes the most locks, so recording costs it the most.
