@@ -10,8 +10,8 @@
 //   subject handover TIMES                two threads and a condition
 //   subject semaphore TIMES               two threads and a semaphore
 //   subject beside TIMES HOLD_US          a mutex, and two semaphores before each time it is held
-//   subject consumer TIMES HOLD_US        one thread waits for a condition, and then holds its
-//   mutex subject recursive THREADS TIMES HOLD_US
+//   subject consumer TIMES HOLD_US        one thread waits for a condition, then holds its mutex
+//   subject recursive THREADS TIMES HOLD_US
 //                                         a recursive mutex; it is taken three times more meanwhile
 //   subject crowd THREADS TIMES CPU_US HOLD_US
 //                                         computes for so long, and so long with a mutex held; says
@@ -20,6 +20,7 @@
 //   subject heap TIMES                    mutexes that are made, used by one thread, and destroyed
 //   subject cpu MS                        CPU time in two functions, some 7 to 3, with all signals
 //                                         blocked
+//   subject asks MS                       asks for the time all the time, which is kernel's code
 //   subject many THREADS                  threads that come and go
 //   subject late MS                       threads that lock after their end
 //   subject fork | exec | abort | killed | leave
@@ -427,6 +428,17 @@ void cpu(std::uint64_t ms)
     });
 }
 
+void asks(std::uint64_t ms)
+{
+    in_threads(1, [&](unsigned) {
+        for (std::uint64_t const until = cpu_ns() + ms * 1'000'000; cpu_ns() < until;)
+            for (int i = 0; i < 10'000; ++i) {
+                timespec now{};
+                clock_gettime(CLOCK_MONOTONIC, &now);
+            }
+    });
+}
+
 void many(unsigned count)
 {
     for (unsigned i = 0; i < count; i += 10)
@@ -669,6 +681,8 @@ int main(int argc, char** argv)
         heap(n(2));
     else if (what == "cpu")
         cpu(n(2));
+    else if (what == "asks")
+        asks(n(2));
     else if (what == "many")
         many(n(2));
     else if (what == "late")
