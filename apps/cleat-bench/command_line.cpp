@@ -334,6 +334,44 @@ std::optional<std::string> unknown_subcommand(
         "cleat-bench: there is no subcommand '{}'{}\nTry: cleat-bench --help\n", word, meant);
 }
 
+void add_load(CLI::App& to, load_words& loading)
+{
+    loading.add_when(to);
+    loading.add_limits(to);
+    loading.add_tls(to);
+    loading.add_exchange(to);
+    loading.add_output(to);
+    loading.add_target(to);
+    to.footer(epilogue);
+}
+
+void add_probe(CLI::App& to, do_probe& asking)
+{
+    to.add_option("targets", asking.targets, "HOST, HOST:PORT or https://HOST:PORT/")->required();
+    to.add_option("--ca", asking.authorities, "PEM file of authorities; otherwise the system's");
+    to.add_option("--name", asking.name, "name to ask for and to verify; otherwise the host");
+    to.add_option("--timeout", asking.timeout, "of each connection")->capture_default_str();
+    to.add_option("--parallel", asking.parallel, "hosts that are probed at a time")
+        ->check(CLI::Range(1, 256))
+        ->capture_default_str();
+    to.add_option("--json", asking.json, "write all findings to this file");
+    to.add_flag("--strict", asking.strict, "exit code 1 where anything is weak");
+}
+
+void add_merge(CLI::App& to, do_merge& merging)
+{
+    to.add_option("files", merging.files, "results of `load --json`")->required();
+    to.add_option("--json", merging.to.json, "write the sum to this file");
+    to.add_option("--html", merging.to.html, "write a report with charts to this file");
+    to.add_option("--name", merging.name, "what to call the sum");
+}
+
+void add_report(CLI::App& to, do_report& reporting)
+{
+    to.add_option("files", reporting.files, "what `--json` wrote, of any subcommand")->required();
+    to.add_option("--out", reporting.out, "the file to write")->required();
+}
+
 } // namespace
 
 command parse_command_line(std::span<char const* const> arguments)
@@ -346,13 +384,7 @@ command parse_command_line(std::span<char const* const> arguments)
     load_words loading;
     CLI::App* const load = app.add_subcommand(
         "load", "transactions against one server: a closed loop, or an open one with --rate");
-    loading.add_when(*load);
-    loading.add_limits(*load);
-    loading.add_tls(*load);
-    loading.add_exchange(*load);
-    loading.add_output(*load);
-    loading.add_target(*load);
-    load->footer(epilogue);
+    add_load(*load, loading);
 
     staircase_words climbing;
     CLI::App* const staircase = app.add_subcommand(
@@ -372,32 +404,17 @@ command parse_command_line(std::span<char const* const> arguments)
     do_probe asking;
     CLI::App* const probe =
         app.add_subcommand("probe", "what a server chooses and offers, and a verdict in words");
-    probe->add_option("targets", asking.targets, "HOST, HOST:PORT or https://HOST:PORT/")
-        ->required();
-    probe->add_option(
-        "--ca", asking.authorities, "PEM file of authorities; otherwise the system's");
-    probe->add_option("--name", asking.name, "name to ask for and to verify; otherwise the host");
-    probe->add_option("--timeout", asking.timeout, "of each connection")->capture_default_str();
-    probe->add_option("--parallel", asking.parallel, "hosts that are probed at a time")
-        ->check(CLI::Range(1, 256))
-        ->capture_default_str();
-    probe->add_option("--json", asking.json, "write all findings to this file");
-    probe->add_flag("--strict", asking.strict, "exit code 1 where anything is weak");
+    add_probe(*probe, asking);
 
     do_merge merging;
     CLI::App* const merge = app.add_subcommand(
         "merge", "add up the results of several generators that ran at the same time");
-    merge->add_option("files", merging.files, "results of `load --json`")->required();
-    merge->add_option("--json", merging.to.json, "write the sum to this file");
-    merge->add_option("--html", merging.to.html, "write a report with charts to this file");
-    merge->add_option("--name", merging.name, "what to call the sum");
+    add_merge(*merge, merging);
 
     do_report reporting;
     CLI::App* const report = app.add_subcommand(
         "report", "one HTML file with charts, from results and comparisons; it needs no network");
-    report->add_option("files", reporting.files, "what `--json` wrote, of any subcommand")
-        ->required();
-    report->add_option("--out", reporting.out, "the file to write")->required();
+    add_report(*report, reporting);
 
     compare_words comparing;
     CLI::App* const compare = app.add_subcommand(

@@ -5,7 +5,7 @@
 #include "compare/server.hpp"
 #include "idle.hpp"
 #include "load.hpp"
-#include "probe_all.hpp"
+#include "probe/probe_all.hpp"
 #include "report.hpp"
 #include "report_files.hpp"
 #include "staircase.hpp"

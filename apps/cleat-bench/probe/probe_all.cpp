@@ -1,7 +1,7 @@
 #include "json.hpp"
 #include "load.hpp"
-#include "probe.hpp"
-#include "probe_all.hpp"
+#include "probe/probe.hpp"
+#include "probe/probe_all.hpp"
 #include "times.hpp"
 
 #include <fmt/format.h>

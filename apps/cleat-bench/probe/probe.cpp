@@ -1,52 +1,35 @@
-// One connection is `visit`, with nothing but a socket, a channel and poll. What is to be found out
-// is a story of visits, each in a function of `prober`. More than 400 lines: the visits are short,
-// and each is of use only beside the others.
+// What is to be found out is a story of visits, each in a function of `prober`. More than 400
+// lines: they are short, and each is of use only beside the others.
 
 #include "outcome.hpp"
-#include "probe.hpp"
+#include "probe/probe.hpp"
+#include "probe/visit.hpp"
 #include "target.hpp"
 
-#include <cleat/core/limits.hpp>
-#include <cleat/core/unique_fd.hpp>
-#include <cleat/net/channel.hpp>
-#include <cleat/net/scratch.hpp>
-#include <cleat/net/socket_options.hpp>
 #include <cleat/tls/alert.hpp>
 #include <cleat/tls/context.hpp>
-#include <cleat/tls/engine.hpp>
 #include <cleat/tls/session.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <ranges>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
 #include <arpa/inet.h>
-#include <poll.h>
-#include <sys/socket.h>
 
 namespace cleat::bench {
 namespace {
 
-using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using version = tls::protocol_version;
 
 // After this many connections in vain the server is left alone: it may be limiting us.
 constexpr unsigned broken_max = 3;
-
-// With a ticket or an answer there, more of the same flight is waited for so long.
-constexpr milliseconds flight_wait{50};
-
-// The first bytes that are kept, to say what a server speaks that does not speak TLS.
-constexpr std::size_t first_bytes_max = 64;
 
 constexpr std::string_view unknown_name = "cleat-probe.invalid"; // RFC 6761, section 6.4.
 
@@ -66,224 +49,6 @@ std::string joined(std::string_view host, std::string_view port)
 std::string list_of(std::vector<std::string> const& names)
 {
     return fmt::format("{}", fmt::join(names, ":"));
-}
-
-error_code wait_for(int fd, short events, clock::time_point until, error when_late)
-{
-    for (;;) {
-        auto const left = std::chrono::ceil<milliseconds>(until - clock::now());
-        if (left.count() <= 0)
-            return when_late;
-        pollfd one{fd, events, 0};
-        int const ready = ::poll(&one, 1, static_cast<int>(left.count()));
-        if (ready > 0)
-            return {};
-        if (ready < 0 && errno != EINTR)
-            return last_system_error();
-    }
-}
-
-// wish is what one connection is for.
-struct wish
-{
-    tls::context const* use = nullptr;
-    tls::session const* offered = nullptr;
-    std::size_t sessions_wanted = 0; // Stay until there are so many, or no more come.
-};
-
-// visit is what one connection told.
-struct visit
-{
-    bool established = false;
-    probed_failure failure; // Its facts are there without a failure, too.
-    error_code error;
-    stage where = stage::connect;
-    nanoseconds tcp{};
-    nanoseconds tls{};
-    std::string version;
-    std::string suite;
-    std::string group;
-    std::string scheme;
-    std::string alpn;
-    bool resumed = false;
-    std::vector<tls::shown_certificate> chain;
-    std::vector<tls::session> sessions;
-    bool certificate_required = false;
-
-    // refused: TLS was spoken up to the refusal, or the connection cut in its place.
-    [[nodiscard]] bool refused() const noexcept
-    {
-        return failure.connected && !established && error != cleat::error::handshake_timeout;
-    }
-};
-
-// connection is one visit while it lasts.
-class connection
-{
-public:
-    connection(net::address const& to, wish const& for_what, milliseconds timeout)
-        : to_{to}
-        , wish_{for_what}
-        , began_{clock::now()}
-        , until_{began_ + timeout}
-        , channel_{*for_what.use}
-    {
-    }
-
-    visit take(milliseconds ticket_wait, std::string_view request)
-    {
-        if (error_code const ec = connect())
-            return failed(ec);
-        told_.failure.connected = true;
-        told_.where = stage::handshake;
-        if (error_code const ec = shake())
-            return failed(ec);
-        told_.established = true;
-        read_agreement();
-        if (wish_.sessions_wanted > 0)
-            stay(ticket_wait, request);
-        // OpenSSL resumes no session of a connection that did not end cleanly.
-        static_cast<void>(channel_.close(fd_.get()));
-        return std::move(told_);
-    }
-
-    [[nodiscard]] tls::engine const& engine() const noexcept { return channel_.engine(); }
-
-private:
-    visit failed(error_code ec)
-    {
-        told_.error = ec;
-        told_.failure.kind = kind_of(told_.where, ec, &channel_.engine());
-        told_.failure.alert = channel_.engine().failure().peer_alert;
-        return std::move(told_);
-    }
-
-    error_code connect()
-    {
-        fd_.reset(::socket(to_.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-        if (!fd_)
-            return last_system_error();
-        net::set_no_delay(fd_.get());
-        if (::connect(fd_.get(), to_.data(), to_.size) != 0) {
-            if (errno != EINPROGRESS)
-                return last_system_error();
-            if (error_code const ec = wait_for(fd_.get(), POLLOUT, until_, error::connect_timeout))
-                return ec;
-            int why = 0;
-            socklen_t size = sizeof why;
-            ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &why, &size);
-            if (why != 0)
-                return {why, boost::system::system_category()};
-        }
-        connected_ = clock::now();
-        told_.tcp = connected_ - began_;
-        return {};
-    }
-
-    error_code shake()
-    {
-        if (wish_.offered != nullptr)
-            channel_.engine().resume(*wish_.offered);
-        for (;;) {
-            net::progress const p = channel_.handshake(fd_.get());
-            if (p.error)
-                return p.error;
-            if (p.next == net::wait::none)
-                break;
-            bool const reads = p.next == net::wait::readable;
-            if (error_code const ec =
-                    wait_for(fd_.get(), reads ? POLLIN : POLLOUT, until_, error::handshake_timeout))
-                return ec;
-            if (reads && told_.failure.first_bytes.empty())
-                keep_first_bytes();
-        }
-        told_.tls = clock::now() - connected_;
-        return {};
-    }
-
-    void keep_first_bytes()
-    {
-        std::array<char, first_bytes_max> bytes{};
-        ssize_t const n = ::recv(fd_.get(), bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
-        if (n > 0)
-            told_.failure.first_bytes.assign(bytes.data(), static_cast<std::size_t>(n));
-    }
-
-    void read_agreement()
-    {
-        tls::handshake_info const agreed = channel_.engine().info();
-        told_.version = agreed.version;
-        told_.suite = agreed.cipher;
-        told_.group = agreed.group;
-        told_.scheme = agreed.signature_scheme;
-        told_.alpn = agreed.alpn;
-        told_.resumed = agreed.resumed;
-        told_.chain = tls::shown_chain(channel_.engine());
-    }
-
-    // Asks for something harmless, and reads until the sessions are there or no more can be
-    // expected. In TLS 1.2 they came with the handshake.
-    void stay(milliseconds ticket_wait, std::string_view request)
-    {
-        keep_sessions();
-        if (told_.version != "TLSv1.3")
-            return;
-        std::span<std::byte const> const bytes = std::as_bytes(std::span{request});
-        net::channel::piece const pieces[] = {bytes};
-        if (channel_.write(fd_.get(), pieces).error)
-            return;
-        // A ticket follows our Finished, which takes as long to arrive as the SYN and its answer.
-        clock::time_point until = clock::now() + ticket_wait + 2 * told_.tcp;
-        bool came = false;
-        while (told_.sessions.size() < wish_.sessions_wanted) {
-            net::progress const p = channel_.read(
-                fd_.get(), net::scratch::of_this_thread().plaintext(), limits::turn_max);
-            keep_sessions();
-            told_.certificate_required =
-                told_.certificate_required || channel_.engine().failure().peer_alert == 116;
-            if (p.error)
-                return;
-            if (!std::exchange(came, came || p.bytes > 0 || !told_.sessions.empty()) && came)
-                until = std::min(until, clock::now() + flight_wait + told_.tcp);
-            if (p.next == net::wait::readable &&
-                wait_for(fd_.get(), POLLIN, until, error::idle_timeout))
-                return;
-        }
-    }
-
-    void keep_sessions()
-    {
-        for (tls::session& each : channel_.engine().take_sessions())
-            told_.sessions.push_back(std::move(each));
-    }
-
-    net::address const& to_;
-    wish const& wish_;
-    clock::time_point began_;
-    clock::time_point until_;
-    clock::time_point connected_;
-    unique_fd fd_;
-    net::channel channel_;
-    visit told_;
-};
-
-// What a server says to a plain request that said nothing, or ended, when it was sent a
-// ClientHello: a server of plain HTTP may take that for the start of a long line. Empty where it is
-// nothing, and where it is the answer of a TLS server to a client that forgot TLS.
-std::string plain_answer(net::address const& to, std::string_view request, milliseconds timeout)
-{
-    clock::time_point const until = clock::now() + timeout;
-    unique_fd const fd{::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-    if (!fd || (::connect(fd.get(), to.data(), to.size) != 0 && errno != EINPROGRESS) ||
-        wait_for(fd.get(), POLLOUT, until, error::connect_timeout) ||
-        ::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0 ||
-        wait_for(fd.get(), POLLIN, until, error::idle_timeout))
-        return {};
-    std::array<char, first_bytes_max> bytes{};
-    ssize_t const n = ::recv(fd.get(), bytes.data(), bytes.size(), 0);
-    std::string_view const said{bytes.data(), n > 0 ? static_cast<std::size_t>(n) : 0};
-    bool const bad_request = said.starts_with("HTTP/") && said.find(" 400 ") != said.npos;
-    return bad_request ? std::string{} : std::string{said};
 }
 
 std::optional<nanoseconds> median(std::vector<nanoseconds> of)

@@ -1,4 +1,4 @@
-#include "probe.hpp"
+#include "probe/probe.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/socket_options.hpp>
