@@ -1,0 +1,92 @@
+"""perf/tables.py makes the tables of the documentation from comparisons."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from compare_results import DOWN, HANDSHAKE, IDLE, RESUMED, comparison, left_out, trial
+from load_results import Facts
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def tables(folder: Path, *documents: Facts, page: str | None = None):
+    """tables of documents, printed, or filled into folder/page.md."""
+    files = []
+    for number, each in enumerate(documents):
+        files.append(folder / f"{number}.json")
+        files[-1].write_text(json.dumps(each))
+    words: list[object] = [sys.executable, ROOT / "perf/tables.py", *files]
+    if page is not None:
+        (folder / "page.md").write_text(page)
+        words += ["--page", folder / "page.md"]
+    return subprocess.run(
+        [str(word) for word in words], capture_output=True, text=True, timeout=60
+    )
+
+
+def test_a_row_for_each_scenario_and_a_column_for_each_server(tmp_path: Path) -> None:
+    ran = tables(tmp_path, comparison(trial(), trial(DOWN)), comparison(trial(IDLE)))
+    assert ran.returncode == 0, ran.stderr
+    assert "| | cleat | nginx | hitch | epoll |" in ran.stdout
+    (row, *_) = [each for each in ran.stdout.splitlines() if each.startswith("| Full handshakes")]
+    ours, nginx, hitch, epoll = row.split(" | ")[1:]
+    assert ours == "243 µs" or ours.endswith("µs")
+    assert nginx.startswith("2.") and nginx.endswith(")")
+    assert "[" in epoll, "whose spread includes 1 is in brackets"
+    assert "ms/GB |" in ran.stdout and "kB |" in ran.stdout
+    assert ran.stdout.index("## Full handshakes") < ran.stdout.index("## Bytes")
+
+
+def test_a_target_is_held_against_the_best_that_is_no_control(tmp_path: Path) -> None:
+    near = {"cleat": (1.0, 0.0), "nginx": (1.25, 0.0), "hitch": (3.0, 0.0), "epoll": (0.9, 0.0)}
+    found = comparison(trial(HANDSHAKE, near), trial(DOWN, near))
+    ran = tables(tmp_path, found)
+    assert "| ECDSA handshake | 0.90 | 0.80 (0.80..0.80) | nginx | met |" in ran.stdout
+    assert "| GB down | 0.60 | 0.80 (0.80..0.80) | nginx | **not met** |" in ran.stdout
+
+
+def test_what_was_not_resumed_is_marked(tmp_path: Path) -> None:
+    found = trial(RESUMED)
+    (nginx,) = [each for each in found["servers"] if each["name"] == "nginx"]
+    for each in nginx["rounds"]:
+        hands = each["load"]["handshakes"]
+        hands["full"], hands["resumed"] = hands["full"] + hands["resumed"], 0
+    ran = tables(tmp_path, comparison(found))
+    assert ran.returncode == 0, ran.stderr
+    (row, *_) = [each for each in ran.stdout.splitlines() if each.startswith("| One full")]
+    assert [cell.endswith("†") for cell in row.split(" | ")[1:-1]] == [False, True, False]
+    assert "- † nginx: resumed 0 % of its handshakes (One full" in ran.stdout
+
+
+def test_who_could_not_is_named_with_its_reason(tmp_path: Path) -> None:
+    found = trial()
+    found["servers"].append(left_out("stunnel", "it has no such group"))
+    ran = tables(tmp_path, comparison(found))
+    assert ran.returncode == 0, ran.stderr
+    assert "- – stunnel: it has no such group (Full handshakes, ECDSA" in ran.stdout
+
+
+def test_a_page_is_filled_in_between_its_marks(tmp_path: Path) -> None:
+    page = "Before.\n<!-- tables.py: matrix -->\nold\n<!-- end -->\nAfter.\n"
+    ran = tables(tmp_path, comparison(trial()), page=page)
+    assert ran.returncode == 0 and ran.stdout == "", ran.stderr
+    text = (tmp_path / "page.md").read_text()
+    assert text.startswith("Before.\n<!-- tables.py: matrix -->\n| | cleat |")
+    assert text.endswith(" |\n<!-- end -->\nAfter.\n") and "old" not in text
+    tables(tmp_path, comparison(trial()), page=text)
+    assert (tmp_path / "page.md").read_text() == text
+
+
+def test_what_cannot_be_shown_is_said_in_one_line(tmp_path: Path) -> None:
+    page = "<!-- tables.py: other -->\n<!-- end -->\n"
+    for documents, text, words in (
+        ([{"kind": "load"}], None, "not of cleat-bench compare"),
+        ([comparison(trial()) | {"trials": [{}]}], None, "damaged"),
+        ([comparison(trial(costs={"nginx": (1.0, 0.1)}))], None, "no scenario has cleat"),
+        ([comparison(trial())], page, "there is no table 'other'"),
+    ):
+        ran = tables(tmp_path, *documents, page=text)
+        assert ran.returncode == 1 and words in ran.stderr, (words, ran.stderr)
+        assert len(ran.stderr.splitlines()) == 1, ran.stderr
