@@ -74,6 +74,28 @@ TEST_CASE("an answer and its end leave in one packet")
     });
 }
 
+// To OpenSSL a connection with half of a KeyUpdate is in a handshake, and it writes nothing. That
+// is the end of this connection at most.
+TEST_CASE("a client that begins a KeyUpdate and does not end it harms nobody else")
+{
+    tls::half_key_update const listens{net::contexts().client};
+    scene s;
+    s.play([](scene& t) -> net::task<> {
+        t.peer.send_raw(tls::half_key_update::record());
+        t.say("answer");
+        co_await t.until([&] {
+            t.peer.receive_raw();
+            return t.outcome.has_value() || t.peer.plaintext() == "answer";
+        });
+        if (t.outcome)
+            CHECK(t.outcome->error == error::protocol_violation);
+        else
+            t.peer.shutdown_send();
+        REQUIRE(::shutdown(t.origin(), SHUT_WR) == 0);
+        co_await t.until_over();
+    });
+}
+
 TEST_CASE("a client's FIN without close_notify is passed on and known for what it is")
 {
     scene s;
