@@ -118,8 +118,32 @@ void check_rule_of_its_own(
         refuse(pem.client_verify_ca->from, "client-verify-ca");
 }
 
+// Nobody is asked for a certificate unless client-verify says so; whoever names authorities, and
+// nothing else, believes otherwise. In so many words, `none` is good: it turns off what may be
+// turned on again.
+void check_authorities_have_effect(config const& c, std::vector<problem>& problems)
+{
+    auto const complain_of = [&](setting<std::string> const& ca) {
+        complain(
+            problems, problem::severity::error, ca.from, "client-verify-ca",
+            "this verifies nobody: client-verify is none, so no client is asked for a certificate",
+            "Set client-verify to optional or required; or to none, to keep this for later.");
+    };
+    bool global_is_used = !c.client_verify.from.is_built_in();
+    for (listener const& each : c.listeners) {
+        bool const verifies = each.client_verify && **each.client_verify != client_verify::none;
+        global_is_used |= verifies && !each.client_verify_ca;
+        bool const said = each.client_verify || !c.client_verify.from.is_built_in();
+        if (each.client_verify_ca && !(**each.client_verify_ca).empty() && !said)
+            complain_of(*each.client_verify_ca);
+    }
+    if (!c.client_verify_ca->empty() && !global_is_used)
+        complain_of(c.client_verify_ca);
+}
+
 void check_client_verify(config const& c, std::vector<problem>& problems)
 {
+    check_authorities_have_effect(c, problems);
     bool global_is_told = false; // What several frontends take from it is wrong once.
     for (listener const& each : c.listeners) {
         setting<client_verify> const& mode = innermost(each.client_verify, c.client_verify);

@@ -100,6 +100,16 @@ TEST_CASE("whoever verifies clients knows whom to trust")
     good("pem-file = a frontend = { port = 1 client-verify = optional client-verify-ca = ca }");
     good("pem-file = a client-verify = required frontend = { port = 1 client-verify-ca = ca }");
     good("pem-file = a client-verify = required frontend = { port = 1 client-verify = none }");
+    good("pem-file = a client-verify = none client-verify-ca = ca");
+    good("pem-file = a frontend = { port = 1 client-verify = none client-verify-ca = ca }");
+    for (std::string_view const text : {
+             "pem-file = a client-verify-ca = ca",
+             "pem-file = a frontend = { port = 1 client-verify-ca = ca }",
+             "pem-file = a client-verify-ca = ca frontend = { port = 1 client-verify = required "
+             "client-verify-ca = other }",
+         })
+        CHECK(
+            only_problem(text).find("client-verify-ca: this verifies nobody") != std::string::npos);
     for (std::string_view const text : {
              "pem-file = a client-verify = required",
              "pem-file = a client-verify = required frontend = { port = 1 client-verify-ca = ca } "

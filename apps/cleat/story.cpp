@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <new>
+#include <span>
 
 namespace cleat::app {
 namespace {
@@ -61,12 +62,14 @@ void story::add_who(log_line& to) const noexcept
     add_text(to, "peer", [&] { return net::to_string(peer_); });
     if (announcement_.empty())
         return;
-    socket_address const source =
-        read_proxy_header(
-            {reinterpret_cast<std::uint8_t const*>(announcement_.data()), announcement_.size()})
-            .header.source;
-    if (source.family != address_family::unspecified)
-        add_text(to, "source", [&] { return to_string(source); });
+    try { // A header with a checksum takes memory to read.
+        std::span const header{
+            reinterpret_cast<std::uint8_t const*>(announcement_.data()), announcement_.size()};
+        socket_address const source = read_proxy_header(header).header.source;
+        if (source.family != address_family::unspecified)
+            to.add("source", to_string(source));
+    } catch (std::bad_alloc const&) {
+    }
 }
 
 void story::announcement_failed(error_code why) noexcept

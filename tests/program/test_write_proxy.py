@@ -102,13 +102,17 @@ def test_v2_tells_no_scheme_of_a_resumed_handshake(cleat, upstreams, version):
     server = cleat("--write-proxy-v2", backend=upstreams)
     tls = only(version)
     with TlsClient(server.port, tls) as client:
-        assert proxy_header.SSL_SIG_SCHEME in header_of(upstreams, client).ssl
+        first = header_of(upstreams, client)
+        assert proxy_header.SSL_SIG_SCHEME in first.ssl
+        assert first.tlvs[proxy_header.AUTHORITY] == b"localhost"
         upstreams.all[-1].send(b"x")
         client.receive_exactly(1)
         session = client.tls.session
     with TlsClient(server.port, tls, session=session) as client:
         assert client.tls.session_reused
-        assert proxy_header.SSL_SIG_SCHEME not in header_of(upstreams, client).ssl
+        again = header_of(upstreams, client)
+        assert proxy_header.SSL_SIG_SCHEME not in again.ssl
+        assert again.tlvs[proxy_header.AUTHORITY] == b"localhost"
 
 
 def test_v2_tells_a_post_quantum_group(cleat, upstreams, can, go):

@@ -158,7 +158,10 @@ step engine::handshake(wire& w) noexcept
     // The library's own word is only that it failed.
     if (long const why = SSL_get_verify_result(ssl_);
         s.error == error::bad_certificate && why != X509_V_OK)
-        failure_->reason = X509_verify_cert_error_string(why);
+        try {
+            failure_->reason = X509_verify_cert_error_string(why);
+        } catch (std::bad_alloc const&) { // Then it is the library's own word.
+        }
     if (s.error != error::protocol_violation)
         return s;
     failure_->peer_alert = plaintext_alert(given);

@@ -3,7 +3,8 @@
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/client_hello.hpp>
 
-#include <string>
+#include <array>
+#include <string_view>
 
 namespace cleat::tls::backend {
 namespace {
@@ -30,8 +31,11 @@ int look_at(SSL* ssl, int* alert, void* argument) noexcept
     if (chosen == nullptr) {
         SSL_set_ex_data(ssl, refused_index(), const_cast<char*>(&refused_mark));
         // The library has not come to SNI yet, and the log wants to say which name it was.
-        std::string const name{server_name_in(client_hello{ssl}.body_of(extension::server_name))};
-        SSL_set_tlsext_host_name(ssl, name.c_str());
+        std::string_view const name =
+            server_name_in(client_hello{ssl}.body_of(extension::server_name));
+        std::array<char, 256> text{}; // RFC 1035, section 2.3.4: a name has 255 bytes at most.
+        name.copy(text.data(), text.size() - 1);
+        SSL_set_tlsext_host_name(ssl, text.data());
         *alert = SSL_AD_UNRECOGNIZED_NAME;
         return SSL_CLIENT_HELLO_ERROR;
     }
@@ -41,6 +45,13 @@ int look_at(SSL* ssl, int* alert, void* argument) noexcept
         return SSL_CLIENT_HELLO_ERROR;
     }
     return SSL_CLIENT_HELLO_SUCCESS;
+}
+
+// Without an acceptance the library keeps no name in a session, and then knows none of a client
+// that resumes in TLS 1.2.
+int accept_name(SSL*, int*, void*) noexcept
+{
+    return SSL_TLSEXT_ERR_OK;
 }
 
 } // namespace
@@ -66,6 +77,7 @@ void on_client_hello(SSL_CTX* ctx, hello_chooser const* chooser)
 {
     static_cast<void>(refused_index());
     SSL_CTX_set_client_hello_cb(ctx, look_at, const_cast<hello_chooser*>(chooser));
+    SSL_CTX_set_tlsext_servername_callback(ctx, accept_name);
 }
 
 bool refused_name(SSL* ssl) noexcept
