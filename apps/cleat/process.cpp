@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -15,7 +14,6 @@
 #include <grp.h>
 #include <malloc.h>
 #include <pwd.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -107,17 +105,6 @@ void hold_standard_descriptors() noexcept
         fd = ::open("/dev/null", O_RDWR); // NOLINT: who is executed may have it, too.
     if (fd >= 0)
         ::close(fd);
-}
-
-error_code fill_with_random(std::span<std::byte> bytes) noexcept
-{
-    while (!bytes.empty()) {
-        ssize_t const n = ::getrandom(bytes.data(), bytes.size(), 0);
-        if (n < 0 && errno != EINTR)
-            return last_system_error();
-        bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-    }
-    return {};
 }
 
 void keep_heap() noexcept

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,9 +40,6 @@ void hold_standard_descriptors() noexcept;
 
 /// raise_file_limit takes all the open files that the hard limit allows: a connection is two.
 void raise_file_limit() noexcept;
-
-/// fill_with_random takes bytes from the kernel's generator, by no way around it.
-[[nodiscard]] error_code fill_with_random(std::span<std::byte> bytes) noexcept;
 
 /// keep_heap tells the allocator not to give the heap's top back to the kernel each time a record's
 /// buffer is freed: it is wanted again by the next record, page faults and all.

@@ -1,8 +1,8 @@
-#include "process.hpp"
 #include "snapshot.hpp"
 
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/context.hpp>
+#include <cleat/tls/ticket_secret.hpp>
 
 #include <fmt/format.h>
 
@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include <fnmatch.h>
@@ -202,6 +203,8 @@ private:
         spec.version_max = versions.tls_1_3 ? tls_1_3 : tls_1_2;
         spec.ciphers = *effective(l.ciphers, settings_.ciphers);
         spec.ciphersuites = *effective(l.ciphersuites, settings_.ciphersuites);
+        // A session of a frontend with other suites is not to bring them along.
+        spec.session_scope = fmt::format("cleat {} {}", spec.ciphers, spec.ciphersuites);
         spec.prefer_server_ciphers =
             *effective(l.prefer_server_ciphers, settings_.prefer_server_ciphers);
         spec.refuse_unknown_names = *effective(l.sni_nomatch_abort, settings_.sni_nomatch_abort);
@@ -341,18 +344,17 @@ private:
             options.send_buffer = *settings_.send_bufsize;
     }
 
-    // From the kernel itself. std::random_device may be a processor's instruction instead, of which
-    // all that is known is what its maker says.
     void make_ticket_secret()
     {
-        auto secret = std::make_shared<tls::ticket_secret>();
-        if (error_code const ec = fill_with_random(*secret))
+        try {
+            tickets_ = tls::new_ticket_secret();
+        } catch (std::system_error const& e) {
             problem_at(
                 {}, "",
                 fmt::format(
-                    "the kernel gives no random bytes for session tickets: {}", ec.message()),
+                    "the kernel gives no random bytes for session tickets: {}", e.code().message()),
                 "Allow the system call getrandom(2), which a sandbox may forbid.");
-        tickets_ = std::move(secret);
+        }
     }
 
     loading& into_;

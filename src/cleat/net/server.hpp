@@ -34,8 +34,8 @@ struct connection_failure
 {
     address const& peer;
     std::size_t worker;
-    bool in_handshake; ///< The handler never saw it.
-    error_code error;  ///< Of the handshake, or of the std::system_error that a handler threw.
+    bool in_handshake;       ///< The handler never saw it.
+    error_code error;        ///< Of the handshake, or of a handler's boost::system::system_error.
     std::string_view reason; ///< The TLS library's words, or those of another exception.
 };
 

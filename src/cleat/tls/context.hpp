@@ -23,7 +23,7 @@ struct spec_error : std::runtime_error
 /// context owns its library context where the TLS library has one, its own parsed copies of
 /// certificates and keys, and its ticket keys, so that two workers' contexts share nothing.
 ///
-/// It must outlive the engines made from it. Engines of one context stay on one thread.
+/// It must outlive its engines. With tickets, these stay on one thread: its keys have no lock.
 class context
 {
 public:

@@ -105,8 +105,8 @@ struct context_spec
     /// neither.
     std::string server_name;
 
-    /// Session tickets (RFC 5077, RFC 8446 section 4.6.1): keys come from the secret, a new one
-    /// every rotation; those of the last one are still read. A null secret turns tickets off.
+    /// Session tickets (RFC 5077, RFC 8446 4.6.1): keys come from the secret (ticket_secret.hpp),
+    /// new ones every rotation, and those of the last are still read. Null: no session is resumed.
     std::shared_ptr<ticket_secret const> tickets;
     /// Client role: sessions that servers give are kept for engine::take_sessions.
     bool keep_sessions = false;

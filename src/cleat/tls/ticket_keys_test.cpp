@@ -1,5 +1,6 @@
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/ticket_keys.hpp>
+#include <cleat/tls/ticket_secret.hpp>
 
 #include <doctest/doctest.h>
 
@@ -55,6 +56,13 @@ TEST_CASE_FIXTURE(
 
     test_time += 600s;
     CHECK(keys.find(sealed.name).with == nullptr);
+}
+
+TEST_CASE("a new secret is like no other")
+{
+    auto const one = new_ticket_secret();
+    CHECK(*one != *new_ticket_secret());
+    CHECK(*one != ticket_secret{});
 }
 
 TEST_CASE_FIXTURE(fixture, "two holders of one secret agree, with no word between them")
