@@ -27,6 +27,9 @@ using namespace std::chrono_literals;
 constexpr std::size_t files_kept = 64;
 constexpr std::size_t file_max = std::size_t{256} << 20;
 
+// Of several addresses of a name, the first that takes a connection within this is measured.
+constexpr std::chrono::milliseconds answer_within{1000};
+
 // What a method may consist of (RFC 9110, section 5.6.2).
 constexpr std::string_view token_characters =
     "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -449,25 +452,32 @@ void load_words::make_target(load_spec& use) const
     check_room(use);
     bench::target const at = find_target(target);
     use.target = target;
-    use.to = at.address;
     use.tls.server_name = at.host;
     use.path = path.empty() ? at.path : path;
     check_path("the target's path", use.path);
-    if (!sources.empty()) {
-        use.from = find_sources(sources);
-        for (net::address const& from : use.from) {
-            if (from.family() != use.to.family())
-                refuse(fmt::format(
-                    "--source {}: not of the same family as {}", net::to_string(from),
-                    net::to_string(use.to)));
-            check_own(from);
-        }
-    }
     use.timeouts = {
         timeout("--connect-timeout", connect_timeout),
         timeout("--handshake-timeout", handshake_timeout),
         timeout("--answer-timeout", answer_timeout)};
+    choose_addresses(use, at.addresses);
     use.end = close == "reset" ? ending::reset : ending::fin;
+}
+
+// Of a name's addresses those that the sources can reach, and of these the first that answers.
+void load_words::choose_addresses(load_spec& use, std::vector<net::address> to) const
+{
+    if (!sources.empty())
+        use.from = find_sources(sources);
+    for (net::address const& from : use.from) {
+        std::string const first = net::to_string(to.front());
+        std::erase_if(to, [&](net::address const& a) { return a.family() != from.family(); });
+        if (to.empty())
+            refuse(fmt::format(
+                "--source {}: not of the same family as {}", net::to_string(from), first));
+        check_own(from);
+    }
+    use.to = no_preflight ? to.front()
+                          : first_that_answers(to, std::min(use.timeouts.connect, answer_within));
 }
 
 void load_words::make_tls(do_load& wish) const

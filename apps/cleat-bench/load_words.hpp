@@ -94,6 +94,7 @@ private:
     void make_when(do_load& wish) const;
     void check_room(load_spec const& use) const;
     void make_target(load_spec& use) const;
+    void choose_addresses(load_spec& use, std::vector<net::address> to) const;
     void make_tls(do_load& wish) const;
     void make_reuse(do_load& wish) const;
     void make_exchange(do_load& wish) const;

@@ -7,10 +7,17 @@
 #include "target.hpp"
 #include "times.hpp"
 
+#include <cleat/core/unique_fd.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 namespace cleat::bench {
 namespace {
@@ -351,6 +358,24 @@ TEST_CASE("targets and sources")
     CHECK(net::to_string(from[3]) == "127.0.0.7:0");
     for (char const* text : {"127.0.0.7-127.0.0.5", "127.0.0.1-127.255.0.1", "::1-::2"})
         CHECK_THROWS_AS(static_cast<void>(find_sources(text)), std::runtime_error);
+}
+
+TEST_CASE("of several addresses the first that takes a connection is asked")
+{
+    unique_fd const listener{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    REQUIRE(::bind(listener.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
+    REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
+    std::string const port = std::to_string(ntohs(at.sin_port));
+    std::vector<net::address> const both{
+        find_target("[::1]:" + port).addresses.front(),
+        find_target("127.0.0.1:" + port).addresses.front()};
+    CHECK(net::to_string(first_that_answers(both, 1s)) == "[::1]:" + port);
+    REQUIRE(::listen(listener.get(), 1) == 0);
+    CHECK(net::to_string(first_that_answers(both, 1s)) == "127.0.0.1:" + port);
 }
 
 TEST_CASE("a pool without sessions gives none, and one that is not asked to keeps none")

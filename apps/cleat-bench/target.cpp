@@ -9,9 +9,11 @@
 #include <charconv>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 namespace cleat::bench {
@@ -72,13 +74,33 @@ target find_target(std::string const& text)
         refuse(fmt::format("{}: the port is a number from 1 to 65535", text));
     if (found.host.empty())
         refuse(fmt::format("{}: the host is missing: write HOST:PORT", text));
-    auto const addresses = net::resolve(found.host, found.port);
+    auto addresses = net::resolve(found.host, found.port);
     if (!addresses || addresses->empty())
         refuse(fmt::format(
             "{}: no address is known for this name: {}; check the spelling, or give a number",
             found.host, addresses ? "none found" : addresses.error().message()));
-    found.address = addresses->front();
+    found.addresses = std::move(*addresses);
     return found;
+}
+
+net::address first_that_answers(std::span<net::address const> of, std::chrono::milliseconds limit)
+{
+    if (of.size() == 1)
+        return of.front();
+    for (net::address const& each : of) {
+        unique_fd const fd{::socket(each.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+        if (!fd)
+            continue;
+        if (::connect(fd.get(), each.data(), each.size) == 0)
+            return each;
+        pollfd connected{fd.get(), POLLOUT, 0};
+        int why = 0;
+        socklen_t size = sizeof why;
+        if (errno == EINPROGRESS && ::poll(&connected, 1, static_cast<int>(limit.count())) == 1 &&
+            ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &why, &size) == 0 && why == 0)
+            return each;
+    }
+    return of.front();
 }
 
 std::vector<net::address> find_sources(std::string const& text)

@@ -4,6 +4,8 @@
 
 #include <cleat/net/socket_options.hpp>
 
+#include <chrono>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,13 +16,19 @@ struct target
 {
     std::string host; ///< Without brackets.
     std::string port;
-    std::string path = "/"; ///< From a URL.
-    net::address address;
+    std::string path = "/";              ///< From a URL.
+    std::vector<net::address> addresses; ///< At least one, as the resolver orders them.
 };
 
 /// find_target reads HOST, HOST:PORT, [V6]:PORT or https://HOST:PORT/PATH and looks the name up;
 /// port 443 where none is given. Throws std::runtime_error that says what is wrong and what to do.
 [[nodiscard]] target find_target(std::string const& text);
+
+/// first_that_answers is the first of several addresses that takes a connection within `limit`; the
+/// first of all where none does. A name often has one of IPv6, and its server none. One alone is
+/// not tried.
+[[nodiscard]] net::address first_that_answers(
+    std::span<net::address const> of, std::chrono::milliseconds limit);
 
 /// find_sources reads source addresses: "127.0.0.1", several with commas, a range
 /// "127.0.0.1-127.0.0.20" (IPv4). Throws std::runtime_error.

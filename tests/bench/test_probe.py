@@ -187,6 +187,18 @@ def test_tls_1_3_only(s_server):
     assert "forward secrecy and authenticated encryption only" in report.good
 
 
+@pytest.mark.parametrize(
+    ("oldest", "accepted"), [("TLSv1", ["TLS 1.1", "TLS 1.0"]), ("TLSv1.1", ["TLS 1.1"])]
+)
+@pytest.mark.parametrize("kind", ["ecdsa", "rsa"])
+def test_versions_that_no_library_here_speaks(s_server, certs, oldest, accepted, kind):
+    """Told from the first word of the answer, so that it is known with every library."""
+    flags = ["-min_protocol", oldest, "-cipher", "ALL:@SECLEVEL=0"]
+    report = Report(s_server(*flags, pem=getattr(certs, kind)))
+    assert report["versions"] == ", ".join(["TLS 1.3", "TLS 1.2", *accepted])
+    assert f"{', '.join(accepted)} accepted" in report.weak
+
+
 def test_suites_are_those_of_the_server_and_in_its_order(s_server, certs):
     order = ["ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-RSA-AES128-GCM-SHA256"]
     flags = ["-cipher", ":".join(order), "-serverpref"]

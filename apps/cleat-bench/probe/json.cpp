@@ -107,6 +107,7 @@ json::object to_json(probe_report const& of)
         {"group", of.group},
         {"signature_scheme", of.signature_scheme}};
     found["versions"] = std::move(versions);
+    found["old_versions"] = in_json(of.old_versions);
     found["groups"] = in_json(of.groups);
     found["other_groups"] = in_json(of.other_groups);
     found["post_quantum"] = of.post_quantum ? json::value(*of.post_quantum) : json::value(nullptr);

@@ -2,6 +2,7 @@
 // lines: they are short, and each is of use only beside the others.
 
 #include "outcome.hpp"
+#include "probe/old_hello.hpp"
 #include "probe/probe.hpp"
 #include "probe/visit.hpp"
 #include "target.hpp"
@@ -79,6 +80,7 @@ public:
         if (!introduce(addresses))
             return;
         find_versions();
+        find_old_versions();
         for (probed_version& each : into_.versions)
             find_suites(each);
         find_groups();
@@ -142,6 +144,7 @@ private:
 
     bool introduce(std::vector<net::address> const& addresses);
     void find_versions();
+    void find_old_versions();
     void find_suites(probed_version& in);
     chooser find_order(probed_version const& in);
     void find_groups();
@@ -209,6 +212,21 @@ void prober::find_versions()
         bool const known = into_.version == (each == version::tls_1_3 ? "TLSv1.3" : "TLSv1.2");
         if (known || go(broad(each)).established)
             into_.versions.push_back({.version = each, .suites = {}, .order = chooser::unknown});
+    }
+}
+
+// No library of ours would shake hands in these: the first word of the answer has to do.
+void prober::find_old_versions()
+{
+    std::string const name = is_address(name_) ? std::string{} : name_;
+    for (old_version const each : old_versions) {
+        if (broken_ >= broken_max)
+            return;
+        std::string const answer = first_answer(
+            address_, old_hello(each, name), chosen_version_size,
+            std::min(options_.timeout, options_.ticket_wait));
+        if (chosen_version(answer) == static_cast<std::uint16_t>(each))
+            into_.old_versions.emplace_back(name_of(each));
     }
 }
 

@@ -106,6 +106,7 @@ struct probe_report
     std::string signature_scheme; ///< Empty where the library does not tell.
 
     std::vector<probed_version> versions;  ///< Of those that cleat speaks, the latest first.
+    std::vector<std::string> old_versions; ///< Accepted of "TLS 1.1", "TLS 1.0" and "SSL 3.0".
     std::vector<std::string> groups;       ///< Accepted.
     std::vector<std::string> other_groups; ///< Offered to it, and not accepted.
     std::optional<bool> post_quantum;      ///< Unset: this program's library has no such group.

@@ -90,6 +90,15 @@ TEST_CASE("nothing is said against a server that has nothing against it")
     CHECK(judge(spotless()).size() == 5);
 }
 
+TEST_CASE("versions that must not be used any more are against a server")
+{
+    probe_report r = spotless();
+    r.old_versions = {"TLS 1.1", "TLS 1.0"};
+    CHECK(only(r, "TLS 1.1, TLS 1.0 accepted"));
+    CHECK(has(to_text(r), "TLS 1.3, TLS 1.2, TLS 1.1, TLS 1.0\n"));
+    CHECK(to_json(r).at("old_versions").as_array().size() == 2);
+}
+
 TEST_CASE("each weakness has its sentence")
 {
     probe_report r = spotless();

@@ -36,6 +36,7 @@ void add_versions(std::string& to, probe_report const& of)
     std::vector<std::string> names;
     for (probed_version const& each : of.versions)
         names.emplace_back(name_of(each.version));
+    names.insert(names.end(), of.old_versions.begin(), of.old_versions.end());
     add(to, "versions", list_of(names));
     for (probed_version const& each : of.versions) {
         std::string_view const order = each.order == chooser::server   ? "; the server chooses"

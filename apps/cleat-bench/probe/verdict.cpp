@@ -128,6 +128,8 @@ void judge_versions(verdict& on, probe_report const& of)
         on.weak("TLS 1.2 only");
     else
         on.good("TLS 1.3");
+    if (!of.old_versions.empty()) // RFC 8996, RFC 7568.
+        on.weak("{} accepted", list_of(of.old_versions));
     probed_version const* const old = of.offers(version::tls_1_2);
     suite_kinds const kinds{old};
     if (!kinds.broken.empty())

@@ -179,20 +179,31 @@ void connection::keep_sessions()
         told_.sessions.push_back(std::move(each));
 }
 
-std::string plain_answer(net::address const& to, std::string_view request, milliseconds timeout)
+std::string first_answer(
+    net::address const& to, std::string_view request, std::size_t enough, milliseconds timeout)
 {
     clock::time_point const until = clock::now() + timeout;
     unique_fd const fd{::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     if (!fd || (::connect(fd.get(), to.data(), to.size) != 0 && errno != EINPROGRESS) ||
         wait_for(fd.get(), POLLOUT, until, error::connect_timeout) ||
-        ::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0 ||
-        wait_for(fd.get(), POLLIN, until, error::idle_timeout))
+        ::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0)
         return {};
-    std::array<char, first_bytes_max> bytes{};
-    ssize_t const n = ::recv(fd.get(), bytes.data(), bytes.size(), 0);
-    std::string_view const said{bytes.data(), n > 0 ? static_cast<std::size_t>(n) : 0};
+    std::string said;
+    while (said.size() < enough && !wait_for(fd.get(), POLLIN, until, error::idle_timeout)) {
+        std::array<char, first_bytes_max> bytes{};
+        ssize_t const n = ::recv(fd.get(), bytes.data(), bytes.size() - said.size(), 0);
+        if (n <= 0)
+            break;
+        said.append(bytes.data(), static_cast<std::size_t>(n));
+    }
+    return said;
+}
+
+std::string plain_answer(net::address const& to, std::string_view request, milliseconds timeout)
+{
+    std::string said = first_answer(to, request, 1, timeout);
     bool const bad_request = said.starts_with("HTTP/") && said.find(" 400 ") != said.npos;
-    return bad_request ? std::string{} : std::string{said};
+    return bad_request ? std::string{} : said;
 }
 
 } // namespace cleat::bench

@@ -88,6 +88,13 @@ private:
     visit told_;
 };
 
+/// first_answer is what a server says first to `request`, which is sent as it is: as much as comes
+/// until there are `enough` bytes, at most 64 of them. Empty where it says nothing within
+/// `timeout`.
+[[nodiscard]] std::string first_answer(
+    net::address const& to, std::string_view request, std::size_t enough,
+    std::chrono::milliseconds timeout);
+
 /// plain_answer is what a server says to a plain request that said nothing, or ended, when it was
 /// sent a ClientHello: a server of plain HTTP may take that for the start of a long line. Empty
 /// where it is nothing, and where it is the answer of a TLS server to a client that forgot TLS.

@@ -1,0 +1,104 @@
+#include "probe/old_hello.hpp"
+
+#include <initializer_list>
+
+namespace cleat::bench {
+namespace {
+
+constexpr char handshake_record = 22; // RFC 2246, section 6.2.1.
+constexpr char client_hello = 1;      // Section 7.4.
+constexpr char server_hello = 2;
+
+// For certificates of either kind, with and without forward secrecy; those of SSL 3.0 last.
+constexpr std::uint16_t suites[] = {
+    0xc009, // ECDHE-ECDSA-AES128-SHA
+    0xc00a, // ECDHE-ECDSA-AES256-SHA
+    0xc013, // ECDHE-RSA-AES128-SHA
+    0xc014, // ECDHE-RSA-AES256-SHA
+    0x0033, // DHE-RSA-AES128-SHA
+    0x0039, // DHE-RSA-AES256-SHA
+    0x002f, // AES128-SHA
+    0x0035, // AES256-SHA
+    0x000a, // DES-CBC3-SHA
+    0x0005, // RC4-SHA
+    0x0004, // RC4-MD5
+};
+constexpr std::uint16_t groups[] = {29, 23, 24, 25}; // X25519, P-256, P-384, P-521.
+
+std::string number(std::size_t value, unsigned bytes)
+{
+    std::string made;
+    while (bytes-- > 0)
+        made.push_back(static_cast<char>(value >> (8 * bytes) & 0xff));
+    return made;
+}
+
+template <class Numbers>
+std::string list_of(Numbers const& of)
+{
+    std::string made;
+    for (std::uint16_t const each : of)
+        made += number(each, 2);
+    return made;
+}
+
+// with_size is bytes behind their number.
+std::string with_size(std::string const& of, unsigned bytes)
+{
+    return number(of.size(), bytes) + of;
+}
+
+std::string extension(std::uint16_t type, std::string const& contents)
+{
+    return number(type, 2) + with_size(contents, 2);
+}
+
+std::string extensions(std::string_view server_name)
+{
+    std::string made;
+    if (!server_name.empty()) // RFC 6066, section 3: a list of one host name.
+        made += extension(0, with_size(number(0, 1) + with_size(std::string{server_name}, 2), 2));
+    made += extension(10, with_size(list_of(groups), 2)); // RFC 8422, section 5.1.1.
+    made += extension(11, with_size(number(0, 1), 1));    // Section 5.1.2: uncompressed points.
+    return made;
+}
+
+} // namespace
+
+std::string_view name_of(old_version v) noexcept
+{
+    switch (v) {
+    case old_version::ssl_3_0:
+        return "SSL 3.0";
+    case old_version::tls_1_0:
+        return "TLS 1.0";
+    case old_version::tls_1_1:
+        break;
+    }
+    return "TLS 1.1";
+}
+
+std::string old_hello(old_version v, std::string_view server_name)
+{
+    std::string const version = number(static_cast<std::uint16_t>(v), 2);
+    std::string hello = version;
+    hello.append(32, 'c');     // Nothing is agreed with it, so it need not be random.
+    hello += with_size({}, 1); // No session.
+    hello += with_size(list_of(suites), 2);
+    hello += with_size(std::string(1, '\0'), 1); // No compression.
+    if (v != old_version::ssl_3_0)
+        hello += with_size(extensions(server_name), 2);
+    std::string const message = client_hello + with_size(hello, 3);
+    return handshake_record + version + with_size(message, 2);
+}
+
+std::optional<std::uint16_t> chosen_version(std::string_view answer) noexcept
+{
+    if (answer.size() < chosen_version_size || answer[0] != handshake_record ||
+        answer[5] != server_hello)
+        return {};
+    auto const byte = [&](std::size_t at) { return static_cast<unsigned char>(answer[at]); };
+    return static_cast<std::uint16_t>(byte(9) << 8 | byte(10));
+}
+
+} // namespace cleat::bench
