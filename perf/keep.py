@@ -28,8 +28,9 @@ def kept(found: dict) -> dict:
     """kept is the document to keep."""
     for trial in found["trials"]:
         for server in trial["servers"]:
-            for key in ("command", "config"):
-                server[key] = without_folders(server[key])
+            for key in ("command", "config", "left_out"):
+                if server[key]:
+                    server[key] = without_folders(server[key])
             for figures in filter(None, server["rounds"]):
                 if load := figures.get("load"):
                     figures["load"] = {key: load[key] for key in OF_A_LOAD if key in load}

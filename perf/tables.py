@@ -9,6 +9,7 @@ page, all tables are printed. Where several results have a scenario, the one nam
 
 import argparse
 import re
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,17 +136,29 @@ def matrix(lines: list[Line]) -> list[str]:
     return made
 
 
+def cannot(reason: str) -> str:
+    """cannot is what a server said of itself, in short: without stamps, and without its code."""
+    reason = reason.strip().split("\n")[0].removeprefix("left out: ")
+    reason = reason.removeprefix("it cannot do this: ")
+    reason = re.sub(r"^ended with code \d+: ", "", reason)
+    reason = re.sub(r"^(\[!\]|\[ALERT\]|[\[\d/: .-]+\]?\[\w+\])\S*\s*([\d#:]+ )?", "", reason)
+    return reason if len(reason) <= 120 else reason[:119] + "…"
+
+
 def notes(lines: list[Line]) -> list[str]:
     """notes say why servers have no figure, or one of something else."""
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str], tuple[str, list[str]]] = {}
     for line in lines:
         for name, cell in line.cells.items():
             if cell.short:
-                found.setdefault((f"† {name}", cell.short), []).append(line.title)
+                found.setdefault(("†", name), (cell.short, []))[1].append(line.name)
             elif not cell.values:
-                reason = cell.reason.strip().split("\n")[0] or "not measured"
-                found.setdefault((f"– {name}", reason), []).append(line.title)
-    return [f"- {who}: {what} ({'; '.join(where)})" for (who, what), where in found.items()]
+                reason = cannot(cell.reason) or "not measured"
+                found.setdefault(("–", name), (reason, []))[1].append(line.name)
+    return [
+        f"- {mark} {name}: {what} ({', '.join(where)})"
+        for (mark, name), (what, where) in found.items()
+    ]
 
 
 def main_table(lines: dict[str, Line]) -> list[str]:
@@ -202,6 +215,7 @@ def main() -> int:
     parse.add_argument("results", type=Path, nargs="+", help="what `compare --json` wrote")
     parse.add_argument("--page", type=Path, action="append", default=[], help="fill it in place")
     use = parse.parse_args()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # A reader that has seen enough is no error.
     at = use.results[0]
     try:
         documents = []

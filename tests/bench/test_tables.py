@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from compare_results import DOWN, HANDSHAKE, IDLE, RESUMED, comparison, left_out, trial
 from load_results import Facts
 
@@ -57,7 +59,7 @@ def test_what_was_not_resumed_is_marked(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     (row, *_) = [each for each in ran.stdout.splitlines() if each.startswith("| One full")]
     assert [cell.endswith("†") for cell in row.split(" | ")[1:-1]] == [False, True, False]
-    assert "- † nginx: resumed 0 % of its handshakes (One full" in ran.stdout
+    assert "- † nginx: resumed 0 % of its handshakes (resumed-4-tickets)" in ran.stdout
 
 
 def test_who_could_not_is_named_with_its_reason(tmp_path: Path) -> None:
@@ -65,7 +67,7 @@ def test_who_could_not_is_named_with_its_reason(tmp_path: Path) -> None:
     found["servers"].append(left_out("stunnel", "it has no such group"))
     ran = tables(tmp_path, comparison(found))
     assert ran.returncode == 0, ran.stderr
-    assert "- – stunnel: it has no such group (Full handshakes, ECDSA" in ran.stdout
+    assert "- – stunnel: it has no such group (full-ecdsa-p256)" in ran.stdout
 
 
 def test_a_page_is_filled_in_between_its_marks(tmp_path: Path) -> None:
@@ -90,3 +92,30 @@ def test_what_cannot_be_shown_is_said_in_one_line(tmp_path: Path) -> None:
         ran = tables(tmp_path, *documents, page=text)
         assert ran.returncode == 1 and words in ran.stderr, (words, ran.stderr)
         assert len(ran.stderr.splitlines()) == 1, ran.stderr
+
+
+RECORDED = ("main", "handshakes", "sessions", "suites", "bytes", "latency")
+
+
+def recorded(name: str) -> Path:
+    return sorted((ROOT / "perf/results").glob(f"*-compare-{name}.json"))[-1]
+
+
+@pytest.mark.parametrize("name", ["performance.md", "studies/compare.md"])
+def test_pages_are_of_what_was_recorded(name: str, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / name).read_text()
+    documents = [json.loads(recorded(each).read_text()) for each in RECORDED]
+    ran = tables(tmp_path, *documents, page=page)
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "page.md").read_text() == page
+
+
+def test_charts_are_of_what_was_recorded(tmp_path: Path) -> None:
+    command = [sys.executable, ROOT / "perf/charts.py", recorded("main"), "--out", tmp_path]
+    words = [str(word) for word in command]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    drawn = sorted(tmp_path.glob("*.svg"))
+    assert len(drawn) == 7
+    for each in drawn:
+        assert each.read_text() == (ROOT / "docs/charts" / each.name).read_text(), each.name
