@@ -290,7 +290,9 @@ std::string reference_markdown()
 std::string default_configuration()
 {
     constexpr std::size_t file_width = 100;
-    std::string out = "# Every key of cleat with its default. What is commented out has none.\n";
+    std::string out =
+        "# Every key of cleat, set to its default. What is commented out is not set: `cleat\n"
+        "# --reference` says what happens then.\n";
     for (heading const& part : headings) {
         out += fmt::format("\n# ---- {}\n", part.title);
         for (key_row const& row : config_table()) {

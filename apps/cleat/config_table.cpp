@@ -155,7 +155,8 @@ constexpr key_row rows[] = {
      .default_text = "[*]:8443",
      .help =
          "Listen here for TLS. The host * is every address of IPv4 and IPv6; port 0 is any free "
-         "port, and the log tells which. CERT is a certificate for this place alone. Give it "
+         "port, and with log-level 2 the log tells which. CERT is a certificate for this place "
+         "alone. Give it "
          "several times to listen in several places.",
      .note =
          "Port 65536, which stud and hitch take by mistake, is refused. Frontends on the command "
@@ -395,7 +396,9 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "LIST",
      .default_text = "the TLS library's",
-     .help = "Cipher suites for TLS 1.3, the preferred first.",
+     .help =
+         "Cipher suites for TLS 1.3, the preferred first. With AWS-LC and BoringSSL the client's "
+         "order decides among them.",
      .set_global = store<&config::ciphersuites>,
      .set_frontend = store<&listener::ciphersuites>,
      .show = shown<&config::ciphersuites>},
@@ -403,7 +406,8 @@ constexpr key_row rows[] = {
      .group = key_group::tls,
      .where = global_and_frontend,
      .kind = value_kind::boolean,
-     .help = "Choose the cipher suite by our order, not by the client's.",
+     .help = "Choose the cipher suite by our order, not by the client's. In TLS 1.3 this is for "
+             "OpenSSL: AWS-LC and BoringSSL heed the client's order there.",
      .short_flag = "-O",
      .set_global = store<&config::prefer_server_ciphers>,
      .set_frontend = store<&listener::prefer_server_ciphers>,
@@ -741,8 +745,9 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::boolean,
      .help =
-         "Go into the background once everything is ready to serve. The log then needs syslog or "
-         "log-filename.",
+         "Go into the background once everything is ready to serve. Without log-filename the log "
+         "goes to syslog, with a warning unless syslog is on; where no log daemon listens, "
+         "nothing is logged.",
      .note = "With --compat=stud it turns syslog on.",
      .set_global = set_daemon,
      .show = shown<&config::daemon>},
