@@ -47,13 +47,6 @@ int look_at(SSL* ssl, int* alert, void* argument) noexcept
     return SSL_CLIENT_HELLO_SUCCESS;
 }
 
-// Without an acceptance the library keeps no name in a session, and then knows none of a client
-// that resumes in TLS 1.2.
-int accept_name(SSL*, int*, void*) noexcept
-{
-    return SSL_TLSEXT_ERR_OK;
-}
-
 } // namespace
 
 octets client_hello::cipher_suites() const noexcept
@@ -77,7 +70,6 @@ void on_client_hello(SSL_CTX* ctx, hello_chooser const* chooser)
 {
     static_cast<void>(refused_index());
     SSL_CTX_set_client_hello_cb(ctx, look_at, const_cast<hello_chooser*>(chooser));
-    SSL_CTX_set_tlsext_servername_callback(ctx, accept_name);
 }
 
 bool refused_name(SSL* ssl) noexcept

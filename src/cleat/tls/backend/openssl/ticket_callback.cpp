@@ -64,12 +64,20 @@ int on_ticket(
     return found.renew || SSL_version(ssl) == TLS1_3_VERSION ? 2 : 1;
 }
 
+// Without an acceptance the library keeps no name in a session, and then knows none of a client
+// that resumes in TLS 1.2.
+int accept_name(SSL*, int*, void*) noexcept
+{
+    return SSL_TLSEXT_ERR_OK;
+}
+
 } // namespace
 
 void on_ticket_key(SSL_CTX* ctx, ticket_keys* keys)
 {
     SSL_CTX_set_ex_data(ctx, keys_index(), keys);
     SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket);
+    SSL_CTX_set_tlsext_servername_callback(ctx, accept_name);
 }
 
 } // namespace cleat::tls::backend
