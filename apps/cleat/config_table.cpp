@@ -633,7 +633,9 @@ constexpr key_row rows[] = {
      .where = global_and_flag,
      .kind = value_kind::number,
      .value = "SECS",
-     .help = "How long the backend may take to accept.",
+     .help =
+         "How long the backend may take to accept. Where its name has several addresses, each has "
+         "its part of that.",
      .lowest = 1,
      .highest = day,
      .set_global = store<&config::backend_connect_timeout>,

@@ -6,6 +6,7 @@
 
 #include <cleat/core/limits.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -51,6 +52,25 @@ net::task<result<unique_fd>> begin_in_line(
     }
 }
 
+// One of so many parts of what is left of a time, and some time in any case.
+std::chrono::milliseconds part_of(net::worker::clock::duration left, std::size_t parts)
+{
+    using std::chrono::milliseconds;
+    return std::max(
+        std::chrono::duration_cast<milliseconds>(left / static_cast<int>(parts)), milliseconds{1});
+}
+
+// goes_on: only this address's time is over, and there are others. `why` is then what it failed
+// with.
+bool goes_on(net::interrupt& by, std::size_t others, error_code& why)
+{
+    if (others == 0 || by.raised() != error::connect_timeout)
+        return false;
+    why = by.raised();
+    by.clear();
+    return true;
+}
+
 // greeting is what the upstream hears first. It lies in a block that others use too, so it is
 // copied before the first wait, and only then.
 class greeting
@@ -81,11 +101,16 @@ private:
 
 net::task<result<upstream>> connect(
     net::interrupt& by, waiting_line& line, std::vector<net::address> const& addresses,
-    std::span<std::byte const> first)
+    std::span<std::byte const> first, std::chrono::milliseconds within)
 {
     greeting hello{first};
     error_code why = make_error_code(boost::system::errc::address_not_available);
-    for (net::address const& address : addresses) {
+    net::worker::clock::time_point const until = by.on().now() + within;
+    for (std::size_t i = 0; i != addresses.size(); ++i) {
+        net::address const& address = addresses[i];
+        std::size_t const others = addresses.size() - i - 1;
+        if (within.count() != 0)
+            by.expires_in(part_of(until - by.on().now(), others + 1), error::connect_timeout);
         // Who waits already was here before us, and is not to be overtaken.
         bool const waited_for = is_unix(address) && !line.empty();
         result<unique_fd> begun = waited_for ? result<unique_fd>{} : begin(address);
@@ -94,7 +119,7 @@ net::task<result<upstream>> connect(
                 co_return make_error_code(boost::system::errc::not_enough_memory);
             begun = co_await begin_in_line(by, line, address);
         }
-        if (by.raised())
+        if (by.raised() && !goes_on(by, others, why))
             co_return by.raised();
         if (!begun) {
             why = begun.error();
@@ -107,9 +132,9 @@ net::task<result<upstream>> connect(
                 co_return make_error_code(boost::system::errc::not_enough_memory);
             net::interest const writable{&to.socket.entry(), false, true};
             error_code const interrupted = co_await net::ready{by, writable};
-            if (interrupted)
+            if (interrupted && !goes_on(by, others, why))
                 co_return interrupted;
-            why = to.socket.error();
+            why = interrupted ? why : to.socket.error();
             if (why)
                 continue;
             to.unsent = std::move(hello).kept();

@@ -10,6 +10,7 @@
 #include <cleat/net/socket_options.hpp>
 #include <cleat/net/task.hpp>
 
+#include <chrono>
 #include <span>
 #include <vector>
 
@@ -19,8 +20,11 @@ namespace cleat::app {
 /// socket does not take at once is left in upstream::unsent. The error is the last address's, or
 /// the interrupt's. `first` is copied before the first wait. Where a UNIX upstream has no room, the
 /// worker's connections wait for it in `line`.
+///
+/// It gives up after `within`, of which each address has its part of what is left: one that
+/// swallows packets does not hide the next. Zero: never.
 net::task<result<upstream>> connect(
     net::interrupt& by, waiting_line& line, std::vector<net::address> const& addresses,
-    std::span<std::byte const> first);
+    std::span<std::byte const> first, std::chrono::milliseconds within);
 
 } // namespace cleat::app

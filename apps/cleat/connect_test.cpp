@@ -62,6 +62,7 @@ struct stage
 {
     net::worker w;
     waiting_line line{w};
+    std::chrono::milliseconds within{};
     int tries = 1; // The last one to end ends the worker.
 };
 
@@ -69,7 +70,7 @@ net::detached start_to_try(
     stage& on, net::interrupt& by, std::vector<net::address> to, std::span<std::byte const> first,
     attempt& seen)
 {
-    result<upstream> found = co_await connect(by, on.line, to, first);
+    result<upstream> found = co_await connect(by, on.line, to, first, on.within);
     if (found)
         seen.made.emplace(std::move(*found));
     else
@@ -175,12 +176,42 @@ TEST_CASE("an upstream that does not accept in time is left, with the deadline's
     net::interrupt by{on.w};
     full_listener const full;
     attempt seen;
-    by.expires_in(3ms, error::connect_timeout);
+    on.within = 3ms;
     try_all(on, by, {full.address}, "x", seen);
     CHECK(!seen.failed);
     on.w.run();
     REQUIRE(seen.failed);
     CHECK(*seen.failed == error::connect_timeout);
+}
+
+TEST_CASE("an address that swallows packets leaves time for the next")
+{
+    stage on;
+    net::interrupt by{on.w};
+    full_listener const full;
+    listener_on_loopback const there;
+    attempt seen;
+    on.within = 50ms;
+    try_all(on, by, {full.address, full.address, there.address}, "hello", seen);
+    CHECK(!seen.made);
+    on.w.run();
+    REQUIRE(seen.made);
+    CHECK(all_of(there.accept().get()) + net::text_of(seen.made->unsent.front()) == "hello");
+}
+
+TEST_CASE("where all addresses swallow packets, it is over in the time of one")
+{
+    stage on;
+    net::interrupt by{on.w};
+    full_listener const full;
+    attempt seen;
+    on.within = 30ms;
+    auto const began = net::worker::clock::now();
+    try_all(on, by, {full.address, full.address, full.address}, "x", seen);
+    on.w.run();
+    REQUIRE(seen.failed);
+    CHECK(*seen.failed == error::connect_timeout);
+    CHECK(net::worker::clock::now() - began >= 29ms);
 }
 
 TEST_CASE("the first bytes reach the second upstream when the first one failed only after a wait")

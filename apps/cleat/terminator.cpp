@@ -36,8 +36,8 @@ net::detached terminate(
     // Tell the upstream who is talking; what the client has said already goes in the same packet.
     std::span<std::byte const> const first =
         first_bytes(use, from, peer, announcement, told.moved());
-    by.expires_in(*use.backend_connect_timeout, error::connect_timeout);
-    result<upstream> to = co_await connect(by, at.line(), at.use().upstream, first);
+    result<upstream> to =
+        co_await connect(by, at.line(), at.use().upstream, first, *use.backend_connect_timeout);
     if (!to)
         co_return told.connect_failed(to.error());
 
