@@ -34,7 +34,8 @@ def test_a_generator_without_a_core_says_so(bench, server):
         found[f"worker_{name}_ns"] for name in ("wall", "cpu", "waited")
     )
     assert waited > wall * 0.6 > busy
-    assert waited + busy < wall * 1.01
+    # The three clocks are read one after the other: a thread may lose its core between them.
+    assert waited + busy < wall * 1.05
     assert found["client_limited"]
     assert "had to wait for a core" in found["limits"][0]
     assert "cores of its own" in found["cures"][0]
