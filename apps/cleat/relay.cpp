@@ -62,6 +62,14 @@ public:
     void give_up() noexcept
     {
         client_broke_ ? fail_client(made_sure({})) : fail_upstream(made_sure({}));
+        client_.socket.reset();
+    }
+
+    // breaks_off: the upstream broke, and what it said before may still be in the kernel, where an
+    // RST of ours would destroy it.
+    [[nodiscard]] bool breaks_off() const noexcept
+    {
+        return fsm_.over() && fsm_.reason() == close_reason::upstream_reset;
     }
 
     [[nodiscard]] net::interest in_client() const noexcept
@@ -262,14 +270,15 @@ private:
             is_reset(ec)              ? close_reason::client_reset
             : is_out_of_resources(ec) ? close_reason::out_of_resources
                                       : close_reason::client_failed);
-        upstream_.socket.reset();
+        // An upload that is whole, and on its way, our RST would destroy.
+        if (fsm_.delivers(direction::up) || upstream_.socket.unsent() == 0)
+            upstream_.socket.reset();
     }
 
     void fail_upstream(error_code ec) noexcept
     {
         error_ = ec;
         fsm_.on_failure(close_reason::upstream_reset);
-        client_.socket.reset();
     }
 
     client& client_;
@@ -345,6 +354,40 @@ private:
     bool fin_sent_ = false;
 };
 
+// The end of an answer that its upstream broke off. Where all of it has left this machine it is an
+// RST, as the upstream's was. Else the client gets first what the kernel holds for it, and then a
+// FIN without close_notify, by which TLS knows that this is not all; it has `patience` for each
+// part of that.
+net::task<> break_off(net::interrupt& by, client& to, std::chrono::milliseconds patience)
+{
+    if (to.socket.unsent() == 0) {
+        to.socket.reset();
+        co_return;
+    }
+    std::size_t left = to.socket.unacknowledged();
+    to.socket.shutdown_send();
+    by.expires_in(patience, error::idle_timeout);
+    for (;;) {
+        // What it still says is for nobody; unread, it would make an RST of our closing.
+        std::span<std::byte> const room = net::scratch::of_this_thread().plaintext();
+        net::io_result const r = to.socket.receive(room);
+        if (r.error)
+            co_return;
+        if (r.bytes == room.size())
+            to.socket.entry().more_to_read();
+        error_code const ec =
+            co_await net::ready{by, net::interest{&to.socket.entry(), true, false}};
+        if (!ec)
+            continue;
+        std::size_t const before = std::exchange(left, to.socket.unacknowledged());
+        if (ec != error::idle_timeout || left == before) {
+            to.socket.reset();
+            co_return;
+        }
+        by.expires_in(patience, error::idle_timeout);
+    }
+}
+
 close_reason reason_for(error_code interrupted, bool client_does_not_close) noexcept
 {
     if (interrupted == error::stopped)
@@ -394,6 +437,8 @@ net::task<relay_outcome> relay(
     farewell end{by, from, within};
     for (;;) {
         here.take();
+        if (here.breaks_off())
+            co_await break_off(by, from, patience(within, true));
         if (here.fsm().over())
             co_return here.outcome();
 

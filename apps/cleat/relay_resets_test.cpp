@@ -84,6 +84,81 @@ TEST_CASE("an upstream that resets behind a client that does not read is given u
     });
 }
 
+void receive_slowly(int fd)
+{
+    int const little = 16 * 1024;
+    REQUIRE(::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little) == 0);
+}
+
+TEST_CASE("a slow client gets all of an answer that its upstream broke off, and no close_notify")
+{
+    scene s{socket_kind::tcp, socket_kind::tcp};
+    std::string const much(160 * 1024, 'x');
+    s.play([&](scene& t) -> net::task<> {
+        receive_slowly(t.peer.fd());
+        std::string_view rest = much;
+        co_await t.until([&] {
+            ssize_t const n =
+                ::send(t.origin(), rest.data(), rest.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+            rest.remove_prefix(n > 0 ? static_cast<std::size_t>(n) : 0);
+            return rest.empty() && t.moved.down == much.size();
+        });
+        t.reset_origin(); // As of a server that answers before it has read all, and closes.
+        t.peer.write("the rest of a request"); // Unread, it would make an RST of our closing.
+        for (int i = 0; i < 1000; ++i)
+            co_await next_turn{t.w};
+        CHECK(!t.outcome);
+        co_await t.until([&] {
+            t.peer.receive_raw();
+            return static_cast<bool>(t.peer.end());
+        });
+        CHECK((t.peer.plaintext() == much));
+        CHECK(t.peer.end() == error::truncated);
+        t.peer.shutdown_send();
+        co_await t.until_over();
+    });
+    CHECK(s.outcome->reason == close_reason::upstream_reset);
+}
+
+TEST_CASE("a slow client that takes nothing of it is left")
+{
+    scene s{socket_kind::tcp, socket_kind::tcp, {.idle = 100ms}};
+    s.play([](scene& t) -> net::task<> {
+        receive_slowly(t.peer.fd());
+        t.say(std::string(256 * 1024, 'x'));
+        co_await t.until([&] { return t.moved.down == 256 * 1024; });
+        t.reset_origin();
+        co_await t.until([&] { return t.outcome.has_value(); });
+    });
+    CHECK(s.outcome->reason == close_reason::upstream_reset);
+}
+
+TEST_CASE("a whole upload on its way is not destroyed by a client that resets behind it")
+{
+    scene s{socket_kind::tcp, socket_kind::tcp};
+    std::string const much(512 * 1024, 'x');
+    s.play([&](scene& t) -> net::task<> {
+        receive_slowly(t.origin());
+        t.peer.write(much);
+        t.peer.close();
+        co_await t.until([&] {
+            t.peer.flush();
+            return t.moved.up == much.size();
+        });
+        for (int i = 0; i < 100; ++i)
+            co_await next_turn{t.w};
+        t.peer.reset();
+        co_await t.until([&] { return t.outcome.has_value(); });
+        co_await t.until([&] {
+            t.hear();
+            return t.origin_ended || t.origin_broken;
+        });
+        CHECK((t.heard == much));
+        CHECK(t.origin_ended);
+    });
+    CHECK(s.outcome->reason == close_reason::client_reset);
+}
+
 TEST_CASE("an upstream that breaks after the end of its answer harms nobody")
 {
     scene s{socket_kind::tcp, socket_kind::tcp};

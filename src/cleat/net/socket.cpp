@@ -61,6 +61,12 @@ std::size_t socket::unacknowledged() const noexcept
     return ::ioctl(native_handle(), SIOCOUTQ, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
+std::size_t socket::unsent() const noexcept
+{
+    int bytes = 0;
+    return ::ioctl(native_handle(), SIOCOUTQNSD, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
 void socket::shutdown_send() noexcept
 {
     // Fails only where the peer has reset the connection already, and nothing is left to be told.

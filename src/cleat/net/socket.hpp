@@ -86,6 +86,11 @@ public:
     /// bytes, and 1 for a FIN (SIOCOUTQ, tcp(7)). 0 where that is not known.
     [[nodiscard]] std::size_t unacknowledged() const noexcept;
 
+    /// unsent is how much of what was sent this machine's kernel still holds back, since the peer
+    /// or the network takes no more: an RST now would destroy it. Bytes (SIOCOUTQNSD of
+    /// linux/sockios.h). 0 where that is not known.
+    [[nodiscard]] std::size_t unsent() const noexcept;
+
     /// shutdown_send sends FIN behind everything sent.
     void shutdown_send() noexcept;
 
