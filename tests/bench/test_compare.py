@@ -11,7 +11,7 @@ import pytest
 
 import program
 from conftest import Bench
-from deadlines import eventually
+from deadlines import DEADLINE, eventually
 
 BINARIES = program.binary().parent
 
@@ -353,7 +353,7 @@ def test_an_interrupted_comparison_leaves_nothing_behind(bench, monkeypatch, how
         seen = eventually("a server runs", lambda: descendants(child.pid))
         assert list(place.iterdir())
         child.send_signal(how)
-        out, _ = child.communicate(timeout=30)
+        out, _ = child.communicate(timeout=DEADLINE)
     finally:
         child.kill()
     assert child.returncode == 130

@@ -114,7 +114,7 @@ def test_an_interrupted_run_tells_what_it_has(bench, server):
     eventually("ten connections", lambda: len(target.log(msg="handshake-done")) > 10 or
                len(target.log()) > 20)
     child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=30)
+    out, _ = child.communicate(timeout=DEADLINE)
     assert child.returncode == 130
     assert out.startswith("PARTIAL")
     found = bench.read(bench.folder / "p.json")
@@ -142,8 +142,8 @@ def test_what_the_first_transaction_finds(bench):
 
 
 def test_an_answer_that_never_ends_is_not_waited_for(bench, server):
-    said = refused(bench, "-d", "60s", "--connect-timeout", "1s", "--handshake-timeout", "1s",
-                   "--answer-timeout", "1s", server(drips).address)
+    said = refused(bench, "-d", "60s", "--connect-timeout", "2s", "--handshake-timeout", "2s",
+                   "--answer-timeout", "4s", server(drips).address)
     assert "unfinished" in said and "--answer-timeout" in said
 
 
@@ -157,7 +157,7 @@ def test_an_interruption_before_the_run(bench, server):
     child = bench.start("load", "-q", server(story).address)
     assert asked.wait(30)
     child.send_signal(signal.SIGINT)
-    out, said = child.communicate(timeout=30)
+    out, said = child.communicate(timeout=DEADLINE)
     assert child.returncode == 130
     assert out == "" and "interrupted" in said
 
@@ -169,7 +169,7 @@ def test_an_interruption_while_the_time_to_begin_is_waited_for(bench, server):
     # The preflight has one worker only.
     eventually("its workers", lambda: len(os.listdir(f"/proc/{child.pid}/task")) > 3)
     child.send_signal(signal.SIGINT)
-    child.communicate(timeout=30)
+    child.communicate(timeout=DEADLINE)
     assert child.returncode == 130
     found = bench.read(bench.folder / "s.json")
     assert found["attempts"] == found["measured_ns"] == 0 and not found["client_limited"]

@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 
+from deadlines import DEADLINE
 from stories import http
 
 
@@ -42,7 +43,7 @@ def test_an_interrupted_one_tells_what_it_has(bench, server):
     lines = [child.stdout.readline() for _ in range(2)]
     assert all("connections" in line for line in lines), lines
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=30)
+    out, err = child.communicate(timeout=DEADLINE)
     assert child.returncode == 130, err
     assert "PARTIAL" in out
     found = json.loads((bench.folder / "i.json").read_text())

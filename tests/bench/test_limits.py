@@ -6,6 +6,7 @@ import subprocess
 import sys
 from typing import Iterator
 
+from deadlines import in_some_round
 from stories import http
 
 
@@ -25,6 +26,7 @@ def on_a_crowded_core() -> Iterator[None]:
             each.wait()
 
 
+@in_some_round
 def test_a_generator_without_a_core_says_so(bench, server):
     """A closed loop is never late, and a worker that waits is not busy."""
     target = server(http())

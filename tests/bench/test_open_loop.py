@@ -7,25 +7,23 @@ import signal
 import statistics
 import threading
 
-from deadlines import SANITIZED
+from deadlines import SANITIZED, eventually, in_some_round
 from stories import head_of_request, http
 
 import pytest
 
 
+@in_some_round
 def test_the_rate_asked_is_made(bench, server):
     """To within 0.1 %; and the answers were there with it, where the machine let them."""
     target = server(http())
-    for last in (False, True):
-        found = bench.load("-r", 222, "-d", "2s", target.address)
-        assert found["attempts"] == found["ok"] == 444
-        assert found["rate_asked"] == 222
-        assert abs(found["rate"] / 222 - 1) <= 0.001
-        assert found["measured_ns"] == 2e9
-        assert found["latency"]["slip"]["count"] == 444
-        if found["drain_ns"] < 50e6 and found["latency"]["slip"]["p50_ns"] < 2e6:
-            break
-        assert not last, "it was late twice"
+    found = bench.load("-r", 222, "-d", "2s", target.address)
+    assert found["attempts"] == found["ok"] == 444
+    assert found["rate_asked"] == 222
+    assert abs(found["rate"] / 222 - 1) <= 0.001
+    assert found["measured_ns"] == 2e9
+    assert found["latency"]["slip"]["count"] == 444
+    assert found["drain_ns"] < 50e6 and found["latency"]["slip"]["p50_ns"] < 2e6
 
 
 def test_one_straggler_does_not_make_the_rate_less(bench, server):
@@ -52,7 +50,7 @@ def test_one_straggler_does_not_make_the_rate_less(bench, server):
     assert found["measured_ns"] == 2e9
     assert found["rate"] == pytest.approx(199 / 2)
     assert found["drain_ns"] > 2e9, "the 100th was meant to begin after a second"
-    assert 1 <= found["drained"] < 20
+    assert 1 <= found["drained"] < 100
     assert re.search(r"drain +\d.* s, in which \d+ of 200 ended\n", found["text"])
     # Busy is what was busy while it was asked: the drain is not in it.
     assert found["server"]["cores"] >= found["server"]["cpu_ns"] / 2e9 * 0.8
@@ -88,42 +86,44 @@ def test_poisson_arrivals_are_those_of_the_seed(bench, server):
 
 
 @pytest.mark.skipif(SANITIZED, reason="a sanitizer makes the server itself late")
+@in_some_round
 def test_a_known_delay_is_measured(bench, server):
     """The upstream says how long it really took, for a thread wakes up late on a busy machine. The
     shortest of 40 answers is measured to within 1 %, and none is measured shorter than it was.
     What lies between the two clocks are two programs' turns on a core, so half of the answers are
-    within 2 %, on a machine that is not too busy for that twice."""
-    for last in (False, True):
-        took = []
-        found = bench.load("-r", 20, "-d", "2s", "--no-preflight",
-                           server(http(delay=0.2, took=took)).address)
-        first = found["latency"]["first_byte"]
-        assert len(took) == first["count"] == 40
-        shortest, median, mean = (
-            f(took) * 1e9 for f in (min, statistics.median_high, statistics.mean)
-        )
-        assert shortest <= first["min_ns"] <= found["latency"]["response"]["min_ns"]
-        assert mean <= first["mean_ns"]
-        # A bucket's highest value is 0.1 % above its lowest.
-        if (first["min_ns"] <= shortest * 1.01 and first["p50_ns"] <= median * 1.02
-                and first["mean_ns"] <= mean * 1.03):
-            break
-        assert not last, (shortest, median, mean, first)
+    within 2 %, on a machine that is not too busy for that three times."""
+    took = []
+    found = bench.load("-r", 20, "-d", "2s", "--no-preflight",
+                       server(http(delay=0.2, took=took)).address)
+    first = found["latency"]["first_byte"]
+    assert len(took) == first["count"] == 40
+    shortest, median, mean = (
+        f(took) * 1e9 for f in (min, statistics.median_high, statistics.mean)
+    )
+    # A bucket's highest value is 0.1 % above its lowest.
+    assert shortest <= first["min_ns"] <= found["latency"]["response"]["min_ns"]
+    assert first["min_ns"] <= shortest * 1.01
+    assert first["p50_ns"] <= median * 1.02
+    assert mean <= first["mean_ns"] <= mean * 1.03
 
 
+@in_some_round
 def test_a_server_that_stops_for_a_second_is_seen(bench, server):
     """A closed loop would ask nothing meanwhile, and hide it: coordinated omission."""
     target = server(http())
-    child = bench.start("load", "-r", 200, "-d", "3s", "--workers", 1, "--json", "s.json",
+    rate = 50 if SANITIZED else 200
+    came_before = len(target.log(event="connection-closed"))
+    child = bench.start("load", "-r", rate, "-d", "3s", "--workers", 1, "--json", "s.json",
                         "--no-preflight", target.address)
+    eventually("it has begun",
+               lambda: len(target.log(event="connection-closed")) > came_before + rate // 4)
+    os.kill(target.pid, signal.SIGSTOP)
     resumed = threading.Timer(1.0, os.kill, (target.pid, signal.SIGCONT))
-    begin = threading.Timer(0.8, lambda: (os.kill(target.pid, signal.SIGSTOP), resumed.start()))
-    begin.start()
+    resumed.start()
     assert child.communicate(timeout=60) and child.returncode == 0
-    begin.join()
     resumed.join()
     found = bench.read(bench.folder / "s.json")
-    assert found["attempts"] == found["ok"] == 600
+    assert found["attempts"] == found["ok"] == 3 * rate
     response = found["latency"]["response"]
     assert response["max_ns"] > 0.95e9
     assert response["p99_ns"] > 0.9e9

@@ -4,7 +4,7 @@ import json
 import re
 import signal
 
-from deadlines import eventually
+from deadlines import DEADLINE, eventually
 from origins import echo
 from stories import head_of_request, http
 
@@ -85,7 +85,7 @@ def test_an_interrupted_one_tells_what_it_has(bench, server):
                         target.address)
     eventually("some messages", lambda: len(answered) > 10)
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=30)
+    out, err = child.communicate(timeout=DEADLINE)
     assert child.returncode == 130, err
     assert out.startswith("PARTIAL")
     found = bench.read(bench.folder / "t.json")

@@ -61,6 +61,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -387,22 +388,40 @@ void operations(unsigned threads, unsigned times, std::uint64_t compute_us, std:
     of.say();
 }
 
-// What a core is taken away for while the mutex is held is in no CPU time.
+// What the kernel took the core away from this thread for, and gave it to another.
+std::uint64_t interruptions()
+{
+    rusage mine{};
+    getrusage(RUSAGE_THREAD, &mine);
+    return static_cast<std::uint64_t>(mine.ru_nivcsw);
+}
+
 void crowd(unsigned threads, unsigned times, std::uint64_t compute_us, std::uint64_t hold_us)
 {
     truth of;
+    std::atomic<std::uint64_t> undisturbed = 0;
+    std::atomic<std::uint64_t> undisturbed_ns = 0;
     in_threads(threads, [&](unsigned) {
         for (unsigned i = 0; i < times; ++i) {
             pthread_mutex_lock(&held_mutex);
-            std::uint64_t const taken = cpu_ns();
+            std::uint64_t const before = interruptions();
+            std::uint64_t const taken = now_ns();
             burn_thirty(hold_us * 1000);
-            of.hold_ns += cpu_ns() - taken;
+            std::uint64_t const held = now_ns() - taken;
+            bool const alone = interruptions() == before;
             pthread_mutex_unlock(&held_mutex);
             ++of.acquisitions;
+            of.hold_ns += held;
+            undisturbed += alone;
+            undisturbed_ns += alone ? held : 0;
             burn_thirty(compute_us * 1000);
         }
     });
-    of.say();
+    std::printf(
+        "{\"hold_ns\": %llu, \"undisturbed\": %llu, \"undisturbed_ns\": %llu}\n",
+        static_cast<unsigned long long>(of.hold_ns.load()),
+        static_cast<unsigned long long>(undisturbed.load()),
+        static_cast<unsigned long long>(undisturbed_ns.load()));
 }
 
 void cpu(std::uint64_t ms)

@@ -69,7 +69,7 @@ def test_without_restartable_sequences_the_report_says_what_is_not_known(record,
 
 def test_a_handler_that_jumps_out_of_a_sample_does_not_end_the_recording(record):
     run = record("timeouts", 1000, options=["--hz", 1000])
-    assert run.truth["acquisitions"] > 100
+    assert run.truth["acquisitions"] > 20
     assert run.report()["total"]["acquisitions"] == run.truth["acquisitions"]
 
 
@@ -77,7 +77,7 @@ def test_a_handler_that_jumps_out_of_a_sample_does_not_end_the_recording(record)
 def test_a_handler_that_jumps_out_of_the_recorder_does_not_end_the_recording(record, apart):
     run = record("handlers", 500, 1, apart)
     truth = run.truth
-    assert truth["handled"] > 100
+    assert truth["handled"] > 20
     # One may have been noted in part each time.
     lost = truth["acquisitions"] - run.report()["total"]["acquisitions"]
     assert abs(lost) <= truth["handled"]

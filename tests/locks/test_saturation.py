@@ -6,25 +6,28 @@ import os
 
 import pytest
 
+from deadlines import in_some_round
 from recording import SUBJECT, Recording, locks
 
 
+@in_some_round
 def test_the_throughput_that_a_lock_lets_through(tmp_path):
-    """A thread alone is held up by nobody; eight of them are by the lock, and by nothing else."""
-    alone = Recording(tmp_path, [SUBJECT, "holds", 1, 400, 1000], ["--every-hold"])
+    """A thread alone is held up by nobody; eight of them are by the lock, and by nothing else. A
+    hold is long beside the time that a machine takes to wake the next who waits."""
+    alone = Recording(tmp_path, [SUBJECT, "holds", 1, 80, 5000], ["--every-hold"])
     found = json.loads(
-        locks("per-operation", alone.trace, "-n", 400, "--json", "-").stdout
+        locks("per-operation", alone.trace, "-n", 80, "--json", "-").stdout
     )
     (lock,) = [each for each in found["locks"] if "held_mutex" in each["name"]]
     assert lock["acquisitions"] == 1
     held_ns = lock["held_ns"]
     crowd = json.loads(
-        locks("run", "-o", tmp_path / "8.locks", "--", SUBJECT, "holds", 8, 100, 1000).stdout
+        locks("run", "-o", tmp_path / "8.locks", "--", SUBJECT, "holds", 8, 25, 5000).stdout
     )
-    reached = 800 / (crowd["lived_ns"] / 1e9)
+    reached = 200 / (crowd["lived_ns"] / 1e9)
     # A busy machine wakes a holder late: by how much later in one run than in the other, the
     # program has measured itself.
-    later = (crowd["hold_ns"] / 800) / (alone.truth["hold_ns"] / 400)
+    later = (crowd["hold_ns"] / 200) / (alone.truth["hold_ns"] / 80)
     assert 1e9 / (held_ns * later) == pytest.approx(reached, rel=0.10)
 
     # Who knows that threads share it says so beside the figure.
@@ -42,25 +45,21 @@ def test_a_lock_of_one_thread_saturates_nothing(tmp_path):
     assert [each["operations_per_second_max"] for each in found["locks"]] == [0]
 
 
+@in_some_round
 def test_holds_that_were_interrupted_make_no_lock_look_slower(tmp_path):
     """With many more threads than cores, some lose their core while they hold the mutex; the truth
-    is what a hold takes of a core."""
+    is what the others took."""
     threads = 8 * len(os.sched_getaffinity(0))
     operations = 200 * threads
-    for attempt in range(2):  # A neighbour's load is in what holds take, and in nobody's CPU time.
-        run = Recording(
-            tmp_path / str(attempt), [SUBJECT, "crowd", threads, 200, 950, 50], ["--every-hold"]
-        )
-        found = json.loads(
-            locks("per-operation", run.trace, "-n", operations, "--json", "-").stdout
-        )
-        if not found["interruptions_known"]:
-            pytest.skip("no restartable sequences here: which holds were interrupted is not known")
-        (lock,) = [each for each in found["locks"] if "held_mutex" in each["name"]]
-        assert 0 < lock["interrupted_holds"] < operations / 4
-        assert lock["timed_holds"] == operations
-        truth = pytest.approx(run.truth["hold_ns"] / operations, rel=0.15)
-        if lock["held_ns"] == truth:
-            break
-    assert lock["held_ns"] == truth
+    run = Recording(tmp_path, [SUBJECT, "crowd", threads, 200, 950, 50], ["--every-hold"])
+    found = json.loads(locks("per-operation", run.trace, "-n", operations, "--json", "-").stdout)
+    if not found["interruptions_known"]:
+        pytest.skip("no restartable sequences here: which holds were interrupted is not known")
+    (lock,) = [each for each in found["locks"] if "held_mutex" in each["name"]]
+    assert 0 < lock["interrupted_holds"] < operations / 4
+    assert lock["timed_holds"] == operations
+    truth = run.truth
+    undisturbed = truth["undisturbed_ns"] / truth["undisturbed"]
+    assert lock["held_ns"] == pytest.approx(undisturbed, rel=0.15)
+    assert lock["held_ns"] < truth["hold_ns"] / operations
     assert lock["operations_per_second_max"] == pytest.approx(1e9 / lock["held_ns"])

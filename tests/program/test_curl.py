@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from deadlines import DEADLINE
 from origins import answer
 
 
@@ -16,7 +17,8 @@ def curl(cleat, origin, certs):
     def run(*flags):
         command = ["curl", "-sS", "--noproxy", "*", "--ipv4", "--cacert", certs.rsa.cert]
         command += [*flags, f"https://localhost:{port}/"]
-        return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60)
+        words = list(map(str, command))
+        return subprocess.run(words, capture_output=True, text=True, timeout=DEADLINE)
 
     return run
 

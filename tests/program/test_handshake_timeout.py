@@ -66,7 +66,8 @@ def test_dribbling_does_not_help(hurried):
     assert hurried.wait_for_log(event="handshake-failed", reason="handshake-timeout")
 
 
-def test_after_the_handshake_it_does_not_count(hurried):
+def test_after_the_handshake_it_does_not_count(cleat):
+    hurried = cleat("--ssl-handshake-timeout", 4)
     with TlsClient(hurried.port) as client:
         with TlsClient(hurried.port, handshake=False) as other:
             other.socket.sendall(b"\x16")

@@ -9,15 +9,15 @@ from tls_client import TlsClient
 def test_an_idle_connection_is_ended(cleat):
     server = cleat("--idle-timeout", 1)
     with TlsClient(server.port) as client:
-        client.exchange(b"the last word")
         begun = time.monotonic()
+        client.exchange(b"the last word")
         client.wait_for_break()
-        assert time.monotonic() - begun > 0.9
+        assert time.monotonic() - begun >= 1
     assert server.wait_for_log(event="connection-closed")["reason"] == "idle-timeout"
 
 
 def test_a_connection_that_moves_is_not(cleat):
-    server = cleat("--idle-timeout", 1)
+    server = cleat("--idle-timeout", 3)
     with TlsClient(server.port) as lively, TlsClient(server.port) as idle:
         idle.exchange(b"once")
         idle.socket.settimeout(0.2)

@@ -173,7 +173,7 @@ def test_an_upload_is_passed_on_as_far_as_it_came_before_the_reset(cleat, origin
 
 def test_an_upstream_that_resets_behind_a_client_that_does_not_read(cleat, origin):
     upstreams = origin()
-    server = cleat("--idle-timeout", 1, backend=upstreams)
+    server = cleat("--idle-timeout", 3, backend=upstreams)
     with TlsClient(server.port) as client:
         client.send(b"x")
         upstream = upstreams.accept()
