@@ -21,12 +21,49 @@
 namespace cleat::bench {
 namespace {
 
+// Of the program: what each subcommand is for, in one line.
 constexpr char const* epilogue =
     "\nExamples:\n"
     "  cleat-bench load localhost:8443                     ten connections, for ten seconds\n"
     "  cleat-bench load -r 500 -d 30s localhost:8443       500 new connections a second\n"
     "  cleat-bench load --reuse 4 localhost:8443           three of four resume a session\n"
     "  cleat-bench load --phases 100-2000/60s --html r.html https://localhost:8443/1k\n";
+
+constexpr char const* staircase_epilogue =
+    "\nExamples:\n"
+    "  cleat-bench staircase localhost:8443                100/s, 200/s, ... until it breaks\n"
+    "  cleat-bench staircase --from 500 --to 5000 --step 500 --hold 10s --reuse 4 --html s.html "
+    "\\\n"
+    "      localhost:8443                                  as a load appliance does it\n";
+
+constexpr char const* transfer_epilogue =
+    "\nExamples:\n"
+    "  cleat-bench transfer -s 10M https://localhost:8443/10M       4 connections, 100 messages "
+    "each\n"
+    "  cleat-bench transfer --direction up -s 1M -m 500 localhost:8443\n"
+    "  cleat-bench transfer 8 4 250 10M localhost:8443              threads, connections, "
+    "messages, size\n";
+
+constexpr char const* idle_epilogue =
+    "\nIt needs --server-pid: the server's processes here, whose memory is measured.\n"
+    "\nExamples:\n"
+    "  cleat-bench idle --server-pid $(pgrep -o nginx) localhost:8443\n"
+    "  cleat-bench idle -n 1000,5000,10000 --server-pid 4711 --source 127.0.0.1-127.0.0.4 \\\n"
+    "      localhost:8443\n";
+
+constexpr char const* probe_epilogue =
+    "\nExamples:\n"
+    "  cleat-bench probe example.org                       all that one server shows\n"
+    "  cleat-bench probe --strict a.example b.example:8443 a line for each; exit code 1 if one is "
+    "weak\n";
+
+constexpr char const* merge_epilogue = "\nExamples:\n"
+                                       "  cleat-bench merge a.json b.json --json sum.json     of "
+                                       "two machines that began at one moment\n";
+
+constexpr char const* report_epilogue = "\nExamples:\n"
+                                        "  cleat-bench report a.json b.json --out report.html  "
+                                        "loads, staircases, comparisons, one page\n";
 
 // The command line as it can be typed again.
 std::string typed(std::span<char const* const> arguments)
@@ -83,11 +120,14 @@ struct staircase_words
         app.add_option("--arrivals", arrivals, "constant gaps, or poisson as of many users")
             ->check(CLI::IsMember({"constant", "poisson"}))
             ->capture_default_str();
+        load.add_seed(app);
+        load.add_start(app);
         load.add_limits(app);
         load.add_tls(app);
         load.add_exchange(app);
         load.add_output(app);
         load.add_target(app);
+        app.footer(staircase_epilogue);
     }
 
     [[nodiscard]] do_staircase make()
@@ -96,10 +136,16 @@ struct staircase_words
         if (!length || *length < std::chrono::milliseconds{100})
             throw std::runtime_error{
                 fmt::format("--hold {}: a length of time, at least 100ms", hold)};
-        if (!(from > 0 && step > 0 && to >= from) || (to - from) / step > 10'000)
+        if (!(from > 0 && step > 0 && to >= from && to <= 1e7) || (to - from) / step > 10'000)
             throw std::runtime_error{fmt::format(
-                "--from {} --to {} --step {}: rates go up from more than 0, in at most 10000 steps",
+                "--from {} --to {} --step {}: rates go up from more than 0 to at most 10 million, "
+                "in "
+                "at most 10000 steps",
                 from, to, step)};
+        if (load.requests > 1)
+            throw std::runtime_error{
+                "--requests: has no effect here: a step is of new connections, with one request "
+                "each; see load --phases"};
         std::string phases;
         for (double rate = from; rate <= to * (1 + 1e-9); rate += step)
             phases += fmt::format("{}{}/{}ns", phases.empty() ? "" : ",", rate, length->count());
@@ -146,6 +192,7 @@ struct transfer_words
             ->check(CLI::IsMember({"down", "up", "both"}))
             ->capture_default_str();
         app.add_option("--path", load.path, "of the request");
+        load.add_start(app);
         load.add_limits(app);
         // The old benchmark's word for the same.
         app.remove_option(app.get_option("--workers"));
@@ -156,6 +203,7 @@ struct transfer_words
         app.add_option("--target", target, "HOST:PORT or https://HOST:PORT/PATH");
         app.add_option("words", old, "TARGET, or THREADS CONNECTIONS MESSAGES SIZE with --target")
             ->expected(1, 5);
+        app.footer(transfer_epilogue);
     }
 
     [[nodiscard]] do_transfer make()
@@ -201,6 +249,8 @@ struct transfer_words
             load.size = std::to_string(*bytes);
         }
         wish.load = load.make();
+        wish.load.asked.emplace_back(
+            "transfer", fmt::format("{}, messages of {}, {} threads", direction, size, threads));
         wish.load.wrong_answer_cure = std::move(cure);
         return wish;
     }
@@ -221,6 +271,10 @@ private:
             throw std::runtime_error{"the target is missing: add HOST:PORT"};
         if (old.empty())
             return;
+        for (char const* const option : {"--threads", "--connections", "--messages", "--size"})
+            if (load.given(option))
+                throw std::runtime_error{fmt::format(
+                    "{}: THREADS CONNECTIONS MESSAGES SIZE say it already; leave it out", option)};
         unsigned* const into[] = {&threads, &connections, &messages};
         for (std::size_t i = 0; i != 3; ++i) {
             auto const number = parse_size(old[i]);
@@ -250,6 +304,7 @@ struct idle_words
         load.add_exchange(app);
         load.add_output(app);
         load.add_target(app);
+        app.footer(idle_epilogue);
     }
 
     [[nodiscard]] do_idle make()
@@ -282,6 +337,7 @@ struct idle_words
             throw std::runtime_error{
                 "--interval: has no effect here: there is no timeline; see --settle"};
         load.connections = wish.counts.back();
+        load.connections_option = "--counts";
         load.headers.emplace_back("Connection: keep-alive");
         load.keep_alive = true;
         wish.load = load.make();
@@ -334,6 +390,17 @@ std::optional<std::string> unknown_subcommand(
         "cleat-bench: there is no subcommand '{}'{}\nTry: cleat-bench --help\n", word, meant);
 }
 
+// An empty word is a variable of a shell that was not set, hardly ever what somebody wants.
+void refuse_empty_words(CLI::App const& of)
+{
+    for (CLI::Option const* const each : of.get_options())
+        for (std::string const& word : each->results())
+            if (word.empty())
+                throw std::runtime_error{fmt::format(
+                    "{}: the word for it is empty; give one, or leave the option out",
+                    each->get_name())};
+}
+
 void add_load(CLI::App& to, load_words& loading)
 {
     loading.add_when(to);
@@ -349,13 +416,14 @@ void add_probe(CLI::App& to, do_probe& asking)
 {
     to.add_option("targets", asking.targets, "HOST, HOST:PORT or https://HOST:PORT/")->required();
     to.add_option("--ca", asking.authorities, "PEM file of authorities; otherwise the system's");
-    to.add_option("--name", asking.name, "name to ask for and to verify; otherwise the host");
+    to.add_option("--sni,--name", asking.name, "name to ask for and to verify; otherwise the host");
     to.add_option("--timeout", asking.timeout, "of each connection")->capture_default_str();
     to.add_option("--parallel", asking.parallel, "hosts that are probed at a time")
         ->check(CLI::Range(1, 256))
         ->capture_default_str();
     to.add_option("--json", asking.json, "write all findings to this file");
     to.add_flag("--strict", asking.strict, "exit code 1 where anything is weak");
+    to.footer(probe_epilogue);
 }
 
 void add_merge(CLI::App& to, do_merge& merging)
@@ -364,12 +432,14 @@ void add_merge(CLI::App& to, do_merge& merging)
     to.add_option("--json", merging.to.json, "write the sum to this file");
     to.add_option("--html", merging.to.html, "write a report with charts to this file");
     to.add_option("--name", merging.name, "what to call the sum");
+    to.footer(merge_epilogue);
 }
 
 void add_report(CLI::App& to, do_report& reporting)
 {
     to.add_option("files", reporting.files, "what `--json` wrote, of any subcommand")->required();
     to.add_option("--out", reporting.out, "the file to write")->required();
+    to.footer(report_epilogue);
 }
 
 } // namespace
@@ -430,6 +500,8 @@ command parse_command_line(std::span<char const* const> arguments)
         return do_print{std::move(*complaint), 2};
     try {
         app.parse(static_cast<int>(arguments.size()), arguments.data());
+        for (CLI::App const* const each : app.get_subcommands())
+            refuse_empty_words(*each);
         if (merge->parsed())
             return merging;
         if (report->parsed())

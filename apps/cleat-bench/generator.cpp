@@ -90,6 +90,7 @@ void generator::begin(moment at, std::function<void()> done)
     begun_ = at;
     measured_ = at + use_.warm_up;
     last_ = measured_ + use_.duration;
+    up_ = measured_ + time_of_beginnings(use_);
     done_ = std::move(done);
     thread_times const now = times_of_this_thread();
     cpu_before_ = now.cpu;
@@ -233,7 +234,7 @@ void generator::begin_one(moment intended)
     if (!counted(intended))
         return;
     ++counts_.attempts;
-    ++counts_.failures[{stage::start, "no files"}];
+    ++counts_.failures[{stage::start, "in-flight limit"}];
     interval& here = counts_.at(since_begin(intended));
     ++here.attempted;
     ++here.failed;

@@ -76,7 +76,7 @@ public:
     /// counted: a transaction that was meant to begin then is not part of the warm-up.
     [[nodiscard]] bool counted(moment intended) const noexcept { return intended >= measured_; }
     /// drains: nothing is meant to begin any more, at that moment.
-    [[nodiscard]] bool drains(moment t) const noexcept { return t >= last_; }
+    [[nodiscard]] bool drains(moment t) const noexcept { return t >= up_; }
     /// launched and ended: a connection was begun, and is over.
     void launched() noexcept { ++in_flight_; }
     void ended() noexcept;
@@ -111,6 +111,7 @@ private:
     moment begun_{};
     moment measured_{};
     moment last_{}; // Nothing begins from here on.
+    moment up_{};   // Nothing is meant to: a number may be used up before.
     std::uint64_t transactions_left_ = UINT64_MAX;
     std::size_t in_flight_ = 0;
     unsigned to_replace_ = 0;

@@ -1,5 +1,6 @@
 #include "compare/server.hpp"
 #include "environment.hpp"
+#include "json.hpp"
 #include "live_view.hpp"
 #include "load.hpp"
 #include "processes.hpp"
@@ -44,6 +45,9 @@ std::string cure_for(failure const& what, do_load const& wish)
     if (what.kind == "certificate")
         return "the server's certificate does not verify: give its authority with --ca, or leave "
                "--verify out";
+    bool const may_be_h2 = std::ranges::count(wish.use.tls.alpn, "h2") != 0;
+    if (may_be_h2 && what.where == stage::answer)
+        return "this client speaks HTTP/1.1: leave h2 out of --alpn";
     if (what.kind.starts_with("wrong status"))
         return "check the path, or say what to expect with --expect-status";
     if (what.kind == "short answer" || what.kind == "long answer")
@@ -61,6 +65,8 @@ std::string cure_for(failure const& what, do_load const& wish)
         return "the server does not answer: check the address, or allow more time";
     if (what.kind == "no ports")
         return "this machine has no port left for the target: use more source addresses (--source)";
+    if (what.kind == "in-flight limit")
+        return "allow more with --in-flight";
     return "see whether `cleat-bench probe` can tell more";
 }
 
@@ -95,15 +101,6 @@ void try_once(do_load const& wish)
             one.target, name_of(what.where), what.kind, cure_for(what, wish))};
 }
 
-// What was asked for while it counted.
-double rate_of(open const& loop, load_spec const& use)
-{
-    pacer const times{loop.phases, loop.how};
-    std::chrono::nanoseconds const end = use.warm_up + use.duration;
-    return (times.expected_until(end) - times.expected_until(use.warm_up)) /
-           in_seconds(use.duration);
-}
-
 } // namespace
 
 void write_file(std::string const& path, std::string const& text)
@@ -120,7 +117,14 @@ void check_writable(output const& to)
     std::vector<std::string> made;
     for (std::string const& path : {to.json, to.html})
         if (!path.empty()) {
+            if (path == "-")
+                throw std::runtime_error{
+                    "-: name a file; what is printed goes to the standard output"};
             bool const was_there = ::access(path.c_str(), F_OK) == 0;
+            // Who reads from a pipe would see its end.
+            if (std::error_code none; was_there && !std::filesystem::is_regular_file(path, none) &&
+                                      !std::filesystem::is_directory(path, none))
+                continue;
             std::ofstream file{path, std::ios::app};
             if (!file)
                 throw std::runtime_error{
@@ -172,6 +176,8 @@ bool finish_with(result const& found, output const& to)
 
 std::string read_file(std::string const& path)
 {
+    if (std::error_code none; std::filesystem::is_directory(path, none))
+        throw std::runtime_error{fmt::format("{}: is a folder; name a file", path)};
     std::ifstream file{path, std::ios::binary};
     if (!file)
         throw std::runtime_error{fmt::format("{}: cannot be read: {}", path, std::strerror(errno))};
@@ -180,7 +186,16 @@ std::string read_file(std::string const& path)
 
 result read_result(std::string const& path)
 {
-    return from_json(read_file(path), path);
+    std::string const text = read_file(path);
+    result found = from_json(text, path);
+    // They are loads too, with more that would be lost.
+    json::value const document = json::parse(text);
+    for (char const* const more : {"steps", "transfer"})
+        if (document.as_object().contains(more))
+            throw std::runtime_error{fmt::format(
+                "{}: it is a {}'s result, which does not add up: merge what `load` wrote", path,
+                std::string_view{more} == "steps" ? "staircase" : more)};
+    return found;
 }
 
 result begin_result(do_load const& wish)
@@ -208,7 +223,7 @@ void run_into(result& found, do_load const& wish, conduct const& how)
     found.drain = run.drain;
     found.partial = run.partial;
     if (auto const* const loop = std::get_if<open>(&wish.use.arrive))
-        found.rate_asked = rate_of(*loop, wish.use);
+        found.rate_asked = rate_asked(wish.use);
     found.counts = std::move(run.counts);
     take_workers(found, run.workers);
     if (!wish.server_pids.empty())

@@ -48,7 +48,8 @@ void write_file(std::string const& path, std::string const& text);
 /// read_file gives a file's bytes. Throws std::runtime_error that names it.
 [[nodiscard]] std::string read_file(std::string const& path);
 
-/// read_result reads a result's file. Throws std::runtime_error.
+/// read_result reads the file of a load's result. Throws std::runtime_error, also of a staircase
+/// or a transfer.
 [[nodiscard]] result read_result(std::string const& path);
 
 } // namespace cleat::bench

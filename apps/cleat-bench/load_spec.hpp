@@ -110,4 +110,15 @@ struct load_spec
     std::size_t in_flight_max = 15'000; ///< Of one worker: what would be more is a failure.
 };
 
+/// workers_of is how many workers it has: one without a connection to keep busy would take its
+/// share of the transactions and do nothing about them.
+[[nodiscard]] std::size_t workers_of(load_spec const& use);
+
+/// time_of_beginnings is how long transactions are meant to begin, from the warm-up's end on: the
+/// duration, unless an open loop's number of them is used up before.
+[[nodiscard]] std::chrono::nanoseconds time_of_beginnings(load_spec const& use);
+
+/// rate_asked is the mean of an open loop in that time, in transactions for each second.
+[[nodiscard]] double rate_asked(load_spec const& use);
+
 } // namespace cleat::bench

@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -29,6 +31,9 @@ constexpr std::size_t file_max = std::size_t{256} << 20;
 
 // Of several addresses of a name, the first that takes a connection within this is measured.
 constexpr std::chrono::milliseconds answer_within{1000};
+
+// More new connections in a second than any machine can begin.
+constexpr double rate_max = 1e7;
 
 // What a method may consist of (RFC 9110, section 5.6.2).
 constexpr std::string_view token_characters =
@@ -48,6 +53,22 @@ void check_path(std::string const& option, std::string const& path)
         refuse(fmt::format(
             "{} '{}': a space, a control character or a '#' has to be written with %: %20, %23",
             option, path));
+}
+
+void check_header(std::string const& header)
+{
+    std::size_t const colon = header.find(':');
+    bool const named = colon != std::string::npos && colon != 0 &&
+                       header.find_first_not_of(token_characters) == colon;
+    if (!named || header.find_first_of("\r\n") != std::string::npos)
+        refuse(fmt::format("--header '{}': write 'Name: value'", header));
+}
+
+bool is_named(std::string_view header, std::string_view name)
+{
+    auto const lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
+    return header.size() > name.size() && header[name.size()] == ':' &&
+           std::ranges::equal(header.substr(0, name.size()), name, {}, lower, lower);
 }
 
 // What the TLS library does not know is told with the options that could have said it.
@@ -85,6 +106,8 @@ std::uint64_t bytes(std::string const& option, std::string const& text)
 
 std::string contents(std::string const& option, std::string const& path)
 {
+    if (std::error_code none; std::filesystem::is_directory(path, none))
+        refuse(fmt::format("{} {}: is a folder; name a file", option, path));
     std::ifstream file{path, std::ios::binary};
     std::string text;
     if (file)
@@ -103,8 +126,9 @@ double number(std::string_view text, std::string const& option, std::string cons
     double found = 0;
     auto const read = std::from_chars(text.data(), text.data() + text.size(), found);
     if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !(found >= 0) ||
-        found > 1e9)
-        refuse(fmt::format("{} {}: '{}' is no rate per second", option, whole, text));
+        found > rate_max)
+        refuse(fmt::format(
+            "{} {}: '{}' is no rate per second from 0 to 10 million", option, whole, text));
     return found;
 }
 
@@ -159,148 +183,6 @@ void choose_versions(tls::context_spec& into, std::string const& text)
 }
 
 } // namespace
-
-void load_words::add_when(CLI::App& app)
-{
-    std::string const when = "When";
-    app.add_option("-c,--connections", connections, "closed loop: so many are busy at any time")
-        ->group(when)
-        ->capture_default_str();
-    app.add_option(
-           "-r,--rate", rate,
-           "open loop: new connections per second, whatever the server does; response counts from "
-           "the intended start")
-        ->group(when);
-    app.add_option(
-           "--phases", phases,
-           "open loop in steps and ramps: RATE/LENGTH or FROM-TO/LENGTH, with commas; "
-           "100/10s,100-1000/30s")
-        ->group(when);
-    app.add_option("--arrivals", arrivals, "constant gaps, or poisson as of many users")
-        ->group(when)
-        ->check(CLI::IsMember({"constant", "poisson"}))
-        ->capture_default_str();
-    app.add_option("--seed", seed, "of Poisson arrivals")->group(when)->capture_default_str();
-    app.add_option("-d,--duration", duration, "without the warm-up")
-        ->group(when)
-        ->capture_default_str();
-    app.add_option("--warm-up", warm_up, "what begins in it is not counted")
-        ->group(when)
-        ->capture_default_str();
-    app.add_option("-n,--transactions", transactions, "ends after so many, too")->group(when);
-    app.add_option("--start-at", start_at, "begin at this time in UTC: 2026-11-21T20:00:00Z")
-        ->group(when);
-}
-
-void load_words::add_limits(CLI::App& app)
-{
-    std::string const when = "When";
-    app.add_option("--workers", workers, "threads of the generator; auto: one for each core")
-        ->group(when)
-        ->capture_default_str();
-    app.add_option("--in-flight", in_flight, "the most that one worker has open")
-        ->group(when)
-        ->capture_default_str();
-
-    std::string const what = "What";
-    app.add_option("--close", close, "fin, or reset, which leaves no port waiting")
-        ->group(what)
-        ->check(CLI::IsMember({"fin", "reset"}))
-        ->capture_default_str();
-    app.add_option(
-           "--source", sources,
-           "addresses to connect from, in turn: 127.0.0.1-127.0.0.20; each has its own ports")
-        ->group(what);
-    app.add_option("--connect-timeout", connect_timeout, "")->group(what)->capture_default_str();
-    app.add_option("--handshake-timeout", handshake_timeout, "")
-        ->group(what)
-        ->capture_default_str();
-    app.add_option("--answer-timeout", answer_timeout, "of each silence")
-        ->group(what)
-        ->capture_default_str();
-    app.add_flag("--no-preflight", no_preflight, "do not try one transaction first")->group(what);
-}
-
-void load_words::add_tls(CLI::App& app)
-{
-    std::string const how = "TLS";
-    app.add_option("--tls", tls, "version, or both")
-        ->group(how)
-        ->check(CLI::IsMember({"1.2", "1.3", "1.2-1.3"}))
-        ->capture_default_str();
-    app.add_option("--ciphers", ciphers, "suites of TLS 1.2, in OpenSSL's names")->group(how);
-    app.add_option("--ciphersuites", ciphersuites, "suites of TLS 1.3")->group(how);
-    app.add_option("--groups", groups, "key exchange groups, with colons: X25519MLKEM768:X25519")
-        ->group(how);
-    app.add_option("--signature-algorithms", signature_algorithms, "such as ECDSA+SHA256")
-        ->group(how);
-    app.add_option("--sni", names, "name to ask for; several with weights: a.example=3")
-        ->allow_extra_args(false)
-        ->group(how);
-    app.add_option("--alpn", alpn, "protocols to offer, with commas")->group(how);
-    app.add_flag(
-           "--verify", verify, "check the server's certificate and its name (costs the client CPU)")
-        ->group(how);
-    app.add_option("--ca", authorities, "PEM file of authorities for --verify")->group(how);
-    app.add_option("--cert", certificate, "PEM file of the client's certificate and chain")
-        ->group(how);
-    app.add_option("--key", key, "PEM file of its key, where it is not in the same file")
-        ->group(how);
-    app.add_option("--reuse", reuse, "each session serves so many connections; 1: none is resumed")
-        ->group(how)
-        ->check(CLI::Range(1U, 1'000'000U))
-        ->capture_default_str();
-    app.add_option("--resume-ratio", ratio, "part of the connections that resume, 0 to 1")
-        ->group(how)
-        ->check(CLI::Range(0.0, 1.0));
-    app.add_flag("--session-ids", session_ids, "resume by session ID, not by ticket (TLS 1.2)")
-        ->group(how);
-    app.add_flag(
-           "--early-data", early_data,
-           "a resumed connection sends its first request as 0-RTT data (TLS 1.3); add --reuse or "
-           "--resume-ratio")
-        ->group(how);
-}
-
-void load_words::add_exchange(CLI::App& app)
-{
-    std::string const what = "What";
-    app.add_option("--path", path, "of the request; the target's by default")->group(what);
-    app.add_option("--method", method, "of the request")->group(what)->capture_default_str();
-    app.add_option("--header", headers, "'Name: value', more than once")
-        ->allow_extra_args(false)
-        ->group(what);
-    app.add_option("--body-size", body_size, "bytes of a body to send: 10M")->group(what);
-    app.add_option("--raw", raw, "send this text and take bytes, not HTTP")->group(what);
-    app.add_option("--raw-file", raw_file, "send this file and take bytes, not HTTP")->group(what);
-    app.add_option("--requests", requests, "on each connection, one after the other")
-        ->group(what)
-        ->check(CLI::Range(1U, 1'000'000U))
-        ->capture_default_str();
-    app.add_option("--expect-status", status, "of the answer; otherwise 200 to 399")->group(what);
-    app.add_option("--expect-size", size, "of the answer's body, or of the raw answer")
-        ->group(what);
-}
-
-void load_words::add_output(CLI::App& app)
-{
-    app_ = &app;
-    std::string const where = "Result";
-    app.add_option("--json", json, "write the whole result to this file")->group(where);
-    app.add_option("--html", html, "write a report with charts to this file")->group(where);
-    app.add_option("--name", name, "what to call this result")->group(where);
-    app.add_option("--interval", interval, "of the timeline")->group(where)->capture_default_str();
-    app.add_option("--server-pid", server_pids, "processes of the server here: its CPU is told too")
-        ->allow_extra_args(false)
-        ->delimiter(',')
-        ->group(where);
-    app.add_flag("-q,--quiet", quiet, "no live view")->group(where);
-}
-
-void load_words::add_target(CLI::App& app)
-{
-    app.add_option("target", target, "HOST:PORT or https://HOST:PORT/PATH")->required();
-}
 
 bool load_words::given(std::string const& option) const
 {
@@ -387,7 +269,7 @@ void load_words::make_when(do_load& wish) const
         refuse("--rate and --phases: give one of them");
     if (rate || !phases.empty()) {
         open o;
-        if (rate && !(*rate > 0 && *rate <= 1e7))
+        if (rate && !(*rate > 0 && *rate <= rate_max))
             refuse(fmt::format("--rate {}: more than 0, at most 10 million per second", *rate));
         o.phases = rate ? std::vector<phase>{{use.warm_up + use.duration, *rate, *rate}}
                         : read_phases(phases);
@@ -437,13 +319,17 @@ void load_words::check_room(load_spec const& use) const
         std::size_t const files = raise_file_limit();
         if (loop->connections + files_kept > files)
             refuse(fmt::format(
-                "--connections {}: only {} files may be open here; raise the limit (ulimit -n) or "
+                "{} {}: only {} files may be open here; raise the limit (ulimit -n) or "
                 "ask for less",
-                loop->connections, files));
+                connections_option, loop->connections, files));
         if (loop->connections > ephemeral_ports() && sources.empty())
             refuse(fmt::format(
-                "--connections {}: one address has {} ports only; give more with --source",
+                "{} {}: one address has {} ports only; give more with --source", connections_option,
                 loop->connections, ephemeral_ports()));
+        if (std::size_t const all = workers_of(use) * use.in_flight_max; loop->connections > all)
+            refuse(fmt::format(
+                "{} {}: --in-flight {} for each of {} workers is less; allow more",
+                connections_option, loop->connections, use.in_flight_max, workers_of(use)));
     }
 }
 
@@ -520,6 +406,8 @@ void load_words::make_tls(do_load& wish) const
 
 void load_words::make_reuse(do_load& wish) const
 {
+    if (ratio && std::isnan(*ratio))
+        refuse("--resume-ratio nan: a number from 0 to 1");
     if (ratio && reuse > 1)
         refuse("--reuse and --resume-ratio: give one of them");
     if (session_ids && tls != "1.2")
@@ -565,19 +453,23 @@ void load_words::make_exchange(do_load& wish) const
             body_size.empty() ? std::string{} : std::string(bytes("--body-size", body_size), 'x');
         if (body.size() > file_max)
             refuse(fmt::format("--body-size {}: at most {} MiB", body_size, file_max >> 20));
-        say.request = fmt::format(
-            "{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: cleat-bench\r\n", method, use.path, named);
+        say.request = fmt::format("{} {} HTTP/1.1\r\n", method, use.path);
         for (std::string const& header : headers) {
-            if (header.find(':') == std::string::npos ||
-                header.find_first_of("\r\n") != std::string::npos)
-                refuse(fmt::format("--header '{}': write 'Name: value'", header));
+            check_header(header);
             say.request += header + "\r\n";
         }
+        // What was given is not said twice.
+        auto const add = [&](std::string_view field, std::string_view value) {
+            if (std::ranges::none_of(headers, [&](auto const& h) { return is_named(h, field); }))
+                say.request += fmt::format("{}: {}\r\n", field, value);
+        };
+        add("Host", named);
+        add("User-Agent", "cleat-bench");
         if (!body.empty())
-            say.request += fmt::format("Content-Length: {}\r\n", body.size());
+            add("Content-Length", std::to_string(body.size()));
         // A server that closes behind its answer to early data may never come to give a ticket.
         if (requests == 1 && !keep_alive && !early_data)
-            say.request += "Connection: close\r\n";
+            add("Connection", "close");
         say.request += "\r\n" + body;
         say.head = method == "HEAD";
         wish.asked.emplace_back("request", fmt::format("{} {}", method, use.path));

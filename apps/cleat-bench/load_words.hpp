@@ -19,6 +19,7 @@ class load_words
 public:
     std::string target;
     unsigned connections = 10;
+    std::string connections_option = "--connections"; ///< What the user writes them with.
     std::optional<double> rate;
     std::string phases;
     std::string arrivals = "constant";
@@ -75,6 +76,8 @@ public:
     /// These give a subcommand its options: when connections begin, the TLS that they offer, what
     /// is said on them, and where results go. The target is a positional of its own.
     void add_when(CLI::App& app);
+    void add_seed(CLI::App& app);
+    void add_start(CLI::App& app);
     void add_tls(CLI::App& app);
     void add_exchange(CLI::App& app);
     void add_limits(CLI::App& app);

@@ -87,7 +87,8 @@ std::string kind_of(stage where, error_code ec, tls::engine const* failed)
 
 bool client_limit(failure const& f) noexcept
 {
-    return f.kind == "no ports" || f.kind == "no files" || f.kind == "no memory";
+    return f.kind == "no ports" || f.kind == "no files" || f.kind == "no memory" ||
+           f.kind == "in-flight limit";
 }
 
 } // namespace cleat::bench

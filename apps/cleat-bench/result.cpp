@@ -105,18 +105,25 @@ verdict judge(result const& of)
     std::uint64_t ports = 0;
     std::uint64_t files = 0;
     std::uint64_t memory = 0;
+    std::uint64_t in_flight = 0;
     for (auto const& [what, count] : of.counts.failures)
         if (client_limit(what))
-            (what.kind == "no ports" ? ports : what.kind == "no files" ? files : memory) += count;
+            (what.kind == "no ports"    ? ports
+             : what.kind == "no files"  ? files
+             : what.kind == "no memory" ? memory
+                                        : in_flight) += count;
     if (ports != 0)
         add(fmt::format("{} connections found no port of their own", ports),
             "use more source addresses (--source 127.0.0.1-127.0.0.20 on loopback), or --close "
             "reset");
     if (files != 0)
-        add(fmt::format("{} connections found no file descriptor, or too many were open", files),
+        add(fmt::format("{} connections found no file descriptor", files),
             "raise the limit of open files (ulimit -n), or ask for less");
     if (memory != 0)
         add(fmt::format("{} connections found no memory", memory), "ask for less");
+    if (in_flight != 0)
+        add(fmt::format("{} connections found as many open as --in-flight allows", in_flight),
+            "allow more with --in-flight, or ask for less");
     return found;
 }
 

@@ -88,7 +88,7 @@ std::string to_text(result const& of)
         fmt::format_to(out, "  rate asked            {:.1f}/s\n", *of.rate_asked);
     fmt::format_to(
         out, "  rate achieved         {:.1f}/s  ({} ok in {:.2f} s)\n", of.rate(), counts.ok, time);
-    if (of.rate_asked)
+    if (of.rate_asked && counts.drained != 0)
         fmt::format_to(
             out, "  drain                 {}, in which {} of {} ended\n",
             in_words(static_cast<double>(of.drain.count())), counts.drained, counts.attempts);

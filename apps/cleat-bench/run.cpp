@@ -78,15 +78,6 @@ private:
     unique_fd fd_;
 };
 
-// A worker without a connection to keep busy would take its share of the transactions and do
-// nothing about them.
-std::size_t workers_for(load_spec const& use)
-{
-    std::size_t const workers = net::worker_count(use.workers);
-    closed const* const loop = std::get_if<closed>(&use.arrive);
-    return loop == nullptr ? workers : std::min<std::size_t>(workers, loop->connections);
-}
-
 // server_clock reads what the server's processes have used: when what is counted begins, when its
 // time is up, and at the end.
 class server_clock
@@ -149,26 +140,13 @@ private:
     std::optional<reading> in_time_;
 };
 
-// How long transactions are meant to begin, from the warm-up's end on. A number of them may be used
-// up before the time is.
-std::chrono::nanoseconds time_of_beginnings(load_spec const& use, open const& loop)
-{
-    if (!use.transactions)
-        return use.duration;
-    pacer const times{loop.phases, loop.how};
-    double const connections =
-        std::ceil(static_cast<double>(*use.transactions) / static_cast<double>(use.say.requests));
-    auto const up = times.time_of(times.expected_until(use.warm_up) + connections);
-    return std::clamp<std::chrono::nanoseconds>(up - use.warm_up, 1ns, use.duration);
-}
-
 class load_run
 {
 public:
     explicit load_run(load_spec const& use)
         : use_{use}
         , done_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}
-        , generators_(workers_for(use))
+        , generators_(workers_of(use))
         , tallies_(generators_.size())
         , times_(generators_.size())
         , pool_{{
@@ -198,7 +176,7 @@ public:
         measured_ = begin + use_.warm_up;
         end.started = wall + wait + use_.warm_up;
         auto const* const loop = std::get_if<open>(&use_.arrive);
-        up_ = loop == nullptr ? moment::max() : measured_ + time_of_beginnings(use_, *loop);
+        up_ = loop == nullptr ? moment::max() : measured_ + time_of_beginnings(use_);
         server_clock server{how.server_pids, measured_, up_, use_.warm_up != 0ns};
         pool_.broadcast([this, begin](net::worker& on) {
             generators_[on.number()]->begin(begin, [this] {

@@ -16,6 +16,8 @@
 namespace cleat::bench {
 namespace {
 
+using namespace std::chrono_literals;
+
 // The first steps, of which the shortest mean response is that of an idle server.
 constexpr std::size_t calm_steps = 3;
 
@@ -99,7 +101,7 @@ bool any_lost(glimpse const& seen, std::vector<phase> const& phases, std::chrono
         end += one.length;
         if (seen.since_begin <= end)
             return false;
-        if (lost(one))
+        if (lost(one, seen.since_begin - end))
             return true;
     }
     return false;
@@ -131,13 +133,20 @@ std::vector<stair> stairs_of(
 {
     std::vector<stair> found;
     std::chrono::nanoseconds begin{};
+    std::optional<std::chrono::nanoseconds> fastest;
     for (phase const& each : phases) {
         std::chrono::nanoseconds const end = begin + each.length;
-        stair one{(each.rate_begin + each.rate_end) / 2, each.length, {}, 0};
+        stair one{(each.rate_begin + each.rate_end) / 2, each.length, {}, 0, {}};
         auto const first = static_cast<std::size_t>(begin / interval_length);
         auto const behind = static_cast<std::size_t>(end / interval_length);
-        for (std::size_t i = first; i < std::min(by_start.size(), behind); ++i)
+        for (std::size_t i = first; i < std::min(by_start.size(), behind); ++i) {
             add(one.counts, by_start[i]);
+            if (by_start[i].ok != 0) {
+                std::chrono::nanoseconds const mean{by_start[i].response_ns / by_start[i].ok};
+                fastest = std::min(fastest.value_or(mean), mean);
+            }
+        }
+        one.fastest = fastest.value_or(0ns);
         for (std::size_t i = first; i < std::min(timeline.size(), behind); ++i)
             one.done += timeline[i].ok;
         begin = end;
@@ -152,17 +161,24 @@ std::vector<stair> stairs_of(
 
 bool broken(stair const& at) noexcept
 {
+    // A sound server that takes long has not answered the last of a step when it ends.
+    double const early_enough = std::max(0.0, 1 - in_seconds(at.fastest) / in_seconds(at.length));
+    double const due = static_cast<double>(at.counts.attempted) * early_enough;
     return at.failed_share() > 0.05 || at.response_ns() > 1e9 ||
-           static_cast<double>(at.done) < 0.7 * static_cast<double>(at.counts.attempted);
+           static_cast<double>(at.done) < 0.7 * due;
 }
 
-bool lost(stair const& at) noexcept
+bool lost(stair const& at, std::chrono::nanoseconds since_end) noexcept
 {
+    if (at.settled())
+        return broken(at);
+    // Nobody knows yet how long an answer takes, but that it is longer than a second.
+    if (at.fastest == 0ns)
+        return at.failed_share() > 0.05 || since_end > 1s;
     // Responses that are still to come may be shorter than those that are there; ends that were
     // to come during the step may not come any more.
     stair one = at;
-    if (!at.settled())
-        one.counts.response_ns = 0;
+    one.counts.response_ns = 0;
     return broken(one);
 }
 

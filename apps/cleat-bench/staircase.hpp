@@ -23,6 +23,9 @@ struct stair
     std::chrono::nanoseconds length{};
     interval counts;
     std::uint64_t done = 0; ///< That ended well while the step lasted, whenever they began.
+    /// The shortest mean response of an interval so far, in this step or one below it: what an
+    /// answer takes where nothing waits. 0: there was none yet.
+    std::chrono::nanoseconds fastest{};
 
     /// settled: all that began in it has ended.
     [[nodiscard]] bool settled() const noexcept;
@@ -44,11 +47,13 @@ struct summit
     std::vector<phase> const& phases, std::chrono::nanoseconds interval_length);
 
 /// broken: nobody learns anything from a higher rate: over 5 % failed, the mean response is beyond
-/// a second, or less than 7 transactions ended for 10 that began.
+/// a second, or less than 7 transactions ended for 10 that began early enough for the fastest
+/// answer to end in the step.
 [[nodiscard]] bool broken(stair const& at) noexcept;
 
-/// lost: it is over, and it is broken whatever comes of the transactions that have not ended yet.
-[[nodiscard]] bool lost(stair const& at) noexcept;
+/// lost: it is over, for `since_end`, and it is broken whatever comes of the transactions that have
+/// not ended yet.
+[[nodiscard]] bool lost(stair const& at, std::chrono::nanoseconds since_end) noexcept;
 
 /// summits finds the highest rates by the load appliance's criteria: mean response below 100 ms and
 /// below 500 ms; failures below 0.01 % and below 0.1 %. A step that broke the server meets none,

@@ -81,9 +81,9 @@ TEST_CASE("it ends with the step that broke")
     std::vector<stair> const stairs = climb({step(100, 0, 2), step(100, 100, 2), step(300, 0, 2)});
     REQUIRE(stairs.size() == 2);
     CHECK(broken(stairs.back()));
-    CHECK(broken({100, 1s, step(100, 0, 1001).counts, 100}));
-    CHECK(broken({100, 1s, step(100, 0, 1).counts, 60}));
-    CHECK(!broken({100, 1s, step(99, 1, 900).counts, 99}));
+    CHECK(broken({100, 1s, step(100, 0, 1001).counts, 100, 1ms}));
+    CHECK(broken({100, 1s, step(100, 0, 1).counts, 60, 1ms}));
+    CHECK(!broken({100, 1s, step(99, 1, 900).counts, 99, 1ms}));
 }
 
 TEST_CASE("the step that broke the server is no highest rate, though nothing of it failed")
@@ -111,16 +111,39 @@ TEST_CASE("a step that was cut off is not judged by what it has, and meets nothi
 
 TEST_CASE("what is sure before all has ended: failures and ends that did not come, not responses")
 {
-    stair one{100, 1s, {100, 80, 0, 80 * 2'000'000'000ULL, 0}, 80};
+    stair one{100, 1s, {100, 80, 0, 80 * 2'000'000'000ULL, 0}, 80, 1ms};
     CHECK(broken(one));
-    CHECK(!lost(one));
+    CHECK(!lost(one, 1ms));
     one.done = 69;
-    CHECK(lost(one));
+    CHECK(lost(one, 1ms));
     one.done = 80;
     one.counts.failed = 6;
-    CHECK(lost(one));
+    CHECK(lost(one, 1ms));
     one.counts = {100, 100, 0, 100 * 2'000'000'000ULL, 0};
-    CHECK(lost(one));
+    CHECK(lost(one, 1ms));
+}
+
+TEST_CASE("a server that takes long, and as long at every rate, is not broken")
+{
+    // Of each step's transactions those of the last 350 ms end in the next one.
+    second first = step(100, 0, 350);
+    first.done = 64;
+    second next = step(200, 0, 350);
+    next.done = 166;
+    std::vector<stair> const stairs = climb({first, next});
+    REQUIRE(stairs.size() == 2);
+    CHECK(!broken(stairs.front()));
+    CHECK(!broken(stairs.back()));
+    CHECK(!lost(stairs.front(), 1ms));
+    CHECK(summits(stairs)[1].rate == 200);
+}
+
+TEST_CASE("who has answered nothing yet is given a second")
+{
+    stair const one{100, 1s, {100, 0, 0, 0, 0}, 0, {}};
+    CHECK(!lost(one, 900ms));
+    CHECK(lost(one, 1100ms));
+    CHECK(lost({100, 1s, {100, 0, 6, 0, 0}, 0, {}}, 1ms));
 }
 
 TEST_CASE("the knee is found on a steep staircase, too")

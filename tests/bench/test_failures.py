@@ -1,7 +1,9 @@
 """Failures are counted by stage and kind, and none is dropped. What cannot work is told before the
 run."""
 
+import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -289,12 +291,95 @@ def test_the_fragment_of_an_address_stays_here(bench, server):
     assert asked == [b"GET /page?a=b HTTP/1.1"]
 
 
-def test_help_teaches(bench):
-    for words in (["--help"], ["load", "--help"], ["merge", "--help"]):
-        ran = bench.run(*words)
-        assert ran.returncode == 0
-        assert "cleat-bench" in ran.stdout
+SUBCOMMANDS = (
+    "load", "staircase", "transfer", "idle", "probe", "merge", "report", "compare", "serve"
+)
+
+
+@pytest.mark.parametrize("subcommand", SUBCOMMANDS)
+def test_help_teaches(bench, subcommand):
+    """With examples of its own, each of which it understands itself."""
+    ran = bench.run(subcommand, "--help")
+    assert ran.returncode == 0
+    _, examples = ran.stdout.split("Examples:")
+    assert f"  cleat-bench {subcommand} " in examples
+    assert not re.search(r"  cleat-bench (?!" + subcommand + " )", examples)
+    for option in re.findall(r" (--[a-z-]+)", examples):
+        assert option in ran.stdout.split("Examples:")[0], option
+
+
+def test_the_programs_own_help(bench):
+    ran = bench.run("--help")
+    assert ran.returncode == 0
+    assert all(f"  {each} " in ran.stdout for each in SUBCOMMANDS)
     assert "cleat-bench 0." in bench.run("--version").stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["load", "--json", ""], ["load", "--raw", ""], ["load", "--phases", ""],
+     ["load", "--expect-size", ""], ["load", "--alpn", ""], ["staircase", "--html", ""],
+     ["probe", "--ca", ""], ["compare", "--servers", ""]],
+    ids=lambda words: f"{words[0]} {words[1]}",
+)  # fmt: skip
+def test_a_word_that_is_empty_is_nobodys_wish(bench, words):
+    """It is a variable of a shell that was not set: a run without its result, hardly ever more."""
+    target = [] if words[0] == "compare" else ["localhost:1"]
+    ran = bench.run(*words, *target)
+    assert ran.returncode == 2
+    assert f"{words[1]}: the word for it is empty" in ran.stderr
+
+
+def test_what_is_no_number_is_no_ratio(bench):
+    assert "--resume-ratio nan" in refused(bench, "--resume-ratio", "nan", "localhost:1")
+
+
+def test_a_folder_is_no_file(bench):
+    for words in (["load", "--raw-file", "/tmp"], ["probe", "--ca", "/tmp"], ["merge", "/tmp"],
+                  ["report", "--out", "r.html", "/tmp"], ["compare", "--scenario", "/tmp"]):
+        target = ["127.0.0.1:1"] if words[0] in ("load", "probe") else []
+        ran = bench.run(*words, *target)
+        assert ran.returncode in (1, 2)
+        assert "/tmp: is a folder" in ran.stderr, ran.stderr
+
+
+def test_a_header_that_is_given_is_the_only_one_of_its_name(bench, server):
+    heads = []
+
+    def story(upstream):
+        heads.append(upstream.socket.recv(1 << 16))
+        upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+        upstream.end()
+
+    bench.load("-n", 1, "--no-preflight", "--header", "host: example.org", "--header",
+               "X-Mine: yes", server(story).address)
+    lines = heads[0].lower().split(b"\r\n")
+    assert [line for line in lines if line.startswith(b"host:")] == [b"host: example.org"]
+    assert b"x-mine: yes" in lines
+    assert "write 'Name: value'" in refused(bench, "--header", ": x", "localhost:1")
+
+
+def test_http_2_is_named_where_it_was_offered(bench, server):
+    """This client speaks HTTP/1.1; a server that agrees to h2 says something else."""
+    target = server(says(b"\x00\x00\x06\x04\x00\x00\x00\x00\x00"), "--alpn-protos", "h2,http/1.1")
+    assert "leave h2 out of --alpn" in refused(bench, "-n", 1, "--alpn", "h2", target.address)
+
+
+def test_more_connections_than_may_be_open(bench):
+    said = refused(bench, "-c", 10, "--in-flight", 2, "--workers", 2, "localhost:1")
+    assert "--in-flight 2 for each of 2 workers" in said
+
+
+def test_a_result_goes_into_a_pipe_of_which_somebody_reads(bench, server):
+    """To try whether it can be written would end what the reader gets."""
+    os.mkfifo(bench.folder / "pipe")
+    got = []
+    reader = threading.Thread(target=lambda: got.append((bench.folder / "pipe").read_text()))
+    reader.start()
+    ran = bench.run("load", "-q", "-n", 3, "--json", "pipe", server(http()).address)
+    reader.join(DEADLINE)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(got[0])["ok"] == 3
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device here")

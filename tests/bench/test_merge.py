@@ -3,6 +3,8 @@
 import datetime
 import json
 
+import pytest
+
 from deadlines import DEADLINE, SANITIZED
 from load_results import load_result, write
 from stories import http
@@ -94,3 +96,11 @@ def test_no_result_is_overwritten_with_what_is_made_of_it(bench, server):
         ran = bench.run(*words)
         assert ran.returncode == 1 and "overwrite" in ran.stderr, words
         assert (bench.folder / "a.json").read_text() == before
+
+
+@pytest.mark.parametrize("more", ["steps", "transfer"])
+def test_what_does_not_add_up_is_not_merged(bench, more):
+    """A staircase and a transfer are loads too: merged as such, the rest would be lost."""
+    ran = bench.run("merge", *write(bench.folder, {**load_result(seconds=1), more: []}))
+    assert ran.returncode == 1
+    assert "does not add up" in ran.stderr

@@ -65,6 +65,23 @@ def test_an_answer_in_the_drain_is_no_secret(bench, server):
     assert "did not keep up" in found["text"]
 
 
+def test_what_ends_behind_a_number_is_no_secret_either(bench, server):
+    """Twenty at 50 a second are begun in 400 ms, whatever the duration could be."""
+    found = bench.load("-r", 50, "-n", 20, "--no-preflight", server(http(delay=1)).address)
+    assert found["measured_ns"] == 4e8
+    assert found["ok"] == found["drained"] == 20
+    assert "20 of 20 transactions ended after the time" in found["remarks"][0]
+
+
+def test_the_rate_asked_is_that_of_the_time_it_was_asked_for(bench, server):
+    """Fifty are begun in the first part of a ramp, which is far below its mean."""
+    found = bench.load("--phases", "10-1000/10s", "-n", 50, server(http()).address)
+    begun = found["attempts"] / (found["measured_ns"] / 1e9)
+    assert found["rate_asked"] == pytest.approx(begun, 0.05)
+    many = bench.load("-r", 20, "-d", "1s", "--requests", 5, server(http()).address)
+    assert many["rate_asked"] == many["rate"] == 100, "transactions, both of them"
+
+
 def test_steps_and_ramps(bench, server):
     found = bench.load("--phases", "20/1s,20-80/1s,0/1s", server(http()).address)
     assert found["attempts"] == 20 + 50
@@ -137,6 +154,6 @@ def test_what_a_worker_may_not_open_is_a_failure(bench, server):
     found = bench.load("-r", 100, "-d", "1s", "--in-flight", 1, "--no-preflight",
                        server(http(delay=0.5)).address)
     assert found["attempts"] == 100
-    assert {"stage": "start", "kind": "no files"}.items() <= found["failures"][0].items()
+    assert {"stage": "start", "kind": "in-flight limit"}.items() <= found["failures"][0].items()
     assert found["client_limited"]
     assert "CLIENT-LIMITED" in found["text"]

@@ -4,8 +4,10 @@ Python's ssl; and against what is no TLS server at all.
 CLEAT_BENCH is the program. Certificates, origins and cleat are those of the program tests."""
 
 import contextlib
+import json
 import os
 import re
+import signal
 import socket
 import ssl
 import subprocess
@@ -485,3 +487,24 @@ def test_one_at_a_time(s_server):
     lines = probe("--parallel", 1, f"127.0.0.1:{port}", f"localhost:{port}").splitlines()
     assert [line.split()[0] for line in lines] == [f"127.0.0.1:{port}", f"localhost:{port}"]
     assert "--parallel" in probe("--parallel", 0, f"127.0.0.1:{port}")
+
+
+def test_what_was_found_before_an_interruption_is_kept(tmp_path):
+    """The second host says nothing, and is not waited for."""
+    with socket.socket() as closed, socket.create_server(("127.0.0.1", 0)) as silent:
+        closed.bind(("127.0.0.1", 0))
+        targets = [f"127.0.0.1:{each.getsockname()[1]}" for each in (closed, silent)]
+        found = tmp_path / "p.json"
+        child = subprocess.Popen(
+            [str(bench()), "probe", "--timeout", "60s", "--json", str(found), *targets],
+            stdout=subprocess.PIPE, text=True)
+        accepted, _ = silent.accept()
+        first = child.stdout.readline()
+        child.send_signal(signal.SIGINT)
+        rest, _ = child.communicate(timeout=DEADLINE)
+        accepted.close()
+    assert child.returncode == 130
+    assert targets[0] in first
+    assert "PARTIAL: ended after 1 of 2 hosts" in rest
+    said = json.loads(found.read_text())
+    assert said["partial"] and [each["target"] for each in said["hosts"]] == targets[:1]

@@ -125,3 +125,20 @@ def test_a_server_that_does_not_break(bench, server):
                     target.address)
     assert ran.returncode == 0, ran.stderr
     assert "did not break" in ran.stdout
+
+
+@in_some_round
+def test_a_server_that_takes_long_is_not_broken(bench, server):
+    """What a step began in its last 350 ms ends in the next one."""
+    ran = bench.run("staircase", "-q", "--from", 20, "--to", 40, "--step", 20, "--hold", "1s",
+                    "--json", "s.json", server(http(delay=0.35)).address)
+    assert ran.returncode == 0, ran.stderr
+    assert "did not break" in ran.stdout
+    first, second = bench.read(bench.folder / "s.json")["steps"]
+    assert first["done"] < 0.7 * first["attempted"] == 14
+    assert second["rate"] == 40
+
+
+def test_several_requests_on_a_connection_are_no_step(bench):
+    ran = bench.run("staircase", "--requests", 3, "localhost:1")
+    assert ran.returncode == 2 and "--requests: has no effect here" in ran.stderr

@@ -163,9 +163,9 @@ void serve_words::add_to(CLI::App& app)
         ->capture_default_str();
     add_places(app, workers, server_cores, client_cores, binaries);
     app.add_flag("--json", json, "say where it is in a line of JSON");
-    app.footer("\nExample:\n"
+    app.footer("\nExamples:\n"
                "  cleat-bench serve hitch --scenario full-rsa-2048\n"
-               "  cleat-bench staircase 127.0.0.1:PORT       in another terminal\n");
+               "It says its port; in another terminal: cleat-bench staircase 127.0.0.1:PORT\n");
 }
 
 do_serve serve_words::make() const

@@ -1,13 +1,10 @@
 #include "compare/scenario_files.hpp"
+#include "load.hpp"
 #include "scenario_table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 namespace cleat::bench {
@@ -29,11 +26,7 @@ scenario find_scenario(std::string const& name_or_file)
         throw std::runtime_error{fmt::format(
             "there is no scenario '{}': take one of {}, or write the path of a file", name_or_file,
             fmt::join(scenario_names(), ", "))};
-    std::ifstream file{name_or_file, std::ios::binary};
-    if (!file)
-        throw std::runtime_error{
-            fmt::format("{}: cannot be read: {}", name_or_file, std::strerror(errno))};
-    return parse_scenario({std::istreambuf_iterator<char>{file}, {}}, name_or_file);
+    return parse_scenario(read_file(name_or_file), name_or_file);
 }
 
 } // namespace cleat::bench

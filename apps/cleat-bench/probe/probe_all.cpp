@@ -1,3 +1,4 @@
+#include "compare/interruption.hpp"
 #include "json.hpp"
 #include "load.hpp"
 #include "probe/probe.hpp"
@@ -8,7 +9,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <future>
 #include <stdexcept>
@@ -20,11 +23,16 @@
 namespace cleat::bench {
 namespace {
 
+// How long a signal waits to be heeded.
+constexpr std::chrono::milliseconds look_interval{50};
+
 // probe_each probes so many targets at a time, and shows each report in the targets' order, as soon
-// as it and all before it are there. What a probe throws, it throws.
-template <class Show>
+// as it and all before it are there. While it waits it calls `meanwhile`. What a probe throws, it
+// throws.
+template <class Show, class Meanwhile>
 void probe_each(
-    std::vector<std::string> const& targets, unsigned parallel, probe_options const& how, Show show)
+    std::vector<std::string> const& targets, unsigned parallel, probe_options const& how, Show show,
+    Meanwhile meanwhile)
 {
     std::vector<std::promise<probe_report>> reports(targets.size());
     std::atomic<std::size_t> taken = 0;
@@ -39,8 +47,12 @@ void probe_each(
                 }
         });
     try {
-        for (std::promise<probe_report>& each : reports)
-            show(each.get_future().get());
+        for (std::promise<probe_report>& each : reports) {
+            std::future<probe_report> coming = each.get_future();
+            while (coming.wait_for(look_interval) != std::future_status::ready)
+                meanwhile();
+            show(coming.get());
+        }
     } catch (...) {
         taken = targets.size(); // The others end with what they are at.
         throw;
@@ -51,6 +63,7 @@ void probe_each(
 
 int probe_all(do_probe const& wish)
 {
+    interruption signals; // Before there are threads.
     check_writable({wish.json, {}, false});
     probe_options how;
     auto const timeout = parse_length(wish.timeout);
@@ -66,18 +79,29 @@ int probe_all(do_probe const& wish)
 
     bool good = true;
     json::array documents;
-    probe_each(wish.targets, wish.parallel, how, [&](probe_report const& found) {
+    auto const write = [&](bool partial) {
+        if (wish.json.empty())
+            return;
+        json::object all{{"cleat_bench", 1}, {"kind", "probe"}, {"partial", partial}};
+        all["hosts"] = std::move(documents);
+        write_file(wish.json, json::serialize(all) + "\n");
+    };
+    auto const show = [&](probe_report const& found) {
         fmt::print("{}", wish.targets.size() == 1 ? to_text(found) : to_line(found));
         std::fflush(stdout);
         good = good && found.error.empty() && !(wish.strict && found.any_weak());
         documents.push_back(to_json(found));
-    });
-    if (!wish.json.empty())
-        write_file(
-            wish.json,
-            json::serialize(json::object{
-                {"cleat_bench", 1}, {"kind", "probe"}, {"hosts", std::move(documents)}}) +
-                "\n");
+    };
+    auto const end_where_asked = [&] {
+        if (!signals.asked())
+            return;
+        fmt::print("PARTIAL: ended after {} of {} hosts\n", documents.size(), wish.targets.size());
+        std::fflush(stdout);
+        write(true);
+        std::_Exit(130); // The probers are not waited for: a silent host takes all of its time.
+    };
+    probe_each(wish.targets, wish.parallel, how, show, end_where_asked);
+    write(false);
     return good ? 0 : 1;
 }
 
