@@ -90,5 +90,6 @@ def test_the_kernels_own_code_is_one_function_in_every_run(record, tmp_path):
     assert "[vdso]" in functions
     assert not [name for name in functions if name.startswith("0x")]
     changed = locks("diff", run.trace, tmp_path / "again").stdout
-    assert "0x" not in changed
+    # An offset in a file is the same in every run, ld.so+0xa3b5 say; an address is not.
+    assert not re.search(r"(?<!\+)\b0x", changed), changed
     assert changed.count("[vdso]") <= 1

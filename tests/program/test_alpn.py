@@ -32,8 +32,10 @@ def test_our_first_that_the_client_has(cleat, version, offered, agreed):
 def test_nothing_in_common_is_refused(cleat, version):
     server = cleat("--alpn-protos", "h2,http/1.1")
     why = refused(server.port, only(version, alpn=["imap"]))
-    # RFC 7301 section 3.2: alert 120, no_application_protocol.
-    assert isinstance(why, ssl.SSLError) and "no application protocol" in str(why)
+    # RFC 7301 section 3.2: alert 120, no_application_protocol. Not every OpenSSL under Python has
+    # that name for it.
+    assert isinstance(why, ssl.SSLError)
+    assert "no application protocol" in str(why) or "unknown error" in str(why)
     assert server.wait_for_log(event="handshake-failed", reason="alpn-mismatch")
 
 
