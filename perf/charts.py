@@ -5,7 +5,8 @@
 
 Each is named after its scenario and has a bar for each server: the median of what the scenario is
 about (CPU, memory when idle, p99 where the rate is given), whiskers from the least to the most of
-the rounds, and how many times cleat's it is. The same documents give the same bytes.
+the rounds, and how many times cleat's it is. ‡ marks who had rounds in which the generator was the
+limit. The same documents give the same bytes.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from textwrap import wrap
 from typing import Callable, NoReturn
 
 from svg import GAP, LETTER, WIDTH, framed, text_of, three
@@ -27,6 +29,7 @@ LEFT = 118  # where bars begin
 TOP = 66
 ROW = 34
 BAR = 20
+FOOT = 18  # a line below the bars
 CUT = 12  # times the least bar: what is longer ends there, or nobody would see the others
 
 
@@ -41,6 +44,8 @@ class Row:
     name: str
     values: list[float]
     ratios: list[float]
+    limited: int  # rounds of it in which the generator was the limit
+    free: list[float]  # the ratios of rounds in which it was that neither here nor for the base
 
     def ratio(self) -> str:
         """ratio to the base in words, with its spread; empty for the base."""
@@ -68,8 +73,8 @@ class Chart:
     def figure(self, row: Row) -> str:
         if not row.values:
             return "not measured"
-        mark = "» " if max(row.values) > self.longest() else ""
-        return mark + self.shown(median(row.values))
+        before = "» " if max(row.values) > self.longest() else ""
+        return before + self.shown(median(row.values)) + (" ‡" if row.limited else "")
 
     def longest(self) -> float:
         """longest is where bars and whiskers are cut off."""
@@ -79,6 +84,13 @@ class Chart:
     def caption(self) -> str:
         cut = any(max(row.values, default=0) > self.longest() for row in self.rows)
         return self.about + ("; » goes on" if cut else "")
+
+    def foot(self) -> str:
+        """foot says what ‡ means, where anybody has it."""
+        found = [
+            f"{row.name} {row.limited} of {len(row.values)}" for row in self.rows if row.limited
+        ]
+        return "‡ rounds in which the generator was the limit: " + ", ".join(found) if found else ""
 
 
 def scaled(value: float, scale: tuple[tuple[str, float], ...]) -> str:
@@ -105,13 +117,23 @@ def judged_by(scenario: dict) -> tuple[str, str, tuple[tuple[str, float], ...]]:
     return "p99_ns", text, TIMES
 
 
+def is_limited(figures: dict | None) -> bool:
+    """is_limited: the generator was the limit of a round, or one of them."""
+    return bool(figures and (figures.get("load") or {}).get("limits"))
+
+
 def row_of(server: dict, base: dict | None, key: str) -> Row:
     """row_of a server; ratios are taken within a round, because machines drift."""
-    mine = [each and each.get(key) for each in server["rounds"]]
-    theirs = [each and each.get(key) for each in base["rounds"]] if base else []
-    ratios = [a / b for a, b in zip(mine, theirs) if a is not None and b]
-    values = [each for each in mine if each is not None]
-    return Row(server["name"], values, [] if server is base else ratios)
+    mine = [each for each in server["rounds"] if each and each.get(key) is not None]
+    values = [each[key] for each in mine]
+    limited = sum(is_limited(each) for each in mine)
+    ratios, free = [], []
+    for one, other in zip(server["rounds"], base["rounds"]) if base and server is not base else ():
+        if one and other and one.get(key) is not None and other.get(key):
+            ratios.append(one[key] / other[key])
+            if not is_limited(one) and not is_limited(other):
+                free.append(ratios[-1])
+    return Row(server["name"], values, ratios, limited, free)
 
 
 def chart_of(document: dict, trial: dict) -> Chart | None:
@@ -139,7 +161,8 @@ def chart_of(document: dict, trial: dict) -> Chart | None:
 def spoken(chart: Chart) -> str:
     """spoken is the chart for those who do not see it."""
     rows = [f"{row.name} {chart.figure(row)} {row.ratio()}".rstrip() for row in chart.rows]
-    return f"{chart.caption()}. × is times {chart.base}. " + "; ".join(rows) + "."
+    foot = f" {chart.foot()}." if chart.foot() else ""
+    return f"{chart.caption()}. × is times {chart.base}. " + "; ".join(rows) + "." + foot
 
 
 def drawn_row(row: Row, top: float, scale: float, chart: Chart) -> list[str]:
@@ -193,6 +216,9 @@ def drawn(chart: Chart) -> str:
     lines.append(
         f'<path class="line" d="M{LEFT - 0.5} {TOP - 4}V{TOP + ROW * len(chart.rows) + 4}"/>'
     )
+    for line in wrap(chart.foot(), int((WIDTH - 2 * GAP) / LETTER)):
+        height += FOOT
+        lines.append(f'<text x="{GAP}" y="{height - GAP}" class="soft">{text_of(line)}</text>')
     return framed(chart.title, chart.caption(), spoken(chart), height, lines)
 
 

@@ -3,15 +3,19 @@
 and a close, cleat-bench beside a bare epoll client on the same TLS library, wrk and h2load.
 
 The server is nginx (HTTPS, TLS 1.3, no tickets, no keep-alive) on a core of its own. Rounds are
-interleaved; ratios are medians within a round. Needs Debian's nginx, wrk and nghttp2-client.
+interleaved; ratios are medians within a round. Needs Debian's nginx, wrk and nghttp2-client
+(perf/peers/install packages clients).
 """
 
 import argparse
+import json
 import os
 import re
 import resource
+import shlex
 import statistics
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -31,14 +35,15 @@ http {
 }
 """
 CONNECTIONS = 16
+TREE = Path(__file__).resolve().parent.parent
 
 
 def arguments() -> argparse.Namespace:
     parse = argparse.ArgumentParser(description=__doc__)
-    tree = Path(__file__).resolve().parent.parent
-    parse.add_argument("--binaries", type=Path, default=tree / "build/release/bin")
+    parse.add_argument("--binaries", type=Path, default=TREE / "build/release/bin")
     parse.add_argument("--rounds", type=int, default=7)
     parse.add_argument("--count", type=int, default=2000, help="handshakes of a run")
+    parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
     return parse.parse_args()
 
 
@@ -93,8 +98,40 @@ def cpu_us(command: list[str], done: str) -> float:
     return (spent() - before) / int(found.group(1)) * 1e6
 
 
+def versions(use: argparse.Namespace) -> dict[str, str]:
+    """What the server and the clients say about themselves; the epoll client says nothing, and
+    has cleat-bench's TLS library."""
+    asked = {
+        "nginx": ["nginx", "-v"],
+        "cleat-bench": [str(use.binaries / "cleat-bench"), "--version"],
+        "wrk": ["wrk", "-v"],
+        "h2load": ["h2load", "--version"],
+    }
+    found = {}
+    for name, command in asked.items():
+        try:
+            ran = subprocess.run(command, capture_output=True, text=True, timeout=10)
+        except FileNotFoundError:
+            sys.exit(f"{command[0]} is not here: build, and perf/peers/install packages clients")
+        found[name] = next(iter((ran.stdout + ran.stderr).strip().splitlines()), "")
+    return found
+
+
+def record(here: dict, figures: dict[str, list[float]]) -> dict:
+    """What --out writes, as perf/run.py does: us of CPU for each transaction, a figure a round."""
+    medians = {name: statistics.median(values) for name, values in figures.items()}
+    return {
+        "environment": here,
+        "medians": {"client-cpu": medians},
+        "figures": {"client-cpu": figures},
+    }
+
+
 def main() -> None:
     use = arguments()
+    here = environment.describe(TREE)
+    here["programs"] = versions(use)
+    here["command"] = shlex.join(["perf/clients.py", *sys.argv[1:]])
     with tempfile.TemporaryDirectory(prefix="cleat-clients-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -123,6 +160,10 @@ def main() -> None:
             f"{client:14}{statistics.median(values):8.1f} us   cleat-bench is "
             f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f}) of it"
         )
+    if use.out:
+        use.out.parent.mkdir(parents=True, exist_ok=True)
+        use.out.write_text(json.dumps(record(here, figures), indent=1) + "\n")
+        print(f"written: {use.out}")
 
 
 if __name__ == "__main__":

@@ -5,13 +5,14 @@
 
 What stands in a page between `<!-- tables.py: NAME -->` and `<!-- end -->` is made anew. Without a
 page, all tables are printed. Where several results have a scenario, the one named last counts.
+‡ marks who had rounds in which the generator was the limit, and a line below the table counts them.
 """
 
 import argparse
 import re
 import signal
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
@@ -50,9 +51,14 @@ class Cell:
     ratios: list[float]
     reason: str = ""  # why there are none
     short: str = ""  # what it resumed, where that is less than was asked for
+    limited: int = 0  # rounds in which the generator was the limit
+    free: tuple[float, ...] = ()  # ratios of the rounds in which it was not
+
+    def marks(self) -> str:
+        return (" †" if self.short else "") + (" ‡" if self.limited else "")
 
     def text(self) -> str:
-        return span(self.ratios) + (" †" if self.short else "") if self.ratios else "–"
+        return span(self.ratios) + self.marks() if self.ratios else "–"
 
 
 @dataclass(frozen=True)
@@ -64,13 +70,14 @@ class Line:
     cells: dict[str, Cell]
     units: tuple[tuple[str, float], ...]
     per: str
-    rounds: int
+    times_answers: bool  # it is about a p99, and not about what a server uses up
 
     def ours(self) -> str:
         """ours is cleat's median, with its unit."""
-        values = self.cells[OURS].values
-        mark = " †" if self.cells[OURS].short else ""
-        return scaled(median(values), self.units) + self.per + mark if values else "not measured"
+        ours = self.cells[OURS]
+        if not ours.values:
+            return "not measured"
+        return scaled(median(ours.values), self.units) + self.per + ours.marks()
 
     def best(self) -> tuple[str, list[float]] | None:
         """best is the one of the others whose median is least, with cleat's ratios to it."""
@@ -103,9 +110,12 @@ def line_of(trial: dict) -> Line:
     for each in trial["servers"]:
         row = row_of(each, base, key)
         short = resumed_short(scenario, each["rounds"])
-        cells[each["name"]] = Cell(row.values, row.ratios, each.get("left_out") or "", short)
+        reason = each.get("left_out") or ""
+        cells[each["name"]] = Cell(
+            row.values, row.ratios, reason, short, row.limited, tuple(row.free)
+        )
     per = "/GB" if scenario.get("operation") == "GB" else ""
-    return Line(scenario["name"], scenario["title"], cells, units, per, len(base["rounds"]))
+    return Line(scenario["name"], scenario["title"], cells, units, per, key == "p99_ns")
 
 
 def lines_of(documents: list[dict]) -> dict[str, Line]:
@@ -161,8 +171,38 @@ def notes(lines: list[Line]) -> list[str]:
     ]
 
 
+def limited_rounds(line: Line) -> str:
+    """limited_rounds says for each server of a line, in how many of its rounds the generator was
+    the limit, and where that matters what its ratio is without them; empty if it never was."""
+    said = []
+    for name, cell in line.cells.items():
+        if not cell.limited:
+            continue
+        text = f"{name} {cell.limited} of {len(cell.values)}"
+        if line.times_answers and name != OURS:
+            text += f" ({times(median(cell.free))} without)" if cell.free else " (none without)"
+        said.append(text)
+    return f"{line.name}: {', '.join(said)}" if said else ""
+
+
+def limits(lines: list[Line]) -> str:
+    """limits is what ‡ means in a table, and whether it matters; empty where nobody has it."""
+    found = [(line, said) for line in lines if (said := limited_rounds(line))]
+    if not found:
+        return ""
+    text = "‡ Rounds in which the generator was the limit: "
+    text += "; ".join(said for _, said in found) + "."
+    if any(line.times_answers for line, _ in found):
+        text += " Its lateness is in their p99."
+    if not all(line.times_answers for line, _ in found):
+        text += " CPU is counted at the server, for each operation: the generator's is not in it."
+    return text
+
+
 def main_table(lines: dict[str, Line]) -> list[str]:
-    return matrix([lines[name] for name in TARGETS if name in lines])
+    chosen = [lines[name] for name in TARGETS if name in lines]
+    below = limits(chosen)
+    return [*matrix(chosen), *(["", below] if below else [])]
 
 
 def families(lines: dict[str, Line]) -> list[str]:
@@ -171,9 +211,28 @@ def families(lines: dict[str, Line]) -> list[str]:
         found = [lines[name] for name in sorted(lines) if re.match(pattern, name)]
         if found:
             made += [f"## {heading}", "", *matrix(found), ""]
-            if below := notes(found):
+            below = notes(found)
+            if of_limits := limits(found):
+                below.append(f"- {of_limits}")
+            if below:
                 made += [*below, ""]
     return made[:-1]
+
+
+def not_ahead(lines: dict[str, Line]) -> list[str]:
+    """not_ahead is every server that is below cleat in any round, so that no lead is shown."""
+    made = []
+    for _, pattern in FAMILIES:
+        for name in sorted(each for each in lines if re.match(pattern, each)):
+            found = [
+                f"{server} {cell.text()}"
+                for server, cell in lines[name].cells.items()
+                if server not in CONTROLS and cell.ratios and min(cell.ratios) <= 1
+            ]
+            if found:
+                made.append(f"| {lines[name].title} | {', '.join(found)} |")
+    head = ["| | no lead is shown over |", "|---|---|"]
+    return head + made if made else ["A lead is shown in every cell."]
 
 
 def verdict(target: float, ratios: list[float]) -> str:
@@ -187,16 +246,26 @@ def verdict(target: float, ratios: list[float]) -> str:
 def targets(lines: dict[str, Line]) -> list[str]:
     """targets is cleat over the best of all others."""
     made = ["| | aim | cleat is | of | |", "|---|---|---|---|---|"]
+    below = []
     for name, (words, target) in TARGETS.items():
         if name in lines and (found := lines[name].best()):
             best, ratios = found
-            made.append(
-                f"| {words} | {target:.2f} | {span(ratios)} | {best} | {verdict(target, ratios)} |"
-            )
-    return made
+            shown, judged = span(ratios), verdict(target, ratios)
+            ours, theirs = lines[name].cells[OURS], lines[name].cells[best]
+            if ours.limited or theirs.limited:
+                shown += " ‡"
+                theirs = replace(theirs, free=tuple(1 / ratio for ratio in theirs.free if ratio))
+                below.append(replace(lines[name], cells={OURS: ours, best: theirs}))
+            made.append(f"| {words} | {target:.2f} | {shown} | {best} | {judged} |")
+    return [*made, *(["", limits(below)] if below else [])]
 
 
-TABLES = {"matrix": main_table, "targets": targets, "families": families}
+TABLES = {
+    "matrix": main_table,
+    "targets": targets,
+    "families": families,
+    "not_ahead": not_ahead,
+}
 
 
 def filled(page: str, lines: dict[str, Line]) -> str:

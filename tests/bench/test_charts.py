@@ -103,6 +103,26 @@ def test_one_round_has_no_whiskers_and_who_is_left_out_is_said(tmp_path: Path) -
     assert "PARTIAL" in drawn.texts[1] and "(one round)" in drawn.texts[5]
 
 
+def test_rounds_that_the_generator_limited_are_marked_and_counted(tmp_path: Path) -> None:
+    costs = {f"a-long-name-{n}": (2 + n, 0.1) for n in range(6)}
+    found = trial(PACED, {"cleat": (1, 0.1)} | costs)
+    assert charts(tmp_path, comparison(found)).returncode == 0
+    plain = Drawn(tmp_path / "out/paced-70.svg")
+    assert "‡" not in "".join(plain.texts)
+    for server in found["servers"][1:]:
+        server["rounds"][3]["load"]["limits"] = ["1 % of the transactions began 2 ms late"]
+    assert charts(tmp_path, comparison(found)).returncode == 0
+    drawn = Drawn(tmp_path / "out/paced-70.svg")
+    assert ["‡" in each for each in drawn.texts[3:16:2]] == [False] + [True] * 6
+    foot = " ".join(drawn.texts[16:])
+    assert foot.startswith("‡ rounds in which the generator was the limit: a-long-name-0 1 of 5, ")
+    assert foot.endswith(" a-long-name-5 1 of 5") and foot in drawn.one("desc")
+    # It takes two lines, and the image is so much higher.
+    assert len(drawn.texts) == 18 and max(map(len, drawn.texts[16:])) * 7 < 760
+    heights = [float(each.root.get("viewBox").split()[3]) for each in (plain, drawn)]
+    assert heights[1] - heights[0] == 36
+
+
 def test_names_are_text(tmp_path: Path) -> None:
     evil = "</title><script>&\x00"
     found = trial(HANDSHAKE | {"title": evil}, {"cleat": (1, 0.1), evil: (2, 0.1)})

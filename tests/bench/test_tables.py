@@ -1,13 +1,14 @@
 """perf/tables.py makes the tables of the documentation from comparisons."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from compare_results import DOWN, HANDSHAKE, IDLE, RESUMED, comparison, left_out, trial
+from compare_results import DOWN, HANDSHAKE, IDLE, PACED, RESUMED, comparison, left_out, trial
 from load_results import Facts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,6 +63,65 @@ def test_what_was_not_resumed_is_marked(tmp_path: Path) -> None:
     assert "- † nginx: resumed 0 % of its handshakes (resumed-4-tickets)" in ran.stdout
 
 
+LATENCY = PACED | {"name": "latency-70", "title": "Latency at a given rate"}
+
+
+def limit(found: Facts, name: str, *rounds: int) -> None:
+    """limit makes the generator the limit of a server's rounds."""
+    (server,) = [each for each in found["servers"] if each["name"] == name]
+    for number in rounds:
+        server["rounds"][number]["load"]["limits"] = ["1 % of the transactions began 2 ms late"]
+
+
+def row_of(text: str, title: str) -> list[str]:
+    (row, *_) = [each for each in text.splitlines() if each.startswith(f"| {title}")]
+    return row.removesuffix(" |").split(" | ")[1:]
+
+
+def test_rounds_that_the_generator_limited_are_marked_and_counted(tmp_path: Path) -> None:
+    found = trial(LATENCY, {"cleat": (1, 0), "nginx": (2, 0), "hitch": (20, 0), "epoll": (1, 0)})
+    limit(found, "cleat", 0, 2)
+    limit(found, "nginx", 1, 3)
+    limit(found, "hitch", 0, 1, 2, 3, 4)
+    for each in range(4):
+        found["servers"][1]["rounds"][each]["p99_ns"] *= 5
+    ran = tables(tmp_path, comparison(found))
+    assert ran.returncode == 0, ran.stderr
+    cells = row_of(ran.stdout, "Latency at a given rate")
+    assert [cell.endswith(" ‡") for cell in cells] == [True, True, True, False]
+    said = (
+        "‡ Rounds in which the generator was the limit: latency-70: cleat 2 of 5, "
+        "nginx 2 of 5 (2.00 without), hitch 5 of 5 (none without). Its lateness is in their p99."
+    )
+    matrix, targets, families = re.split("<!-- (?:targets|families) -->", ran.stdout)
+    assert matrix.rstrip().endswith(f"|\n\n{said}") and f"\n- {said}\n" in families
+    # The targets are of cleat to the others, and so is what they would be without.
+    assert "| 0.10 (0.10..0.50) ‡ | nginx |" in targets
+    assert "nginx 2 of 5 (0.50 without). Its" in targets and "hitch" not in targets
+
+
+def test_a_limit_that_does_not_touch_the_figure_is_told_as_that(tmp_path: Path) -> None:
+    found = trial(DOWN)
+    limit(found, "cleat", 4)
+    limit(found, "epoll", 0)
+    ran = tables(tmp_path, comparison(found))
+    cells = row_of(ran.stdout, "Download")
+    assert [cell.endswith(" ‡") for cell in cells] == [True, False, False, True]
+    said = "the limit: down-1m: cleat 1 of 5, epoll 1 of 5. CPU is counted at the server, for each"
+    assert said in ran.stdout and "p99" not in ran.stdout
+
+
+def test_where_no_lead_is_shown_is_listed(tmp_path: Path) -> None:
+    level = {"cleat": (1, 0), "nginx": (0.5, 0), "hitch": (1, 0), "envoy": (2, 0), "epoll": (1, 0)}
+    ran = tables(tmp_path, comparison(trial(DOWN, level), trial(IDLE, {"cleat": (1, 0)})))
+    table = ran.stdout.split("<!-- not_ahead -->\n")[1]
+    title = "Download, messages of 1 MiB"
+    assert f"| {title} | nginx 0.50 (0.50..0.50), hitch 1.00 [1.00..1.00] |\n" in table
+    assert table.count("\n| ") == 1
+    ran = tables(tmp_path, comparison(trial(DOWN, {"cleat": (1, 0), "nginx": (2, 0)})))
+    assert "<!-- not_ahead -->\nA lead is shown in every cell." in ran.stdout
+
+
 def test_who_could_not_is_named_with_its_reason(tmp_path: Path) -> None:
     found = trial()
     found["servers"].append(left_out("stunnel", "it has no such group"))
@@ -108,6 +168,39 @@ def test_pages_are_of_what_was_recorded(name: str, tmp_path: Path) -> None:
     ran = tables(tmp_path, *documents, page=page)
     assert ran.returncode == 0, ran.stderr
     assert (tmp_path / "page.md").read_text() == page
+
+
+@pytest.mark.parametrize("name", ["performance.md", "studies/compare.md"])
+def test_what_the_text_quotes_is_in_a_table(name: str) -> None:
+    page = (ROOT / "docs" / name).read_text()
+    filled_in = r"<!-- tables\.py: \w+ -->.*?<!-- end -->"
+    cells = "".join(re.findall(filled_in, page, re.DOTALL))
+    text = re.sub(r"\s+", " ", re.sub(filled_in, "", page, flags=re.DOTALL))
+    quoted = re.findall(r"\d+\.\d+ [\[(]\d[\d.]*\.\.\d[\d.]*[\])]", text)
+    assert [each for each in quoted if each not in cells] == []
+    assert len(quoted) > 20 or name == "performance.md"
+
+
+def test_what_is_kept_has_the_commit_and_the_limits(tmp_path: Path) -> None:
+    found = trial()
+    limit(found, "nginx", 2)
+    (tmp_path / "found.json").write_text(json.dumps(comparison(found)))
+    at = "found.json"
+    for after in ("kept.json", "again.json"):
+        words = [sys.executable, str(ROOT / "perf/keep.py"), at, after]
+        ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert ran.returncode == 0, ran.stderr
+        at = after
+    text = (tmp_path / "kept.json").read_text()
+    assert (tmp_path / "again.json").read_text() == text
+    kept = json.loads(text)
+    git = ["git", "rev-parse", "HEAD"]
+    head = subprocess.run(git, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    commits = [value for key, value in kept["environment"] if key == "commit when kept"]
+    assert [each.removesuffix(", changed") for each in commits] == ([head] if head else [])
+    rounds = kept["trials"][0]["servers"][1]["rounds"]
+    assert [len(each["load"]["limits"]) for each in rounds] == [0, 0, 1, 0, 0]
+    assert "latency" not in rounds[0]["load"]
 
 
 def test_charts_are_of_what_was_recorded(tmp_path: Path) -> None:
