@@ -34,6 +34,8 @@
 //                                         out; on a stack of their own, or not
 //   subject descriptors                   closes all that it may, and opens files of its own
 //   subject cancel                        a thread that is cancelled, and one that exits
+//   subject mainless                      main leaves its process to a thread that locks
+//   subject lent TIMES HOLD_US            main takes a mutex once, and then another thread only
 //   subject answers                       what lock functions answer where nothing can be locked
 //   subject errors                        says whether a lock's function changed errno
 //   subject signals                       sets all signals back to their defaults, and computes
@@ -552,6 +554,36 @@ void descriptors(unsigned count)
     std::printf("{\"size\": %ld}\n", std::ftell(own));
 }
 
+[[gnu::noinline]] void lock_without_main(int times)
+{
+    for (int i = 0; i < times; ++i)
+        touch_mutex(1);
+}
+
+// The map of its memory is to be had from then on only of a thread that lives.
+void mainless()
+{
+    pthread_t const main_thread = ::pthread_self();
+    std::thread{[main_thread] {
+        ::pthread_join(main_thread, nullptr);
+        lock_without_main(100);
+        std::printf("{\"acquisitions\": 100}\n");
+        std::exit(0);
+    }}.detach();
+    ::pthread_exit(nullptr);
+}
+
+void lent(unsigned times, std::uint64_t hold_us)
+{
+    truth of;
+    hold_it(of, hold_us * 1000);
+    in_threads(1, [&](unsigned) {
+        for (unsigned i = 0; i < times; ++i)
+            hold_it(of, hold_us * 1000);
+    });
+    of.say();
+}
+
 void* wait_forever(void* semaphore)
 {
     for (;;)
@@ -714,6 +746,10 @@ int main(int argc, char** argv)
         descriptors(n(2));
     else if (what == "cancel")
         cancel();
+    else if (what == "mainless")
+        mainless();
+    else if (what == "lent")
+        lent(n(2), n(3));
     else if (what == "answers")
         answers();
     else if (what == "errors")

@@ -25,6 +25,13 @@ def test_cancelling_and_leaving_a_thread(record):
     assert record("cancel").truth == {"cancelled": 1, "left": 1}
 
 
+def test_names_are_kept_where_main_has_left(record):
+    """The process's own map is empty then, and a thread's is not."""
+    run = record("mainless")
+    assert run.truth == {"acquisitions": 100}
+    assert "lock_without_main" in run.text()
+
+
 def test_what_cannot_be_locked_is_answered_as_before(record):
     plain = subprocess.run([SUBJECT, "answers"], capture_output=True, text=True, timeout=60)
     assert record("answers").ran.stdout == plain.stdout

@@ -45,6 +45,15 @@ def test_a_lock_of_one_thread_saturates_nothing(tmp_path):
     assert [each["operations_per_second_max"] for each in found["locks"]] == [0]
 
 
+def test_a_lock_that_was_only_made_by_another_saturates_nothing(tmp_path):
+    """Who took it once keeps nobody out of it for ever after."""
+    lent = Recording(tmp_path, [SUBJECT, "lent", 300, 100], ["--every-hold"])
+    found = json.loads(locks("per-operation", lent.trace, "-n", 300, "--json", "-").stdout)
+    (lock,) = [each for each in found["locks"] if "held_mutex" in each["name"]]
+    assert lock["acquisitions"] == pytest.approx(301 / 300)
+    assert lock["operations_per_second_max"] == 0
+
+
 @in_some_round
 def test_holds_that_were_interrupted_make_no_lock_look_slower(tmp_path):
     """With many more threads than cores, some lose their core while they hold the mutex; the truth

@@ -239,9 +239,15 @@ class TestTheSystem:
 
     def test_a_pidfile_that_cannot_be_written(self, certs, config, tmp_path):
         path = config(f'frontend = "[127.0.0.1]:0"\npidfile = "{tmp_path}/missing/pid"\n')
-        ran = run("--config", path, certs.ecdsa.pem)
+        ran = run("--config", path, "--log-filename", tmp_path / "log", certs.ecdsa.pem)
+        assert not (tmp_path / "log").exists(), "it did not start"
         assert ran.returncode == 1 and "missing/pid" in ran.stderr
         assert f"{path}:2:" in ran.stderr and "pidfile" in ran.stderr
+
+    def test_authorities_in_an_empty_file(self, refused, tmp_path):
+        (tmp_path / "empty").write_text("")
+        refused(f'client-verify = required\nclient-verify-ca = "{tmp_path}/empty"',
+                "there is no certificate in it", "client-verify-ca", line=5)
 
     def test_a_log_that_cannot_be_written(self, refused, tmp_path):
         refused(f'log-filename = "{tmp_path}/missing/log"', "missing/log", "log-filename", line=4)

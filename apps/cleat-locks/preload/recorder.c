@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,13 +209,17 @@ static void write_maps(void)
     if (atomic_flag_test_and_set(&maps_being_written))
         return;
     int const error = errno;
-    int const from = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    /* Not of the process: where main has called pthread_exit, that is empty. */
+    int const from = open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
     int const to = open(maps_new_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     ssize_t got = 0;
-    while (from >= 0 && to >= 0 && (got = read(from, block, sizeof block)) > 0)
+    bool any = false;
+    while (from >= 0 && to >= 0 && (got = read(from, block, sizeof block)) > 0) {
         if (write(to, block, (size_t)got) != got)
             break;
-    if (to >= 0 && got == 0)
+        any = true;
+    }
+    if (to >= 0 && got == 0 && any)
         rename(maps_new_name, maps_name);
     if (from >= 0)
         close(from);

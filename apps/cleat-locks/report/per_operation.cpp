@@ -26,7 +26,7 @@ lock_price price_of(lock const& l, double operations, double cpu_ns)
     made.wait_ns = static_cast<double>(l.wait_ns) / operations;
     made.held_ns = l.exclusive.held_ns() / operations;
     // A lock of one thread, or a group of such, keeps nobody out.
-    if (l.threads > 1 && !l.group && made.held_ns > 0) {
+    if (!l.one_threads_own() && !l.group && made.held_ns > 0) {
         made.operations_per_second_max = 1e9 / made.held_ns;
         made.cores_max = cpu_ns / made.held_ns;
     }

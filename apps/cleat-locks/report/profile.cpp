@@ -296,11 +296,15 @@ private:
                 std::optional<stack> const one = cpu_stack(each, names, into_, into_.samples_own))
                 keep(*one);
         }
+        std::map<std::uint32_t, std::uint64_t> mine;
         for (trace_site const& site : thread.sites) {
             add_site(locks[told_by_[site.lock]], site, process.clock_ns);
+            mine[told_by_[site.lock]] += site.how == trace_again ? 0 : site.acquisitions;
             if (site.untold_acquisitions > 0 || site.untold_wait_ns > 0)
                 taken(untold(site));
         }
+        for (auto const& [told, acquisitions] : mine)
+            locks[told].busiest = std::max(locks[told].busiest, acquisitions);
         into_.samples_own += thread.samples_own;
         into_.thread_ns += share.lived_ns;
         into_.cpu_ns += share.cpu_ns;

@@ -66,6 +66,9 @@ struct lock
     std::uint64_t instances = 0;
     unsigned threads = 0;     ///< That touched it; of a group the most that touched one of them.
     std::uint64_t shared = 0; ///< Acquisitions when more than one thread had touched it.
+    /// Acquisitions by the thread that has most of them; of threads that ran one after the other in
+    /// one block of the trace, all of theirs.
+    std::uint64_t busiest = 0;
     std::uint64_t contended = 0;
     std::uint64_t failed = 0; ///< Tries, and waits that timed out.
     std::uint64_t wait_ns = 0;
@@ -77,6 +80,12 @@ struct lock
     [[nodiscard]] std::uint64_t acquisitions() const noexcept
     {
         return exclusive.acquisitions + readers.acquisitions;
+    }
+    /// one_threads_own: others have less than 1 % of it, as of a lock that was made by another
+    /// thread than uses it. It keeps nobody out.
+    [[nodiscard]] bool one_threads_own() const noexcept
+    {
+        return threads <= 1 || (acquisitions() - busiest) * 100 < acquisitions();
     }
     /// is_lock: who waits for it waits for another thread to let go, not for work.
     [[nodiscard]] bool is_lock() const noexcept { return kind <= trace_spin; }
