@@ -37,7 +37,8 @@ int run(serve const& wish)
     bound sockets = bind_all(loaded.made, net::worker_count(settings.workers->number));
     if (!report(sockets.problems))
         return EXIT_FAILURE;
-    pid_file const pid = write_pid_file(settings); // Before the log, whose file would stay.
+    // The pid file takes itself away when a later step fails; a log, once made, stays.
+    pid_file const pid = write_pid_file(settings);
     std::unique_ptr<log_sink> const sink = open_log(settings, who);
     logger const log{*sink, log_level_for(settings)};
     drop_privileges(settings, who);

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include <fcntl.h>
@@ -50,6 +51,42 @@ bool is_pid_file(int fd) noexcept
     return std::all_of(text.begin(), text.begin() + size, [](char c) {
         return (c >= '0' && c <= '9') || c == '\n' || c == ' ';
     });
+}
+
+std::string name_of(std::string const& process)
+{
+    std::ifstream file{"/proc/" + process + "/comm"};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+// A number alone says little: the process that had it is gone, and a later one got it. Whose
+// program may not be looked at, as where its user is another and we lack CAP_SYS_PTRACE, is told by
+// its name.
+bool runs_our_program(pid_t process)
+{
+    std::string const other = std::to_string(process);
+    struct stat ours
+    {
+    };
+    struct stat theirs
+    {
+    };
+    if (::stat("/proc/self/exe", &ours) != 0)
+        return false;
+    if (::stat(("/proc/" + other + "/exe").c_str(), &theirs) != 0)
+        return errno == EACCES && name_of(other) == name_of("self");
+    return ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+// 0 where there is none.
+pid_t number_in(int fd) noexcept
+{
+    std::array<char, 32> text{};
+    ssize_t const size = ::pread(fd, text.data(), text.size(), 0);
+    pid_t number = 0;
+    if (size > 0)
+        std::from_chars(text.data(), text.data() + size, number);
+    return number;
 }
 
 } // namespace
@@ -164,9 +201,18 @@ pid_file::~pid_file()
 // Another process may have been given the same file since, and written itself into it.
 bool pid_file::is_ours() const noexcept
 {
-    std::array<char, 32> text{};
-    ssize_t const size = ::pread(fd_.get(), text.data(), text.size() - 1, 0);
-    return size > 0 && std::atol(text.data()) == ::getpid();
+    return number_in(fd_.get()) == ::getpid();
+}
+
+pid_t pid_file::holder(std::string const& path)
+{
+    unique_fd const fd{
+        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)};
+    if (!fd || !is_pid_file(fd.get()))
+        return 0;
+    pid_t const number = number_in(fd.get());
+    // Ours: a container begins at the same number each time, and its files may outlive it.
+    return number > 0 && number != ::getpid() && runs_our_program(number) ? number : 0;
 }
 
 result<pid_file> pid_file::write(std::string path)
@@ -177,7 +223,8 @@ result<pid_file> pid_file::write(std::string path)
     if (!is_pid_file(fd.get()))
         return make_error_code(boost::system::errc::file_exists);
     // The number first, then the end: two that start at once leave one of their numbers, whole. A
-    // lock would do that too, and everyone who may read the file could hold it against us.
+    // lock would do that too, and everyone who may read the file could hold it against us. Whoever
+    // comes later is kept away by holder.
     std::string const text = fmt::format("{}\n", ::getpid());
     if (::pwrite(fd.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
         ::ftruncate(fd.get(), static_cast<off_t>(text.size())) != 0)

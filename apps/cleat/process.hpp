@@ -75,6 +75,10 @@ public:
     pid_file& operator=(pid_file&&) = delete;
     ~pid_file();
 
+    /// holder is another process of this program that the file names, or 0: then the file is not
+    /// there, left over, or no pid file.
+    [[nodiscard]] static pid_t holder(std::string const& path);
+
     /// write makes the file, or replaces the number in one that is there. Whatever else has its
     /// name is left as it is: too_many_symbolic_link_levels for a symbolic link, file_exists for
     /// the rest.

@@ -124,7 +124,13 @@ pid_file write_pid_file(config const& settings)
 {
     if (settings.pidfile->empty())
         return {};
-    result<pid_file> made = pid_file::write(lasting(*settings.pidfile));
+    std::string const path = lasting(*settings.pidfile);
+    if (pid_t const other = pid_file::holder(path); other != 0)
+        fail(
+            settings.pidfile.from, "pidfile",
+            fmt::format("cleat already runs as {} ({})", other, *settings.pidfile),
+            "End it, or name another file.");
+    result<pid_file> made = pid_file::write(path);
     if (!made)
         fail(
             settings.pidfile.from, "pidfile",

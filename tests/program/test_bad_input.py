@@ -239,10 +239,11 @@ class TestTheSystem:
 
     def test_a_pidfile_that_cannot_be_written(self, certs, config, tmp_path):
         path = config(f'frontend = "[127.0.0.1]:0"\npidfile = "{tmp_path}/missing/pid"\n')
-        ran = run("--config", path, "--log-filename", tmp_path / "log", certs.ecdsa.pem)
-        assert not (tmp_path / "log").exists(), "it did not start"
+        log = tmp_path / "log"
+        ran = run("--config", path, "--log-filename", log, certs.ecdsa.pem)
         assert ran.returncode == 1 and "missing/pid" in ran.stderr
         assert f"{path}:2:" in ran.stderr and "pidfile" in ran.stderr
+        assert not log.exists()
 
     def test_authorities_in_an_empty_file(self, refused, tmp_path):
         (tmp_path / "empty").write_text("")

@@ -118,6 +118,31 @@ def test_a_number_that_is_left_over_is_replaced(certs, origin, tmp_path):
     made.end()
 
 
+def test_a_pid_file_of_one_who_runs_is_an_error(daemon, certs, tmp_path):
+    """Taken over, it would be gone with the second while the first still serves."""
+    log = tmp_path / "second-log"
+    flags = ["-f", "[127.0.0.1]:0", "--pidfile", daemon.pidfile, "--log-filename", log]
+    for more in ([], ["--daemon"]):
+        ran = run(*flags, *more, certs.ecdsa.pem)
+        assert ran.returncode == 1
+        text = f"cleat already runs as {daemon.pid} ({daemon.pidfile}). End it, or name another"
+        assert f"cleat: --pidfile: error: {text}" in ran.stderr
+        assert daemon.pidfile.read_text() == f"{daemon.pid}\n"
+        assert not log.exists()
+    with TlsClient(daemon.port) as client:
+        assert client.exchange(b"undisturbed") == b"undisturbed"
+
+
+def test_a_number_that_another_program_has_is_replaced(certs, origin, tmp_path):
+    """The test itself runs, and is no cleat."""
+    pidfile = tmp_path / "pid"
+    pidfile.write_text(f"{os.getpid()}\n")
+    flags = ["-b", origin(echo).address, "-f", "[127.0.0.1]:0"]
+    made = Daemon(pidfile, tmp_path / "log", *flags, certs.ecdsa.pem)
+    assert pidfile.read_text() == f"{made.pid}\n"
+    made.end()
+
+
 def test_a_relative_pidfile_and_log(certs, origin, tmp_path):
     """A daemon goes to the root directory, but files are where the starter said."""
     flags = ["-b", origin(echo).address, "-f", "[127.0.0.1]:0", "--pidfile", "pid"]

@@ -172,9 +172,15 @@ def test_the_pid_file_goes_with_the_program(cleat, tmp_path):
 
 def test_a_pid_file_that_another_has_taken_over_stays(cleat, tmp_path):
     pidfile = tmp_path / "pid"
-    first = cleat("--pidfile", pidfile)
-    second = cleat("--pidfile", pidfile)
-    first.end()
-    assert int(pidfile.read_text()) == second.pid
-    second.end()
-    assert not pidfile.exists()
+    server = cleat("--pidfile", pidfile)
+    pidfile.write_text(f"{os.getpid()}\n")
+    server.end()
+    assert int(pidfile.read_text()) == os.getpid()
+
+
+def test_a_pid_file_of_somebody_who_runs_is_seen_by_root(cleat, certs, tmp_path):
+    """The kernel shows what runs as nobody to those who may trace it, and its name to all."""
+    pidfile = tmp_path / "pid"
+    server = cleat("--user", "nobody", "--pidfile", pidfile)
+    ran = program.run("-f", "[127.0.0.1]:0", "--pidfile", pidfile, certs.ecdsa.pem)
+    assert ran.returncode == 1 and f"cleat already runs as {server.pid} " in ran.stderr
