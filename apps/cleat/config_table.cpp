@@ -221,8 +221,9 @@ constexpr key_row rows[] = {
      .help = "A certificate, its chain and its private key in one PEM file. Give it once for each "
              "certificate: SNI chooses among them, and the last one serves where no name fits.",
      .note =
-         "An RSA and an ECDSA certificate for the same name serve side by side, where hitch takes "
-         "the last. Files named on the command line come after those of the file.",
+         "An RSA, an ECDSA and an Ed25519 certificate for the same name serve side by side, where "
+         "hitch takes the last: ECDSA where the client can use it. Files named on the command line "
+         "come after those of the file.",
      .repeatable = true,
      .block = true,
      .set_global = add_pem_file<config>,

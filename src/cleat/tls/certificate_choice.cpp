@@ -3,11 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace cleat::tls {
 namespace {
 
 using number = name_index::number;
+
+// ECDSA first: it is what clients verify every day. RSA last: it is slow, and counts as what every
+// client can use.
+constexpr std::array by_preference{
+    &name_index::choice::ecdsa, &name_index::choice::ed25519, &name_index::choice::rsa};
 
 std::vector<std::uint16_t> ecdsa_suites_of(SSL_CTX const* ctx)
 {
@@ -46,31 +52,28 @@ void certificate_choice::add(
     choose_default(next, mine);
 }
 
-// The default is the last certificate alone, or a pair when one of the other kind has all its
-// names.
+// The default is the last certificate, with those of other kinds that have all its names.
 void certificate_choice::choose_default(certificate const& last, number mine)
 {
     default_ = {};
-    name_index::set(default_, last.type, mine);
-    number partner = name_index::none;
+    bool is_first = true;
     for (std::string const& name : last.names) {
-        name_index::choice const* const both = names_.find(name);
-        if (both == nullptr)
-            return;
-        number const other = last.type == key_type::rsa ? both->elliptic : both->rsa;
-        if (other == name_index::none || (partner != name_index::none && other != partner))
-            return;
-        partner = other;
+        name_index::choice const* const found = names_.find(name);
+        name_index::choice const here = found == nullptr ? name_index::choice{} : *found;
+        for (number name_index::choice::*const kind : by_preference)
+            if (is_first || default_.*kind != here.*kind)
+                default_.*kind = is_first ? here.*kind : name_index::none;
+        is_first = false;
     }
-    if (partner != name_index::none)
-        name_index::set(default_, served_[partner].type, partner);
+    name_index::set(default_, last.type, mine);
 }
 
 SSL_CTX* certificate_choice::initial() const noexcept
 {
-    if (served_.empty())
-        return nullptr;
-    return served_[default_.elliptic != name_index::none ? default_.elliptic : default_.rsa].ctx;
+    for (number name_index::choice::*const kind : by_preference)
+        if (default_.*kind != name_index::none)
+            return served_[default_.*kind].ctx;
+    return nullptr;
 }
 
 bool certificate_choice::is_needed() const noexcept
@@ -92,19 +95,25 @@ SSL_CTX* certificate_choice::choose(backend::client_hello const& hello) const no
     return served_[preferred(*from, hello)].ctx;
 }
 
-// The fast key where the client can use it. Where there is nothing to choose, nothing is looked at.
+// The first kind that the client can use. Where there is nothing to choose, nothing is looked at.
 number certificate_choice::preferred(
     name_index::choice const& from, backend::client_hello const& hello) const noexcept
 {
-    if (from.rsa == name_index::none)
-        return from.elliptic;
-    if (from.elliptic == name_index::none)
-        return from.rsa;
+    std::array<number, by_preference.size()> there{};
+    std::size_t count = 0;
+    for (number name_index::choice::*const kind : by_preference)
+        if (from.*kind != name_index::none)
+            there[count++] = from.*kind;
+    if (count == 1)
+        return there.front();
     client_offer const offer{
         hello.cipher_suites(), hello.body_of(extension::signature_algorithms),
         hello.body_of(extension::supported_groups), hello.body_of(extension::supported_versions)};
     server_side const here{rules_.tls_1_3, rules_.tls_1_2, ecdsa_suites_};
-    return can_use(offer, here, served_[from.elliptic].type) ? from.elliptic : from.rsa;
+    auto const end = there.begin() + count;
+    auto const best = std::find_if(
+        there.begin(), end, [&](number n) { return can_use(offer, here, served_[n].type); });
+    return best == end ? there.front() : *best; // Whichever: the handshake fails and says why.
 }
 
 } // namespace cleat::tls

@@ -28,8 +28,8 @@ public:
     explicit certificate_choice(rules use) noexcept : rules_{use} {}
 
     /// add takes the next certificate, with the SSL_CTX that serves it, which must outlive the
-    /// choice. The last one added is the default, together with one of the other kind of key for
-    /// the same names.
+    /// choice. The last one added is the default, together with those of other kinds of key for the
+    /// same names.
     void add(certificate const& next, SSL_CTX* ctx, std::vector<std::string>& warnings);
 
     /// initial is the SSL_CTX that connections are made from. Null before the first add.
@@ -55,7 +55,8 @@ private:
 
     rules rules_;
     std::vector<served> served_;
-    std::vector<std::uint16_t> ecdsa_suites_; // TLS 1.2 suites for ECDSA that the settings allow.
+    std::vector<std::uint16_t>
+        ecdsa_suites_; // TLS 1.2 suites for ECDSA and Ed25519 that the settings allow.
     name_index names_;
     name_index::choice default_;
 };

@@ -123,6 +123,35 @@ TEST_CASE("a client gets ECDSA where it can use it, and RSA where it cannot")
     }
 }
 
+TEST_CASE("an Ed25519 certificate beside others takes nothing from clients that cannot use it")
+{
+    certificate_source const rsa = named("rsa", {"a.test"}, key_type::rsa);
+    certificate_source const ecdsa = named("ecdsa", {"a.test"});
+    certificate_source const edwards = named("ed25519", {"a.test"}, key_type::ed25519);
+    std::vector<std::vector<certificate_source>> const orders{
+        {ecdsa, edwards}, {edwards, ecdsa}, {rsa, ecdsa, edwards}, {edwards, rsa, ecdsa}};
+    for (std::vector<certificate_source> const& order : orders) {
+        context const server{server_spec(order)};
+        CHECK(server.warnings() == strings{});
+        for (char const* const name : {"a.test", ""}) { // The default is a set of them, too.
+            context const client{client_spec(name)};
+            for (int const version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+                auto const shown_to = [&](char const* algorithms) {
+                    test_connection with{server, client};
+                    SSL_set_max_proto_version(
+                        with.client.get(), static_cast<std::uint16_t>(version));
+                    REQUIRE(SSL_set1_sigalgs_list(with.client.get(), algorithms) == 1);
+                    return with.shake() ? with.server_identity() : "nobody";
+                };
+                CHECK(shown_to("ECDSA+SHA256:RSA-PSS+SHA256") == "ecdsa");
+                CHECK(shown_to("ed25519:ECDSA+SHA256") == "ecdsa");
+                CHECK(shown_to("ed25519") == "ed25519");
+                CHECK(shown_to("RSA-PSS+SHA256") == (order.size() == 3 ? "rsa" : "nobody"));
+            }
+        }
+    }
+}
+
 TEST_CASE("the curve counts: a P-384 key is not for a client that knows only P-256 signatures")
 {
     context const server{server_spec(

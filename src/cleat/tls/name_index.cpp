@@ -1,6 +1,7 @@
 #include <cleat/tls/name_index.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace cleat::tls {
 namespace {
@@ -55,12 +56,24 @@ bool name_index::equal::operator()(std::string_view a, std::string_view b) const
     });
 }
 
+name_index::number& name_index::place_in(choice& in, key_type key) noexcept
+{
+    switch (key) {
+    case key_type::rsa:
+        return in.rsa;
+    case key_type::ed25519:
+        return in.ed25519;
+    case key_type::ecdsa_p256:
+    case key_type::ecdsa_p384:
+    case key_type::ecdsa_p521:
+        break;
+    }
+    return in.ecdsa;
+}
+
 name_index::number name_index::set(choice& in, key_type key, number certificate) noexcept
 {
-    number& place = key == key_type::rsa ? in.rsa : in.elliptic;
-    number const before = place;
-    place = certificate;
-    return before;
+    return std::exchange(place_in(in, key), certificate);
 }
 
 bool name_index::is_usable(std::string_view name) noexcept

@@ -26,15 +26,18 @@ public:
     using number = std::uint32_t;
     static constexpr number none = UINT32_MAX;
 
-    /// choice is what answers to one name: at most one certificate that is small and fast, and one
-    /// with an RSA key for clients that cannot use the other.
+    /// choice is what answers to one name: at most one certificate of each kind of key.
     struct choice
     {
-        number elliptic = none; ///< ECDSA or Ed25519.
+        number ecdsa = none; ///< On whatever curve.
         number rsa = none;
+        number ed25519 = none;
 
         friend bool operator==(choice const&, choice const&) = default;
     };
+
+    /// place_in is where a choice keeps the certificate with such a key.
+    static number& place_in(choice& in, key_type key) noexcept;
 
     /// set puts a certificate into a choice, in the place of its key's kind. It returns what was in
     /// that place before, or none.

@@ -34,7 +34,7 @@ TEST_CASE("case and a dot at the end do not matter, on either side")
     CHECK(index.find("example.com.") == index.find("example.com"));
     CHECK(index.find("API.Example.Com") == index.find("api.example.com"));
     REQUIRE(index.find("example.com") != nullptr);
-    CHECK(index.find("example.com")->elliptic == 2);
+    CHECK(index.find("example.com")->ed25519 == 2);
 }
 
 TEST_CASE("a wildcard stands for exactly one label")
@@ -57,7 +57,7 @@ TEST_CASE("names that no client should send find nothing")
     CHECK(index.find(std::string(300, 'a') + ".example.com") == nullptr);
 }
 
-TEST_CASE("an RSA and an ECDSA certificate share a name; two of a kind do not")
+TEST_CASE("RSA, ECDSA and Ed25519 certificates share a name; two of a kind do not")
 {
     name_index index;
     CHECK(index.add("a.test", key_type::rsa, 0) == name_index::none);
@@ -65,6 +65,8 @@ TEST_CASE("an RSA and an ECDSA certificate share a name; two of a kind do not")
     CHECK(*index.find("a.test") == choice{1, 0});
     CHECK(index.add("A.test.", key_type::ecdsa_p256, 2) == 1);
     CHECK(*index.find("a.test") == choice{2, 0});
+    CHECK(index.add("a.test", key_type::ed25519, 3) == name_index::none);
+    CHECK(*index.find("a.test") == choice{2, 0, 3});
     CHECK(index.size() == 1);
 }
 
