@@ -113,6 +113,14 @@ class TestCertificates:
         text = f'client-verify = required\nclient-verify-ca = "{missing}"'
         assert "client-verify-ca" in refused(text, missing)
 
+    @pytest.mark.parametrize("verify", ["required", "optional"])
+    @pytest.mark.parametrize("text", ["", "\n", "no PEM"], ids=["empty", "a line", "words"])
+    def test_an_authority_that_is_none(self, refused, tmp_path, verify, text):
+        file = tmp_path / "ca.pem"
+        file.write_text(text)
+        said = refused(f'client-verify = {verify}\nclient-verify-ca = "{file}"', line=5)
+        assert f": error: client-verify-ca: {file}: there is no certificate in it" in said
+
     def test_verifying_without_an_authority(self, refused):
         refused("client-verify = required", "client-verify-ca", line=4)
 

@@ -43,7 +43,7 @@ void check_roles(context_spec const& spec)
     if (!server && spec.verify == peer_verification::optional)
         throw spec_error{"a client either verifies its server or does not: give required or none"};
     if (server && spec.verify != peer_verification::none && spec.verify_authorities.empty() &&
-        !spec.verify_system_authorities)
+        spec.verify_origin.empty() && !spec.verify_system_authorities)
         throw spec_error{
             "client certificates are to be verified, but there are no authorities to verify "
             "them by: name a file with the authorities' certificates (client-verify-ca)"};
@@ -136,8 +136,10 @@ context_settings::context_settings(
         check_ciphersuites(scratch.get(), spec.ciphersuites);
     session_id_context_ = hash_of_rules(library, spec);
 
-    // Also where nothing is verified: a connection may decide otherwise (set_verification).
-    if (spec.verify_authorities.empty())
+    // Also where nothing is verified: a connection may decide otherwise (set_verification). Named
+    // and empty is a file without a certificate, and read_authorities says so.
+    bool const named = spec.verify != peer_verification::none && !spec.verify_origin.empty();
+    if (spec.verify_authorities.empty() && !named)
         return;
     authorities_ = read_authorities(library, spec.verify_authorities, spec.verify_origin);
     store_.reset(X509_STORE_new());

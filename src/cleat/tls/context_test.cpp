@@ -410,6 +410,10 @@ TEST_CASE("settings that the library or cleat cannot do are errors that name the
     bad.verify_authorities = "not PEM";
     bad.verify_origin = "ca.pem";
     CHECK(has(refusal_of(bad), "ca.pem: there is no certificate"));
+    bad.verify_authorities.clear();
+    CHECK(has(refusal_of(bad), "ca.pem: there is no certificate"));
+    bad.verify = peer_verification::none;
+    CHECK(refusal_of(bad).empty());
     bad = client_spec();
     bad.verify = peer_verification::optional;
     CHECK(has(refusal_of(bad), "required or none"));
