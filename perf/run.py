@@ -104,6 +104,10 @@ def write(path: Path | None, record: dict) -> None:
 
 def main() -> int:
     use = arguments()
+    # Now, and not at its turn: what was measured until then would be lost.
+    if lack := servers.what_is_not_there(use.servers.split(",")):
+        print(lack, file=sys.stderr)
+        return 1
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if use.server_core == use.client_core:

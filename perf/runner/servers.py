@@ -10,6 +10,7 @@ from pathlib import Path
 from .processes import Process, free_port
 
 CONTROLS = ("epoll", "asio", "epoll-openssl", "asio-openssl")
+INSTALLED = ("nginx", "hitch", "haproxy")  # By perf/peers/install, or by hand.
 PEERS = Path(__file__).resolve().parent.parent / "peers"
 
 
@@ -160,6 +161,17 @@ def start(
                 env,
             )
     raise ValueError(f"no server is called {name}")
+
+
+def what_is_not_there(names: list[str]) -> str:
+    """Says which of the servers that are not ours this machine lacks, and what to do; or nothing."""
+    absent = [name for name in names if name in INSTALLED and not shutil.which(name)]
+    if not absent:
+        return ""
+    are = "is" if len(absent) == 1 else "are"
+    present = ",".join(name for name in names if name not in absent)
+    instead = f", or --servers {present}" if present else ""
+    return f"{' and '.join(absent)} {are} not there: perf/peers/install{instead}"
 
 
 def version(name: str, bench: Bench) -> str:

@@ -1,0 +1,31 @@
+"""perf/run.py says what it lacks before the first measurement, whose figures would be lost."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TREE = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    "names, said",
+    [
+        (
+            "cleat,epoll,asio,nginx,hitch",
+            "nginx and hitch are not there: perf/peers/install, or --servers cleat,epoll,asio",
+        ),
+        ("haproxy", "haproxy is not there: perf/peers/install"),
+    ],
+)
+def test_a_server_that_is_not_installed(tmp_path, names, said):
+    ran = subprocess.run(
+        [sys.executable, TREE / "perf/run.py", "--servers", names, "--out", "-"],
+        env={**os.environ, "PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said + "\n")
