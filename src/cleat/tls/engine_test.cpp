@@ -1,6 +1,8 @@
-// Every conversation here is run over a wire that is whole, split, a byte at a time, cut, or short
-// of room. What must not differ: the bytes that come out and the name of the end. More than 600
-// lines: one promise, held against every conversation, with the conversations side by side.
+// Conversations over a wire that is whole, split, a byte at a time, cut, or short of room. What
+// must not differ: the bytes that come out and the name of the end. Visits, also with client
+// certificates, flights of data, resumption, KeyUpdates and fatal alerts are split at every place,
+// and visits are cut at every place, too; the rest is held over the wires that matter to it. More
+// than 600 lines: one promise, with the conversations side by side.
 
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/engine.hpp>
@@ -463,6 +465,36 @@ TEST_CASE("a KeyUpdate is answered on the way, and no byte is lost around it")
     }
 }
 
+TEST_CASE("a KeyUpdate, the answer to it and the end may be split anywhere")
+{
+    pair_of_contexts const& with = contexts_of(protocol_version::tls_1_3);
+    std::size_t longest = 1;
+    for (std::size_t place = 0; place < longest; ++place) {
+        duet d{with.server, with.client};
+        REQUIRE(d.established());
+        std::vector<std::byte> settled; // The tickets.
+        REQUIRE(read_all(d.client, d.server, settled).next == want::input);
+        std::size_t const up_before = d.server.come.size();
+        std::size_t const down_before = d.client.come.size();
+        d.server.how.split_at = up_before + place;
+        d.client.how.split_at = down_before + place;
+        REQUIRE(request_key_update(d.client.engine));
+        REQUIRE(write_all(d.client, d.server, bytes_of("new")).bytes == 3);
+        REQUIRE(!close(d.client, d.server).error);
+        std::vector<std::byte> up;
+        std::vector<std::byte> down;
+        error_code const server_end = read_all(d.server, d.client, up).error;
+        REQUIRE(write_all(d.server, d.client, bytes_of("keys")).bytes == 4);
+        REQUIRE(!close(d.server, d.client).error);
+        error_code const client_end = read_all(d.client, d.server, down).error;
+        bool const well = server_end == error::closed && client_end == error::closed &&
+                          text_of(up) == "new" && text_of(down) == "keys";
+        CHECK_MESSAGE(well, "split at " << place);
+        longest = std::max(d.server.come.size() - up_before, d.client.come.size() - down_before);
+    }
+    CHECK(longest > 3 * limits::record_header_size);
+}
+
 TEST_CASE("who has closed can still read, and no more write")
 {
     for (protocol_version const version : versions) {
@@ -529,8 +561,11 @@ TEST_CASE("a peer's fatal alert is told by its number")
         stranger.server_name = "cleat.example";
         stranger.alpn = {"echo/1"};
         context const suspicious{stranger};
-        for (std::size_t const chunk : {whole, std::size_t{1}}) {
-            duet d{with.server, suspicious, {.chunk = chunk}, {.chunk = chunk}};
+        std::size_t length = 1; // Of what the server gets: a hello, and the alert.
+        for (std::size_t at = 0; at <= length; ++at) {
+            // Nothing is split at 0, and the last place is behind the end: a byte at a time there.
+            delivery const how = at < length ? delivery{.split_at = at} : delivery{.chunk = 1};
+            duet d{with.server, suspicious, how, how};
             auto const [of_server, of_client] = d.shake();
             CHECK(of_client.error == error::bad_certificate);
             error_code verdict = of_server.error;
@@ -543,6 +578,7 @@ TEST_CASE("a peer's fatal alert is told by its number")
             CHECK(!d.server.engine.failure().reason.empty());
             // What is wrong with the certificate, not only that something is.
             CHECK(d.client.engine.failure().reason.find("certificate") != std::string::npos);
+            length = d.server.come.size();
         }
     }
 }
