@@ -213,6 +213,11 @@ private:
         key_row const* const row = find_key(key.text);
         if (row && is_allowed(scope, *row))
             return row;
+        // Where it may stand is no help as long as nothing comes of it there either.
+        if (row && row->status == key_status::not_built) {
+            complain(key, key.text, "this is not built yet", std::string{row->cure});
+            return nullptr;
+        }
         if (row) {
             complain(
                 key, key.text, fmt::format("this key does not stand {}", name_of(scope)),

@@ -625,6 +625,9 @@ constexpr key_row rows[] = {
      .kind = value_kind::number,
      .value = "SECS",
      .help = "How long a client may take to finish its handshake.",
+     .note = "A client that says nothing at all is closed about a second later than that: so long "
+             "the kernel waits for its first bytes before it hands the connection over "
+             "(TCP_DEFER_ACCEPT).",
      .lowest = 1,
      .highest = day,
      .set_global = store<&config::ssl_handshake_timeout>,
@@ -659,7 +662,8 @@ constexpr key_row rows[] = {
      .value = "SECS",
      .help = "After SIGTERM, how long connections may take to finish before they are ended; 0 is "
              "at once.",
-     .note = "New in cleat. stud and hitch end at once.",
+     .note = "New in cleat. stud and hitch end at once. How many connections were finished is "
+             "logged at log-level 2; that some were cut off is a warning, at any level above 0.",
      .lowest = 0,
      .highest = day,
      .set_global = store<&config::shutdown_timeout>,

@@ -6,7 +6,7 @@ import pytest
 from stories import http
 
 hdrh = pytest.importorskip(
-    "hdrh.histogram", reason="pip install hdrhistogram (scripts/setup test does)"
+    "hdrh.histogram", reason="pip install hdrhistogram (scripts/setup check does)"
 )
 
 
