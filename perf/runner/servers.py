@@ -164,7 +164,7 @@ def start(
 
 
 def what_is_not_there(names: list[str]) -> str:
-    """Says which of the servers that are not ours this machine lacks, and what to do; or nothing."""
+    """Which of the servers that are not ours this machine lacks, and what to do; or nothing."""
     absent = [name for name in names if name in INSTALLED and not shutil.which(name)]
     if not absent:
         return ""
