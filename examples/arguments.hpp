@@ -6,28 +6,41 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <signal.h>
 
 namespace example {
 
-/// arguments are pairs of a name and a value: --listen 127.0.0.1:8443.
+/// arguments are pairs of a name and a value: --listen 127.0.0.1:8443. What is wrong with them is
+/// std::invalid_argument.
 class arguments
 {
 public:
     /// Made first in main: it also holds back SIGINT and SIGTERM, for threads to come as well, so
-    /// that wait_for_signal gets them.
-    arguments(int count, char** values) : all_{values + 1, values + count}
+    /// that wait_for_signal gets them. The names are those in usage: "--cert FILE [--port NUM]".
+    arguments(int count, char** values, std::string_view usage) : all_{values + 1, values + count}
     {
         sigset_t const ends = ending_signals();
         ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+        std::string const known = fmt::format("[{} ", usage);
+        for (std::size_t i = 0; i < all_.size(); i += 2) {
+            bool const is_name = all_[i].starts_with("--") &&
+                                 (known.find("[" + all_[i] + " ") != std::string::npos ||
+                                  known.find(" " + all_[i] + " ") != std::string::npos);
+            if (!is_name)
+                throw std::invalid_argument{fmt::format("there is no {}", all_[i])};
+            if (i + 1 == all_.size())
+                throw std::invalid_argument{fmt::format("{} wants a value", all_[i])};
+        }
     }
 
     /// all is every value that was given under a name.
@@ -47,6 +60,24 @@ public:
         if (found.empty() && fallback == nullptr)
             throw std::invalid_argument{fmt::format("{} is missing", name)};
         return found.empty() ? fallback : found.back();
+    }
+
+    /// port is value, as a number that a port can have.
+    [[nodiscard]] unsigned short port(std::string_view name, char const* fallback) const
+    {
+        return port_in(name, value(name, fallback));
+    }
+
+    /// port_in is the number that a text is; name is whose text it is.
+    static unsigned short port_in(std::string_view name, std::string_view text)
+    {
+        unsigned short number = 0;
+        char const* const end = text.data() + text.size();
+        auto const [stop, ec] = std::from_chars(text.data(), end, number);
+        if (ec != std::errc{} || stop != end)
+            throw std::invalid_argument{
+                fmt::format("{}: a port is a number from 0 to 65535, not '{}'", name, text)};
+        return number;
     }
 
     /// wait_for_signal returns when the user presses Ctrl-C, or something sends SIGTERM.
@@ -76,7 +107,7 @@ inline cleat::tls::certificate_source certificate(std::string const& path)
 {
     std::ifstream file{path};
     if (!file)
-        throw std::invalid_argument{fmt::format("{} cannot be read", path)};
+        throw std::runtime_error{fmt::format("{} cannot be read", path)};
     std::string const text{std::istreambuf_iterator<char>{file}, {}};
     return {text, text, path};
 }
@@ -88,12 +119,21 @@ inline void say_ready(unsigned port)
     std::fflush(stdout);
 }
 
-/// run is main's body with its exceptions printed.
+/// run is main's body with --help answered and its exceptions printed. Exit code 2: the command
+/// line is wrong; 1: something else is.
 template <class Body>
-int run(int count, char** values, Body body)
+int run(int count, char** values, std::string_view usage, Body body)
 try {
-    body(arguments{count, values});
+    for (int i = 1; i < count; ++i)
+        if (std::string_view{values[i]} == "--help") {
+            fmt::print("usage: {} {}\n", values[0], usage);
+            return 0;
+        }
+    body(arguments{count, values, usage});
     return 0;
+} catch (std::invalid_argument const& e) {
+    fmt::print(stderr, "{}: {}\nusage: {} {}\n", values[0], e.what(), values[0], usage);
+    return 2;
 } catch (std::exception const& e) {
     fmt::print(stderr, "{}: {}\n", values[0], e.what());
     return 1;

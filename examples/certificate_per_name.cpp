@@ -28,9 +28,11 @@ asio::awaitable<void> greet(net::connection c)
     co_await c.stream.async_shutdown(asio::as_tuple(asio::use_awaitable));
 }
 
+constexpr char const* usage = "--cert a.pem --cert b.pem [--listen 127.0.0.1:8443]";
+
 int main(int count, char** values)
 {
-    return example::run(count, values, [](example::arguments const& given) {
+    return example::run(count, values, usage, [](example::arguments const& given) {
         net::server_spec spec;
         spec.listen = given.value("--listen", "127.0.0.1:0");
         for (std::string const& file : given.all("--cert"))

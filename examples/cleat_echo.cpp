@@ -51,16 +51,18 @@ asio::awaitable<void> accept_all(tcp::acceptor& acceptor, ssl::context& context)
             echo(co_await acceptor.async_accept(asio::use_awaitable), context), asio::detached);
 }
 
+constexpr char const* usage = "--cert site.pem [--port 8443]";
+
 int main(int count, char** values)
 {
-    return example::run(count, values, [](example::arguments const& given) {
+    return example::run(count, values, usage, [](example::arguments const& given) {
         std::string const certificate = given.value("--cert");
         ssl::context context{ssl::context::tls_server};
         context.use_certificate_chain_file(certificate);
         context.use_private_key_file(certificate, ssl::context::pem);
 
         asio::io_context io{1};
-        auto const port = static_cast<unsigned short>(std::stoul(given.value("--port", "0")));
+        unsigned short const port = given.port("--port", "0");
         tcp::acceptor acceptor{io, {asio::ip::address_v4::loopback(), port}};
         asio::co_spawn(io, accept_all(acceptor, context), asio::detached);
         std::thread loop{[&] { io.run(); }};

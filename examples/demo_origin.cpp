@@ -198,16 +198,21 @@ asio::awaitable<void> accept_all(net::worker& on, tcp::acceptor& acceptor)
 
 } // namespace
 
+constexpr char const* usage = "[--listen 127.0.0.1:0]";
+
 int main(int count, char** values)
 {
-    return example::run(count, values, [](example::arguments const& given) {
+    return example::run(count, values, usage, [](example::arguments const& given) {
         std::string const listen = given.value("--listen", "127.0.0.1:0");
         std::size_t const colon = listen.rfind(':');
         if (colon == std::string::npos)
             throw std::invalid_argument{"--listen wants an address and a port: 127.0.0.1:8080"};
+        boost::system::error_code wrong;
         tcp::endpoint const at{
-            asio::ip::make_address(listen.substr(0, colon)),
-            static_cast<unsigned short>(std::stoul(listen.substr(colon + 1)))};
+            asio::ip::make_address(listen.substr(0, colon), wrong),
+            example::arguments::port_in("--listen", listen.substr(colon + 1))};
+        if (wrong)
+            throw std::invalid_argument{fmt::format("--listen: {} begins with no address", listen)};
 
         std::unique_ptr<tcp::acceptor> acceptor;
         net::worker_pool_spec spec;

@@ -49,9 +49,11 @@ asio::awaitable<void> serve(net::connection c)
     co_await c.stream.async_shutdown(asio::as_tuple(asio::use_awaitable));
 }
 
+constexpr char const* usage = "--cert site.pem [--listen 127.0.0.1:8443]";
+
 int main(int count, char** values)
 {
-    return example::run(count, values, [](example::arguments const& given) {
+    return example::run(count, values, usage, [](example::arguments const& given) {
         net::server_spec spec;
         spec.listen = given.value("--listen", "127.0.0.1:0");
         spec.tls.alpn = {"http/1.1"};

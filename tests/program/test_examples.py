@@ -1,0 +1,175 @@
+"""The examples do what their first lines promise, refuse what they do not know, and end when they
+are told to."""
+
+import contextlib
+import http.client
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import program
+from deadlines import DEADLINE
+from tls_client import TlsClient, context
+
+FOLDER = program.binary().parent
+NAMES = ["asio_echo", "cleat_echo", "certificate_per_name", "demo_origin", "echo", "http_beast"]
+
+pytestmark = pytest.mark.skipif(
+    not any((FOLDER / name).exists() for name in NAMES),
+    reason="this build has no examples (CLEAT_BUILD_EXAMPLES)",
+)
+
+
+def run(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """run runs an example to its own end."""
+    command = [str(FOLDER / name), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
+
+
+@pytest.fixture
+def example():
+    """Starts an example and gives its port. At the end of the test it is ended, and must end
+    well."""
+    with contextlib.ExitStack() as at_end:
+
+        def start(name: str, *arguments: object) -> int:
+            running = subprocess.Popen(
+                [FOLDER / name, *map(str, arguments)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            at_end.callback(end, running)
+            assert running.stdout
+            word, _, port = running.stdout.readline().strip().partition(" ")
+            assert word == "ready"
+            return int(port)
+
+        yield start
+
+
+def end(running: "subprocess.Popen[str]") -> None:
+    running.terminate()
+    try:
+        _, said = running.communicate(timeout=DEADLINE)
+    except subprocess.TimeoutExpired:
+        running.kill()
+        running.communicate()
+        raise
+    assert (running.returncode, said) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["asio_echo", "cleat_echo", "echo"])
+def test_an_echo(example, certs, name):
+    port = example(name, "--cert", certs.ecdsa.pem)
+    data = bytes(range(256)) * 1024
+    with TlsClient(port) as first, TlsClient(port) as second:
+        assert first.fingerprint == certs.ecdsa.fingerprint
+        assert second.exchange(b"two at a time") == b"two at a time"
+        assert first.exchange(data) == data
+        first.close_notify()
+        assert first.receive_to_end() == b""
+
+
+def test_the_port_is_the_one_that_was_asked_for(example, certs):
+    port = example("cleat_echo", "--cert", certs.ecdsa.pem)
+    ran = run("asio_echo", "--cert", certs.ecdsa.pem, "--port", port)
+    assert ran.returncode == 1 and "in use" in ran.stderr
+
+
+def test_http(example, certs):
+    port = example("http_beast", "--cert", certs.ecdsa.pem)
+    tls = context(alpn=["http/1.1"])
+    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=DEADLINE, context=tls)
+    with contextlib.closing(connection):
+        for method, path, body in (("GET", "/first", None), ("POST", "/second", b"x" * 10_000)):
+            connection.request(method, path, body)
+            kept = connection.sock
+            answer = connection.getresponse()
+            assert answer.status == 200 and answer.version == 11
+            assert answer.read().decode().startswith(f"{method} {path}\nworker ")
+            assert connection.sock is kept  # Kept alive: the next one goes the same way.
+        connection.request("GET", "/last", headers={"Connection": "close"})
+        assert connection.getresponse().read()
+        assert connection.sock is None
+
+
+def test_a_certificate_for_each_name(example, certs):
+    a, b = certs.named("a.test", "DNS:a.test"), certs.named("b.test", "DNS:b.test")
+    port = example("certificate_per_name", "--cert", a.pem, "--cert", b.pem)
+    for name, shown in (("a.test", a), ("b.test", b), ("c.test", b)):
+        with TlsClient(port, name=name) as client:
+            host, number = client.socket.getsockname()
+            said = client.receive_to_end().decode()
+            assert client.fingerprint == shown.fingerprint
+        assert said.startswith(f"Hello {host}:{number}. You asked for '{name}', and we speak TLSv1.")
+
+
+@pytest.mark.parametrize("flags", [[], ["--write-proxy-v1"], ["--write-proxy-v2"]], ids=str)
+def test_the_demo_origin_behind_cleat(example, cleat, flags):
+    upstream = f"[127.0.0.1]:{example('demo_origin')}"
+    server = cleat(*flags, backend=upstream)
+    with TlsClient(server.port) as client:
+        client.send(b"GET /a/path HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        port = client.socket.getsockname()[1]
+        said = client.receive_to_end().decode()
+    assert said.startswith("HTTP/1.1 200 OK\r\n") and "GET /a/path HTTP/1.1" in said
+    if "--write-proxy-v1" in flags:
+        assert f"\nPROXY TCP4 127.0.0.1 127.0.0.1 {port} {server.port}\n" in said
+    elif flags:
+        assert f"\nPROXY v2, TCP over IPv4 from 127.0.0.1:{port}, " in said
+    else:
+        assert "It came without a PROXY header." in said
+
+
+def test_the_demo_origin_gives_bytes(example, cleat):
+    server = cleat(backend=f"[127.0.0.1]:{example('demo_origin', '--listen', '127.0.0.1:0')}")
+    with TlsClient(server.port) as client:
+        client.send(b"GET /bytes/300000 HTTP/1.1\r\nConnection: close\r\n\r\n")
+        head, _, body = client.receive_to_end().partition(b"\r\n\r\n")
+    assert b"Content-Length: 300000" in head and len(body) == 300_000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_names_the_flags_of_the_first_lines(name):
+    ran = run(name, "--help")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    source = (Path(program.ROOT) / "examples" / f"{name}.cpp").read_text()
+    promised = [line.split(maxsplit=2)[2] for line in source.splitlines() if line[:7] == "//     "]
+    assert ran.stdout == f"usage: {FOLDER / name} {promised[0]}\n"
+
+
+PORT = "a port is a number from 0 to 65535, not '{}'"
+
+
+@pytest.mark.parametrize(
+    "name, flags, said",
+    [
+        ("cleat_echo", ["--cert", "PEM", "--prot", "1"], "there is no --prot"),
+        ("cleat_echo", ["--cert", "PEM", "--po", "1"], "there is no --po"),
+        ("cleat_echo", ["PEM"], "there is no PEM"),
+        ("cleat_echo", ["--cert"], "--cert wants a value"),
+        ("cleat_echo", [], "--cert is missing"),
+        ("asio_echo", ["--cert", "PEM", "--port", "abc"], "--port: " + PORT.format("abc")),
+        ("asio_echo", ["--cert", "PEM", "--port", "80x"], "--port: " + PORT.format("80x")),
+        ("asio_echo", ["--cert", "PEM", "--port", "65536"], "--port: " + PORT.format("65536")),
+        ("demo_origin", ["--listen", "127.0.0.1:"], "--listen: " + PORT.format("")),
+        ("demo_origin", ["--listen", "here:1"], "--listen: here:1 begins with no address"),
+        ("demo_origin", ["--cert", "PEM"], "there is no --cert"),
+        ("echo", ["--cert", "PEM", "--listen", "127.0.0.1:99999"], "99999"),
+    ],
+)
+def test_a_command_line_that_is_wrong(certs, name, flags, said):
+    ran = run(name, *(certs.ecdsa.pem if flag == "PEM" else flag for flag in flags))
+    said = said.replace("PEM", str(certs.ecdsa.pem))
+    assert (ran.returncode, ran.stdout) == (2, "")
+    first, usage = ran.stderr.splitlines()
+    assert first.startswith(f"{FOLDER / name}: ") and said in first
+    assert usage.startswith(f"usage: {FOLDER / name} ")
+
+
+@pytest.mark.parametrize("name", ["echo", "cleat_echo", "asio_echo"])
+def test_a_certificate_that_is_not_there(tmp_path, name):
+    ran = run(name, "--cert", tmp_path / "missing.pem")
+    assert ran.returncode == 1 and ran.stderr.startswith(f"{FOLDER / name}: ")
