@@ -160,16 +160,7 @@ private:
     {
         if (*verify == app::client_verify::none || file->empty())
             return std::string{};
-        std::optional<std::string> text = read_file(file.from, "client-verify-ca", *file);
-        if (text && text->empty()) {
-            // No text at all would be nobody's wish.
-            problem_at(
-                file.from, "client-verify-ca",
-                fmt::format("{}: there is no certificate in it", *file),
-                "Put the authorities' certificates in it, as PEM.");
-            return std::nullopt;
-        }
-        return text;
+        return read_file(file.from, "client-verify-ca", *file);
     }
 
     // What the listener says itself, or else the global setting.

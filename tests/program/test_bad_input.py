@@ -253,11 +253,6 @@ class TestTheSystem:
         assert f"{path}:2:" in ran.stderr and "pidfile" in ran.stderr
         assert not log.exists()
 
-    def test_authorities_in_an_empty_file(self, refused, tmp_path):
-        (tmp_path / "empty").write_text("")
-        refused(f'client-verify = required\nclient-verify-ca = "{tmp_path}/empty"',
-                "there is no certificate in it", "client-verify-ca", line=5)
-
     def test_a_log_that_cannot_be_written(self, refused, tmp_path):
         refused(f'log-filename = "{tmp_path}/missing/log"', "missing/log", "log-filename", line=4)
 

@@ -103,7 +103,8 @@ def test_a_certificate_for_each_name(example, certs):
             host, number = client.socket.getsockname()
             said = client.receive_to_end().decode()
             assert client.fingerprint == shown.fingerprint
-        assert said.startswith(f"Hello {host}:{number}. You asked for '{name}', and we speak TLSv1.")
+        greeting = f"Hello {host}:{number}. You asked for '{name}', and we speak TLSv1."
+        assert said.startswith(greeting)
 
 
 @pytest.mark.parametrize("flags", [[], ["--write-proxy-v1"], ["--write-proxy-v2"]], ids=str)

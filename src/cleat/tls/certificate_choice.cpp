@@ -41,13 +41,9 @@ void certificate_choice::add(
         number const lost = names_.add(name, next.type, mine);
         if (lost == name_index::none || lost == mine)
             continue;
-        std::string_view const how =
-            (served_[lost].type == key_type::ed25519) != (next.type == key_type::ed25519)
-                ? "with an ECDSA and an Ed25519 key, which cannot serve one name side by side"
-                : "with the same kind of key";
         warnings.push_back(fmt::format(
-            "{} and {} both answer to {} {}: {}, the later one, is used", served_[lost].origin,
-            next.origin, name, how, next.origin));
+            "{} and {} both answer to {} with the same kind of key: {}, the later one, is used",
+            served_[lost].origin, next.origin, name, next.origin));
     }
     choose_default(next, mine);
 }
