@@ -25,6 +25,9 @@
 //   subject late MS                       threads that lock after their end
 //   subject fork | exec | abort | killed | leave
 //                                         ends of a process
+//   subject dozes MS                      two threads hold a mutex; then nobody does anything for
+//   so
+//                                         long, and until standard input ends
 //   subject chain TIMES MS                computes, and executes itself, so often
 //   subject children COUNT                of a process that has its mutex, too many for its cores
 //   subject sequences TIMES               has a restartable sequence of its own while it locks
@@ -495,6 +498,17 @@ void fork_and_wait()
     touch_mutex(10);
 }
 
+void dozes(std::uint64_t ms)
+{
+    truth of;
+    in_threads(2, [&](unsigned) { hold_it(of, 20'000'000); });
+    pass(ms * 1'000'000);
+    of.say();
+    std::fflush(stdout);
+    while (std::getchar() != EOF)
+        ;
+}
+
 void exec_itself(char const* program)
 {
     touch_mutex(10);
@@ -740,6 +754,8 @@ int main(int argc, char** argv)
         late(n(2));
     else if (what == "fork")
         fork_and_wait();
+    else if (what == "dozes")
+        dozes(n(2));
     else if (what == "exec")
         exec_itself(argv[0]);
     else if (what == "descriptors")

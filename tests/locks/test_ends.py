@@ -1,6 +1,14 @@
 """A trace outlives its process, however that ends, and follows it through fork and exec."""
 
+import contextlib
+import json
+import re
+import shutil
 import signal
+import subprocess
+
+from deadlines import DEADLINE
+from recording import BIN, SUBJECT, Recording, locks
 
 
 def test_an_abort_leaves_what_was_recorded_so_far(record):
@@ -15,6 +23,66 @@ def test_a_kill_that_nobody_can_catch(record):
     run = record("killed")
     assert run.ran.returncode == 128 + signal.SIGKILL
     assert run.lock("held_mutex")["acquisitions"] == 5000
+
+
+@contextlib.contextmanager
+def dozing(folder):
+    """dozing is a program that did its work in 40 ms, and nothing for half a second after it: the
+    recorder, what the program says of itself, and its trace so far."""
+    run = Recording.__new__(Recording)
+    run.trace = folder / "t.locks"
+    command = [BIN / "cleat-locks", "run", "-o", run.trace, "--", SUBJECT, "dozes", "500"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as recorder:
+        try:
+            yield recorder, json.loads(recorder.stdout.readline()), run
+        finally:
+            recorder.stdin.close()
+            recorder.wait(DEADLINE)
+
+
+def test_who_slept_until_it_was_killed_has_lived_until_then(tmp_path):
+    """Nobody sees a thread that sleeps, and an end by a signal is told by nobody but `run`."""
+    with dozing(tmp_path) as (recorder, truth, run):
+        recorder.send_signal(signal.SIGTERM)
+        assert recorder.wait(DEADLINE) == 128 + signal.SIGTERM
+        report = run.report()
+        (process,) = report["processes"]
+        assert not process["ended"] and not process["runs"] and not process["lived_at_least"]
+        assert process["lived_ns"] >= truth["lived_ns"] > 500e6
+        assert report["thread_ns"] >= truth["lived_ns"]
+        assert 0 < report["blocked_percent"] <= 105 * truth["wait_ns"] / truth["lived_ns"]
+        assert "at least" not in run.text()
+        assert "did not end by itself" in run.text()
+
+
+def test_who_runs_has_lived_until_now(tmp_path):
+    with dozing(tmp_path) as (_, truth, run):
+        before = run.report()["processes"][0]
+        assert before["runs"] and not before["ended"] and not before["lived_at_least"]
+        assert before["lived_ns"] >= truth["lived_ns"]
+        assert run.report()["processes"][0]["lived_ns"] > before["lived_ns"]
+        assert ", still runs" in run.text()
+    assert run.report()["processes"][0]["ended"]
+
+
+def test_a_lifetime_whose_end_nobody_knows_is_at_least_so_long(tmp_path):
+    """As of a copy that was taken to another machine."""
+    with dozing(tmp_path) as (_, truth, run):
+        shutil.copytree(run.trace, tmp_path / "copy")
+        report = json.loads(locks("report", tmp_path / "copy", "--json", "-").stdout)
+        (process,) = report["processes"]
+        assert process["lived_at_least"] and report["thread_ns_at_least"] and not process["runs"]
+        assert process["lived_ns"] < truth["lived_ns"]
+        # The two that held it have ended, and said so; main has not.
+        assert sorted(each["lived_at_least"] for each in report["threads"])[-1]
+        assert not all(each["lived_at_least"] for each in report["threads"])
+        text = locks("report", tmp_path / "copy").stdout
+        assert re.search(r"blocked on locks \(.* of at least ", text)
+        assert re.search(r"process \d+, 3 threads, at least ", text)
+        assert "shares of the threads' time are at most so high" in " ".join(text.split())
+        assert "before: When process" in locks("diff", tmp_path / "copy", run.trace).stdout
 
 
 def test_a_child_has_a_trace_of_its_own(record):
@@ -34,6 +102,7 @@ def test_what_comes_after_an_exec_is_recorded_too(record):
     assert before["pid"] == after["pid"]
     assert not before["ended"]
     assert after["ended"]
+    assert not before["lived_at_least"]
     assert "readers" in after["command"]
     assert run.lock("read_lock")["acquisitions"] == 100
     assert run.lock("held_mutex")["acquisitions"] == 10

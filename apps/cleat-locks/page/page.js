@@ -31,8 +31,8 @@
                 'p',
                 {},
                 element('code', {}, each.command),
-                ` · process ${each.pid}, ${each.threads} threads, ${units.time(each.lived_ns)}`,
-                each.ended ? '' : ', did not end by itself',
+                ` · process ${each.pid}, ${each.threads} threads, ${units.lived(each)}`,
+                each.ended ? '' : each.runs ? ', still runs' : ', did not end by itself',
                 each.lost > 0 ? ` · ${units.count(each.lost)} found no room` : '',
                 each.blocks_cut > 0
                     ? ` · the trace is cut short: ${each.blocks_cut} of its ${each.blocks} ` +

@@ -154,7 +154,7 @@ const tables = (() => {
                             thread.lived_ns ? (100 * thread.blocked_ns) / thread.lived_ns : 0,
                         ),
                         units.time(thread.cpu_ns),
-                        units.time(thread.lived_ns),
+                        units.lived(thread),
                         units.count(thread.acquisitions),
                     ],
                     element('td', { class: 'words' }, threadName(thread)),

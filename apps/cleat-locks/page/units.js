@@ -43,7 +43,8 @@ const units = (() => {
         const short = last.includes('operator') ? last : last.slice(last.lastIndexOf(' ') + 1);
         return short.replaceAll('\u0001', '()') || whole;
     };
-    return { time, count, rate, tick, percent, name };
+    const lived = (whose) => (whose.lived_at_least ? 'at least ' : '') + time(whose.lived_ns);
+    return { time, count, rate, tick, percent, name, lived };
 })();
 
 // filled gives one attributes and what is in it; texts are texts, never markup.

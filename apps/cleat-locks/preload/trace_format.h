@@ -72,7 +72,8 @@ struct trace_header
     uint64_t began_ns;
     uint64_t began_realtime_ns;            /* CLOCK_REALTIME, for people */
     CLEAT_LOCKS_ATOMIC(uint64_t) ended_ns; /* 0: it did not end by itself, or has not yet */
-    uint64_t clock_ns;                     /* what reading the clock twice in a row takes */
+    uint64_t gone_ns;  /* `run` saw it gone, where it said no end; 0: it did not */
+    uint64_t clock_ns; /* what reading the clock twice in a row takes */
     int32_t pid;
     int32_t parent;                       /* pid of the process that forked or ran it */
     CLEAT_LOCKS_ATOMIC(uint32_t) blocks;  /* of threads */

@@ -1,5 +1,6 @@
 #include "report/diff.hpp"
 #include "report/quantities.hpp"
+#include "report/report_text.hpp"
 
 #include <fmt/format.h>
 
@@ -111,6 +112,9 @@ std::string diff_text(profile const& before, profile const& after, std::size_t m
     std::string text = fmt::format(
         "before: {}after:  {}", before.processes.front().command + "\n",
         after.processes.front().command + "\n");
+    for (auto const& [side, of] : {std::pair{"before", &before}, std::pair{"after", &after}})
+        if (std::string const said = lifetimes_text(*of); !said.empty())
+            text += fmt::format("{}: {}\n", side, said);
     put(text, "In all", totals, most);
     put(text, "Locks: share of the threads' time blocked", locks, most);
     put(text, "Functions: share of CPU samples, their own", functions, most);

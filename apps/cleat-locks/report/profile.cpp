@@ -246,7 +246,7 @@ public:
         into_.processes.push_back(
             {command.empty() ? process.program : command, process.pid, process.ended,
              process.ended_ns - process.began_ns, process.thread_count, lost, nested,
-             process.blocks, process.blocks_cut});
+             process.blocks, process.blocks_cut, process.runs, !process.end_known});
         into_.cpu_hz = std::max(into_.cpu_hz, process.cpu_hz);
         into_.interruptions = into_.interruptions && process.interruptions;
     }
@@ -277,7 +277,7 @@ private:
         naming& names)
     {
         thread_share share{thread.name,     process.pid,   thread.tid, thread.threads,
-                           thread.lived_ns, thread.cpu_ns, {}};
+                           thread.lived_ns, thread.cpu_ns, {},         thread.lived_at_least};
         auto const keep = [&](stack const& one) {
             stacks_[one.functions] += one.counts;
             share.counts += one.counts;
@@ -307,6 +307,7 @@ private:
             locks[told].busiest = std::max(locks[told].busiest, acquisitions);
         into_.samples_own += thread.samples_own;
         into_.thread_ns += share.lived_ns;
+        into_.thread_ns_at_least = into_.thread_ns_at_least || share.lived_at_least;
         into_.cpu_ns += share.cpu_ns;
         into_.threads.push_back(std::move(share));
     }

@@ -101,6 +101,7 @@ struct thread_share
     std::uint64_t lived_ns = 0;
     std::uint64_t cpu_ns = 0;
     weights counts;
+    bool lived_at_least = false; ///< It lived on, for nobody knows how long.
 };
 
 /// process_note is a process and what is missing of it.
@@ -111,10 +112,12 @@ struct process_note
     bool ended = false;
     std::uint64_t lived_ns = 0;
     std::size_t threads = 0;
-    std::uint64_t lost = 0;     ///< Acquisitions, stacks and threads that found no room.
-    std::uint64_t nested = 0;   ///< Acquisitions by signal handlers that interrupted the recorder.
-    std::size_t blocks = 0;     ///< Of threads, each of one or of several after each other.
-    std::size_t blocks_cut = 0; ///< Of these, that are missing since the file ends before them.
+    std::uint64_t lost = 0;      ///< Acquisitions, stacks and threads that found no room.
+    std::uint64_t nested = 0;    ///< Acquisitions by signal handlers that interrupted the recorder.
+    std::size_t blocks = 0;      ///< Of threads, each of one or of several after each other.
+    std::size_t blocks_cut = 0;  ///< Of these, that are missing since the file ends before them.
+    bool runs = false;           ///< Now, as it is read: it has lived so long so far.
+    bool lived_at_least = false; ///< It lived on, for nobody knows how long.
 };
 
 struct profile
@@ -126,7 +129,9 @@ struct profile
     std::vector<thread_share> threads;
     weights total;
     std::uint64_t thread_ns = 0; ///< The threads' lifetimes, added up.
-    std::uint64_t cpu_ns = 0;    ///< The kernel's account of their CPU time.
+    bool thread_ns_at_least =
+        false;                ///< They are not all known: shares of them are at most so much.
+    std::uint64_t cpu_ns = 0; ///< The kernel's account of their CPU time.
     std::uint64_t samples_own = 0;
     unsigned cpu_hz = 0;
     bool interruptions = true; ///< Which holds were interrupted is known, of all processes.

@@ -58,7 +58,9 @@ json::object to_json(profile const& of)
             {"command", each.command},
             {"pid", each.pid},
             {"ended", each.ended},
+            {"runs", each.runs},
             {"lived_ns", each.lived_ns},
+            {"lived_at_least", each.lived_at_least},
             {"threads", each.threads},
             {"lost", each.lost},
             {"nested", each.nested},
@@ -81,6 +83,7 @@ json::object to_json(profile const& of)
         one["tid"] = each.tid;
         one["threads"] = each.threads;
         one["lived_ns"] = each.lived_ns;
+        one["lived_at_least"] = each.lived_at_least;
         one["cpu_ns"] = each.cpu_ns;
         threads.push_back(std::move(one));
     }
@@ -88,6 +91,7 @@ json::object to_json(profile const& of)
         {"cleat_locks", 1},
         {"processes", std::move(processes)},
         {"thread_ns", of.thread_ns},
+        {"thread_ns_at_least", of.thread_ns_at_least},
         {"cpu_ns", of.cpu_ns},
         {"cpu_hz", of.cpu_hz},
         {"recorder_cpu_samples", of.samples_own},

@@ -31,18 +31,20 @@ void put_shares(out to, profile const& of)
 {
     fmt::format_to(
         to,
-        "\n{:6.2f} %  of the threads' time was spent blocked on locks ({} of {})\n"
+        "\n{:6.2f} %  of the threads' time was spent blocked on locks ({} of {}{})\n"
         "{:6.2f} %  of CPU time was spent inside lock functions\n"
         "{:6.2f} %  of CPU time was spent on reference counts\n",
         of.blocked_percent(of.total), time_text(static_cast<double>(of.total.blocked_ns)),
-        time_text(static_cast<double>(of.thread_ns)), of.lock_cpu_percent(of.total),
-        of.reference_cpu_percent(of.total));
+        of.thread_ns_at_least ? "at least " : "", time_text(static_cast<double>(of.thread_ns)),
+        of.lock_cpu_percent(of.total), of.reference_cpu_percent(of.total));
     if (of.cpu_hz == 0)
         fmt::format_to(
             to, "CPU time was not sampled: the last two are unknown (run without --no-cpu)\n");
     else if (of.total.cpu < 100)
         fmt::format_to(
             to, "CPU shares are rough: {} samples, and a hundred are few\n", of.total.cpu);
+    if (std::string const said = lifetimes_text(of); !said.empty())
+        fmt::format_to(to, "{}\n", said);
 }
 
 std::string threads_of(lock const& l)
@@ -188,8 +190,9 @@ void put_threads(out to, profile const& of, std::size_t most)
             time_text(static_cast<double>(each.cpu_ns)),
             time_text(static_cast<double>(each.lived_ns)), count_text(each.counts.acquisitions),
             each.name,
-            each.threads == 1 ? fmt::format("{}", each.tid)
-                              : fmt::format("{} threads, one after the other", each.threads));
+            (each.threads == 1 ? fmt::format("{}", each.tid)
+                               : fmt::format("{} threads, one after the other", each.threads)) +
+                (each.lived_at_least ? "; it lived at least so long" : ""));
     }
     if (of.threads.size() > most)
         fmt::format_to(to, "         and {} more\n", of.threads.size() - most);
@@ -235,6 +238,8 @@ std::string_view end_of(profile const& of, process_note const& process)
     for (process_note const& each : std::span{of.processes}.subspan(index + 1))
         if (each.pid == process.pid)
             return ", then ran another program";
+    if (process.runs)
+        return ", still runs";
     return ", did not end by itself";
 }
 
@@ -249,13 +254,32 @@ std::string cut_short(process_note const& process)
         process.blocks, process.blocks_cut == 1 ? "is" : "are");
 }
 
+std::string lifetimes_text(profile const& of)
+{
+    if (!of.thread_ns_at_least)
+        return {};
+    process_note const* one = nullptr;
+    std::size_t count = 0;
+    for (process_note const& each : of.processes)
+        if (each.lived_at_least) {
+            one = &each;
+            ++count;
+        }
+    return fmt::format(
+        "When {} ended is not known, only when {} last heard of: shares of the threads' time\n"
+        "are at most so high",
+        count == 1 ? fmt::format("process {}", one->pid) : fmt::format("{} processes", count),
+        count == 1 ? "it was" : "they were");
+}
+
 std::string what_was_run(profile const& of)
 {
     std::string text;
     for (process_note const& each : of.processes)
         fmt::format_to(
-            std::back_inserter(text), "{}\n  process {}, {} threads, {}{}{}\n", command_of(each),
-            each.pid, each.threads, time_text(static_cast<double>(each.lived_ns)), end_of(of, each),
+            std::back_inserter(text), "{}\n  process {}, {} threads, {}{}{}{}\n", command_of(each),
+            each.pid, each.threads, each.lived_at_least ? "at least " : "",
+            time_text(static_cast<double>(each.lived_ns)), end_of(of, each),
             each.blocks_cut > 0 ? "; " + cut_short(each) : "");
     std::uint64_t const samples = of.total.cpu + of.samples_own;
     fmt::format_to(std::back_inserter(text), "  CPU {}", time_text(static_cast<double>(of.cpu_ns)));

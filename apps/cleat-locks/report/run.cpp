@@ -197,12 +197,13 @@ pid_t start(std::vector<std::string> const& command)
     return pid;
 }
 
-int wait_for(pid_t pid)
+int wait_for(pid_t pid, fs::path const& folder)
 {
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     child = 0;
+    note_end(folder, pid, now_ns());
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -217,7 +218,7 @@ int run_traced(run_wish const& wish)
     int code = 0;
     try {
         prepare_environment(wish, folder);
-        code = wait_for(start(wish.command));
+        code = wait_for(start(wish.command), folder);
     } catch (...) {
         std::error_code ec;
         fs::remove(folder, ec); // Only where it is empty.

@@ -11,9 +11,12 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+
+#include <time.h>
 
 namespace cleat::locks {
 namespace {
@@ -64,9 +67,10 @@ std::vector<traced_stack> stacks_of(trace_thread const& block)
     return found;
 }
 
-// `now` is when the process was last heard of: a thread that did not end lived until then.
-traced_thread thread_of(trace_thread const& block, std::size_t locks, std::uint64_t now)
+// A thread that did not end lived until its process did.
+traced_thread thread_of(trace_thread const& block, std::size_t locks, traced_process const& process)
 {
+    std::uint64_t const now = process.ended_ns;
     traced_thread found;
     found.threads = block.threads;
     found.tid = block.tid;
@@ -74,6 +78,7 @@ traced_thread thread_of(trace_thread const& block, std::size_t locks, std::uint6
     found.lived_ns = block.ended_lived_ns;
     if (block.began_ns != 0 && now > block.began_ns)
         found.lived_ns += now - block.began_ns;
+    found.lived_at_least = block.began_ns != 0 && !process.end_known;
     found.cpu_ns = block.ended_cpu_ns + block.cpu_ns;
     found.samples = block.samples;
     found.samples_own = block.samples_own;
@@ -140,6 +145,62 @@ void check(trace_header const& header, std::size_t size, fs::path const& file)
             file.string())};
 }
 
+// A header, where there is one that this program can read.
+std::optional<trace_header> header_of(fs::path const& file)
+{
+    trace_header header{};
+    std::error_code ec;
+    if (!fs::is_regular_file(file, ec))
+        return std::nullopt;
+    std::ifstream from{file, std::ios::binary};
+    if (!from.read(reinterpret_cast<char*>(&header), sizeof header) ||
+        std::string_view{header.magic, sizeof header.magic} != TRACE_MAGIC ||
+        header.header_size != sizeof header || header.ready == 0)
+        return std::nullopt;
+    return header;
+}
+
+// The trace of the program that a process ran after this one: PID.2.trace after PID.trace.
+fs::path next_of(fs::path const& file)
+{
+    std::string const name = file.stem().string();
+    std::size_t const dot = std::min(name.find('.'), name.size());
+    unsigned run = 1;
+    if (dot < name.size())
+        std::from_chars(name.data() + dot + 1, name.data() + name.size(), run);
+    return file.parent_path() / fmt::format("{}.{}.trace", name.substr(0, dot), run + 1);
+}
+
+// A process that runs has its trace mapped. Its number alone says nothing: it may be another one's
+// by now, or one's on another machine.
+bool runs(fs::path const& file, int pid)
+{
+    std::error_code ec;
+    fs::path const whole = fs::canonical(file, ec);
+    if (ec)
+        return false;
+    std::ifstream maps{fmt::format("/proc/{}/maps", pid)};
+    for (std::string line; std::getline(maps, line);)
+        if (line.ends_with(" " + whole.string()))
+            return true;
+    return false;
+}
+
+// find_end looks for the end of a process that has not said it. What its threads were last seen at
+// is none: who sleeps is not seen.
+void find_end(traced_process& process, trace_header const& header)
+{
+    if (header.gone_ns != 0)
+        process.ended_ns = std::max<std::uint64_t>(process.ended_ns, header.gone_ns);
+    else if (std::optional<trace_header> const next = header_of(next_of(process.file)))
+        process.ended_ns = std::max<std::uint64_t>(process.ended_ns, next->began_ns);
+    else if (runs(process.file, process.pid)) {
+        process.runs = true;
+        process.ended_ns = std::max(process.ended_ns, now_ns());
+    } else
+        process.end_known = false;
+}
+
 traced_process read_one(fs::path const& file)
 {
     std::string const bytes = contents(file);
@@ -190,8 +251,10 @@ traced_process read_one(fs::path const& file)
     each_block([&](trace_thread const& block) {
         found.ended_ns = std::max(found.ended_ns, block.seen_ns);
     });
+    if (!found.ended)
+        find_end(found, header);
     each_block([&](trace_thread const& block) {
-        found.threads.push_back(thread_of(block, count, found.ended_ns));
+        found.threads.push_back(thread_of(block, count, found));
     });
 
     fs::path maps = file;
@@ -233,6 +296,27 @@ std::vector<traced_process> read_trace(fs::path const& at)
             fmt::format("{}: no process has left a trace in this folder", at.string())};
     std::ranges::sort(found, {}, &traced_process::began_ns);
     return found;
+}
+
+void note_end(fs::path const& folder, int pid, std::uint64_t gone_ns)
+{
+    fs::path last = folder / fmt::format("{}.trace", pid);
+    for (fs::path next = next_of(last); fs::exists(next); next = next_of(last))
+        last = next;
+    std::optional<trace_header> const header = header_of(last);
+    if (!header || header->pid != pid || header->ended_ns != 0)
+        return;
+    std::fstream file{last, std::ios::in | std::ios::out | std::ios::binary};
+    file.seekp(offsetof(trace_header, gone_ns));
+    file.write(reinterpret_cast<char const*>(&gone_ns), sizeof gone_ns);
+}
+
+std::uint64_t now_ns() noexcept
+{
+    timespec t{};
+    ::clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(t.tv_nsec);
 }
 
 } // namespace cleat::locks

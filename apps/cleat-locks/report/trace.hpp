@@ -37,8 +37,8 @@ struct traced_thread
     std::uint32_t threads = 0;
     std::int32_t tid = 0; ///< Of the last one, and its name.
     std::string name;
-    std::uint64_t lived_ns =
-        0; ///< Added up; of one that runs, until its process was last heard of.
+    std::uint64_t lived_ns = 0;  ///< Added up; of one that did not end, until its process did.
+    bool lived_at_least = false; ///< It did not end, and when its process did is not known.
     std::uint64_t cpu_ns = 0;
     std::uint64_t samples = 0;
     std::uint64_t samples_own = 0;
@@ -60,7 +60,9 @@ struct traced_process
     unsigned cpu_hz = 0;
     std::uint64_t clock_ns = 0; ///< What a timed hold is too long by.
     std::uint64_t began_ns = 0;
-    std::uint64_t ended_ns = 0;     ///< When it ended, or was last heard of.
+    std::uint64_t ended_ns = 0;     ///< When it ended, or was last heard of, or now where it runs.
+    bool runs = false;              ///< When it was read.
+    bool end_known = true;          ///< It runs, or ended_ns is its end.
     std::uint32_t thread_count = 0; ///< That there have been.
     std::uint32_t blocks = 0;       ///< Of threads: one each, or for several after each other.
     std::size_t blocks_cut = 0;     ///< Of these, that the file ends before.
@@ -75,5 +77,12 @@ struct traced_process
 /// read_trace reads a folder of traces, or one file, in the order in which the processes began.
 /// Throws std::runtime_error that names the file and says what is wrong with it.
 [[nodiscard]] std::vector<traced_process> read_trace(std::filesystem::path const& at);
+
+/// note_end tells a process's last trace in a folder when it ended, if it did not say so itself.
+/// For whoever waits for the process: nobody else knows. Without such a trace it does nothing.
+void note_end(std::filesystem::path const& folder, int pid, std::uint64_t gone_ns);
+
+/// now_ns is the clock of all times in a trace.
+[[nodiscard]] std::uint64_t now_ns() noexcept;
 
 } // namespace cleat::locks

@@ -261,6 +261,48 @@ TEST_CASE("times that run backwards are no times")
     CHECK(found.threads[0].lived_ns == 0);
 }
 
+TEST_CASE("an end that a process did not say is its waiter's, or the next program's, or unknown")
+{
+    folder const to;
+    trace_header header = header_of();
+    header.ended_ns = 0;
+    to.put(whole(header, *block_of()));
+    auto const first = [&] { return read_trace(to.at)[0]; };
+    CHECK_FALSE(first().end_known);
+    CHECK(first().ended_ns == 5000);
+    CHECK(first().threads[0].lived_at_least);
+    profile const unknown = profile_of(read_trace(to.at));
+    CHECK(
+        report_text(unknown, 5).find("1 threads, at least 4.00 us, did not") != std::string::npos);
+
+    // It ran another program: that one's trace is the last, and gets the end.
+    header.began_ns = 7000;
+    to.put(whole(header, *block_of()), "1.2.trace");
+    CHECK(first().ended_ns == 7000);
+    CHECK(first().threads[0].lived_ns == 6000);
+    CHECK_FALSE(first().threads[0].lived_at_least);
+    CHECK_FALSE(first().ended);
+    note_end(to.at, 1, 8000);
+    std::vector<traced_process> const both = read_trace(to.at);
+    CHECK(both[0].ended_ns == 7000);
+    CHECK(both[1].ended_ns == 8000);
+    CHECK(both[1].end_known);
+    CHECK_FALSE(both[1].ended);
+    CHECK_FALSE(profile_of(both).thread_ns_at_least);
+}
+
+TEST_CASE("an end is noted of that process alone, and where it said none")
+{
+    folder const to;
+    to.put(whole());
+    note_end(to.at, 1, 20'000);
+    note_end(to.at, 2, 20'000); // It left no trace.
+    CHECK(read_trace(to.at)[0].ended_ns == 9000);
+    to.put("hello");
+    note_end(to.at, 1, 20'000);
+    CHECK_THROWS_WITH(static_cast<void>(read_trace(to.at)), doctest::Contains("no trace"));
+}
+
 TEST_CASE("bytes at random change figures, and nothing else")
 {
     folder const to;
