@@ -39,6 +39,7 @@
 //   subject cancel                        a thread that is cancelled, and one that exits
 //   subject mainless                      main leaves its process to a thread that locks
 //   subject lent TIMES HOLD_US            main takes a mutex once, and then another thread only
+//   subject relay THREADS HOLD_US         threads that take a mutex once each, one after the other
 //   subject answers                       what lock functions answer where nothing can be locked
 //   subject errors                        says whether a lock's function changed errno
 //   subject signals                       sets all signals back to their defaults, and computes
@@ -598,6 +599,14 @@ void lent(unsigned times, std::uint64_t hold_us)
     of.say();
 }
 
+void relay(unsigned threads, std::uint64_t hold_us)
+{
+    truth of;
+    for (unsigned i = 0; i < threads; ++i)
+        in_threads(1, [&](unsigned) { hold_it(of, hold_us * 1000); });
+    of.say();
+}
+
 void* wait_forever(void* semaphore)
 {
     for (;;)
@@ -766,6 +775,8 @@ int main(int argc, char** argv)
         mainless();
     else if (what == "lent")
         lent(n(2), n(3));
+    else if (what == "relay")
+        relay(n(2), n(3));
     else if (what == "answers")
         answers();
     else if (what == "errors")

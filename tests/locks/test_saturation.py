@@ -52,6 +52,18 @@ def test_a_lock_that_was_only_made_by_another_saturates_nothing(tmp_path):
     (lock,) = [each for each in found["locks"] if "held_mutex" in each["name"]]
     assert lock["acquisitions"] == pytest.approx(301 / 300)
     assert lock["operations_per_second_max"] == 0
+    assert lock["one_threads_own"]
+    said = " one thread's own: others took it less than once in a hundred times"
+    assert said in locks("per-operation", lent.trace, "-n", 300).stdout
+
+
+def test_a_lock_that_threads_use_after_each_other_may_saturate(tmp_path):
+    """They are in one record of the trace, as one thread is; beside each other they would wait."""
+    many = Recording(tmp_path, [SUBJECT, "relay", 300, 100], ["--every-hold"])
+    found = json.loads(locks("per-operation", many.trace, "-n", 300, "--json", "-").stdout)
+    (lock,) = [each for each in found["locks"] if "held_mutex" in each["name"]]
+    assert lock["threads"] > 1 and not lock["one_threads_own"]
+    assert lock["operations_per_second_max"] > 0
 
 
 @in_some_round

@@ -42,6 +42,16 @@ const tables = (() => {
         return element('small', {}, `interrupted in ${words}`);
     };
 
+    // What a lock has no figure for, where others than its thread have touched it.
+    const ownsIt = (lock) =>
+        lock.one_threads_own && lock.threads > 1 && !lock.group
+            ? element(
+                  'small',
+                  {},
+                  "one thread's own: others took it less than once in a hundred times",
+              )
+            : null;
+
     const isLock = (lock) => ['mutex', 'rwlock', 'spin'].includes(lock.kind);
 
     const locks = (profile, wanted) => {
@@ -109,7 +119,7 @@ const tables = (() => {
                     units.rate(lock.operations_per_second_max) || '–',
                     lock.cores_max > 0 ? lock.cores_max.toFixed(1) : '–',
                 ],
-                lockCell(lock, interrupted(lock)),
+                lockCell(lock, interrupted(lock), ownsIt(lock)),
             ),
         );
         return rows.length > 0 ? table(heads, rows) : null;

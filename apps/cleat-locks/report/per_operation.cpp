@@ -98,6 +98,10 @@ std::string per_operation_text(operation_prices const& of, std::size_t most)
             each.of->name);
         if (std::string const said = interrupted_text(each.of->exclusive); !said.empty())
             fmt::format_to(to, "{:>75}  {}\n", "", said);
+        if (each.of->threads > 1 && !each.of->group && each.of->one_threads_own())
+            fmt::format_to(
+                to, "{:>75}  one thread's own: others took it less than once in a hundred times\n",
+                "");
     }
     if (of.locks.size() > most)
         fmt::format_to(to, "          and {} more\n", of.locks.size() - most);

@@ -95,6 +95,29 @@ TEST_CASE("a lock of one thread, a group of such, and readers keep nobody out")
     CHECK(throughput(read, 64) == doctest::Approx(64'000));
 }
 
+TEST_CASE("a lock is one thread's own where others hardly took it, and nobody waited to speak of")
+{
+    profile from = thousand();
+    lock& held = from.locks[0];
+    held.wait_ns = 0;
+    held.busiest = 1981;
+    CHECK(per_operation(from, 1000).locks[0].cores_max == 0);
+    CHECK(
+        per_operation_text(per_operation(from, 1000), 5).find("one thread's own") !=
+        std::string::npos);
+    held.busiest = 1980; // A hundredth is others'.
+    CHECK(per_operation(from, 1000).locks[0].cores_max == doctest::Approx(50));
+    CHECK(
+        per_operation_text(per_operation(from, 1000), 5).find("one thread's own") ==
+        std::string::npos);
+    held.busiest = 1981;
+    held.wait_ns = 200'001; // Held for 20 ms: who took it seldom had it for long.
+    CHECK(per_operation(from, 1000).locks[0].cores_max > 0);
+    held.wait_ns = 0;
+    held.exclusive.again = 1000; // By another thread.
+    CHECK(per_operation(from, 1000).locks[0].cores_max > 0);
+}
+
 TEST_CASE("what waits for work is no lock, and saturates nothing")
 {
     profile from = thousand();

@@ -227,6 +227,7 @@ public:
         std::vector<lock> locks = locks_of(process, from);
         told_by_ = as_one(process.locks);
         takers_.assign(locks.size(), {});
+        blocks_.assign(locks.size(), 0);
         std::uint64_t lost = process.threads_lost + process.slots_lost;
         std::uint64_t nested = 0;
         for (traced_thread const& each : process.threads) {
@@ -234,8 +235,12 @@ public:
             lost += each.sites_lost + each.stacks_lost;
             nested += each.nested;
         }
-        for (std::size_t i = 0; i < locks.size(); ++i)
+        for (std::size_t i = 0; i < locks.size(); ++i) {
             name_takers(locks[i], takers_[i]);
+            // More threads than blocks: what one block tells may be many threads' doing.
+            if (locks[i].threads > blocks_[i])
+                locks[i].busiest = 0;
+        }
         std::erase_if(locks, [](lock const& l) {
             return l.acquisitions() == 0 && l.failed == 0 && l.wait_ns == 0;
         });
@@ -299,12 +304,14 @@ private:
         std::map<std::uint32_t, std::uint64_t> mine;
         for (trace_site const& site : thread.sites) {
             add_site(locks[told_by_[site.lock]], site, process.clock_ns);
-            mine[told_by_[site.lock]] += site.how == trace_again ? 0 : site.acquisitions;
+            mine[told_by_[site.lock]] += site.acquisitions;
             if (site.untold_acquisitions > 0 || site.untold_wait_ns > 0)
                 taken(untold(site));
         }
-        for (auto const& [told, acquisitions] : mine)
-            locks[told].busiest = std::max(locks[told].busiest, acquisitions);
+        for (auto const& [told, times] : mine) {
+            locks[told].busiest = std::max(locks[told].busiest, times);
+            ++blocks_[told];
+        }
         into_.samples_own += thread.samples_own;
         into_.thread_ns += share.lived_ns;
         into_.thread_ns_at_least = into_.thread_ns_at_least || share.lived_at_least;
@@ -328,6 +335,7 @@ private:
     profile& into_;
     std::map<std::vector<std::uint32_t>, weights> stacks_;
     std::vector<by_stack> takers_;
+    std::vector<unsigned> blocks_; // By lock of the process: of threads, that tell something of it.
     std::vector<std::uint32_t> told_by_; // By lock of the process: the one that its counts go to.
 };
 

@@ -66,8 +66,8 @@ struct lock
     std::uint64_t instances = 0;
     unsigned threads = 0;     ///< That touched it; of a group the most that touched one of them.
     std::uint64_t shared = 0; ///< Acquisitions when more than one thread had touched it.
-    /// Acquisitions by the thread that has most of them; of threads that ran one after the other in
-    /// one block of the trace, all of theirs.
+    /// Of taken(), what the thread did that has most of it; 0: it is not known which threads did
+    /// what, since some that touched it ran one after the other in one block of the trace.
     std::uint64_t busiest = 0;
     std::uint64_t contended = 0;
     std::uint64_t failed = 0; ///< Tries, and waits that timed out.
@@ -81,11 +81,18 @@ struct lock
     {
         return exclusive.acquisitions + readers.acquisitions;
     }
-    /// one_threads_own: others have less than 1 % of it, as of a lock that was made by another
-    /// thread than uses it. It keeps nobody out.
+    /// taken is how often a thread got it, also as a wait for a condition ended.
+    [[nodiscard]] std::uint64_t taken() const noexcept
+    {
+        return acquisitions() + exclusive.again + readers.again;
+    }
+    /// one_threads_own: others took it less than once in a hundred times, as a lock that was set up
+    /// by another thread than uses it, and who waited did so for less than a hundredth of the time
+    /// that it was held. It keeps nobody out.
     [[nodiscard]] bool one_threads_own() const noexcept
     {
-        return threads <= 1 || (acquisitions() - busiest) * 100 < acquisitions();
+        return threads <= 1 || ((taken() - busiest) * 100 < taken() &&
+                                100 * static_cast<double>(wait_ns) <= exclusive.held_ns());
     }
     /// is_lock: who waits for it waits for another thread to let go, not for work.
     [[nodiscard]] bool is_lock() const noexcept { return kind <= trace_spin; }

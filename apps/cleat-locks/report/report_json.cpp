@@ -45,6 +45,7 @@ json::object to_json(lock const& l)
         {"max_wait_ns", l.wait_max_ns},
         {"exclusive", to_json(l.exclusive)},
         {"readers", to_json(l.readers)},
+        {"one_threads_own", l.one_threads_own()},
         {"taken_by", json::array(l.taken_by.begin(), l.taken_by.end())}};
 }
 
@@ -114,6 +115,8 @@ json::object to_json(operation_prices const& of)
             {"name", each.of->name},
             {"kind", word_of(each.of->kind)},
             {"threads", each.of->threads},
+            {"group", each.of->group},
+            {"one_threads_own", each.of->one_threads_own()},
             {"acquisitions", each.acquisitions},
             {"shared_acquisitions", each.shared},
             {"contended", each.contended},
