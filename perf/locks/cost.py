@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""What the locks that two workers share cost: cleat-locks over servers, for each full handshake.
+
+    scripts/build release-openssl cleat && perf/peers/install packages
+    perf/locks/cost.py --cleat "OpenSSL 3.0=build/release-openssl/bin/cleat" --haproxy
+
+Every hold is timed. Of each lock that more than one thread has touched: how often it is taken, how
+often somebody waited and for how long, and for how long it was held exclusively, which is what a
+machine with many cores ends at. A run that only starts a server and ends it is taken off, and
+figures are medians of rounds. One machine's nanoseconds: the counts are what carries over.
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from runner import environment, servers  # noqa: E402
+from runner.processes import Process  # noqa: E402
+
+TREE = Path(__file__).resolve().parent.parent.parent
+# Frames that say that a lock was taken, and not whose.
+WRAPPERS = re.compile(r"CRYPTO_(THREAD|MUTEX|STATIC_MUTEX)_|pthread_|.*\+0x|.*__gthread")
+FIGURES = ("acquisitions", "contended", "wait_ns", "held_ns")
+COUNTS_FROM = 0.01  # Acquisitions for each handshake: less is a start's, or once in a while.
+
+
+def arguments() -> argparse.Namespace:
+    parse = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parse.add_argument("--binaries", type=Path, default=TREE / "build/release/bin")
+    parse.add_argument(
+        "--cleat", action="append", default=[], metavar="LABEL=PATH", help="a cleat to measure"
+    )
+    parse.add_argument("--haproxy", action="store_true", help="measure the system's HAProxy too")
+    parse.add_argument("--rounds", type=int, default=3)
+    parse.add_argument("--handshakes", type=int, default=10000)
+    parse.add_argument("--groups", default="X25519")
+    parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
+    use = parse.parse_args()
+    use.arms = {}
+    for each in use.cleat:
+        label, _, path = each.partition("=")
+        if not shutil.which(path):
+            parse.error(f"--cleat {each}: expected LABEL=PATH, and a program at PATH")
+        use.arms[label] = Path(path).resolve()
+    if use.haproxy:
+        use.arms["HAProxy"] = None
+    if not use.arms:
+        parse.error("nothing to measure: --cleat LABEL=PATH, or --haproxy")
+    return use
+
+
+def traced(use: argparse.Namespace, bench: servers.Bench, pem: Path, name: str, times: int):
+    """traced is what cleat-locks has of a server's locks after so many handshakes."""
+    trace = bench.folder / "trace"
+    for each in [trace, *bench.folder.glob("cleat-*"), *bench.folder.glob("haproxy-*")]:
+        shutil.rmtree(each, ignore_errors=True)
+    trace.mkdir()
+    env = {
+        "LD_PRELOAD": str(use.binaries.parent / "lib/cleat/libcleat-locks.so"),
+        "CLEAT_LOCKS_TRACE": str(trace),
+        "CLEAT_LOCKS_HZ": "0",
+        "CLEAT_LOCKS_EVERY_HOLD": "1",
+    }
+    server, port = servers.start(name, bench, pem, workers=2, env=env)
+    try:
+        if times > 0:
+            command = [
+                use.binaries / "cleat-bench", "load", "-c", "16", "-n", str(times), "-d", "120s",
+                "--tls", "1.3", "--groups", use.groups, f"https://127.0.0.1:{port}/",
+            ]  # fmt: skip
+            subprocess.run(command, capture_output=True, check=True)
+    finally:
+        server.stop()
+    said = subprocess.run(
+        [use.binaries / "cleat-locks", "report", trace, "--json", "-"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    return json.loads(said)["locks"]
+
+
+def taker(lock: dict) -> str:
+    names = [name for name in lock["taken_by"] if not WRAPPERS.match(name)]
+    return (names or lock["taken_by"] or [lock["name"]])[0]
+
+
+def sums(locks: list[dict]) -> dict[str, dict[str, float]]:
+    """sums adds up what threads share, by the function that takes it most."""
+    found: dict[str, dict[str, float]] = {}
+    for lock in locks:
+        if lock["threads"] < 2 or lock["one_threads_own"]:
+            continue
+        row = found.setdefault(taker(lock), dict.fromkeys((*FIGURES, "locks"), 0.0))
+        row["locks"] += 1
+        row["acquisitions"] += lock["shared_acquisitions"]
+        row["contended"] += lock["contended"]
+        row["wait_ns"] += lock["wait_ns"]
+        alone = lock["exclusive"]
+        row["held_ns"] += (alone["acquisitions"] + alone["taken_again"]) * alone["mean_hold_ns"]
+    return found
+
+
+def price(use: argparse.Namespace, bench: servers.Bench, pem: Path, name: str) -> dict:
+    """price is what each handshake costs, by function."""
+    start = sums(traced(use, bench, pem, name, 0))
+    run = sums(traced(use, bench, pem, name, use.handshakes))
+    nothing = dict.fromkeys((*FIGURES, "locks"), 0.0)
+    return {
+        of: {
+            **{key: max(0.0, row[key] - start.get(of, nothing)[key]) / use.handshakes
+               for key in FIGURES},
+            "locks": row["locks"],
+        }
+        for of, row in run.items()
+        if row["acquisitions"] - start.get(of, nothing)["acquisitions"]
+        >= COUNTS_FROM * use.handshakes
+    }  # fmt: skip
+
+
+def middle(rounds: list[dict]) -> dict[str, dict[str, float]]:
+    """middle is the median of the rounds, of what any of them has."""
+    names = dict.fromkeys(name for each in rounds for name in each)
+    nothing = dict.fromkeys((*FIGURES, "locks"), 0.0)
+    rows = {
+        name: {key: statistics.median(each.get(name, nothing)[key] for each in rounds)
+               for key in (*FIGURES, "locks")}
+        for name in names
+    }  # fmt: skip
+    seldom = [name for name, row in rows.items() if row["acquisitions"] < COUNTS_FROM]
+    for name in seldom:  # Most rounds had none.
+        del rows[name]
+    return dict(sorted(rows.items(), key=lambda row: -row[1]["acquisitions"]))
+
+
+def show(arm: str, rows: dict[str, dict[str, float]]) -> None:
+    total = {key: sum(row[key] for row in rows.values()) for key in FIGURES}
+    print(f"\n{arm}: for each handshake {total['acquisitions']:.1f} acquisitions of shared locks")
+    print(" acquired   waited   blocked      held  locks  taken by")
+    for name, row in rows.items():
+        print(
+            f"{row['acquisitions']:9.2f} {row['contended']:8.3f} {row['wait_ns']:6.0f} ns "
+            f"{row['held_ns']:6.0f} ns {row['locks']:6.0f}  {name}"
+        )
+
+
+@contextlib.contextmanager
+def laid_out(use: argparse.Namespace):
+    """laid_out gives what all servers share, with the origin running."""
+    everywhere = frozenset(environment.cores())
+    with tempfile.TemporaryDirectory(prefix="cleat-locks-") as name:
+        folder = Path(name)
+        command = [str(use.binaries / "perf-origin")]
+        origin = Process(command, set(everywhere), folder / "origin.log")
+        try:
+            yield servers.Bench(
+                binaries=use.binaries,
+                cleat=use.binaries / "cleat",
+                openssl_binaries=None,
+                folder=folder,
+                origin_port=origin.ready_port(),
+                groups=use.groups,
+                tls="1.3",
+                server_cores=everywhere,
+                client_cores=everywhere,
+                suite=environment.suite("1.3"),
+            ), environment.certificates(folder)["ecdsa"]
+        finally:
+            origin.stop()
+
+
+def version(path: Path | None) -> str:
+    command = [str(path), "--version"] if path else ["haproxy", "-v"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def main() -> int:
+    use = arguments()
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    rounds: dict[str, list[dict]] = {arm: [] for arm in use.arms}
+    with laid_out(use) as (bench, pem):
+        for _ in range(use.rounds):
+            for arm, path in use.arms.items():
+                its = dataclasses.replace(bench, cleat=path) if path else bench
+                rounds[arm].append(price(use, its, pem, "cleat" if path else "haproxy"))
+    medians = {arm: middle(each) for arm, each in rounds.items()}
+    for arm, rows in medians.items():
+        show(arm, rows)
+    if use.out:
+        here = environment.describe(TREE)
+        here["servers"] = {arm: version(path) for arm, path in use.arms.items()}
+        here["handshakes"] = use.handshakes
+        use.out.parent.mkdir(parents=True, exist_ok=True)
+        document = {"environment": here, "medians": medians, "rounds": rounds}
+        use.out.write_text(json.dumps(document, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""What shared locks cost a handshake, as perf/locks/cost.py makes it from cleat-locks' reports."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+_spec = importlib.util.spec_from_file_location("lock_cost", ROOT / "perf/locks/cost.py")
+lock_cost = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lock_cost)
+
+
+def lock(taken_by: list[str], **other: object) -> dict:
+    return {
+        "name": "0x1, made in CRYPTO_THREAD_lock_new",
+        "threads": 2,
+        "one_threads_own": False,
+        "shared_acquisitions": 1000,
+        "contended": 10,
+        "wait_ns": 500,
+        "exclusive": {"acquisitions": 900, "taken_again": 100, "mean_hold_ns": 20.0},
+        "taken_by": taken_by,
+        **other,
+    }
+
+
+def test_locks_that_one_function_takes_are_added_up_and_ones_own_left_out():
+    found = lock_cost.sums(
+        [
+            lock(["CRYPTO_THREAD_write_lock", "libcrypto.so.3+0x23265d", "CRYPTO_free_ex_data"]),
+            lock(["CRYPTO_free_ex_data"], threads=3),
+            lock(["RAND_get_rand_method"], threads=1),
+            lock(["RAND_bytes"], one_threads_own=True),
+            lock(["CRYPTO_THREAD_read_lock"]),
+        ]
+    )
+    assert found == {
+        "CRYPTO_free_ex_data": {
+            "acquisitions": 2000, "contended": 20, "wait_ns": 1000, "held_ns": 40000, "locks": 2,
+        },
+        # Nobody else is known.
+        "CRYPTO_THREAD_read_lock": {
+            "acquisitions": 1000, "contended": 10, "wait_ns": 500, "held_ns": 20000, "locks": 1,
+        },
+    }  # fmt: skip
+
+
+def test_a_price_is_a_run_less_a_start(monkeypatch):
+    class Use:
+        handshakes = 100
+
+    runs = {
+        0: [lock(["a"], shared_acquisitions=400), lock(["b"], shared_acquisitions=50)],
+        100: [lock(["a"], shared_acquisitions=1000), lock(["b"], shared_acquisitions=50)],
+    }
+    monkeypatch.setattr(lock_cost, "traced", lambda *words: runs[words[-1]])
+    found = lock_cost.price(Use(), None, None, "cleat")
+    assert list(found) == ["a"]  # b is taken at the start only.
+    assert found["a"]["acquisitions"] == pytest.approx(6)
+    assert found["a"]["held_ns"] == 0
+
+
+def test_the_middle_of_rounds_leaves_out_what_most_do_not_have():
+    row = {"acquisitions": 6.0, "contended": 0.0, "wait_ns": 1.0, "held_ns": 2.0, "locks": 1}
+    rare = dict(row, acquisitions=0.02)
+    more = dict(row, acquisitions=16.0)
+    found = lock_cost.middle([{"a": row, "b": more}, {"a": row, "b": more, "c": rare}, {"b": more}])
+    assert list(found) == ["b", "a"]
+    assert found["a"] == row
