@@ -227,7 +227,7 @@ public:
         std::vector<lock> locks = locks_of(process, from);
         told_by_ = as_one(process.locks);
         takers_.assign(locks.size(), {});
-        blocks_.assign(locks.size(), 0);
+        told_of_.assign(locks.size(), {});
         std::uint64_t lost = process.threads_lost + process.slots_lost;
         std::uint64_t nested = 0;
         for (traced_thread const& each : process.threads) {
@@ -237,8 +237,9 @@ public:
         }
         for (std::size_t i = 0; i < locks.size(); ++i) {
             name_takers(locks[i], takers_[i]);
-            // More threads than blocks: what one block tells may be many threads' doing.
-            if (locks[i].threads > blocks_[i])
+            // More threads than blocks: what one block tells may be many threads' doing, or one had
+            // the lock to itself, in a group, until the next one touched it.
+            if (locks[i].threads > told_of_[i].blocks && told_of_[i].in_turns)
                 locks[i].busiest = 0;
         }
         std::erase_if(locks, [](lock const& l) {
@@ -310,7 +311,8 @@ private:
         }
         for (auto const& [told, times] : mine) {
             locks[told].busiest = std::max(locks[told].busiest, times);
-            ++blocks_[told];
+            ++told_of_[told].blocks;
+            told_of_[told].in_turns = told_of_[told].in_turns || thread.threads > 1;
         }
         into_.samples_own += thread.samples_own;
         into_.thread_ns += share.lived_ns;
@@ -320,6 +322,13 @@ private:
     }
 
     using by_stack = std::map<std::vector<std::uint32_t>, std::uint64_t>;
+
+    // The blocks of the trace that tell something of a lock.
+    struct telling
+    {
+        unsigned blocks = 0;
+        bool in_turns = false; // One of them has had several threads, one after the other.
+    };
 
     void name_takers(lock& of, by_stack const& takers)
     {
@@ -335,7 +344,7 @@ private:
     profile& into_;
     std::map<std::vector<std::uint32_t>, weights> stacks_;
     std::vector<by_stack> takers_;
-    std::vector<unsigned> blocks_; // By lock of the process: of threads, that tell something of it.
+    std::vector<telling> told_of_;       // By lock of the process.
     std::vector<std::uint32_t> told_by_; // By lock of the process: the one that its counts go to.
 };
 

@@ -67,7 +67,7 @@ struct lock
     unsigned threads = 0;     ///< That touched it; of a group the most that touched one of them.
     std::uint64_t shared = 0; ///< Acquisitions when more than one thread had touched it.
     /// Of taken(), what the thread did that has most of it; 0: it is not known which threads did
-    /// what, since some that touched it ran one after the other in one block of the trace.
+    /// what, since threads that ran one after the other have one block of the trace.
     std::uint64_t busiest = 0;
     std::uint64_t contended = 0;
     std::uint64_t failed = 0; ///< Tries, and waits that timed out.

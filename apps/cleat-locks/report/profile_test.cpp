@@ -74,6 +74,29 @@ TEST_CASE("a group of many keeps what was counted before one of them was told ap
     CHECK(found.locks[1].acquisitions() == 4);
 }
 
+TEST_CASE(
+    "who has a lock to itself after another handed it on is known, but not of threads in turns")
+{
+    traced_process made = told_apart(2);
+    made.threads[0].threads = 1;
+    profile const handed_on = profile_of({made});
+    CHECK(handed_on.locks[1].threads == 2);
+    CHECK(handed_on.locks[1].busiest == 4);
+    CHECK(handed_on.locks[1].one_threads_own());
+
+    // Some of the four may be another thread's, that had this block before.
+    made.threads[0].threads = 2;
+    profile const in_turns = profile_of({made});
+    CHECK(in_turns.locks[1].busiest == 0);
+    CHECK_FALSE(in_turns.locks[1].one_threads_own());
+
+    // A block for each of the two: there is nobody else.
+    took(made.threads.emplace_back(), 1, 3);
+    profile const each_its_own = profile_of({made});
+    CHECK(each_its_own.locks[1].busiest == 4);
+    CHECK_FALSE(each_its_own.locks[1].one_threads_own());
+}
+
 TEST_CASE("what a wait for a condition takes again is a hold, and no acquisition")
 {
     traced_process from = told_apart(1);
