@@ -121,7 +121,7 @@ void attempt::answered()
     moment const now = clock::now();
     std::uint64_t const response = ns(now - asked_);
     ++counts_.ok;
-    counts_.drained += of_.drains(now) ? 1U : 0U;
+    counts_.drained += of_.drains(asked_, now) ? 1U : 0U;
     counts_.response.record(response);
     interval const one{.ok = 1, .response_ns = response, .response_ns_max = response};
     add(counts_.at(of_.since_begin(now)), one);
@@ -144,7 +144,7 @@ void attempt::failed(std::string kind)
         ++where_it_began().failed;
     moment const now = clock::now();
     ++counts_.failures[{stage_, std::move(kind)}];
-    counts_.drained += of_.drains(now) ? 1U : 0U;
+    counts_.drained += of_.drains(asked_, now) ? 1U : 0U;
     ++counts_.at(of_.since_begin(now)).failed;
 }
 

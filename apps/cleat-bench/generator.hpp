@@ -75,8 +75,12 @@ public:
     [[nodiscard]] std::chrono::nanoseconds since_begin(moment t) const noexcept;
     /// counted: a transaction that was meant to begin then is not part of the warm-up.
     [[nodiscard]] bool counted(moment intended) const noexcept { return intended >= measured_; }
-    /// drains: nothing is meant to begin any more, at that moment.
-    [[nodiscard]] bool drains(moment t) const noexcept { return t >= up_; }
+    /// drains: it was meant to begin in time, and nothing is meant to any more as it ends. (Random
+    /// arrivals of a number of transactions may begin later than they were expected to.)
+    [[nodiscard]] bool drains(moment intended, moment end) const noexcept
+    {
+        return intended < up_ && end >= up_;
+    }
     /// launched and ended: a connection was begun, and is over.
     void launched() noexcept { ++in_flight_; }
     void ended() noexcept;

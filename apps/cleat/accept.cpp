@@ -16,6 +16,10 @@
 namespace cleat::app {
 namespace {
 
+// What tells that the pause after an accept that failed is over. Any deadline's name would do: none
+// of these ends a connection.
+constexpr error pause_over = error::idle_timeout;
+
 enum class accepted
 {
     one,
@@ -89,7 +93,7 @@ net::detached accept_from(service& at, service::source& through)
             batch = 1;
         if (last == accepted::out_of_resources) {
             through.entry->unwatch();
-            by.expires_in(limits::accept_pause, error::handshake_timeout);
+            by.expires_in(limits::accept_pause, pause_over);
             error_code const why = co_await net::pause(by);
             if (why == error::stopped)
                 co_return;

@@ -10,17 +10,17 @@ namespace cleat::app {
 
 enum class close_reason : std::uint8_t
 {
-    // Ends that belong to a good day.
-    done,           ///< Both sides closed cleanly.
-    client_silent,  ///< The client closed before its first byte: a health check, mostly.
-    idle_timeout,   ///< No byte either way for idle-timeout.
-    linger_timeout, ///< The answer was out, and the client did not close.
-    stopped,        ///< The program ended.
+    // Ends that belong to a good day: is_good below.
+    done,          ///< Both sides closed cleanly.
+    client_silent, ///< The client closed before its first byte: a health check, mostly.
+    client_reset,  ///< The client sent RST, as browsers do that have what they wanted.
+    idle_timeout,  ///< No byte either way for idle-timeout.
+    stopped,       ///< The program ended.
 
     // The client's side.
     handshake_timeout, ///< No finished handshake within ssl-handshake-timeout.
     handshake_failed,  ///< The log line has the reason.
-    client_reset,      ///< The client sent RST.
+    linger_timeout,    ///< The answer was out, and the client did not close.
     client_gone,       ///< The client closed during the handshake.
     client_truncated,  ///< The client's FIN came without close_notify: bytes may be missing.
     client_failed,     ///< TLS broke on an established connection: bad record, fatal alert.
@@ -35,7 +35,15 @@ enum class close_reason : std::uint8_t
     out_of_resources, ///< Descriptors or memory.
 };
 
-inline constexpr std::size_t close_reason_count = 16;
+inline constexpr std::size_t close_reason_count =
+    static_cast<std::size_t>(close_reason::out_of_resources) + 1;
+
+/// is_good: nobody lost anything that the log should warn of. A client that hides the end of its
+/// stream, or a side that breaks, is worth a look.
+[[nodiscard]] constexpr bool is_good(close_reason why) noexcept
+{
+    return why <= close_reason::stopped;
+}
 
 /// name_of is how logs and counters spell it: "client-reset".
 [[nodiscard]] constexpr std::string_view name_of(close_reason r) noexcept

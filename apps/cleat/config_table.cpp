@@ -764,8 +764,9 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "FILE",
      .default_text = "none",
-     .help = "Write the process id here. A symbolic link, or a file that holds something else, is "
-             "an error.",
+     .help =
+         "Write the process id here. A symbolic link, a file that holds something else, or that "
+         "of a cleat that runs, is an error.",
      .note = "hitch has it on the command line only.",
      .short_flag = "-p",
      .set_global = store<&config::pidfile>,

@@ -59,9 +59,9 @@ std::string name_of(std::string const& process)
     return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-// A number alone says little: the process that had it is gone, and a later one got it. Whose
-// program may not be looked at, as where its user is another and we lack CAP_SYS_PTRACE, is told by
-// its name.
+// A number alone says little: the process that had it is gone, and a later one got it. Either the
+// file or the name tells: an upgrade replaces the file that a process runs, and it may not be
+// looked at where its user is another and we lack CAP_SYS_PTRACE. A zombie has a name, and no file.
 bool runs_our_program(pid_t process)
 {
     std::string const other = std::to_string(process);
@@ -71,11 +71,11 @@ bool runs_our_program(pid_t process)
     struct stat theirs
     {
     };
-    if (::stat("/proc/self/exe", &ours) != 0)
-        return false;
     if (::stat(("/proc/" + other + "/exe").c_str(), &theirs) != 0)
         return errno == EACCES && name_of(other) == name_of("self");
-    return ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+    bool const same_file = ::stat("/proc/self/exe", &ours) == 0 && ours.st_dev == theirs.st_dev &&
+                           ours.st_ino == theirs.st_ino;
+    return same_file || name_of(other) == name_of("self");
 }
 
 // 0 where there is none.

@@ -72,6 +72,10 @@ public:
         return fsm_.over() && fsm_.reason() == close_reason::upstream_reset;
     }
 
+    // hands_over: the client broke behind an upload that had come to its end, and the kernel still
+    // has some of it, which an RST of ours would destroy.
+    [[nodiscard]] bool hands_over() const noexcept { return hands_over_; }
+
     [[nodiscard]] net::interest in_client() const noexcept
     {
         return {
@@ -270,8 +274,8 @@ private:
             is_reset(ec)              ? close_reason::client_reset
             : is_out_of_resources(ec) ? close_reason::out_of_resources
                                       : close_reason::client_failed);
-        // An upload that is whole, and on its way, our RST would destroy.
-        if (fsm_.delivers(direction::up) || upstream_.socket.unsent() == 0)
+        hands_over_ = !fsm_.delivers(direction::up) && upstream_.socket.unsent() != 0;
+        if (!hands_over_)
             upstream_.socket.reset();
     }
 
@@ -289,6 +293,7 @@ private:
     bool cut_ = false;          // The upstream broke off, and its answer has no end.
     bool client_broke_ = false; // And not all that it said has been passed on.
     bool upstream_broke_ = false;
+    bool hands_over_ = false;
 };
 
 // The end of an answer. close_notify has told the client that it was the last, and it will close;
@@ -354,34 +359,33 @@ private:
     bool fin_sent_ = false;
 };
 
-// The end of an answer that its upstream broke off. Where all of it has left this machine it is an
-// RST, as the upstream's was. Else the client gets first what the kernel holds for it, and then a
-// FIN without close_notify, by which TLS knows that this is not all; it has `patience` for each
-// part of that.
-net::task<> break_off(net::interrupt& by, client& to, std::chrono::milliseconds patience)
+// The end of what a side that broke has said. Where all of it has left this machine it is an RST,
+// as that side's was. Else the other side gets first what the kernel holds for it, and then a FIN;
+// it has `patience` for each part of that. By a FIN without close_notify a client knows that this
+// is not all of an answer; an upstream gets one only where it is all of an upload.
+net::task<> break_off(net::interrupt& by, net::socket& to, std::chrono::milliseconds patience)
 {
-    if (to.socket.unsent() == 0) {
-        to.socket.reset();
+    if (to.unsent() == 0) {
+        to.reset();
         co_return;
     }
-    std::size_t left = to.socket.unacknowledged();
-    to.socket.shutdown_send();
+    std::size_t left = to.unacknowledged();
+    to.shutdown_send();
     by.expires_in(patience, error::idle_timeout);
     for (;;) {
         // What it still says is for nobody; unread, it would make an RST of our closing.
         std::span<std::byte> const room = net::scratch::of_this_thread().plaintext();
-        net::io_result const r = to.socket.receive(room);
+        net::io_result const r = to.receive(room);
         if (r.error)
             co_return;
         if (r.bytes == room.size())
-            to.socket.entry().more_to_read();
-        error_code const ec =
-            co_await net::ready{by, net::interest{&to.socket.entry(), true, false}};
+            to.entry().more_to_read();
+        error_code const ec = co_await net::ready{by, net::interest{&to.entry(), true, false}};
         if (!ec)
             continue;
-        std::size_t const before = std::exchange(left, to.socket.unacknowledged());
+        std::size_t const before = std::exchange(left, to.unacknowledged());
         if (ec != error::idle_timeout || left == before) {
-            to.socket.reset();
+            to.reset();
             co_return;
         }
         by.expires_in(patience, error::idle_timeout);
@@ -438,7 +442,9 @@ net::task<relay_outcome> relay(
     for (;;) {
         here.take();
         if (here.breaks_off())
-            co_await break_off(by, from, patience(within, true));
+            co_await break_off(by, from.socket, patience(within, true));
+        if (here.hands_over())
+            co_await break_off(by, to.socket, patience(within, true));
         if (here.fsm().over())
             co_return here.outcome();
 

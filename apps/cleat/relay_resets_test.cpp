@@ -148,13 +148,53 @@ TEST_CASE("a whole upload on its way is not destroyed by a client that resets be
         for (int i = 0; i < 100; ++i)
             co_await next_turn{t.w};
         t.peer.reset();
-        co_await t.until([&] { return t.outcome.has_value(); });
         co_await t.until([&] {
             t.hear();
             return t.origin_ended || t.origin_broken;
         });
         CHECK((t.heard == much));
         CHECK(t.origin_ended);
+        REQUIRE(::shutdown(t.origin(), SHUT_WR) == 0);
+        co_await t.until([&] { return t.outcome.has_value(); });
+    });
+    CHECK(s.outcome->reason == close_reason::client_reset);
+}
+
+TEST_CASE("nor where its upstream has begun to answer, and goes on")
+{
+    scene s{socket_kind::tcp, socket_kind::tcp};
+    std::string const much(512 * 1024, 'x');
+    std::string const answer(256 * 1024, 'y');
+    s.play([&](scene& t) -> net::task<> {
+        receive_slowly(t.origin());
+        receive_slowly(t.peer.fd());
+        t.peer.write(much);
+        t.peer.close();
+        // Until nothing goes any more either way: the client takes nothing, so bytes of the answer
+        // stay unread in the relay's socket.
+        std::size_t said = 0;
+        auto const speak = [&] {
+            ssize_t const n =
+                ::send(t.origin(), answer.data(), answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+            said += n > 0 ? static_cast<std::size_t>(n) : 0;
+            return n > 0;
+        };
+        for (int still = 0; still < 1000 || t.moved.up < much.size();) {
+            t.peer.flush();
+            still = speak() ? 0 : still + 1;
+            co_await next_turn{t.w};
+        }
+        CHECK(t.moved.down < said);
+        t.peer.reset();
+        co_await t.until([&] {
+            speak();
+            t.hear();
+            return t.origin_ended || t.origin_broken;
+        });
+        CHECK((t.heard == much));
+        CHECK(t.origin_ended);
+        REQUIRE(::shutdown(t.origin(), SHUT_WR) == 0);
+        co_await t.until([&] { return t.outcome.has_value(); });
     });
     CHECK(s.outcome->reason == close_reason::client_reset);
 }

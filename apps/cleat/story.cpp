@@ -12,14 +12,6 @@
 namespace cleat::app {
 namespace {
 
-// A client that hides the end of its stream, or a side that breaks, is worth a look.
-bool is_good(close_reason why) noexcept
-{
-    return why == close_reason::done || why == close_reason::client_silent ||
-           why == close_reason::idle_timeout || why == close_reason::stopped ||
-           why == close_reason::client_reset;
-}
-
 // add_text adds a text that takes memory to make. Where there is none, the line goes without it.
 template <class Make>
 void add_text(log_line& to, std::string_view key, Make make) noexcept

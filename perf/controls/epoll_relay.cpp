@@ -5,19 +5,15 @@
 //
 // - The listener hands out connections whose ClientHello is already there (TCP_DEFER_ACCEPT), so
 //   accepting one and reading it is one wake-up.
-// - Ciphertext and plaintext live in blocks that belong to the thread; a connection keeps bytes of
-// its
-//   own only while a peer does not take them.
+// - Ciphertext and plaintext live in blocks that belong to the thread; a connection keeps bytes
+//   of its own only while a peer does not take them.
 // - The upstream is connected after the handshake, and the request is sent at once: on a near
-// upstream
-//   the connection stands by then, and a far one answers EAGAIN and is waited for.
-// - A receive that came back short has emptied the socket; and if the event already told that the
-// peer
-//   has hung up, that was the end. Neither needs a second receive to be told so.
-// - The session ticket, the answer and the close_notify leave together. The close_notify ends the
-// stream
-//   for a TLS client, so the FIN waits for its answer: no system call of its own, and the TIME_WAIT
-//   is the client's. With --fin it leaves in the segment of the close_notify.
+//   upstream the connection stands by then, and a far one answers EAGAIN and is waited for.
+// - A receive that came back short has emptied the socket; and if the event already told that
+//   the peer has hung up, that was the end. Neither needs a second receive to be told so.
+// - The session ticket, the answer and the close_notify leave together. The close_notify ends
+//   the stream for a TLS client, so the FIN waits for its answer: no system call of its own, and
+//   the TIME_WAIT is the client's. With --fin it leaves in the segment of the close_notify.
 // - Nagle's algorithm cannot delay the first send on a connection, so TCP_NODELAY is set on the
 //   upstream's socket before the second one only.
 #include "block_bio.hpp"

@@ -102,16 +102,26 @@ def test_poisson_arrivals_are_those_of_the_seed(bench, server):
     assert bench.load(*words)["attempts"] == first
 
 
+@in_some_round
+def test_random_arrivals_that_come_late_are_no_fault_of_the_server(bench, server):
+    """With this seed ten of twenty begin after the time in which twenty are expected."""
+    words = ("-r", 50, "-n", 20, "--arrivals", "poisson", "--seed", 1, "--no-preflight")
+    found = bench.load(*words, server(http()).address)
+    assert found["ok"] == 20
+    assert found["drained"] <= 1
+    assert "did not keep up" not in found["text"]
+
+
 @pytest.mark.skipif(SANITIZED, reason="a sanitizer makes the server itself late")
 @in_some_round
 def test_a_known_delay_is_measured(bench, server):
     """The upstream says how long it really took, for a thread wakes up late on a busy machine. The
-    shortest of 40 answers is measured to within 1 %, and none is measured shorter than it was.
-    What lies between the two clocks are two programs' turns on a core, so half of the answers are
-    within 2 %, on a machine that is not too busy for that three times."""
+    shortest of 40 answers, half of them and their mean are measured to within 1 %, and none is
+    measured shorter than it was. What lies between the two clocks are two programs' turns on a
+    core, so the delay is long beside those."""
     took = []
     found = bench.load("-r", 20, "-d", "2s", "--no-preflight",
-                       server(http(delay=0.2, took=took)).address)
+                       server(http(delay=0.8, took=took)).address)
     first = found["latency"]["first_byte"]
     assert len(took) == first["count"] == 40
     shortest, median, mean = (
@@ -120,8 +130,8 @@ def test_a_known_delay_is_measured(bench, server):
     # A bucket's highest value is 0.1 % above its lowest.
     assert shortest <= first["min_ns"] <= found["latency"]["response"]["min_ns"]
     assert first["min_ns"] <= shortest * 1.01
-    assert first["p50_ns"] <= median * 1.02
-    assert mean <= first["mean_ns"] <= mean * 1.03
+    assert first["p50_ns"] <= median * 1.01
+    assert mean <= first["mean_ns"] <= mean * 1.01
 
 
 @in_some_round

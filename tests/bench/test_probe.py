@@ -508,3 +508,27 @@ def test_what_was_found_before_an_interruption_is_kept(tmp_path):
     assert "PARTIAL: ended after 1 of 2 hosts" in rest
     said = json.loads(found.read_text())
     assert said["partial"] and [each["target"] for each in said["hosts"]] == targets[:1]
+
+
+def test_an_interruption_is_heard_where_nobody_reads_the_output(tmp_path):
+    """As under a pager that shows its first page: the pipe is full."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writer, b"x" * 4096)
+    os.set_blocking(writer, True)
+    with socket.socket() as closed, socket.create_server(("127.0.0.1", 0)) as silent:
+        closed.bind(("127.0.0.1", 0))
+        targets = [f"127.0.0.1:{each.getsockname()[1]}" for each in (closed, silent)]
+        found = tmp_path / "p.json"
+        child = subprocess.Popen(
+            [str(bench()), "probe", "--timeout", "60s", "--json", str(found), *targets],
+            stdout=writer)
+        accepted, _ = silent.accept()
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(DEADLINE) == 130
+        accepted.close()
+    os.close(reader)
+    os.close(writer)
+    assert json.loads(found.read_text())["partial"]

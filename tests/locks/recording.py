@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,9 @@ class Recording:
     """Recording is a run of a program, what it said itself, and what was recorded of it."""
 
     def __init__(self, folder: Path, command: list[object], options: list[object]) -> None:
-        self.trace = folder / "t.locks"
+        # A folder of its own: a test that is tried again (in_some_round) records again.
+        folder.mkdir(exist_ok=True)
+        self.trace = Path(tempfile.mkdtemp(dir=folder)) / "t.locks"
         self.ran = locks("run", "-o", self.trace, *options, "--", *command, check=False)
 
     @property

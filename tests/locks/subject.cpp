@@ -25,9 +25,8 @@
 //   subject late MS                       threads that lock after their end
 //   subject fork | exec | abort | killed | leave
 //                                         ends of a process
-//   subject dozes MS                      two threads hold a mutex; then nobody does anything for
-//   so
-//                                         long, and until standard input ends
+//   subject dozes MS                      two threads hold a mutex; then nobody does anything
+//                                         for so long, and until standard input ends
 //   subject chain TIMES MS                computes, and executes itself, so often
 //   subject children COUNT                of a process that has its mutex, too many for its cores
 //   subject sequences TIMES               has a restartable sequence of its own while it locks

@@ -85,6 +85,14 @@ def test_a_lifetime_whose_end_nobody_knows_is_at_least_so_long(tmp_path):
         assert "before: When process" in locks("diff", tmp_path / "copy", run.trace).stdout
 
 
+def test_the_end_of_a_program_that_is_not_recorded_is_not_that_of_the_one_before(tmp_path):
+    """env takes the recorder out of the environment, and true is executed without it."""
+    run = Recording(tmp_path, ["sh", "-c", "exec env -i true"], [])
+    processes = run.report()["processes"]
+    assert processes[-1]["command"].startswith("env -i")
+    assert processes[-1]["lived_at_least"] and not processes[-1]["ended"]
+
+
 def test_a_child_has_a_trace_of_its_own(record):
     run = record("fork")
     parent, child = run.report()["processes"]

@@ -21,9 +21,7 @@ def test_the_throughput_that_a_lock_lets_through(tmp_path):
     (lock,) = [each for each in found["locks"] if "held_mutex" in each["name"]]
     assert lock["acquisitions"] == 1
     held_ns = lock["held_ns"]
-    crowd = json.loads(
-        locks("run", "-o", tmp_path / "8.locks", "--", SUBJECT, "holds", 8, 25, 5000).stdout
-    )
+    crowd = Recording(tmp_path, [SUBJECT, "holds", 8, 25, 5000], []).truth
     reached = 200 / (crowd["lived_ns"] / 1e9)
     # A busy machine wakes a holder late: by how much later in one run than in the other, the
     # program has measured itself.

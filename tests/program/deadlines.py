@@ -36,8 +36,8 @@ def in_some_round(test: Test, rounds: int = 3) -> Test:
         for _ in range(rounds - 1):
             try:
                 return test(*arguments, **named)
-            except AssertionError:
-                pass
+            except AssertionError as spoilt:
+                print(f"tried again after: {spoilt}")  # For the reader of a test that fails.
         return test(*arguments, **named)
 
     return repeated  # type: ignore[return-value]

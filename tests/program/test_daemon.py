@@ -3,15 +3,17 @@ its own, no terminal, a pid file that names it and its log in a file; SIGTERM en
 pid file away. SIGUSR1 opens the log anew, for those who rotate it."""
 
 import os
+import shutil
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 import logfmt
-from deadlines import eventually
+from deadlines import DEADLINE, eventually
 from origins import echo
-from program import run
+from program import binary, run
 from tls_client import TlsClient
 
 
@@ -131,6 +133,17 @@ def test_a_pid_file_of_one_who_runs_is_an_error(daemon, certs, tmp_path):
         assert not log.exists()
     with TlsClient(daemon.port) as client:
         assert client.exchange(b"undisturbed") == b"undisturbed"
+
+
+def test_an_upgrade_of_the_program_leaves_the_pid_file_to_the_one_who_runs(daemon, certs, tmp_path):
+    """What runs is then another file of the same name."""
+    copy = tmp_path / "upgraded" / "cleat"
+    copy.parent.mkdir()
+    shutil.copy(binary(), copy)
+    flags = ["-f", "[127.0.0.1]:0", "--pidfile", daemon.pidfile, certs.ecdsa.pem]
+    ran = subprocess.run([copy, *flags], capture_output=True, text=True, timeout=DEADLINE)
+    assert ran.returncode == 1
+    assert f"cleat already runs as {daemon.pid}" in ran.stderr
 
 
 def test_a_number_that_another_program_has_is_replaced(certs, origin, tmp_path):

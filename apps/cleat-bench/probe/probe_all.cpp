@@ -9,22 +9,49 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <future>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <poll.h>
+#include <unistd.h>
 
 namespace cleat::bench {
 namespace {
 
 // How long a signal waits to be heeded.
 constexpr std::chrono::milliseconds look_interval{50};
+
+// say prints, and calls `meanwhile` as long as nobody takes it: a pager that shows its first page,
+// or a terminal that was stopped.
+template <class Meanwhile>
+void say(std::string_view text, Meanwhile meanwhile)
+{
+    while (!text.empty()) {
+        pollfd out{STDOUT_FILENO, POLLOUT, 0};
+        if (::poll(&out, 1, static_cast<int>(look_interval.count())) == 0) {
+            meanwhile();
+            continue;
+        }
+        // A pipe that is ready takes so many bytes at once.
+        ssize_t const n =
+            ::write(STDOUT_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+        if (n < 0 && errno != EINTR && errno != EAGAIN)
+            throw std::system_error{errno, std::generic_category(), "standard output"};
+        text.remove_prefix(n > 0 ? static_cast<std::size_t>(n) : 0);
+    }
+}
 
 // probe_each probes so many targets at a time, and shows each report in the targets' order, as soon
 // as it and all before it are there. While it waits it calls `meanwhile`. What a probe throws, it
@@ -86,19 +113,19 @@ int probe_all(do_probe const& wish)
         all["hosts"] = std::move(documents);
         write_file(wish.json, json::serialize(all) + "\n");
     };
-    auto const show = [&](probe_report const& found) {
-        fmt::print("{}", wish.targets.size() == 1 ? to_text(found) : to_line(found));
-        std::fflush(stdout);
-        good = good && found.error.empty() && !(wish.strict && found.any_weak());
-        documents.push_back(to_json(found));
-    };
     auto const end_where_asked = [&] {
         if (!signals.asked())
             return;
-        fmt::print("PARTIAL: ended after {} of {} hosts\n", documents.size(), wish.targets.size());
-        std::fflush(stdout);
+        std::size_t const done = documents.size();
         write(true);
+        say(fmt::format("PARTIAL: ended after {} of {} hosts\n", done, wish.targets.size()),
+            [] { std::_Exit(130); }); // Who does not read is not waited for any more.
         std::_Exit(130); // The probers are not waited for: a silent host takes all of its time.
+    };
+    auto const show = [&](probe_report const& found) {
+        good = good && found.error.empty() && !(wish.strict && found.any_weak());
+        documents.push_back(to_json(found));
+        say(wish.targets.size() == 1 ? to_text(found) : to_line(found), end_where_asked);
     };
     probe_each(wish.targets, wish.parallel, how, show, end_where_asked);
     write(false);

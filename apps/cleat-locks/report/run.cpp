@@ -199,11 +199,18 @@ pid_t start(std::vector<std::string> const& command)
 
 int wait_for(pid_t pid, fs::path const& folder)
 {
+    // Its name is to be had until it has been waited for.
+    siginfo_t about{};
+    while (::waitid(P_PID, static_cast<id_t>(pid), &about, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        ;
+    std::uint64_t const gone_ns = now_ns();
+    std::string name;
+    std::getline(std::ifstream{fmt::format("/proc/{}/comm", pid)}, name);
+    child = 0;
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    child = 0;
-    note_end(folder, pid, now_ns());
+    note_end(folder, pid, name, gone_ns);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -264,6 +264,20 @@ traced_process read_one(fs::path const& file)
     return found;
 }
 
+// is_another says whether the process ended as a program that was not recorded (a static one, say),
+// to which the recorded one had given way: then its main thread has another name.
+bool is_another(fs::path const& trace, int pid, std::string const& name)
+{
+    try {
+        for (traced_thread const& each : read_one(trace).threads)
+            if (each.tid == pid)
+                return each.name != name;
+    } catch (std::runtime_error const&) {
+        return true; // Whatever it is, nobody will read it.
+    }
+    return false;
+}
+
 } // namespace
 
 std::vector<traced_process> read_trace(fs::path const& at)
@@ -298,13 +312,13 @@ std::vector<traced_process> read_trace(fs::path const& at)
     return found;
 }
 
-void note_end(fs::path const& folder, int pid, std::uint64_t gone_ns)
+void note_end(fs::path const& folder, int pid, std::string const& name, std::uint64_t gone_ns)
 {
     fs::path last = folder / fmt::format("{}.trace", pid);
     for (fs::path next = next_of(last); fs::exists(next); next = next_of(last))
         last = next;
     std::optional<trace_header> const header = header_of(last);
-    if (!header || header->pid != pid || header->ended_ns != 0)
+    if (!header || header->pid != pid || header->ended_ns != 0 || is_another(last, pid, name))
         return;
     std::fstream file{last, std::ios::in | std::ios::out | std::ios::binary};
     file.seekp(offsetof(trace_header, gone_ns));

@@ -79,8 +79,10 @@ struct traced_process
 [[nodiscard]] std::vector<traced_process> read_trace(std::filesystem::path const& at);
 
 /// note_end tells a process's last trace in a folder when it ended, if it did not say so itself.
-/// For whoever waits for the process: nobody else knows. Without such a trace it does nothing.
-void note_end(std::filesystem::path const& folder, int pid, std::uint64_t gone_ns);
+/// For whoever waits for the process: nobody else knows. `name` is what the kernel calls the
+/// process at its end. Without such a trace, or where that was of another program, it does nothing.
+void note_end(
+    std::filesystem::path const& folder, int pid, std::string const& name, std::uint64_t gone_ns);
 
 /// now_ns is the clock of all times in a trace.
 [[nodiscard]] std::uint64_t now_ns() noexcept;

@@ -282,7 +282,7 @@ TEST_CASE("an end that a process did not say is its waiter's, or the next progra
     CHECK(first().threads[0].lived_ns == 6000);
     CHECK_FALSE(first().threads[0].lived_at_least);
     CHECK_FALSE(first().ended);
-    note_end(to.at, 1, 8000);
+    note_end(to.at, 1, "x", 8000);
     std::vector<traced_process> const both = read_trace(to.at);
     CHECK(both[0].ended_ns == 7000);
     CHECK(both[1].ended_ns == 8000);
@@ -291,15 +291,31 @@ TEST_CASE("an end that a process did not say is its waiter's, or the next progra
     CHECK_FALSE(profile_of(both).thread_ns_at_least);
 }
 
+TEST_CASE("an end is not noted of a program that gave way to one that is not recorded")
+{
+    folder const to;
+    trace_header header = header_of();
+    header.ended_ns = 0;
+    auto const main_thread = block_of();
+    main_thread->tid = 1;
+    std::strcpy(main_thread->name, "env");
+    to.put(whole(header, *main_thread));
+    note_end(to.at, 1, "sleep", 20'000);
+    CHECK_FALSE(read_trace(to.at)[0].end_known);
+    note_end(to.at, 1, "env", 20'000);
+    CHECK(read_trace(to.at)[0].end_known);
+    CHECK(read_trace(to.at)[0].ended_ns == 20'000);
+}
+
 TEST_CASE("an end is noted of that process alone, and where it said none")
 {
     folder const to;
     to.put(whole());
-    note_end(to.at, 1, 20'000);
-    note_end(to.at, 2, 20'000); // It left no trace.
+    note_end(to.at, 1, "x", 20'000);
+    note_end(to.at, 2, "x", 20'000); // It left no trace.
     CHECK(read_trace(to.at)[0].ended_ns == 9000);
     to.put("hello");
-    note_end(to.at, 1, 20'000);
+    note_end(to.at, 1, "x", 20'000);
     CHECK_THROWS_WITH(static_cast<void>(read_trace(to.at)), doctest::Contains("no trace"));
 }
 

@@ -43,9 +43,9 @@ inline constexpr std::size_t turn_min = 64_KiB;
 /// turn_max: 1 MiB a turn is the cheapest per byte that was measured; more keeps others waiting.
 inline constexpr std::size_t turn_max = 1_MiB;
 
-/// gather_copy_below: a smaller piece is copied beside its neighbours, which costs less than a
-/// record of its own; a larger one is encrypted where it lies.
-inline constexpr std::size_t gather_copy_below = 4_KiB;
+/// joined_max: bytes that wait, up to this many, travel in the same send as the next ones, for one
+/// copy; more are sent first.
+inline constexpr std::size_t joined_max = 4_KiB;
 
 /// unsent_max: what one slow receiver may leave behind in our memory: a turn, sealed, that the
 /// socket did not take. Its sender is not read meanwhile.

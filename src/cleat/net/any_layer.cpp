@@ -72,7 +72,7 @@ progress any_layer::read(std::span<std::byte> plaintext) noexcept
 
 progress any_layer::write(std::span<channel::piece const> pieces) noexcept
 {
-    if (unsent() && out_.size() + sending_.size() > limits::gather_copy_below)
+    if (unsent() && out_.size() + sending_.size() > limits::joined_max)
         return {.next = wait::writable};
     tls::wire w{input(), scratch::of_this_thread().sealed(), false};
     tls::step const s = engine_.write(w, pieces);

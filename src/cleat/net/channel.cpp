@@ -21,9 +21,6 @@
 namespace cleat::net {
 namespace {
 
-// Waiting bytes up to this size travel in the same send as the next ones, for one copy.
-constexpr std::size_t joined_max = limits::gather_copy_below;
-
 std::span<std::byte const> produced(std::span<std::byte> block, tls::wire const& w) noexcept
 {
     return block.first(block.size() - w.out.size());
@@ -248,7 +245,7 @@ progress channel::read(
 progress channel::write(transport at, std::span<piece const> pieces, after_write then) noexcept
 {
     bool const was_blocked = blocked_;
-    if (was_blocked || out_.size() > joined_max)
+    if (was_blocked || out_.size() > limits::joined_max)
         if (progress const p = flush(at); p.error || (was_blocked && blocked_))
             return p;
     // No more than can be kept here, should the socket take none of it.
@@ -273,7 +270,7 @@ std::size_t channel::write_max() const noexcept
 {
     if (engine_.fragment_max() == limits::plaintext_record_max)
         return limits::turn_max; // A block and unsent_max are made for that.
-    return std::min(limits::turn_max, engine_.taken_whole(limits::unsent_max - joined_max));
+    return std::min(limits::turn_max, engine_.taken_whole(limits::unsent_max - limits::joined_max));
 }
 
 progress channel::close(transport at) noexcept

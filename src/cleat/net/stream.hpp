@@ -12,15 +12,12 @@
 // What is better:
 //  - Over a socket a stream waits for readiness and then works in its thread's memory: an idle one
 //    holds no buffer. Over another stream it holds a block of one record only while a read waits.
-//  - A read decrypts all that came, a write seals up to a turn's worth (64 KiB, and over a socket
-//  up to
-//    1 MiB) of any ConstBufferSequence into full 16 KiB records, and sends them with one system
-//    call.
-//  - Cancellation of each operation. A read can be cancelled without loss, in every way. A write
-//  can
-//    too while it has not begun; later, terminal and partial give the bytes that were taken, and
-//    those will be sent by the write that follows. A handshake that was cancelled goes on when it
-//    is called again; so does a shutdown.
+//  - A read decrypts all that came. A write seals up to a turn's worth of any ConstBufferSequence
+//    (64 KiB, and over a socket up to 1 MiB) into full 16 KiB records, and sends them with one
+//    system call.
+//  - Each operation can be cancelled. A read loses nothing by it. Neither does a write that has
+//    not begun; later, terminal and partial give the bytes that were taken, and those leave with
+//    the next write. A handshake or a shutdown that was cancelled goes on when called again.
 //
 // What is different:
 //  - The context decides whether this is a server: a handshake with the other role is

@@ -19,8 +19,8 @@ namespace cleat::net {
 struct worker_pool_spec
 {
     std::size_t workers = 0; ///< 0: as many as the CPUs that this process may use.
-    bool pin =
-        true; ///< Each thread stays on a CPU of its own; physical cores first, then siblings.
+    /// Each thread stays on a CPU of its own; physical cores first, then siblings.
+    bool pin = true;
 
     /// Called on each worker's thread before it serves, and after. What a worker needs is best made
     /// here: its memory is then near, and from the thread's own arena. May throw in `begin`.

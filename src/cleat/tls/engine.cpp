@@ -1,7 +1,7 @@
 // One SSL, driven through a BIO that is attached to the caller's wire for the length of a call.
 //
-// The rules of the library's error queue are kept in one place, `ended`: clear it before a call,
-// since SSL_get_error is wrong when an older error is in it, and drain it after a failure.
+// SSL_get_error is wrong when an older error is in the library's queue: so each call clears the
+// queue first, and `outcome_of` drains it after a failure.
 
 #include <cleat/core/assert.hpp>
 #include <cleat/core/limits.hpp>
@@ -22,8 +22,8 @@ namespace cleat::tls {
 
 namespace {
 
-constexpr int alert_reason_offset =
-    1000; // An alert from the peer is reason 1000 + its number, in every library.
+// An alert from the peer is reason 1000 + its number, in every library.
+constexpr int alert_reason_offset = 1000;
 
 error_code meaning_of(SSL* ssl, library_failure const& why) noexcept
 {
@@ -100,7 +100,7 @@ void engine::free() noexcept
 }
 
 // Says why a call returned `value` and what the caller must do about it.
-step engine::ended(wire const& w, int value, std::size_t bytes) noexcept
+step engine::outcome_of(wire const& w, int value, std::size_t bytes) noexcept
 {
     int const why = SSL_get_error(ssl_, value);
     switch (why) {
@@ -150,7 +150,7 @@ step engine::handshake(wire& w) noexcept
         fragment_max_ = static_cast<std::uint16_t>(backend::fragment_max(ssl_));
         return {};
     }
-    step s = ended(w, value, 0);
+    step s = outcome_of(w, value, 0);
     if (s.error == error::not_tls && begins_like_proxy_header(given))
         s.error = error::proxy_header;
     if (failure_ == nullptr)
@@ -180,7 +180,7 @@ step engine::write_early(wire& w, std::span<std::span<std::byte const> const> pi
     attached const call{SSL_get_rbio(ssl_), w};
     clear_errors();
     if (int const value = backend::begin_early_data(ssl_); value != 1) {
-        step const s = ended(w, value, 0);
+        step const s = outcome_of(w, value, 0);
         return s.next == want::input ? step{} : s; // Not offered: a ServerHello is next.
     }
     early_ = true;
@@ -188,7 +188,7 @@ step engine::write_early(wire& w, std::span<std::span<std::byte const> const> pi
     while (!source.empty() && w.out.size() >= limits::record_max) {
         int const value = backend::write_early_data(ssl_, source.front(), bytes);
         if (value < 0)
-            return ended(w, value, bytes);
+            return outcome_of(w, value, bytes);
         if (value == 0)
             break; // The session's limit. The rest is for after the handshake.
         source.pop(static_cast<std::size_t>(value));
@@ -206,7 +206,7 @@ step engine::read(wire& w, std::span<std::byte> plaintext) noexcept
         std::size_t const room = std::min(plaintext.size() - bytes, limits::library_call_max);
         int const value = SSL_read(ssl_, plaintext.data() + bytes, static_cast<int>(room));
         if (value <= 0)
-            return ended(w, value, bytes);
+            return outcome_of(w, value, bytes);
         bytes += static_cast<std::size_t>(value);
         // Asking again only to hear "later" costs a trip through the library for each wake-up.
         if (w.in.empty() && !w.in_ended && SSL_pending(ssl_) == 0)
@@ -236,7 +236,7 @@ step engine::write(wire& w, std::span<std::span<std::byte const> const> pieces) 
         std::span<std::byte const> const record = run.first(std::min(run.size(), room));
         int const value = SSL_write(ssl_, record.data(), static_cast<int>(record.size()));
         if (value <= 0)
-            return ended(w, value, bytes);
+            return outcome_of(w, value, bytes);
         source.pop(static_cast<std::size_t>(value));
         bytes += static_cast<std::size_t>(value);
     }
@@ -256,7 +256,7 @@ step engine::close(wire& w) noexcept
     clear_errors();
     int const value = SSL_shutdown(ssl_);
     if (value < 0)
-        return ended(w, value, 0);
+        return outcome_of(w, value, 0);
     close_sent_ = true;
     return {};
 }

@@ -139,7 +139,7 @@ public:
 
 private:
     void free() noexcept;
-    step ended(wire const& w, int value, std::size_t bytes) noexcept;
+    step outcome_of(wire const& w, int value, std::size_t bytes) noexcept;
 
     ssl_st* ssl_ = nullptr;
     std::unique_ptr<failure_info> failure_;          // Only a connection that failed has one.
