@@ -112,7 +112,9 @@ def keep(
         return
     today = datetime.date.today().isoformat()
     path = use.out or TREE / "perf/results" / f"{today}-study-{study}.json"
-    command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    program = Path(sys.argv[0]).resolve()
+    here = program.relative_to(TREE) if program.is_relative_to(TREE) else program.name
+    command = shlex.join([str(here), *sys.argv[1:]])
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(written({"study": study, "command": command, **document}) + "\n")
     print(f"written: {path}")

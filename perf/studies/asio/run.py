@@ -34,8 +34,9 @@ SIZE = 1 << 20
 LOADS = {"messages": (1, 4, 20), "handshakes": (20,)}
 # Where locks are looked at, and the cost of that: the most threads, and connections enough.
 CROWD = (8, 20)
-# So many times as long as a run of the grid is a profile's long run, and one for its cost.
-PROFILE_RUNS = 3
+# So many times as long as a run of the grid is a profile's long run: messages so many that what is
+# done to a connection's lock as it is set up counts little.
+LONG_RUNS = {"messages": 15, "handshakes": 3}
 OVERHEAD_RUNS = 4
 
 
@@ -187,7 +188,7 @@ def profile_all(
     for build, load, arm in itertools.product(builds, LOADS, ARMS):
         here = {"build": build.name, "load": load, "arm": arm}
         # As many for each connection: what is divided by is what was done.
-        many = operations[build.name][load] * PROFILE_RUNS // connections * connections
+        many = operations[build.name][load] * LONG_RUNS[load] // connections * connections
 
         def words(count: int) -> list[str]:
             return command(build, pem, load, arm, threads, connections, count)

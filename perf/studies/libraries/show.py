@@ -42,6 +42,7 @@ class Result:
 
     def __init__(self, document: dict):
         self.environment = document["environment"]
+        self.command = document["command"]
         self.seconds = document["seconds"]
         self.names = self.environment["libraries"]  # by the library's name here, its own
         self.cases = document["cases"]
@@ -313,7 +314,7 @@ def page(result: Result) -> list[str]:
     here = result.environment
     return [
         f"{here['date'][:10]}, {here['cpu']}, {here['cores']} cores, {here['system']}, load before "
-        f"{here['load_before']:.1f}; `{here['command']}`, slices of {result.seconds} s.",
+        f"{here['load_before']:.1f}; `{result.command}`, slices of {result.seconds} s.",
         spread(result),
         "",
         "### One thread",

@@ -48,6 +48,10 @@ def arguments() -> argparse.Namespace:
         "--workers", type=builds.at_least_one, default=1,
         help="of each server, on the first cores; clients and origin have the others, or the last",
     )  # fmt: skip
+    parse.add_argument(
+        "--beside", type=Path, metavar="RESULT",
+        help="what is not measured now is taken from this result",
+    )  # fmt: skip
     parse.add_argument("--out", type=Path, help="default: a new file in perf/results; - for none")
     use = parse.parse_args()
     use.servers = builds.listed("--servers", use.servers, SERVERS.split(","))
@@ -74,8 +78,10 @@ def client(bench: Path, what: dict[str, str], core: str, address: str) -> list[s
         if tls == "1.3"
         else ["--ciphers", what.get("ciphers", "ECDHE+AESGCM")]
     )
+    # Libraries do not offer this one by themselves.
+    signatures = ["--signature-algorithms", "ed25519"] if what.get("key") == "ed25519" else []
     return [
-        "taskset", "-c", core, str(bench), "SUBCOMMAND", "--tls", tls, *suites,
+        "taskset", "-c", core, str(bench), "SUBCOMMAND", "--tls", tls, *suites, *signatures,
         "--groups", what.get("groups", "X25519"), "--reuse", what.get("reuse", "1"),
         "--close", "reset", "--workers", "1", "-q",
         f"https://{address}/{what.get('answer', '1024')}",
@@ -93,6 +99,13 @@ def ask(words: list[str], subcommand: str, *more: str) -> dict:
             raise Unable(done.stderr.strip().splitlines()[-1]) from None
 
 
+def reason(said: str) -> str:
+    """reason is what a server that did not start has said of it, without the temporary folder."""
+    lines = said.strip().splitlines() or ["it ended"]
+    telling = [line for line in lines if re.search("too small|error|fail", line, re.IGNORECASE)]
+    return re.sub(r"/\S*/cleat-compare-[^/]*/", "", (telling or lines)[-1])
+
+
 @contextmanager
 def serving(use: argparse.Namespace, name: str, scenario: str) -> Iterator[dict]:
     """serving starts a server and gives what cleat-bench says of it."""
@@ -105,7 +118,7 @@ def serving(use: argparse.Namespace, name: str, scenario: str) -> Iterator[dict]
     try:
         told = child.stdout.readline()
         if not told:
-            raise Unable((child.stderr.read().strip().splitlines() or ["it ended"])[0])
+            raise Unable(reason(child.stderr.read()))
         yield json.loads(told)
     finally:
         child.send_signal(signal.SIGINT)
@@ -168,6 +181,10 @@ def main() -> None:
             print(f"  {scenario}: round {number + 1} of {use.rounds}", file=sys.stderr)
     document = {"environment": about, "rounds": use.rounds, "workers": use.workers}
     titles = {each: settings(each).get("title", each) for each in scenarios}
+    if use.beside:
+        other = builds.read_result(use.beside, "terminators")
+        document["beside"] = {"environment": other["environment"], "command": other["command"]}
+        titles, found = other["titles"] | titles, other["scenarios"] | found
     builds.keep(use, "terminators", {**document, "titles": titles, "scenarios": found})
 
 
