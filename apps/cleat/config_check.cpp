@@ -166,8 +166,52 @@ void check_client_verify(config const& c, std::vector<problem>& problems)
     }
 }
 
+// Suites of one version of TLS, which no frontend that would offer them speaks. The default is left
+// alone: a file that --default-config printed has it in so many words.
+void check_suites_have_effect(config const& c, std::vector<problem>& problems)
+{
+    struct suites
+    {
+        std::string_view key;
+        setting<std::string> config::*global;
+        optional_setting<std::string> listener::*own;
+        bool tls_versions::*version;
+        std::string_view version_name;
+    };
+    for (suites const& of :
+         {suites{
+              "ciphers", &config::ciphers, &listener::ciphers, &tls_versions::tls_1_2, "TLSv1.2"},
+          suites{
+              "ciphersuites", &config::ciphersuites, &listener::ciphersuites,
+              &tls_versions::tls_1_3, "TLSv1.3"}}) {
+        std::string const usual = *(config{}.*of.global);
+        auto const complain_of = [&](setting<std::string> const& its) {
+            complain(
+                problems, problem::severity::error, its.from, of.key,
+                fmt::format("this is for {}, which tls-protos leaves out", of.version_name),
+                fmt::format("Add {} to tls-protos, or leave {} out.", of.version_name, of.key));
+        };
+        bool global_is_used = c.listeners.empty();
+        for (listener const& each : c.listeners) {
+            bool const speaks = *innermost(each.tls_protos, c.tls_protos).*of.version;
+            optional_setting<std::string> const& own = each.*of.own;
+            global_is_used |= speaks && !own;
+            if (own && **own != usual && !speaks)
+                complain_of(*own);
+        }
+        setting<std::string> const& global = c.*of.global;
+        if (*global != usual && !global_is_used)
+            complain_of(global);
+    }
+}
+
 void check_log(config const& c, std::vector<problem>& problems)
 {
+    bool const to_syslog = *c.syslog || (*c.daemon && c.log_filename->empty());
+    if (!to_syslog && c.syslog_facility->code != default_facility().code)
+        complain(
+            problems, problem::severity::error, c.syslog_facility.from, "syslog-facility",
+            "the log does not go to syslog", "Turn syslog on, or leave this out.");
     if (*c.syslog && !c.log_filename->empty())
         complain(
             problems, problem::severity::error, c.log_filename.from, "log-filename",
@@ -193,6 +237,7 @@ void check(config& settings, std::vector<problem>& problems)
     check_listeners(settings, problems);
     check_certificates(settings, problems);
     check_client_verify(settings, problems);
+    check_suites_have_effect(settings, problems);
     check_daemon(settings, problems);
     check_log(settings, problems);
 }

@@ -143,6 +143,52 @@ TEST_CASE("a certificate's own rule for clients is not ignored: it is the fronte
         CHECK(only_problem(text).find("not built yet: a rule for a alone") != std::string::npos);
 }
 
+TEST_CASE("suites of a version that no frontend speaks are an error, not ignored")
+{
+    CHECK(
+        only_problem(
+            "pem-file = a\ntls-protos = TLSv1.2\nciphersuites = \"TLS_AES_128_GCM_SHA256\"") ==
+        "c:3:16: error: ciphersuites: this is for TLSv1.3, which tls-protos leaves out. Add "
+        "TLSv1.3 "
+        "to "
+        "tls-protos, or leave ciphersuites out.");
+    CHECK(only_problem("pem-file = a\ntls-protos = TLSv1.3\nciphers = \"ECDHE+AESGCM\"")
+              .starts_with("c:3:11: error: ciphers: this is for TLSv1.2"));
+    CHECK(
+        only_problem("pem-file = a\nfrontend = {\nhost = \"*\" port = \"1\"\ntls-protos = TLSv1.3\n"
+                     "ciphers = \"ECDHE+AESGCM\"\n}")
+            .starts_with("c:5:11: error: ciphers: "));
+
+    // One frontend that takes it is enough; one that has its own takes nothing.
+    std::string_view constexpr two =
+        "pem-file = a ciphersuites = \"TLS_AES_128_GCM_SHA256\" "
+        "frontend = { host = \"*\" port = \"1\" tls-protos = TLSv1.2 } ";
+    good(std::string{two} + "frontend = { host = \"*\" port = \"2\" }");
+    CHECK(
+        only_problem(
+            std::string{two} + "frontend = { host = \"*\" port = \"2\" "
+                               "ciphersuites = \"TLS_AES_256_GCM_SHA384\" }")
+            .find("ciphersuites: this is for TLSv1.3") != std::string::npos);
+
+    // As --default-config prints it.
+    good("pem-file = a tls-protos = TLSv1.3 ciphers = \"" + *config{}.ciphers + "\"");
+}
+
+TEST_CASE("a facility of syslog wants a log that goes there")
+{
+    CHECK(
+        only_problem("pem-file = a\nsyslog-facility = local0") ==
+        "c:2:19: error: syslog-facility: the log does not go to syslog. Turn syslog on, or leave "
+        "this "
+        "out.");
+    good("pem-file = a syslog-facility = local0 syslog = on");
+    good("pem-file = a syslog-facility = daemon");
+    // A daemon's log goes there by itself.
+    CHECK(
+        only_problem("pem-file = a syslog-facility = local0 daemon = on").find("warning: daemon") !=
+        std::string::npos);
+}
+
 TEST_CASE("a log to syslog and to a file at once is refused, not half done")
 {
     CHECK(

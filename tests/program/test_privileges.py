@@ -161,6 +161,21 @@ def test_somebody_else_cannot(certs):
     assert "cleat: --user: error: cannot become user daemon" in ran.stderr
 
 
+def test_a_certificate_that_one_may_not_read(certs):
+    """Root may read everything, so it is somebody else who starts cleat."""
+    with tempfile.TemporaryDirectory() as folder:
+        pem = Path(folder) / "closed.pem"
+        pem.write_bytes(certs.ecdsa.pem.read_bytes())
+        pem.chmod(0)
+        pem.parent.chmod(0o755)
+        if not all(folder.stat().st_mode & 0o001 for folder in program.binary().resolve().parents):
+            pytest.skip("nobody else can reach the program")
+        flags = ["-f", "[127.0.0.1]:0", pem]
+        ran = program.run(*flags, user="nobody", group="nogroup", extra_groups=[])
+    assert ran.returncode == 1
+    assert f"{pem}: " in ran.stderr and "Permission denied" in ran.stderr
+
+
 def test_the_pid_file_goes_with_the_program(cleat, tmp_path):
     """Its folder is root's, and so nobody may not take it away: it must not be half there."""
     pidfile = tmp_path / "pid"

@@ -102,8 +102,9 @@ def ask(words: list[str], subcommand: str, *more: str) -> dict:
 def reason(said: str) -> str:
     """reason is what a server that did not start has said of it, without the temporary folder."""
     lines = said.strip().splitlines() or ["it ended"]
-    telling = [line for line in lines if re.search("too small|error|fail", line, re.IGNORECASE)]
-    return re.sub(r"/\S*/cleat-compare-[^/]*/", "", (telling or lines)[-1])
+    words = ("too small|larger keys|unable to load", "error|fail", "")
+    telling = ([line for line in lines if re.search(word, line, re.IGNORECASE)] for word in words)
+    return re.sub(r"/\S*?/cleat-compare-[^/]*/", "", next(filter(None, telling))[-1])
 
 
 @contextmanager
