@@ -83,6 +83,7 @@ def shown(profile: dict[str, Any]) -> tuple[str, str]:
     kind = {"library": "aws-lc", "kind": "full", "contexts": "shared", "threads": 8}
     document = {
         "environment": {"libraries": {"aws-lc": "AWS-LC"}},
+        "command": "run.py",
         "seconds": 1,
         "cases": [kind],
         "profiles": [kind | profile],
