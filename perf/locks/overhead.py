@@ -33,6 +33,7 @@ def arguments() -> argparse.Namespace:
     parse.add_argument("--rounds", type=int, default=7)
     parse.add_argument("--handshakes", type=int, default=5000)
     parse.add_argument("--groups", default="X25519")
+    parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
     return parse.parse_args()
 
 
@@ -72,8 +73,23 @@ def cpu_us(use: argparse.Namespace, bench: servers.Bench, pem: Path, samples: in
     return found["server"]["cpu_ns"] / found["ok"] / 1000
 
 
+def medians(rounds: list[dict[str, float]]) -> dict[str, dict[str, float]]:
+    """medians are, of each arm, its microseconds and its ratios to the plain one."""
+    found = {}
+    for arm in ARMS:
+        ratios = sorted(each[arm] / each[PLAIN] for each in rounds)
+        found[arm] = {
+            "us": statistics.median(each[arm] for each in rounds),
+            "of_plain": statistics.median(ratios),
+            "least": ratios[0],
+            "most": ratios[-1],
+        }
+    return found
+
+
 def main() -> int:
     use = arguments()
+    here = environment.describe(TREE)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     cores = sorted(environment.cores())
@@ -103,13 +119,17 @@ def main() -> int:
                 print({arm: round(us, 1) for arm, us in rounds[-1].items()}, flush=True)
         finally:
             origin.stop()
-    for arm in ARMS:
-        ratios = sorted(each[arm] / each[PLAIN] for each in rounds)
-        us = statistics.median(each[arm] for each in rounds)
+    found = medians(rounds)
+    for arm, each in found.items():
         print(
-            f"{arm:14} {us:7.1f} us a handshake; {statistics.median(ratios):.3f} of plain "
-            f"({ratios[0]:.2f} to {ratios[-1]:.2f})"
+            f"{arm:14} {each['us']:7.1f} us a handshake; {each['of_plain']:.3f} of plain "
+            f"({each['least']:.2f} to {each['most']:.2f})"
         )
+    if use.out:
+        here["handshakes"] = use.handshakes
+        use.out.parent.mkdir(parents=True, exist_ok=True)
+        document = {"environment": here, "medians": found, "rounds": rounds}
+        use.out.write_text(json.dumps(document, indent=1) + "\n")
     return 0
 
 

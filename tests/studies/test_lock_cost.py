@@ -1,4 +1,5 @@
-"""What shared locks cost a handshake, as perf/locks/cost.py makes it from cleat-locks' reports."""
+"""What shared locks cost a handshake, as perf/locks/cost.py makes it from cleat-locks' reports; and
+what recording them costs, as overhead.py has it."""
 
 import importlib.util
 from pathlib import Path
@@ -6,9 +7,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-_spec = importlib.util.spec_from_file_location("lock_cost", ROOT / "perf/locks/cost.py")
-lock_cost = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(lock_cost)
+
+
+def loaded(name: str):
+    """loaded is a program of perf/locks as a module: another folder has a cost.py too."""
+    spec = importlib.util.spec_from_file_location(f"locks_{name}", ROOT / f"perf/locks/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+lock_cost, overhead = loaded("cost"), loaded("overhead")
 
 
 def lock(taken_by: list[str], **other: object) -> dict:
@@ -23,6 +32,20 @@ def lock(taken_by: list[str], **other: object) -> dict:
         "taken_by": taken_by,
         **other,
     }
+
+
+def test_what_recording_costs_is_a_ratio_within_a_round():
+    """A round in which the machine was twice as slow changes no ratio."""
+    names = list(overhead.ARMS)
+    quiet = dict(zip(names, (100.0, 103.0, 105.0)))
+    slow = {arm: 2 * us for arm, us in quiet.items()}
+    odd = dict(zip(names, (100.0, 90.0, 120.0)))
+    found = overhead.medians([quiet, slow, odd])
+    assert found["plain"]["of_plain"] == 1
+    assert found["locks"]["of_plain"] == pytest.approx(1.03)
+    assert found["locks"]["least"] == pytest.approx(0.9)
+    assert found["locks and CPU"]["most"] == pytest.approx(1.2)
+    assert found["plain"]["us"] == 100
 
 
 def test_locks_that_one_function_takes_are_added_up_and_ones_own_left_out():
