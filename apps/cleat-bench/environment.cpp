@@ -72,17 +72,6 @@ std::vector<fact> describe_environment()
     return found;
 }
 
-std::size_t raise_file_limit() noexcept
-{
-    rlimit files{};
-    if (::getrlimit(RLIMIT_NOFILE, &files) != 0)
-        return 1024;
-    files.rlim_cur = files.rlim_max;
-    static_cast<void>(::setrlimit(RLIMIT_NOFILE, &files));
-    static_cast<void>(::getrlimit(RLIMIT_NOFILE, &files));
-    return files.rlim_cur;
-}
-
 std::size_t ephemeral_ports() noexcept
 {
     unsigned first = 32768;

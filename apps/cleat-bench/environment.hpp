@@ -12,9 +12,6 @@ namespace cleat::bench {
 /// that may be used, kernel, memory, load, limits.
 [[nodiscard]] std::vector<fact> describe_environment();
 
-/// raise_file_limit takes all the open files that the hard limit allows, and says how many.
-std::size_t raise_file_limit() noexcept;
-
 /// ephemeral_ports is how many ports the kernel has for connections from one address to one place.
 [[nodiscard]] std::size_t ephemeral_ports() noexcept;
 

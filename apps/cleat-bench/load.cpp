@@ -1,5 +1,6 @@
 #include "compare/server.hpp"
 #include "environment.hpp"
+#include "file_limit.hpp"
 #include "json.hpp"
 #include "live_view.hpp"
 #include "load.hpp"

@@ -1,4 +1,5 @@
 #include "environment.hpp"
+#include "file_limit.hpp"
 #include "lists.hpp"
 #include "load_words.hpp"
 #include "processes.hpp"

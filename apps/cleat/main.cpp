@@ -2,6 +2,7 @@
 // connection is in terminator.cpp.
 
 #include "command_line.hpp"
+#include "file_limit.hpp"
 #include "process.hpp"
 #include "snapshot.hpp"
 #include "standard_output.hpp"

@@ -15,7 +15,6 @@
 #include <grp.h>
 #include <malloc.h>
 #include <pwd.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -123,16 +122,6 @@ error_code become(identity const& who) noexcept
     if (groups != 0 || ::setgid(who.gid) != 0 || ::setuid(who.uid) != 0)
         return last_system_error();
     return {};
-}
-
-void raise_file_limit() noexcept
-{
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    static_cast<void>(
-        ::setrlimit(RLIMIT_NOFILE, &limit)); // Without it there are fewer connections.
 }
 
 void hold_standard_descriptors() noexcept

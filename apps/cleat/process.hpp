@@ -38,9 +38,6 @@ struct identity
 /// them.
 void hold_standard_descriptors() noexcept;
 
-/// raise_file_limit takes all the open files that the hard limit allows: a connection is two.
-void raise_file_limit() noexcept;
-
 /// keep_heap tells the allocator not to give the heap's top back to the kernel each time a record's
 /// buffer is freed: it is wanted again by the next record, page faults and all.
 void keep_heap() noexcept;

@@ -3,7 +3,7 @@
 #include "compare/serve.hpp"
 #include "compare/server.hpp"
 #include "compare/workshop.hpp"
-#include "environment.hpp"
+#include "file_limit.hpp"
 #include "json.hpp"
 
 #include <fmt/format.h>
