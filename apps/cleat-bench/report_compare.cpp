@@ -2,6 +2,7 @@
 // the file.
 
 #include "checked_json.hpp"
+#include "compare/figures.hpp"
 #include "curves.hpp"
 #include "report_compare.hpp"
 #include "result_json.hpp"
@@ -20,7 +21,6 @@
 namespace cleat::bench {
 namespace {
 
-constexpr std::array metric_names{"cpu_ns", "rate", "p50_ns", "p99_ns", "memory_bytes"};
 constexpr std::array verdicts{"one round", "no difference shown", "less", "more"};
 
 using namespace checked;
@@ -28,8 +28,8 @@ using namespace checked;
 json::object figures_of(json::value const& in)
 {
     json::object found;
-    for (std::string_view const each : metric_names)
-        found[each] = number_or_null(in, each);
+    for (metric const each : metrics)
+        found[name_of(each)] = number_or_null(in, name_of(each));
     return found;
 }
 
@@ -59,20 +59,12 @@ json::object scenario_of(json::value const& in)
     return found;
 }
 
-// What a scenario is about: memory where nothing is done, latency where the rate is given, and else
-// the server's CPU.
-std::string_view judged_by(json::value const& scenario)
-{
-    if (text(scenario, "kind") == "idle")
-        return "memory_bytes";
-    return find(scenario, "arrivals") == nullptr ? "cpu_ns" : "p99_ns";
-}
-
 json::object ratios_of(json::value const& server)
 {
     json::object found;
     json::value const& from = member(server, "ratios");
-    for (std::string_view const each : metric_names) {
+    for (metric const what : metrics) {
+        std::string_view const each = name_of(what);
         json::value const* const one = find(from, each);
         if (one == nullptr)
             continue;
@@ -180,7 +172,8 @@ json::object server_of(
 json::object trial_of(json::value const& in, std::vector<double> const& grid)
 {
     json::value const& scenario = member(in, "scenario");
-    std::string_view const judged = judged_by(scenario);
+    std::string_view const judged =
+        name_of(judged_by(text(scenario, "kind") == "idle", find(scenario, "arrivals") != nullptr));
     json::value const base = text_or_null(in, "base");
     json::array servers;
     bool has_base = base.is_null();

@@ -94,15 +94,6 @@ bool is_connected(int fd) noexcept
            info.tcpi_state == TCP_ESTABLISHED;
 }
 
-error_code socket_error(int fd) noexcept
-{
-    int number = 0;
-    socklen_t size = sizeof number;
-    if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &size) != 0)
-        return last_system_error();
-    return {number, boost::system::system_category()};
-}
-
 net::interest reading(peer& of) noexcept
 {
     return {&of.socket.entry(), true, false};
@@ -259,7 +250,7 @@ net::detached transact(generator& of, moment intended, unsigned requests)
     if (to.channel.unsent() && !at_once) {
         error_code ec = co_await net::ready{by, writing(to)};
         if (!ec)
-            ec = socket_error(to.socket.native_handle());
+            ec = to.socket.error();
         if (ec)
             co_return told.failed_to_connect(ec);
     } else if (begun.error && begun.error.category() == boost::system::system_category()) {

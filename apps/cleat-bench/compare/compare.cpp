@@ -2,6 +2,7 @@
 #include "compare/figures_json.hpp"
 #include "compare/measure.hpp"
 #include "environment.hpp"
+#include "file_limit.hpp"
 #include "load.hpp"
 #include "report.hpp"
 
@@ -134,7 +135,7 @@ private:
         pace found;
         for (std::size_t i = 0; i != here_.size(); ++i) {
             contender& server = in.servers[i];
-            auto const closed_loop = turn({in.what, {}}, here_[i], server, "its capacity");
+            auto const closed_loop = measure_once({in.what, {}}, here_[i], server, "its capacity");
             server.capacity = closed_loop ? (*closed_loop)[metric::rate] : std::nullopt;
             if (!server.capacity)
                 continue;
@@ -152,7 +153,7 @@ private:
         asked_of const asked{
             in.what, in.asked ? std::optional{in.asked->rate} : std::nullopt, round + 1};
         std::optional<round_figures> found =
-            turn(asked, one, into, fmt::format("round {}", round + 1));
+            measure_once(asked, one, into, fmt::format("round {}", round + 1));
         if (!found)
             return;
         found->load.environment = told_.environment;
@@ -164,7 +165,7 @@ private:
 
     // One server starts, is measured and ends. Nothing: it is left out, or this turn does not
     // count; the contender says why.
-    std::optional<round_figures> turn(
+    std::optional<round_figures> measure_once(
         asked_of const& asked, present const& one, contender& into, std::string const& which)
     {
         if (stop_.asked())

@@ -6,7 +6,12 @@ namespace cleat::bench {
 
 metric judged_by(scenario const& of) noexcept
 {
-    return of.kind == activity::idle ? metric::memory : of.rate ? metric::p99 : metric::cpu;
+    return judged_by(of.kind == activity::idle, of.rate.has_value());
+}
+
+metric judged_by(bool is_idle, bool has_rate) noexcept
+{
+    return is_idle ? metric::memory : has_rate ? metric::p99 : metric::cpu;
 }
 
 std::string_view name_of(metric what) noexcept

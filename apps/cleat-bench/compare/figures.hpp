@@ -32,6 +32,7 @@ inline constexpr std::array metrics{
 /// judged_by is what a scenario is about, and servers are judged by: memory of idle connections,
 /// p99 at a rate, and else CPU.
 [[nodiscard]] metric judged_by(scenario const& of) noexcept;
+[[nodiscard]] metric judged_by(bool is_idle, bool has_rate) noexcept;
 
 /// name_of a metric in JSON: "cpu_ns", "rate", "p50_ns", "p99_ns", "memory_bytes".
 [[nodiscard]] std::string_view name_of(metric what) noexcept;
