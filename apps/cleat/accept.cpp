@@ -35,12 +35,12 @@ accepted failed(service& at, error_code why)
 
 // begin starts the connection's coroutine, which runs to its first wait. False: memory has run out,
 // and the connection is closed.
-bool begin(service& at, service::source& through, unique_fd fd, net::address const& peer)
+bool begin(service& at, service::acceptor& acceptor, unique_fd fd, net::address const& peer)
 {
     constexpr close_reason out = close_reason::out_of_resources;
     std::uint64_t const before = at.closed().value(out);
     try {
-        terminate(at, through, net::socket{at.on(), std::move(fd)}, peer);
+        terminate(at, acceptor, net::socket{at.worker(), std::move(fd)}, peer);
     } catch (std::bad_alloc const&) { // It has not begun, so it cannot tell its own end.
         at.on_connection();
         at.on_close(out);
@@ -48,17 +48,17 @@ bool begin(service& at, service::source& through, unique_fd fd, net::address con
     return at.closed().value(out) == before;
 }
 
-accepted accept_one(service& at, service::source& through)
+accepted accept_one(service& at, service::acceptor& acceptor)
 {
     net::address peer;
     peer.size = sizeof peer.storage;
     int const fd = ::accept4(
-        through.entry->fd(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size,
+        acceptor.entry->fd(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size,
         SOCK_NONBLOCK | SOCK_CLOEXEC);
     error_code why;
     if (fd < 0)
         why = last_system_error();
-    else if (!begin(at, through, unique_fd{fd}, peer))
+    else if (!begin(at, acceptor, unique_fd{fd}, peer))
         why = make_error_code(boost::system::errc::not_enough_memory);
     else
         return accepted::one;
@@ -71,28 +71,28 @@ accepted accept_one(service& at, service::source& through)
 
 } // namespace
 
-net::detached accept_from(service& at, service::source& through)
+net::detached accept_from(service& at, service::acceptor& acceptor)
 {
-    net::interrupt& by = through.by;
+    net::interrupt& by = acceptor.by;
     int batch = 1;
     for (;;) {
-        net::interest const readable{through.entry.get(), true, false};
-        std::uint64_t const before = at.on().turns();
+        net::interest const readable{acceptor.entry.get(), true, false};
+        std::uint64_t const before = at.worker().turns();
         error_code const ec = co_await net::ready{by, readable};
         if (ec == error::stopped)
             co_return;
-        through.entry->use_up_read();
+        acceptor.entry->use_up_read();
 
-        bool const queued = at.on().turns() == before + 1;
+        bool const queued = at.worker().turns() == before + 1;
         batch = queued ? std::min(batch * 2, limits::accept_batch_max) : 1;
         // Any other error is the kernel's, which has no memory to watch the socket just now.
         accepted last = ec ? failed(at, ec) : accepted::one;
         for (int i = 0; i < batch && last == accepted::one; ++i)
-            last = accept_one(at, through);
+            last = accept_one(at, acceptor);
         if (last == accepted::none)
             batch = 1;
         if (last == accepted::out_of_resources) {
-            through.entry->unwatch();
+            acceptor.entry->unwatch();
             by.expires_in(limits::accept_pause, pause_over);
             error_code const why = co_await net::pause(by);
             if (why == error::stopped)
@@ -102,10 +102,10 @@ net::detached accept_from(service& at, service::source& through)
     }
 }
 
-void accept_waiting(service& at, service::source& through)
+void accept_waiting(service& at, service::acceptor& acceptor)
 {
-    for (int i = 0; i < *at.use().settings.backlog; ++i)
-        if (accept_one(at, through) != accepted::one)
+    for (int i = 0; i < *at.current().settings.backlog; ++i)
+        if (accept_one(at, acceptor) != accepted::one)
             return;
 }
 

@@ -10,10 +10,10 @@ namespace cleat::app {
 
 /// accept_from takes connections and starts a terminator for each, until its interrupt is raised.
 /// Out of descriptors or memory, it pauses: what waits stays in the kernel's queue.
-net::detached accept_from(service& at, service::source& through);
+net::detached accept_from(service& at, service::acceptor& acceptor);
 
 /// accept_waiting takes the connections that the kernel has queued already: closing their listening
 /// socket would reset them.
-void accept_waiting(service& at, service::source& through);
+void accept_waiting(service& at, service::acceptor& acceptor);
 
 } // namespace cleat::app

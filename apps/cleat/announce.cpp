@@ -89,13 +89,14 @@ std::string header_for(config const& use, client const& from, net::address const
 
 } // namespace
 
-net::task<error_code> read_announcement(net::interrupt& by, net::socket& from, std::string& header)
+net::task<error_code> receive_proxy_header(
+    net::interrupt& by, net::socket& from, std::string& header)
 {
     // Looked at first and taken then, so that TLS finds its bytes where they are.
     std::array<std::uint8_t, limits::proxy_header_max> block; // NOLINT: filled by recv
     for (;;) {
-        net::readiness::entry& source = from.entry();
-        source.use_up_read();
+        net::readiness::entry& entry = from.entry();
+        entry.use_up_read();
         ssize_t const n =
             ::recv(from.native_handle(), block.data(), block.size(), MSG_PEEK | MSG_DONTWAIT);
         if (n == 0)
@@ -114,10 +115,10 @@ net::task<error_code> read_announcement(net::interrupt& by, net::socket& from, s
                     !::recv(from.native_handle(), block.data(), read.header.size, MSG_DONTWAIT));
                 co_return error_code{};
             }
-            if (source.ended() || source.broken()) // What a reset left can be read for ever.
+            if (entry.ended() || entry.broken()) // What a reset left can be read for ever.
                 co_return error_code{error::bad_proxy_header};
         }
-        net::interest const readable{&source, true, false};
+        net::interest const readable{&entry, true, false};
         error_code const interrupted = co_await net::ready{by, readable};
         if (interrupted)
             co_return interrupted;

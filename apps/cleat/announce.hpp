@@ -14,9 +14,10 @@
 
 namespace cleat::app {
 
-/// read_announcement takes the PROXY header that a load balancer put before TLS, and not one byte
-/// of what follows. error::bad_proxy_header when it is none.
-net::task<error_code> read_announcement(net::interrupt& by, net::socket& from, std::string& header);
+/// receive_proxy_header takes the PROXY header that a load balancer put before TLS, and not one
+/// byte of what follows. error::bad_proxy_header when it is none.
+net::task<error_code> receive_proxy_header(
+    net::interrupt& by, net::socket& from, std::string& header);
 
 /// first_bytes are the announcement that the settings ask for (or the one received), and the
 /// plaintext that came with the end of the handshake, which `moved` counts. They are in the

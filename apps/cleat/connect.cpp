@@ -44,7 +44,7 @@ net::task<result<unique_fd>> begin_in_line(
 {
     waiting_line::place here{line, by};
     for (;;) {
-        if (error_code const ec = co_await here.turn())
+        if (error_code const ec = co_await here.reached())
             co_return ec;
         result<unique_fd> begun = begin(to);
         if (begun || !is_full(to, begun.error()))

@@ -14,14 +14,14 @@ namespace cleat::app {
 inline net::task<error_code> handshake(net::interrupt& by, client& with)
 {
     for (;;) {
-        net::readiness::entry& source = with.socket.entry();
-        net::progress const p = with.channel.handshake(source, source.ended());
+        net::readiness::entry& entry = with.socket.entry();
+        net::progress const p = with.channel.handshake(entry, entry.ended());
         if (p.error)
             co_return p.error;
         if (p.next == net::wait::none)
             co_return error_code{};
         net::interest const in{
-            &source, p.next == net::wait::readable, p.next == net::wait::writable};
+            &entry, p.next == net::wait::readable, p.next == net::wait::writable};
         error_code const interrupted = co_await net::ready{by, in};
         if (interrupted)
             co_return interrupted;

@@ -5,7 +5,7 @@
 
 namespace cleat::app {
 
-service::source::source(net::worker& on, unique_fd socket, tls::context_spec const& spec)
+service::acceptor::acceptor(net::worker& on, unique_fd socket, tls::context_spec const& spec)
     : entry{new net::readiness::entry{
           on.readiness(), std::move(socket), net::readiness::entry::trigger::level}}
     , context{spec}
@@ -19,14 +19,14 @@ service::service(net::worker& on, snapshot const& use, std::vector<listening> fr
     : on_{on}, use_{use}, log_{log}, line_{on}
 {
     for (listening& l : from)
-        sources_.push_back(std::make_unique<source>(on, std::move(l.socket), l.plan->tls));
+        acceptors_.push_back(std::make_unique<acceptor>(on, std::move(l.socket), l.plan->tls));
 }
 
 service::~service() = default;
 
 void service::start()
 {
-    for (std::unique_ptr<source> const& from : sources_)
+    for (std::unique_ptr<acceptor> const& from : acceptors_)
         accept_from(*this, *from);
 }
 
@@ -34,7 +34,7 @@ void service::drain() noexcept
 {
     if (draining_)
         return;
-    for (std::unique_ptr<source> const& from : sources_) {
+    for (std::unique_ptr<acceptor> const& from : acceptors_) {
         from->by.raise(error::stopped);
         accept_waiting(*this, *from);
         from->entry->close(); // The kernel sends new connections to nobody instead of to us.

@@ -45,8 +45,9 @@ public:
     /// drain stops accepting and stops the worker once its last connection has ended.
     void drain() noexcept;
 
-    [[nodiscard]] net::worker& on() const noexcept { return on_; }
-    [[nodiscard]] snapshot const& use() const noexcept { return use_; }
+    [[nodiscard]] net::worker& worker() const noexcept { return on_; }
+    /// current is the configuration that its connections are served with.
+    [[nodiscard]] snapshot const& current() const noexcept { return use_; }
     [[nodiscard]] logger const& log() const noexcept { return log_; }
 
     /// line is where connections wait for an upstream that has no room.
@@ -61,10 +62,10 @@ public:
     /// closed counts how connections ended. Any thread may read it.
     [[nodiscard]] close_counters const& closed() const noexcept { return closed_; }
 
-    /// source is a listening socket with the TLS context of its connections.
-    struct source
+    /// acceptor is a listening socket with the TLS context of its connections.
+    struct acceptor
     {
-        source(net::worker& on, unique_fd socket, tls::context_spec const& spec);
+        acceptor(net::worker& on, unique_fd socket, tls::context_spec const& spec);
 
         net::entry_ptr entry;
         tls::context context;
@@ -76,7 +77,7 @@ private:
     net::worker& on_;
     snapshot const& use_;
     logger log_;
-    std::vector<std::unique_ptr<source>> sources_;
+    std::vector<std::unique_ptr<acceptor>> acceptors_;
     waiting_line line_;
     std::size_t connections_ = 0;
     bool draining_ = false;

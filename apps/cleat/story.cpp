@@ -34,8 +34,12 @@ close_reason reason_for_connect(error_code why) noexcept
 
 story::story(
     service& at, std::string_view frontend, net::address const& peer,
-    std::string const& announcement) noexcept
-    : at_{at}, frontend_{frontend}, peer_{peer}, announcement_{announcement}, begun_{at.on().now()}
+    std::string const& proxy_header) noexcept
+    : at_{at}
+    , frontend_{frontend}
+    , peer_{peer}
+    , proxy_header_{proxy_header}
+    , begun_{at.worker().now()}
 {
     at_.on_connection();
 }
@@ -52,11 +56,11 @@ void story::add_who(log_line& to) const noexcept
 {
     to.add("frontend", frontend_);
     add_text(to, "peer", [&] { return net::to_string(peer_); });
-    if (announcement_.empty())
+    if (proxy_header_.empty())
         return;
     try { // A header with a checksum takes memory to read.
         std::span const header{
-            reinterpret_cast<std::uint8_t const*>(announcement_.data()), announcement_.size()};
+            reinterpret_cast<std::uint8_t const*>(proxy_header_.data()), proxy_header_.size()};
         socket_address const source = read_proxy_header(header).header.source;
         if (source.family != address_family::unspecified)
             to.add("source", to_string(source));
@@ -64,7 +68,7 @@ void story::add_who(log_line& to) const noexcept
     }
 }
 
-void story::announcement_failed(error_code why) noexcept
+void story::proxy_header_failed(error_code why) noexcept
 {
     // A client that has closed, or broken off, has not sent one byte: what is wrong with a header
     // that has begun is another error.
@@ -136,7 +140,7 @@ void story::connect_failed(error_code why) noexcept
         return;
     log_line line = at_.log().error("connect-failed");
     add_who(line);
-    add_text(line, "upstream", [&] { return to_string(*at_.use().settings.backend); });
+    add_text(line, "upstream", [&] { return to_string(*at_.current().settings.backend); });
     line.add("reason", why);
 }
 
@@ -154,7 +158,7 @@ void story::tell(error_code why, tls::failure_info const* more) noexcept
     if (!at_.log().wants(level))
         return;
     auto const lasted =
-        std::chrono::duration_cast<std::chrono::milliseconds>(at_.on().now() - begun_);
+        std::chrono::duration_cast<std::chrono::milliseconds>(at_.worker().now() - begun_);
     log_line line = at_.log().line(level, "connection-closed");
     add_who(line);
     line.add("reason", name_of(reason_))

@@ -24,15 +24,15 @@ namespace cleat::app {
 class story
 {
 public:
-    /// frontend: where the peer connected to. The announcement is the PROXY header that it sends
+    /// frontend: where the peer connected to. proxy_header is the PROXY header that it sends
     /// before TLS, empty until it has. All of them outlive the story.
     story(
         service& at, std::string_view frontend, net::address const& peer,
-        std::string const& announcement) noexcept;
+        std::string const& proxy_header) noexcept;
     story(story&&) = delete;
     ~story();
 
-    void announcement_failed(error_code why) noexcept;
+    void proxy_header_failed(error_code why) noexcept;
     void handshake_failed(error_code why, tls::engine const& engine) noexcept;
     void handshake_done(tls::engine const& engine);
     void connect_failed(error_code why) noexcept;
@@ -48,7 +48,7 @@ private:
     service& at_;
     std::string_view frontend_;
     net::address const& peer_;
-    std::string const& announcement_;
+    std::string const& proxy_header_;
     net::worker::clock::time_point begun_;
     traffic moved_;
     close_reason reason_ = close_reason::out_of_resources; // Where std::bad_alloc has ended it.

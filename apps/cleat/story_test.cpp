@@ -24,7 +24,7 @@ struct desk
     std::string told(Story live)
     {
         {
-            story one{*at, "192.0.2.9:443", peer, announcement};
+            story one{*at, "192.0.2.9:443", peer, proxy_header};
             live(one);
         }
         return folder.read("log");
@@ -39,7 +39,7 @@ struct desk
     std::unique_ptr<service> at = std::make_unique<service>(
         on, use, std::vector<listening>{}, logger{*sink, log_level::warning});
     net::address peer = net::resolve("192.0.2.1", "1").value().front();
-    std::string announcement;
+    std::string proxy_header;
     tls::engine engine{net::contexts().server};
 };
 
@@ -84,7 +84,7 @@ TEST_CASE("a client that leaves before its first byte is counted, and no warning
     for (error_code const why : {error_code{error::truncated}, system(ECONNRESET)})
         CHECK(d.told([&](story& s) { s.handshake_failed(why, d.engine); }).empty());
     for (error_code const why : {error_code{error::closed}, system(ECONNRESET)})
-        CHECK(d.told([&](story& s) { s.announcement_failed(why); }).empty());
+        CHECK(d.told([&](story& s) { s.proxy_header_failed(why); }).empty());
     CHECK(d.at->closed().value(close_reason::client_silent) == 4);
     // One that waits for nothing until its deadline is.
     CHECK(
@@ -96,7 +96,7 @@ TEST_CASE("behind a load balancer a line tells the client, and always the fronte
 {
     struct
     {
-        std::string announcement;
+        std::string proxy_header;
         std::string_view who;
     } const each[] = {
         {"", " frontend=192.0.2.9:443 peer=192.0.2.1:1 reason="},
@@ -105,9 +105,9 @@ TEST_CASE("behind a load balancer a line tells the client, and always the fronte
         {"PROXY TCP6 2001:db8::7 2001:db8::9 4711 443\r\n", " source=[2001:db8::7]:4711 reason="},
         {"PROXY UNKNOWN\r\n", " peer=192.0.2.1:1 reason="},
     };
-    for (auto const& [announcement, who] : each) {
+    for (auto const& [proxy_header, who] : each) {
         desk d;
-        d.announcement = announcement;
+        d.proxy_header = proxy_header;
         std::string const log =
             d.told([&](story& s) { s.handshake_failed(error::handshake_timeout, d.engine); });
         CAPTURE(log);

@@ -10,24 +10,24 @@
 namespace cleat::app {
 
 net::detached terminate(
-    service& at, service::source& through, net::socket accepted, net::address peer)
+    service& at, service::acceptor& acceptor, net::socket accepted, net::address peer)
 {
-    config const& use = at.use().settings;
-    std::string announcement;
+    config const& settings = at.current().settings;
+    std::string proxy_header;
     // Ends with the line that says how the connection ended.
-    story told{at, through.name, peer, announcement};
-    net::interrupt by{at.on()};
+    story told{at, acceptor.name, peer, proxy_header};
+    net::interrupt by{at.worker()};
 
     // A load balancer in front may tell who the client is, before TLS begins.
-    by.expires_in(*use.ssl_handshake_timeout, error::handshake_timeout);
-    if (*use.announce == announcement::proxy_proxy) {
-        error_code const ec = co_await read_announcement(by, accepted, announcement);
+    by.expires_in(*settings.ssl_handshake_timeout, error::handshake_timeout);
+    if (*settings.announce == announcement::proxy_proxy) {
+        error_code const ec = co_await receive_proxy_header(by, accepted, proxy_header);
         if (ec)
-            co_return told.announcement_failed(ec);
+            co_return told.proxy_header_failed(ec);
     }
 
     // The peer has a deadline to finish the handshake; most that miss it are scanners.
-    client from{std::move(accepted), net::channel{through.context}};
+    client from{std::move(accepted), net::channel{acceptor.context}};
     error_code const failed = co_await handshake(by, from);
     if (failed)
         co_return told.handshake_failed(failed, from.channel.engine());
@@ -35,9 +35,9 @@ net::detached terminate(
 
     // Tell the upstream who is talking; what the client has said already goes in the same packet.
     std::span<std::byte const> const first =
-        first_bytes(use, from, peer, announcement, told.moved());
-    result<upstream> to =
-        co_await connect(by, at.line(), at.use().upstream, first, *use.backend_connect_timeout);
+        first_bytes(settings, from, peer, proxy_header, told.moved());
+    result<upstream> to = co_await connect(
+        by, at.line(), at.current().upstream, first, *settings.backend_connect_timeout);
     if (!to)
         co_return told.connect_failed(to.error());
 
@@ -45,7 +45,7 @@ net::detached terminate(
     by.clear();
     try {
         relay_outcome const how =
-            co_await relay(by, from, *to, {.idle = *use.idle_timeout}, told.moved());
+            co_await relay(by, from, *to, {.idle = *settings.idle_timeout}, told.moved());
         told.ended(how, from.channel.engine());
     } catch (std::bad_alloc const&) {
         to->socket.reset(); // It is not to take what it has got for all that there was.

@@ -13,6 +13,6 @@ namespace cleat::app {
 /// bytes that are there already and returns at its first wait; the connection then lives by itself
 /// until it ends or its worker does.
 net::detached terminate(
-    service& at, service::source& through, net::socket accepted, net::address peer);
+    service& at, service::acceptor& acceptor, net::socket accepted, net::address peer);
 
 } // namespace cleat::app

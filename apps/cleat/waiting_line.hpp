@@ -49,9 +49,9 @@ public:
     place(place&&) = delete;
     ~place();
 
-    /// turn is awaited: it ends when it is time to ask the upstream (again), or with the reason
+    /// reached is awaited: it ends when it is time to ask the upstream (again), or with the reason
     /// that the interrupt was raised for.
-    [[nodiscard]] auto turn() noexcept
+    [[nodiscard]] auto reached() noexcept
     {
         struct awaiter
         {

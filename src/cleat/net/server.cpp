@@ -1,6 +1,6 @@
-// One service for each worker: it accepts, and starts a session for each connection. A session is
-// what can cut a connection short: its deadline for the handshake, and the end of its worker, both
-// by way of Asio's cancellation.
+// One service for each worker: it accepts, and serves each connection in a coroutine. `served` is
+// what can cut one short: the deadline of its handshake, and the end of its worker, both by way of
+// Asio's cancellation.
 
 #include <cleat/core/limits.hpp>
 #include <cleat/net/interrupt.hpp>
@@ -48,27 +48,28 @@ public:
     void stop_accepting() noexcept;
 
 private:
-    class door;
-    struct session;
+    class acceptor;
+    struct served;
 
     [[nodiscard]] bool start(unique_fd accepted, address const& peer, address const& bound);
     void begin(unique_fd accepted, address const& peer, address const& bound);
-    asio::awaitable<void> serve(session& s, socket accepted, address bound);
-    void report(session const& s, error_code ec, std::string_view reason) const;
+    asio::awaitable<void> serve(served& s, socket accepted, address bound);
+    void report(served const& s, error_code ec, std::string_view reason) const;
 
     worker& on_;
     server_spec const& spec_;
     tls::context context_;
     handler serve_;
-    std::vector<std::unique_ptr<door>> doors_; // Closed, they stay: a turn of theirs may be queued.
+    std::vector<std::unique_ptr<acceptor>>
+        acceptors_; // Closed, they stay: a turn of theirs may be queued.
 };
 
-/// door is one listening socket of a service.
-class service::door : deadline
+/// acceptor is one listening socket of a service.
+class service::acceptor : deadline
 {
 public:
-    door(service& of, address bound, unique_fd listening)
-        : deadline{[](deadline& d) noexcept { static_cast<door&>(d).accept_all(); }}
+    acceptor(service& of, address bound, unique_fd listening)
+        : deadline{[](deadline& d) noexcept { static_cast<acceptor&>(d).accept_all(); }}
         , of_{of}
         , bound_{bound}
         , listening_{new readiness::entry{of.on_.readiness(), std::move(listening)}}
@@ -89,7 +90,7 @@ public:
 private:
     struct accept_waiter : waiter
     {
-        door* self = nullptr;
+        acceptor* self = nullptr;
     };
 
     void wait() noexcept
@@ -114,22 +115,22 @@ service::service(
     : on_{on}, spec_{spec}, context_{spec.tls}, serve_{std::move(serve)}
 {
     for (std::size_t i = 0; i < sockets.size(); ++i)
-        doors_.push_back(std::make_unique<door>(*this, at[i], std::move(sockets[i])));
+        acceptors_.push_back(std::make_unique<acceptor>(*this, at[i], std::move(sockets[i])));
 }
 
 void service::stop_accepting() noexcept
 {
-    for (std::unique_ptr<door> const& each : doors_)
+    for (std::unique_ptr<acceptor> const& each : acceptors_)
         each->close();
 }
 
-/// session lives as long as the coroutine that serves its connection.
-struct service::session : waiter
+/// served lives as long as the coroutine that serves its connection.
+struct service::served : waiter
 {
-    session(worker& on, address const& from) : by{on}, peer{from}
+    served(worker& on, address const& from) : by{on}, peer{from}
     {
         wake = [](waiter& w, error_code) noexcept {
-            static_cast<session&>(w).cancel.emit(asio::cancellation_type::terminal);
+            static_cast<served&>(w).cancel.emit(asio::cancellation_type::terminal);
         };
         by.guard(this);
     }
@@ -140,7 +141,7 @@ struct service::session : waiter
     bool established = false;
 };
 
-void service::door::accept_all() noexcept
+void service::acceptor::accept_all() noexcept
 {
     try {
         accept_batch();
@@ -149,7 +150,7 @@ void service::door::accept_all() noexcept
     }
 }
 
-void service::door::accept_batch()
+void service::acceptor::accept_batch()
 {
     for (int i = 0; i < limits::accept_batch_max; ++i) {
         listening_->use_up_read();
@@ -202,8 +203,8 @@ bool service::start(unique_fd accepted, address const& peer, address const& boun
 
 void service::begin(unique_fd accepted, address const& peer, address const& bound)
 {
-    auto s = std::make_unique<session>(on_, peer);
-    session& here = *s;
+    auto s = std::make_unique<served>(on_, peer);
+    served& here = *s;
     if (here.by.raised())
         return; // The worker is ending.
     asio::co_spawn(
@@ -225,7 +226,7 @@ void service::begin(unique_fd accepted, address const& peer, address const& boun
             }));
 }
 
-asio::awaitable<void> service::serve(session& s, socket accepted, address bound)
+asio::awaitable<void> service::serve(served& s, socket accepted, address bound)
 {
     address const local = local_end_of(accepted.native_handle(), bound);
     stream<socket> tls{std::move(accepted), context_};
@@ -248,7 +249,7 @@ asio::awaitable<void> service::serve(session& s, socket accepted, address bound)
     co_await serve_(std::move(whole));
 }
 
-void service::report(session const& s, error_code ec, std::string_view reason) const
+void service::report(served const& s, error_code ec, std::string_view reason) const
 {
     if (spec_.on_failure)
         spec_.on_failure({s.peer, on_.number(), !s.established, ec, reason});
