@@ -107,8 +107,26 @@ def test_the_page_on_a_screen(shown: Browser, page: Path, screen: str):
 
 def test_it_says_what_the_report_says(desk):
     text = words(desk)
-    for part in ("of the threads' time blocked on locks", "held_mutex", "Threads", "mutex"):
+    parts = ("of the threads' time blocked on locks", "held_mutex", "Threads", "mutex", "Not seen")
+    for part in parts:
         assert part in text
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--no-cpu"], "CPU time was not sampled"),
+        (["--hz", "1"], "CPU shares are rough"),
+    ],
+)
+def test_it_says_what_shares_of_cpu_time_are_worth(shown, tmp_path, options, said):
+    run = Recording(tmp_path, [SUBJECT, "holds", 2, 10, 100], options)
+    locks("html", run.trace, "-o", tmp_path / "page.html")
+    shown.show(1200)
+    shown.open(tmp_path / "page.html")
+    assert shown.log("browser") == []
+    assert said in words(shown, "#report")
+    assert said in run.text()
 
 
 def test_a_click_on_a_box_looks_closer_and_one_above_it_goes_back(desk):

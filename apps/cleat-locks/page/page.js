@@ -56,10 +56,27 @@
                 'of CPU time on reference counts',
             ),
         ),
-        profile.cpu_hz === 0
-            ? element('p', {}, 'CPU time was not sampled: the last two are unknown.')
-            : null,
+        ...caveats().map((words) => element('p', {}, words)),
     ];
+
+    // What the shares are worth.
+    const caveats = () => {
+        const said = [];
+        if (profile.cpu_hz === 0)
+            said.push(
+                'CPU time was not sampled: the last two are unknown (run without --no-cpu).',
+            );
+        else if (profile.total.cpu_samples < 100)
+            said.push(
+                `CPU shares are rough: ${profile.total.cpu_samples} samples, and a hundred are few.`,
+            );
+        if (profile.thread_ns_at_least)
+            said.push(
+                'When a process ended is not known, only when it was last heard of: shares of ' +
+                    "the threads' time are at most so high.",
+            );
+        return said;
+    };
 
     const graphs = () => {
         const told = element('div', { class: 'told', 'aria-live': 'polite' });
@@ -146,6 +163,14 @@
                 tables.locks(profile, false),
             ),
             ...section('Threads', 'The most blocked first.', tables.threads(profile)),
+            element('h2', {}, 'Not seen'),
+            element(
+                'p',
+                {},
+                'Locks inside libc (malloc, stdio), futexes that a program uses by itself, ' +
+                    'spinning on an atomic, programs that are linked statically, and a wait that ' +
+                    'had not ended when the program did.',
+            ),
         );
     flames.again();
     if (chart) {

@@ -202,9 +202,10 @@ void put_unseen(out to, profile const& of)
 {
     fmt::format_to(
         to, "\nNot seen: locks inside libc (malloc, stdio), futexes that a program uses by itself, "
-            "spinning\non an atomic, and programs that are linked statically. "
-            "An acquisition is shared when, by then,\nmore than one thread had touched the lock; "
-            "held is a sample of exclusive holds.\n");
+            "spinning\non an atomic, programs that are linked statically, and a wait that had not "
+            "ended "
+            "when the program\ndid. An acquisition is shared when, by then, more than one thread "
+            "had touched the lock; held is a\nsample of exclusive holds.\n");
     for (process_note const& each : of.processes)
         if (each.lost > 0)
             fmt::format_to(
