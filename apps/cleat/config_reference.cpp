@@ -41,7 +41,10 @@ constexpr std::array<program_flag, 8> program_flags{{
     {"    --compat hitch|stud",
      "Whose habits count where the two disagree; stud when the program is started as stud, else "
      "hitch."},
-    {"-t, --test", "Check the configuration and the certificates, and end."},
+    {"-t, --test",
+     "Check the configuration and the certificates, that the frontends' addresses are this "
+     "machine's, and that this user could write the pid file and the log; then end. No port is "
+     "taken and no file made."},
     {"    --default-config", "Print a configuration file with every default, and end."},
     {"    --reference", "Print the reference of all keys in Markdown, and end."},
     {"-V, --version", "Print the version and what the TLS library can do, and end."},

@@ -58,6 +58,8 @@ int run(check_only const& wish)
     report(wish.warnings);
     loading loaded = load(wish.settings);
     static_cast<void>(find_identity(wish.settings, loaded.problems));
+    foresee_binding(loaded.made, loaded.problems);
+    foresee_files(loaded.made.settings, loaded.problems);
     if (!report(loaded.problems))
         return EXIT_FAILURE;
     fmt::print("the configuration is good\n");

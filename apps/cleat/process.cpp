@@ -7,6 +7,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <system_error>
@@ -77,6 +78,13 @@ bool runs_our_program(pid_t process)
     return same_file || name_of(other) == name_of("self");
 }
 
+// Whether we may, by the rights that opening goes by: the effective user's.
+error_code may(std::string const& path, int what) noexcept
+{
+    return ::faccessat(AT_FDCWD, path.c_str(), what, AT_EACCESS) == 0 ? error_code{}
+                                                                      : last_system_error();
+}
+
 // 0 where there is none.
 pid_t number_in(int fd) noexcept
 {
@@ -122,6 +130,25 @@ error_code become(identity const& who) noexcept
     if (groups != 0 || ::setgid(who.gid) != 0 || ::setuid(who.uid) != 0)
         return last_system_error();
     return {};
+}
+
+error_code obstacle_to_writing(std::string const& path)
+{
+    struct stat about
+    {
+    };
+    if (::lstat(path.c_str(), &about) == 0) {
+        if (S_ISLNK(about.st_mode))
+            return make_error_code(boost::system::errc::too_many_symbolic_link_levels);
+        if (S_ISDIR(about.st_mode))
+            return make_error_code(boost::system::errc::is_a_directory);
+        if (S_ISREG(about.st_mode) && about.st_nlink > 1)
+            return make_error_code(boost::system::errc::too_many_links);
+        return may(path, W_OK);
+    }
+    if (errno != ENOENT)
+        return last_system_error();
+    return may(std::filesystem::path{path}.parent_path(), W_OK | X_OK);
 }
 
 void hold_standard_descriptors() noexcept
@@ -222,6 +249,25 @@ result<pid_file> pid_file::write(std::string path)
     made.path_ = std::move(path);
     made.fd_ = std::move(fd);
     return made;
+}
+
+error_code pid_file::obstacle(std::string const& path)
+{
+    error_code const ec = obstacle_to_writing(path);
+    if (ec == boost::system::errc::too_many_links)
+        return make_error_code(boost::system::errc::file_exists);
+    struct stat about
+    {
+    };
+    if (ec || ::lstat(path.c_str(), &about) != 0)
+        return ec;
+    if (!S_ISREG(about.st_mode)) // Not to be opened: a device may begin to work when it is.
+        return make_error_code(boost::system::errc::file_exists);
+    unique_fd const fd{
+        ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)};
+    if (!fd)
+        return last_system_error();
+    return is_pid_file(fd.get()) ? error_code{} : make_error_code(boost::system::errc::file_exists);
 }
 
 signals::signals()

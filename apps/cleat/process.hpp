@@ -38,6 +38,11 @@ struct identity
 /// them.
 void hold_standard_descriptors() noexcept;
 
+/// obstacle_to_writing is why a file could not be written to now, or made where it is not there, as
+/// far as that is seen without doing it: too_many_symbolic_link_levels for a symbolic link,
+/// too_many_links for a file that has another name too, or the system's.
+[[nodiscard]] error_code obstacle_to_writing(std::string const& path);
+
 /// keep_heap tells the allocator not to give the heap's top back to the kernel each time a record's
 /// buffer is freed: it is wanted again by the next record, page faults and all.
 void keep_heap() noexcept;
@@ -80,6 +85,9 @@ public:
     /// name is left as it is: too_many_symbolic_link_levels for a symbolic link, file_exists for
     /// the rest.
     [[nodiscard]] static result<pid_file> write(std::string path);
+
+    /// obstacle is what write would fail with, as far as that is seen without making a file.
+    [[nodiscard]] static error_code obstacle(std::string const& path);
 
 private:
     [[nodiscard]] bool is_ours() const noexcept;

@@ -313,6 +313,13 @@ private:
     {
         setting<upstream_address> const& where = settings_.backend;
         if (unix_path const* const path = std::get_if<unix_path>(&*where)) {
+            // What is not there yet, or is no socket yet, the backend may still make; it takes away
+            // no directory for that.
+            std::error_code ec;
+            if (fs::is_directory(path->path, ec))
+                return problem_at(
+                    where.from, "backend", fmt::format("{} is a directory", path->path),
+                    "Name the socket that the backend listens on, with its path.");
             result<net::address> const made = net::unix_address(path->path);
             if (made)
                 into_.made.upstream = {*made};

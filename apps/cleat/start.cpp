@@ -14,10 +14,14 @@
 namespace cleat::app {
 namespace {
 
+[[noreturn]] void fail(problem why)
+{
+    throw start_error{std::move(why)};
+}
+
 [[noreturn]] void fail(origin const& from, std::string key, std::string text, std::string cure)
 {
-    throw start_error{
-        {problem::severity::error, from, std::move(key), std::move(text), std::move(cure)}};
+    fail({problem::severity::error, from, std::move(key), std::move(text), std::move(cure)});
 }
 
 std::string cure_for_file(error_code ec)
@@ -28,10 +32,22 @@ std::string cure_for_file(error_code ec)
     if (ec == boost::system::errc::too_many_links)
         return "It has another name too, and may be a file that is not for this: remove it, or "
                "choose another.";
+    if (ec == boost::system::errc::is_a_directory)
+        return "Name a file in it.";
+    if (ec == boost::system::errc::permission_denied ||
+        ec == boost::system::errc::read_only_file_system)
+        return "Let the user who starts cleat write there, or choose another file.";
     if (ec == boost::system::errc::file_exists)
         return "Something is there that is no pid file: see what it is, then remove it, or choose "
                "another.";
     return "Make its folder, or choose another file.";
+}
+
+problem cannot_write(setting<std::string> const& file, std::string key, error_code ec)
+{
+    return {
+        problem::severity::error, file.from, std::move(key),
+        fmt::format("cannot write {}: {}", *file, ec.message()), cure_for_file(ec)};
 }
 
 // A daemon goes to the root directory, and its files stay where they were named.
@@ -84,10 +100,7 @@ std::unique_ptr<log_sink> open_log(config const& settings, std::optional<identit
     if (!settings.log_filename->empty()) {
         result<std::unique_ptr<log_sink>> sink = log_sink::to_file(lasting(*settings.log_filename));
         if (!sink)
-            fail(
-                settings.log_filename.from, "log-filename",
-                fmt::format("cannot write {}: {}", *settings.log_filename, sink.error().message()),
-                cure_for_file(sink.error()));
+            fail(cannot_write(settings.log_filename, "log-filename", sink.error()));
         if (who)
             (*sink)->give_to(who->uid, who->gid);
         return std::move(*sink);
@@ -132,11 +145,22 @@ pid_file write_pid_file(config const& settings)
             "End it, or name another file.");
     result<pid_file> made = pid_file::write(path);
     if (!made)
-        fail(
-            settings.pidfile.from, "pidfile",
-            fmt::format("cannot write {}: {}", *settings.pidfile, made.error().message()),
-            cure_for_file(made.error()));
+        fail(cannot_write(settings.pidfile, "pidfile", made.error()));
     return std::move(*made);
+}
+
+void foresee_files(config const& settings, std::vector<problem>& problems)
+{
+    auto const look = [&](setting<std::string> const& file, std::string key, auto obstacle) {
+        if (file->empty())
+            return;
+        if (error_code const ec = obstacle(lasting(*file)))
+            problems.push_back(cannot_write(file, std::move(key), ec));
+    };
+    look(settings.pidfile, "pidfile", pid_file::obstacle);
+    // The standard descriptors are there already, though their names are links.
+    if (!log_sink::is_standard(*settings.log_filename))
+        look(settings.log_filename, "log-filename", obstacle_to_writing);
 }
 
 void drop_privileges(config const& settings, std::optional<identity> const& who)

@@ -33,6 +33,10 @@ struct start_error
 [[nodiscard]] pid_file write_pid_file(config const& settings);
 void drop_privileges(config const& settings, std::optional<identity> const& who);
 
+/// foresee_files appends what write_pid_file and open_log would throw about files, as far as that
+/// is seen without making or changing one. The cleat that is checked for may be running.
+void foresee_files(config const& settings, std::vector<problem>& problems);
+
 /// tell_start logs what serves where.
 void tell_start(logger const& log, std::vector<std::string> const& addresses, snapshot const& use);
 

@@ -31,6 +31,14 @@ std::string cure_for(error_code ec)
     return {};
 }
 
+problem cannot_listen(listener_plan const& plan, net::refused_address const& its)
+{
+    return {
+        problem::severity::error, plan.from, "frontend",
+        fmt::format("cannot listen on {}: {}", net::to_string(its.at), its.why.message()),
+        cure_for(its.why)};
+}
+
 unique_fd new_eventfd()
 {
     unique_fd fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -49,11 +57,7 @@ bound bind_all(snapshot const& use, std::size_t workers)
         net::listening_attempt its =
             net::listen_on_each(plan.addresses, use.listen_options, workers);
         for (net::refused_address const& each : its.refused)
-            all.problems.push_back(
-                {problem::severity::error, plan.from, "frontend",
-                 fmt::format(
-                     "cannot listen on {}: {}", net::to_string(each.at), each.why.message()),
-                 cure_for(each.why)});
+            all.problems.push_back(cannot_listen(plan, each));
         for (net::address const& each : its.made.at)
             all.addresses.push_back(net::to_string(each));
         for (std::size_t i = 0; i < workers; ++i)
@@ -61,6 +65,13 @@ bound bind_all(snapshot const& use, std::size_t workers)
                 all.by_worker[i].push_back({std::move(socket), &plan});
     }
     return all;
+}
+
+void foresee_binding(snapshot const& use, std::vector<problem>& problems)
+{
+    for (listener_plan const& plan : use.listeners)
+        for (net::refused_address const& each : net::listen_nowhere(plan.addresses))
+            problems.push_back(cannot_listen(plan, each));
 }
 
 workforce::workforce(snapshot const& use, bound sockets, logger log)

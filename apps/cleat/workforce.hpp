@@ -30,6 +30,10 @@ struct bound
 /// bind_all binds for so many workers. It comes before privileges are dropped: ports below 1024.
 [[nodiscard]] bound bind_all(snapshot const& use, std::size_t workers);
 
+/// foresee_binding appends what bind_all would say of addresses that this machine does not have. It
+/// takes no port, so the cleat that is checked for may be running.
+void foresee_binding(snapshot const& use, std::vector<problem>& problems);
+
 /// workforce runs a service on each of its workers. They are pinned when there is one for each CPU:
 /// fewer would all choose the same CPUs as the next program that does so.
 class workforce

@@ -150,6 +150,12 @@ class TestSettings:
             ("log-level = 9", ["log-level"]),
             ("keepalive = -1", ["keepalive"]),
             ("write-ip = on\nwrite-proxy-v2 = on", ["write-ip", "write-proxy-v2"]),
+            ('tls-protos = TLSv1.3\nciphers = "ECDHE+AESGCM"', ["ciphers", "TLSv1.2"]),
+            (
+                'tls-protos = TLSv1.2\nciphersuites = "TLS_AES_128_GCM_SHA256"',
+                ["ciphersuites", "TLSv1.3"],
+            ),
+            ("syslog-facility = local0", ["syslog-facility", "Turn syslog on"]),
             ('frontend = "[127.0.0.1]:http"', ["frontend"]),
             ("frontend = {\nport = 1", ["}"]),
             ('user = "nobody', ['"']),

@@ -1,8 +1,15 @@
 """`cleat -t` checks a configuration with its certificates and ends: code 0 and one line where all
-is good, code 1 and every mistake where not. It listens nowhere and writes nothing."""
+is good, code 1 and every mistake where not: also those that a start would meet later, at its files
+and addresses, as far as they can be seen. It listens nowhere and writes nothing."""
 
+import os
 import socket
+import tempfile
+from pathlib import Path
 
+import pytest
+
+import program
 from program import run
 
 
@@ -68,6 +75,107 @@ def test_authorities_count_where_they_are_used(certs, config):
     """)
     ran = run("-t", "--config", path)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+FILES = pytest.mark.parametrize("key", ["pidfile", "log-filename"])
+
+
+@pytest.fixture
+def found(certs, config):
+    """found is the one line that -t has about a text, which a start has too: `file:1:...`."""
+
+    def check(text):
+        path = config(f'{text}\npem-file = "{certs.ecdsa.pem}"\n')
+        checked = run("-t", "--config", path)
+        assert (checked.returncode, checked.stdout) == (1, "")
+        assert checked.stderr.startswith(f"cleat: {path}:1:") and checked.stderr.count("\n") == 1
+        frontend = [] if "frontend" in text else ["-f", "[127.0.0.1]:0"]
+        started = run("--config", path, *frontend)
+        assert (started.returncode, started.stderr) == (1, checked.stderr)
+        return checked.stderr
+
+    return check
+
+
+@FILES
+def test_a_file_that_could_not_be_made(found, tmp_path, key):
+    """Also where something else has its name, and where its folder is none."""
+    missing = tmp_path / "missing" / "file"
+    assert f"cannot write {missing}: No such file" in found(f'{key} = "{missing}"')
+    assert not missing.parent.exists()
+    assert "Name a file in it." in found(f'{key} = "{tmp_path}"')
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "elsewhere")
+    assert "name the file itself" in found(f'{key} = "{link}"')
+    plain = tmp_path / "plain"
+    plain.write_text("1\n")
+    assert "Not a directory" in found(f'{key} = "{plain}/file"')
+    os.link(plain, tmp_path / "other-name")
+    assert "choose another" in found(f'{key} = "{plain}"')
+
+
+def test_a_pid_file_that_is_none(found, certs, tmp_path):
+    key = tmp_path / "site.pem"
+    key.write_bytes(certs.ecdsa.pem.read_bytes())
+    assert "is no pid file" in found(f'pidfile = "{key}"')
+    assert "is no pid file" in found('pidfile = "/dev/null"')
+    assert key.read_bytes() == certs.ecdsa.pem.read_bytes()
+
+
+@FILES
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start it as somebody else")
+def test_a_file_that_this_user_may_not_write(certs, key):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        pem = folder / "site.pem"
+        pem.write_bytes(certs.ecdsa.pem.read_bytes())
+        pem.chmod(0o644)
+        closed = folder / "closed"
+        closed.write_text("")
+        closed.chmod(0o644)
+        if not all(each.stat().st_mode & 0o001 for each in program.binary().resolve().parents):
+            pytest.skip("nobody else can reach the program")
+        for path in (folder / "new", closed):
+            flags = ["-t", f"--{key}", path, pem]
+            ran = run(*flags, user="nobody", group="nogroup", extra_groups=[])
+            assert ran.returncode == 1
+            wrong = f"cleat: --{key}: error: cannot write {path}: Permission denied. Let the user"
+            assert ran.stderr.startswith(wrong), ran.stderr
+            assert run(*flags).returncode == 0  # root may.
+        assert sorted(each.name for each in folder.iterdir()) == ["closed", "site.pem"]
+
+
+def test_where_a_log_may_go(certs, tmp_path):
+    for log in ("/dev/stdout", "/dev/stderr", "/dev/null", tmp_path / "log"):
+        assert run("-t", "--log-filename", log, certs.ecdsa.pem).returncode == 0
+    assert not (tmp_path / "log").exists()
+
+
+def test_the_cleat_that_it_checks_for_may_be_running(cleat, certs, tmp_path):
+    pidfile, log = tmp_path / "pid", tmp_path / "log"
+    started = cleat("--pidfile", pidfile)
+    log.write_text("what it has said\n")
+    files = ["--pidfile", pidfile, "--log-filename", log]
+    ran = run("-t", "-f", f"[127.0.0.1]:{started.port}", *files, certs.ecdsa.pem)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert (pidfile.read_text(), log.read_text()) == (f"{started.pid}\n", "what it has said\n")
+
+
+@pytest.mark.parametrize("address", ["192.0.2.1", "2001:db8::1"])  # RFC 5737, 3849: nobody's.
+def test_an_address_of_another_machine(found, address):
+    text = found(f'frontend = "[{address}]:8443"')
+    assert address in text and ": error: frontend: cannot listen on " in text
+    good = "no such address" in text or (":" in address and "no such addresses" in text)
+    assert good, text
+
+
+def test_a_backend_that_is_a_directory(found, tmp_path):
+    assert f": error: backend: {tmp_path} is a directory" in found(f'backend = "{tmp_path}"')
+
+
+def test_a_backend_that_is_not_there_yet(certs, tmp_path):
+    assert run("-t", "--backend", tmp_path / "later", certs.ecdsa.pem).returncode == 0
 
 
 def test_it_leaves_nothing_behind(certs, tmp_path):

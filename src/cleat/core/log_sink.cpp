@@ -164,6 +164,11 @@ result<std::unique_ptr<log_sink>> log_sink::to_file(std::string path)
     return sink;
 }
 
+bool log_sink::is_standard(std::string_view path) noexcept
+{
+    return standard_descriptor(path) >= 0;
+}
+
 void log_sink::give_to(uid_t user, gid_t group) noexcept
 {
     if (is_new_)

@@ -38,6 +38,9 @@ public:
     /// too_many_symbolic_link_levels, too_many_links. Any other failure is the system's.
     [[nodiscard]] static result<std::unique_ptr<log_sink>> to_file(std::string path);
 
+    /// is_standard is whether to_file takes a path for one of these two descriptors.
+    [[nodiscard]] static bool is_standard(std::string_view path) noexcept;
+
     /// to_syslog sends datagrams to the log daemon, as program `ident`. It speaks to the socket
     /// itself, because libc's syslog() takes a lock that all workers would share, and allocates.
     /// The daemon stamps the time. The system's error when nobody listens there.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <netinet/in.h>
+#include <sys/socket.h>
 
 namespace cleat::net {
 namespace {
@@ -38,6 +39,16 @@ bool is_same(address const& a, address const& b) noexcept
     return a.size == b.size && std::memcmp(&a.storage, &b.storage, a.size) == 0;
 }
 
+// A hosts file may have one twice.
+std::vector<address> each_once(std::vector<address> const& name)
+{
+    std::vector<address> all;
+    for (address const& each : name)
+        if (std::ranges::none_of(all, [&](address const& a) { return is_same(a, each); }))
+            all.push_back(each);
+    return all;
+}
+
 void set_port(address& of, unsigned port) noexcept
 {
     if (of.family() == AF_INET)
@@ -51,6 +62,19 @@ bool is_not_ours(error_code ec)
 {
     return ec == boost::system::errc::address_family_not_supported ||
            ec == boost::system::errc::address_not_available;
+}
+
+// Binds to an address alone, and to no port of it.
+error_code try_address(address at)
+{
+    set_port(at, 0);
+    unique_fd const socket{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    int const on = 1;
+    if (!socket ||
+        ::setsockopt(socket.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on) != 0 ||
+        ::bind(socket.get(), at.data(), at.size) != 0)
+        return last_system_error();
+    return {};
 }
 
 error_code listen_for_each(
@@ -122,12 +146,7 @@ listen_text parse_listen(std::string const& text)
 listening_attempt listen_on_each(
     std::vector<address> const& name, listen_options const& options, std::size_t workers)
 {
-    // A hosts file may have one twice.
-    std::vector<address> all;
-    for (address const& each : name)
-        if (std::ranges::none_of(all, [&](address const& a) { return is_same(a, each); }))
-            all.push_back(each);
-
+    std::vector<address> const all = each_once(name);
     listen_options shared = options;
     shared.reuse_port = true;
     bool const any_port = all.size() > 1 && all.front().port() == 0;
@@ -138,6 +157,18 @@ listening_attempt listen_on_each(
         if (left == 1 || !is_taken)
             return a;
     }
+}
+
+std::vector<refused_address> listen_nowhere(std::vector<address> const& name)
+{
+    std::vector<refused_address> not_ours;
+    for (address const& each : each_once(name)) {
+        error_code const ec = try_address(each);
+        if (!is_not_ours(ec))
+            return {};
+        not_ours.push_back({each, ec});
+    }
+    return not_ours;
 }
 
 listening listen_on_all(std::string const& text, listen_options const& options, std::size_t workers)

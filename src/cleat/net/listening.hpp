@@ -49,6 +49,10 @@ struct listening_attempt
 [[nodiscard]] listening_attempt listen_on_each(
     std::vector<address> const& name, listen_options const& options, std::size_t workers);
 
+/// listen_nowhere is what listen_on_each would refuse because this machine has none of a name's
+/// addresses. No port is taken to find out: who listens already is not disturbed, nor in the way.
+[[nodiscard]] std::vector<refused_address> listen_nowhere(std::vector<address> const& name);
+
 /// listen_on_all listens on every address of the text that this machine has, for so many workers.
 /// Throws std::invalid_argument for the text, std::system_error for the addresses.
 [[nodiscard]] listening listen_on_all(

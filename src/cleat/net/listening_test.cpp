@@ -123,6 +123,18 @@ TEST_CASE("of a name's addresses those are left out that are not this machine's,
     CHECK(to_string(none.refused[1].at) == "203.0.113.1:0");
 }
 
+TEST_CASE("an address that is nowhere here is known without a port, also where its port is taken")
+{
+    address const others = at("198.51.100.1", 443);
+    std::vector<refused_address> const refused = listen_nowhere({others, others});
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0].why == boost::system::errc::address_not_available);
+    CHECK(to_string(refused[0].at) == "198.51.100.1:443");
+
+    listening const first = listen_on_all("127.0.0.1:0", {}, 1);
+    CHECK(listen_nowhere({others, first.at.front()}).empty());
+}
+
 TEST_CASE("an address that a name has twice is listened on once")
 {
     unsigned const port = listen_on_all("127.0.0.1:0", {}, 1).at.front().port(); // Free again.
