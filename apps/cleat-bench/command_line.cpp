@@ -4,6 +4,7 @@
 #include "lists.hpp"
 #include "load_words.hpp"
 #include "staircase_words.hpp"
+#include "target.hpp"
 #include "times.hpp"
 #include "transfer_words.hpp"
 
@@ -87,6 +88,9 @@ void check(do_probe const& wish)
     if (!timeout || *timeout < std::chrono::milliseconds{1})
         throw std::runtime_error{
             fmt::format("--timeout {}: write a length of time like 5s or 500ms", wish.timeout)};
+    // An address is verified, and not asked for.
+    if (!wish.name.empty() && !is_address(wish.name))
+        check_server_name("--sni", wish.name);
 }
 
 // distance is how many letters have to be added, taken away or changed.
@@ -152,7 +156,9 @@ void add_probe(CLI::App& to, do_probe& asking)
 {
     to.add_option("targets", asking.targets, "HOST, HOST:PORT or https://HOST:PORT/")->required();
     to.add_option("--ca", asking.authorities, "PEM file of authorities; otherwise the system's");
-    to.add_option("--sni,--name", asking.name, "name to ask for and to verify; otherwise the host");
+    to.add_option(
+        "--sni,--name", asking.name,
+        "name to ask for and to verify; otherwise the host; an address is verified only");
     to.add_option("--timeout", asking.timeout, "of each connection")->capture_default_str();
     to.add_option("--parallel", asking.parallel, "hosts that are probed at a time")
         ->check(CLI::Range(1, 256))

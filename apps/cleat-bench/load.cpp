@@ -58,7 +58,8 @@ std::string cure_for(failure const& what, do_load const& wish)
                "key "
                "with --key";
     if (what.kind.starts_with("alert"))
-        return "the server refuses this offer: check --tls, --groups, --ciphers and --sni";
+        return "the server refuses this offer: check --tls, --groups, --ciphers, "
+               "--signature-algorithms and --sni";
     if (what.kind == "unfinished")
         return "it was not over when the time of all stages was: ask for less, or allow more with "
                "--answer-timeout";

@@ -89,6 +89,7 @@ struct timeouts
 struct load_spec
 {
     std::string target; ///< As it was written, for reports.
+    std::string port;   ///< As the request's Host has it.
     std::string path;   ///< Of the request.
     net::address to;
     std::vector<net::address> from; ///< Source addresses, used in turn; empty: the kernel's choice.

@@ -171,6 +171,7 @@ std::vector<weighted_name> read_names(std::vector<std::string> const& words)
         }
         if (one.name.empty())
             refuse("--sni: the name is missing");
+        check_server_name("--sni", one.name);
         found.push_back(std::move(one));
     }
     return found;
@@ -339,7 +340,8 @@ void load_words::make_target(load_spec& use) const
     check_room(use);
     bench::target const at = find_target(target);
     use.target = target;
-    use.tls.server_name = at.host;
+    use.tls.server_name = server_name_of(at.host);
+    use.port = at.port;
     use.path = path.empty() ? at.path : path;
     check_path("the target's path", use.path);
     use.timeouts = {
@@ -464,7 +466,7 @@ void load_words::make_exchange(do_load& wish) const
             if (std::ranges::none_of(headers, [&](auto const& h) { return is_named(h, field); }))
                 say.request += fmt::format("{}: {}\r\n", field, value);
         };
-        add("Host", named);
+        add("Host", host_field(named, use.port));
         add("User-Agent", "cleat-bench");
         if (!body.empty())
             add("Content-Length", std::to_string(body.size()));

@@ -88,9 +88,13 @@ void load_words::add_tls(CLI::App& app)
     app.add_option("--ciphersuites", ciphersuites, "suites of TLS 1.3")->group(how);
     app.add_option("--groups", groups, "key exchange groups, with colons: X25519MLKEM768:X25519")
         ->group(how);
-    app.add_option("--signature-algorithms", signature_algorithms, "such as ECDSA+SHA256")
+    app.add_option(
+           "--signature-algorithms", signature_algorithms,
+           "of the server, with colons: ECDSA+SHA256:RSA-PSS+SHA256")
         ->group(how);
-    app.add_option("--sni", names, "name to ask for; several with weights: a.example=3")
+    app.add_option(
+           "--sni", names,
+           "name to ask for, otherwise the target's; more than once, with weights: a.example=3")
         ->allow_extra_args(false)
         ->group(how);
     app.add_option("--alpn", alpn, "protocols to offer, with commas")->group(how);

@@ -21,6 +21,11 @@ namespace {
 
 constexpr std::uint32_t sources_max = 4096;
 
+// Of a host's name in text (RFC 1035, section 2.3.4: 255 with the lengths of its labels).
+constexpr std::size_t name_size_max = 253;
+constexpr std::string_view name_characters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+
 [[noreturn]] void refuse(std::string const& text)
 {
     throw std::runtime_error{text};
@@ -35,6 +40,50 @@ std::uint32_t ipv4(std::string const& text)
 }
 
 } // namespace
+
+std::string server_name_of(std::string const& host)
+{
+    if (host.find(':') != std::string::npos)
+        return host.substr(0, host.find('%'));
+    return host.ends_with('.') ? host.substr(0, host.size() - 1) : host;
+}
+
+bool is_address(std::string const& text) noexcept
+{
+    in6_addr room{};
+    return ::inet_pton(AF_INET, text.c_str(), &room) == 1 ||
+           ::inet_pton(AF_INET6, text.c_str(), &room) == 1;
+}
+
+void check_server_name(std::string const& option, std::string const& name)
+{
+    bool const bracketed = name.starts_with('[') && name.ends_with(']');
+    if (is_address(bracketed ? name.substr(1, name.size() - 2) : name))
+        refuse(fmt::format(
+            "{} {}: SNI has no addresses (RFC 6066, section 3): give a host's name, or leave {} "
+            "out: a target that is an address is asked for no name",
+            option, name, option));
+    if (name.find_first_not_of(name_characters) != std::string::npos)
+        refuse(fmt::format(
+            "{} '{}': a host's name has letters, digits, hyphens and dots; write an international "
+            "one as it is in DNS: xn--...",
+            option, name));
+    if (name.starts_with('.') || name.ends_with('.') || name.find("..") != std::string::npos)
+        refuse(fmt::format(
+            "{} {}: a name in SNI neither begins nor ends with a dot (RFC 6066, section 3), and "
+            "has no two in a row",
+            option, name));
+    if (name.size() > name_size_max)
+        refuse(fmt::format(
+            "{}: a name of {} letters; a host's has {} at most", option, name.size(),
+            name_size_max));
+}
+
+std::string host_field(std::string const& name, std::string const& port)
+{
+    std::string const host = name.find(':') == std::string::npos ? name : fmt::format("[{}]", name);
+    return port == "443" ? host : fmt::format("{}:{}", host, port);
+}
 
 target find_target(std::string const& text)
 {

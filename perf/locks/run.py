@@ -63,7 +63,9 @@ def arguments() -> argparse.Namespace:
         action="store_true",
         help="fail when a shared lock is touched that is not allowed",
     )
-    parse.add_argument("--json", type=Path, help="write the figures here too")
+    parse.add_argument(
+        "--json", type=Path, help="write the figures here too, and where and how they were counted"
+    )
     return parse.parse_args()
 
 
@@ -147,8 +149,19 @@ def show(title: str, rows: list[tuple]) -> None:
                 print(f"             < {caller}")
 
 
+def record(here: dict, use: argparse.Namespace, parts: dict[str, list[tuple]]) -> dict:
+    """record is what --json writes: where it was counted, of how much traffic, and every row."""
+    keys = ("acquisitions", "contended", "locks", "function", "caller", "allowed")
+    asked = {key: getattr(use, key) for key in ("tls", "groups", "handshakes", "megabytes")}
+    return {
+        "environment": {**here, **asked},
+        "parts": {part: [dict(zip(keys, row)) for row in rows] for part, rows in parts.items()},
+    }
+
+
 def main() -> int:
     use = arguments()
+    here = environment.describe(TREE) if use.json else {}
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     preload = use.preload or use.binaries.parent / "lib/perf-shared-locks.so"
@@ -175,6 +188,7 @@ def main() -> int:
                 client_cores=everywhere,
                 suite=environment.suite(use.tls),
             )
+            here["servers"] = {use.server: servers.version(use.server, bench)}
             server, port = servers.start(
                 use.server,
                 bench,
@@ -193,14 +207,8 @@ def main() -> int:
     for part, rows in parts.items():
         show(f"{use.server}, per {part}", rows)
     if use.json:
-        keys = ("acquisitions", "contended", "locks", "function", "caller", "allowed")
-        use.json.write_text(
-            json.dumps(
-                {part: [dict(zip(keys, row)) for row in rows] for part, rows in parts.items()},
-                indent=1,
-            )
-            + "\n"
-        )
+        use.json.parent.mkdir(parents=True, exist_ok=True)
+        use.json.write_text(json.dumps(record(here, use, parts), indent=1) + "\n")
     if use.check and bad:
         print(f"FAIL: {len(bad)} functions take shared locks that are not allowed")
         return 1

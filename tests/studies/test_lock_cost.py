@@ -1,7 +1,9 @@
 """What shared locks cost a handshake, as perf/locks/cost.py makes it from cleat-locks' reports; and
-what recording them costs, as overhead.py has it."""
+what recording them costs, as overhead.py has it; and how run.py keeps what it counted."""
 
+import argparse
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,8 @@ def loaded(name: str):
     return module
 
 
-lock_cost, overhead = loaded("cost"), loaded("overhead")
+sys.path.append(str(ROOT / "perf/locks"))  # run.py has a module beside it.
+lock_cost, overhead, counted = loaded("cost"), loaded("overhead"), loaded("run")
 
 
 def lock(taken_by: list[str], **other: object) -> dict:
@@ -46,6 +49,21 @@ def test_what_recording_costs_is_a_ratio_within_a_round():
     assert found["locks"]["least"] == pytest.approx(0.9)
     assert found["locks and CPU"]["most"] == pytest.approx(1.2)
     assert found["plain"]["us"] == 100
+
+
+def test_counts_are_kept_with_where_and_how_they_were_made():
+    use = argparse.Namespace(tls="1.3", groups="X25519", handshakes=1000, megabytes=256)
+    row = (28.0, 0.5, 3, "CRYPTO_free_ex_data", "SSL_free", False)
+    found = counted.record({"commit": "abc"}, use, {"handshake": [row], "MB of upload": []})
+    assert found["environment"] == {
+        "commit": "abc", "tls": "1.3", "groups": "X25519", "handshakes": 1000, "megabytes": 256
+    }  # fmt: skip
+    assert found["parts"]["MB of upload"] == []
+    (kept,) = found["parts"]["handshake"]
+    assert kept == {
+        "acquisitions": 28.0, "contended": 0.5, "locks": 3, "function": "CRYPTO_free_ex_data",
+        "caller": "SSL_free", "allowed": False,
+    }  # fmt: skip
 
 
 def test_locks_that_one_function_takes_are_added_up_and_ones_own_left_out():

@@ -20,8 +20,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include <arpa/inet.h>
-
 namespace cleat::bench {
 namespace {
 
@@ -33,13 +31,6 @@ using version = tls::protocol_version;
 constexpr unsigned broken_max = 3;
 
 constexpr std::string_view unknown_name = "cleat-probe.invalid"; // RFC 6761, section 6.4.
-
-bool is_address(std::string const& text) noexcept
-{
-    in6_addr room{};
-    return ::inet_pton(AF_INET, text.c_str(), &room) == 1 ||
-           ::inet_pton(AF_INET6, text.c_str(), &room) == 1;
-}
 
 std::string joined(std::string_view host, std::string_view port)
 {
@@ -65,13 +56,15 @@ std::optional<nanoseconds> median(std::vector<nanoseconds> of)
 class prober
 {
 public:
-    prober(std::string host, probe_options const& options, probe_report& into)
+    prober(
+        std::string const& host, std::string const& port, probe_options const& options,
+        probe_report& into)
         : options_{options}
         , into_{into}
-        , name_{options.server_name.empty() ? std::move(host) : options.server_name}
+        , name_{options.server_name.empty() ? server_name_of(host) : options.server_name}
         , request_{fmt::format(
               "GET / HTTP/1.1\r\nHost: {}\r\nUser-Agent: cleat-bench\r\nConnection: close\r\n\r\n",
-              name_)}
+              host_field(name_, port))}
     {
     }
 
@@ -496,7 +489,7 @@ probed_version const* probe_report::offers(tls::protocol_version v) const noexce
     return found == versions.end() ? nullptr : &*found;
 }
 
-probe_report probe(std::string host, std::string port, probe_options const& options)
+probe_report probe(std::string const& host, std::string const& port, probe_options const& options)
 {
     probe_report report;
     report.target = joined(host, port);
@@ -509,7 +502,7 @@ probe_report probe(std::string host, std::string port, probe_options const& opti
             report.target, addresses ? "none found" : addresses.error().message());
         return report;
     }
-    prober{std::move(host), options, report}.run(*addresses);
+    prober{host, port, options, report}.run(*addresses);
     if (report.error.empty())
         report.verdict = judge(report);
     return report;

@@ -137,7 +137,8 @@ struct probe_report
 /// probe connects to host:port a few dozen times, one connection after the other, and blocks until
 /// it is done. What keeps it from probing is in probe_report::error; it throws tls::spec_error for
 /// authorities that cannot be used, and std::bad_alloc.
-[[nodiscard]] probe_report probe(std::string host, std::string port, probe_options const& options);
+[[nodiscard]] probe_report probe(
+    std::string const& host, std::string const& port, probe_options const& options);
 
 /// probe_target reads HOST, HOST:PORT, [V6]:PORT or https://HOST/ (port 443 where there is none)
 /// and probes it. What is wrong with the text is in probe_report::error.

@@ -174,10 +174,12 @@ void context_settings::apply_suites(SSL_CTX* ctx, context_spec const& spec) cons
     if (!spec.ciphersuites.empty() && spec.version_max == protocol_version::tls_1_3)
         require(backend::set_ciphersuites(ctx, spec.ciphersuites), "ciphersuites");
     require(backend::set_groups(ctx, groups_), "groups");
-    require(
-        spec.signature_algorithms.empty() ||
-            SSL_CTX_set1_sigalgs_list(ctx, spec.signature_algorithms.c_str()) == 1,
-        "signature algorithms");
+    if (!spec.signature_algorithms.empty() &&
+        SSL_CTX_set1_sigalgs_list(ctx, spec.signature_algorithms.c_str()) != 1)
+        throw spec_error{fmt::format(
+            "signature algorithms: {} does not take \"{}\" ({}): write names such as "
+            "ECDSA+SHA256:RSA-PSS+SHA256, with colons",
+            library_version(), spec.signature_algorithms, drain_errors().reason)};
     if (spec.prefer_server_ciphers)
         SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
     else
