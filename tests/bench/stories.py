@@ -2,9 +2,10 @@
 
 import select
 import socket
+import ssl
 import time
 
-from origins import Story, Upstream
+from origins import Origin, Story, Upstream
 
 
 def head_of_request(upstream: Upstream) -> bytes:
@@ -35,6 +36,22 @@ def http(
             upstream.send(head + body)
 
     return story
+
+
+def over_tls(context: ssl.SSLContext, story: Story) -> Story:
+    """over_tls lives a story behind TLS of its own, with nobody between: an Origin with it is a
+    target, at target_of(it)."""
+
+    def wrapped(upstream: Upstream) -> None:
+        upstream.socket = context.wrap_socket(upstream.socket, server_side=True)
+        story(upstream)
+
+    return wrapped
+
+
+def target_of(listening: Origin) -> str:
+    """target_of an Origin is how cleat-bench is pointed at it."""
+    return f"127.0.0.1:{listening.address.rsplit(':', 1)[1]}"
 
 
 def says(text: bytes) -> Story:
