@@ -180,7 +180,10 @@ static uint32_t touched(
 
 static uint64_t site_key(uint32_t lock, enum trace_how how, void* return_to)
 {
-    return mix(mix(lock + 1, how), (uintptr_t)return_to) | 1;
+    /* Not one mixed with the other: both are small, and 5 of the one with 2 of the other would be 6
+     * with 1. */
+    uint64_t const what = ((uint64_t)lock + 1) << 2 | how;
+    return mix(mix(0, what), (uintptr_t)return_to) | 1;
 }
 
 static __attribute__((noinline)) struct trace_site* site_of(
