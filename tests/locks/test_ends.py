@@ -7,6 +7,8 @@ import shutil
 import signal
 import subprocess
 
+import pytest
+
 from deadlines import DEADLINE
 from recording import BIN, SUBJECT, Recording, locks
 
@@ -55,6 +57,15 @@ def test_who_slept_until_it_was_killed_has_lived_until_then(tmp_path):
         assert 0 < report["blocked_percent"] <= 105 * truth["wait_ns"] / truth["lived_ns"]
         assert "at least" not in run.text()
         assert "did not end by itself" in run.text()
+
+
+@pytest.mark.parametrize("number", ["HUP", "INT", "QUIT", "TERM", "USR1", "USR2"])
+def test_a_signal_to_the_recorder_alone_is_passed_on(tmp_path, number):
+    with dozing(tmp_path) as (recorder, _, run):
+        sent = signal.Signals[f"SIG{number}"]
+        recorder.send_signal(sent)
+        assert recorder.wait(DEADLINE) == 128 + sent
+        assert run.lock("held_mutex")["acquisitions"] > 0
 
 
 def test_who_runs_has_lived_until_now(tmp_path):

@@ -71,8 +71,8 @@ void add_readers(CLI::App& app, wishes& to)
     report->add_option("--pprof", to.report.pprof, "write it for pprof");
 
     CLI::App* const diff = app.add_subcommand("diff", "what changed between two traces");
-    diff->add_option("before", to.diff.before.trace)->required();
-    diff->add_option("after", to.diff.after.trace)->required();
+    diff->add_option("before", to.diff.before.trace, "a trace, as `report` reads it")->required();
+    diff->add_option("after", to.diff.after.trace, "one of the same program, changed")->required();
     add_most(*diff, to.diff.most);
 
     CLI::App* const folded = app.add_subcommand("folded", "stacks for flame graph programs");
@@ -99,6 +99,14 @@ void add_readers(CLI::App& app, wishes& to)
         ->check(operations_range());
     add_most(*prices, to.per_operation.most);
     prices->add_option("--json", to.per_operation.json, "write it as JSON; - is standard output");
+}
+
+// What CLI11 takes for no word at all.
+void check(wishes const& all, CLI::App const& app)
+{
+    if (app.got_subcommand("run") && app.get_subcommand("run")->count("-o") > 0 &&
+        all.run.trace.empty())
+        throw CLI::ValidationError{"-o", "the folder's name is empty"};
 }
 
 command chosen(CLI::App const& app, wishes& all)
@@ -144,6 +152,7 @@ command parse_command_line(std::span<char const* const> arguments)
     add_readers(app, all);
     try {
         app.parse(static_cast<int>(arguments.size()), arguments.data());
+        check(all, app);
     } catch (CLI::ParseError const& e) {
         std::ostringstream out;
         std::ostringstream err;

@@ -78,20 +78,23 @@ std::string limit_of_files()
         limit.rlim_cur >> 10, trace_tables_bytes >> 10, trace_block_bytes >> 10);
 }
 
-// why_nothing guesses why a program took no notice of the recorder.
-std::string why_nothing(fs::path const& program)
+// foreseen says why a program will take no notice of the recorder, as far as its file tells; empty:
+// it may well do.
+std::string foreseen(fs::path const& program)
 {
     struct stat about
     {
     };
-    if (::stat(program.c_str(), &about) == 0 && (about.st_mode & (S_ISUID | S_ISGID)) != 0)
+    if (::stat(program.c_str(), &about) == 0 &&
+        (((about.st_mode & S_ISUID) != 0 && about.st_uid != ::geteuid()) ||
+         ((about.st_mode & S_ISGID) != 0 && about.st_gid != ::getegid())))
         return "it changes its user (set-user-ID), and the system preloads nothing into it";
-    std::string const limit = limit_of_files();
+    std::string limit = limit_of_files();
     std::ifstream from{program, std::ios::binary};
     Elf64_Ehdr header{};
     if (!from.read(reinterpret_cast<char*>(&header), sizeof header) ||
         std::string_view{reinterpret_cast<char const*>(header.e_ident), SELFMAG} != ELFMAG)
-        return limit.empty() ? "no process of it was linked dynamically" : limit;
+        return limit; // A script: what its interpreter is, the system knows.
     bool dynamic = false;
     for (unsigned i = 0; i < header.e_phnum; ++i) {
         Elf64_Phdr part{};
@@ -100,10 +103,16 @@ std::string why_nothing(fs::path const& program)
             break;
         dynamic = dynamic || part.p_type == PT_INTERP;
     }
-    if (!dynamic)
-        return "it is linked statically, so nothing can be preloaded into it";
-    return limit.empty() ? "it ended before the recorder began, or its folder cannot be written"
-                         : limit;
+    return dynamic ? limit : "it is linked statically, so nothing can be preloaded into it";
+}
+
+// why_nothing guesses why a program took no notice of the recorder.
+std::string why_nothing(fs::path const& program)
+{
+    if (std::string why = foreseen(program); !why.empty())
+        return why;
+    return "no process of it was linked dynamically, or they ended before the recorder began, or "
+           "the folder cannot be written";
 }
 
 fs::path folder_for(run_wish const& wish)
@@ -147,19 +156,22 @@ void prepare_environment(run_wish const& wish, fs::path const& folder)
 // house(state): a signal handler can be given nothing else.
 std::atomic<pid_t> child{0};
 
-void pass_on(int number)
+// The terminal sends its signals to the program too; anybody else sends one to us alone.
+void pass_on(int number, siginfo_t* about, void*)
 {
-    if (pid_t const to = child.load(); to > 0)
+    if (pid_t const to = child.load(); to > 0 && about->si_code != SI_KERNEL)
         ::kill(to, number);
 }
 
-void handle(int number, void (*handler)(int))
+void pass_on_signals()
 {
     struct sigaction action
     {
     };
-    action.sa_handler = handler;
-    ::sigaction(number, &action, nullptr);
+    action.sa_sigaction = pass_on;
+    action.sa_flags = SA_SIGINFO;
+    for (int const number : {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2})
+        ::sigaction(number, &action, nullptr);
 }
 
 // start forks and executes, and tells whether that worked: through a pipe that exec closes.
@@ -182,13 +194,12 @@ pid_t start(std::vector<std::string> const& command)
         ::_exit(127);
     }
     child = pid;
-    for (int const number : {SIGTERM, SIGHUP})
-        handle(number, pass_on);
-    for (int const number : {SIGINT, SIGQUIT})
-        handle(number, SIG_IGN);
+    pass_on_signals();
     ::close(report[1]);
     int error = 0;
-    ssize_t const got = ::read(report[0], &error, sizeof error);
+    ssize_t got = 0;
+    while ((got = ::read(report[0], &error, sizeof error)) < 0 && errno == EINTR)
+        ;
     ::close(report[0]);
     if (got == sizeof error) {
         ::waitpid(pid, nullptr, 0);
@@ -222,6 +233,10 @@ int run_traced(run_wish const& wish)
     if (!program)
         throw std::runtime_error{fmt::format("{}: there is no such program", wish.command.front())};
     fs::path const folder = folder_for(wish);
+    if (std::string const why = foreseen(*program); !why.empty())
+        fmt::print(
+            stderr, "cleat-locks: warning: nothing of {} will be recorded: {}\n",
+            wish.command.front(), why);
     int code = 0;
     try {
         prepare_environment(wish, folder);

@@ -19,8 +19,9 @@ struct run_wish
 };
 
 /// run_traced runs the program to its end and gives its exit code, 128 + N if signal N ended it.
-/// Interrupts of the terminal are the program's to answer; SIGTERM and SIGHUP are passed on. Throws
-/// std::runtime_error when it cannot begin, or when nothing was recorded.
+/// Interrupts of the terminal are the program's to answer; signals that end or tell something and
+/// were sent to this process alone are passed on. Throws std::runtime_error when it cannot begin,
+/// or when nothing was recorded.
 [[nodiscard]] int run_traced(run_wish const& wish);
 
 } // namespace cleat::locks
