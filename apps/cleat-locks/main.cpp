@@ -37,6 +37,8 @@ profile read(from_trace const& from)
             fmt::print(
                 stderr, "cleat-locks: {}: process {}: {}\n", from.trace.string(), each.pid,
                 cut_short(each));
+    if (std::string const said = changed_text(found); !said.empty())
+        fmt::print(stderr, "cleat-locks: {}: {}\n", from.trace.string(), said);
     return found;
 }
 

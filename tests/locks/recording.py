@@ -15,6 +15,7 @@ from deadlines import DEADLINE  # noqa: E402
 
 BIN = Path(os.environ.get("CLEAT_BIN", ROOT / "build" / "release" / "bin"))
 SUBJECT = BIN / "locks_subject"
+LIBRARY = BIN / "liblocks_subject_library.so"
 
 
 def locks(*arguments: object, check: bool = True) -> subprocess.CompletedProcess[str]:

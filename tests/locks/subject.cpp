@@ -1,5 +1,5 @@
 // A program whose locks are known, for cleat-locks to be tested with. It times itself, with its own
-// clock around its own calls, and says what it found as JSON. 700 lines, one story after the other,
+// clock around its own calls, and says what it found as JSON. 800 lines, one story after the other,
 // and none knows of another.
 //
 //   subject holds THREADS TIMES HOLD_US   one mutex; each thread holds it so often, for so long
@@ -41,6 +41,14 @@
 //   subject relay THREADS HOLD_US         threads that take a mutex once each, one after the other
 //   subject answers                       what lock functions answer where nothing can be locked
 //   subject errors                        says whether a lock's function changed errno
+//   subject ways MS                       each lock is held for so long while another thread asks
+//   for
+//                                         it with a deadline: once to get it, once in vain, once
+//                                         not willing to wait
+//   subject old-condition TIMES           two threads and a condition of glibc 2.2.5's
+//   subject opens LIBRARY TIMES           a library that is opened while it runs, and locks
+//   subject deadlock MS                   two threads that wait for each other's mutex; it ends
+//                                         after so long
 //   subject signals                       sets all signals back to their defaults, and computes
 
 #include "subject.hpp"
@@ -76,6 +84,14 @@ std::uint64_t subject::now_ns()
     return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
+void subject::pass(std::uint64_t ns)
+{
+    timespec const length{
+        static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+    // house(sleep): the time that a lock is held is the test's subject
+    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &length, nullptr);
+}
+
 using namespace subject;
 
 namespace {
@@ -86,15 +102,6 @@ std::uint64_t cpu_ns()
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
            static_cast<std::uint64_t>(t.tv_nsec);
-}
-
-// pass lets time pass without using a core: how long it took is measured by whoever calls it.
-void pass(std::uint64_t ns)
-{
-    timespec const length{
-        static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-    // house(sleep): the time that a lock is held is the test's subject
-    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &length, nullptr);
 }
 
 struct truth
@@ -780,6 +787,14 @@ int main(int argc, char** argv)
         answers();
     else if (what == "errors")
         errors();
+    else if (what == "ways")
+        ways(n(2));
+    else if (what == "old-condition")
+        old_condition(n(2));
+    else if (what == "opens" && argc > 2)
+        opens(argv[2], n(3));
+    else if (what == "deadlock")
+        deadlock(n(2));
     else if (what == "signals")
         signals(n(2));
     else if (what == "leave") {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include <time.h>
+
 namespace subject {
 
 /// now_ns is the steady clock.
@@ -13,6 +15,16 @@ namespace subject {
 /// touch_mutex locks one mutex of the process, and unlocks it, so often.
 void touch_mutex(unsigned times);
 
+/// pass lets time pass without using a core: how long it took is measured by whoever calls it.
+void pass(std::uint64_t ns);
+
+/// in_seconds is a deadline by a clock.
+[[nodiscard]] timespec in_seconds(clockid_t clock, time_t seconds);
+
+void ways(std::uint64_t ms);
+void old_condition(unsigned times);
+void opens(char const* library, unsigned times);
+void deadlock(std::uint64_t ms);
 void sequences(unsigned times);
 void timeouts(std::uint64_t ms);
 void handlers(std::uint64_t ms, bool jump, bool apart);

@@ -1,5 +1,6 @@
 """What cannot work is said, with its cure, and leaves nothing behind."""
 
+import json
 import os
 import resource
 import shutil
@@ -44,6 +45,40 @@ def test_a_program_that_is_linked_statically(tmp_path):
     said = refused("run", "-o", tmp_path / "t", "--", tmp_path / "still")
     assert "exit code 3, and nothing was recorded: it is linked statically" in said
     assert not (tmp_path / "t").exists()
+
+
+def test_what_will_not_be_recorded_is_said_before_it_runs(tmp_path):
+    """Its input is not over until that was said."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100 << 10, resource.RLIM_INFINITY))
+
+    command = [BIN / "cleat-locks", "run", "-o", tmp_path / "t", "--", "cat"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limit
+    ) as started:
+        said = started.stderr.readline()
+        assert said.startswith("cleat-locks: warning: nothing of cat will be recorded: no file may")
+        started.communicate(timeout=DEADLINE)
+
+
+def test_a_name_that_is_empty():
+    said = refused("run", "-o", "", "--", SUBJECT, "many", 1)
+    assert "-o: the folder's name is empty" in said
+
+
+def test_a_program_that_has_changed_since(tmp_path):
+    """Its functions may be elsewhere now."""
+    program = tmp_path / "program"
+    shutil.copy(SUBJECT, program)
+    locks("run", "-o", tmp_path / "t", "--", program, "many", 10)
+    assert "names may be wrong" not in locks("report", tmp_path / "t").stderr
+    shutil.copy(SUBJECT, program)
+    ran = locks("report", tmp_path / "t", "--json", tmp_path / "t.json")
+    assert f"names may be wrong: {program} has changed since that was recorded" in ran.stderr
+    assert json.loads((tmp_path / "t.json").read_text())["changed_files"] == [str(program)]
+    program.unlink()
+    assert f"{program} has changed" in locks("report", tmp_path / "t").stderr
 
 
 def test_a_text_that_cannot_run(tmp_path):

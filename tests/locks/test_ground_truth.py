@@ -5,7 +5,7 @@ import json
 import pytest
 
 from deadlines import in_some_round
-from recording import locks
+from recording import LIBRARY, locks
 
 WITHIN = 0.05
 
@@ -143,6 +143,62 @@ def test_a_spin_lock(record):
     assert spin["contended"] == 1
     assert spin["wait_ns"] == pytest.approx(run.truth["wait_ns"], rel=WITHIN)
     assert spin["wait_ns"] > 100_000_000
+
+
+@in_some_round
+def test_each_way_to_ask_for_a_lock(record):
+    """Held, asked for without waiting, in vain until a deadline that has passed, and until it is
+    had: of each lock two acquisitions, one of which waited, and two failures."""
+    run = record("ways", 50)
+    for name, truth in run.truth.items():
+        assert truth["well"] == 1, name
+        lock = run.lock(name)
+        assert (lock["acquisitions"], lock["contended"], lock["failed"]) == (2, 1, 2), name
+        assert lock["wait_ns"] == pytest.approx(truth["wait_ns"], rel=WITHIN)
+        assert lock["wait_ns"] > 40_000_000
+        readers = 1 if name.endswith("_read") else 0
+        assert lock["readers"]["acquisitions"] == readers, name
+
+
+@in_some_round
+def test_a_condition_of_a_program_that_was_linked_long_ago(record):
+    """Its version of the functions has the same names, and other insides."""
+    run = record("old-condition", 100)
+    if run.truth["waits"] == 0:
+        pytest.skip("this architecture has one version only")
+    (condition,) = [each for each in run.report()["locks"] if each["kind"] == "condition"]
+    assert condition["acquisitions"] == run.truth["waits"]
+    assert condition["wait_ns"] == pytest.approx(run.truth["wait_ns"], rel=WITHIN)
+
+
+def test_a_library_that_is_opened_while_the_program_runs(record):
+    run = record("opens", LIBRARY, 500)
+    lock = run.lock("library_mutex")
+    assert lock["acquisitions"] == run.truth["acquisitions"] == 1000
+    assert lock["shared_acquisitions"] == 500
+    assert "lock_in_library" in lock["taken_by"][0]
+
+
+@in_some_round
+def test_waits_of_a_deadlock(record):
+    """They end with the program only, and are in the figures and in a table of their own."""
+    run = record("deadlock", 300)
+    report = run.report()
+    waits = [each for each in report["unended_waits"] if each["kind"] == "mutex"]
+    names = sorted(each["lock"].rpartition("::")[2] for each in waits)
+    assert names == ["first_of_two", "second_of_two"]
+    assert len({each["tid"] for each in waits}) == 2
+    for each in waits:
+        assert each["ns"] == pytest.approx(300_000_000, rel=WITHIN)
+        assert "embrace" in each["waits_in"]
+    assert report["total"]["blocked_ns"] == pytest.approx(600_000_000, rel=WITHIN)
+    for name in ("first_of_two", "second_of_two"):
+        lock = run.lock(name)
+        assert (lock["acquisitions"], lock["contended"]) == (1, 0)
+        assert lock["wait_ns"] == pytest.approx(300_000_000, rel=WITHIN)
+    said = run.text()
+    assert "Waits that had not ended" in said
+    assert "first_of_two, in embrace" in said
 
 
 def test_many_short_lived_locks_are_one_group_of_private_ones(record):

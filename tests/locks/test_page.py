@@ -112,6 +112,17 @@ def test_it_says_what_the_report_says(desk):
         assert part in text
 
 
+def test_it_has_the_waits_of_a_deadlock(shown, tmp_path):
+    run = Recording(tmp_path, [SUBJECT, "deadlock", 100], [])
+    locks("html", run.trace, "-o", tmp_path / "page.html")
+    shown.show(1200)
+    shown.open(tmp_path / "page.html")
+    text = words(shown)
+    assert "Waits that had not ended" in text
+    assert text.count("in embrace") == 2
+    assert shown.log("browser") == []
+
+
 @pytest.mark.parametrize(
     "options, said",
     [

@@ -75,6 +75,11 @@
                 'When a process ended is not known, only when it was last heard of: shares of ' +
                     "the threads' time are at most so high.",
             );
+        if (profile.changed_files.length > 0)
+            said.push(
+                `Names may be wrong, since files changed after the recording: ` +
+                    `${profile.changed_files.join(', ')}.`,
+            );
         return said;
     };
 
@@ -150,6 +155,12 @@
                     'which the thread lost its core.',
                 tables.locks(profile, true),
             ),
+            ...section(
+                'Waits that had not ended as the recording did',
+                'The threads of a deadlock are among these. They are no acquisitions; their time ' +
+                    'is in all other figures.',
+                tables.unendedWaits(profile),
+            ),
             ...flames.parts,
             ...section(
                 'The inverted call tree',
@@ -168,8 +179,7 @@
                 'p',
                 {},
                 'Locks inside libc (malloc, stdio), futexes that a program uses by itself, ' +
-                    'spinning on an atomic, programs that are linked statically, and a wait that ' +
-                    'had not ended when the program did.',
+                    'spinning on an atomic, and programs that are linked statically.',
             ),
         );
     flames.again();

@@ -173,5 +173,25 @@ const tables = (() => {
         );
     };
 
-    return { locks, perOperation, throughput, threads };
+    const unendedWaits = (profile) => {
+        const rows = profile.unended_waits.filter(isLock).slice(0, 100);
+        if (rows.length === 0) return null;
+        const heads = [['so far'], ['thread', true], ['lock', true]];
+        return table(
+            heads,
+            rows.map((wait) =>
+                row(
+                    heads,
+                    [units.time(wait.ns)],
+                    element('td', { class: 'words' }, `${wait.thread} (${wait.tid})`),
+                    lockCell(
+                        { kind: wait.kind, name: wait.lock },
+                        element('small', {}, `in ${units.name(wait.waits_in)}`),
+                    ),
+                ),
+            ),
+        );
+    };
+
+    return { locks, perOperation, throughput, threads, unendedWaits };
 })();

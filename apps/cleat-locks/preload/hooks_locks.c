@@ -36,7 +36,7 @@ static int settle(
             return tried;                                                                          \
         }                                                                                          \
         NEXT(name);                                                                                \
-        uint64_t const began = now_ns();                                                           \
+        uint64_t const began = begin_wait((void*)lock, kind, how, CALLER);                         \
         return settle(next_##name(lock), (void*)lock, kind, how, CALLER, began);                   \
     }
 
@@ -57,7 +57,7 @@ static int settle(
             return tried;                                                                          \
         }                                                                                          \
         NEXT(name);                                                                                \
-        uint64_t const began = now_ns();                                                           \
+        uint64_t const began = begin_wait(lock, kind, how, CALLER);                                \
         return settle(next_##name(lock, until), lock, kind, how, CALLER, began);                   \
     }
 
@@ -73,7 +73,7 @@ static int settle(
             return tried;                                                                          \
         }                                                                                          \
         NEXT(name);                                                                                \
-        uint64_t const began = now_ns();                                                           \
+        uint64_t const began = begin_wait(lock, kind, how, CALLER);                                \
         return settle(next_##name(lock, clock, until), lock, kind, how, CALLER, began);            \
     }
 

@@ -37,7 +37,7 @@ static int wait_with(
     wait_function* next, pthread_cond_t* condition, pthread_mutex_t* mutex, void* caller)
 {
     before_release(mutex);
-    uint64_t const began = now_ns();
+    uint64_t const began = begin_wait(condition, trace_condition, trace_exclusive, caller);
     int const result = next(condition, mutex);
     woken(condition, mutex, result, caller, began);
     return result;
@@ -48,7 +48,7 @@ static int timed_with(
     struct timespec const* until, void* caller)
 {
     before_release(mutex);
-    uint64_t const began = now_ns();
+    uint64_t const began = begin_wait(condition, trace_condition, trace_exclusive, caller);
     int const result = next(condition, mutex, until);
     woken(condition, mutex, result, caller, began);
     return result;
@@ -83,7 +83,7 @@ EXPORTED int pthread_cond_clockwait(
 {
     NEXT(pthread_cond_clockwait);
     before_release(mutex);
-    uint64_t const began = now_ns();
+    uint64_t const began = begin_wait(condition, trace_condition, trace_exclusive, CALLER);
     int const result = next_pthread_cond_clockwait(condition, mutex, clock, until);
     woken(condition, mutex, result, CALLER, began);
     return result;
@@ -116,7 +116,7 @@ EXPORTED int sem_trywait(sem_t* semaphore)
         }                                                                                          \
         errno = before;                                                                            \
         NEXT(name);                                                                                \
-        uint64_t const began = now_ns();                                                           \
+        uint64_t const began = begin_wait(semaphore, trace_semaphore, trace_exclusive, CALLER);    \
         int const result = next_##name arguments;                                                  \
         int const error = errno;                                                                   \
         waited(semaphore, trace_semaphore, result, CALLER, began);                                 \
@@ -138,7 +138,8 @@ EXPORTED int pthread_once(pthread_once_t* control, void (*routine)(void))
     int const state = __atomic_load_n((int const*)control, __ATOMIC_ACQUIRE) & 3;
     if (state == 2)
         return next_pthread_once(control, routine);
-    uint64_t const began = state == 1 ? now_ns() : 0;
+    uint64_t const began =
+        state == 1 ? begin_wait(control, trace_once, trace_exclusive, CALLER) : 0;
     int const result = next_pthread_once(control, routine);
     if (began)
         waited(control, trace_once, result, CALLER, began);

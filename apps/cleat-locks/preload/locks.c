@@ -309,6 +309,26 @@ static ALWAYS_INLINE void hold_may_begin(
         taken(lock, kind, how, site, chosen);
 }
 
+uint64_t begin_wait(void* lock, enum trace_kind kind, enum trace_how how, void* return_to)
+{
+    uint64_t const now = now_ns();
+    if (!trace)
+        return now;
+    struct trace_thread* block = self.block ? self.block : meet_thread();
+    if (!block || at_work())
+        return now;
+    begin_work();
+    bool shared = false;
+    struct trace_site* site = found(block, lock, kind, how, return_to, &shared);
+    if (site) {
+        block->wait_began_ns = now;
+        atomic_signal_fence(memory_order_release);
+        block->waits_at = (uint32_t)(site - block->site) + 1;
+    }
+    end_work();
+    return now;
+}
+
 void note_acquired(
     void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns)
 {
@@ -329,6 +349,7 @@ void note_acquired(
         ++site->untold_acquisitions;
         site->shared += shared;
         if (UNLIKELY(contended_ns != 0)) {
+            block->waits_at = 0;
             ++site->contended;
             ++site->untold_contended;
             site->wait_ns += contended_ns;
@@ -373,6 +394,7 @@ void note_failed(
     struct trace_site* site = found(block, lock, kind, how, return_to, &shared);
     if (site) {
         ++site->failed;
+        block->waits_at = 0;
         site->wait_ns += contended_ns;
         site->untold_wait_ns += contended_ns;
     }

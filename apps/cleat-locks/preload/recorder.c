@@ -288,6 +288,7 @@ struct trace_thread* meet_thread(void)
         block->tid = (int32_t)syscall(SYS_gettid);
         block->cpu_ns = 0;
         block->cpu_base_ns = self.ended_cpu_ns;
+        block->waits_at = 0; /* Who had it before may have been cancelled in a wait. */
         block->began_ns = block->seen_ns = now_ns();
         name_thread(block);
         atomic_store_explicit(&block->state, trace_running, memory_order_release);

@@ -133,6 +133,10 @@ void forget_locks(void);   /* In a new process, which has a new trace. */
 void lock_made(void* address, enum trace_kind kind, void* made_at);
 void lock_ended(void* address);
 
+/* begin_wait is told that the calling thread is about to wait, and says when that was: a wait that
+ * does not end is told of by nobody else. */
+uint64_t begin_wait(void* lock, enum trace_kind kind, enum trace_how how, void* return_to);
+
 /* An acquisition is noted once it is over. contended_ns: how long it waited; 0: not at all. */
 void note_acquired(
     void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns);

@@ -179,17 +179,18 @@ struct trace_thread
     char name[16];
     uint64_t ended_lived_ns; /* of those that have ended: how long they lived, and their CPU time */
     uint64_t ended_cpu_ns;
-    uint64_t began_ns;    /* of the one that runs */
-    uint64_t seen_ns;     /* when it was last heard of */
-    uint64_t cpu_ns;      /* its CPU time then */
-    uint64_t cpu_base_ns; /* what its clock showed that is no part of it */
-    uint64_t samples;     /* of CPU time */
-    uint64_t samples_own; /* of these: in the recorder itself */
-    uint64_t sites_lost;  /* acquisitions without room for their site */
-    uint64_t stacks_lost; /* stacks without room */
-    uint64_t nested;      /* acquisitions by a signal handler inside the recorder: not counted */
+    uint64_t began_ns;      /* of the one that runs */
+    uint64_t seen_ns;       /* when it was last heard of */
+    uint64_t cpu_ns;        /* its CPU time then */
+    uint64_t cpu_base_ns;   /* what its clock showed that is no part of it */
+    uint64_t samples;       /* of CPU time */
+    uint64_t samples_own;   /* of these: in the recorder itself */
+    uint64_t sites_lost;    /* acquisitions without room for their site */
+    uint64_t stacks_lost;   /* stacks without room */
+    uint64_t nested;        /* acquisitions by a signal handler inside the recorder: not counted */
+    uint64_t wait_began_ns; /* of the wait that it is in */
+    uint32_t waits_at;      /* index of the site where it waits, + 1; 0: it does not */
     uint32_t words_used;
-    uint32_t reserved;
     struct trace_site site[trace_sites_max];
     uint32_t index[trace_index_max]; /* of the stack's first word + 1; by its hash */
     uint64_t words[trace_words_max];

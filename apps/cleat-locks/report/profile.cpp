@@ -8,12 +8,15 @@
 #include <array>
 #include <bit>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
+
+#include <sys/stat.h>
 
 namespace cleat::locks {
 namespace {
@@ -215,6 +218,25 @@ traced_stack untold(trace_site const& site)
     return made;
 }
 
+// changed_files are those of a process's code that were changed or taken away after it ended.
+std::vector<std::string> changed_files(traced_process const& process)
+{
+    std::vector<std::string> found;
+    for (std::string const& each : code_files(process.maps)) {
+        struct stat about
+        {
+        };
+        bool const there = ::stat(each.c_str(), &about) == 0;
+        // The time of the last change to the file or to what is known of it: a package that is
+        // installed anew has files as old as when they were packed.
+        auto const changed = static_cast<std::uint64_t>(about.st_ctim.tv_sec) * 1'000'000'000 +
+                             static_cast<std::uint64_t>(about.st_ctim.tv_nsec);
+        if (!there || changed > process.ended_realtime_ns)
+            found.push_back(each);
+    }
+    return found;
+}
+
 class builder
 {
 public:
@@ -253,6 +275,9 @@ public:
             {command.empty() ? process.program : command, process.pid, process.ended,
              process.ended_ns - process.began_ns, process.thread_count, lost, nested,
              process.blocks, process.blocks_cut, process.runs, !process.end_known});
+        for (std::string const& each : changed_files(process))
+            if (std::ranges::find(into_.changed_files, each) == into_.changed_files.end())
+                into_.changed_files.push_back(each);
         into_.cpu_hz = std::max(into_.cpu_hz, process.cpu_hz);
         into_.interruptions = into_.interruptions && process.interruptions;
     }
@@ -275,6 +300,7 @@ public:
         std::ranges::stable_sort(into_.threads, std::greater{}, [](thread_share const& t) {
             return std::pair{t.counts.blocked_ns, t.cpu_ns};
         });
+        std::ranges::stable_sort(into_.unended_waits, std::greater{}, &unended_wait::ns);
     }
 
 private:
@@ -313,6 +339,13 @@ private:
             locks[told].busiest = std::max(locks[told].busiest, times);
             ++told_of_[told].blocks;
             told_of_[told].in_turns = told_of_[told].in_turns || thread.threads > 1;
+        }
+        if (thread.waits) {
+            lock const& of = locks[told_by_[thread.waits->lock]];
+            std::vector<naming::named> const in = names.of(thread.waits->return_to, true);
+            into_.unended_waits.push_back(
+                {of.name, of.kind, into_.functions[in.front().function], thread.name, process.pid,
+                 thread.tid, thread.waits->ns});
         }
         into_.samples_own += thread.samples_own;
         into_.thread_ns += share.lived_ns;

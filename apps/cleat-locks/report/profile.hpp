@@ -111,6 +111,21 @@ struct thread_share
     bool lived_at_least = false; ///< It lived on, for nobody knows how long.
 };
 
+/// unended_wait is one that had not ended as the recording did: the threads of a deadlock are in
+/// such. Its time is in the lock's, the thread's and the totals; it is no acquisition.
+struct unended_wait
+{
+    std::string lock; ///< Its name.
+    trace_kind kind = trace_mutex;
+    std::string waits_in; ///< The function that asked for it.
+    std::string thread;
+    int pid = 0;
+    int tid = 0;
+    std::uint64_t ns = 0; ///< So far.
+
+    [[nodiscard]] bool is_for_a_lock() const noexcept { return kind <= trace_spin; }
+};
+
 /// process_note is a process and what is missing of it.
 struct process_note
 {
@@ -134,6 +149,7 @@ struct profile
     std::vector<stack> stacks;
     std::vector<lock> locks; ///< By blocked time, then by shared acquisitions, then by all.
     std::vector<thread_share> threads;
+    std::vector<unended_wait> unended_waits; ///< The longest first.
     weights total;
     std::uint64_t thread_ns = 0; ///< The threads' lifetimes, added up.
     bool thread_ns_at_least =
@@ -141,6 +157,9 @@ struct profile
     std::uint64_t cpu_ns = 0; ///< The kernel's account of their CPU time.
     std::uint64_t samples_own = 0;
     unsigned cpu_hz = 0;
+    /// Of the files with the processes' code those that are not what they were: names of functions
+    /// in them may be wrong.
+    std::vector<std::string> changed_files;
     bool interruptions = true; ///< Which holds were interrupted is known, of all processes.
 
     // The three columns, of all that is here, in percent.

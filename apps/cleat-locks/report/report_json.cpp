@@ -88,6 +88,16 @@ json::object to_json(profile const& of)
         one["cpu_ns"] = each.cpu_ns;
         threads.push_back(std::move(one));
     }
+    json::array waits;
+    for (unended_wait const& each : of.unended_waits)
+        waits.push_back(json::object{
+            {"lock", each.lock},
+            {"kind", word_of(each.kind)},
+            {"waits_in", each.waits_in},
+            {"thread", each.thread},
+            {"pid", each.pid},
+            {"tid", each.tid},
+            {"ns", each.ns}});
     return {
         {"cleat_locks", 1},
         {"processes", std::move(processes)},
@@ -97,6 +107,7 @@ json::object to_json(profile const& of)
         {"cpu_hz", of.cpu_hz},
         {"recorder_cpu_samples", of.samples_own},
         {"interruptions_known", of.interruptions},
+        {"changed_files", json::array(of.changed_files.begin(), of.changed_files.end())},
         {"total", to_json(of.total)},
         {"blocked_percent", of.blocked_percent(of.total)},
         {"lock_cpu_percent", of.lock_cpu_percent(of.total)},
@@ -104,7 +115,8 @@ json::object to_json(profile const& of)
         {"functions", json::array(of.functions.begin(), of.functions.end())},
         {"locks", std::move(locks)},
         {"stacks", std::move(stacks)},
-        {"threads", std::move(threads)}};
+        {"threads", std::move(threads)},
+        {"unended_waits", std::move(waits)}};
 }
 
 json::object to_json(operation_prices const& of)

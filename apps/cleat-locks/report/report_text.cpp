@@ -198,14 +198,32 @@ void put_threads(out to, profile const& of, std::size_t most)
         fmt::format_to(to, "         and {} more\n", of.threads.size() - most);
 }
 
+void put_unended_waits(out to, profile const& of, std::size_t most)
+{
+    std::vector<unended_wait const*> rows;
+    for (unended_wait const& each : of.unended_waits)
+        if (each.is_for_a_lock())
+            rows.push_back(&each);
+    if (rows.empty())
+        return;
+    fmt::format_to(
+        to, "\nWaits that had not ended as the recording did\n{:>9} {:>8}  {:<15} {}\n", "so far",
+        "thread", "name", "for");
+    for (unended_wait const* each : std::span{rows}.first(std::min(rows.size(), most)))
+        fmt::format_to(
+            to, "{:>9} {:>8}  {:<15} {} {}, in {}\n", time_text(static_cast<double>(each->ns)),
+            each->tid, each->thread, word_of(each->kind), each->lock, short_name(each->waits_in));
+    if (rows.size() > most)
+        fmt::format_to(to, "        and {} more (--top {})\n", rows.size() - most, rows.size());
+}
+
 void put_unseen(out to, profile const& of)
 {
     fmt::format_to(
         to, "\nNot seen: locks inside libc (malloc, stdio), futexes that a program uses by itself, "
-            "spinning\non an atomic, programs that are linked statically, and a wait that had not "
-            "ended "
-            "when the program\ndid. An acquisition is shared when, by then, more than one thread "
-            "had touched the lock; held is a\nsample of exclusive holds.\n");
+            "spinning\non an atomic, and programs that are linked statically. An acquisition is "
+            "shared when, by then, more\nthan one thread had touched the lock; held is a sample of "
+            "exclusive holds.\n");
     for (process_note const& each : of.processes)
         if (each.lost > 0)
             fmt::format_to(
@@ -255,6 +273,20 @@ std::string cut_short(process_note const& process)
         process.blocks, process.blocks_cut == 1 ? "is" : "are");
 }
 
+std::string changed_text(profile const& of)
+{
+    constexpr std::size_t shown_max = 3;
+    std::size_t const count = of.changed_files.size();
+    if (count == 0)
+        return {};
+    return fmt::format(
+        "names may be wrong: {}{} changed since that was recorded",
+        fmt::join(std::span{of.changed_files}.first(std::min(count, shown_max)), ", "),
+        count > shown_max ? fmt::format(" and {} files more have", count - shown_max)
+        : count > 1       ? " have"
+                          : " has");
+}
+
 std::string lifetimes_text(profile const& of)
 {
     if (!of.thread_ns_at_least)
@@ -299,6 +331,7 @@ std::string report_text(profile const& of, std::size_t most)
     put_shares(to, of);
     put_locks(to, of, most, true);
     put_locks(to, of, most, false);
+    put_unended_waits(to, of, most);
     put_stacks(to, of, most);
     put_tree(to, of, most);
     put_threads(to, of, most);

@@ -16,6 +16,9 @@ namespace cleat::locks {
 /// cut_short says how much of a process is missing since its file was cut; empty: nothing is.
 [[nodiscard]] std::string cut_short(process_note const& process);
 
+/// changed_text says which files have changed since the recording, in one line; empty: none.
+[[nodiscard]] std::string changed_text(profile const& of);
+
 /// lifetimes_text says what shares of the threads' time are worth where it is not known when a
 /// process ended; empty: all is known.
 [[nodiscard]] std::string lifetimes_text(profile const& of);

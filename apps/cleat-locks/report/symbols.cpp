@@ -313,4 +313,21 @@ std::string symbols::object(std::uint64_t address)
     return fmt::format("{}+0x{:x}", last_part(path), address - start);
 }
 
+std::vector<std::string> code_files(std::string_view maps)
+{
+    std::vector<std::string> found;
+    while (!maps.empty()) {
+        std::string_view const line = maps.substr(0, maps.find('\n'));
+        maps.remove_prefix(std::min(line.size() + 1, maps.size()));
+        std::size_t const rights = line.find(' ');
+        std::size_t const path = line.find('/');
+        if (path == std::string_view::npos || line.substr(rights).find('x') > 3 || area_name(line))
+            continue;
+        std::string name{line.substr(path)};
+        if (std::ranges::find(found, name) == found.end())
+            found.push_back(std::move(name));
+    }
+    return found;
+}
+
 } // namespace cleat::locks

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cleat::locks {
@@ -44,5 +45,8 @@ private:
     struct parts;
     std::unique_ptr<parts> parts_;
 };
+
+/// code_files are the files that a process's memory map has code of, each once.
+[[nodiscard]] std::vector<std::string> code_files(std::string_view maps);
 
 } // namespace cleat::locks

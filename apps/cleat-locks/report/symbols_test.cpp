@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -111,3 +112,20 @@ TEST_CASE("a map names what is no file's, and leaves alone what is")
 }
 
 } // namespace cleat::locks
+
+TEST_CASE("the files with a process's code are each named once")
+{
+    std::string const maps = "1000-2000 r--p 00000000 08:01 7 /usr/bin/a program\n"
+                             "2000-3000 r-xp 00001000 08:01 7 /usr/bin/a program\n"
+                             "3000-4000 rw-p 00002000 08:01 7 /usr/bin/a program\n"
+                             "4000-5000 r-xp 00000000 08:01 8 /usr/lib/libx.so.1\n"
+                             "5000-6000 r-xp 00001000 08:01 8 /usr/lib/libx.so.1\n"
+                             "6000-7000 r--p 00000000 08:01 9 /usr/share/fonts/x\n"
+                             "7000-8000 rwxp 00000000 00:00 0 \n"
+                             "8000-9000 r-xp 00000000 00:01 3 /memfd:jit (deleted)\n"
+                             "9000-a000 r-xp 00000000 00:00 0 [vdso]\n"
+                             "no map at all";
+    CHECK(
+        cleat::locks::code_files(maps) ==
+        std::vector<std::string>{"/usr/bin/a program", "/usr/lib/libx.so.1"});
+}

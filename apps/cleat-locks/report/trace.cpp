@@ -67,6 +67,15 @@ std::vector<traced_stack> stacks_of(trace_thread const& block)
     return found;
 }
 
+// add_wait adds a wait that has not ended to where it is.
+traced_wait add_wait(trace_site& to, std::uint64_t ns)
+{
+    to.wait_ns += ns;
+    to.untold_wait_ns += ns;
+    to.wait_max_ns = std::max(to.wait_max_ns, ns);
+    return {to.lock, to.return_to, ns};
+}
+
 // A thread that did not end lived until its process did.
 traced_thread thread_of(trace_thread const& block, std::size_t locks, traced_process const& process)
 {
@@ -85,9 +94,14 @@ traced_thread thread_of(trace_thread const& block, std::size_t locks, traced_pro
     found.sites_lost = block.sites_lost;
     found.stacks_lost = block.stacks_lost;
     found.nested = block.nested;
-    for (trace_site const& site : block.site)
-        if (site.key != 0 && site.lock < locks)
-            found.sites.push_back(site);
+    for (std::size_t i = 0; i < trace_sites_max; ++i) {
+        trace_site const& site = block.site[i];
+        if (site.key == 0 || site.lock >= locks)
+            continue;
+        found.sites.push_back(site);
+        if (block.state == trace_running && block.waits_at == i + 1 && now > block.wait_began_ns)
+            found.waits = add_wait(found.sites.back(), now - block.wait_began_ns);
+    }
     found.stacks = stacks_of(block);
     std::erase_if(found.stacks, [&](traced_stack const& s) {
         return s.counts.what == trace_taken && s.counts.lock >= locks;
@@ -253,6 +267,7 @@ traced_process read_one(fs::path const& file)
     });
     if (!found.ended)
         find_end(found, header);
+    found.ended_realtime_ns = header.began_realtime_ns + (found.ended_ns - found.began_ns);
     each_block([&](trace_thread const& block) {
         found.threads.push_back(thread_of(block, count, found));
     });

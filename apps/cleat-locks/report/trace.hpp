@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,15 @@ struct traced_stack
     std::vector<std::uint64_t> frames;
 };
 
+/// traced_wait is one that had not ended as its process did, or as the trace was read. Its time is
+/// part of its site's, and it is no acquisition.
+struct traced_wait
+{
+    std::uint32_t lock = 0;      ///< Index.
+    std::uint64_t return_to = 0; ///< Where its caller would have gone on.
+    std::uint64_t ns = 0;        ///< At least, where the process's end is not known.
+};
+
 /// traced_thread is a thread, or several that ran one after the other.
 struct traced_thread
 {
@@ -45,6 +55,7 @@ struct traced_thread
     std::uint64_t sites_lost = 0;
     std::uint64_t stacks_lost = 0;
     std::uint64_t nested = 0;
+    std::optional<traced_wait> waits;
     std::vector<trace_site> sites;
     std::vector<traced_stack> stacks;
 };
@@ -60,12 +71,13 @@ struct traced_process
     unsigned cpu_hz = 0;
     std::uint64_t clock_ns = 0; ///< What a timed hold is too long by.
     std::uint64_t began_ns = 0;
-    std::uint64_t ended_ns = 0;     ///< When it ended, or was last heard of, or now where it runs.
-    bool runs = false;              ///< When it was read.
-    bool end_known = true;          ///< It runs, or ended_ns is its end.
-    std::uint32_t thread_count = 0; ///< That there have been.
-    std::uint32_t blocks = 0;       ///< Of threads: one each, or for several after each other.
-    std::size_t blocks_cut = 0;     ///< Of these, that the file ends before.
+    std::uint64_t ended_ns = 0; ///< When it ended, or was last heard of, or now where it runs.
+    std::uint64_t ended_realtime_ns = 0; ///< The same, by the clock that files are dated with.
+    bool runs = false;                   ///< When it was read.
+    bool end_known = true;               ///< It runs, or ended_ns is its end.
+    std::uint32_t thread_count = 0;      ///< That there have been.
+    std::uint32_t blocks = 0;            ///< Of threads: one each, or for several after each other.
+    std::size_t blocks_cut = 0;          ///< Of these, that the file ends before.
     std::uint64_t threads_lost = 0;
     std::uint64_t slots_lost = 0;
     bool interruptions = false; ///< Which holds were interrupted is known.

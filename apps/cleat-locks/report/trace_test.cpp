@@ -383,3 +383,40 @@ TEST_CASE("a memory map that is damaged is an error or no names")
         }
     }
 }
+
+TEST_CASE("a wait that has not ended counts until the process did, and as no acquisition")
+{
+    folder const to;
+    std::unique_ptr<trace_thread> const waiting = block_of();
+    waiting->waits_at = 17 + 1;
+    waiting->wait_began_ns = 3000; // It ended at 9000.
+    std::vector<traced_process> const found = read_trace(to.put(whole(header_of(), *waiting)));
+    REQUIRE(found[0].threads[0].waits);
+    CHECK(found[0].threads[0].waits->return_to == 0x1234);
+    profile const made = profile_of(found);
+    REQUIRE(made.unended_waits.size() == 1);
+    CHECK(made.unended_waits[0].ns == 6000);
+    CHECK(made.unended_waits[0].is_for_a_lock());
+    CHECK(made.total.blocked_ns == 6000);
+    CHECK(made.total.acquisitions == 5);
+    CHECK(made.locks[0].wait_ns == 6000);
+    CHECK(report_text(made, 10).find("Waits that had not ended") != std::string::npos);
+}
+
+TEST_CASE("nobody waits who has ended, or at a place that is none")
+{
+    folder const to;
+    std::unique_ptr<trace_thread> const ended = block_of();
+    ended->state = trace_idle; // Cancelled in its wait.
+    ended->waits_at = 17 + 1;
+    CHECK_FALSE(read_trace(to.put(whole(header_of(), *ended)))[0].threads[0].waits);
+    std::unique_ptr<trace_thread> const damaged = block_of();
+    for (std::uint32_t const at : {1U, std::uint32_t{trace_sites_max}, 0xffff'ffffU}) {
+        damaged->waits_at = at;
+        CHECK_FALSE(read_trace(to.put(whole(header_of(), *damaged)))[0].threads[0].waits);
+    }
+    std::unique_ptr<trace_thread> const late = block_of();
+    late->waits_at = 17 + 1;
+    late->wait_began_ns = 10'000; // After what the process said was its end.
+    CHECK_FALSE(read_trace(to.put(whole(header_of(), *late)))[0].threads[0].waits);
+}

@@ -1,0 +1,10 @@
+// An architecture on which glibc never had another version of conditions.
+
+#include "subject.hpp"
+
+#include <cstdio>
+
+void subject::old_condition(unsigned /*times*/)
+{
+    std::printf("{\"waits\": 0}\n");
+}

@@ -1,0 +1,186 @@
+// Each way to ask for a lock: with a deadline of either clock, without waiting, from a library that
+// is opened while the program runs, and for ever.
+
+#include "subject.hpp"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+using namespace subject;
+
+timespec subject::in_seconds(clockid_t clock, time_t seconds)
+{
+    timespec when{};
+    ::clock_gettime(clock, &when);
+    when.tv_sec += seconds;
+    return when;
+}
+
+namespace {
+
+// A lock, and how it is asked for. Each has a name of its own in the report.
+pthread_mutex_t timed_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t clocked_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_rwlock_t timed_read = PTHREAD_RWLOCK_INITIALIZER;
+pthread_rwlock_t timed_write = PTHREAD_RWLOCK_INITIALIZER;
+pthread_rwlock_t clocked_read = PTHREAD_RWLOCK_INITIALIZER;
+pthread_rwlock_t clocked_write = PTHREAD_RWLOCK_INITIALIZER;
+
+struct way
+{
+    char const* name;
+    int (*hold)();
+    int (*ask)(timespec const& realtime, timespec const& monotonic);
+    int (*attempt)();
+    int (*release)();
+};
+
+int let_go(pthread_mutex_t& lock)
+{
+    return ::pthread_mutex_unlock(&lock);
+}
+
+int let_go(pthread_rwlock_t& lock)
+{
+    return ::pthread_rwlock_unlock(&lock);
+}
+
+constexpr std::array all_ways{
+    way{"timed_mutex", [] { return ::pthread_mutex_lock(&timed_mutex); },
+        [](timespec const& t, timespec const&) {
+            return ::pthread_mutex_timedlock(&timed_mutex, &t);
+        },
+        [] { return ::pthread_mutex_trylock(&timed_mutex); }, [] { return let_go(timed_mutex); }},
+    way{"clocked_mutex", [] { return ::pthread_mutex_lock(&clocked_mutex); },
+        [](timespec const&, timespec const& t) {
+            return ::pthread_mutex_clocklock(&clocked_mutex, CLOCK_MONOTONIC, &t);
+        },
+        [] { return ::pthread_mutex_trylock(&clocked_mutex); },
+        [] { return let_go(clocked_mutex); }},
+    way{"timed_read", [] { return ::pthread_rwlock_wrlock(&timed_read); },
+        [](timespec const& t, timespec const&) {
+            return ::pthread_rwlock_timedrdlock(&timed_read, &t);
+        },
+        [] { return ::pthread_rwlock_tryrdlock(&timed_read); }, [] { return let_go(timed_read); }},
+    way{"timed_write", [] { return ::pthread_rwlock_wrlock(&timed_write); },
+        [](timespec const& t, timespec const&) {
+            return ::pthread_rwlock_timedwrlock(&timed_write, &t);
+        },
+        [] { return ::pthread_rwlock_trywrlock(&timed_write); },
+        [] { return let_go(timed_write); }},
+    way{"clocked_read", [] { return ::pthread_rwlock_wrlock(&clocked_read); },
+        [](timespec const&, timespec const& t) {
+            return ::pthread_rwlock_clockrdlock(&clocked_read, CLOCK_MONOTONIC, &t);
+        },
+        [] { return ::pthread_rwlock_tryrdlock(&clocked_read); },
+        [] { return let_go(clocked_read); }},
+    way{"clocked_write", [] { return ::pthread_rwlock_wrlock(&clocked_write); },
+        [](timespec const&, timespec const& t) {
+            return ::pthread_rwlock_clockwrlock(&clocked_write, CLOCK_MONOTONIC, &t);
+        },
+        [] { return ::pthread_rwlock_trywrlock(&clocked_write); },
+        [] { return let_go(clocked_write); }},
+};
+
+struct went
+{
+    int attempted = 0; // What each answered.
+    int in_vain = 0;
+    int got = 0;
+    std::uint64_t wait_ns = 0; // Of the last two.
+};
+
+went go(way const& by, std::uint64_t hold_ns)
+{
+    went how;
+    std::atomic<bool> held = false;
+    std::atomic<bool> asks = false;
+    std::thread holder{[&] {
+        by.hold();
+        held = true;
+        held.notify_one();
+        asks.wait(false);
+        pass(hold_ns);
+        by.release();
+    }};
+    held.wait(false);
+    how.attempted = by.attempt();
+    timespec const past{};
+    std::uint64_t asked = now_ns();
+    how.in_vain = by.ask(past, past);
+    how.wait_ns += now_ns() - asked;
+    asks = true;
+    asks.notify_one();
+    asked = now_ns();
+    how.got = by.ask(in_seconds(CLOCK_REALTIME, 60), in_seconds(CLOCK_MONOTONIC, 60));
+    how.wait_ns += now_ns() - asked;
+    by.release();
+    holder.join();
+    return how;
+}
+
+pthread_mutex_t first_of_two = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t second_of_two = PTHREAD_MUTEX_INITIALIZER;
+std::atomic<unsigned> in_embrace = 0;
+
+[[gnu::noinline]] void embrace(pthread_mutex_t& own, pthread_mutex_t& others)
+{
+    ::pthread_mutex_lock(&own);
+    ++in_embrace;
+    in_embrace.notify_all();
+    for (unsigned now = in_embrace; now < 2; now = in_embrace)
+        in_embrace.wait(now);
+    ::pthread_mutex_lock(&others); // Here it stays.
+    ::pthread_mutex_unlock(&others);
+    ::pthread_mutex_unlock(&own);
+}
+
+} // namespace
+
+void subject::ways(std::uint64_t ms)
+{
+    char const* between = "{";
+    for (way const& by : all_ways) {
+        went const how = go(by, ms * 1'000'000);
+        bool const well = how.attempted == EBUSY && how.in_vain == ETIMEDOUT && how.got == 0;
+        std::printf(
+            "%s\"%s\": {\"well\": %d, \"wait_ns\": %llu}", between, by.name, well,
+            static_cast<unsigned long long>(how.wait_ns));
+        between = ", ";
+    }
+    std::printf("}\n");
+}
+
+void subject::opens(char const* library, unsigned times)
+{
+    void* const opened = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (opened == nullptr) {
+        std::fprintf(stderr, "subject: %s\n", ::dlerror());
+        std::exit(2);
+    }
+    auto* const lock_in_library =
+        reinterpret_cast<void (*)(unsigned)>(::dlsym(opened, "lock_in_library"));
+    lock_in_library(times);
+    std::thread other{lock_in_library, times};
+    other.join();
+    std::printf("{\"acquisitions\": %u}\n", 2 * times);
+}
+
+void subject::deadlock(std::uint64_t ms)
+{
+    std::thread{embrace, std::ref(first_of_two), std::ref(second_of_two)}.detach();
+    std::thread{embrace, std::ref(second_of_two), std::ref(first_of_two)}.detach();
+    for (unsigned now = in_embrace; now < 2; now = in_embrace)
+        in_embrace.wait(now);
+    pass(ms * 1'000'000);
+    std::exit(0);
+}
