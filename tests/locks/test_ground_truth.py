@@ -199,6 +199,12 @@ def test_waits_of_a_deadlock(record):
     said = run.text()
     assert "Waits that had not ended" in said
     assert "first_of_two, in embrace" in said
+    # The whole stack was taken before it began.
+    names = report["functions"]
+    blocked = [each for each in report["stacks"] if each["blocked_ns"] > 0]
+    for each in blocked:
+        called = [names[function] for function in each["functions"]]
+        assert called[1].endswith("embrace") and "start_thread" in called, called
 
 
 def test_many_short_lived_locks_are_one_group_of_private_ones(record):

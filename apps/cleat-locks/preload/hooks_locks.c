@@ -15,14 +15,15 @@ static bool has_it(int result)
 }
 
 /* settle notes what became of an acquisition that began to wait at `began`; 0: it did not. */
-static int settle(
-    int result, void* lock, enum trace_kind kind, enum trace_how how, void* caller, uint64_t began)
+static int settle(int result, struct asked by, void* lock, enum trace_kind kind, uint64_t began)
 {
-    uint64_t const waited = began ? now_ns() - began : 0;
-    if (has_it(result))
-        note_acquired(lock, kind, how, caller, began && waited == 0 ? 1 : waited);
+    uint64_t const wait_ns = began ? now_ns() - began : 0;
+    if (!has_it(result))
+        note_failed(by, wait_ns);
+    else if (began)
+        note_waited(by, lock, kind, wait_ns);
     else
-        note_failed(lock, kind, how, caller, waited);
+        note_acquired(by, lock, kind);
     return result;
 }
 
@@ -30,35 +31,38 @@ static int settle(
     EXPORTED int name(type* lock)                                                                  \
     {                                                                                              \
         NEXT(try_name);                                                                            \
+        struct asked const by = ask((void*)lock, kind, how, CALLER);                               \
         int const tried = next_##try_name(lock);                                                   \
         if (has_it(tried)) {                                                                       \
-            note_acquired((void*)lock, kind, how, CALLER, 0);                                      \
+            note_acquired(by, (void*)lock, kind);                                                  \
             return tried;                                                                          \
         }                                                                                          \
         NEXT(name);                                                                                \
-        uint64_t const began = begin_wait((void*)lock, kind, how, CALLER);                         \
-        return settle(next_##name(lock), (void*)lock, kind, how, CALLER, began);                   \
+        uint64_t const began = begin_wait(by);                                                     \
+        return settle(next_##name(lock), by, (void*)lock, kind, began);                            \
     }
 
 #define HOOK_TRY(name, type, kind, how)                                                            \
     EXPORTED int name(type* lock)                                                                  \
     {                                                                                              \
         NEXT(name);                                                                                \
-        return settle(next_##name(lock), (void*)lock, kind, how, CALLER, 0);                       \
+        struct asked const by = ask((void*)lock, kind, how, CALLER);                               \
+        return settle(next_##name(lock), by, (void*)lock, kind, 0);                                \
     }
 
 #define HOOK_TIMED(name, try_name, type, kind, how)                                                \
     EXPORTED int name(type* lock, struct timespec const* until)                                    \
     {                                                                                              \
         NEXT(try_name);                                                                            \
+        struct asked const by = ask(lock, kind, how, CALLER);                                      \
         int const tried = next_##try_name(lock);                                                   \
         if (has_it(tried)) {                                                                       \
-            note_acquired(lock, kind, how, CALLER, 0);                                             \
+            note_acquired(by, lock, kind);                                                         \
             return tried;                                                                          \
         }                                                                                          \
         NEXT(name);                                                                                \
-        uint64_t const began = begin_wait(lock, kind, how, CALLER);                                \
-        return settle(next_##name(lock, until), lock, kind, how, CALLER, began);                   \
+        uint64_t const began = begin_wait(by);                                                     \
+        return settle(next_##name(lock, until), by, lock, kind, began);                            \
     }
 
 /* An unknown clock is an error also where nobody would wait: then there is no try. */
@@ -66,15 +70,16 @@ static int settle(
     EXPORTED int name(type* lock, clockid_t clock, struct timespec const* until)                   \
     {                                                                                              \
         NEXT(try_name);                                                                            \
+        struct asked const by = ask(lock, kind, how, CALLER);                                      \
         bool const known = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;                    \
         int const tried = known ? next_##try_name(lock) : EINVAL;                                  \
         if (has_it(tried)) {                                                                       \
-            note_acquired(lock, kind, how, CALLER, 0);                                             \
+            note_acquired(by, lock, kind);                                                         \
             return tried;                                                                          \
         }                                                                                          \
         NEXT(name);                                                                                \
-        uint64_t const began = begin_wait(lock, kind, how, CALLER);                                \
-        return settle(next_##name(lock, clock, until), lock, kind, how, CALLER, began);            \
+        uint64_t const began = begin_wait(by);                                                     \
+        return settle(next_##name(lock, clock, until), by, lock, kind, began);                     \
     }
 
 #define HOOK_UNLOCK(name, type)                                                                    \

@@ -11,20 +11,26 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-static void waited(void* what, enum trace_kind kind, int result, void* caller, uint64_t began)
+static void waited(struct asked by, void* what, enum trace_kind kind, int result, uint64_t began)
 {
     uint64_t const took = now_ns() - began;
     if (result == 0)
-        note_acquired(what, kind, trace_exclusive, caller, took + (took == 0));
+        note_waited(by, what, kind, took);
     else
-        note_failed(what, kind, trace_exclusive, caller, took);
+        note_failed(by, took);
+}
+
+static struct asked ask_condition(pthread_cond_t* condition, void* caller)
+{
+    return ask(condition, trace_condition, trace_exclusive, caller);
 }
 
 /* woken is told what a wait for a condition has answered. */
 static void woken(
-    pthread_cond_t* condition, pthread_mutex_t* mutex, int result, void* caller, uint64_t began)
+    struct asked by, pthread_cond_t* condition, pthread_mutex_t* mutex, int result, void* caller,
+    uint64_t began)
 {
-    waited(condition, trace_condition, result, caller, began);
+    waited(by, condition, trace_condition, result, began);
     /* What else it may answer is that it did not wait, or has no mutex. */
     if (result == 0 || result == ETIMEDOUT || result == EOWNERDEAD)
         note_again(mutex, caller);
@@ -37,9 +43,10 @@ static int wait_with(
     wait_function* next, pthread_cond_t* condition, pthread_mutex_t* mutex, void* caller)
 {
     before_release(mutex);
-    uint64_t const began = begin_wait(condition, trace_condition, trace_exclusive, caller);
+    struct asked const by = ask_condition(condition, caller);
+    uint64_t const began = begin_wait(by);
     int const result = next(condition, mutex);
-    woken(condition, mutex, result, caller, began);
+    woken(by, condition, mutex, result, caller, began);
     return result;
 }
 
@@ -48,9 +55,10 @@ static int timed_with(
     struct timespec const* until, void* caller)
 {
     before_release(mutex);
-    uint64_t const began = begin_wait(condition, trace_condition, trace_exclusive, caller);
+    struct asked const by = ask_condition(condition, caller);
+    uint64_t const began = begin_wait(by);
     int const result = next(condition, mutex, until);
-    woken(condition, mutex, result, caller, began);
+    woken(by, condition, mutex, result, caller, began);
     return result;
 }
 
@@ -83,23 +91,30 @@ EXPORTED int pthread_cond_clockwait(
 {
     NEXT(pthread_cond_clockwait);
     before_release(mutex);
-    uint64_t const began = begin_wait(condition, trace_condition, trace_exclusive, CALLER);
+    struct asked const by = ask_condition(condition, CALLER);
+    uint64_t const began = begin_wait(by);
     int const result = next_pthread_cond_clockwait(condition, mutex, clock, until);
-    woken(condition, mutex, result, CALLER, began);
+    woken(by, condition, mutex, result, CALLER, began);
     return result;
 }
 
 /* Semaphores: who waits is counted by name, who posts is nobody's holder. */
 
+static struct asked ask_semaphore(sem_t* semaphore, void* caller)
+{
+    return ask(semaphore, trace_semaphore, trace_exclusive, caller);
+}
+
 EXPORTED int sem_trywait(sem_t* semaphore)
 {
     NEXT(sem_trywait);
+    struct asked const by = ask_semaphore(semaphore, CALLER);
     int const result = next_sem_trywait(semaphore);
     int const error = errno;
     if (result == 0)
-        note_acquired(semaphore, trace_semaphore, trace_exclusive, CALLER, 0);
+        note_acquired(by, semaphore, trace_semaphore);
     else
-        note_failed(semaphore, trace_semaphore, trace_exclusive, CALLER, 0);
+        note_failed(by, 0);
     errno = error;
     return result;
 }
@@ -109,17 +124,18 @@ EXPORTED int sem_trywait(sem_t* semaphore)
     {                                                                                              \
         NEXT(sem_trywait);                                                                         \
         pthread_testcancel(); /* As it is a cancellation point also where it does not wait. */     \
+        struct asked const by = ask_semaphore(semaphore, CALLER);                                  \
         int const before = errno;                                                                  \
         if (next_sem_trywait(semaphore) == 0) {                                                    \
-            note_acquired(semaphore, trace_semaphore, trace_exclusive, CALLER, 0);                 \
+            note_acquired(by, semaphore, trace_semaphore);                                         \
             return 0;                                                                              \
         }                                                                                          \
         errno = before;                                                                            \
         NEXT(name);                                                                                \
-        uint64_t const began = begin_wait(semaphore, trace_semaphore, trace_exclusive, CALLER);    \
+        uint64_t const began = begin_wait(by);                                                     \
         int const result = next_##name arguments;                                                  \
         int const error = errno;                                                                   \
-        waited(semaphore, trace_semaphore, result, CALLER, began);                                 \
+        waited(by, semaphore, trace_semaphore, result, began);                                     \
         errno = error;                                                                             \
         return result;                                                                             \
     }
@@ -138,12 +154,12 @@ EXPORTED int pthread_once(pthread_once_t* control, void (*routine)(void))
     int const state = __atomic_load_n((int const*)control, __ATOMIC_ACQUIRE) & 3;
     if (state == 2)
         return next_pthread_once(control, routine);
-    uint64_t const began =
-        state == 1 ? begin_wait(control, trace_once, trace_exclusive, CALLER) : 0;
+    struct asked const by = ask(control, trace_once, trace_exclusive, CALLER);
+    uint64_t const began = state == 1 ? begin_wait(by) : 0;
     int const result = next_pthread_once(control, routine);
     if (began)
-        waited(control, trace_once, result, CALLER, began);
+        waited(by, control, trace_once, result, began);
     else
-        note_acquired(control, trace_once, trace_exclusive, CALLER, 0);
+        note_acquired(by, control, trace_once);
     return result;
 }

@@ -209,10 +209,10 @@ static __attribute__((noinline)) struct trace_site* site_of(
     return NULL;
 }
 
-static unsigned next_hold(void)
+static int next_hold(void)
 {
     self.random = self.random * 1664525u + 1013904223u;
-    return 1 + (self.random >> 16) % (2 * hold_part - 1); /* hold_part, on average. */
+    return 1 + (int)((self.random >> 16) % (2 * hold_part - 1)); /* hold_part, on average. */
 }
 
 /* found is the site of a lock, and whether the lock was shared. Most are where they are looked for
@@ -270,12 +270,10 @@ static bool within(void const* lock, enum trace_kind kind)
            mutex->__count > 1;
 }
 
-/* taken is told of an acquisition that is `chosen` to be timed, or that others are timed beside. */
-static __attribute__((noinline)) void taken(
+/* note_hold is told of one that is `chosen` to be timed, or that others are timed beside. */
+static void note_hold(
     void* lock, enum trace_kind kind, enum trace_how how, struct trace_site* site, bool chosen)
 {
-    if (chosen)
-        self.until_hold = next_hold();
     struct hold* hold = hold_of(lock);
     /* What a thread has already, nobody is kept out of for longer than by the outer hold: the inner
      * ones are counted with that, and take no time. */
@@ -299,69 +297,122 @@ static __attribute__((noinline)) void taken(
     hold->began_ns = now_ns();
 }
 
-static ALWAYS_INLINE void hold_may_begin(
-    void* lock, enum trace_kind kind, enum trace_how how, struct trace_site* site)
+void hold_begins(void* lock, enum trace_kind kind, struct trace_site* site)
 {
-    if (kind > trace_spin)
-        return; /* Who ends a wait of another kind is nobody's holder. */
-    bool const chosen = --self.until_hold == 0;
-    if (UNLIKELY(chosen || self.holds != 0))
-        taken(lock, kind, how, site, chosen);
+    bool const chosen = self.until_hold <= 0;
+    if (chosen)
+        self.until_hold = next_hold();
+    if (at_work())
+        return;
+    begin_work();
+    note_hold(lock, kind, (enum trace_how)site->how, site, chosen);
+    end_work();
 }
 
-uint64_t begin_wait(void* lock, enum trace_kind kind, enum trace_how how, void* return_to)
+struct asked ask(void* lock, enum trace_kind kind, enum trace_how how, void* return_to)
+{
+    struct asked by = {.site = NULL};
+    if (!trace)
+        return by;
+    struct trace_thread* block = self.block ? self.block : meet_thread();
+    if (UNLIKELY(!block))
+        return by;
+    if (at_work()) {
+        by.nested = true;
+        return by;
+    }
+    begin_work();
+    by.site = found(block, lock, kind, how, return_to, &by.shared);
+    if (by.site) {
+        uint64_t const count = by.site->acquisitions + 1;
+        if (UNLIKELY((count & (count - 1)) == 0 || (count & 1023) == 0))
+            take_stack(block, by.site, (uintptr_t)return_to);
+    }
+    end_work();
+    return by;
+}
+
+/* own_block gives the calling thread's block, if a site is in it still: a handler may have forked
+ * during a wait. */
+static struct trace_thread* own_block(struct trace_site const* site)
+{
+    struct trace_thread* const block = self.block;
+    bool const own = block && site >= block->site && site < block->site + trace_sites_max;
+    return own ? block : NULL;
+}
+
+uint64_t begin_wait(struct asked by)
 {
     uint64_t const now = now_ns();
-    if (!trace)
-        return now;
-    struct trace_thread* block = self.block ? self.block : meet_thread();
+    struct trace_thread* block = by.site ? own_block(by.site) : NULL;
     if (!block || at_work())
         return now;
     begin_work();
-    bool shared = false;
-    struct trace_site* site = found(block, lock, kind, how, return_to, &shared);
-    if (site) {
-        block->wait_began_ns = now;
-        atomic_signal_fence(memory_order_release);
-        block->waits_at = (uint32_t)(site - block->site) + 1;
-    }
+    bool const told = self.told_in && self.told_at == by.site;
+    if (!told)
+        take_stack(block, by.site, (uintptr_t)by.site->return_to);
+    block->waits_in =
+        self.told_in ? (uint32_t)((uint64_t*)(void*)self.told_in - block->words) + 1 : 0;
+    block->wait_began_ns = now;
+    atomic_signal_fence(memory_order_release);
+    block->waits_at = (uint32_t)(by.site - block->site) + 1;
     end_work();
     return now;
 }
 
-void note_acquired(
-    void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns)
+void note_nested(void)
 {
-    if (!trace)
-        return;
-    struct trace_thread* block = self.block ? self.block : meet_thread();
-    if (UNLIKELY(!block))
-        return;
-    if (at_work()) {
-        ++block->nested;
+    if (self.block)
+        ++self.block->nested;
+}
+
+void tell_stack(struct trace_site* site, unsigned times, bool contended, uint64_t wait_ns)
+{
+    /* A signal handler may have asked for another lock meanwhile. */
+    struct trace_stack* const stack = self.told_at == site ? self.told_in : NULL;
+    self.told_in = NULL;
+    if (stack) {
+        stack->count += times;
+        stack->contended += contended;
+        stack->wait_ns += wait_ns;
+    } else {
+        site->untold_acquisitions += times;
+        site->untold_contended += contended;
+        site->untold_wait_ns += wait_ns;
+    }
+}
+
+void note_waited(struct asked by, void* lock, enum trace_kind kind, uint64_t wait_ns)
+{
+    if (!by.site) {
+        if (by.nested)
+            note_nested();
         return;
     }
-    begin_work();
-    bool shared = false;
-    struct trace_site* site = found(block, lock, kind, how, return_to, &shared);
-    if (site) {
-        uint64_t const count = ++site->acquisitions;
-        ++site->untold_acquisitions;
-        site->shared += shared;
-        if (UNLIKELY(contended_ns != 0)) {
-            block->waits_at = 0;
-            ++site->contended;
-            ++site->untold_contended;
-            site->wait_ns += contended_ns;
-            site->untold_wait_ns += contended_ns;
-            if (contended_ns > site->wait_max_ns)
-                site->wait_max_ns = contended_ns;
-        }
-        if (UNLIKELY(contended_ns != 0 || (count & (count - 1)) == 0 || (count & 1023) == 0))
-            take_stack(block, site, (uintptr_t)return_to);
-        hold_may_begin(lock, kind, how, site);
-    }
-    end_work();
+    struct trace_thread* const block = own_block(by.site);
+    if (!block)
+        return;
+    block->waits_at = 0;
+    struct trace_site* const site = by.site;
+    ++site->acquisitions;
+    site->shared += by.shared;
+    ++site->contended;
+    site->wait_ns += wait_ns;
+    if (wait_ns > site->wait_max_ns)
+        site->wait_max_ns = wait_ns;
+    tell_stack(site, 1, true, wait_ns);
+    hold_may_begin(lock, kind, site);
+}
+
+void note_failed(struct asked by, uint64_t wait_ns)
+{
+    struct trace_thread* const block = by.site ? own_block(by.site) : NULL;
+    if (!block)
+        return;
+    block->waits_at = 0;
+    ++by.site->failed;
+    by.site->wait_ns += wait_ns;
+    tell_stack(by.site, 0, false, wait_ns);
 }
 
 void note_again(void* mutex, void* return_to)
@@ -374,31 +425,11 @@ void note_again(void* mutex, void* return_to)
     begin_work();
     bool shared = false;
     struct trace_site* site = found(block, mutex, trace_mutex, trace_again, return_to, &shared);
-    if (site) {
+    if (site)
         ++site->acquisitions;
-        hold_may_begin(mutex, trace_mutex, trace_again, site);
-    }
     end_work();
-}
-
-void note_failed(
-    void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns)
-{
-    if (!trace)
-        return;
-    struct trace_thread* block = self.block ? self.block : meet_thread();
-    if (!block || at_work())
-        return;
-    begin_work();
-    bool shared = false;
-    struct trace_site* site = found(block, lock, kind, how, return_to, &shared);
-    if (site) {
-        ++site->failed;
-        block->waits_at = 0;
-        site->wait_ns += contended_ns;
-        site->untold_wait_ns += contended_ns;
-    }
-    end_work();
+    if (site)
+        hold_may_begin(mutex, trace_mutex, site);
 }
 
 void hold_ended(void* lock)

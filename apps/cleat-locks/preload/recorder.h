@@ -51,8 +51,8 @@ struct self
     int busy;                   /* the recorder is at work, and must not meet itself */
     uintptr_t busy_from;        /* where on the stack it began */
     bool refused;               /* there was no room for a block */
-    unsigned until_hold;        /* acquisitions until one is timed */
-    unsigned holds;             /* in use */
+    int until_hold; /* acquisitions until one is timed; below 0: a handler interrupted */
+    unsigned holds; /* in use */
     uint32_t random;
     int64_t allowance_ns; /* of CPU time, what may be spent on stacks now */
     uint64_t refilled_cpu_ns;
@@ -61,6 +61,8 @@ struct self
                                that it left has already */
     uint64_t interruptions; /* that the kernel has told of */
     struct hold hold[holds_max];
+    struct trace_site* told_at;  /* the site of the stack that was taken last, */
+    struct trace_stack* told_in; /* which tells of the next acquisition there; or NULL */
     timer_t timer;
     bool timer_runs;
 };
@@ -133,15 +135,26 @@ void forget_locks(void);   /* In a new process, which has a new trace. */
 void lock_made(void* address, enum trace_kind kind, void* made_at);
 void lock_ended(void* address);
 
+/* What is known of an acquisition before it is tried. What has to be looked for is found then, and
+ * a stack is taken then: later, others may be waiting for who has the lock. */
+struct asked
+{
+    struct trace_site* site; /* NULL: it is not recorded, */
+    bool nested;             /* because a signal handler asked that interrupted the recorder */
+    bool shared;             /* another thread has touched the lock */
+};
+
+struct asked ask(void* lock, enum trace_kind kind, enum trace_how how, void* return_to);
+
 /* begin_wait is told that the calling thread is about to wait, and says when that was: a wait that
  * does not end is told of by nobody else. */
-uint64_t begin_wait(void* lock, enum trace_kind kind, enum trace_how how, void* return_to);
+uint64_t begin_wait(struct asked by);
 
-/* An acquisition is noted once it is over. contended_ns: how long it waited; 0: not at all. */
-void note_acquired(
-    void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns);
-void note_failed(
-    void* lock, enum trace_kind kind, enum trace_how how, void* return_to, uint64_t contended_ns);
+/* One of these three tells what became of it: had at once, had after a wait, or not had, after a
+ * wait or without one (0). */
+static ALWAYS_INLINE void note_acquired(struct asked by, void* lock, enum trace_kind kind);
+void note_waited(struct asked by, void* lock, enum trace_kind kind, uint64_t wait_ns);
+void note_failed(struct asked by, uint64_t wait_ns);
 void note_again(void* mutex, void* return_to); /* Taken again as a wait for a condition ended. */
 
 /* A hold that is to be timed begins with the acquisition; hold_ended is called before the release.
@@ -154,11 +167,41 @@ static inline void before_release(void* lock)
         hold_ended(lock);
 }
 
+void note_nested(void); /* Of locks.c, for what is below. */
+void tell_stack(struct trace_site* site, unsigned times, bool contended, uint64_t wait_ns);
+void hold_begins(void* lock, enum trace_kind kind, struct trace_site* site);
+
+static ALWAYS_INLINE void hold_may_begin(void* lock, enum trace_kind kind, struct trace_site* site)
+{
+    if (kind > trace_spin)
+        return; /* Who ends a wait of another kind is nobody's holder. */
+    if (UNLIKELY(--self.until_hold <= 0 || self.holds != 0))
+        hold_begins(lock, kind, site);
+}
+
+/* The caller has the lock by now: as little as can be. */
+static ALWAYS_INLINE void note_acquired(struct asked by, void* lock, enum trace_kind kind)
+{
+    if (UNLIKELY(!by.site)) {
+        if (by.nested)
+            note_nested();
+        return;
+    }
+    ++by.site->acquisitions;
+    by.site->shared += by.shared;
+    if (UNLIKELY(self.told_in != NULL))
+        tell_stack(by.site, 1, false, 0);
+    else
+        ++by.site->untold_acquisitions;
+    hold_may_begin(lock, kind, by.site);
+}
+
 /* interruptions.c: how often the calling thread lost its core. */
 void interruptions_prepare(struct trace_header* header);
 uint64_t interruptions(void);
 
-/* stacks.c: call stacks, from where an acquisition's caller goes on or a signal interrupted. */
+/* stacks.c: call stacks, from where an acquisition's caller goes on or a signal interrupted.
+ * take_stack tells it what the site has not told yet, and leaves it in self.told_in. */
 void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t from);
 void sample_stack(struct trace_thread* block, void const* context, uint64_t samples);
 

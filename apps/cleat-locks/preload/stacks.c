@@ -1,8 +1,8 @@
 /* Call stacks, each kept once for each thread.
  *
- * An acquisition's stack is taken when the site is new, when its
- * count reaches a power of two, and when it waited; in between it costs nothing. What a thread
- * spends on them is bounded: see `afford`.
+ * An acquisition's stack is taken when the site is new, when its count reaches a power of two, and
+ * before it waits: not after, when others would wait for who has the lock by then. In between it
+ * costs nothing. What a thread spends on them is bounded: see `afford`.
  */
 #include "recorder.h"
 #include "unwind.h"
@@ -110,6 +110,7 @@ static bool afford(uint64_t now)
 
 void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t from)
 {
+    self.told_in = NULL;
     /* What cannot be afforded is told by the next one that can. Who was told to wait does not ask
      * for its CPU time, which is a system call, before it can have earned a stack. */
     if (self.allowance_ns < cost_guess && now_ns() < self.earned_ns)
@@ -127,6 +128,8 @@ void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t f
         stack->contended += site->untold_contended;
         stack->wait_ns += site->untold_wait_ns;
     }
+    self.told_at = site;
+    self.told_in = stack;
     site->untold_acquisitions = site->untold_contended = site->untold_wait_ns = 0;
     self.allowance_ns -= (int64_t)(own_cpu_ns() - began);
     block->seen_ns = now_ns();

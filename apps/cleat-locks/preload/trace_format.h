@@ -190,7 +190,9 @@ struct trace_thread
     uint64_t nested;        /* acquisitions by a signal handler inside the recorder: not counted */
     uint64_t wait_began_ns; /* of the wait that it is in */
     uint32_t waits_at;      /* index of the site where it waits, + 1; 0: it does not */
+    uint32_t waits_in;      /* its stack's first word, + 1; 0: none was taken */
     uint32_t words_used;
+    uint32_t reserved;
     struct trace_site site[trace_sites_max];
     uint32_t index[trace_index_max]; /* of the stack's first word + 1; by its hash */
     uint64_t words[trace_words_max];

@@ -61,19 +61,24 @@ std::vector<traced_stack> stacks_of(trace_thread const& block)
         if (size != head + one.counts.depth || word + size > trace_words_max)
             break;
         one.frames.assign(&block.words[word + head], &block.words[word + size]);
+        one.word = word;
         found.push_back(std::move(one));
         word += size;
     }
     return found;
 }
 
-// add_wait adds a wait that has not ended to where it is.
-traced_wait add_wait(trace_site& to, std::uint64_t ns)
+// add_wait adds the wait that a thread is in, at one of its sites.
+void add_wait(traced_thread& to, trace_thread const& block, trace_site& site, std::uint64_t ns)
 {
-    to.wait_ns += ns;
-    to.untold_wait_ns += ns;
-    to.wait_max_ns = std::max(to.wait_max_ns, ns);
-    return {to.lock, to.return_to, ns};
+    site.wait_ns += ns;
+    site.wait_max_ns = std::max(site.wait_max_ns, ns);
+    to.waits = {site.lock, site.return_to, ns};
+    auto const stack = std::ranges::find_if(to.stacks, [&](traced_stack const& each) {
+        return each.word + 1 == block.waits_in && each.counts.what == trace_taken &&
+               each.counts.lock == site.lock;
+    });
+    (stack == to.stacks.end() ? site.untold_wait_ns : stack->counts.wait_ns) += ns;
 }
 
 // A thread that did not end lived until its process did.
@@ -94,18 +99,19 @@ traced_thread thread_of(trace_thread const& block, std::size_t locks, traced_pro
     found.sites_lost = block.sites_lost;
     found.stacks_lost = block.stacks_lost;
     found.nested = block.nested;
+    found.stacks = stacks_of(block);
+    std::erase_if(found.stacks, [&](traced_stack const& s) {
+        return s.counts.what == trace_taken && s.counts.lock >= locks;
+    });
+    bool const waits = block.state == trace_running && now > block.wait_began_ns;
     for (std::size_t i = 0; i < trace_sites_max; ++i) {
         trace_site const& site = block.site[i];
         if (site.key == 0 || site.lock >= locks)
             continue;
         found.sites.push_back(site);
-        if (block.state == trace_running && block.waits_at == i + 1 && now > block.wait_began_ns)
-            found.waits = add_wait(found.sites.back(), now - block.wait_began_ns);
+        if (waits && block.waits_at == i + 1)
+            add_wait(found, block, found.sites.back(), now - block.wait_began_ns);
     }
-    found.stacks = stacks_of(block);
-    std::erase_if(found.stacks, [&](traced_stack const& s) {
-        return s.counts.what == trace_taken && s.counts.lock >= locks;
-    });
     return found;
 }
 

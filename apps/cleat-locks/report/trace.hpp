@@ -30,10 +30,11 @@ struct traced_stack
 {
     trace_stack counts{};
     std::vector<std::uint64_t> frames;
+    std::size_t word = 0; ///< Where it lies in its thread's record.
 };
 
 /// traced_wait is one that had not ended as its process did, or as the trace was read. Its time is
-/// part of its site's, and it is no acquisition.
+/// part of its site's and of its stack's, and it is no acquisition.
 struct traced_wait
 {
     std::uint32_t lock = 0;      ///< Index.
