@@ -1,7 +1,8 @@
 // asio_relay.cpp: a TLS to TCP relay on boost::asio::ssl::stream, written as one usually is.
 //
 // One io_context, one coroutine for each direction, a buffer for each. This is the
-// control arm for what cleat::net::stream replaces.
+// control arm for what cleat::net::stream replaces. With --threads it is the naive server: they all
+// run that io_context, and share the context of TLS.
 #include "loopback.hpp"
 
 #include <openssl/crypto.h>
@@ -15,7 +16,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/ssl.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
@@ -23,6 +26,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -41,6 +45,7 @@ struct options
     std::string pem;
     std::string groups;
     std::string tls = "1.3";
+    unsigned threads = 1;
     std::size_t buffer_size = 16 * 1024; // a record: ssl::stream reads no more than one at once
 };
 
@@ -117,29 +122,41 @@ asio::awaitable<void> session(tls_stream client, tcp::endpoint to, std::size_t b
     co_await (upload(client, upstream, buffer_size) && download(client, upstream, buffer_size));
 }
 
+// A connection's executor: with several threads its handlers must not run at the same time.
+asio::any_io_executor executor_of_one(tcp::acceptor& acceptor, unsigned threads)
+{
+    if (threads == 1)
+        return acceptor.get_executor();
+    return asio::make_strand(acceptor.get_executor());
+}
+
 asio::awaitable<void> serve(
     tcp::acceptor& acceptor, asio::ssl::context& context, options const& use)
 {
     tcp::endpoint const to = endpoint(use.upstream);
     for (;;) {
-        auto [ec, socket] = co_await acceptor.async_accept(token);
+        asio::any_io_executor const its = executor_of_one(acceptor, use.threads);
+        auto [ec, socket] = co_await acceptor.async_accept(its, token);
         if (ec)
             continue;
         asio::co_spawn(
-            acceptor.get_executor(),
-            session(tls_stream(std::move(socket), context), to, use.buffer_size), asio::detached);
+            its, session(tls_stream(std::move(socket), context), to, use.buffer_size),
+            asio::detached);
     }
 }
 
 void run(options const& use)
 {
-    asio::io_context io(1);
+    asio::io_context io(static_cast<int>(use.threads));
     asio::ssl::context context = make_context(use);
     tcp::acceptor acceptor(io, tcp::v4(), perf::listen_on(perf::parse_address(use.listen), true));
     perf::announce(acceptor.native_handle());
     asio::signal_set signals(io, SIGTERM, SIGINT);
     signals.async_wait([&io](boost::system::error_code, int) { io.stop(); });
     asio::co_spawn(io, serve(acceptor, context, use), asio::detached);
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < use.threads; ++i)
+        others.emplace_back([&io] { io.run(); });
     io.run();
 }
 
@@ -157,6 +174,8 @@ try {
         ->check(CLI::IsMember({"1.2", "1.3"}));
     app.add_option("--buffer", use.buffer_size, "bytes of a direction's buffer")
         ->check(CLI::Range(std::size_t{1024}, std::size_t{1024} * 1024));
+    app.add_option("--threads", use.threads, "that run the one io_context")
+        ->check(CLI::Range(1U, 256U));
     app.set_version_flag("--version", OpenSSL_version(OPENSSL_VERSION));
     CLI11_PARSE(app, argc, argv);
     perf::raise_open_files();

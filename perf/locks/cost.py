@@ -31,6 +31,9 @@ from runner.processes import Process  # noqa: E402
 TREE = Path(__file__).resolve().parent.parent.parent
 # Frames that say that a lock was taken, and not whose.
 WRAPPERS = re.compile(r"CRYPTO_(THREAD|MUTEX|STATIC_MUTEX)_|pthread_|.*\+0x|.*__gthread")
+# One lock, whichever of them took it most in a round: of a stripped library the nearest function
+# with a name.
+EX_DATA = re.compile(r"(ossl_)?crypto_(new|free|dup)_ex_data|EVP_PKEY_new$|BIO_new_ex$", re.I)
 FIGURES = ("acquisitions", "contended", "wait_ns", "held_ns")
 COUNTS_FROM = 0.01  # Acquisitions for each handshake: less is a start's, or once in a while.
 
@@ -93,7 +96,8 @@ def traced(use: argparse.Namespace, bench: servers.Bench, pem: Path, name: str, 
 
 def taker(lock: dict) -> str:
     names = [name for name in lock["taken_by"] if not WRAPPERS.match(name)]
-    return (names or lock["taken_by"] or [lock["name"]])[0]
+    name: str = (names or lock["taken_by"] or [lock["name"]])[0]
+    return "ex_data" if EX_DATA.match(name) else name
 
 
 def sums(locks: list[dict]) -> dict[str, dict[str, float]]:

@@ -34,7 +34,10 @@ CONNECTIONS = 4
 def arguments() -> argparse.Namespace:
     parse = argparse.ArgumentParser(description=__doc__)
     parse.add_argument(
-        "--server", default="cleat", help="cleat or haproxy: servers whose workers are threads"
+        "--server",
+        default="cleat",
+        help="cleat, haproxy, or asio (naive: two threads of one io_context): servers whose "
+        "workers are threads",
     )
     parse.add_argument("--binaries", type=Path, default=TREE / "build/release/bin")
     parse.add_argument("--cleat-binary", type=Path)
@@ -64,8 +67,12 @@ def arguments() -> argparse.Namespace:
         help="fail when a shared lock is touched that is not allowed",
     )
     parse.add_argument(
-        "--json", type=Path, help="write the figures here too, and where and how they were counted"
+        "--json",
+        type=Path,
+        help="write the figures here too, and where and how they were counted, beside what other "
+        "runs have written there",
     )
+    parse.add_argument("--label", help="the run's name in that file; default: the server")
     return parse.parse_args()
 
 
@@ -159,6 +166,13 @@ def record(here: dict, use: argparse.Namespace, parts: dict[str, list[tuple]]) -
     }
 
 
+def keep(path: Path, label: str, run: dict) -> None:
+    document = json.loads(path.read_text()) if path.exists() else {"runs": {}}
+    document["runs"][label] = run
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, indent=1) + "\n")
+
+
 def main() -> int:
     use = arguments()
     here = environment.describe(TREE) if use.json else {}
@@ -207,8 +221,7 @@ def main() -> int:
     for part, rows in parts.items():
         show(f"{use.server}, per {part}", rows)
     if use.json:
-        use.json.parent.mkdir(parents=True, exist_ok=True)
-        use.json.write_text(json.dumps(record(here, use, parts), indent=1) + "\n")
+        keep(use.json, use.label or use.server, record(here, use, parts))
     if use.check and bad:
         print(f"FAIL: {len(bad)} functions take shared locks that are not allowed")
         return 1

@@ -40,7 +40,7 @@ def _control(
     cores: set[int],
     env: dict | None,
 ):
-    if workers != 1:
+    if workers != 1 and "asio" not in program:
         raise ValueError(f"{program} has one worker only")
     server = Process(
         [
@@ -55,7 +55,11 @@ def _control(
             bench.groups,
             "--tls",
             bench.tls,
-            *(["--buffer", str(bench.asio_buffer)] if "asio" in program else []),
+            *(
+                ["--buffer", str(bench.asio_buffer), "--threads", str(workers)]
+                if "asio" in program
+                else []
+            ),
         ],
         cores,
         bench.folder / f"{program}.log",

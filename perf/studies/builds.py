@@ -79,6 +79,11 @@ def read_result(path: Path, study: str) -> dict:
     return document
 
 
+def newest(results: list[Path]) -> Path:
+    """newest is the last of several results by their names, which begin with the day."""
+    return max(results, key=lambda each: each.name)
+
+
 def end_with_the_reader() -> None:
     """end_with_the_reader: who reads standard output and has seen enough (head) ends this program,
     without a word."""
@@ -89,11 +94,13 @@ def asked_to_show(study: str, about: str) -> tuple[dict, Path | None]:
     """asked_to_show reads the command line of a show.py: a result of that study's run.py, and the
     folder for charts, if they are wanted."""
     parse = argparse.ArgumentParser(description=about)
-    parse.add_argument("result", type=Path)
+    parse.add_argument(
+        "result", type=Path, nargs="+", help="what run.py wrote; of several, the newest is shown"
+    )
     parse.add_argument("--out", type=Path, help="a folder for charts")
     use = parse.parse_args()
     end_with_the_reader()
-    document = read_result(use.result, study)
+    document = read_result(newest(use.result), study)
     if use.out:
         use.out.mkdir(parents=True, exist_ok=True)
     return document, use.out

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from builds import end_with_the_reader, read_result  # noqa: E402
+from builds import end_with_the_reader, newest, read_result  # noqa: E402
 
 ARMS = ("naive", "per-core", "cleat")
 # What eight threads moved in 2015, of what one did: 189 of 447 MB/s.
@@ -475,12 +475,12 @@ def draw(result: dict, folder: Path) -> list[Path]:
 
 def main() -> int:
     parse = argparse.ArgumentParser(description=__doc__)
-    parse.add_argument("result", type=Path)
+    parse.add_argument("result", type=Path, nargs="+")
     parse.add_argument("--page", type=Path, action="append", default=[], help="fill these in place")
     parse.add_argument("--out", type=Path, help="folder for the charts")
     use = parse.parse_args()
     end_with_the_reader()
-    result = read_result(use.result, "asio")
+    result = read_result(newest(use.result), "asio")
     for page in use.page:
         page.write_text(filled(page.read_text(), result))
     if use.out:

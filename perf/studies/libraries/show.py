@@ -16,7 +16,7 @@ from pathlib import Path
 PERF = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(PERF), str(PERF / "studies")]
 import chart  # noqa: E402
-from builds import end_with_the_reader, read_result  # noqa: E402
+from builds import end_with_the_reader, newest, read_result  # noqa: E402
 from profiles import SAMPLES  # noqa: E402
 from runner import report  # noqa: E402
 
@@ -349,12 +349,12 @@ def main() -> None:
     parse = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parse.add_argument("result", type=Path)
+    parse.add_argument("result", type=Path, nargs="+")
     parse.add_argument("--page", type=Path, help="whose figures are to be these")
     parse.add_argument("--out", type=Path, metavar="FOLDER", help="where charts go")
     use = parse.parse_args()
     end_with_the_reader()
-    result = Result(read_result(use.result, "libraries"))
+    result = Result(read_result(newest(use.result), "libraries"))
     text = "\n".join(page(result)).rstrip() + "\n"
     if use.page:
         above, line, _ = use.page.read_text().partition(FIGURES)
