@@ -2,6 +2,7 @@
 // that program, is in preload/; what becomes of it is in report/.
 
 #include "report/command_line.hpp"
+#include "report/complaint.hpp"
 #include "report/diff.hpp"
 #include "report/folded.hpp"
 #include "report/html.hpp"
@@ -34,11 +35,9 @@ profile read(from_trace const& from)
     // Not every way of showing it has room for this, and each is wrong without.
     for (process_note const& each : found.processes)
         if (each.blocks_cut > 0)
-            fmt::print(
-                stderr, "cleat-locks: {}: process {}: {}\n", from.trace.string(), each.pid,
-                cut_short(each));
+            complain("{}: process {}: {}", from.trace.string(), each.pid, cut_short(each));
     if (std::string const said = changed_text(found); !said.empty())
-        fmt::print(stderr, "cleat-locks: {}: {}\n", from.trace.string(), said);
+        complain("{}: {}", from.trace.string(), said);
     return found;
 }
 
@@ -110,7 +109,10 @@ int run(do_per_operation const& wish)
 
 int run(do_print const& wish)
 {
-    fmt::print(wish.exit_code == 0 ? stdout : stderr, "{}", wish.text);
+    if (wish.exit_code == 0)
+        say(wish.text);
+    else
+        static_cast<void>(std::fputs(wish.text.c_str(), stderr));
     return wish.exit_code;
 }
 
@@ -126,7 +128,7 @@ int main(int argc, char** argv)
         cleat::flush_standard_output();
         return code;
     } catch (std::exception const& e) {
-        fmt::print(stderr, "cleat-locks: {}\n", e.what());
+        complain("{}", e.what());
         return EXIT_FAILURE;
     }
 }

@@ -41,6 +41,15 @@
 //   subject relay THREADS HOLD_US         threads that take a mutex once each, one after the other
 //   subject answers                       what lock functions answer where nothing can be locked
 //   subject errors                        says whether a lock's function changed errno
+//   subject unasked MS                    a thread that is cancelled, and asks whether it is only
+//                                         after so long, with no lock held
+//   subject callers TIMES                 two functions lock in turns, at one place
+//   subject uneven THREADS FIRST_US       threads that hold a lock for so long at first, and then
+//                                         briefly
+//   subject named                         threads that have names, and wait
+//   subject late-words THREADS            threads that lock in their very last destructors
+//   subject closes FILE                   closes all descriptors, and opens this
+//   subject clears                        clears its environment, and forks
 //   subject ways MS                       each lock is held for so long while another thread asks
 //   for
 //                                         it with a deadline: once to get it, once in vain, once
@@ -787,6 +796,20 @@ int main(int argc, char** argv)
         answers();
     else if (what == "errors")
         errors();
+    else if (what == "unasked")
+        unasked(n(2));
+    else if (what == "callers")
+        callers(n(2));
+    else if (what == "uneven")
+        uneven(n(2), n(3));
+    else if (what == "named")
+        named();
+    else if (what == "late-words")
+        late_words(n(2));
+    else if (what == "closes" && argc > 2)
+        closes(argv[2]);
+    else if (what == "clears")
+        clears();
     else if (what == "ways")
         ways(n(2));
     else if (what == "old-condition")

@@ -21,6 +21,13 @@ void pass(std::uint64_t ns);
 /// in_seconds is a deadline by a clock.
 [[nodiscard]] timespec in_seconds(clockid_t clock, time_t seconds);
 
+void unasked(std::uint64_t ms);
+void callers(unsigned times);
+void uneven(unsigned threads, std::uint64_t first_us);
+void named();
+void late_words(unsigned threads);
+void closes(char const* file);
+void clears();
 void ways(std::uint64_t ms);
 void old_condition(unsigned times);
 void opens(char const* library, unsigned times);

@@ -64,7 +64,26 @@ def test_what_will_not_be_recorded_is_said_before_it_runs(tmp_path):
 
 def test_a_name_that_is_empty():
     said = refused("run", "-o", "", "--", SUBJECT, "many", 1)
-    assert "-o: the folder's name is empty" in said
+    assert "-o: the name is empty" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["report", "--json"], ["report", "--pprof"], ["html", "-o"],
+     ["per-operation", "-n", "1", "--json"]],
+)  # fmt: skip
+def test_a_file_without_a_name(record, words):
+    said = refused(words[0], record("many", 1).trace, *words[1:], "")
+    assert f"{words[-1]}: the name is empty" in said
+
+
+def test_one_that_was_written_over_is_told_beside_others(record):
+    run = record("fork")
+    traces = sorted(run.trace.glob("*.trace"))
+    traces[0].write_bytes(b"written over" * 10_000)
+    report = run.report()
+    assert len(report["processes"]) == len(traces)
+    assert any("cannot be read" in each["command"] for each in report["processes"])
 
 
 def test_a_program_that_has_changed_since(tmp_path):

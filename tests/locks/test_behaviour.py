@@ -25,6 +25,53 @@ def test_cancelling_and_leaving_a_thread(record):
     assert record("cancel").truth == {"cancelled": 1, "left": 1}
 
 
+def test_a_thread_is_cancelled_only_where_it_would_be_without(record):
+    """Longer than a second, after which the recorder reads the memory map again."""
+    assert record("unasked", 1300).truth == {"cancelled": 1, "held": 0}
+
+
+def test_a_program_that_closes_all_descriptors_gets_the_first_ones(record, tmp_path):
+    run = record("closes", tmp_path / "opened")
+    assert (tmp_path / "opened").read_text() == "012"
+    assert run.lock("own_mutex")["acquisitions"] == 1
+
+
+def test_a_child_of_a_process_that_has_cleared_its_environment(record):
+    run = record("clears")
+    assert run.report()["total"]["acquisitions"] == 101
+    assert len(run.report()["processes"]) == 2
+
+
+def test_threads_are_called_as_they_call_themselves(record):
+    names = {each["name"] for each in record("named").report()["threads"]}
+    assert {"reads", "writes"} <= names
+
+
+def test_threads_that_lock_in_their_last_destructors_have_ended(record):
+    run = record("late-words", 200)
+    report = run.report()
+    assert report["total"]["acquisitions"] == run.truth["acquisitions"]
+    (process,) = report["processes"]
+    assert process["blocks"] < 40
+    assert report["thread_ns"] < 3 * process["lived_ns"]
+
+
+def test_a_program_keeps_its_exit_status_where_nobody_hears_the_recorder(tmp_path):
+    with open("/dev/full", "w") as full:
+        command = [BIN / "cleat-locks", "run", "-o", tmp_path / "t", "--", SUBJECT, "leave"]
+        assert subprocess.run(command, stderr=full, timeout=60).returncode == 7
+        unknown = [BIN / "cleat-locks", "report", tmp_path / "none"]
+        assert subprocess.run(unknown, stderr=full, timeout=60).returncode == 1
+
+
+def test_words_that_are_no_text(tmp_path):
+    command = [bytes(BIN / "cleat-locks"), b"run", b"-o", bytes(tmp_path / "t"), b"--",
+               bytes(SUBJECT), b"many", b"1", b"\xff\xc3\xa4"]  # fmt: skip
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    said = locks("report", tmp_path / "t", "--json", "-").stdout
+    assert "many 1 \ufffd\u00e4" in said
+
+
 def test_names_are_kept_where_main_has_left(record):
     """The process's own map is empty then, and a thread's is not."""
     run = record("mainless")

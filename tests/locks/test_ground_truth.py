@@ -207,6 +207,28 @@ def test_waits_of_a_deadlock(record):
         assert called[1].endswith("embrace") and "start_thread" in called, called
 
 
+def test_callers_that_lock_at_one_place_have_what_is_theirs(record):
+    """They take turns: what looked at every second one would see one of them only."""
+    run = record("callers", 200_000, options=["--no-cpu"])
+    report = run.report()
+    names = report["functions"]
+    of = {"first_caller": 0, "second_caller": 0}
+    for stack in report["stacks"]:
+        for name in of:
+            if any(name in names[function] for function in stack["functions"]):
+                of[name] += stack["acquisitions"]
+    assert sum(of.values()) == run.truth["acquisitions"]
+    assert of["first_caller"] == pytest.approx(200_000, rel=0.4)
+
+
+@in_some_round
+def test_the_first_hold_of_each_thread_is_like_the_others(record):
+    run = record("uneven", 600, 200)
+    held = run.lock("own_mutex")["exclusive"]
+    assert 300 < held["timed_holds"] < 1200
+    assert held["mean_hold_ns"] == pytest.approx(run.truth["mean_hold_ns"], rel=0.5)
+
+
 def test_many_short_lived_locks_are_one_group_of_private_ones(record):
     run = record("heap", 20_000)
     lock = run.lock("make_one")

@@ -32,7 +32,7 @@
                 {},
                 element('code', {}, each.command),
                 ` · process ${each.pid}, ${each.threads} threads, ${units.lived(each)}`,
-                each.ended ? '' : each.runs ? ', still runs' : ', did not end by itself',
+                each.end ? `, ${each.end}` : '',
                 each.lost > 0 ? ` · ${units.count(each.lost)} found no room` : '',
                 each.blocks_cut > 0
                     ? ` · the trace is cut short: ${each.blocks_cut} of its ${each.blocks} ` +
@@ -74,6 +74,11 @@
             said.push(
                 'When a process ended is not known, only when it was last heard of: shares of ' +
                     "the threads' time are at most so high.",
+            );
+        if (!profile.interruptions_known)
+            said.push(
+                'Which holds were interrupted is not known: where threads are more than cores, ' +
+                    'held has time without a core in it.',
             );
         if (profile.changed_files.length > 0)
             said.push(

@@ -82,13 +82,22 @@ const tables = (() => {
                         units.count(lock.acquisitions),
                         units.count(lock.shared_acquisitions),
                         units.count(lock.contended),
-                        units.time(lock.exclusive.mean_hold_ns),
+                        lock.exclusive.timed_holds > 0
+                            ? units.time(lock.exclusive.mean_hold_ns)
+                            : '–',
                     ],
                     lockCell(
                         lock,
                         lock.group ? ` (${units.count(lock.instances)} of them)` : '',
                         several ? ` in process ${lock.pid}` : '',
                         interrupted(lock.exclusive),
+                        lock.failed > 0
+                            ? element(
+                                  'small',
+                                  {},
+                                  `${units.count(lock.failed)} more in vain: tries, and waits that were given up`,
+                              )
+                            : null,
                         element('small', {}, lock.taken_by.map(units.name).join(' ← ')),
                     ),
                 ),

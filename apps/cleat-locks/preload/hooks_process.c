@@ -47,6 +47,16 @@ EXPORTED int pthread_create(
     return next_pthread_create(thread, attributes, routine, argument);
 }
 
+/* A thread names itself after it was met. */
+EXPORTED int pthread_setname_np(pthread_t thread, char const* name)
+{
+    NEXT(pthread_setname_np);
+    int const result = next_pthread_setname_np(thread, name);
+    if (result == 0 && trace && self.block && pthread_equal(thread, pthread_self()))
+        name_thread(self.block);
+    return result;
+}
+
 /* A program that blocks all signals does not mean the sampler's. */
 static sigset_t const* without_own(int how, sigset_t const* set, sigset_t* copy)
 {

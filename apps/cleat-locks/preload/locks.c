@@ -103,7 +103,7 @@ static uint32_t group_of(uint64_t first, uint64_t made_at, uint32_t kind, uint32
 
 void lock_made(void* address, enum trace_kind kind, void* made_at)
 {
-    if (!trace || at_work())
+    if (!trace || at_work() || self.forks)
         return;
     begin_work();
     struct trace_slot* slot = slot_at((uintptr_t)address, true);
@@ -121,7 +121,7 @@ void lock_made(void* address, enum trace_kind kind, void* made_at)
 
 void lock_ended(void* address)
 {
-    if (!trace || at_work())
+    if (!trace || at_work() || self.forks)
         return;
     begin_work();
     struct trace_slot* slot = slot_at((uintptr_t)address, false);
@@ -209,7 +209,7 @@ static __attribute__((noinline)) struct trace_site* site_of(
     return NULL;
 }
 
-static int next_hold(void)
+int next_hold(void)
 {
     self.random = self.random * 1664525u + 1013904223u;
     return 1 + (int)((self.random >> 16) % (2 * hold_part - 1)); /* hold_part, on average. */
@@ -309,10 +309,19 @@ void hold_begins(void* lock, enum trace_kind kind, struct trace_site* site)
     end_work();
 }
 
+/* wants_stack: the first two of a site have one, then a part that becomes smaller, to one of 1024.
+ * At random: where two callers take turns, every second one would always be the same. */
+static ALWAYS_INLINE bool wants_stack(uint64_t count)
+{
+    uint64_t const most = 2048;
+    self.random = self.random * 1664525u + 1013904223u;
+    return (uint64_t)self.random * (count < most ? count : most) < UINT64_C(2) << 32;
+}
+
 struct asked ask(void* lock, enum trace_kind kind, enum trace_how how, void* return_to)
 {
     struct asked by = {.site = NULL};
-    if (!trace)
+    if (!trace || UNLIKELY(self.forks))
         return by;
     struct trace_thread* block = self.block ? self.block : meet_thread();
     if (UNLIKELY(!block))
@@ -324,9 +333,8 @@ struct asked ask(void* lock, enum trace_kind kind, enum trace_how how, void* ret
     begin_work();
     by.site = found(block, lock, kind, how, return_to, &by.shared);
     if (by.site) {
-        uint64_t const count = by.site->acquisitions + 1;
-        if (UNLIKELY((count & (count - 1)) == 0 || (count & 1023) == 0))
-            take_stack(block, by.site, (uintptr_t)return_to);
+        if (UNLIKELY(wants_stack(by.site->acquisitions + 1)))
+            take_stack(block, by.site, (uintptr_t)return_to, true);
     }
     end_work();
     return by;
@@ -350,7 +358,7 @@ uint64_t begin_wait(struct asked by)
     begin_work();
     bool const told = self.told_in && self.told_at == by.site;
     if (!told)
-        take_stack(block, by.site, (uintptr_t)by.site->return_to);
+        take_stack(block, by.site, (uintptr_t)by.site->return_to, false);
     block->waits_in =
         self.told_in ? (uint32_t)((uint64_t*)(void*)self.told_in - block->words) + 1 : 0;
     block->wait_began_ns = now;
@@ -412,6 +420,8 @@ void note_failed(struct asked by, uint64_t wait_ns)
     block->waits_at = 0;
     ++by.site->failed;
     by.site->wait_ns += wait_ns;
+    if (wait_ns > by.site->wait_max_ns)
+        by.site->wait_max_ns = wait_ns;
     tell_stack(by.site, 0, false, wait_ns);
 }
 
@@ -420,7 +430,7 @@ void note_again(void* mutex, void* return_to)
     if (!trace)
         return;
     struct trace_thread* block = self.block ? self.block : meet_thread();
-    if (!block || at_work())
+    if (!block || at_work() || self.forks)
         return;
     begin_work();
     bool shared = false;
@@ -434,7 +444,7 @@ void note_again(void* mutex, void* return_to)
 
 void hold_ended(void* lock)
 {
-    if (at_work())
+    if (at_work() || self.forks)
         return;
     begin_work();
     struct hold* const hold = hold_of(lock);

@@ -51,6 +51,7 @@
     X(sem_clockwait, "sem_clockwait", 0)                                                           \
     X(pthread_once, "pthread_once", 0)                                                             \
     X(pthread_create, "pthread_create", 0)                                                         \
+    X(pthread_setname_np, "pthread_setname_np", 0)                                                 \
     X(pthread_sigmask, "pthread_sigmask", 0)                                                       \
     X(sigprocmask, "sigprocmask", 0)                                                               \
     X(sigaction, "sigaction", 0)                                                                   \

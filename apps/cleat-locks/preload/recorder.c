@@ -41,6 +41,23 @@ enum
     high_file = 700
 };
 
+/* Files by the kernel's own calls: libc's are places where a thread may be cancelled, and the
+ * program may have none there, with a lock held. */
+static int open_file(char const* name, int flags)
+{
+    return (int)syscall(SYS_openat, AT_FDCWD, name, flags | O_CLOEXEC, 0644);
+}
+
+static ssize_t read_file(int file, void* into, size_t size)
+{
+    return syscall(SYS_read, file, into, size);
+}
+
+static void close_file(int file)
+{
+    syscall(SYS_close, file);
+}
+
 static size_t whole_pages(size_t size)
 {
     return (size + page - 1) / page * page;
@@ -62,23 +79,38 @@ static bool own_file(void)
            about.st_ino == trace_inode;
 }
 
+/* move_away takes the descriptor out of the way of a program that knows the numbers of its own. */
+static void move_away(void)
+{
+    struct rlimit limit;
+    int wanted = high_file;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < high_file + 16)
+        wanted = limit.rlim_cur > 32 ? (int)limit.rlim_cur - 16 : 3;
+    int const high = fcntl(trace_file, F_DUPFD_CLOEXEC, wanted);
+    if (high >= 0) {
+        close_file(trace_file);
+        trace_file = high;
+    }
+}
+
 /* map_part maps a part of the file that it makes sure is there: a hole in a full disk would be a
  * SIGBUS in the middle of the program. */
 static void* map_part(size_t at, size_t size)
 {
     if (!own_file()) {
-        trace_file = open(trace_name, O_RDWR | O_CLOEXEC);
+        trace_file = open_file(trace_name, O_RDWR);
         if (!own_file())
             return NULL;
+        move_away();
     }
     /* Growing past the limit of a file's size would be answered by a signal. */
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < at + size)
         return NULL;
-    if (fallocate(trace_file, 0, (off_t)at, (off_t)size) != 0) {
+    if (syscall(SYS_fallocate, trace_file, 0, (off_t)at, (off_t)size) != 0) {
         if (errno != EOPNOTSUPP && errno != ENOSYS)
             return NULL;
-        if (pwrite(trace_file, "", 1, (off_t)(at + size - 1)) != 1)
+        if (syscall(SYS_pwrite64, trace_file, "", 1, (off_t)(at + size - 1)) != 1)
             return NULL;
     }
     void* mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, trace_file, (off_t)at);
@@ -120,7 +152,7 @@ static bool open_trace(char const* folder)
         strcpy(end, ".trace");
         strcpy(maps_name + base, ".maps");
         strcpy(maps_new_name + base, ".maps.new");
-        trace_file = open(trace_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        trace_file = open_file(trace_name, O_RDWR | O_CREAT | O_EXCL);
         if (trace_file >= 0)
             break;
         if (errno != EEXIST)
@@ -133,16 +165,7 @@ static bool open_trace(char const* folder)
         return false;
     trace_device = about.st_dev;
     trace_inode = about.st_ino;
-    /* Out of the way of a program that knows the numbers of its descriptors. */
-    struct rlimit limit;
-    int wanted = high_file;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < high_file + 16)
-        wanted = limit.rlim_cur > 32 ? (int)limit.rlim_cur - 16 : 3;
-    int const high = fcntl(trace_file, F_DUPFD_CLOEXEC, wanted);
-    if (high >= 0) {
-        close(trace_file);
-        trace_file = high;
-    }
+    move_away();
     return true;
 }
 
@@ -159,11 +182,11 @@ static void describe(struct trace_header* header)
     header->parent = getppid();
     ssize_t const length = readlink("/proc/self/exe", header->program, sizeof header->program - 1);
     header->program[length > 0 ? length : 0] = '\0';
-    int const from = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    int const from = open_file("/proc/self/cmdline", O_RDONLY);
     if (from >= 0) {
-        ssize_t const got = read(from, header->arguments, sizeof header->arguments);
+        ssize_t const got = read_file(from, header->arguments, sizeof header->arguments);
         header->arguments_size = got > 0 ? (uint32_t)got : 0;
-        close(from);
+        close_file(from);
     }
     /* The least of some: an interruption is no property of the clock. */
     header->clock_ns = UINT64_MAX;
@@ -175,24 +198,38 @@ static void describe(struct trace_header* header)
     }
 }
 
-static void begin_trace(void)
+/* What was asked for in the environment, which the program may clear before it forks. */
+static struct
+{
+    char folder[4096];
+    uint32_t cpu_hz;
+} wanted;
+
+static void read_environment(void)
 {
     char const* folder = getenv("CLEAT_LOCKS_TRACE");
-    if (!folder || !open_trace(folder))
+    if (folder && strlen(folder) < sizeof wanted.folder)
+        strcpy(wanted.folder, folder);
+    char const* hz = getenv("CLEAT_LOCKS_HZ");
+    wanted.cpu_hz = hz ? (uint32_t)strtoul(hz, NULL, 10) : 0;
+    if (getenv("CLEAT_LOCKS_EVERY_HOLD"))
+        hold_part = 1;
+}
+
+static void begin_trace(void)
+{
+    if (!open_trace(wanted.folder))
         return;
     char* tables = map_part(0, tables_size());
     if (!tables) {
         unlink(trace_name); /* A full disk: better no trace than one that says nothing. */
-        close(trace_file);
+        close_file(trace_file);
         trace_file = -1;
         return;
     }
     struct trace_header* header = (struct trace_header*)tables;
     describe(header);
-    char const* hz = getenv("CLEAT_LOCKS_HZ");
-    header->cpu_hz = hz ? (uint32_t)strtoul(hz, NULL, 10) : 0;
-    if (getenv("CLEAT_LOCKS_EVERY_HOLD"))
-        hold_part = 1;
+    header->cpu_hz = wanted.cpu_hz;
     interruptions_prepare(header);
     trace_slots = (struct trace_slot*)(tables + sizeof(struct trace_header));
     trace_locks = (struct trace_lock*)(trace_slots + trace_slots_max);
@@ -210,21 +247,21 @@ static void write_maps(void)
         return;
     int const error = errno;
     /* Not of the process: where main has called pthread_exit, that is empty. */
-    int const from = open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
-    int const to = open(maps_new_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int const from = open_file("/proc/thread-self/maps", O_RDONLY);
+    int const to = open_file(maps_new_name, O_WRONLY | O_CREAT | O_TRUNC);
     ssize_t got = 0;
     bool any = false;
-    while (from >= 0 && to >= 0 && (got = read(from, block, sizeof block)) > 0) {
-        if (write(to, block, (size_t)got) != got)
+    while (from >= 0 && to >= 0 && (got = read_file(from, block, sizeof block)) > 0) {
+        if (syscall(SYS_write, to, block, (size_t)got) != got)
             break;
         any = true;
     }
     if (to >= 0 && got == 0 && any)
         rename(maps_new_name, maps_name);
     if (from >= 0)
-        close(from);
+        close_file(from);
     if (to >= 0)
-        close(to);
+        close_file(to);
     errno = error;
     atomic_flag_clear(&maps_being_written);
 }
@@ -240,9 +277,40 @@ void refresh_maps(uint64_t now)
         write_maps();
 }
 
-static void name_thread(struct trace_thread* block)
+void name_thread(struct trace_thread* block)
 {
     prctl(PR_GET_NAME, block->name);
+}
+
+/* clock_of is the clock of a thread's CPU time, as the kernel numbers them. */
+static clockid_t clock_of(struct trace_thread const* block)
+{
+    return (clockid_t)(~(unsigned)block->tid << 3 | 6u);
+}
+
+/* bury notes the end of a thread that could not say it: it locked something in the last of its
+ * destructors. */
+static void bury(struct trace_thread* block)
+{
+    struct timespec t;
+    uint32_t running = trace_running;
+    if (clock_gettime(clock_of(block), &t) == 0 ||
+        !atomic_compare_exchange_strong(&block->state, &running, trace_unused))
+        return;
+    block->ended_lived_ns += block->seen_ns - block->began_ns;
+    block->ended_cpu_ns += block->cpu_ns;
+    block->cpu_ns = block->began_ns = 0;
+    atomic_store_explicit(&block->state, trace_idle, memory_order_release);
+}
+
+static void bury_all(void)
+{
+    uint32_t const count = atomic_load(&trace->blocks);
+    for (uint32_t i = 0; i < count && i < trace_threads_max; ++i) {
+        struct trace_thread* block = atomic_load(&blocks[i]);
+        if (block && atomic_load(&block->state) == trace_running)
+            bury(block);
+    }
 }
 
 /* idle_block takes over the block of a thread that has ended, if there is one. */
@@ -278,12 +346,18 @@ struct trace_thread* meet_thread(void)
     begin_work();
     int const error = errno;
     struct trace_thread* block = idle_block();
+    if (!block && atomic_load(&trace->blocks) % 16 == 15) {
+        bury_all();
+        block = idle_block();
+    }
     if (!block)
         block = new_block();
     if (block) {
         if (self.number == 0) {
             self.number = atomic_fetch_add(&trace->threads, 1) + 1;
             ++block->threads;
+            /* What came before is the recorder's, or another program's before an exec. */
+            self.ended_cpu_ns = own_cpu_ns();
         }
         block->tid = (int32_t)syscall(SYS_gettid);
         block->cpu_ns = 0;
@@ -294,7 +368,7 @@ struct trace_thread* meet_thread(void)
         atomic_store_explicit(&block->state, trace_running, memory_order_release);
         self.block = block;
         self.random = self.number * 2654435761u;
-        self.until_hold = 1;
+        self.until_hold = next_hold();
         if (has_key)
             pthread_setspecific(end_of_thread, block);
     } else {
@@ -361,6 +435,18 @@ static void on_end_of_thread(void* block)
     thread_ended();
 }
 
+/* Other libraries' handlers may lock in the child before ours runs there, and the trace is the
+ * parent's until then. */
+static void before_fork(void)
+{
+    self.forks = true;
+}
+
+static void in_parent(void)
+{
+    self.forks = false;
+}
+
 /* After a fork the child has a trace of its own: what it shares with its parent's is taken away
  * before it can write there. */
 static void in_child(void)
@@ -368,7 +454,7 @@ static void in_child(void)
     begin_work();
     trace = NULL;
     if (own_file())
-        close(trace_file);
+        close_file(trace_file);
     trace_file = -1;
     for (int i = 0; i < trace_threads_max; ++i)
         atomic_store_explicit(&blocks[i], NULL, memory_order_relaxed);
@@ -385,18 +471,34 @@ static void in_child(void)
 __attribute__((constructor)) static void start(void)
 {
     begin_work();
-    /* A thread's clock goes on over an exec: what it shows now was used before this trace. */
-    self.ended_cpu_ns = own_cpu_ns();
+    read_environment();
     next_find_all();
     has_key = pthread_key_create(&end_of_thread, on_end_of_thread) == 0;
     begin_trace();
     sampler_prepare();
     if (trace) {
-        pthread_atfork(NULL, NULL, in_child);
+        pthread_atfork(before_fork, in_parent, in_child);
         write_maps();
     }
     end_work();
     meet_thread();
+}
+
+/* read_name asks the kernel for another thread's name: it may have taken it after it was met. */
+static void read_name(struct trace_thread* block)
+{
+    char file[64] = "/proc/self/task/";
+    char* const end = put_number(file + strlen(file), (unsigned long)block->tid);
+    strcpy(end, "/comm");
+    int const from = open_file(file, O_RDONLY);
+    char name[sizeof block->name + 1];
+    ssize_t const got = from >= 0 ? read_file(from, name, sizeof block->name) : 0;
+    if (got > 1) {
+        name[got - 1] = '\0'; /* Where the line ends. */
+        memcpy(block->name, name, (size_t)got);
+    }
+    if (from >= 0)
+        close_file(from);
 }
 
 /* see_others puts down the CPU time of all threads that run, also of those that are idle for good.
@@ -408,14 +510,15 @@ static void see_others(uint64_t now)
         struct trace_thread* block = atomic_load(&blocks[i]);
         if (!block || atomic_load(&block->state) != trace_running)
             continue;
-        /* The clock of a thread's CPU time, as the kernel numbers them. */
-        clockid_t const clock = (clockid_t)(~(unsigned)block->tid << 3 | 6u);
         struct timespec t;
-        if (clock_gettime(clock, &t) != 0)
+        if (clock_gettime(clock_of(block), &t) != 0) {
+            bury(block);
             continue;
+        }
         uint64_t const shown = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
         block->cpu_ns = shown - block->cpu_base_ns;
         block->seen_ns = now;
+        read_name(block);
     }
 }
 

@@ -51,6 +51,7 @@ struct self
     int busy;                   /* the recorder is at work, and must not meet itself */
     uintptr_t busy_from;        /* where on the stack it began */
     bool refused;               /* there was no room for a block */
+    bool forks;                 /* from before a fork until after it nothing is recorded */
     int until_hold; /* acquisitions until one is timed; below 0: a handler interrupted */
     unsigned holds; /* in use */
     uint32_t random;
@@ -125,12 +126,14 @@ static inline uint64_t own_bit(void)
 void next_find_all(void);
 
 /* recorder.c: the trace and its threads. */
-struct trace_thread* meet_thread(void); /* The calling thread's block, or NULL. */
+struct trace_thread* meet_thread(void);       /* The calling thread's block, or NULL. */
+void name_thread(struct trace_thread* block); /* The calling thread's. */
 void process_ends(void);
 void refresh_maps(uint64_t now); /* Reads the memory map again, when that is due. */
 
 /* locks.c: which lock is at an address, and what has been done with it. */
 extern unsigned hold_part; /* One of so many acquisitions is timed, at random. */
+int next_hold(void);       /* How many there are until then. */
 void forget_locks(void);   /* In a new process, which has a new trace. */
 void lock_made(void* address, enum trace_kind kind, void* made_at);
 void lock_ended(void* address);
@@ -201,8 +204,9 @@ void interruptions_prepare(struct trace_header* header);
 uint64_t interruptions(void);
 
 /* stacks.c: call stacks, from where an acquisition's caller goes on or a signal interrupted.
- * take_stack tells it what the site has not told yet, and leaves it in self.told_in. */
-void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t from);
+ * take_stack leaves it in self.told_in; with `tell` it stands for what the site has not told yet,
+ * too. */
+void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t from, bool tell);
 void sample_stack(struct trace_thread* block, void const* context, uint64_t samples);
 
 /* sampler.c: a timer of each thread's CPU time. */

@@ -35,6 +35,7 @@ static void on_sample(int number, siginfo_t* info, void* context)
     sample_stack(block, context, samples);
     block->cpu_ns = own_cpu_ns() - self.ended_cpu_ns;
     block->seen_ns = now_ns();
+    name_thread(block);
     refresh_maps(block->seen_ns);
     errno = error;
     end_work();

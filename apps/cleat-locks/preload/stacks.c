@@ -1,8 +1,9 @@
 /* Call stacks, each kept once for each thread.
  *
- * An acquisition's stack is taken when the site is new, when its count reaches a power of two, and
- * before it waits: not after, when others would wait for who has the lock by then. In between it
- * costs nothing. What a thread spends on them is bounded: see `afford`.
+ * An acquisition's stack is taken at random, the seldomer the more there have been at its site, and
+ * stands for those since the last one. One that has to wait has its own, which stands for that
+ * alone; it is taken before the wait: afterwards others would wait for who has the lock by then.
+ * What a thread spends on stacks is bounded: see `afford`.
  */
 #include "recorder.h"
 #include "unwind.h"
@@ -108,7 +109,7 @@ static bool afford(uint64_t now)
     return self.allowance_ns >= cost_guess;
 }
 
-void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t from)
+void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t from, bool tell)
 {
     self.told_in = NULL;
     /* What cannot be afforded is told by the next one that can. Who was told to wait does not ask
@@ -123,14 +124,14 @@ void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t f
     struct walk walk;
     walk_from(&walk, from);
     struct trace_stack* stack = stack_of(block, &walk, trace_taken, site->lock, site->how);
-    if (stack) {
+    self.told_at = site;
+    self.told_in = stack;
+    if (stack && tell) {
         stack->count += site->untold_acquisitions;
         stack->contended += site->untold_contended;
         stack->wait_ns += site->untold_wait_ns;
+        site->untold_acquisitions = site->untold_contended = site->untold_wait_ns = 0;
     }
-    self.told_at = site;
-    self.told_in = stack;
-    site->untold_acquisitions = site->untold_contended = site->untold_wait_ns = 0;
     self.allowance_ns -= (int64_t)(own_cpu_ns() - began);
     block->seen_ns = now_ns();
     refresh_maps(block->seen_ns);

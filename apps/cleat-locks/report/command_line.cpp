@@ -104,9 +104,15 @@ void add_readers(CLI::App& app, wishes& to)
 // What CLI11 takes for no word at all.
 void check(wishes const& all, CLI::App const& app)
 {
-    if (app.got_subcommand("run") && app.get_subcommand("run")->count("-o") > 0 &&
-        all.run.trace.empty())
-        throw CLI::ValidationError{"-o", "the folder's name is empty"};
+    auto const refuse_empty = [&](char const* command, char const* option, bool empty) {
+        if (app.got_subcommand(command) && app.get_subcommand(command)->count(option) > 0 && empty)
+            throw CLI::ValidationError{option, "the name is empty"};
+    };
+    refuse_empty("run", "-o", all.run.trace.empty());
+    refuse_empty("report", "--json", all.report.json.empty());
+    refuse_empty("report", "--pprof", all.report.pprof.empty());
+    refuse_empty("html", "-o", all.html.out.empty());
+    refuse_empty("per-operation", "--json", all.per_operation.json.empty());
 }
 
 command chosen(CLI::App const& app, wishes& all)

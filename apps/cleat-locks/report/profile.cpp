@@ -237,6 +237,48 @@ std::vector<std::string> changed_files(traced_process const& process)
     return found;
 }
 
+// tell_stacks adds what a site has not told to the stacks that were taken there, in their
+// proportions: they were taken at random. False: there is none.
+bool tell_stacks(std::vector<traced_stack>& stacks, trace_site const& site)
+{
+    std::vector<trace_stack*> there;
+    std::uint64_t total = 0;
+    for (traced_stack& each : stacks)
+        if (each.counts.what == trace_taken && each.counts.lock == site.lock &&
+            each.counts.how == site.how && !each.frames.empty() &&
+            each.frames.front() == site.return_to) {
+            there.push_back(&each.counts);
+            total += each.counts.count;
+        }
+    if (total == 0)
+        return false;
+    auto const give = [&](std::uint64_t what, std::uint64_t trace_stack::*to) {
+        std::uint64_t seen = 0;
+        std::uint64_t given = 0;
+        std::vector<std::uint64_t> parts;
+        for (trace_stack const* each : there) {
+            seen += each->count;
+            std::uint64_t const until = static_cast<std::uint64_t>(
+                static_cast<long double>(what) * static_cast<long double>(seen) /
+                static_cast<long double>(total));
+            parts.push_back(until - given);
+            given = until;
+        }
+        parts.back() += what - given;
+        return [&there, parts, to] {
+            for (std::size_t i = 0; i < there.size(); ++i)
+                there[i]->*to += parts[i];
+        };
+    };
+    auto const acquisitions = give(site.untold_acquisitions, &trace_stack::count);
+    auto const contended = give(site.untold_contended, &trace_stack::contended);
+    auto const waits = give(site.untold_wait_ns, &trace_stack::wait_ns);
+    acquisitions();
+    contended();
+    waits();
+    return true;
+}
+
 class builder
 {
 public:
@@ -292,8 +334,7 @@ public:
         std::ranges::stable_sort(into_.locks, [](lock const& a, lock const& b) {
             auto const rank = [](lock const& l) {
                 return std::tuple{
-                    l.is_lock() ? l.wait_ns : 0, l.is_lock() ? l.shared : 0, l.acquisitions(),
-                    l.wait_ns};
+                    l.is_lock(), l.wait_ns, l.is_lock() ? l.shared : 0, l.acquisitions()};
             };
             return rank(a) > rank(b);
         });
@@ -321,7 +362,12 @@ private:
             takers_[told][named.functions] += one.counts.count + one.counts.wait_ns / 100;
             keep(named);
         };
-        for (traced_stack const& each : thread.stacks) {
+        std::vector<traced_stack> stacks = thread.stacks;
+        for (trace_site const& site : thread.sites)
+            if ((site.untold_acquisitions > 0 || site.untold_wait_ns > 0) &&
+                !tell_stacks(stacks, site))
+                taken(untold(site));
+        for (traced_stack const& each : stacks) {
             if (each.counts.what == trace_taken)
                 taken(each);
             else if (
@@ -332,8 +378,6 @@ private:
         for (trace_site const& site : thread.sites) {
             add_site(locks[told_by_[site.lock]], site, process.clock_ns);
             mine[told_by_[site.lock]] += site.acquisitions;
-            if (site.untold_acquisitions > 0 || site.untold_wait_ns > 0)
-                taken(untold(site));
         }
         for (auto const& [told, times] : mine) {
             locks[told].busiest = std::max(locks[told].busiest, times);

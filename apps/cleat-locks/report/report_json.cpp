@@ -1,4 +1,5 @@
 #include "report/report_json.hpp"
+#include "report/report_text.hpp"
 
 #include <boost/json/array.hpp>
 
@@ -60,6 +61,7 @@ json::object to_json(profile const& of)
             {"pid", each.pid},
             {"ended", each.ended},
             {"runs", each.runs},
+            {"end", end_of(of, each)},
             {"lived_ns", each.lived_ns},
             {"lived_at_least", each.lived_at_least},
             {"threads", each.threads},

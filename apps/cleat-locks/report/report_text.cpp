@@ -27,6 +27,14 @@ std::string command_of(process_note const& process)
                                                 : process.command.substr(0, length_max - 3) + "...";
 }
 
+std::uint64_t lost_of(profile const& of)
+{
+    std::uint64_t lost = 0;
+    for (process_note const& each : of.processes)
+        lost += each.lost;
+    return lost;
+}
+
 void put_shares(out to, profile const& of)
 {
     fmt::format_to(
@@ -45,6 +53,10 @@ void put_shares(out to, profile const& of)
             to, "CPU shares are rough: {} samples, and a hundred are few\n", of.total.cpu);
     if (std::string const said = lifetimes_text(of); !said.empty())
         fmt::format_to(to, "{}\n", said);
+    if (std::uint64_t const lost = lost_of(of); lost > 0)
+        fmt::format_to(
+            to, "{} acquisitions, stacks or threads found no room, and are in no figure\n",
+            count_text(lost));
 }
 
 std::string threads_of(lock const& l)
@@ -60,8 +72,10 @@ void put_lock(out to, profile const& of, lock const& l)
         to, "{:>6} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8} {:>9} {:>9}  {} {}",
         percent_text(of.blocked_percent(blocked)), time_text(static_cast<double>(l.wait_ns)),
         time_text(static_cast<double>(l.wait_max_ns)), threads_of(l), count_text(l.acquisitions()),
-        count_text(l.shared), count_text(l.contended), time_text(l.exclusive.mean_hold_ns()),
-        time_text(static_cast<double>(l.exclusive.hold_max_ns)), word_of(l.kind), l.name);
+        count_text(l.shared), count_text(l.contended),
+        l.exclusive.holds > 0 ? time_text(l.exclusive.mean_hold_ns()) : "-",
+        l.exclusive.holds > 0 ? time_text(static_cast<double>(l.exclusive.hold_max_ns)) : "-",
+        word_of(l.kind), l.name);
     if (l.group)
         fmt::format_to(to, " ({} of them)", count_text(l.instances));
     if (of.processes.size() > 1)
@@ -73,6 +87,10 @@ void put_lock(out to, profile const& of, lock const& l)
             count_text(l.readers.acquisitions), time_text(l.readers.mean_hold_ns()));
     if (std::string const said = interrupted_text(l.exclusive); !said.empty())
         fmt::format_to(to, "{:>87}  {}\n", "", said);
+    if (l.failed > 0)
+        fmt::format_to(
+            to, "{:>87}  {} more in vain: tries, and waits that were given up\n", "",
+            count_text(l.failed));
     if (!l.taken_by.empty()) {
         std::vector<std::string> names;
         for (std::string const& each : l.taken_by)
@@ -246,9 +264,6 @@ void put_unseen(out to, profile const& of)
 
 } // namespace
 
-namespace {
-
-// How a process ended, where that is not by itself. After an exec it has its number still.
 std::string_view end_of(profile const& of, process_note const& process)
 {
     if (process.ended)
@@ -256,13 +271,9 @@ std::string_view end_of(profile const& of, process_note const& process)
     std::size_t const index = static_cast<std::size_t>(&process - of.processes.data());
     for (process_note const& each : std::span{of.processes}.subspan(index + 1))
         if (each.pid == process.pid)
-            return ", then ran another program";
-    if (process.runs)
-        return ", still runs";
-    return ", did not end by itself";
+            return "then ran another program";
+    return process.runs ? "still runs" : "did not end by itself";
 }
-
-} // namespace
 
 std::string cut_short(process_note const& process)
 {
@@ -310,10 +321,10 @@ std::string what_was_run(profile const& of)
     std::string text;
     for (process_note const& each : of.processes)
         fmt::format_to(
-            std::back_inserter(text), "{}\n  process {}, {} threads, {}{}{}{}\n", command_of(each),
-            each.pid, each.threads, each.lived_at_least ? "at least " : "",
-            time_text(static_cast<double>(each.lived_ns)), end_of(of, each),
-            each.blocks_cut > 0 ? "; " + cut_short(each) : "");
+            std::back_inserter(text), "{}\n  process {}, {} threads, {}{}{}{}{}\n",
+            command_of(each), each.pid, each.threads, each.lived_at_least ? "at least " : "",
+            time_text(static_cast<double>(each.lived_ns)), end_of(of, each).empty() ? "" : ", ",
+            end_of(of, each), each.blocks_cut > 0 ? "; " + cut_short(each) : "");
     std::uint64_t const samples = of.total.cpu + of.samples_own;
     fmt::format_to(std::back_inserter(text), "  CPU {}", time_text(static_cast<double>(of.cpu_ns)));
     if (of.cpu_hz > 0)

@@ -6,12 +6,17 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace cleat::locks {
 
 /// report_text is the whole report: what ran, three shares, locks, call stacks, the inverted tree,
 /// threads, and what cannot be seen. At most `most` rows of each.
 [[nodiscard]] std::string report_text(profile const& of, std::size_t most);
+
+/// end_of says how a process of the profile ended, where that is not by itself: "still runs". After
+/// an exec it has its number still.
+[[nodiscard]] std::string_view end_of(profile const& of, process_note const& process);
 
 /// cut_short says how much of a process is missing since its file was cut; empty: nothing is.
 [[nodiscard]] std::string cut_short(process_note const& process);

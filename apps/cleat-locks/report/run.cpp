@@ -1,3 +1,4 @@
+#include "report/complaint.hpp"
 #include "report/run.hpp"
 #include "report/trace.hpp"
 
@@ -234,9 +235,7 @@ int run_traced(run_wish const& wish)
         throw std::runtime_error{fmt::format("{}: there is no such program", wish.command.front())};
     fs::path const folder = folder_for(wish);
     if (std::string const why = foreseen(*program); !why.empty())
-        fmt::print(
-            stderr, "cleat-locks: warning: nothing of {} will be recorded: {}\n",
-            wish.command.front(), why);
+        complain("warning: nothing of {} will be recorded: {}", wish.command.front(), why);
     int code = 0;
     try {
         prepare_environment(wish, folder);
@@ -258,8 +257,7 @@ int run_traced(run_wish const& wish)
             why_nothing(*program))};
     }
     std::string const shown = wish.trace.empty() ? folder.filename().string() : wish.trace.string();
-    fmt::print(
-        stderr, "cleat-locks: recorded into {0}; read it with: cleat-locks report {0}\n", shown);
+    complain("recorded into {0}; read it with: cleat-locks report {0}", shown);
     return code;
 }
 

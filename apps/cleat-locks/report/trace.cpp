@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
@@ -49,6 +50,34 @@ T at(std::string_view bytes, std::size_t offset)
     return value;
 }
 
+// in_utf8 is what a program or the kernel called something, with U+FFFD for bytes that are no text:
+// names may be of any bytes, and may be cut within a character.
+std::string in_utf8(std::string_view bytes)
+{
+    constexpr std::array<unsigned char, 4> beginnings{0x00, 0xc0, 0xe0, 0xf0};
+    constexpr std::array<unsigned char, 4> masks{0x80, 0xe0, 0xf0, 0xf8};
+    constexpr std::array<char32_t, 4> least{0, 0x80, 0x800, 0x1'0000};
+    std::string made;
+    while (!bytes.empty()) {
+        auto const first = static_cast<unsigned char>(bytes.front());
+        std::size_t size = 0;
+        while (size < 4 && (first & masks[size]) != beginnings[size])
+            ++size;
+        bool good = size < 4 && bytes.size() > size;
+        char32_t character = good ? first & static_cast<unsigned char>(~masks[size]) : 0;
+        for (std::size_t i = 1; good && i <= size; ++i) {
+            auto const next = static_cast<unsigned char>(bytes[i]);
+            good = (next & 0xc0) == 0x80;
+            character = character << 6 | (next & 0x3f);
+        }
+        good = good && character >= least[size] && character <= 0x10'ffff &&
+               (character < 0xd800 || character > 0xdfff);
+        made.append(good ? bytes.substr(0, size + 1) : std::string_view{"\xef\xbf\xbd"});
+        bytes.remove_prefix(good ? size + 1 : 1);
+    }
+    return made;
+}
+
 std::vector<traced_stack> stacks_of(trace_thread const& block)
 {
     std::vector<traced_stack> found;
@@ -88,7 +117,7 @@ traced_thread thread_of(trace_thread const& block, std::size_t locks, traced_pro
     traced_thread found;
     found.threads = block.threads;
     found.tid = block.tid;
-    found.name.assign(block.name, ::strnlen(block.name, sizeof block.name));
+    found.name = in_utf8({block.name, ::strnlen(block.name, sizeof block.name)});
     found.lived_ns = block.ended_lived_ns;
     if (block.began_ns != 0 && now > block.began_ns)
         found.lived_ns += now - block.began_ns;
@@ -120,7 +149,7 @@ std::vector<std::string> words_of(std::string_view zeroed)
     std::vector<std::string> found;
     while (!zeroed.empty()) {
         std::size_t const end = zeroed.find('\0');
-        found.emplace_back(zeroed.substr(0, end));
+        found.push_back(in_utf8(zeroed.substr(0, end)));
         zeroed = end == std::string_view::npos ? std::string_view{} : zeroed.substr(end + 1);
     }
     return found;
@@ -133,11 +162,11 @@ struct cut_short : std::runtime_error
 };
 
 // nothing_of stands for such a process beside others: it is in the report, with nothing.
-traced_process nothing_of(fs::path const& file)
+traced_process nothing_of(fs::path const& file, std::string_view why)
 {
     traced_process made;
     made.file = file;
-    made.program = fmt::format("(ended while it began to record: {})", file.filename().string());
+    made.program = fmt::format("({}: {})", why, file.filename().string());
     std::from_chars(
         file.filename().c_str(), file.filename().c_str() + file.filename().string().size(),
         made.pid);
@@ -232,7 +261,7 @@ traced_process read_one(fs::path const& file)
 
     traced_process found;
     found.file = file;
-    found.program = std::string{header.program, ::strnlen(header.program, trace_text_max)};
+    found.program = in_utf8({header.program, ::strnlen(header.program, trace_text_max)});
     found.arguments =
         words_of({header.arguments, std::min<std::size_t>(header.arguments_size, trace_text_max)});
     found.pid = header.pid;
@@ -319,7 +348,11 @@ std::vector<traced_process> read_trace(fs::path const& at)
         try {
             found.push_back(read_one(each.path()));
         } catch (cut_short const& e) {
-            cut.push_back(nothing_of(each.path()));
+            cut.push_back(nothing_of(each.path(), "ended while it began to record"));
+            why = std::current_exception();
+        } catch (std::runtime_error const&) {
+            // The program may have written over it.
+            cut.push_back(nothing_of(each.path(), "cannot be read"));
             why = std::current_exception();
         }
     }

@@ -1,0 +1,155 @@
+// Threads and processes with habits that a recorder must not disturb, or must see through.
+
+#include "subject.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace subject;
+
+namespace {
+
+pthread_mutex_t own_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+// Nothing here is a place where a thread may be cancelled, but the end.
+void* lock_and_never_ask(void* until)
+{
+    for (;;) {
+        while (now_ns() < *static_cast<std::uint64_t*>(until)) {
+            ::pthread_mutex_lock(&own_mutex);
+            ::pthread_mutex_unlock(&own_mutex);
+        }
+        ::pthread_testcancel();
+    }
+}
+
+[[gnu::noinline]] void lock_it(std::uint64_t hold_ns)
+{
+    ::pthread_mutex_lock(&own_mutex);
+    for (std::uint64_t const until = now_ns() + hold_ns; hold_ns > 0 && now_ns() < until;)
+        ;
+    ::pthread_mutex_unlock(&own_mutex);
+}
+
+std::atomic<std::uint64_t> calls = 0;
+
+[[gnu::noinline]] void first_caller()
+{
+    lock_it(0);
+    ++calls; // So that the call above is no jump.
+}
+
+[[gnu::noinline]] void second_caller()
+{
+    lock_it(0);
+    calls += 2; // Nor is this function the other one.
+}
+
+pthread_key_t last_words;
+
+// It sets its key again as often as libc lets it, and locks in the last round.
+void speak(void* round)
+{
+    auto const number = reinterpret_cast<std::uintptr_t>(round);
+    if (number < PTHREAD_DESTRUCTOR_ITERATIONS)
+        ::pthread_setspecific(last_words, reinterpret_cast<void*>(number + 1));
+    lock_it(0);
+}
+
+} // namespace
+
+void subject::unasked(std::uint64_t ms)
+{
+    std::uint64_t until = now_ns() + ms * 1'000'000;
+    pthread_t thread{};
+    ::pthread_create(&thread, nullptr, lock_and_never_ask, &until);
+    ::pthread_cancel(thread);
+    void* how = nullptr;
+    ::pthread_join(thread, &how);
+    std::printf(
+        "{\"cancelled\": %d, \"held\": %d}\n", how == PTHREAD_CANCELED,
+        ::pthread_mutex_trylock(&own_mutex) != 0);
+}
+
+void subject::callers(unsigned times)
+{
+    for (unsigned i = 0; i < times; ++i) {
+        first_caller();
+        second_caller();
+    }
+    std::printf("{\"acquisitions\": %u}\n", 2 * times);
+}
+
+void subject::uneven(unsigned threads, std::uint64_t first_us)
+{
+    constexpr unsigned others = 15;
+    constexpr std::uint64_t other_ns = 2000;
+    for (unsigned i = 0; i < threads; ++i)
+        std::thread{[&] {
+            lock_it(first_us * 1000);
+            for (unsigned again = 0; again < others; ++again)
+                lock_it(other_ns);
+        }}.join();
+    std::printf(
+        "{\"mean_hold_ns\": %llu}\n",
+        static_cast<unsigned long long>((first_us * 1000 + others * other_ns) / (others + 1)));
+}
+
+void subject::named()
+{
+    std::atomic<unsigned> ready = 0;
+    for (char const* name : {"reads", "writes"})
+        std::thread{[&ready, name] {
+            lock_it(0);
+            ::pthread_setname_np(::pthread_self(), name);
+            ++ready;
+            ready.notify_one();
+            pass(60'000'000'000);
+        }}.detach();
+    for (unsigned now = ready; now < 2; now = ready)
+        ready.wait(now);
+    std::exit(0);
+}
+
+void subject::late_words(unsigned threads)
+{
+    ::pthread_key_create(&last_words, speak);
+    for (unsigned i = 0; i < threads; ++i)
+        std::thread{[] { ::pthread_setspecific(last_words, reinterpret_cast<void*>(1)); }}.join();
+    std::printf("{\"acquisitions\": %u}\n", threads * PTHREAD_DESTRUCTOR_ITERATIONS);
+}
+
+void subject::closes(char const* file)
+{
+    for (int i = 0; i < 4096; ++i)
+        ::close(i);
+    std::thread{lock_it, 0}.join(); // For which the recorder wants its file again.
+    std::array<int, 3> opened{};
+    for (int& each : opened)
+        each = ::open(file, O_CREAT | O_WRONLY | O_APPEND, 0600);
+    std::string const said =
+        std::to_string(opened[0]) + std::to_string(opened[1]) + std::to_string(opened[2]);
+    static_cast<void>(!::write(opened[0], said.data(), said.size()));
+}
+
+void subject::clears()
+{
+    lock_it(0);
+    ::clearenv();
+    pid_t const child = ::fork();
+    if (child == 0) {
+        for (int i = 0; i < 100; ++i)
+            lock_it(0);
+        std::exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+}
