@@ -77,7 +77,7 @@ def test_locks_that_one_function_takes_are_added_up_and_ones_own_left_out():
         ]
     )
     assert found == {
-        "CRYPTO_free_ex_data": {
+        "ex_data": {
             "acquisitions": 2000, "contended": 20, "wait_ns": 1000, "held_ns": 40000, "locks": 2,
         },
         # Nobody else is known.

@@ -25,7 +25,8 @@ from runner import environment  # noqa: E402
 SERVERS = "cleat,nginx,haproxy,haproxy-awslc,hitch,stunnel,envoy"
 SCENARIOS = (
     "resumed-4-rsa-2048,resumed-80-rsa-2048,full-rsa-2048,resumed-4-rsa-1024,full-rsa-3072,"
-    "full-rsa-4096,resumed-4-tickets,full-ecdsa-p256,full-ed25519"
+    "full-rsa-4096,resumed-4-tickets,full-ecdsa-p256,full-ed25519,resumed-4-aes-256-gcm,"
+    "resumed-4-chacha20,resumed-4-cbc-tls12"
 )
 # The first step and the last, as parts of what a closed loop got through.
 FIRST, LAST = 0.3, 1.2
@@ -182,10 +183,13 @@ def main() -> None:
             print(f"  {scenario}: round {number + 1} of {use.rounds}", file=sys.stderr)
     document = {"environment": about, "rounds": use.rounds, "workers": use.workers}
     titles = {each: settings(each).get("title", each) for each in scenarios}
+    # Of each scenario: when and where it was measured.
+    measured = dict.fromkeys(scenarios, about)
     if use.beside:
         other = builds.read_result(use.beside, "terminators")
-        document["beside"] = {"environment": other["environment"], "command": other["command"]}
         titles, found = other["titles"] | titles, other["scenarios"] | found
+        measured = other["measured"] | measured
+    document["measured"] = measured
     builds.keep(use, "terminators", {**document, "titles": titles, "scenarios": found})
 
 

@@ -29,6 +29,8 @@ def cell(row: dict) -> str:
     cpu = median(run["cpu_us"] for run in row["rounds"])
     least, most = (f(passed(run) for run in row["rounds"]) for f in (min, max))
     mark = " *" if any(run["limits"] for run in row["rounds"]) else ""
+    if rate == median(run["steps"][-1]["rate"] for run in row["rounds"]):
+        mark += " †"
     return f"{rate:,.0f} ({least:,.0f} to {most:,.0f}){mark}, {cpu:,.0f} µs"
 
 
@@ -38,6 +40,39 @@ def summary(document: dict) -> list[str]:
     for scenario, servers in document["scenarios"].items():
         cells = [cell(servers[name]) for name in names]
         lines_.append(f"| {document['titles'][scenario]} | {' | '.join(cells)} |")
+    return lines_
+
+
+def in_time(run: dict) -> int:
+    """in_time is the index of the highest step with all that is asked for, or of the first."""
+    rates = [step["rate"] for step in run["steps"]]
+    return rates.index(passed(run)) if passed(run) in rates else 0
+
+
+def told(step: dict) -> str:
+    mean = step["response_mean_ns"] / 1e6
+    return f"{step['attempted']:,} | {step['ok']:,} | {step['failed']:,} | {mean:,.1f} ms"
+
+
+def one_by_one(document: dict) -> list[str]:
+    """one_by_one is, for each server, its last step in time and the one after it, of the round in
+    the middle."""
+    lines_ = []
+    for scenario, servers in document["scenarios"].items():
+        lines_ += [
+            f"\n**{document['titles'][scenario]}**\n",
+            "| | attempted in a second | successful | failed | mean response | the next step: "
+            "attempted | successful | failed | mean response |",
+            "|---|---|---|---|---|---|---|---|---|",
+        ]
+        for name, row in servers.items():
+            if not row["rounds"]:
+                lines_.append(f"| {name} | cannot | | | | | | | |")
+                continue
+            middle = sorted(row["rounds"], key=passed)[len(row["rounds"]) // 2]
+            steps_, at = middle["steps"], in_time(middle)
+            after = told(steps_[at + 1]) if at + 1 < len(steps_) else "none | | |"
+            lines_.append(f"| {name} | {told(steps_[at])} | {after} |".replace("| |  |", "| | |"))
     return lines_
 
 
@@ -97,6 +132,7 @@ def charts(document: dict, scenario: str) -> dict[str, str]:
 def main() -> None:
     document, out = asked_to_show("terminators", __doc__.splitlines()[0])
     print("\n".join(summary(document)))
+    print("\n".join(one_by_one(document)))
     print("\n" + "\n".join(left_out(document)))
     if out:
         for name, text in charts(document, DRAWN).items():
