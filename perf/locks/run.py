@@ -143,6 +143,14 @@ def summary(found: list[dict], units: float, allowed: list[re.Pattern]) -> list[
     return sorted(rows, reverse=True)
 
 
+def hottest(found: list[dict]) -> int:
+    """hottest is how often the one lock was taken that was taken most."""
+    times = collections.Counter()
+    for entry in found:
+        times[entry["lock"]] += entry["count"]
+    return max(times.values(), default=0)
+
+
 def show(title: str, rows: list[tuple]) -> None:
     print(f"{title}: {sum(row[0] for row in rows):.2f} acquisitions of shared locks")
     for count, contended, locks, name, caller, allowed in rows:
@@ -162,6 +170,7 @@ def record(here: dict, use: argparse.Namespace, parts: dict[str, list[tuple]]) -
     asked = {key: getattr(use, key) for key in ("tls", "groups", "handshakes", "megabytes")}
     return {
         "environment": {**here, **asked},
+        "hottest_lock": use.hottest,
         "parts": {part: [dict(zip(keys, row)) for row in rows] for part, rows in parts.items()},
     }
 
@@ -238,7 +247,9 @@ def traffic(
     scenarios.client(bench, port, "handshakes", "-n", 400)
     counted.take()
     scenarios.client(bench, port, "handshakes", "-n", use.handshakes)
-    parts = {"handshake": summary(counted.take(), use.handshakes, allowed)}
+    found = counted.take()
+    parts = {"handshake": summary(found, use.handshakes, allowed)}
+    use.hottest = hottest(found) / use.handshakes
     per_handshake = {row[3]: row[0] for row in parts["handshake"]}
     for mode in ("download", "upload"):
         load = ["-n", CONNECTIONS, "-c", CONNECTIONS, "-b", use.megabytes * MB // CONNECTIONS]

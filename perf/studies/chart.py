@@ -79,16 +79,27 @@ def spoken_line(series: Series) -> str:
     return f"{series.name}: " + ", ".join(f"{written(x)} {three(y)}" for x, y in series.points)
 
 
+def decades(values: list[float]) -> list[float]:
+    """decades are 1, 2 and 5 times the powers of ten that values lie between."""
+    least, most = min(values, default=1.0), max(values, default=10.0)
+    levels = [part * 10.0**power for power in range(-3, 13) for part in (1, 2, 5)]
+    first = max((i for i, level in enumerate(levels) if level <= least), default=0)
+    last = min((i for i, level in enumerate(levels) if level >= most), default=len(levels) - 1)
+    return levels[first : max(last, first + 1) + 1]
+
+
 def lines(
     title: str, about: str, x_label: str, y_label: str, series: list[Series], *,
-    x_log: bool = False,
+    x_log: bool = False, y_log: bool = False,
 ) -> str:
-    """lines over a common x, whose values are its ticks unless they are many; y begins at 0."""
+    """lines over a common x, whose values are its ticks unless they are many; y begins at 0, or at
+    a power of ten."""
     series = [each for each in series if each.points]
     ticks = sorted({x for each in series for x, _ in each.points}) or [1.0]
     if len(ticks) > TICKS:
         ticks = steps(ticks[-1])
-    levels = steps(max((y for each in series for _, y in each.points), default=1.0))
+    heights = [y for each in series for _, y in each.points]
+    levels = decades(heights) if y_log else steps(max(heights, default=1.0))
     right = WIDTH - 2 * GAP - LETTER * max((len(each.name) for each in series), default=0)
     place = math.log2 if x_log else float
     first, last = place(ticks[0]), place(ticks[-1])
@@ -97,7 +108,11 @@ def lines(
 
     def at(x: float, y: float) -> tuple[float, float]:
         across = (place(x) - first) / (last - first) if last > first else 0.0
-        return LEFT + across * (right - LEFT), top + HEIGHT * (1 - y / levels[-1])
+        if y_log:
+            up = math.log(max(y, levels[0]) / levels[0]) / math.log(levels[-1] / levels[0])
+        else:
+            up = y / levels[-1]
+        return LEFT + across * (right - LEFT), top + HEIGHT * (1 - up)
 
     body = [f'<text x="{GAP}" y="{TOP + 4}" class="soft">{text_of(y_label)}</text>']
     for level in levels:

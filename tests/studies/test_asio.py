@@ -246,22 +246,9 @@ def test_code_that_is_in_no_file_takes_no_lock_by_name() -> None:
     assert profiles.taker({"taken_by": ["[anon]", "RAND_bytes"]}) == "RAND_bytes"
 
 
-def test_a_projection_ends_where_the_hottest_lock_does() -> None:
-    made = result()
-    build = show.builds(made)[0]
-    points = dict(show.projected(made, "handshakes", build, "naive"))
-    alone = points[2] / 2
-    hottest = show.profile(made, build=build, arm="naive", load="handshakes")["hottest"].values()
-    bound = min(hot["operations_per_second_max"] for hot in hottest if hot)
-    assert points[64] == pytest.approx(min(64 * alone, bound))
-    assert all(value <= bound for value in points.values())
-
-
 def test_charts_have_a_name_for_each_library(tmp_path: Path) -> None:
     written = {path.name for path in show.draw(result(), tmp_path)}
     assert written == {
-        "study-asio-projection-messages.svg",
-        "study-asio-projection-handshakes.svg",
         "study-asio-bandwidth-awslc.svg",
         "study-asio-bandwidth-openssl4.svg",
         "study-asio-handshakes.svg",

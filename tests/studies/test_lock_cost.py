@@ -21,6 +21,7 @@ def loaded(name: str):
 
 sys.path.append(str(ROOT / "perf/locks"))  # run.py has a module beside it.
 lock_cost, overhead, counted = loaded("cost"), loaded("overhead"), loaded("run")
+cores = loaded("cores")
 
 
 def lock(taken_by: list[str], **other: object) -> dict:
@@ -52,18 +53,36 @@ def test_what_recording_costs_is_a_ratio_within_a_round():
 
 
 def test_counts_are_kept_with_where_and_how_they_were_made():
-    use = argparse.Namespace(tls="1.3", groups="X25519", handshakes=1000, megabytes=256)
+    use = argparse.Namespace(
+        tls="1.3", groups="X25519", handshakes=1000, megabytes=256, hottest=16.0
+    )
     row = (28.0, 0.5, 3, "CRYPTO_free_ex_data", "SSL_free", False)
     found = counted.record({"commit": "abc"}, use, {"handshake": [row], "MB of upload": []})
     assert found["environment"] == {
         "commit": "abc", "tls": "1.3", "groups": "X25519", "handshakes": 1000, "megabytes": 256
     }  # fmt: skip
     assert found["parts"]["MB of upload"] == []
+    assert found["hottest_lock"] == 16
     (kept,) = found["parts"]["handshake"]
     assert kept == {
         "acquisitions": 28.0, "contended": 0.5, "locks": 3, "function": "CRYPTO_free_ex_data",
         "caller": "SSL_free", "allowed": False,
     }  # fmt: skip
+
+
+def test_the_lock_that_is_taken_most_is_one_lock():
+    found = [{"lock": "a", "count": 5}, {"lock": "b", "count": 4}, {"lock": "b", "count": 3}]
+    assert counted.hottest(found) == 7
+    assert counted.hottest([]) == 0
+
+
+def test_more_cores_help_until_one_locks_line_is_always_on_its_way():
+    arm = {"cpu_us": 200.0, "hottest_lock": 100.0}
+    # 20 ns each: one lock lets 500,000 of a hundred acquisitions through.
+    assert cores.at_most(arm, 20.0, 8) == pytest.approx(8 / 200e-6)
+    assert cores.at_most(arm, 20.0, 128) == pytest.approx(1e9 / (100 * 20))
+    assert cores.ends_at(arm, 20.0) == pytest.approx(100)
+    assert cores.ends_at(arm | {"hottest_lock": 0.0}, 20.0) is None
 
 
 def test_locks_that_one_function_takes_are_added_up_and_ones_own_left_out():

@@ -23,7 +23,6 @@ COLLAPSE = 0.5
 WHOSE = {"asio": "Asio", "library": "the TLS library"}
 SHARED = "shared_acquisitions"
 CHART = "study-asio-{}.svg"
-CORES = (2, 8, 32, 64)  # of the projection
 
 
 def library(result: dict, build: str) -> str:
@@ -99,6 +98,16 @@ def of_asio(name: str) -> str:
     return name.replace("boost::asio::detail::", "asio::").replace("boost::asio::", "asio::")
 
 
+def profiled(at: dict | None) -> str:
+    """profiled is where the locks were recorded, if that was another time."""
+    if not at:
+        return ""
+    return (
+        f" The locks were recorded on {at['date'].split('T')[0]}, load {at['load_before']:.1f} "
+        f"before and {at['load_after']:.1f} after."
+    )
+
+
 def machine(result: dict) -> str:
     """machine is one sentence: where, when, with what load."""
     at = result["environment"]
@@ -107,6 +116,7 @@ def machine(result: dict) -> str:
         f"{at['usable_cores']} cores of {at['cpu']}, Linux {at['kernel'].split('-')[0]}, "
         f"{at['system']}, {at['date'].split('T')[0]}, load {at['load_before']:.1f} before and "
         f"{at['load_after']:.1f} after; medians of {rounds} round{'s' if rounds > 1 else ''}."
+        + profiled(result.get("profiles_environment"))
         + (" **A quick run: it shows that it works, and no figures.**" if result["quick"] else "")
     )
 
@@ -353,7 +363,7 @@ def trees(result: dict) -> str:
             for arm in ARMS:
                 found = profile(result, build=build, arm=arm, load=load)
                 title = f"{library(result, build)}, {load}, {arm}"
-                lines = found["tree"] or ["nobody waited, and no CPU sample was in a lock"]
+                lines = found["tree"] or ["no function comes to half a percent of a column"]
                 parts.append("\n".join([f"**{title}**", "", "```", *lines, "```"]))
     return "\n\n".join(parts)
 
@@ -383,18 +393,8 @@ def filled(page: str, result: dict) -> str:
     return re.sub(r"(<!-- show\.py: (\w+) -->)\n.*?(<!-- end -->)", made, page, flags=re.DOTALL)
 
 
-def projected(result: dict, load: str, build: str, arm: str) -> list[tuple[float, float]]:
-    """projected operations a second on more cores: what their CPU time allows, and no more than the
-    hottest lock lets through."""
-    alone = {"threads": 1, "connections": result["crowd"]["connections"]}
-    cpu_s = median(result, "cpu_us", build=build, arm=arm, load=load, **alone) / 1e6
-    hottest = profile(result, build=build, arm=arm, load=load)["hottest"].values()
-    bounds = [hot["operations_per_second_max"] for hot in hottest if hot]
-    return [(cores, min([cores / cpu_s, *bounds])) for cores in CORES]
-
-
 def draw(result: dict, folder: Path) -> list[Path]:
-    """draw makes a chart of bandwidth for each library, and five of all of them."""
+    """draw makes a chart of bandwidth for each library, and three of all of them."""
     from chart import Bars, Series, bars, lines
 
     found = {}
@@ -452,18 +452,6 @@ def draw(result: dict, folder: Path) -> list[Path]:
         ],
         lambda value: f"{value:,.0f}/s",
     )
-    for load, arms in (("messages", ARMS), ("handshakes", ("naive", "cleat"))):
-        found[f"projection-{load}"] = lines(
-            f"{load.capitalize()} a second on more cores, at most",
-            "by CPU for each, and by how long it holds the hottest lock; both ends together",
-            "cores", "per second",
-            [
-                Series(f"{arm}, {stem(result, build)}", projected(result, load, build, arm))
-                for arm in arms
-                for build in builds(result)
-            ],
-            x_log=True,
-        )  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, text in found.items():
