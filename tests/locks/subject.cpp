@@ -50,6 +50,10 @@
 //   subject late-words THREADS            threads that lock in their very last destructors
 //   subject closes FILE                   closes all descriptors, and opens this
 //   subject clears                        clears its environment, and forks
+//   subject c11 TIMES                     two threads, with the mutexes and conditions of C11
+//   subject churns COUNT                  mutexes that are made, used and destroyed, none where
+//                                         another was
+//   subject unloads LIBRARY MS            a library that locks for so long, and is unloaded
 //   subject ways MS                       each lock is held for so long while another thread asks
 //   for
 //                                         it with a deadline: once to get it, once in vain, once
@@ -810,6 +814,12 @@ int main(int argc, char** argv)
         closes(argv[2]);
     else if (what == "clears")
         clears();
+    else if (what == "c11")
+        c11(n(2));
+    else if (what == "churns")
+        churns(n(2));
+    else if (what == "unloads" && argc > 2)
+        unloads(argv[2], n(3));
     else if (what == "ways")
         ways(n(2));
     else if (what == "old-condition")

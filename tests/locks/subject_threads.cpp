@@ -8,10 +8,13 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 using namespace subject;
@@ -65,7 +68,75 @@ void speak(void* round)
     lock_it(0);
 }
 
+mtx_t c11_mutex;
+cnd_t c11_condition;
+once_flag c11_once = ONCE_FLAG_INIT;
+unsigned c11_filled = 0;
+
 } // namespace
+
+void subject::c11(unsigned times)
+{
+    ::mtx_init(&c11_mutex, mtx_timed);
+    ::cnd_init(&c11_condition);
+    ::call_once(&c11_once, [] { ++calls; });
+    std::thread filler{[&] {
+        for (unsigned i = 0; i < times; ++i) {
+            pass(2'000'000);
+            ::mtx_lock(&c11_mutex);
+            ++c11_filled;
+            ::cnd_signal(&c11_condition);
+            ::mtx_unlock(&c11_mutex);
+        }
+    }};
+    std::uint64_t waits = 0;
+    std::uint64_t wait_ns = 0;
+    timespec const until = in_seconds(CLOCK_REALTIME, 60);
+    int const had = ::mtx_timedlock(&c11_mutex, &until);
+    while (c11_filled < times) {
+        std::uint64_t const asked = now_ns();
+        if (++waits % 2 == 0)
+            ::cnd_wait(&c11_condition, &c11_mutex);
+        else
+            ::cnd_timedwait(&c11_condition, &c11_mutex, &until);
+        wait_ns += now_ns() - asked;
+    }
+    ::mtx_unlock(&c11_mutex);
+    filler.join();
+    bool const again = ::mtx_trylock(&c11_mutex) == thrd_success;
+    ::mtx_unlock(&c11_mutex);
+    std::printf(
+        "{\"well\": %d, \"acquisitions\": %u, \"waits\": %llu, \"wait_ns\": %llu}\n",
+        had == thrd_success && again, times + 2, static_cast<unsigned long long>(waits),
+        static_cast<unsigned long long>(wait_ns));
+    ::mtx_destroy(&c11_mutex);
+}
+
+void subject::churns(unsigned count)
+{
+    std::vector<pthread_mutex_t> all(count);
+    for (pthread_mutex_t& each : all) {
+        ::pthread_mutex_init(&each, nullptr);
+        ::pthread_mutex_lock(&each);
+        ::pthread_mutex_unlock(&each);
+        ::pthread_mutex_destroy(&each);
+    }
+    std::printf("{\"acquisitions\": %u}\n", count);
+}
+
+void subject::unloads(char const* library, std::uint64_t ms)
+{
+    void* const opened = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (opened == nullptr) {
+        std::fprintf(stderr, "subject: %s\n", ::dlerror());
+        std::exit(2);
+    }
+    auto* const lock_in_library =
+        reinterpret_cast<void (*)(unsigned)>(::dlsym(opened, "lock_in_library"));
+    for (std::uint64_t const until = now_ns() + ms * 1'000'000; now_ns() < until;)
+        lock_in_library(1000);
+    ::dlclose(opened);
+}
 
 void subject::unasked(std::uint64_t ms)
 {

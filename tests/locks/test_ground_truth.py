@@ -171,6 +171,32 @@ def test_a_condition_of_a_program_that_was_linked_long_ago(record):
     assert condition["wait_ns"] == pytest.approx(run.truth["wait_ns"], rel=WITHIN)
 
 
+@in_some_round
+def test_mutexes_and_conditions_of_c11(record):
+    run = record("c11", 100)
+    truth = run.truth
+    assert truth["well"] == 1
+    lock = run.lock("c11_mutex")
+    assert lock["acquisitions"] == truth["acquisitions"]
+    assert lock["exclusive"]["taken_again"] == truth["waits"]
+    condition = run.lock("c11_condition")
+    assert condition["acquisitions"] == truth["waits"]
+    assert condition["wait_ns"] == pytest.approx(truth["wait_ns"], rel=WITHIN)
+
+
+def test_locks_that_were_destroyed_leave_room_for_others(record):
+    """More than there are places for at a time."""
+    run = record("churns", 300_000, options=["--no-cpu"])
+    assert run.report()["total"]["acquisitions"] == run.truth["acquisitions"]
+    assert run.report()["processes"][0]["lost"] == 0
+
+
+def test_a_library_that_was_unloaded_has_its_names(record):
+    run = record("unloads", LIBRARY, 1300)
+    lock = run.lock("library_mutex")
+    assert "lock_in_library" in lock["taken_by"][0]
+
+
 def test_a_library_that_is_opened_while_the_program_runs(record):
     run = record("opens", LIBRARY, 500)
     lock = run.lock("library_mutex")

@@ -51,7 +51,7 @@ static int settle(int result, struct asked by, void* lock, enum trace_kind kind,
     }
 
 #define HOOK_TIMED(name, try_name, type, kind, how)                                                \
-    EXPORTED int name(type* lock, struct timespec const* until)                                    \
+    EXPORTED int name(type* restrict lock, struct timespec const* restrict until)                  \
     {                                                                                              \
         NEXT(try_name);                                                                            \
         struct asked const by = ask(lock, kind, how, CALLER);                                      \
@@ -149,3 +149,18 @@ HOOK_TRY(pthread_spin_trylock, pthread_spinlock_t volatile, trace_spin, trace_ex
 HOOK_UNLOCK(pthread_spin_unlock, pthread_spinlock_t volatile)
 HOOK_INIT(pthread_spin_init, pthread_spinlock_t volatile, int, trace_spin)
 HOOK_DESTROY(pthread_spin_destroy, pthread_spinlock_t volatile)
+
+/* C11's mutexes. In glibc they are those of POSIX with another name, and take them inside; what it
+ * answers where all is well is 0 too. */
+HOOK_LOCK(mtx_lock, mtx_trylock, mtx_t, trace_mutex, trace_exclusive)
+HOOK_TRY(mtx_trylock, mtx_t, trace_mutex, trace_exclusive)
+HOOK_TIMED(mtx_timedlock, mtx_trylock, mtx_t, trace_mutex, trace_exclusive)
+HOOK_UNLOCK(mtx_unlock, mtx_t)
+HOOK_INIT(mtx_init, mtx_t, int, trace_mutex)
+
+EXPORTED void mtx_destroy(mtx_t* lock)
+{
+    NEXT(mtx_destroy);
+    lock_ended(lock);
+    next_mtx_destroy(lock);
+}

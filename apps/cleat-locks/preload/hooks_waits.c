@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <threads.h>
 
 static void waited(struct asked by, void* what, enum trace_kind kind, int result, uint64_t began)
 {
@@ -32,7 +33,7 @@ static void woken(
 {
     waited(by, condition, trace_condition, result, began);
     /* What else it may answer is that it did not wait, or has no mutex. */
-    if (result == 0 || result == ETIMEDOUT || result == EOWNERDEAD)
+    if (result == 0 || result == ETIMEDOUT || result == EOWNERDEAD || result == thrd_timedout)
         note_again(mutex, caller);
 }
 
@@ -148,18 +149,62 @@ HOOK_SEMAPHORE(
 
 /* Once: noted where it was not done yet. In glibc the two low bits say so: 1 is at work, 2 is done.
  */
-EXPORTED int pthread_once(pthread_once_t* control, void (*routine)(void))
+typedef int once_function(pthread_once_t*, void (*)(void));
+
+static int once_with(
+    once_function* next, pthread_once_t* control, void (*routine)(void), void* caller)
 {
-    NEXT(pthread_once);
     int const state = __atomic_load_n((int const*)control, __ATOMIC_ACQUIRE) & 3;
-    if (state == 2)
-        return next_pthread_once(control, routine);
-    struct asked const by = ask(control, trace_once, trace_exclusive, CALLER);
+    struct asked const by = ask(control, trace_once, trace_exclusive, caller);
     uint64_t const began = state == 1 ? begin_wait(by) : 0;
-    int const result = next_pthread_once(control, routine);
+    int const result = next(control, routine);
     if (began)
         waited(by, control, trace_once, result, began);
     else
         note_acquired(by, control, trace_once);
     return result;
+}
+
+static bool is_done(void const* control)
+{
+    return (__atomic_load_n((int const*)control, __ATOMIC_ACQUIRE) & 3) == 2;
+}
+
+EXPORTED int pthread_once(pthread_once_t* control, void (*routine)(void))
+{
+    NEXT(pthread_once);
+    return is_done(control) ? next_pthread_once(control, routine)
+                            : once_with(next_pthread_once, control, routine, CALLER);
+}
+
+/* C11's, which are the same inside. */
+
+static int call_once_with(pthread_once_t* control, void (*routine)(void))
+{
+    NEXT(call_once);
+    next_call_once((once_flag*)(void*)control, routine);
+    return 0;
+}
+
+EXPORTED void call_once(once_flag* control, void (*routine)(void))
+{
+    if (is_done(control))
+        call_once_with((pthread_once_t*)(void*)control, routine);
+    else
+        once_with(call_once_with, (pthread_once_t*)(void*)control, routine, CALLER);
+}
+
+EXPORTED int cnd_wait(cnd_t* condition, mtx_t* mutex)
+{
+    return wait_with(
+        (wait_function*)next_of(next_at_cnd_wait), (pthread_cond_t*)(void*)condition,
+        (pthread_mutex_t*)(void*)mutex, CALLER);
+}
+
+EXPORTED int cnd_timedwait(
+    cnd_t* restrict condition, mtx_t* restrict mutex, struct timespec const* restrict until)
+{
+    return timed_with(
+        (timed_function*)next_of(next_at_cnd_timedwait), (pthread_cond_t*)(void*)condition,
+        (pthread_mutex_t*)(void*)mutex, until, CALLER);
 }

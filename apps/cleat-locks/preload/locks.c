@@ -29,6 +29,23 @@ static uint64_t first_slot(uintptr_t address)
     return mix(1, address >> 3) >> 20;
 }
 
+/* take_over gives an address the slot of a lock that was destroyed: there is no free one where it
+ * is looked for. */
+static struct trace_slot* take_over(uintptr_t address)
+{
+    uint64_t at = first_slot(address);
+    for (int probe = 0; probe < probes_max; ++probe, ++at) {
+        struct trace_slot* slot = &trace_slots[at % trace_slots_max];
+        uint64_t seen = atomic_load_explicit(&slot->address, memory_order_acquire);
+        if (slot->kind == trace_gone && atomic_load(&slot->lock) == 0 &&
+            atomic_compare_exchange_strong(&slot->address, &seen, address)) {
+            slot->kind = 0;
+            return slot;
+        }
+    }
+    return NULL;
+}
+
 /* slot_at finds an address's slot; with `make`, it makes one. */
 static __attribute__((noinline)) struct trace_slot* slot_at(uintptr_t address, bool make)
 {
@@ -45,7 +62,7 @@ static __attribute__((noinline)) struct trace_slot* slot_at(uintptr_t address, b
         if (atomic_compare_exchange_strong(&slot->address, &seen, address) || seen == address)
             return slot;
     }
-    return NULL;
+    return make ? take_over(address) : NULL;
 }
 
 /* lock_new gives index + 1 of a new entry, or 0: all are used. */
@@ -129,6 +146,7 @@ void lock_ended(void* address)
         atomic_store_explicit(&slot->lock, 0, memory_order_relaxed);
         atomic_store_explicit(&slot->made_at, 0, memory_order_relaxed);
         atomic_store_explicit(&slot->threads, 0, memory_order_release);
+        slot->kind = trace_gone;
     }
     end_work();
 }

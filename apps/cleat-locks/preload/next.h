@@ -4,6 +4,8 @@
 
 #include "recorder.h"
 
+#include <threads.h>
+
 /* One word on x86-64 stands for two conditions with different insides: 2.2.5 keeps a pointer in the
  * object. A program calls the one that it was linked against, so both stand in front of their own.
  */
@@ -24,6 +26,12 @@
     X(pthread_mutex_unlock, "pthread_mutex_unlock", 0)                                             \
     X(pthread_mutex_init, "pthread_mutex_init", 0)                                                 \
     X(pthread_mutex_destroy, "pthread_mutex_destroy", 0)                                           \
+    X(mtx_lock, "mtx_lock", 0)                                                                     \
+    X(mtx_trylock, "mtx_trylock", 0)                                                               \
+    X(mtx_timedlock, "mtx_timedlock", 0)                                                           \
+    X(mtx_unlock, "mtx_unlock", 0)                                                                 \
+    X(mtx_init, "mtx_init", 0)                                                                     \
+    X(mtx_destroy, "mtx_destroy", 0)                                                               \
     X(pthread_rwlock_rdlock, "pthread_rwlock_rdlock", 0)                                           \
     X(pthread_rwlock_wrlock, "pthread_rwlock_wrlock", 0)                                           \
     X(pthread_rwlock_tryrdlock, "pthread_rwlock_tryrdlock", 0)                                     \
@@ -45,11 +53,14 @@
     X(old_cond_wait, "pthread_cond_wait", OLD_CONDITION)                                           \
     X(old_cond_timedwait, "pthread_cond_timedwait", OLD_CONDITION)                                 \
     X(pthread_cond_clockwait, "pthread_cond_clockwait", 0)                                         \
+    X(cnd_wait, "cnd_wait", 0)                                                                     \
+    X(cnd_timedwait, "cnd_timedwait", 0)                                                           \
     X(sem_wait, "sem_wait", 0)                                                                     \
     X(sem_trywait, "sem_trywait", 0)                                                               \
     X(sem_timedwait, "sem_timedwait", 0)                                                           \
     X(sem_clockwait, "sem_clockwait", 0)                                                           \
     X(pthread_once, "pthread_once", 0)                                                             \
+    X(call_once, "call_once", 0)                                                                   \
     X(pthread_create, "pthread_create", 0)                                                         \
     X(pthread_setname_np, "pthread_setname_np", 0)                                                 \
     X(pthread_sigmask, "pthread_sigmask", 0)                                                       \

@@ -3,6 +3,7 @@
  * The file grows by a block when a thread is met. It is never unmapped: a thread may take locks
  * until its very end, and the process until its own.
  */
+#include "files.h"
 #include "recorder.h"
 
 #include <errno.h>
@@ -24,13 +25,11 @@ struct trace_slot* trace_slots;
 struct trace_lock* trace_locks;
 __thread struct self self;
 
-static int trace_file = -1;
+static _Atomic int trace_file = -1;
 static dev_t trace_device; /* By these it is known as ours. */
 static ino_t trace_inode;
 /* Names are made once: a stack may be as small as a signal handler's. */
 static char trace_name[4096 + 64];
-static char maps_name[4096 + 64];
-static char maps_new_name[4096 + 64];
 static pthread_key_t end_of_thread;
 static bool has_key;
 static struct trace_thread* _Atomic blocks[trace_threads_max];
@@ -40,23 +39,6 @@ enum
     page = 4096,
     high_file = 700
 };
-
-/* Files by the kernel's own calls: libc's are places where a thread may be cancelled, and the
- * program may have none there, with a lock held. */
-static int open_file(char const* name, int flags)
-{
-    return (int)syscall(SYS_openat, AT_FDCWD, name, flags | O_CLOEXEC, 0644);
-}
-
-static ssize_t read_file(int file, void* into, size_t size)
-{
-    return syscall(SYS_read, file, into, size);
-}
-
-static void close_file(int file)
-{
-    syscall(SYS_close, file);
-}
 
 static size_t whole_pages(size_t size)
 {
@@ -70,64 +52,65 @@ static size_t tables_size(void)
         sizeof(struct trace_lock[trace_locks_max]));
 }
 
-/* own_file says whether the descriptor is still the trace's: a program may have closed all that it
- * did not open, and been given the number for a file of its own. */
-static bool own_file(void)
+/* is_own says whether a descriptor is still the trace's: a program may have closed all that it did
+ * not open, and been given the number for a file of its own. */
+static bool is_own(int file)
 {
     struct stat about;
-    return trace_file >= 0 && fstat(trace_file, &about) == 0 && about.st_dev == trace_device &&
+    return file >= 0 && fstat(file, &about) == 0 && about.st_dev == trace_device &&
            about.st_ino == trace_inode;
 }
 
-/* move_away takes the descriptor out of the way of a program that knows the numbers of its own. */
-static void move_away(void)
+/* moved_away takes a descriptor out of the way of a program that knows the numbers of its own. */
+static int moved_away(int file)
 {
     struct rlimit limit;
-    int wanted = high_file;
+    int wanted_least = high_file;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < high_file + 16)
-        wanted = limit.rlim_cur > 32 ? (int)limit.rlim_cur - 16 : 3;
-    int const high = fcntl(trace_file, F_DUPFD_CLOEXEC, wanted);
-    if (high >= 0) {
-        close_file(trace_file);
-        trace_file = high;
-    }
+        wanted_least = limit.rlim_cur > 32 ? (int)limit.rlim_cur - 16 : 3;
+    int const high = fcntl(file, F_DUPFD_CLOEXEC, wanted_least);
+    if (high < 0)
+        return file;
+    close_file(file);
+    return high;
+}
+
+/* own_file gives the trace's descriptor, opened again where the program has taken it away. Several
+ * threads may find that at a time. */
+static int own_file(void)
+{
+    int known = trace_file;
+    if (is_own(known))
+        return known;
+    int file = open_file(trace_name, O_RDWR);
+    if (!is_own(file))
+        return -1;
+    file = moved_away(file);
+    if (atomic_compare_exchange_strong(&trace_file, &known, file) || !is_own(known))
+        return file;
+    close_file(file);
+    return known;
 }
 
 /* map_part maps a part of the file that it makes sure is there: a hole in a full disk would be a
  * SIGBUS in the middle of the program. */
 static void* map_part(size_t at, size_t size)
 {
-    if (!own_file()) {
-        trace_file = open_file(trace_name, O_RDWR);
-        if (!own_file())
-            return NULL;
-        move_away();
-    }
+    int const file = own_file();
+    if (file < 0)
+        return NULL;
     /* Growing past the limit of a file's size would be answered by a signal. */
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < at + size)
         return NULL;
-    if (syscall(SYS_fallocate, trace_file, 0, (off_t)at, (off_t)size) != 0) {
+    if (syscall(SYS_fallocate, file, 0, (off_t)at, (off_t)size) != 0) {
         if (errno != EOPNOTSUPP && errno != ENOSYS)
             return NULL;
-        if (syscall(SYS_pwrite64, trace_file, "", 1, (off_t)(at + size - 1)) != 1)
+        if (syscall(SYS_pwrite64, file, "", 1, (off_t)(at + size - 1)) != 1)
             return NULL;
     }
-    void* mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, trace_file, (off_t)at);
+    void* mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)at);
     return mapped == MAP_FAILED ? NULL : mapped;
-}
-
-static char* put_number(char* at, unsigned long number)
-{
-    char digits[24];
-    int size = 0;
-    do
-        digits[size++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    while (size > 0)
-        *at++ = digits[--size];
-    *at = '\0';
-    return at;
 }
 
 /* open_trace makes FOLDER/PID.trace, or PID.2.trace for the program after an exec, and so on. */
@@ -146,12 +129,8 @@ static bool open_trace(char const* folder)
             *end++ = '.';
             end = put_number(end, run);
         }
-        size_t const base = (size_t)(end - trace_name);
-        memcpy(maps_name, trace_name, base);
-        memcpy(maps_new_name, trace_name, base);
+        name_maps(trace_name, (size_t)(end - trace_name));
         strcpy(end, ".trace");
-        strcpy(maps_name + base, ".maps");
-        strcpy(maps_new_name + base, ".maps.new");
         trace_file = open_file(trace_name, O_RDWR | O_CREAT | O_EXCL);
         if (trace_file >= 0)
             break;
@@ -165,7 +144,7 @@ static bool open_trace(char const* folder)
         return false;
     trace_device = about.st_dev;
     trace_inode = about.st_ino;
-    move_away();
+    trace_file = moved_away(trace_file);
     return true;
 }
 
@@ -235,46 +214,6 @@ static void begin_trace(void)
     trace_locks = (struct trace_lock*)(trace_slots + trace_slots_max);
     atomic_store_explicit(&header->ready, 1, memory_order_release);
     trace = header;
-}
-
-static atomic_flag maps_being_written = ATOMIC_FLAG_INIT;
-
-/* write_maps keeps the memory map as it is now, in place of what it was. */
-static void write_maps(void)
-{
-    static char block[4096];
-    if (atomic_flag_test_and_set(&maps_being_written))
-        return;
-    int const error = errno;
-    /* Not of the process: where main has called pthread_exit, that is empty. */
-    int const from = open_file("/proc/thread-self/maps", O_RDONLY);
-    int const to = open_file(maps_new_name, O_WRONLY | O_CREAT | O_TRUNC);
-    ssize_t got = 0;
-    bool any = false;
-    while (from >= 0 && to >= 0 && (got = read_file(from, block, sizeof block)) > 0) {
-        if (syscall(SYS_write, to, block, (size_t)got) != got)
-            break;
-        any = true;
-    }
-    if (to >= 0 && got == 0 && any)
-        rename(maps_new_name, maps_name);
-    if (from >= 0)
-        close_file(from);
-    if (to >= 0)
-        close_file(to);
-    errno = error;
-    atomic_flag_clear(&maps_being_written);
-}
-
-/* What is mapped later has names too. dlopen looks at who calls it, so nobody stands in front of
- * it; the map is read again when it has been a second. */
-static _Atomic uint64_t maps_due_ns;
-
-void refresh_maps(uint64_t now)
-{
-    uint64_t due = atomic_load_explicit(&maps_due_ns, memory_order_relaxed);
-    if (now >= due && atomic_compare_exchange_strong(&maps_due_ns, &due, now + 1000000000u))
-        write_maps();
 }
 
 void name_thread(struct trace_thread* block)
@@ -453,12 +392,12 @@ static void in_child(void)
 {
     begin_work();
     trace = NULL;
-    if (own_file())
+    if (is_own(trace_file))
         close_file(trace_file);
     trace_file = -1;
     for (int i = 0; i < trace_threads_max; ++i)
         atomic_store_explicit(&blocks[i], NULL, memory_order_relaxed);
-    atomic_flag_clear(&maps_being_written); /* By a thread that is not here. */
+    forget_maps();
     self = (struct self){.busy = 1, .busy_from = self.busy_from};
     forget_locks();
     begin_trace();

@@ -129,7 +129,12 @@ void next_find_all(void);
 struct trace_thread* meet_thread(void);       /* The calling thread's block, or NULL. */
 void name_thread(struct trace_thread* block); /* The calling thread's. */
 void process_ends(void);
-void refresh_maps(uint64_t now); /* Reads the memory map again, when that is due. */
+
+/* maps.c: the process's memory map, beside its trace. */
+void name_maps(char const* trace, size_t size); /* The trace's name, less .trace. */
+void forget_maps(void);                         /* In a new process. */
+void write_maps(void);
+void refresh_maps(uint64_t now); /* Writes it again, when that is due. */
 
 /* locks.c: which lock is at an address, and what has been done with it. */
 extern unsigned hold_part; /* One of so many acquisitions is timed, at random. */

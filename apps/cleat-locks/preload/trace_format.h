@@ -50,6 +50,11 @@ enum trace_kind
     trace_once
 };
 
+enum
+{
+    trace_gone = 100 /* instead of a slot's kind: its lock was destroyed */
+};
+
 /* How it was asked for. Only a shared acquisition of a read-write lock leaves others in. A mutex
  * that a wait for a condition let go of is taken again by libc, as the wait ends: that is a hold,
  * and no acquisition of the program's. */

@@ -177,23 +177,37 @@ std::optional<std::string> area_name(std::string_view line)
     return std::nullopt;
 }
 
+// mapping is a line of a memory map.
+struct mapping
+{
+    Dwarf_Addr begin = 0;
+    Dwarf_Addr end = 0;
+    std::string_view line;
+};
+
+std::optional<mapping> mapping_of(std::string_view line)
+{
+    mapping one;
+    one.line = line;
+    char const* const last = line.data() + line.size();
+    auto const begin = std::from_chars(line.data(), last, one.begin, 16);
+    if (begin.ec != std::errc{} || begin.ptr == last || *begin.ptr != '-')
+        return std::nullopt;
+    if (std::from_chars(begin.ptr + 1, last, one.end, 16).ec != std::errc{})
+        return std::nullopt;
+    return one;
+}
+
 std::vector<area> areas_of(std::string_view maps)
 {
     std::vector<area> found;
     while (!maps.empty()) {
         std::string_view const line = maps.substr(0, maps.find('\n'));
         maps.remove_prefix(std::min(line.size() + 1, maps.size()));
-        area one;
-        char const* const last = line.data() + line.size();
-        auto const begin = std::from_chars(line.data(), last, one.begin, 16);
-        if (begin.ec != std::errc{} || begin.ptr == last || *begin.ptr != '-')
-            continue;
-        auto const end = std::from_chars(begin.ptr + 1, last, one.end, 16);
+        std::optional<mapping> const one = mapping_of(line);
         std::optional<std::string> name = area_name(line);
-        if (end.ec != std::errc{} || !name)
-            continue;
-        one.name = std::move(*name);
-        found.push_back(std::move(one));
+        if (one && name)
+            found.push_back({one->begin, one->end, std::move(*name)});
     }
     std::ranges::sort(found, {}, &area::begin);
     return found;
@@ -311,6 +325,32 @@ std::string symbols::object(std::uint64_t address)
     if (name != nullptr && offset < symbol.st_size)
         return offset == 0 ? readable(name) : fmt::format("{}+0x{:x}", readable(name), offset);
     return fmt::format("{}+0x{:x}", last_part(path), address - start);
+}
+
+std::string with_earlier(std::string_view maps, std::string_view earlier)
+{
+    std::map<std::uint64_t, mapping> by_begin;
+    auto const add = [&](std::string_view text) {
+        while (!text.empty()) {
+            std::string_view const line = text.substr(0, text.find('\n'));
+            text.remove_prefix(std::min(line.size() + 1, text.size()));
+            std::optional<mapping> const one = mapping_of(line);
+            if (!one)
+                continue;
+            auto const after = by_begin.lower_bound(one->begin);
+            bool const taken =
+                (after != by_begin.end() && after->second.begin < one->end) ||
+                (after != by_begin.begin() && std::prev(after)->second.end > one->begin);
+            if (!taken)
+                by_begin.emplace(one->begin, *one);
+        }
+    };
+    add(maps);
+    add(earlier);
+    std::string made;
+    for (auto const& [begin, each] : by_begin)
+        made.append(each.line).append("\n");
+    return made;
 }
 
 std::vector<std::string> code_files(std::string_view maps)

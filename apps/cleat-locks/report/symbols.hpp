@@ -46,6 +46,10 @@ private:
     std::unique_ptr<parts> parts_;
 };
 
+/// with_earlier gives a process's memory map with what an earlier one had besides, where nothing
+/// else is now.
+[[nodiscard]] std::string with_earlier(std::string_view maps, std::string_view earlier);
+
 /// code_files are the files that a process's memory map has code of, each once.
 [[nodiscard]] std::vector<std::string> code_files(std::string_view maps);
 

@@ -129,3 +129,22 @@ TEST_CASE("the files with a process's code are each named once")
         cleat::locks::code_files(maps) ==
         std::vector<std::string>{"/usr/bin/a program", "/usr/lib/libx.so.1"});
 }
+
+TEST_CASE("what was mapped earlier has its place, unless something else is there now")
+{
+    std::string const now = "1000-2000 r-xp 0 08:01 7 /bin/a\n"
+                            "5000-6000 r-xp 0 08:01 8 /lib/new.so\n"
+                            "8000-9000 rw-p 0 00:00 0 \n";
+    std::string const earlier = "1000-2000 r-xp 0 08:01 7 /bin/a\n"
+                                "2000-3000 r-xp 0 08:01 9 /lib/gone.so\n"
+                                "5800-6800 r-xp 0 08:01 9 /lib/overlaps.so\n"
+                                "7000-8001 r-xp 0 08:01 9 /lib/overlaps.so\n"
+                                "9000-a000 r-xp 0 08:01 9 /lib/behind.so\n"
+                                "no line of a map\n";
+    CHECK(
+        cleat::locks::with_earlier(now, earlier) == "1000-2000 r-xp 0 08:01 7 /bin/a\n"
+                                                    "2000-3000 r-xp 0 08:01 9 /lib/gone.so\n"
+                                                    "5000-6000 r-xp 0 08:01 8 /lib/new.so\n"
+                                                    "8000-9000 rw-p 0 00:00 0 \n"
+                                                    "9000-a000 r-xp 0 08:01 9 /lib/behind.so\n");
+}

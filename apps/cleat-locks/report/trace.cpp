@@ -1,3 +1,4 @@
+#include "report/symbols.hpp"
 #include "report/trace.hpp"
 
 #include <fmt/format.h>
@@ -311,6 +312,16 @@ traced_process read_one(fs::path const& file)
     maps.replace_extension(".maps");
     if (fs::exists(maps))
         found.maps = contents(maps);
+    // What was mapped earlier: the number counts up.
+    std::vector<std::string> older;
+    for (unsigned number = 1;; ++number) {
+        fs::path const each = fmt::format("{}.{}", maps.string(), number);
+        if (!fs::exists(each))
+            break;
+        older.push_back(contents(each));
+    }
+    for (auto each = older.rbegin(); each != older.rend(); ++each)
+        found.maps = with_earlier(found.maps, *each);
     return found;
 }
 
