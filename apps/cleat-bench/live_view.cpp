@@ -1,5 +1,6 @@
 #include "live_view.hpp"
 #include "processes.hpp"
+#include "standard_error.hpp"
 #include "times.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ bool live_view::on_terminal() noexcept
 void live_view::erase()
 {
     if (lines_ != 0)
-        fmt::print(stderr, "\x1b[{}A\x1b[J", lines_);
+        complain("\x1b[{}A\x1b[J", lines_);
     lines_ = 0;
 }
 
@@ -73,7 +74,7 @@ void live_view::show(glimpse const& seen)
         in_words(static_cast<double>(seen.response.percentile(99))),
         in_words(static_cast<double>(seen.slip.percentile(99))), busy, server);
     if (!terminal_) {
-        fmt::print(stderr, "{}; {}\n", head, more);
+        complain("{}; {}\n", head, more);
     } else {
         std::string text = head + "\x1b[K\n" + more + "\x1b[K\n";
         int lines = 2;
@@ -83,7 +84,7 @@ void live_view::show(glimpse const& seen)
             text += fmt::format("  {} {}: {}\x1b[K\n", name_of(what.where), what.kind, count);
         }
         erase();
-        fmt::print(stderr, "{}", text);
+        complain("{}", text);
         lines_ = std::min(lines, 8);
     }
     std::fflush(stderr);

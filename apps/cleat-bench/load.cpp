@@ -7,6 +7,7 @@
 #include "processes.hpp"
 #include "report.hpp"
 #include "run.hpp"
+#include "standard_error.hpp"
 #include "times.hpp"
 
 #include <fmt/format.h>
@@ -171,7 +172,7 @@ bool finish_with(result const& found, output const& to)
             write_file(to.html, to_html({found}));
         return true;
     } catch (std::runtime_error const& e) {
-        fmt::print(stderr, "cleat-bench: {}\n", e.what());
+        complain("cleat-bench: {}\n", e.what());
         return false;
     }
 }

@@ -9,6 +9,7 @@
 #include "report.hpp"
 #include "report_files.hpp"
 #include "staircase.hpp"
+#include "standard_error.hpp"
 #include "standard_output.hpp"
 #include "transfer.hpp"
 
@@ -83,7 +84,10 @@ int run(do_serve const& wish)
 
 int run(do_print const& wish)
 {
-    fmt::print(wish.exit_code == 0 ? stdout : stderr, "{}", wish.text);
+    if (wish.exit_code == 0)
+        fmt::print("{}", wish.text);
+    else
+        complain("{}", wish.text);
     return wish.exit_code;
 }
 
@@ -99,10 +103,10 @@ int main(int argc, char** argv)
         cleat::flush_standard_output();
         return code;
     } catch (interrupted const&) {
-        fmt::print(stderr, "cleat-bench: interrupted before there was anything to tell\n");
+        cleat::complain("cleat-bench: interrupted before there was anything to tell\n");
         return 130;
     } catch (std::exception const& e) {
-        fmt::print(stderr, "cleat-bench: {}\n", e.what());
+        cleat::complain("cleat-bench: {}\n", e.what());
         return EXIT_FAILURE;
     }
 }

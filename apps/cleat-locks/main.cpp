@@ -2,7 +2,6 @@
 // that program, is in preload/; what becomes of it is in report/.
 
 #include "report/command_line.hpp"
-#include "report/complaint.hpp"
 #include "report/diff.hpp"
 #include "report/folded.hpp"
 #include "report/html.hpp"
@@ -11,6 +10,7 @@
 #include "report/report_json.hpp"
 #include "report/report_text.hpp"
 #include "report/run.hpp"
+#include "standard_error.hpp"
 #include "standard_output.hpp"
 
 #include <boost/json/serialize.hpp>
@@ -35,9 +35,11 @@ profile read(from_trace const& from)
     // Not every way of showing it has room for this, and each is wrong without.
     for (process_note const& each : found.processes)
         if (each.blocks_cut > 0)
-            complain("{}: process {}: {}", from.trace.string(), each.pid, cut_short(each));
+            complain(
+                "cleat-locks: {}: process {}: {}\n", from.trace.string(), each.pid,
+                cut_short(each));
     if (std::string const said = changed_text(found); !said.empty())
-        complain("{}: {}", from.trace.string(), said);
+        complain("cleat-locks: {}: {}\n", from.trace.string(), said);
     return found;
 }
 
@@ -112,7 +114,7 @@ int run(do_print const& wish)
     if (wish.exit_code == 0)
         say(wish.text);
     else
-        static_cast<void>(std::fputs(wish.text.c_str(), stderr));
+        complain("{}", wish.text);
     return wish.exit_code;
 }
 
@@ -128,7 +130,7 @@ int main(int argc, char** argv)
         cleat::flush_standard_output();
         return code;
     } catch (std::exception const& e) {
-        complain("{}", e.what());
+        cleat::complain("cleat-locks: {}\n", e.what());
         return EXIT_FAILURE;
     }
 }

@@ -5,6 +5,7 @@
 #include "file_limit.hpp"
 #include "process.hpp"
 #include "snapshot.hpp"
+#include "standard_error.hpp"
 #include "standard_output.hpp"
 #include "start.hpp"
 #include "supervise.hpp"
@@ -68,7 +69,10 @@ int run(check_only const& wish)
 
 int run(print_text const& wish)
 {
-    fmt::print(wish.exit_code == 0 ? stdout : stderr, "{}", wish.text);
+    if (wish.exit_code == 0)
+        fmt::print("{}", wish.text);
+    else
+        complain("{}", wish.text);
     return wish.exit_code;
 }
 

@@ -1,3 +1,4 @@
+#include "standard_error.hpp"
 #include "start.hpp"
 #include "version.hpp"
 
@@ -77,9 +78,9 @@ bool report(std::vector<problem> const& problems)
 {
     std::size_t const shown = std::min(problems.size(), shown_max);
     for (problem const& p : std::span{problems}.first(shown))
-        fmt::print(stderr, "cleat: {}\n", printable(to_string(p)));
+        complain("cleat: {}\n", printable(to_string(p)));
     if (shown < problems.size())
-        fmt::print(stderr, "cleat: and {} more\n", problems.size() - shown);
+        complain("cleat: and {} more\n", problems.size() - shown);
     return !has_errors(problems);
 }
 

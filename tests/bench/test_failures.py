@@ -397,3 +397,15 @@ def test_what_did_not_reach_standard_output_is_an_error(bench, server, what):
         )
     assert ran.returncode == 1
     assert "cleat-bench: standard output: " in ran.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device here")
+@pytest.mark.parametrize(
+    "words", [["nope"], ["load", "127.0.0.1:1"], ["load", "-n", "1", "/nope"]], ids=" ".join
+)
+def test_a_failure_that_nobody_hears_ends_as_one_that_is_heard(bench, words):
+    with open("/dev/full", "w") as full:
+        unheard = subprocess.run(
+            [str(binary()), *words], stdout=subprocess.DEVNULL, stderr=full, timeout=DEADLINE
+        )
+    assert unheard.returncode == bench.run(*words).returncode > 0

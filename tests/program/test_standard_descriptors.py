@@ -42,3 +42,11 @@ def test_what_did_not_reach_standard_output_is_an_error(certs, words):
         )
     assert ran.returncode == 1
     assert "No space left on device" in ran.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device here")
+@pytest.mark.parametrize("words", [["--nope"], ["--config", "/nope"]], ids=" ".join)
+def test_a_mistake_that_nobody_hears_ends_as_one_that_is_heard(words):
+    with open("/dev/full", "w") as full:
+        unheard = subprocess.run([binary(), *words], stderr=full, timeout=DEADLINE)
+    assert unheard.returncode == run(*words).returncode > 0

@@ -5,6 +5,7 @@
 #include "file_limit.hpp"
 #include "load.hpp"
 #include "report.hpp"
+#include "standard_error.hpp"
 
 #include <cleat/tls/context.hpp>
 
@@ -257,7 +258,7 @@ private:
     void tell(std::string const& text) const
     {
         if (!wish_.quiet)
-            fmt::print(stderr, "{}\n", text);
+            complain("{}\n", text);
     }
 
     void tell_round(
@@ -300,7 +301,7 @@ bool write_all(comparison const& told, do_compare const& wish)
         }
         return true;
     } catch (std::runtime_error const& e) {
-        fmt::print(stderr, "cleat-bench: {}\n", e.what());
+        complain("cleat-bench: {}\n", e.what());
         return false;
     }
 }

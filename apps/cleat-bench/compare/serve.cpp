@@ -5,6 +5,7 @@
 #include "compare/workshop.hpp"
 #include "file_limit.hpp"
 #include "json.hpp"
+#include "standard_error.hpp"
 
 #include <fmt/format.h>
 
@@ -62,8 +63,8 @@ int serve(do_serve const& wish)
         tell(wish, on, version_of(of, *program, place, stop));
         while (!stop.asked())
             if (on.process.wait(between_looks)) {
-                fmt::print(
-                    stderr, "cleat-bench: {} {}\n{}", of.name, on.process.ended().value_or("ended"),
+                complain(
+                    "cleat-bench: {} {}\n{}", of.name, on.process.ended().value_or("ended"),
                     on.process.said());
                 return EXIT_FAILURE;
             }

@@ -1,6 +1,6 @@
-#include "report/complaint.hpp"
 #include "report/run.hpp"
 #include "report/trace.hpp"
+#include "standard_error.hpp"
 
 #include <fmt/format.h>
 
@@ -235,7 +235,9 @@ int run_traced(run_wish const& wish)
         throw std::runtime_error{fmt::format("{}: there is no such program", wish.command.front())};
     fs::path const folder = folder_for(wish);
     if (std::string const why = foreseen(*program); !why.empty())
-        complain("warning: nothing of {} will be recorded: {}", wish.command.front(), why);
+        complain(
+            "cleat-locks: warning: nothing of {} will be recorded: {}\n", wish.command.front(),
+            why);
     int code = 0;
     try {
         prepare_environment(wish, folder);
@@ -257,7 +259,7 @@ int run_traced(run_wish const& wish)
             why_nothing(*program))};
     }
     std::string const shown = wish.trace.empty() ? folder.filename().string() : wish.trace.string();
-    complain("recorded into {0}; read it with: cleat-locks report {0}", shown);
+    complain("cleat-locks: recorded into {0}; read it with: cleat-locks report {0}\n", shown);
     return code;
 }
 
