@@ -147,16 +147,26 @@ HOOK_SEMAPHORE(
     sem_clockwait, (sem_t * semaphore, clockid_t clock, struct timespec const* until),
     (semaphore, clock, until))
 
-/* Once: noted where it was not done yet. In glibc the two low bits say so: 1 is at work, 2 is done.
- */
+/* Once: noted where it was not done yet. In glibc the two low bits say so. */
+enum
+{
+    once_at_work = 1,
+    once_done = 2
+};
+
+static int once_state(void const* control)
+{
+    return __atomic_load_n((int const*)control, __ATOMIC_ACQUIRE) & 3;
+}
+
 typedef int once_function(pthread_once_t*, void (*)(void));
 
 static int once_with(
     once_function* next, pthread_once_t* control, void (*routine)(void), void* caller)
 {
-    int const state = __atomic_load_n((int const*)control, __ATOMIC_ACQUIRE) & 3;
+    bool const waits = once_state(control) == once_at_work;
     struct asked const by = ask(control, trace_once, trace_exclusive, caller);
-    uint64_t const began = state == 1 ? begin_wait(by) : 0;
+    uint64_t const began = waits ? begin_wait(by) : 0;
     int const result = next(control, routine);
     if (began)
         waited(by, control, trace_once, result, began);
@@ -165,16 +175,12 @@ static int once_with(
     return result;
 }
 
-static bool is_done(void const* control)
-{
-    return (__atomic_load_n((int const*)control, __ATOMIC_ACQUIRE) & 3) == 2;
-}
-
 EXPORTED int pthread_once(pthread_once_t* control, void (*routine)(void))
 {
     NEXT(pthread_once);
-    return is_done(control) ? next_pthread_once(control, routine)
-                            : once_with(next_pthread_once, control, routine, CALLER);
+    return once_state(control) == once_done
+               ? next_pthread_once(control, routine)
+               : once_with(next_pthread_once, control, routine, CALLER);
 }
 
 /* C11's, which are the same inside. */
@@ -188,7 +194,7 @@ static int call_once_with(pthread_once_t* control, void (*routine)(void))
 
 EXPORTED void call_once(once_flag* control, void (*routine)(void))
 {
-    if (is_done(control))
+    if (once_state(control) == once_done)
         call_once_with((pthread_once_t*)(void*)control, routine);
     else
         once_with(call_once_with, (pthread_once_t*)(void*)control, routine, CALLER);

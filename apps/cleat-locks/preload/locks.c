@@ -289,14 +289,13 @@ static bool within(void const* lock, enum trace_kind kind)
 }
 
 /* note_hold is told of one that is `chosen` to be timed, or that others are timed beside. */
-static void note_hold(
-    void* lock, enum trace_kind kind, enum trace_how how, struct trace_site* site, bool chosen)
+static void note_hold(void* lock, enum trace_kind kind, struct trace_site* site, bool chosen)
 {
     struct hold* hold = hold_of(lock);
     /* What a thread has already, nobody is kept out of for longer than by the outer hold: the inner
      * ones are counted with that, and take no time. */
-    bool const inner =
-        within(lock, kind) || (hold && how == trace_shared && hold->site->how == trace_shared);
+    bool const inner = within(lock, kind) ||
+                       (hold && site->how == trace_shared && hold->site->how == trace_shared);
     if (hold && inner) {
         ++hold->deeper;
         ++hold->inner;
@@ -323,7 +322,7 @@ void hold_begins(void* lock, enum trace_kind kind, struct trace_site* site)
     if (at_work())
         return;
     begin_work();
-    note_hold(lock, kind, (enum trace_how)site->how, site, chosen);
+    note_hold(lock, kind, site, chosen);
     end_work();
 }
 
@@ -350,10 +349,8 @@ struct asked ask(void* lock, enum trace_kind kind, enum trace_how how, void* ret
     }
     begin_work();
     by.site = found(block, lock, kind, how, return_to, &by.shared);
-    if (by.site) {
-        if (UNLIKELY(wants_stack(by.site->acquisitions + 1)))
-            take_stack(block, by.site, (uintptr_t)return_to, true);
-    }
+    if (by.site && UNLIKELY(wants_stack(by.site->acquisitions + 1)))
+        take_stack(block, by.site, (uintptr_t)return_to, true);
     end_work();
     return by;
 }
@@ -386,9 +383,9 @@ uint64_t begin_wait(struct asked by)
     return now;
 }
 
-void note_nested(void)
+void note_nested(struct asked by)
 {
-    if (self.block)
+    if (by.nested && self.block)
         ++self.block->nested;
 }
 
@@ -411,8 +408,7 @@ void tell_stack(struct trace_site* site, unsigned times, bool contended, uint64_
 void note_waited(struct asked by, void* lock, enum trace_kind kind, uint64_t wait_ns)
 {
     if (!by.site) {
-        if (by.nested)
-            note_nested();
+        note_nested(by);
         return;
     }
     struct trace_thread* const block = own_block(by.site);

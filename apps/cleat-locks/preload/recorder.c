@@ -227,28 +227,33 @@ static clockid_t clock_of(struct trace_thread const* block)
     return (clockid_t)(~(unsigned)block->tid << 3 | 6u);
 }
 
-/* bury notes the end of a thread that could not say it: it locked something in the last of its
- * destructors. */
-static void bury(struct trace_thread* block)
+/* leave_block adds up what its thread has done, and leaves it to the next one. */
+static void leave_block(struct trace_thread* block)
 {
-    struct timespec t;
-    uint32_t running = trace_running;
-    if (clock_gettime(clock_of(block), &t) == 0 ||
-        !atomic_compare_exchange_strong(&block->state, &running, trace_unused))
-        return;
     block->ended_lived_ns += block->seen_ns - block->began_ns;
     block->ended_cpu_ns += block->cpu_ns;
     block->cpu_ns = block->began_ns = 0;
     atomic_store_explicit(&block->state, trace_idle, memory_order_release);
 }
 
-static void bury_all(void)
+/* bury notes the end of a thread, if it has ended, that could not say it: it locked something in
+ * the last of its destructors. */
+static void bury(struct trace_thread* block)
+{
+    struct timespec t;
+    uint32_t running = trace_running;
+    if (clock_gettime(clock_of(block), &t) != 0 &&
+        atomic_compare_exchange_strong(&block->state, &running, trace_unused))
+        leave_block(block);
+}
+
+static void each_running(void (*visit)(struct trace_thread*))
 {
     uint32_t const count = atomic_load(&trace->blocks);
     for (uint32_t i = 0; i < count && i < trace_threads_max; ++i) {
         struct trace_thread* block = atomic_load(&blocks[i]);
         if (block && atomic_load(&block->state) == trace_running)
-            bury(block);
+            visit(block);
     }
 }
 
@@ -286,7 +291,7 @@ struct trace_thread* meet_thread(void)
     int const error = errno;
     struct trace_thread* block = idle_block();
     if (!block && atomic_load(&trace->blocks) % 16 == 15) {
-        bury_all();
+        each_running(bury);
         block = idle_block();
     }
     if (!block)
@@ -356,15 +361,12 @@ static void thread_ended(void)
     begin_work();
     sampler_end();
     see(block);
-    block->ended_lived_ns += block->seen_ns - block->began_ns;
-    block->ended_cpu_ns += block->cpu_ns;
     self.ended_cpu_ns += block->cpu_ns;
-    block->cpu_ns = block->began_ns = 0;
     self.block = NULL;
     self.holds = 0;
     for (int i = 0; i < holds_max; ++i)
         self.hold[i].lock = 0;
-    atomic_store_explicit(&block->state, trace_idle, memory_order_release);
+    leave_block(block);
     end_work();
 }
 
@@ -440,25 +442,18 @@ static void read_name(struct trace_thread* block)
         close_file(from);
 }
 
-/* see_others puts down the CPU time of all threads that run, also of those that are idle for good.
- */
-static void see_others(uint64_t now)
+/* see_other puts down how far another thread has come, also one that is idle for good. */
+static void see_other(struct trace_thread* block)
 {
-    uint32_t const count = atomic_load(&trace->blocks);
-    for (uint32_t i = 0; i < count && i < trace_threads_max; ++i) {
-        struct trace_thread* block = atomic_load(&blocks[i]);
-        if (!block || atomic_load(&block->state) != trace_running)
-            continue;
-        struct timespec t;
-        if (clock_gettime(clock_of(block), &t) != 0) {
-            bury(block);
-            continue;
-        }
-        uint64_t const shown = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-        block->cpu_ns = shown - block->cpu_base_ns;
-        block->seen_ns = now;
-        read_name(block);
+    struct timespec t;
+    if (clock_gettime(clock_of(block), &t) != 0) {
+        bury(block);
+        return;
     }
+    uint64_t const shown = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    block->cpu_ns = shown - block->cpu_base_ns;
+    block->seen_ns = now_ns();
+    read_name(block);
 }
 
 /* What threads have used so far is their last word, unless they say another. A child of vfork works
@@ -469,9 +464,8 @@ void process_ends(void)
         return;
     begin_work();
     int const error = errno;
-    uint64_t const now = now_ns();
-    see_others(now);
-    atomic_store(&trace->ended_ns, now);
+    each_running(see_other);
+    atomic_store(&trace->ended_ns, now_ns());
     write_maps();
     errno = error;
     end_work();

@@ -175,7 +175,7 @@ static inline void before_release(void* lock)
         hold_ended(lock);
 }
 
-void note_nested(void); /* Of locks.c, for what is below. */
+void note_nested(struct asked by); /* Of locks.c, for what is below. */
 void tell_stack(struct trace_site* site, unsigned times, bool contended, uint64_t wait_ns);
 void hold_begins(void* lock, enum trace_kind kind, struct trace_site* site);
 
@@ -191,8 +191,7 @@ static ALWAYS_INLINE void hold_may_begin(void* lock, enum trace_kind kind, struc
 static ALWAYS_INLINE void note_acquired(struct asked by, void* lock, enum trace_kind kind)
 {
     if (UNLIKELY(!by.site)) {
-        if (by.nested)
-            note_nested();
+        note_nested(by);
         return;
     }
     ++by.site->acquisitions;
