@@ -242,40 +242,31 @@ std::vector<std::string> changed_files(traced_process const& process)
 bool tell_stacks(std::vector<traced_stack>& stacks, trace_site const& site)
 {
     std::vector<trace_stack*> there;
-    std::uint64_t total = 0;
+    std::vector<std::uint64_t> until; // Of each its count, and those of all before it.
     for (traced_stack& each : stacks)
         if (each.counts.what == trace_taken && each.counts.lock == site.lock &&
             each.counts.how == site.how && !each.frames.empty() &&
             each.frames.front() == site.return_to) {
             there.push_back(&each.counts);
-            total += each.counts.count;
+            until.push_back((until.empty() ? 0 : until.back()) + each.counts.count);
         }
-    if (total == 0)
+    if (until.empty() || until.back() == 0)
         return false;
     auto const give = [&](std::uint64_t what, std::uint64_t trace_stack::*to) {
-        std::uint64_t seen = 0;
         std::uint64_t given = 0;
-        std::vector<std::uint64_t> parts;
-        for (trace_stack const* each : there) {
-            seen += each->count;
-            std::uint64_t const until = static_cast<std::uint64_t>(
-                static_cast<long double>(what) * static_cast<long double>(seen) /
-                static_cast<long double>(total));
-            parts.push_back(until - given);
-            given = until;
+        for (std::size_t i = 0; i < there.size(); ++i) {
+            auto const part = static_cast<long double>(until[i]) / until.back();
+            std::uint64_t const by_now =
+                i + 1 == there.size()
+                    ? what
+                    : static_cast<std::uint64_t>(static_cast<long double>(what) * part);
+            there[i]->*to += by_now - given;
+            given = by_now;
         }
-        parts.back() += what - given;
-        return [&there, parts, to] {
-            for (std::size_t i = 0; i < there.size(); ++i)
-                there[i]->*to += parts[i];
-        };
     };
-    auto const acquisitions = give(site.untold_acquisitions, &trace_stack::count);
-    auto const contended = give(site.untold_contended, &trace_stack::contended);
-    auto const waits = give(site.untold_wait_ns, &trace_stack::wait_ns);
-    acquisitions();
-    contended();
-    waits();
+    give(site.untold_acquisitions, &trace_stack::count);
+    give(site.untold_contended, &trace_stack::contended);
+    give(site.untold_wait_ns, &trace_stack::wait_ns);
     return true;
 }
 

@@ -27,14 +27,6 @@ std::string command_of(process_note const& process)
                                                 : process.command.substr(0, length_max - 3) + "...";
 }
 
-std::uint64_t lost_of(profile const& of)
-{
-    std::uint64_t lost = 0;
-    for (process_note const& each : of.processes)
-        lost += each.lost;
-    return lost;
-}
-
 void put_shares(out to, profile const& of)
 {
     fmt::format_to(
@@ -53,10 +45,13 @@ void put_shares(out to, profile const& of)
             to, "CPU shares are rough: {} samples, and a hundred are few\n", of.total.cpu);
     if (std::string const said = lifetimes_text(of); !said.empty())
         fmt::format_to(to, "{}\n", said);
-    if (std::uint64_t const lost = lost_of(of); lost > 0)
-        fmt::format_to(
-            to, "{} acquisitions, stacks or threads found no room, and are in no figure\n",
-            count_text(lost));
+    for (process_note const& each : of.processes)
+        if (each.lost > 0)
+            fmt::format_to(
+                to,
+                "Process {}: {} acquisitions, stacks or threads found no room and are not in "
+                "it.\n",
+                each.pid, each.lost);
 }
 
 std::string threads_of(lock const& l)
@@ -243,13 +238,6 @@ void put_unseen(out to, profile const& of)
             "shared when, by then, more\nthan one thread had touched the lock; held is a sample of "
             "exclusive holds.\n");
     for (process_note const& each : of.processes)
-        if (each.lost > 0)
-            fmt::format_to(
-                to,
-                "Process {}: {} acquisitions, stacks or threads found no room and are not in "
-                "it.\n",
-                each.pid, each.lost);
-    for (process_note const& each : of.processes)
         if (each.nested > 0)
             fmt::format_to(
                 to,
@@ -319,12 +307,14 @@ std::string lifetimes_text(profile const& of)
 std::string what_was_run(profile const& of)
 {
     std::string text;
-    for (process_note const& each : of.processes)
+    for (process_note const& each : of.processes) {
+        std::string_view const end = end_of(of, each);
         fmt::format_to(
             std::back_inserter(text), "{}\n  process {}, {} threads, {}{}{}{}{}\n",
             command_of(each), each.pid, each.threads, each.lived_at_least ? "at least " : "",
-            time_text(static_cast<double>(each.lived_ns)), end_of(of, each).empty() ? "" : ", ",
-            end_of(of, each), each.blocks_cut > 0 ? "; " + cut_short(each) : "");
+            time_text(static_cast<double>(each.lived_ns)), end.empty() ? "" : ", ", end,
+            each.blocks_cut > 0 ? "; " + cut_short(each) : "");
+    }
     std::uint64_t const samples = of.total.cpu + of.samples_own;
     fmt::format_to(std::back_inserter(text), "  CPU {}", time_text(static_cast<double>(of.cpu_ns)));
     if (of.cpu_hz > 0)

@@ -120,6 +120,14 @@ std::vector<place> in_source(Dwfl_Module* module, Dwarf_Addr address)
     return found;
 }
 
+// take_line takes the first line off a text.
+std::string_view take_line(std::string_view& text)
+{
+    std::string_view const line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    return line;
+}
+
 // with_zeroed gives a process's map in which memory that a file's data goes on in, and that is none
 // of the file's bytes because it begins as zeros, is the file's too.
 std::string with_zeroed(std::string_view maps)
@@ -128,8 +136,7 @@ std::string with_zeroed(std::string_view maps)
     std::string_view end_before;
     std::string_view file_before; // Its offset, device, number and name.
     while (!maps.empty()) {
-        std::string_view const line = maps.substr(0, maps.find('\n'));
-        maps.remove_prefix(std::min(line.size() + 1, maps.size()));
+        std::string_view const line = take_line(maps);
         std::size_t const dash = line.find('-');
         std::size_t const space = line.find(' ');
         std::size_t const file =
@@ -202,8 +209,7 @@ std::vector<area> areas_of(std::string_view maps)
 {
     std::vector<area> found;
     while (!maps.empty()) {
-        std::string_view const line = maps.substr(0, maps.find('\n'));
-        maps.remove_prefix(std::min(line.size() + 1, maps.size()));
+        std::string_view const line = take_line(maps);
         std::optional<mapping> const one = mapping_of(line);
         std::optional<std::string> name = area_name(line);
         if (one && name)
@@ -332,8 +338,7 @@ std::string with_earlier(std::string_view maps, std::string_view earlier)
     std::map<std::uint64_t, mapping> by_begin;
     auto const add = [&](std::string_view text) {
         while (!text.empty()) {
-            std::string_view const line = text.substr(0, text.find('\n'));
-            text.remove_prefix(std::min(line.size() + 1, text.size()));
+            std::string_view const line = take_line(text);
             std::optional<mapping> const one = mapping_of(line);
             if (!one)
                 continue;
@@ -357,11 +362,11 @@ std::vector<std::string> code_files(std::string_view maps)
 {
     std::vector<std::string> found;
     while (!maps.empty()) {
-        std::string_view const line = maps.substr(0, maps.find('\n'));
-        maps.remove_prefix(std::min(line.size() + 1, maps.size()));
-        std::size_t const rights = line.find(' ');
+        std::string_view const line = take_line(maps);
+        std::size_t const rights = line.find(' ') + 1; // As in "r-xp".
         std::size_t const path = line.find('/');
-        if (path == std::string_view::npos || line.substr(rights).find('x') > 3 || area_name(line))
+        bool const has_code = rights != 0 && line.substr(rights, 4).find('x') != line.npos;
+        if (path == line.npos || !has_code || area_name(line))
             continue;
         std::string name{line.substr(path)};
         if (std::ranges::find(found, name) == found.end())
