@@ -18,17 +18,15 @@ is drawn bends earlier.
 import argparse
 import dataclasses
 import json
-import resource
 import statistics
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / each) for each in (".", "studies")]
 from chart import Series, lines  # noqa: E402
 from runner import environment, scenarios, servers  # noqa: E402
-from runner.processes import Process  # noqa: E402
+from runner.stage import laid_out  # noqa: E402
 
 TREE = Path(__file__).resolve().parent.parent.parent
 FOLDERS = {
@@ -74,8 +72,6 @@ def one_lock(*words: str) -> float:
 
 def cpu_us(bench: servers.Bench, pem: Path, name: str, handshakes: int) -> float:
     """CPU of a server with two workers for each handshake, in microseconds."""
-    for each in bench.folder.glob(f"{name}-*"):
-        subprocess.run(["rm", "-rf", each], check=True)
     server, port = servers.start(name, bench, pem, workers=2)
     try:
         return scenarios.handshake(bench, server, port, handshakes)
@@ -86,41 +82,20 @@ def cpu_us(bench: servers.Bench, pem: Path, name: str, handshakes: int) -> float
 def measure(use: argparse.Namespace) -> dict:
     counted = json.loads(max(use.counted, key=lambda each: each.name).read_text())["runs"]
     here = environment.describe(TREE)
-    everywhere = frozenset(environment.cores())
     rounds: dict[str, list[float]] = {label: [] for label in counted}
     shared: list[float] = []
     alone: list[float] = []
-    with tempfile.TemporaryDirectory(prefix="cleat-cores-") as folder_name:
-        folder = Path(folder_name)
-        pem = environment.certificates(folder)["ecdsa"]
-        origin = Process(
-            [str(TREE / "build/release/bin/perf-origin")], set(everywhere), folder / "origin.log"
-        )
-        try:
-            plain = servers.Bench(
-                binaries=TREE / "build/release/bin",
-                cleat=TREE / "build/release/bin/cleat",
-                openssl_binaries=None,
-                folder=folder,
-                origin_port=origin.ready_port(),
-                groups="X25519",
-                tls="1.3",
-                server_cores=everywhere,
-                client_cores=everywhere,
-                suite=environment.suite("1.3"),
-            )
-            for _ in range(use.rounds):
-                shared.append(one_lock("--threads", "2"))
-                alone.append(one_lock("--threads", "2", "--apart"))
-                for label in counted:
-                    name, library = label.split(", ")
-                    there = TREE / "build" / FOLDERS[library] / "bin"
-                    bench = dataclasses.replace(plain, cleat=there / "cleat")
-                    if name == "asio":
-                        bench = dataclasses.replace(bench, binaries=there)
-                    rounds[label].append(cpu_us(bench, pem, name, use.handshakes))
-        finally:
-            origin.stop()
+    with laid_out(TREE / "build/release/bin") as (plain, pem):
+        for _ in range(use.rounds):
+            shared.append(one_lock("--threads", "2"))
+            alone.append(one_lock("--threads", "2", "--apart"))
+            for label in counted:
+                name, library = label.split(", ")
+                there = TREE / "build" / FOLDERS[library] / "bin"
+                bench = dataclasses.replace(plain, cleat=there / "cleat")
+                if name == "asio":
+                    bench = dataclasses.replace(bench, binaries=there)
+                rounds[label].append(cpu_us(bench, pem, name, use.handshakes))
     arms = {
         label: {
             "cpu_us": statistics.median(rounds[label]),
@@ -173,8 +148,6 @@ def main() -> int:
     if use.draw:
         found = json.loads(use.draw.read_text())
     else:
-        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         found = measure(use)
     show(found)
     if use.out:

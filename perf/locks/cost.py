@@ -11,22 +11,19 @@ figures are medians of rounds. One machine's nanoseconds: the counts are what ca
 """
 
 import argparse
-import contextlib
 import dataclasses
 import json
 import os
 import re
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from runner import environment, servers  # noqa: E402
-from runner.processes import Process  # noqa: E402
+from runner.stage import laid_out  # noqa: E402
 
 TREE = Path(__file__).resolve().parent.parent.parent
 # Frames that say that a lock was taken, and not whose.
@@ -68,8 +65,7 @@ def arguments() -> argparse.Namespace:
 def traced(use: argparse.Namespace, bench: servers.Bench, pem: Path, name: str, times: int):
     """traced is what cleat-locks has of a server's locks after so many handshakes."""
     trace = bench.folder / "trace"
-    for each in [trace, *bench.folder.glob("cleat-*"), *bench.folder.glob("haproxy-*")]:
-        shutil.rmtree(each, ignore_errors=True)
+    shutil.rmtree(trace, ignore_errors=True)
     trace.mkdir()
     env = {
         "LD_PRELOAD": str(use.binaries.parent / "lib/cleat/libcleat-locks.so"),
@@ -159,31 +155,6 @@ def show(arm: str, rows: dict[str, dict[str, float]]) -> None:
         )
 
 
-@contextlib.contextmanager
-def laid_out(use: argparse.Namespace):
-    """laid_out gives what all servers share, with the origin running."""
-    everywhere = frozenset(environment.cores())
-    with tempfile.TemporaryDirectory(prefix="cleat-locks-") as name:
-        folder = Path(name)
-        command = [str(use.binaries / "perf-origin")]
-        origin = Process(command, set(everywhere), folder / "origin.log")
-        try:
-            yield servers.Bench(
-                binaries=use.binaries,
-                cleat=use.binaries / "cleat",
-                openssl_binaries=None,
-                folder=folder,
-                origin_port=origin.ready_port(),
-                groups=use.groups,
-                tls="1.3",
-                server_cores=everywhere,
-                client_cores=everywhere,
-                suite=environment.suite("1.3"),
-            ), environment.certificates(folder)["ecdsa"]
-        finally:
-            origin.stop()
-
-
 def version(path: Path | None) -> str:
     command = [str(path), "--version"] if path else ["haproxy", "-v"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
@@ -191,10 +162,8 @@ def version(path: Path | None) -> str:
 
 def main() -> int:
     use = arguments()
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     rounds: dict[str, list[dict]] = {arm: [] for arm in use.arms}
-    with laid_out(use) as (bench, pem):
+    with laid_out(use.binaries, groups=use.groups) as (bench, pem):
         for _ in range(use.rounds):
             for arm, path in use.arms.items():
                 its = dataclasses.replace(bench, cleat=path) if path else bench

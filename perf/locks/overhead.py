@@ -9,16 +9,15 @@ median of the ratios within a round. What a recorder takes to begin is not in it
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from runner import environment, servers  # noqa: E402
 from runner.processes import Process  # noqa: E402
+from runner.stage import laid_out  # noqa: E402
 
 TREE = Path(__file__).resolve().parent.parent.parent
 # By name: CPU samples for each second, or nothing at all.
@@ -91,32 +90,19 @@ def medians(rounds: list[dict[str, float]]) -> dict[str, dict[str, float]]:
 def main() -> int:
     use = arguments()
     here = environment.describe(TREE)
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     cores = sorted(environment.cores())
-    with tempfile.TemporaryDirectory(prefix="cleat-locks-") as name:
-        folder = Path(name)
-        pem = environment.certificates(folder)["ecdsa"]
-        origin = Process(
-            [str(use.binaries / "perf-origin")], set(cores[1:] or cores), folder / "origin.log"
-        )
-        started: dict[str, tuple] = {}
+    rounds = []
+    started: dict[str, tuple] = {}
+    settings = {
+        "cleat": use.cleat_binary or use.binaries / "cleat",
+        "groups": use.groups,
+        "server_cores": frozenset(cores[:1]),
+        "client_cores": frozenset(cores[1:] or cores),
+    }
+    with laid_out(use.binaries, **settings) as (bench, pem):
         try:
-            bench = servers.Bench(
-                binaries=use.binaries,
-                cleat=use.cleat_binary or use.binaries / "cleat",
-                openssl_binaries=None,
-                folder=folder,
-                origin_port=origin.ready_port(),
-                groups=use.groups,
-                tls="1.3",
-                server_cores=frozenset(cores[:1]),
-                client_cores=frozenset(cores[1:] or cores),
-                suite=environment.suite("1.3"),
-            )
             for arm in ARMS:
                 started[arm] = start(use, bench, pem, arm)
-            rounds = []
             for number in range(use.rounds + 1):
                 order = list(ARMS)[number % len(ARMS) :] + list(ARMS)[: number % len(ARMS)]
                 took = {arm: cpu_us(use, bench, *started[arm]) for arm in order}
@@ -126,7 +112,6 @@ def main() -> int:
         finally:
             for server, _ in started.values():
                 server.stop()
-            origin.stop()
     found = medians(rounds)
     for arm, each in found.items():
         print(

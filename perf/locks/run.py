@@ -8,16 +8,15 @@ import argparse
 import collections
 import json
 import re
-import resource
 import signal
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from runner import environment, scenarios, servers  # noqa: E402
 from runner.processes import Process  # noqa: E402
+from runner.stage import laid_out  # noqa: E402
 from symbols import Names  # noqa: E402
 
 TREE = Path(__file__).resolve().parent.parent.parent
@@ -164,19 +163,23 @@ def show(title: str, rows: list[tuple]) -> None:
                 print(f"             < {caller}")
 
 
-def record(here: dict, use: argparse.Namespace, parts: dict[str, list[tuple]]) -> dict:
+def record(
+    here: dict, use: argparse.Namespace, parts: dict[str, list[tuple]], hottest_lock: float
+) -> dict:
     """record is what --json writes: where it was counted, of how much traffic, and every row."""
     keys = ("acquisitions", "contended", "locks", "function", "caller", "allowed")
     asked = {key: getattr(use, key) for key in ("tls", "groups", "handshakes", "megabytes")}
     return {
         "environment": {**here, **asked},
-        "hottest_lock": use.hottest,
+        "hottest_lock": hottest_lock,
         "parts": {part: [dict(zip(keys, row)) for row in rows] for part, rows in parts.items()},
     }
 
 
 def keep(path: Path, label: str, run: dict) -> None:
     document = json.loads(path.read_text()) if path.exists() else {"runs": {}}
+    if not isinstance(document.get("runs"), dict):
+        sys.exit(f"{path}: it is not of run.py --json; name another file")
     document["runs"][label] = run
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(document, indent=1) + "\n")
@@ -185,52 +188,30 @@ def keep(path: Path, label: str, run: dict) -> None:
 def main() -> int:
     use = arguments()
     here = environment.describe(TREE) if use.json else {}
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     preload = use.preload or use.binaries.parent / "lib/perf-shared-locks.so"
     if not preload.exists():
         print(f"{preload} is not there: build the target perf-shared-locks", file=sys.stderr)
         return 2
-    everywhere = frozenset(environment.cores())
-    with tempfile.TemporaryDirectory(prefix="cleat-locks-") as name:
-        folder = Path(name)
-        pem = environment.certificates(folder)["ecdsa"]
-        origin = Process(
-            [str(use.binaries / "perf-origin")], set(everywhere), folder / "origin.log"
-        )
+    settings = {
+        "cleat": use.cleat_binary or use.binaries / "cleat",
+        "groups": use.groups,
+        "tls": use.tls,
+    }
+    with laid_out(use.binaries, **settings) as (bench, pem):
+        here["servers"] = {use.server: servers.version(use.server, bench)}
+        counts = bench.folder / "locks"
+        env = {"LD_PRELOAD": str(preload), "SHARED_LOCKS_FILE": str(counts)}
+        server, port = servers.start(use.server, bench, pem, workers=2, env=env)
         try:
-            bench = servers.Bench(
-                binaries=use.binaries,
-                cleat=use.cleat_binary or use.binaries / "cleat",
-                openssl_binaries=None,
-                folder=folder,
-                origin_port=origin.ready_port(),
-                groups=use.groups,
-                tls=use.tls,
-                server_cores=everywhere,
-                client_cores=everywhere,
-                suite=environment.suite(use.tls),
-            )
-            here["servers"] = {use.server: servers.version(use.server, bench)}
-            server, port = servers.start(
-                use.server,
-                bench,
-                pem,
-                workers=2,
-                env={"LD_PRELOAD": str(preload), "SHARED_LOCKS_FILE": str(folder / "locks")},
-            )
-            try:
-                parts = traffic(use, bench, Counted(server, folder / "locks"), port)
-            finally:
-                server.stop()
+            parts, most = traffic(use, bench, Counted(server, counts), port)
         finally:
-            origin.stop()
+            server.stop()
     handshakes = parts["handshake"]
     bad = [row for rows in parts.values() for row in rows if row[0] >= 0.01 and not row[5]]
     for part, rows in parts.items():
         show(f"{use.server}, per {part}", rows)
     if use.json:
-        keep(use.json, use.label or use.server, record(here, use, parts))
+        keep(use.json, use.label or use.server, record(here, use, parts, most))
     if use.check and bad:
         print(f"FAIL: {len(bad)} functions take shared locks that are not allowed")
         return 1
@@ -242,14 +223,16 @@ def main() -> int:
 
 def traffic(
     use: argparse.Namespace, bench: servers.Bench, counted: Counted, port: int
-) -> dict[str, list[tuple]]:
+) -> tuple[dict[str, list[tuple]], float]:
+    """traffic gives the rows of each part, and for each handshake the acquisitions of the one lock
+    that it takes most."""
     allowed = [re.compile(pattern) for pattern in use.allow]
     scenarios.client(bench, port, "handshakes", "-n", 400)
     counted.take()
     scenarios.client(bench, port, "handshakes", "-n", use.handshakes)
     found = counted.take()
+    most = hottest(found) / use.handshakes
     parts = {"handshake": summary(found, use.handshakes, allowed)}
-    use.hottest = hottest(found) / use.handshakes
     per_handshake = {row[3]: row[0] for row in parts["handshake"]}
     for mode in ("download", "upload"):
         load = ["-n", CONNECTIONS, "-c", CONNECTIONS, "-b", use.megabytes * MB // CONNECTIONS]
@@ -263,7 +246,7 @@ def traffic(
             for row in summary(counted.take(), use.megabytes, allowed)
         ]
         parts[f"MB of {mode}"] = sorted(rows, reverse=True)
-    return parts
+    return parts, most
 
 
 if __name__ == "__main__":

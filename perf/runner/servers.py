@@ -76,6 +76,7 @@ def _peer(
     for attempt in range(5):
         port = free_port()
         folder = bench.folder / f"{name}-{port}"
+        shutil.rmtree(folder, ignore_errors=True)  # Of a server that had this port before.
         folder.mkdir()
         config = folder / f"{name}.conf"
         values = {

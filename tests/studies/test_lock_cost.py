@@ -53,11 +53,9 @@ def test_what_recording_costs_is_a_ratio_within_a_round():
 
 
 def test_counts_are_kept_with_where_and_how_they_were_made():
-    use = argparse.Namespace(
-        tls="1.3", groups="X25519", handshakes=1000, megabytes=256, hottest=16.0
-    )
+    use = argparse.Namespace(tls="1.3", groups="X25519", handshakes=1000, megabytes=256)
     row = (28.0, 0.5, 3, "CRYPTO_free_ex_data", "SSL_free", False)
-    found = counted.record({"commit": "abc"}, use, {"handshake": [row], "MB of upload": []})
+    found = counted.record({"commit": "abc"}, use, {"handshake": [row], "MB of upload": []}, 16.0)
     assert found["environment"] == {
         "commit": "abc", "tls": "1.3", "groups": "X25519", "handshakes": 1000, "megabytes": 256
     }  # fmt: skip

@@ -72,7 +72,7 @@ def one_by_one(document: dict) -> list[str]:
             middle = sorted(row["rounds"], key=passed)[len(row["rounds"]) // 2]
             steps_, at = middle["steps"], in_time(middle)
             after = told(steps_[at + 1]) if at + 1 < len(steps_) else "none | | |"
-            lines_.append(f"| {name} | {told(steps_[at])} | {after} |".replace("| |  |", "| | |"))
+            lines_.append(f"| {name} | {told(steps_[at])} | {after} |")
     return lines_
 
 
