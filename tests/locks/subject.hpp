@@ -31,6 +31,11 @@ void clears();
 void c11(unsigned times);
 void churns(unsigned count);
 void unloads(char const* library, std::uint64_t ms);
+/// locker_in opens a library, and gives its function that locks a mutex of its own so often. What
+/// was opened is in `opened`. Where it cannot, the process ends.
+using locker = void (*)(unsigned);
+[[nodiscard]] locker locker_in(char const* library, void*& opened);
+
 void ways(std::uint64_t ms);
 void old_condition(unsigned times);
 void opens(char const* library, unsigned times);

@@ -126,13 +126,8 @@ void subject::churns(unsigned count)
 
 void subject::unloads(char const* library, std::uint64_t ms)
 {
-    void* const opened = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (opened == nullptr) {
-        std::fprintf(stderr, "subject: %s\n", ::dlerror());
-        std::exit(2);
-    }
-    auto* const lock_in_library =
-        reinterpret_cast<void (*)(unsigned)>(::dlsym(opened, "lock_in_library"));
+    void* opened = nullptr;
+    locker const lock_in_library = locker_in(library, opened);
     for (std::uint64_t const until = now_ns() + ms * 1'000'000; now_ns() < until;)
         lock_in_library(1000);
     ::dlclose(opened);

@@ -160,15 +160,20 @@ void subject::ways(std::uint64_t ms)
     std::printf("}\n");
 }
 
-void subject::opens(char const* library, unsigned times)
+subject::locker subject::locker_in(char const* library, void*& opened)
 {
-    void* const opened = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    opened = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (opened == nullptr) {
         std::fprintf(stderr, "subject: %s\n", ::dlerror());
         std::exit(2);
     }
-    auto* const lock_in_library =
-        reinterpret_cast<void (*)(unsigned)>(::dlsym(opened, "lock_in_library"));
+    return reinterpret_cast<locker>(::dlsym(opened, "lock_in_library"));
+}
+
+void subject::opens(char const* library, unsigned times)
+{
+    void* opened = nullptr;
+    locker const lock_in_library = locker_in(library, opened);
     lock_in_library(times);
     std::thread other{lock_in_library, times};
     other.join();

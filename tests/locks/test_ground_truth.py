@@ -10,6 +10,17 @@ from recording import LIBRARY, locks
 WITHIN = 0.05
 
 
+def sums(report, weight, functions):
+    """sums adds up a weight of all stacks with a function of such a name in them."""
+    names = report["functions"]
+    found = dict.fromkeys(functions, 0)
+    for stack in report["stacks"]:
+        for name in functions:
+            if any(name in names[function] for function in stack["functions"]):
+                found[name] += stack[weight]
+    return found
+
+
 @in_some_round
 def test_waits_and_holds_of_a_mutex(record):
     run = record("holds", 4, 100, 1000, options=["--every-hold"])
@@ -237,12 +248,7 @@ def test_callers_that_lock_at_one_place_have_what_is_theirs(record):
     """They take turns: what looked at every second one would see one of them only."""
     run = record("callers", 200_000, options=["--no-cpu"])
     report = run.report()
-    names = report["functions"]
-    of = {"first_caller": 0, "second_caller": 0}
-    for stack in report["stacks"]:
-        for name in of:
-            if any(name in names[function] for function in stack["functions"]):
-                of[name] += stack["acquisitions"]
+    of = sums(report, "acquisitions", ("first_caller", "second_caller"))
     assert sum(of.values()) == run.truth["acquisitions"]
     assert of["first_caller"] == pytest.approx(200_000, rel=0.4)
 
@@ -279,11 +285,7 @@ def test_cpu_samples_are_where_the_time_went(record):
     report = run.report()
     truth = run.truth
     names = report["functions"]
-    share = {"burn_seventy": 0, "burn_thirty": 0}
-    for stack in report["stacks"]:
-        for name in share:
-            if any(name in names[function] for function in stack["functions"]):
-                share[name] += stack["cpu_samples"]
+    share = sums(report, "cpu_samples", ("burn_seventy", "burn_thirty"))
     total = sum(share.values())
     assert total > 100
     seventy = truth["seventy_ns"] / (truth["seventy_ns"] + truth["thirty_ns"])
