@@ -124,6 +124,7 @@ TEST_CASE("the files with a process's code are each named once")
                              "7000-8000 rwxp 00000000 00:00 0 \n"
                              "8000-9000 r-xp 00000000 00:01 3 /memfd:jit (deleted)\n"
                              "9000-a000 r-xp 00000000 00:00 0 [vdso]\n"
+                             "no/space\n"
                              "no map at all";
     CHECK(
         cleat::locks::code_files(maps) ==
