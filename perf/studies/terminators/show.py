@@ -113,8 +113,8 @@ def charts(document: dict, scenario: str) -> dict[str, str]:
         return {}
     title = document["titles"][scenario]
     about = (
-        f"{document['rounds']} rounds, a core for the server; steps that all rounds made, up to 1.2 "
-        "times what a closed loop did"
+        f"{document['rounds']} rounds, a core for the server; steps that all rounds made, "
+        "up to 1.2 times what a closed loop did"
     )
     ok = [Series(name, steps(runs, "done")) for name, runs in servers.items()]
     late = [
