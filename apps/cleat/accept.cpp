@@ -1,6 +1,7 @@
 // How many connections to take at once: one, while they come one by one, since a second accept only
-// to hear that there is none would cost each of them a system call; more, while every turn of the
-// loop finds one waiting.
+// to hear that there is none would cost each of them a system call; more, while every look finds
+// one waiting, as long as handshakes have time in this turn of the loop. The others wait in the
+// kernel.
 
 #include "accept.hpp"
 #include "terminator.hpp"
@@ -78,17 +79,21 @@ net::detached accept_from(service& at, service::acceptor& acceptor)
     for (;;) {
         net::interest const readable{acceptor.entry.get(), true, false};
         std::uint64_t const before = at.worker().turns();
-        error_code const ec = co_await net::ready{by, readable};
+        net::ready arrival{by, readable};
+        error_code const ec = co_await arrival;
         if (ec == error::stopped)
             co_return;
         acceptor.entry->use_up_read();
 
-        bool const queued = at.worker().turns() == before + 1;
+        bool const queued = arrival.found_in() == before + 1;
         batch = queued ? std::min(batch * 2, limits::accept_batch_max) : 1;
         // Any other error is the kernel's, which has no memory to watch the socket just now.
         accepted last = ec ? failed(at, ec) : accepted::one;
-        for (int i = 0; i < batch && last == accepted::one; ++i)
+        for (int i = 0; i < batch && last == accepted::one; ++i) {
             last = accept_one(at, acceptor);
+            if (at.worker().time_is_up())
+                break;
+        }
         if (last == accepted::none)
             batch = 1;
         if (last == accepted::out_of_resources) {

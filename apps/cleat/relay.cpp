@@ -36,6 +36,7 @@ public:
 
     void take() noexcept
     {
+        fsm_.on_turn();
         if (fsm_.flushes(direction::up) && upstream_.socket.entry().writable())
             flush_up();
         if (fsm_.flushes(direction::down) && client_.socket.entry().writable())
@@ -455,6 +456,8 @@ net::task<relay_outcome> relay(
             end.begin();
         else
             by.expires_in(patience(within, here.deserted()), error::idle_timeout);
+        from.socket.set_priority(
+            here.fsm().is_bulk() ? net::priority::bulk : net::priority::established);
         error_code const ec = co_await net::ready{by, here.in_client(), here.in_upstream()};
         if (!ec || (awaits_client && end.goes_on(ec)))
             continue;

@@ -79,11 +79,18 @@ public:
     /// turn is how many bytes to move at most before looking around.
     [[nodiscard]] std::size_t turn(direction d) const noexcept { return at(d).turn; }
 
+    /// is_bulk: the last turn moved so much that others wait before the next.
+    [[nodiscard]] bool is_bulk() const noexcept { return moved_ > limits::bulk_min; }
+
+    /// on_turn: a turn begins.
+    void on_turn() noexcept { moved_ = 0; }
+
     /// on_moved: n bytes were read in one turn, and the sink took all of them, unless on_sink_full.
     void on_moved(direction d, std::size_t n) noexcept
     {
         half& h = at(d);
         CLEAT_ASSERT(!over_ && h.source_open);
+        moved_ += n;
         if (n >= h.turn)
             h.turn = std::min(h.turn * 2, limits::turn_max);
     }
@@ -155,6 +162,7 @@ private:
     }
 
     std::array<half, 2> halves_;
+    std::size_t moved_ = 0; // In this turn.
     close_reason reason_ = close_reason::done;
     bool deaf_ = false;
     bool over_ = false;

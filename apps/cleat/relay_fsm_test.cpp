@@ -248,5 +248,21 @@ TEST_CASE("a client that is cut short before its answer is known for it, and kee
     CHECK(f.reason() == close_reason::client_truncated);
 }
 
+TEST_CASE("a connection is a transfer for as long as its turns move more than a record")
+{
+    relay_fsm fsm;
+    CHECK(!fsm.is_bulk());
+    fsm.on_turn();
+    fsm.on_moved(direction::up, 500);
+    fsm.on_moved(direction::down, limits::bulk_min - 500);
+    CHECK(!fsm.is_bulk());
+    fsm.on_turn();
+    fsm.on_moved(direction::down, limits::bulk_min + 1);
+    CHECK(fsm.is_bulk());
+    fsm.on_turn(); // It has got all that it wanted, and asks for little again.
+    fsm.on_moved(direction::up, 500);
+    CHECK(!fsm.is_bulk());
+}
+
 } // namespace
 } // namespace cleat::app

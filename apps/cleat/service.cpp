@@ -11,6 +11,7 @@ service::acceptor::acceptor(net::worker& on, unique_fd socket, tls::context_spec
     , context{spec}
     , by{on}
 {
+    entry->set_priority(net::priority::handshake);
     if (result<net::address> const here = net::local_address(entry->fd()))
         name = net::to_string(*here);
 }

@@ -17,6 +17,8 @@ net::detached terminate(
     // Ends with the line that says how the connection ended.
     story told{at, acceptor.name, peer, proxy_header};
     net::interrupt by{at.worker()};
+    // Until it is established, those that are go first.
+    accepted.set_priority(net::priority::handshake);
 
     // A load balancer in front may tell who the client is, before TLS begins.
     by.expires_in(*settings.ssl_handshake_timeout, error::handshake_timeout);

@@ -57,6 +57,20 @@ inline constexpr std::size_t pending_writes_max = 1024;
 /// library_call_max: TLS libraries count the bytes of one call with an int.
 inline constexpr std::size_t library_call_max = 1U << 30U;
 
+// Time: what a worker may do before it looks again at who has become ready.
+
+/// handshake_time: of public-key work in a turn of a worker's loop, and one step more. Shorter ones
+/// keep established connections waiting less, and ask the kernel for events more often: an
+/// epoll_wait of a microsecond for each.
+inline constexpr std::chrono::microseconds handshake_time{100};
+
+/// bulk_time: of transfers in a turn of a worker's loop, and one turn of theirs more.
+inline constexpr std::chrono::microseconds bulk_time{250};
+
+/// bulk_min: a connection that moved more than this in its last turn is a transfer. Others take
+/// some 10 us, so that a wait's worth of them is served as soon as it is found.
+inline constexpr std::size_t bulk_min = plaintext_record_max;
+
 // Events.
 
 /// accept_batch_max: connections taken from a listening socket before the others get their turn.

@@ -24,6 +24,33 @@ struct task_node
     void (*finish)(task_node&, bool run) = nullptr;
 };
 
+/// task_queue is functions in the order in which they came. It owns nothing, and allocates nothing.
+class task_queue
+{
+public:
+    task_queue() = default;
+    task_queue(task_queue&&) = delete;
+
+    [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+
+    /// last is the one that would be popped after all others; only of a queue that is not empty.
+    [[nodiscard]] task_node const* last() const noexcept { return last_; }
+
+    void push(task_node& node) noexcept
+    {
+        node.next = nullptr;
+        (first_ == nullptr ? first_ : last_->next) = &node;
+        last_ = &node;
+    }
+
+    /// pop takes the oldest out. The queue is not empty.
+    [[nodiscard]] task_node& pop() noexcept { return *std::exchange(first_, first_->next); }
+
+private:
+    task_node* first_ = nullptr;
+    task_node* last_ = nullptr;
+};
+
 /// executor runs functions on its worker's thread. A handle: copying it copies a pointer, and it
 /// must not be used after its worker. It meets Asio's requirements, so any Asio object can be made
 /// with it: the context that it answers to is the worker's io_context.

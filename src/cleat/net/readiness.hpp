@@ -5,6 +5,7 @@
 #include <cleat/core/error.hpp>
 #include <cleat/core/limits.hpp>
 #include <cleat/core/unique_fd.hpp>
+#include <cleat/net/priority.hpp>
 
 #include <array>
 #include <cstdint>
@@ -127,6 +128,10 @@ public:
     /// now. One waiter at a time; ask broken() first.
     [[nodiscard]] error_code wait_broken(waiter& w) noexcept;
 
+    /// priority of what waits for this descriptor, from the next wake-up on.
+    [[nodiscard]] net::priority priority() const noexcept { return priority_; }
+    void set_priority(net::priority p) noexcept { priority_ = p; }
+
     /// forget takes w off this entry. It is not woken.
     void forget(waiter& w) noexcept;
 
@@ -157,6 +162,7 @@ private:
     std::uint32_t watched_ = 0; // What epoll was told to watch; 0: it does not know the descriptor.
     std::uint32_t ready_ = 0;
     trigger how_;
+    net::priority priority_ = net::priority::established;
 };
 
 /// readiness::entry_deleter closes the descriptor, and frees the entry once no event can point to

@@ -15,6 +15,7 @@
 
 #include <cerrno>
 #include <new>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -64,8 +65,9 @@ private:
         acceptors_; // Closed, they stay: a turn of theirs may be queued.
 };
 
-/// acceptor is one listening socket of a service.
-class service::acceptor : deadline
+/// acceptor is one listening socket of a service. It takes connections among the handshakes that
+/// its worker has to do: those that come meanwhile wait in the kernel.
+class service::acceptor : deadline, task_node
 {
 public:
     acceptor(service& of, address bound, unique_fd listening)
@@ -76,7 +78,12 @@ public:
     {
         on_readable_.self = this;
         on_readable_.wake = [](waiter& w, error_code) noexcept {
-            static_cast<accept_waiter&>(w).self->accept_all();
+            static_cast<accept_waiter&>(w).self->wait_for_turn();
+        };
+        finish = [](task_node& n, bool run) noexcept {
+            acceptor& self = static_cast<acceptor&>(n);
+            if (run && self.listening_)
+                self.accept_all();
         };
         wait();
     }
@@ -100,6 +107,7 @@ private:
             of_.on_.arm(*this, limits::accept_pause);
     }
 
+    void wait_for_turn() noexcept { of_.on_.push_here(*this, priority::handshake); }
     void accept_all() noexcept;
     void accept_batch();
 
@@ -160,9 +168,11 @@ void service::acceptor::accept_batch()
             listening_->fd(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size,
             SOCK_NONBLOCK | SOCK_CLOEXEC)};
         if (accepted) {
-            if (of_.start(std::move(accepted), peer, bound_))
-                continue;
-            return of_.on_.arm(*this, limits::accept_pause);
+            if (!of_.start(std::move(accepted), peer, bound_))
+                return of_.on_.arm(*this, limits::accept_pause);
+            if (of_.on_.time_is_up())
+                break;
+            continue;
         }
         switch (errno) {
         case EAGAIN:
@@ -177,10 +187,7 @@ void service::acceptor::accept_batch()
         }
     }
     // Others want their turn. What is still to be accepted makes no new event.
-    of_.on_.get_executor().require(asio::execution::blocking.never).execute([this] {
-        if (listening_)
-            accept_all();
-    });
+    wait_for_turn();
 }
 
 // False: there is no memory for one more connection, and this one is closed.
@@ -233,8 +240,14 @@ asio::awaitable<void> service::serve(served& s, socket accepted, address bound)
 
     s.by.expires_in(spec_.handshake_timeout, error::handshake_timeout);
     s.by.guard(&s);
-    auto const [ec] =
-        co_await tls.async_handshake(tls::role::server, asio::as_tuple(asio::use_awaitable));
+    // A handshake costs much, and has its time among others of its kind, from its first byte on.
+    tls.next_layer().set_priority(priority::handshake);
+    auto [ec] = co_await tls.next_layer().async_wait(
+        socket::wait_read, asio::as_tuple(asio::use_awaitable));
+    if (!ec)
+        std::tie(ec) =
+            co_await tls.async_handshake(tls::role::server, asio::as_tuple(asio::use_awaitable));
+    tls.next_layer().set_priority(priority::established);
     if (ec) {
         error_code const cut_short = s.by.raised();
         report(s, cut_short ? cut_short : ec, tls.engine().failure().reason);

@@ -72,6 +72,9 @@ public:
     [[nodiscard]] int native_handle() const noexcept { return entry_ ? entry_->fd() : -1; }
     [[nodiscard]] readiness::entry& entry() const noexcept { return *entry_; }
 
+    /// set_priority says how what waits for this socket is served where its worker has much to do.
+    void set_priority(priority p) const noexcept { entry_->set_priority(p); }
+
     /// receive reads what is there, into all of `into` if there is that much.
     [[nodiscard]] io_result receive(std::span<std::byte> into) noexcept;
 
@@ -187,7 +190,7 @@ private:
             slot.clear();
         ec_ = ec;
         finish = &wait_op::on_turn;
-        on_->push(*this);
+        on_->push_here(*this, ec ? priority::established : entry_->priority());
     }
 
     static void on_turn(task_node& node, bool run)

@@ -14,6 +14,7 @@
 #include <array>
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <type_traits>
@@ -164,7 +165,9 @@ struct interest
 /// the interrupt's reason, the kernel's error if it refuses to watch, or no error.
 ///
 /// What is ready already waits for its turn: the worker looks after its other connections first, so
-/// a connection that always has more cannot keep it to itself.
+/// a connection that always has more cannot keep it to itself. What becomes ready goes on at once
+/// where the priority of the first interest's descriptor is `established`, and else waits for its
+/// turn too.
 class [[nodiscard]] ready : waiter, task_node
 {
 public:
@@ -183,9 +186,9 @@ public:
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> caller) noexcept
     {
         caller_ = caller;
+        finish = &ready::on_turn;
         if (any_ready()) {
-            finish = &ready::on_turn;
-            by_.on().push(*this);
+            wait_for_turn();
             return true;
         }
         wake = &ready::on_wake;
@@ -198,7 +201,22 @@ public:
 
     [[nodiscard]] error_code await_resume() const noexcept { return why_; }
 
+    /// found_in is the turn of the worker's loop in which something was found to be ready.
+    [[nodiscard]] std::uint64_t found_in() const noexcept { return found_in_; }
+
 private:
+    [[nodiscard]] priority priority_of_wait() const noexcept
+    {
+        readiness::entry const* const first = interests_.front().in;
+        return first == nullptr ? priority::established : first->priority();
+    }
+
+    void wait_for_turn() noexcept
+    {
+        found_in_ = by_.on().turns();
+        by_.on().push_here(*this, priority_of_wait());
+    }
+
     [[nodiscard]] bool any_ready() const noexcept
     {
         for (interest const& i : interests_)
@@ -235,17 +253,29 @@ private:
     {
         ready& self = static_cast<ready&>(w);
         self.end(ec);
-        self.caller_.resume();
+        self.found_in_ = self.by_.on().turns();
+        if (ec || self.priority_of_wait() == priority::established)
+            self.caller_.resume();
+        else
+            self.wait_for_turn();
     }
 
-    // An interrupt that was raised meanwhile is found by the next wait. A worker that ends does not
-    // run its queue, but it interrupts its connections and lets them end before.
-    static void on_turn(task_node& n, bool) noexcept { static_cast<ready&>(n).caller_.resume(); }
+    // A deadline that passed meanwhile is found by the next wait: what is ready comes first. A
+    // worker that ends does not run its queue, but it interrupts its connections and lets them end
+    // before.
+    static void on_turn(task_node& n, bool) noexcept
+    {
+        ready& self = static_cast<ready&>(n);
+        if (self.by_.raised() == error::stopped)
+            self.why_ = error::stopped;
+        self.caller_.resume();
+    }
 
     interrupt& by_;
     std::array<interest, 2> interests_;
     std::coroutine_handle<> caller_;
     error_code why_;
+    std::uint64_t found_in_ = 0;
 };
 
 /// pause waits until the interrupt is raised: set its deadline first.

@@ -5,13 +5,16 @@
 #include <cleat/core/fifo_deadlines.hpp>
 #include <cleat/net/executor.hpp>
 #include <cleat/net/interrupt.hpp>
+#include <cleat/net/priority.hpp>
 #include <cleat/net/readiness.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <thread>
@@ -71,6 +74,12 @@ public:
     /// push queues a function that brings its own memory. Any thread; use the executor for others.
     void push(task_node& node) noexcept;
 
+    /// push_here queues one among those of its priority. This worker's thread only.
+    void push_here(task_node& node, priority with) noexcept { queue_of(with).push(node); }
+
+    /// time_is_up: a function that runs now, and could go on, is to let others have their turn.
+    [[nodiscard]] bool time_is_up() const noexcept { return clock::now() >= time_up_; }
+
 private:
     friend class executor;
     friend class interrupt;
@@ -82,7 +91,14 @@ private:
         using boost::asio::io_context::io_context;
     };
 
-    void run_tasks() noexcept;
+    [[nodiscard]] task_queue& queue_of(priority p) noexcept
+    {
+        return ready_[static_cast<std::size_t>(p)];
+    }
+    [[nodiscard]] bool any_ready() const noexcept;
+    void take_from_others() noexcept;
+    void run_some(priority which, clock::duration longest) noexcept;
+    void settle_cpu_account() noexcept;
     void end_tasks() noexcept;
     bool asio_has_work();
     void wait_for_events(bool with_asio);
@@ -101,8 +117,9 @@ private:
     std::uint64_t turns_ = 0;
 
     // Functions from this thread, and those from others: a stack that is taken whole.
-    task_node* first_ = nullptr;
-    task_node** last_ = &first_;
+    std::array<task_queue, priority_count> ready_;
+    clock::time_point time_up_{};
+    clock::time_point settled_{};
     std::atomic<task_node*> from_others_{nullptr};
     std::atomic<std::thread::id> thread_{};
     std::atomic<bool> stopping_{false};
