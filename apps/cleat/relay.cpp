@@ -101,6 +101,7 @@ private:
         if (p.next == net::wait::none && !p.error)
             source.more_to_read();
         fsm_.on_moved(direction::up, p.on_wire);
+        client_.ticket.stop();
         if (p.bytes != 0)
             send_up(block.first(p.bytes));
         if (fsm_.over())
@@ -183,6 +184,7 @@ private:
     void write_down(std::span<std::byte const> bytes, bool last) noexcept
     {
         client_.socket.entry().use_up_write();
+        client_.ticket.stop();
         net::channel::piece const pieces[] = {bytes};
         net::progress const p = client_.channel.write(
             client_.socket.native_handle(), pieces,

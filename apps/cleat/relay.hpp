@@ -3,6 +3,7 @@
 #pragma once
 
 #include "close_reason.hpp"
+#include "ticket_timer.hpp"
 
 #include <cleat/core/byte_queue.hpp>
 #include <cleat/core/limits.hpp>
@@ -22,6 +23,7 @@ struct client
     net::socket socket;
     net::channel channel;
     error_code early_end{}; ///< The end of its stream, when it was read with the first bytes.
+    ticket_timer ticket{socket, channel};
 };
 
 /// upstream is the plaintext side.

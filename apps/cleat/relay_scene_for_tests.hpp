@@ -13,6 +13,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,6 +66,7 @@ struct scene
         net::interrupt by{w};
         error_code const failed = co_await handshake(by, from);
         CHECK(!failed);
+        from.ticket.begin();
         established = true;
         if (at_handshake)
             at_handshake(from);
@@ -157,7 +159,7 @@ struct scene
     net::tls_peer peer;
     int client_fd; ///< The relay's end of the client's connection.
     relay_deadlines deadlines;
-    void (*at_handshake)(client&) = nullptr;
+    std::function<void(client&)> at_handshake;
     traffic moved;
     bool established = false;
     bool origin_ended = false;

@@ -74,6 +74,46 @@ TEST_CASE("an answer and its end leave in one packet")
     });
 }
 
+TEST_CASE(
+    "a client that says nothing after the handshake has its ticket soon, and the answer comes in "
+    "one packet afterwards")
+{
+    scene s{socket_kind::tcp};
+    s.play([](scene& t) -> net::task<> {
+        std::size_t ticket =
+            t.peer.receive_raw(); // It may have come with the handshake's last turn.
+        co_await t.until([&] { return (ticket += t.peer.receive_raw()) != 0; });
+        unsigned const before = net::segments_received(t.peer.fd());
+        t.say("answer");
+        co_await t.until([&] { return t.peer.receive_raw() != 0; });
+        CHECK(net::segments_received(t.peer.fd()) == before + 1);
+        CHECK(t.peer.plaintext() == "answer");
+        t.peer.close();
+        t.upstream_ends.second.reset();
+        co_await t.until_over();
+    });
+}
+
+TEST_CASE("a client that asks right behind the handshake gets its ticket with the answer")
+{
+    scene s{socket_kind::tcp};
+    unsigned before = 0;
+    s.at_handshake = [&](client&) {
+        before = net::segments_received(s.peer.fd());
+        s.peer.write("question");
+    };
+    s.play([&](scene& t) -> net::task<> {
+        co_await t.until([&] { return t.hear() == "question"; });
+        t.say("answer");
+        co_await t.until([&] { return t.peer.receive_raw() != 0; });
+        CHECK(net::segments_received(t.peer.fd()) == before + 1);
+        CHECK(t.peer.plaintext() == "answer");
+        t.peer.close();
+        t.upstream_ends.second.reset();
+        co_await t.until_over();
+    });
+}
+
 // To OpenSSL a connection with half of a KeyUpdate is in a handshake, and it writes nothing. That
 // is the end of this connection at most.
 TEST_CASE("a client that begins a KeyUpdate and does not end it harms nobody else")

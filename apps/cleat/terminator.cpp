@@ -34,6 +34,7 @@ net::detached terminate(
     if (failed)
         co_return told.handshake_failed(failed, from.channel.engine());
     told.handshake_done(from.channel.engine());
+    from.ticket.begin();
 
     // Tell the upstream who is talking; what the client has said already goes in the same packet.
     std::span<std::byte const> const first =

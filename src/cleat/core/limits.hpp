@@ -104,6 +104,11 @@ inline constexpr std::size_t proxy_header_max = 4096;
 
 // Tickets.
 
+/// ticket_delay: how long a session ticket waits after the handshake for an answer to travel with.
+/// A request that is on its way comes within it, and a client that waits for the ticket, or for the
+/// acknowledgment that it carries, does not notice.
+inline constexpr std::chrono::milliseconds ticket_delay{1};
+
 /// ticket_lifetime_max: RFC 8446 section 4.6.1 allows seven days.
 inline constexpr std::chrono::seconds ticket_lifetime_max = std::chrono::hours{7 * 24};
 

@@ -49,10 +49,20 @@ progress any_layer::handshake() noexcept
             return {.error = s.error};
         if (s.next != tls::want::nothing)
             continue;
-        // Tickets wait for the first answer, and share its packet.
-        bool const may_end = !unsent() || (engine_.ends_with_tickets() && sending_.empty());
+        // Tickets wait for the first answer, and share its packet, where its request is here.
+        bool const is_asked = !input().empty();
+        if (error_code const ec = is_asked ? error_code{} : send_tickets())
+            return {.error = ec};
+        bool const may_end =
+            !unsent() || (engine_.ends_with_tickets() && is_asked && sending_.empty());
         return {.next = may_end ? wait::none : wait::writable};
     }
+}
+
+error_code any_layer::send_tickets() noexcept
+{
+    tls::wire w{input(), scratch::of_this_thread().sealed(), false};
+    return keep(engine_.send_tickets(w), w);
 }
 
 progress any_layer::read(std::span<std::byte> plaintext) noexcept

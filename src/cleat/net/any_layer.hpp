@@ -91,6 +91,7 @@ private:
     boost::asio::const_buffer to_send() noexcept;
     [[nodiscard]] bool unsent() const noexcept { return !sending_.empty() || !out_.empty(); }
     [[nodiscard]] std::span<std::byte const> input() const noexcept;
+    [[nodiscard]] error_code send_tickets() noexcept;
     [[nodiscard]] error_code keep(tls::step const& s, tls::wire const& w) noexcept;
 
     tls::engine engine_;

@@ -8,6 +8,7 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/net/channel.hpp>
 #include <cleat/net/scratch.hpp>
+#include <cleat/net/socket_options.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/first_bytes.hpp>
 
@@ -62,7 +63,10 @@ struct channel::received
 };
 
 channel::channel(tls::context const& use)
-    : engine_{use}, wants_input_{use.role() == tls::role::server}, silent_{!wants_input_}
+    : engine_{use}
+    , is_server_{use.role() == tls::role::server}
+    , wants_input_{is_server_}
+    , silent_{!is_server_}
 {
 }
 
@@ -153,15 +157,39 @@ progress channel::flush(transport at) noexcept
     return {.next = blocked_ ? wait::writable : wait::none};
 }
 
+void channel::let_go(transport at) noexcept
+{
+    if (!holds_back())
+        return;
+    std::span<std::byte> const block = scratch::of_this_thread().sealed();
+    tls::wire w{{}, block, false};
+    static_cast<void>(engine_.send_tickets(w));
+    if (error_code const ec = hold(produced(block, w)); !ec)
+        static_cast<void>(flush(at));
+    blocked_ = false; // Nothing that anybody waits for.
+}
+
+// The next part of the peer's flight is to come. A client with Nagle's algorithm on keeps it back
+// until the part before is acknowledged: Java's, which writes its ChangeCipherSpec by itself.
+// Nothing that we would say now carries that acknowledgment, and the kernel's own comes after 40
+// ms.
+progress channel::more_of_flight(transport at, bool is_part) const noexcept
+{
+    if (is_part && is_server_)
+        acknowledge_now(at.fd);
+    return {.next = wait::readable};
+}
+
 progress channel::handshake(transport at, bool ended, last_flight leaves) noexcept
 {
     if (blocked_)
         if (progress const p = flush(at); p.error || p.next != wait::none)
             return p;
     bool drained = std::exchange(silent_, false);
+    bool is_part = false;
     for (;;) {
         if (wants_input_ && drained && !in_ended_)
-            return {.next = wait::readable};
+            return more_of_flight(at, is_part);
         received got;
         if (wants_input_) {
             got = receive(at, limits::turn_min, ended);
@@ -169,12 +197,13 @@ progress channel::handshake(transport at, bool ended, last_flight leaves) noexce
                 return {.error = got.error};
             drained = got.drained;
             if (got.bytes.empty() && !in_ended_)
-                return {.next = wait::readable};
+                return more_of_flight(at, is_part);
         }
         std::span<std::byte> const block = scratch::of_this_thread().sealed();
         tls::wire w{got.bytes, block, in_ended_};
         tls::step const s = engine_.handshake(w);
         wants_input_ = s.next == tls::want::input;
+        is_part = wants_input_ && !got.bytes.empty() && produced(block, w).empty();
         if (!keep_unread(got, w.in))
             return {.error = make_error_code(boost::system::errc::no_buffer_space)};
 

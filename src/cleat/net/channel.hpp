@@ -63,7 +63,8 @@ public:
     };
 
     /// handshake goes on with the handshake as far as the socket allows. What a server has to say
-    /// after the handshake (its session ticket) stays here and leaves with the first bytes written.
+    /// after the handshake (its session ticket) stays here and leaves with the first bytes written,
+    /// or by let_go.
     progress handshake(
         transport at, bool ended = false, last_flight leaves = last_flight::at_once) noexcept;
 
@@ -105,6 +106,16 @@ public:
     /// flush sends what waits here.
     progress flush(transport at) noexcept;
 
+    /// holds_back: records wait here to leave with the first bytes written.
+    [[nodiscard]] bool holds_back() const noexcept
+    {
+        return !blocked_ && (!out_.empty() || engine_.holds_tickets());
+    }
+
+    /// let_go sends them by themselves. What the socket does not take goes on waiting; that it is
+    /// broken is found by reading.
+    void let_go(transport at) noexcept;
+
     /// close sends close_notify, once; reading goes on as before.
     progress close(transport at) noexcept;
 
@@ -124,6 +135,7 @@ private:
     struct received;
 
     received receive(transport at, std::size_t size, bool ended) noexcept;
+    [[nodiscard]] progress more_of_flight(transport at, bool is_part) const noexcept;
     [[nodiscard]] bool keep_unread(received const& got, std::span<std::byte const> rest) noexcept;
     [[nodiscard]] std::size_t take_held(std::span<std::byte> block) noexcept;
     [[nodiscard]] error_code hold(std::span<std::byte const> sealed) noexcept;
@@ -134,6 +146,7 @@ private:
     byte_queue out_; // Records that the socket did not take, or that wait for company.
     bool in_ended_ = false;
     bool drained_ = false; // The socket had no more at the last recv.
+    bool is_server_;
     bool wants_input_;
     bool silent_;          // A client that has not said anything, so nothing can have come.
     bool blocked_ = false; // The socket was full at the last send.

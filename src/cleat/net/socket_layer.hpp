@@ -75,11 +75,16 @@ public:
         if (!is_open(next))
             return closed_by_us();
         // The last read emptied the socket: asking again would be a system call to hear so.
-        if (dry_ && !readable(next))
-            return {.next = wait::readable};
-        std::size_t const turn = detail::turn_for_reading(plaintext.size());
-        progress const p = channel_.read(at(next), plaintext, turn, ended(next));
-        dry_ = p.next == wait::readable;
+        progress p{.next = wait::readable};
+        if (!dry_ || readable(next)) {
+            std::size_t const turn = detail::turn_for_reading(plaintext.size());
+            p = channel_.read(at(next), plaintext, turn, ended(next));
+            dry_ = p.next == wait::readable;
+        }
+        // A server that waits for its client has no answer to send the session ticket with; and the
+        // client may wait for the acknowledgment that it carries before it asks.
+        if (p.next == wait::readable && p.bytes == 0)
+            channel_.let_go(at(next));
         return p;
     }
 

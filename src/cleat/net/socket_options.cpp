@@ -168,6 +168,12 @@ result<address> local_address(int fd)
     return found;
 }
 
+void acknowledge_now(int fd) noexcept
+{
+    int const on = 1;
+    static_cast<void>(::setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on));
+}
+
 void set_no_delay(int fd) noexcept
 {
     static_cast<void>(set(fd, IPPROTO_TCP, TCP_NODELAY, 1));

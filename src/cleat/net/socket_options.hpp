@@ -64,6 +64,10 @@ struct listen_options
 /// local_address of a socket: the port that a bind to port 0 was given.
 [[nodiscard]] result<address> local_address(int fd);
 
+/// acknowledge_now sends the acknowledgment that the kernel still delays, if there is one
+/// (TCP_QUICKACK, tcp(7)). Of a TCP socket; another's has none.
+void acknowledge_now(int fd) noexcept;
+
 /// set_no_delay turns Nagle's algorithm off; what fails has no such algorithm.
 void set_no_delay(int fd) noexcept;
 

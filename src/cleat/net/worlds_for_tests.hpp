@@ -6,6 +6,7 @@
 #include <cleat/net/stream.hpp>
 #include <cleat/net/worker.hpp>
 #include <cleat/tls/test_certificates.hpp>
+#include <cleat/tls/ticket_secret.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -19,6 +20,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -83,6 +85,7 @@ inline test_contexts& contexts()
         tls::context_spec for_server;
         for_server.certificates.push_back(identity.source("test"));
         for_server.alpn = {"echo/1"};
+        for_server.tickets = std::make_shared<tls::ticket_secret const>(); // As servers have it.
         tls::context_spec for_client;
         for_client.role = tls::role::client;
         for_client.verify = tls::peer_verification::required;

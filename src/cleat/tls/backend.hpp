@@ -131,6 +131,12 @@ void prepare(SSL* ssl) noexcept;
 /// the call that signs; all others leave it alone.
 [[nodiscard]] int do_handshake(SSL* ssl, std::uint16_t& signed_with) noexcept;
 
+/// keeps_tickets: a server's tickets of TLS 1.3 stay in the library until its first write, or until
+/// send_tickets. Otherwise they come with the end of the handshake.
+[[nodiscard]] bool keeps_tickets() noexcept;
+/// send_tickets: 1, or SSL_get_error says why not.
+[[nodiscard]] int send_tickets(SSL* ssl) noexcept;
+
 /// signature_scheme: see handshake_info. `signed_with` is what do_handshake has put there, or 0.
 [[nodiscard]] std::string_view signature_scheme(SSL* ssl, std::uint16_t signed_with) noexcept;
 

@@ -64,6 +64,7 @@ engine::engine(engine&& other) noexcept
     , signed_with_{other.signed_with_}
     , established_{other.established_}
     , close_sent_{other.close_sent_}
+    , holds_tickets_{other.holds_tickets_}
     , early_{other.early_}
 {
 }
@@ -79,6 +80,7 @@ engine& engine::operator=(engine&& other) noexcept
         signed_with_ = other.signed_with_;
         established_ = other.established_;
         close_sent_ = other.close_sent_;
+        holds_tickets_ = other.holds_tickets_;
         early_ = other.early_;
     }
     return *this;
@@ -147,6 +149,7 @@ step engine::handshake(wire& w) noexcept
         value = backend::past_rejection(ssl_, value);
     if (value == 1) {
         established_ = true;
+        holds_tickets_ = backend::keeps_tickets() && ends_with_tickets();
         fragment_max_ = static_cast<std::uint16_t>(backend::fragment_max(ssl_));
         return {};
     }
@@ -237,6 +240,7 @@ step engine::write(wire& w, std::span<std::span<std::byte const> const> pieces) 
         int const value = SSL_write(ssl_, record.data(), static_cast<int>(record.size()));
         if (value <= 0)
             return outcome_of(w, value, bytes);
+        holds_tickets_ = false;
         source.pop(static_cast<std::size_t>(value));
         bytes += static_cast<std::size_t>(value);
     }
@@ -246,6 +250,16 @@ step engine::write(wire& w, std::span<std::span<std::byte const> const> pieces) 
 std::size_t engine::taken_whole(std::size_t room) const noexcept
 {
     return room / (fragment_max_ + limits::record_overhead_max) * fragment_max_;
+}
+
+step engine::send_tickets(wire& w) noexcept
+{
+    if (!std::exchange(holds_tickets_, false))
+        return {};
+    attached const call{SSL_get_rbio(ssl_), w};
+    clear_errors();
+    int const value = backend::send_tickets(ssl_);
+    return value == 1 ? step{} : outcome_of(w, value, 0);
 }
 
 step engine::close(wire& w) noexcept
@@ -258,6 +272,7 @@ step engine::close(wire& w) noexcept
     if (value < 0)
         return outcome_of(w, value, 0);
     close_sent_ = true;
+    holds_tickets_ = false;
     return {};
 }
 

@@ -109,6 +109,13 @@ public:
     /// Finished.
     [[nodiscard]] bool ends_with_tickets() const noexcept;
 
+    /// holds_tickets: session tickets of this server are made, and will leave with the next write
+    /// or close, or by send_tickets.
+    [[nodiscard]] bool holds_tickets() const noexcept { return holds_tickets_; }
+
+    /// send_tickets puts them into wire::out, where they are not there since the handshake's end.
+    step send_tickets(wire& w) noexcept;
+
     /// has_heard: at least one byte of the peer's has come.
     [[nodiscard]] bool has_heard() const noexcept;
 
@@ -148,6 +155,7 @@ private:
     std::uint16_t signed_with_ = 0; // A server's scheme, from a library that forgets it.
     bool established_ = false;
     bool close_sent_ = false;
+    bool holds_tickets_ = false;
     bool early_ = false; // The ClientHello offers early data.
 };
 

@@ -12,6 +12,16 @@ std::size_t fragment_max(SSL* ssl) noexcept
     return limits::plaintext_record_max;
 }
 
+bool keeps_tickets() noexcept
+{
+    return true;
+}
+
+int send_tickets(SSL* ssl) noexcept
+{
+    return SSL_write(ssl, "", 0) < 0 ? -1 : 1; // No record of its own: tickets are all that leaves.
+}
+
 std::string_view group_name(SSL* ssl) noexcept
 {
     char const* const found = SSL_get_group_name(SSL_get_group_id(ssl));

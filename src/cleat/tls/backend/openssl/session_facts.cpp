@@ -35,6 +35,16 @@ std::size_t fragment_max(SSL* ssl) noexcept
     return mode >= 1 && mode <= 4 ? std::size_t{256} << mode : limits::plaintext_record_max;
 }
 
+bool keeps_tickets() noexcept
+{
+    return false;
+}
+
+int send_tickets(SSL*) noexcept
+{
+    return 1;
+}
+
 std::string_view group_name(SSL* ssl) noexcept
 {
     if (SSL_get_session(ssl) == nullptr)

@@ -1,0 +1,25 @@
+#include "ticket_timer.hpp"
+
+#include <cleat/core/limits.hpp>
+#include <cleat/net/worker.hpp>
+
+namespace cleat::app {
+
+ticket_timer::ticket_timer(net::socket& to, net::channel& of) noexcept
+    : deadline{&ticket_timer::on_expired}, socket_{to}, channel_{of}
+{
+}
+
+void ticket_timer::begin()
+{
+    if (channel_.holds_back() && !channel_.unread())
+        socket_.on().arm(*this, limits::ticket_delay);
+}
+
+void ticket_timer::on_expired(deadline& d) noexcept
+{
+    ticket_timer& self = static_cast<ticket_timer&>(d);
+    self.channel_.let_go(self.socket_.entry());
+}
+
+} // namespace cleat::app
