@@ -107,6 +107,8 @@ def judged_by(scenario: dict) -> tuple[str, str, tuple[tuple[str, float], ...]]:
     """judged_by gives the key of what a scenario is about, its name, and its units."""
     if scenario["kind"] == "idle":
         return "memory_bytes", "Memory per connection", SIZES
+    if scenario["kind"] == "established":
+        return "p99_ns", "p99 of established connections", TIMES
     arrivals = scenario.get("arrivals")
     if arrivals is None:
         return "cpu_ns", f"CPU per {scenario['operation']}", TIMES

@@ -56,8 +56,9 @@ def kept(found: dict) -> dict:
                 if server[key]:
                     server[key] = without_folders(server[key])
             for figures in filter(None, server["rounds"]):
-                if load := figures.get("load"):
-                    figures["load"] = {key: load[key] for key in OF_A_LOAD if key in load}
+                for part in ("load", "beside"):
+                    if load := figures.get(part):
+                        figures[part] = {key: load[key] for key in OF_A_LOAD if key in load}
     found["command"] = without_folders(found["command"])
     found["versions"] = [[name, without_folders(text)] for name, text in found["versions"]]
     return found

@@ -40,6 +40,7 @@ FAMILIES = (
     ("Bytes", r"(down|up)-"),
     ("Idle connections", r"idle"),
     ("Latency at a given rate", r"latency-"),
+    ("What established connections feel", r"established-"),
 )
 
 
@@ -53,6 +54,7 @@ class Cell:
     short: str = ""  # what it resumed, where that is less than was asked for
     limited: int = 0  # rounds in which the generator was the limit
     free: tuple[float, ...] = ()  # ratios of the rounds in which it was not
+    medians: tuple[tuple[str, float | None], ...] = ()  # of all its figures
 
     def marks(self) -> str:
         return (" †" if self.short else "") + (" ‡" if self.limited else "")
@@ -112,8 +114,9 @@ def line_of(trial: dict) -> Line:
         short = resumed_short(scenario, each["rounds"])
         reason = each.get("left_out") or ""
         cells[each["name"]] = Cell(
-            row.values, row.ratios, reason, short, row.limited, tuple(row.free)
-        )
+            row.values, row.ratios, reason, short, row.limited, tuple(row.free),
+            tuple((each.get("medians") or {}).items()),
+        )  # fmt: skip
     per = "/GB" if scenario.get("operation") == "GB" else ""
     return Line(scenario["name"], scenario["title"], cells, units, per, key == "p99_ns")
 
@@ -260,7 +263,38 @@ def targets(lines: dict[str, Line]) -> list[str]:
     return [*made, *(["", limits(below)] if below else [])]
 
 
+def milliseconds(ns: float | None) -> str:
+    return "–" if ns is None else f"{ns / 1e6:.2f}"
+
+
+def done(of: dict[str, float | None], line: Line) -> str:
+    """done is what the others did in a second: handshakes, or bytes."""
+    rate = of.get("rate")
+    if rate is None:
+        return "–"
+    return f"{rate / 1e6:.0f} MB/s" if line.per == "/GB" else f"{rate:.0f}/s"
+
+
+def established(lines: dict[str, Line]) -> list[str]:
+    """established is, for each server, what requests on kept connections take, and what is done
+    beside them."""
+    made = []
+    for name in sorted(each for each in lines if each.startswith("established-")):
+        line = lines[name]
+        head = ["| | p50, ms | p99, ms | done beside |", "|---|---|---|---|"]
+        made += [f"**{line.title}**", "", *head]
+        for server, cell in line.cells.items():
+            if cell.values:
+                of = dict(cell.medians)
+                p50, p99 = milliseconds(of["p50_ns"]), milliseconds(of["p99_ns"])
+                made.append(f"| {server}{cell.marks()} | {p50} | {p99} | {done(of, line)} |")
+        below = limits([line])
+        made += ["", *([below, ""] if below else [])]
+    return made[:-1]
+
+
 TABLES = {
+    "established": established,
     "matrix": main_table,
     "targets": targets,
     "families": families,

@@ -93,7 +93,21 @@ void attempt::shaken(tls::handshake_info const& agreed, bool offered)
 
 void attempt::asks_again()
 {
-    begin_transaction(clock::now());
+    moment const now = clock::now();
+    // The warm-up ends between two requests of a connection too. Where so many are asked for, those
+    // of its connections are not among them.
+    if (!of_.use().transactions)
+        counted_ = of_.counted(now);
+    begin_transaction(now);
+}
+
+void attempt::asks_when_due(moment intended, moment free)
+{
+    counted_ = of_.counted(intended);
+    began_ = clock::now();
+    begin_transaction(intended);
+    if (counted_)
+        counts_.slip.record(ns(began_ - std::max(intended, free)));
 }
 
 void attempt::asking(std::size_t bytes, bool early)

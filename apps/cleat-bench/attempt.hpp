@@ -32,6 +32,9 @@ public:
     /// asks_again begins another transaction. The first one's response counts from its intended
     /// start, another's from here.
     void asks_again();
+    /// asks_when_due begins another transaction that was meant to begin at `intended`, on a
+    /// connection that was free for it from `free` on.
+    void asks_when_due(moment intended, moment free);
     /// asking begins a request. One that was accepted as early data has begun with the ClientHello.
     void asking(std::size_t bytes, bool early = false);
     void received(std::size_t bytes);

@@ -24,46 +24,27 @@ constexpr std::chrono::milliseconds tick{10};
 
 } // namespace
 
-// alarm wakes its worker at a moment, to the nanosecond that the kernel's timer has: a worker's own
-// deadlines are in milliseconds.
-class generator::alarm
+alarm::alarm(net::worker& on)
 {
-public:
-    explicit alarm(net::worker& on) : entry_{new net::readiness::entry{on.readiness(), make()}} {}
+    unique_fd fd{::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)};
+    if (!fd)
+        throw std::system_error{errno, std::system_category(), "timerfd_create"};
+    entry_.reset(new net::readiness::entry{on.readiness(), std::move(fd)});
+}
 
-    void set(moment at) noexcept
-    {
-        // steady_clock is CLOCK_MONOTONIC. Zero would disarm; what has passed fires at once.
-        auto const since = std::max<std::int64_t>(at.time_since_epoch().count(), 1);
-        itimerspec const when{
-            .it_interval = {},
-            .it_value = {.tv_sec = since / 1'000'000'000, .tv_nsec = since % 1'000'000'000}};
-        entry_->use_up_read();
-        static_cast<void>(::timerfd_settime(entry_->fd(), TFD_TIMER_ABSTIME, &when, nullptr));
-    }
-
-    [[nodiscard]] net::interest rings() const noexcept { return {entry_.get(), true, false}; }
-
-private:
-    static unique_fd make()
-    {
-        unique_fd fd{::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)};
-        if (!fd)
-            throw std::system_error{errno, std::system_category(), "timerfd_create"};
-        return fd;
-    }
-
-    // Edge-triggered: each setting of the timer is a new edge, and nobody has to read the count.
-    net::entry_ptr entry_;
-};
+void alarm::set(moment at) noexcept
+{
+    // steady_clock is CLOCK_MONOTONIC. Zero would disarm; what has passed fires at once.
+    auto const since = std::max<std::int64_t>(at.time_since_epoch().count(), 1);
+    itimerspec const when{
+        .it_interval = {},
+        .it_value = {.tv_sec = since / 1'000'000'000, .tv_nsec = since % 1'000'000'000}};
+    entry_->use_up_read();
+    static_cast<void>(::timerfd_settime(entry_->fd(), TFD_TIMER_ABSTIME, &when, nullptr));
+}
 
 generator::generator(net::worker& on, load_spec const& use, share mine)
-    : on_{on}
-    , use_{use}
-    , mine_{mine}
-    , random_{mine.number + 1}
-    , alarm_{new alarm{on}}
-    , ticks_{new alarm{on}}
+    : on_{on}, use_{use}, mine_{mine}, random_{mine.number + 1}, alarm_{on}, ticks_{on}
 {
     task_node::finish = on_turn;
     counts_.interval_length = use.interval;
@@ -106,8 +87,10 @@ void generator::begin(moment at, std::function<void()> done)
     keep_time();
     if (std::holds_alternative<open>(use_.arrive))
         pace();
-    else
+    else if (std::holds_alternative<closed>(use_.arrive))
         keep_busy();
+    else
+        keep_connections();
 }
 
 // Open loop: each transaction when it is due, or as soon after that as this worker comes to it.
@@ -116,7 +99,6 @@ net::detached generator::pace()
     open const& spec = std::get<open>(use_.arrive);
     pacer times{spec.phases, spec.how, mine_, spec.seed};
     net::interrupt by{on_};
-    pacing_ = true;
     std::optional<std::chrono::nanoseconds> coming = times.next();
     int burst = 0;
     while (coming && !finished_ && transactions_left_ != 0) {
@@ -125,8 +107,8 @@ net::detached generator::pace()
             break;
         if (clock::now() < due || ++burst == burst_max) {
             burst = 0;
-            alarm_->set(due);
-            error_code const ec = co_await net::ready{by, alarm_->rings()};
+            alarm_.set(due);
+            error_code const ec = co_await net::ready{by, alarm_.rings()};
             if (ec)
                 break;
             continue;
@@ -134,7 +116,6 @@ net::detached generator::pace()
         begin_one(due);
         coming = times.next();
     }
-    pacing_ = false;
     finished_ = true;
     check_done();
 }
@@ -146,16 +127,28 @@ net::detached generator::keep_busy()
     unsigned const mine =
         all / static_cast<unsigned>(mine_.of) + (mine_.number < all % mine_.of ? 1U : 0U);
     net::interrupt by{on_};
-    pacing_ = true;
-    alarm_->set(begun_);
-    error_code ec = co_await net::ready{by, alarm_->rings()};
+    alarm_.set(begun_);
+    error_code ec = co_await net::ready{by, alarm_.rings()};
     for (unsigned i = 0; i != mine && !ec; ++i)
         replace();
     // Who waits for an answer when time is up gets it: no later start is the end of a closed loop.
-    alarm_->set(last_);
+    alarm_.set(last_);
     if (!ec && !finished_)
-        ec = co_await net::ready{by, alarm_->rings()};
-    pacing_ = false;
+        ec = co_await net::ready{by, alarm_.rings()};
+    finished_ = true;
+    check_done();
+}
+
+// Kept connections: each asks at times of its own, and ends with its last answer.
+net::detached generator::keep_connections()
+{
+    kept const& spec = std::get<kept>(use_.arrive);
+    for (std::size_t i = mine_.number; i < spec.connections; i += mine_.of)
+        keep_asking(*this, begun_, spec.every, spec.seed * 1'000'003 + i);
+    net::interrupt by{on_};
+    alarm_.set(last_);
+    if (!finished_)
+        static_cast<void>(co_await net::ready{by, alarm_.rings()});
     finished_ = true;
     check_done();
 }
@@ -165,8 +158,8 @@ net::detached generator::keep_time()
 {
     net::interrupt by{on_};
     for (moment due = measured_; !timed_;) {
-        ticks_->set(due);
-        if (co_await net::ready{by, ticks_->rings()})
+        ticks_.set(due);
+        if (co_await net::ready{by, ticks_.rings()})
             break;
         moment const now = clock::now();
         if (now < due || timed_)
@@ -259,7 +252,7 @@ void generator::finish()
 {
     finished_ = true;
     end_of_beginning();
-    alarm_->set(clock::now());
+    alarm_.set(clock::now());
     check_done();
 }
 

@@ -35,6 +35,22 @@ struct persona
     unsigned weight = 1;
 };
 
+/// alarm wakes its worker at a moment, to the nanosecond that the kernel's timer has: a worker's
+/// own deadlines are in milliseconds.
+class alarm
+{
+public:
+    /// Throws std::system_error where the kernel has no timer to give.
+    explicit alarm(net::worker& on);
+
+    void set(moment at) noexcept;
+    [[nodiscard]] net::interest rings() const noexcept { return {entry_.get(), true, false}; }
+
+private:
+    // Edge-triggered: each setting of the timer is a new edge, and nobody has to read the count.
+    net::entry_ptr entry_;
+};
+
 /// generator lives on its worker's thread. Transactions refer to it, so it outlives the worker's
 /// run.
 class generator : net::task_node
@@ -73,6 +89,13 @@ public:
     [[nodiscard]] net::address const* source() noexcept;
     /// since_begin is the time on the timeline, which begins after the warm-up.
     [[nodiscard]] std::chrono::nanoseconds since_begin(moment t) const noexcept;
+    /// may_ask: a request that is due then still belongs to this run.
+    [[nodiscard]] bool may_ask(moment due) const noexcept { return !finished_ && due < last_; }
+    /// asks_on: a connection may go on to its next request. A closed loop's time ends between two.
+    [[nodiscard]] bool asks_on() const noexcept
+    {
+        return !finished_ || !std::holds_alternative<closed>(use_.arrive);
+    }
     /// counted: a transaction that was meant to begin then is not part of the warm-up.
     [[nodiscard]] bool counted(moment intended) const noexcept { return intended >= measured_; }
     /// drains: it was meant to begin in time, and nothing is meant to any more as it ends. (Random
@@ -88,6 +111,7 @@ public:
 private:
     net::detached pace();
     net::detached keep_busy();
+    net::detached keep_connections();
     net::detached keep_time();
     void replace();
     [[nodiscard]] bool may_begin() const noexcept;
@@ -98,8 +122,6 @@ private:
     void check_done();
     static void on_turn(net::task_node& node, bool run) noexcept;
 
-    class alarm;
-
     net::worker& on_;
     load_spec const& use_;
     share mine_;
@@ -109,8 +131,8 @@ private:
     unsigned weights_ = 0;
     std::size_t sources_used_ = 0;
 
-    std::unique_ptr<alarm> alarm_;
-    std::unique_ptr<alarm> ticks_;
+    alarm alarm_;
+    alarm ticks_;
     std::function<void()> done_;
     moment begun_{};
     moment measured_{};
@@ -120,7 +142,6 @@ private:
     std::size_t in_flight_ = 0;
     unsigned to_replace_ = 0;
     bool queued_ = false;
-    bool pacing_ = false;
     bool finished_ = false;
     std::chrono::nanoseconds cpu_before_{}; // Of the warm-up: for who watches.
     std::optional<thread_times> first_;     // When what is counted began.

@@ -13,8 +13,16 @@ using namespace std::chrono_literals;
 std::size_t workers_of(load_spec const& use)
 {
     std::size_t const workers = net::worker_count(use.workers);
-    closed const* const loop = std::get_if<closed>(&use.arrive);
-    return loop == nullptr ? workers : std::min<std::size_t>(workers, loop->connections);
+    if (closed const* const loop = std::get_if<closed>(&use.arrive))
+        return std::min<std::size_t>(workers, loop->connections);
+    if (kept const* const held = std::get_if<kept>(&use.arrive))
+        return std::min<std::size_t>(workers, held->connections);
+    return workers;
+}
+
+bool has_schedule(load_spec const& use) noexcept
+{
+    return !std::holds_alternative<closed>(use.arrive);
 }
 
 std::chrono::nanoseconds time_of_beginnings(load_spec const& use)
@@ -31,6 +39,8 @@ std::chrono::nanoseconds time_of_beginnings(load_spec const& use)
 
 double rate_asked(load_spec const& use)
 {
+    if (kept const* const held = std::get_if<kept>(&use.arrive))
+        return held->connections / in_seconds(held->every);
     open const& loop = std::get<open>(use.arrive);
     pacer const times{loop.phases, loop.how};
     std::chrono::nanoseconds const length = time_of_beginnings(use);

@@ -38,6 +38,16 @@ struct open
     std::uint64_t seed = 1;
 };
 
+/// kept opens so many connections and keeps them: each sends a request at a random moment of every
+/// stretch of `every`, whatever the server does. Response counts from that moment, so a request
+/// that waits for the answer before it counts its wait.
+struct kept
+{
+    unsigned connections = 10;
+    std::chrono::nanoseconds every = std::chrono::milliseconds{200};
+    std::uint64_t seed = 1;
+};
+
 /// exchange is what is said on a connection.
 struct exchange
 {
@@ -96,12 +106,15 @@ struct load_spec
     tls::context_spec tls = client_defaults();
     std::vector<weighted_name> names; ///< Empty: tls.server_name alone.
     exchange say;
-    std::variant<closed, open> arrive;
+    std::variant<closed, open, kept> arrive;
     std::chrono::nanoseconds duration = std::chrono::seconds{10};
     std::chrono::nanoseconds warm_up{};        ///< What begins in it is done, and not counted.
     std::optional<std::uint64_t> transactions; ///< Ends the load too.
     bench::reuse reuse;
     bool early_data = false; ///< The first request is 0-RTT data, where a session allows it.
+    /// The Finished leaves by itself, and the request right behind it, not held back by Nagle's
+    /// algorithm; otherwise both leave together.
+    bool finished_alone = false;
     bool hold = false; ///< Connections stay open after their last answer, until the run is ended.
     ending end = ending::fin;
     bench::timeouts timeouts;
@@ -115,11 +128,14 @@ struct load_spec
 /// share of the transactions and do nothing about them.
 [[nodiscard]] std::size_t workers_of(load_spec const& use);
 
+/// has_schedule: transactions begin when they are due, and not when others have ended.
+[[nodiscard]] bool has_schedule(load_spec const& use) noexcept;
+
 /// time_of_beginnings is how long transactions are meant to begin, from the warm-up's end on: the
 /// duration, unless an open loop's number of them is used up before.
 [[nodiscard]] std::chrono::nanoseconds time_of_beginnings(load_spec const& use);
 
-/// rate_asked is the mean of an open loop in that time, in transactions for each second.
+/// rate_asked is the mean of a schedule in that time, in transactions for each second.
 [[nodiscard]] double rate_asked(load_spec const& use);
 
 } // namespace cleat::bench

@@ -44,6 +44,17 @@ json::value arrivals_of(json::value const& scenario)
         {"weakest", text_or_null(*found, "weakest")}};
 }
 
+// What only `established` has; null of other kinds, and of documents from before it was there.
+json::value company_of(json::value const& scenario)
+{
+    if (text(scenario, "kind") != name_of(activity::established))
+        return nullptr;
+    return json::object{
+        {"every_ms", number(scenario, "every_ms")},
+        {"beside", text(scenario, "beside")},
+        {"beside_connections", number(scenario, "beside_connections")}};
+}
+
 json::object scenario_of(json::value const& in)
 {
     json::object found;
@@ -56,6 +67,9 @@ json::object scenario_of(json::value const& in)
         found[each] = number(in, each);
     found["session_ids"] = flag(in, "session_ids");
     found["arrivals"] = arrivals_of(in);
+    found["company"] = company_of(in);
+    found["server_cpu"] =
+        find(in, "server_cpu") == nullptr ? json::value(nullptr) : number_or_null(in, "server_cpu");
     return found;
 }
 
@@ -173,7 +187,7 @@ json::object trial_of(json::value const& in, std::vector<double> const& grid)
 {
     json::value const& scenario = member(in, "scenario");
     std::string_view const judged =
-        name_of(judged_by(text(scenario, "kind") == "idle", find(scenario, "arrivals") != nullptr));
+        name_of(judged_by(text(scenario, "kind"), find(scenario, "arrivals") != nullptr));
     json::value const base = text_or_null(in, "base");
     json::array servers;
     bool has_base = base.is_null();

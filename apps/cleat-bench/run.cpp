@@ -161,32 +161,32 @@ public:
             fail("eventfd");
     }
 
-    ended_run go(conduct const& how, interrupt_signals& signals)
+    // begin_at is when the first transactions begin; what is counted begins a warm-up later.
+    void begin_at(moment begin)
     {
-        ended_run end;
-        auto const wall = std::chrono::system_clock::now();
-        if (how.start_at && *how.start_at < wall)
-            throw std::runtime_error{fmt::format(
-                "--start-at {}: that was {:.1f} s before this could begin: give a later time, the "
-                "same on all machines",
-                in_utc(*how.start_at), in_seconds(wall - *how.start_at))};
-        auto const wait = how.start_at ? std::max<clock::duration>(*how.start_at - wall, head_start)
-                                       : clock::duration{head_start};
-        moment const begin = clock::now() + wait;
+        begin_ = begin;
         measured_ = begin + use_.warm_up;
-        end.started = wall + wait + use_.warm_up;
-        auto const* const loop = std::get_if<open>(&use_.arrive);
-        up_ = loop == nullptr ? moment::max() : measured_ + time_of_beginnings(use_);
-        server_clock server{how.server_pids, measured_, up_, use_.warm_up != 0ns};
+        up_ = has_schedule(use_) ? measured_ + time_of_beginnings(use_) : moment::max();
         pool_.broadcast([this, begin](net::worker& on) {
             generators_[on.number()]->begin(begin, [this] {
                 std::uint64_t const one = 1;
                 static_cast<void>(!::write(done_.get(), &one, sizeof one));
             });
         });
-        moment const cut = wait_for_the_end(begin, how, signals, server, end);
+    }
+
+    // wait_for_the_end, after begin_at: until all have ended, or somebody wants the end, or
+    // patience is over.
+    ended_run wait_for_the_end(conduct const& how, interrupt_signals& signals)
+    {
+        ended_run end;
+        end.started = std::chrono::system_clock::now() +
+                      std::chrono::duration_cast<std::chrono::system_clock::duration>(
+                          measured_ - clock::now());
+        server_clock server{how.server_pids, measured_, up_, use_.warm_up != 0ns};
+        moment const cut = wait(how, signals, server, end);
         server.tell(end);
-        settle(end, cut, loop != nullptr);
+        settle(end, cut);
         pool_.stop(); // Interrupts what is still there: unfinished.
         for (tally const& each : tallies_) {
             end.counts.interval_length = each.interval_length;
@@ -197,15 +197,13 @@ public:
     }
 
 private:
-    // Until all have ended, or somebody wants the end, or patience is over: when that was.
-    moment wait_for_the_end(
-        moment begin, conduct const& how, interrupt_signals& signals, server_clock& server,
-        ended_run& end)
+    moment wait(
+        conduct const& how, interrupt_signals& signals, server_clock& server, ended_run& end)
     {
         // Everybody gets the time that the stages have; then what is left is unfinished.
         moment const patience = measured_ + use_.duration + use_.timeouts.connect +
                                 use_.timeouts.handshake + use_.timeouts.answer;
-        moment look = how.watch ? begin + how.every : patience;
+        moment look = how.watch ? begin_ + how.every : patience;
         std::uint64_t ended = 0;
         while (ended < generators_.size()) {
             moment const now = clock::now();
@@ -246,11 +244,11 @@ private:
         up_ = std::min(up_, now);
     }
 
-    // An open loop's time ends where nothing is meant to begin any more: one answer that is long in
+    // A schedule's time ends where nothing is meant to begin any more: one answer that is long in
     // coming does not make the rate less. A closed loop has no time of its own.
-    void settle(ended_run& end, moment cut, bool is_open) const
+    void settle(ended_run& end, moment cut) const
     {
-        moment const up = is_open ? up_ : cut;
+        moment const up = has_schedule(use_) ? up_ : cut;
         end.measured = std::max<clock::duration>(up - measured_, 0ns);
         if (!end.interrupted)
             end.drain = std::max<clock::duration>(cut - std::max(up, measured_), 0ns);
@@ -307,19 +305,58 @@ private:
     std::vector<std::unique_ptr<generator>> generators_;
     std::vector<tally> tallies_;
     std::vector<thread_times> times_;
+    moment begin_{};
     moment measured_{};     // The warm-up is over.
     moment up_{};           // Nothing is meant to begin any more; a closed loop knows no such time.
     net::worker_pool pool_; // Its threads use all of the above.
 };
+
+// When it was asked to begin, or as soon as all workers can.
+moment begin_of(conduct const& how)
+{
+    auto const wall = std::chrono::system_clock::now();
+    if (how.start_at && *how.start_at < wall)
+        throw std::runtime_error{fmt::format(
+            "--start-at {}: that was {:.1f} s before this could begin: give a later time, the "
+            "same on all machines",
+            in_utc(*how.start_at), in_seconds(wall - *how.start_at))};
+    return clock::now() + (how.start_at
+                               ? std::max<clock::duration>(*how.start_at - wall, head_start)
+                               : clock::duration{head_start});
+}
 
 } // namespace
 
 ended_run run_load(load_spec const& use, conduct const& how)
 {
     interrupt_signals signals;
-    ended_run end = load_run{use}.go(how, signals);
+    load_run one{use};
+    one.begin_at(begin_of(how));
+    ended_run end = one.wait_for_the_end(how, signals);
     end.interrupted |= signals.take();
     return end;
+}
+
+ended_runs run_together(load_spec const& use, load_spec beside, conduct const& how)
+{
+    interrupt_signals signals;
+    beside.warm_up = use.warm_up / 2;
+    beside.duration = use.duration;
+    load_run first{use};
+    load_run second{beside};
+    moment const begin = begin_of(how);
+    first.begin_at(begin);
+    second.begin_at(begin + use.warm_up / 2);
+    ended_runs found;
+    found.asked = first.wait_for_the_end(how, signals);
+    conduct ends;
+    ends.every = 1ms;
+    ends.watch = [&](glimpse const&) {
+        return found.asked.interrupted ? proceed::stop : proceed::finish;
+    };
+    found.beside = second.wait_for_the_end(ends, signals);
+    found.asked.interrupted |= found.beside.interrupted | signals.take();
+    return found;
 }
 
 } // namespace cleat::bench

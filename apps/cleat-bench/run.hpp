@@ -68,4 +68,18 @@ struct ended_run
 /// has passed by then.
 [[nodiscard]] ended_run run_load(load_spec const& use, conduct const& how = {});
 
+/// ended_runs are two loads on one server at the same time.
+struct ended_runs
+{
+    ended_run asked;  ///< The one that is of interest.
+    ended_run beside; ///< The one that keeps the server busy meanwhile.
+};
+
+/// run_together runs two loads, each on threads of its own. The second begins in the middle of the
+/// first one's warm-up, and what both count begins and ends at the same time: the second's own
+/// warm_up and duration are not used. The first one's conduct says when it begins, and whose CPU is
+/// read. Signals and exceptions as run_load.
+[[nodiscard]] ended_runs run_together(
+    load_spec const& use, load_spec beside, conduct const& how = {});
+
 } // namespace cleat::bench

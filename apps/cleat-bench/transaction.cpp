@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <optional>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -71,7 +72,8 @@ result<unique_fd> dial(generator& of) noexcept
     unique_fd fd{::socket(use.to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     if (!fd)
         return last_system_error();
-    if (use.say.request.size() > one_packet || use.say.requests > 1)
+    bool const asks_again = use.say.requests > 1 || std::holds_alternative<kept>(use.arrive);
+    if (use.say.request.size() > one_packet || asks_again || use.finished_alone)
         net::set_no_delay(fd.get());
     if (net::address const* const from = of.source(); from != nullptr) {
         // The port is chosen at connect, when the kernel can tell whose other end it may share.
@@ -104,11 +106,13 @@ net::interest writing(peer& of) noexcept
     return {&of.socket.entry(), false, true};
 }
 
-net::progress shake(peer& with) noexcept
+net::progress shake(peer& with, load_spec const& use) noexcept
 {
+    using last_flight = net::channel::last_flight;
     net::readiness::entry& entry = with.socket.entry();
     bool const ended = entry.ended();
-    return with.channel.handshake(entry, ended, net::channel::last_flight::with_first_write);
+    return with.channel.handshake(
+        entry, ended, use.finished_alone ? last_flight::at_once : last_flight::with_first_write);
 }
 
 // begin says the ClientHello, and with it as much of the request as may be early data: `early`.
@@ -123,7 +127,7 @@ net::progress begin(
         if (p.error || p.next != net::wait::none)
             return p;
     }
-    return shake(with);
+    return shake(with, use);
 }
 
 // send_finished sends what ends the handshake, where no first write takes it along. What the socket
@@ -164,14 +168,15 @@ net::progress receive_some(peer& from, answer& into)
 }
 
 // shake_hands goes on with what connecting has begun.
-net::task<error_code> shake_hands(net::interrupt& by, peer& with, net::progress p)
+net::task<error_code> shake_hands(
+    net::interrupt& by, peer& with, load_spec const& use, net::progress p)
 {
     while (p.next != net::wait::none) {
         net::interest const what = p.next == net::wait::readable ? reading(with) : writing(with);
         error_code const ec = co_await net::ready{by, what};
         if (ec)
             co_return ec;
-        p = shake(with);
+        p = shake(with, use);
     }
     co_return p.error;
 }
@@ -226,6 +231,78 @@ net::task<error_code> take_ticket(net::interrupt& by, peer& with)
     co_return error_code{};
 }
 
+// establish connects and shakes hands. False: it failed, and the attempt has counted that. `early`
+// is how much of the request the server has taken as early data.
+net::task<bool> establish(
+    net::interrupt& by, generator& of, attempt& told, std::optional<peer>& made,
+    std::span<std::byte const> request, std::size_t& early)
+{
+    load_spec const& use = of.use();
+
+    // Connect. The ClientHello is made meanwhile, and tried at once: where the other side is near,
+    // a trip through the event loop is saved.
+    by.expires_in(use.timeouts.connect, error::connect_timeout);
+    result<unique_fd> dialled = dial(of);
+    if (!dialled) {
+        told.failed_to_start(dialled.error());
+        co_return false;
+    }
+    bool const at_once = is_connected(dialled->get());
+    if (at_once)
+        told.connected();
+    peer& to = made.emplace(of.on(), std::move(*dialled), of.choose());
+    net::progress const begun = begin(to, use, request, early);
+    error_code refused;
+    if (to.channel.unsent() && !at_once) {
+        refused = co_await net::ready{by, writing(to)};
+        if (!refused)
+            refused = to.socket.error();
+    } else if (begun.error && begun.error.category() == boost::system::system_category()) {
+        refused = begun.error;
+    }
+    if (refused) {
+        told.failed_to_connect(refused);
+        co_return false;
+    }
+    if (!at_once)
+        told.connected();
+
+    // Shake hands.
+    by.expires_in(use.timeouts.handshake, error::handshake_timeout);
+    error_code const ec = co_await shake_hands(by, to, use, begun);
+    if (ec) {
+        told.failed(ec, to.channel.engine());
+        co_return false;
+    }
+    told.shaken(to.channel.engine().info(), to.offered.has_value());
+    if (to.channel.engine().info().early != tls::early_data::accepted)
+        early = 0; // The server has not read it: all of it is said again.
+    co_return true;
+}
+
+// ask sends what is left of the request and takes the answer. False: the attempt has counted a
+// failure.
+net::task<bool> ask(
+    net::interrupt& by, peer& to, attempt& told, load_spec const& use, answer& got,
+    std::span<std::byte const>& rest)
+{
+    std::size_t const whole = use.say.request.size();
+    if (rest.empty())
+        send_finished(to);
+    told.asking(whole, rest.size() != whole);
+    error_code const ec = co_await converse(by, to, told, got, rest, use.timeouts.answer);
+    if (ec) {
+        told.failed(ec, to.channel.engine());
+        co_return false;
+    }
+    if (std::string fault = got.fault(); !fault.empty()) {
+        told.failed(std::move(fault));
+        co_return false;
+    }
+    told.answered();
+    co_return true;
+}
+
 } // namespace
 
 net::detached transact(generator& of, moment intended, unsigned requests)
@@ -233,59 +310,23 @@ net::detached transact(generator& of, moment intended, unsigned requests)
     load_spec const& use = of.use();
     attempt told{of, intended};
     net::interrupt by{of.on()};
-
-    // Connect. The ClientHello is made meanwhile, and tried at once: where the other side is near,
-    // a trip through the event loop is saved.
-    by.expires_in(use.timeouts.connect, error::connect_timeout);
-    result<unique_fd> dialled = dial(of);
-    if (!dialled)
-        co_return told.failed_to_start(dialled.error());
-    bool const at_once = is_connected(dialled->get());
-    if (at_once)
-        told.connected();
-    peer to{of.on(), std::move(*dialled), of.choose()};
     std::span<std::byte const> const request = std::as_bytes(std::span{use.say.request});
+    std::optional<peer> to;
     std::size_t early = 0;
-    net::progress const begun = begin(to, use, request, early);
-    if (to.channel.unsent() && !at_once) {
-        error_code ec = co_await net::ready{by, writing(to)};
-        if (!ec)
-            ec = to.socket.error();
-        if (ec)
-            co_return told.failed_to_connect(ec);
-    } else if (begun.error && begun.error.category() == boost::system::system_category()) {
-        co_return told.failed_to_connect(begun.error);
-    }
-    if (!at_once)
-        told.connected();
-
-    // Shake hands.
-    by.expires_in(use.timeouts.handshake, error::handshake_timeout);
-    error_code ec = co_await shake_hands(by, to, begun);
-    if (ec)
-        co_return told.failed(ec, to.channel.engine());
-    told.shaken(to.channel.engine().info(), to.offered.has_value());
-    bool const accepted =
-        early != 0 && to.channel.engine().info().early == tls::early_data::accepted;
-    if (!accepted)
-        early = 0; // The server has not read it: all of it is said again.
+    bool const is_there = co_await establish(by, of, told, to, request, early);
+    if (!is_there)
+        co_return;
+    bool const accepted = early != 0;
 
     // Ask, and take the answer, as often as was asked for.
-    for (unsigned asked = 0; asked != requests; ++asked) {
+    for (unsigned asked = 0; asked != requests && (asked == 0 || of.asks_on()); ++asked) {
         if (asked != 0)
             told.asks_again();
-        std::size_t const said = std::exchange(early, 0);
-        std::span<std::byte const> rest = request.subspan(said);
+        std::span<std::byte const> rest = request.subspan(std::exchange(early, 0));
         answer got{use.say};
-        if (rest.empty())
-            send_finished(to);
-        told.asking(request.size(), said != 0);
-        ec = co_await converse(by, to, told, got, rest, use.timeouts.answer);
-        if (ec)
-            co_return told.failed(ec, to.channel.engine());
-        if (std::string fault = got.fault(); !fault.empty())
-            co_return told.failed(std::move(fault));
-        told.answered();
+        bool const answered = co_await ask(by, *to, told, use, got, rest);
+        if (!answered)
+            co_return;
         if ((got.closes() || !rest.empty()) && asked + 1 != requests) {
             told.asks_again();
             co_return told.failed("closed early");
@@ -293,7 +334,7 @@ net::detached transact(generator& of, moment intended, unsigned requests)
     }
 
     if (accepted)
-        static_cast<void>(co_await take_ticket(by, to));
+        static_cast<void>(co_await take_ticket(by, *to));
 
     if (use.hold) {
         by.clear();
@@ -301,9 +342,58 @@ net::detached transact(generator& of, moment intended, unsigned requests)
     }
 
     // Close. Nobody waits for what the server says to that.
-    static_cast<void>(to.channel.close(to.socket.entry()));
+    static_cast<void>(to->channel.close(to->socket.entry()));
     if (use.end == ending::reset)
-        to.socket.reset();
+        to->socket.reset();
+}
+
+net::detached keep_asking(
+    generator& of, moment begun, std::chrono::nanoseconds every, std::uint64_t seed)
+{
+    using clock = std::chrono::steady_clock;
+    load_spec const& use = of.use();
+    std::mt19937_64 random{seed};
+    std::uniform_int_distribution<std::int64_t> within{0, every.count() - 1};
+    std::span<std::byte const> const request = std::as_bytes(std::span{use.say.request});
+    net::interrupt by{of.on()};
+    alarm bell{of.on()};
+    std::optional<attempt> told;
+    std::optional<peer> to;
+    moment free = begun;
+    for (moment stretch = begun;; stretch += every) {
+        moment const due = stretch + std::chrono::nanoseconds{within(random)};
+        if (!of.may_ask(due))
+            break;
+        by.clear();
+        while (clock::now() < due) {
+            bell.set(due);
+            error_code const ec = co_await net::ready{by, bell.rings()};
+            if (ec)
+                co_return;
+        }
+        if (!of.may_ask(due))
+            break;
+        if (told)
+            told->asks_when_due(due, free);
+        else
+            told.emplace(of, due);
+        std::size_t early = 0;
+        if (!to) {
+            bool const is_there = co_await establish(by, of, *told, to, request, early);
+            if (!is_there)
+                to.reset();
+        }
+        if (to) {
+            std::span<std::byte const> rest = request.subspan(early);
+            answer got{use.say};
+            bool const answered = co_await ask(by, *to, *told, use, got, rest);
+            if (!answered || got.closes() || !rest.empty())
+                to.reset();
+        }
+        free = clock::now();
+    }
+    if (to)
+        static_cast<void>(to->channel.close(to->socket.entry()));
 }
 
 } // namespace cleat::bench

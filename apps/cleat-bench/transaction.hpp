@@ -10,4 +10,10 @@ namespace cleat::bench {
 /// to begin at `intended`; what that cost the server's user counts from there.
 net::detached transact(generator& of, moment intended, unsigned requests);
 
+/// keep_asking keeps one connection and asks on it, once in every stretch of `every` from `begun`
+/// on, at a random moment that the seed repeats. A connection that broke is opened anew for the
+/// next request, which waits for that.
+net::detached keep_asking(
+    generator& of, moment begun, std::chrono::nanoseconds every, std::uint64_t seed);
+
 } // namespace cleat::bench

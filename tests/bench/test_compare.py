@@ -132,6 +132,83 @@ def test_transfers(bench, kind):
     assert "CPU per GB" in found.text
 
 
+def established(folder: Path, **words: object) -> Path:
+    few = {"kind": "established", "connections": 10, "every": "20ms", "duration": "1s"}
+    return scenario(folder, **(few | words))
+
+
+@pytest.mark.parametrize("beside", ["nothing", "handshakes", "downloads"])
+def test_established_connections_and_their_company(bench, beside):
+    company = {
+        "nothing": {},
+        "handshakes": {"beside": beside, "beside_connections": 4},
+        "downloads": {"beside": beside, "beside_connections": 2, "bytes": "64K"},
+    }[beside]
+    found = Compared(
+        bench, "--servers", "cleat", "--rounds", 1, "--scenario",
+        established(bench.folder, **company),
+    )
+    (figures,) = found.server("cleat")["rounds"]
+    load = figures["load"]
+    # Each asks once in every stretch; one at the borders of the time may be on either side.
+    assert 490 <= load["attempts"] == load["ok"] <= 510
+    assert load["handshakes"]["full"] == 0  # They were there before.
+    assert figures["p99_ns"] >= figures["p50_ns"] > 0 and figures["cpu_ns"] > 0
+    assert "10 kept connections, each with a request in 20 ms" in found.text
+    if beside == "nothing":
+        assert "beside" not in figures
+        assert figures["rate"] == pytest.approx(500, rel=0.05)
+        return
+    other = figures["beside"]
+    assert other["ok"] == other["attempts"] > 10 and not other["failures"]
+    unit = 65536 if beside == "downloads" else 1
+    assert figures["rate"] == pytest.approx(other["ok"] * unit / other["measured_ns"] * 1e9)
+    if beside == "handshakes":
+        assert other["handshakes"]["full"] >= other["ok"]
+
+
+# By the time that a handshake takes, and not by the clock: both grow where the machine is busy.
+# Before established connections went first they waited for every handshake that was ready: 64.
+# Each waits twice, for the request and for the answer, and for one or two handshakes each time.
+def test_established_connections_do_not_wait_for_all_handshakes(bench):
+    found = Compared(
+        bench, "--servers", "cleat", "--rounds", 1, "--scenario",
+        established(
+            bench.folder, key="rsa-4096", beside="handshakes", beside_connections=64, every="50ms",
+            duration="4s",
+        ),
+    )
+    (figures,) = found.server("cleat")["rounds"]
+    assert not figures["load"]["failures"] and not figures["beside"]["failures"]
+    one_handshake_ns = 1e9 / figures["rate"]
+    assert figures["p50_ns"] < 12 * one_handshake_ns
+
+
+def can_ration() -> bool:
+    groups = [Path(line.split()[1]) for line in Path("/proc/self/mounts").read_text().splitlines()
+              if (fields := line.split())[2] == "cgroup2"
+              or fields[2] == "cgroup" and "cpu" in fields[3].split(",")]
+    return any(os.access(each, os.W_OK) for each in groups) and os.geteuid() == 0
+
+
+@pytest.mark.skipif(not can_ration(), reason="needs root and control groups of its own")
+def test_a_server_on_a_ration_uses_no_more(bench):
+    found = Compared(
+        bench, "--servers", "cleat", "--rounds", 1, "--scenario",
+        established(
+            bench.folder, beside="handshakes", beside_connections=16, duration="2s",
+            server_cpu="20 %",
+        ),
+    )
+    (figures,) = found.server("cleat")["rounds"]
+    assert 0.12 < figures["load"]["server"]["cores"] < 0.26
+    assert "each server may use 20 % of a core" in found.text
+    assert found.trial["scenario"]["server_cpu"] == pytest.approx(0.2)
+    left = [each for root in ("/sys/fs/cgroup/cpu", "/sys/fs/cgroup")
+            for each in Path(root).glob("cleat-bench-*")]
+    assert not left
+
+
 def test_uploads_keep_their_connections(bench):
     found = Compared(
         bench, "--servers", "cleat", "--rounds", 1, "--scenario",

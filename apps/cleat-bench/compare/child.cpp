@@ -31,10 +31,15 @@ constexpr auto stop_patience = 5s;
 constexpr auto run_patience = 10s;
 
 // Between fork and exec: only what is safe there. Comes back where the program cannot be started.
-void become(char* const* words, cpu_set_t const* cores, sigset_t const& mask, int log, int none)
+void become(
+    char* const* words, cpu_set_t const* cores, sigset_t const& mask, int ration, int log, int none)
 {
     ::setsid();
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (ration >= 0 && ::write(ration, "0", 1) != 1) {
+        static_cast<void>(!::write(log, "cannot join its control group", 29));
+        return;
+    }
     if (cores != nullptr)
         ::sched_setaffinity(0, sizeof *cores, cores);
     ::dup2(none, STDIN_FILENO);
@@ -68,7 +73,9 @@ child::child(launch const& how) : log_{how.log}
     if (log && none)
         pid_ = ::fork();
     if (pid_ == 0) {
-        become(words.data(), how.cores.empty() ? nullptr : &cores, how.mask, log.get(), none.get());
+        become(
+            words.data(), how.cores.empty() ? nullptr : &cores, how.mask, how.ration, log.get(),
+            none.get());
         ::_exit(127);
     }
     if (pid_ < 0)

@@ -21,6 +21,7 @@ struct launch
     std::vector<int> cores;         ///< It may use; empty: as we may.
     std::filesystem::path log;      ///< Takes all that it says.
     sigset_t mask{};                ///< Signals that are held back for it.
+    int ration = -1;                ///< cpu_ration::joins of its ration; -1: it has none.
 };
 
 /// adopt_orphans makes this process the reaper of what its children leave behind. Once, before the

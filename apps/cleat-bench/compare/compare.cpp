@@ -273,8 +273,8 @@ private:
             words = fmt::format("p99 {:.2f} ms", *value / 1e6);
         else if (value)
             words = fmt::format(
-                "{:.1f} {} CPU a {}", *value / (in.what.bytes != 0 ? 1e6 : 1e3),
-                in.what.bytes != 0 ? "ms" : "us", operation_name(in.what));
+                "{:.1f} {} CPU a {}", *value / (moves_bytes(in.what) ? 1e6 : 1e3),
+                moves_bytes(in.what) ? "ms" : "us", operation_name(in.what));
         tell(
             fmt::format("{} {}/{}: {}: {}", in.what.name, round + 1, wish_.rounds, of.name, words));
     }

@@ -6,12 +6,14 @@ namespace cleat::bench {
 
 metric judged_by(scenario const& of) noexcept
 {
-    return judged_by(of.kind == activity::idle, of.rate.has_value());
+    return judged_by(name_of(of.kind), of.rate.has_value());
 }
 
-metric judged_by(bool is_idle, bool has_rate) noexcept
+metric judged_by(std::string_view kind, bool has_rate) noexcept
 {
-    return is_idle ? metric::memory : has_rate ? metric::p99 : metric::cpu;
+    if (kind == name_of(activity::idle))
+        return metric::memory;
+    return has_rate || kind == name_of(activity::established) ? metric::p99 : metric::cpu;
 }
 
 std::string_view name_of(metric what) noexcept

@@ -30,9 +30,9 @@ inline constexpr std::array metrics{
     metric::cpu, metric::rate, metric::p50, metric::p99, metric::memory};
 
 /// judged_by is what a scenario is about, and servers are judged by: memory of idle connections,
-/// p99 at a rate, and else CPU.
+/// p99 at a rate and on established connections, and else CPU.
 [[nodiscard]] metric judged_by(scenario const& of) noexcept;
-[[nodiscard]] metric judged_by(bool is_idle, bool has_rate) noexcept;
+[[nodiscard]] metric judged_by(std::string_view kind, bool has_rate) noexcept;
 
 /// name_of a metric in JSON: "cpu_ns", "rate", "p50_ns", "p99_ns", "memory_bytes".
 [[nodiscard]] std::string_view name_of(metric what) noexcept;
@@ -42,6 +42,7 @@ struct round_figures
 {
     std::array<std::optional<double>, metrics.size()> values;
     result load;                                 ///< Of the generator; without counts when idle.
+    std::optional<result> beside;                ///< Of the company of established connections.
     std::vector<std::pair<double, double>> idle; ///< Connections, and bytes with so many.
 
     [[nodiscard]] std::optional<double>& operator[](metric what)

@@ -61,7 +61,13 @@ json::object scenario_of(trial const& in)
         {"answer", of.answer},
         {"reuse", of.reuse},
         {"session_ids", of.session_ids},
+        {"finished_alone", of.finished_alone},
         {"arrivals", arrivals_of(in)},
+        {"every_ms", of.every.count()},
+        {"duration_ms", of.duration.count()},
+        {"beside", name_of(of.beside)},
+        {"beside_connections", of.beside_connections},
+        {"server_cpu", in_json(of.server_cpu)},
         {"bytes", of.bytes},
         {"messages", of.messages},
         {"transactions", of.transactions},
@@ -82,6 +88,8 @@ json::object in_json(round_figures const& of, bool idle)
         found["idle"] = std::move(points);
     } else {
         found["load"] = document_of(of.load);
+        if (of.beside)
+            found["beside"] = document_of(*of.beside);
     }
     return found;
 }

@@ -15,11 +15,6 @@
 namespace cleat::bench {
 namespace {
 
-bool moves_bytes(scenario const& of) noexcept
-{
-    return of.kind == activity::transfer_down || of.kind == activity::transfer_up;
-}
-
 std::string cell(std::optional<double> value, metric what, scenario const& in)
 {
     if (!value)
@@ -66,6 +61,7 @@ struct counted
     std::uint64_t full = 0;
     std::uint64_t resumed = 0;
     failures failed;
+    failures failed_beside;
     std::vector<std::string> limits; // Of the client, in any round.
 };
 
@@ -84,6 +80,9 @@ counted count(contender const& server)
         for (std::string const& limit : round->load.verdict.limits)
             if (std::ranges::find(sum.limits, limit) == sum.limits.end())
                 sum.limits.push_back(limit);
+        if (round->beside)
+            for (auto const& [what, times] : round->beside->counts.failures)
+                sum.failed_beside[what] += times;
     }
     return sum;
 }
@@ -127,7 +126,7 @@ void add_head(std::string& to, trial const& of)
     if (of.what.kind != activity::idle)
         fmt::format_to(
             out, "{:>12}{:>10}{:>10}{:>12}", moves_bytes(of.what) ? "moved" : "done", "p50", "p99",
-            of.what.kind == activity::handshake ? "CPU each" : "CPU per GB");
+            moves_bytes(of.what) ? "CPU per GB" : "CPU each");
     fmt::format_to(out, "{:>12}", of.what.kind == activity::idle ? "each takes" : "memory");
     if (of.what.kind != activity::idle)
         fmt::format_to(out, "{:>9}", "failed");
@@ -159,6 +158,10 @@ void add_remarks(std::string& to, trial const& of)
             fmt::format_to(
                 out, "  - {}: {} of {} failed: {}: {}\n", server.name, times, sum.attempts,
                 name_of(what.where), what.kind);
+        for (auto const& [what, times] : sum.failed_beside)
+            fmt::format_to(
+                out, "  - {}: {} of what its clients did beside that failed: {}: {}\n", server.name,
+                times, name_of(what.where), what.kind);
         // A few more full handshakes than asked begin and end the chains.
         if (sum.full + sum.resumed != 0 && asked > 0 && share_resumed(sum) < asked - 5)
             fmt::format_to(
@@ -210,6 +213,17 @@ std::string table_of(trial const& of, unsigned rounds)
                 : fmt::format(
                       ", {:.0f} % of what the weakest server can do ({}: {:.0f}/s)",
                       of.what.rate->value * 100, of.asked->weakest, of.asked->capacity));
+    if (of.what.kind == activity::established)
+        fmt::format_to(
+            out, "  {} kept connections, each with a request in {} ms: p50 and p99 are theirs{}\n",
+            of.what.connections, of.what.every.count(),
+            of.what.beside == company::none
+                ? std::string{}
+                : fmt::format(
+                      "; done and CPU are of {} other connections", of.what.beside_connections));
+    if (of.what.server_cpu)
+        fmt::format_to(
+            out, "  each server may use {:.0f} % of a core\n", *of.what.server_cpu * 100);
     if (!of.base.empty()) {
         add_head(text, of);
         for (contender const& server : of.servers)

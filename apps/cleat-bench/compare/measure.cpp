@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <thread>
+#include <utility>
 
 namespace cleat::bench {
 namespace {
@@ -23,6 +25,8 @@ constexpr unsigned idle_steps = 4;
 // A round that takes longer ends there, with what was done until then.
 constexpr auto round_max = 120s;
 constexpr auto idle_patience = 5s;
+// Established connections are all there, and their company is at its pace.
+constexpr auto settling_in = 2s;
 
 ended_run run(load_spec const& use, interruption& stop)
 {
@@ -32,6 +36,17 @@ ended_run run(load_spec const& use, interruption& stop)
         throw interrupted{};
     }
     return found;
+}
+
+// take puts what a run came to into its result.
+void take(result& into, ended_run ended, std::string const& target)
+{
+    into.target = target;
+    into.started = ended.started;
+    into.measured = ended.measured;
+    into.counts = std::move(ended.counts);
+    into.drain = ended.drain;
+    take_workers(into, ended.workers);
 }
 
 std::uint64_t operations_of(scenario const& what)
@@ -66,13 +81,8 @@ round_figures measure_load(
 
     round_figures found;
     result& load = found.load;
-    load.target = use.target;
     load.rate_asked = asked.rate;
-    load.started = ended.started;
-    load.measured = ended.measured;
-    load.counts = std::move(ended.counts);
-    load.drain = ended.drain;
-    take_workers(load, ended.workers);
+    take(load, std::move(ended), use.target);
     double const length = in_seconds(load.measured + load.drain);
     load.server = server_side{pids, spent, length > 0 ? in_seconds(spent) / length : 0};
     load.verdict = judge(load);
@@ -90,6 +100,78 @@ round_figures measure_load(
     bool const moves = what.kind != activity::handshake;
     found[metric::cpu] = static_cast<double>(spent.count()) / (moves ? bytes / 1e9 : count);
     found[metric::rate] = moves ? bytes / seconds : load.rate();
+    found[metric::p50] = static_cast<double>(load.counts.response.percentile(50));
+    found[metric::p99] = static_cast<double>(load.counts.response.percentile(99));
+    return found;
+}
+
+// load_for_company is what keeps the server busy beside established connections.
+load_spec load_for_company(scenario const& what, net::address const& to, std::size_t workers)
+{
+    scenario other = what;
+    other.kind = what.beside == company::handshakes ? activity::handshake : activity::transfer_down;
+    other.connections = what.beside_connections;
+    // It ends with its time.
+    load_spec use = load_for(other, to, std::numeric_limits<unsigned>::max(), workers);
+    use.transactions.reset();
+    return use;
+}
+
+round_figures measure_established(
+    asked_of const& asked, server& on, std::size_t client_workers, interruption& stop)
+{
+    scenario const& what = asked.what;
+    load_spec use = load_for(what, on.at, 0, client_workers);
+    use.arrive = kept{what.connections, what.every, asked.seed};
+    use.transactions.reset();
+    use.warm_up = what.every + settling_in;
+    use.duration = what.duration;
+    conduct how;
+    how.server_pids = {on.process.pid()};
+    ended_runs both;
+    if (what.beside == company::none)
+        both.asked = run_load(use, how);
+    else
+        both = run_together(use, load_for_company(what, on.at, client_workers), how);
+    if (both.asked.interrupted) {
+        stop.note();
+        throw interrupted{};
+    }
+
+    round_figures found;
+    double operations = 0;
+    if (what.beside != company::none) {
+        result& other = found.beside.emplace();
+        take(other, std::move(both.beside), use.target);
+        other.verdict = judge(other);
+        operations = static_cast<double>(other.counts.ok);
+        double const seconds = in_seconds(other.measured);
+        double const size = moves_bytes(what) ? static_cast<double>(what.bytes) : 1;
+        if (seconds > 0)
+            found[metric::rate] = operations * size / seconds;
+    }
+    result& load = found.load;
+    load.rate_asked = rate_asked(use);
+    std::chrono::nanoseconds const spent = both.asked.server_cpu;
+    load.server = server_side{how.server_pids, spent, both.asked.server_cores};
+    take(load, std::move(both.asked), use.target);
+    load.verdict = judge(load);
+    load.asked = {
+        {"scenario", what.name},
+        {"kept connections",
+         fmt::format("{}, each with a request in {} ms", what.connections, what.every.count())},
+        {"TLS", what.tls}};
+    found[metric::memory] = static_cast<double>(pss_of(how.server_pids));
+    if (load.counts.ok == 0)
+        return found;
+    if (what.beside == company::none) {
+        operations = static_cast<double>(load.counts.ok);
+        found[metric::rate] = load.rate();
+    }
+    double const divisor =
+        moves_bytes(what) ? operations * static_cast<double>(what.bytes) / 1e9 : operations;
+    if (divisor > 0)
+        found[metric::cpu] = static_cast<double>(spent.count()) / divisor;
     found[metric::p50] = static_cast<double>(load.counts.response.percentile(50));
     found[metric::p99] = static_cast<double>(load.counts.response.percentile(99));
     return found;
@@ -142,6 +224,7 @@ load_spec load_for(
         // HTTP/1.0: the origin closes, so the server says close_notify behind the answer.
         say.request = fmt::format("GET /{} HTTP/1.0\r\n\r\n", what.answer);
         say.size = what.answer;
+        use.finished_alone = what.finished_alone;
         break;
     case activity::transfer_down:
         say.request = fmt::format("GET /{} HTTP/1.1\r\n\r\n", what.bytes);
@@ -154,6 +237,10 @@ load_spec load_for(
                       std::string(what.bytes, 'x');
         say.requests = static_cast<unsigned>(each);
         use.transactions = each * connections;
+        break;
+    case activity::established:
+        say.request = fmt::format("GET /{} HTTP/1.1\r\n\r\n", what.answer);
+        say.size = what.answer;
         break;
     case activity::idle:
         say.request = "GET /1024 HTTP/1.0\r\n\r\n";
@@ -168,6 +255,8 @@ round_figures measure(
     asked_of const& asked, server& on, std::size_t client_workers, interruption& stop)
 {
     scenario const& what = asked.what;
+    if (what.kind == activity::established)
+        return measure_established(asked, on, client_workers, stop);
     if (what.warm_up != 0)
         static_cast<void>(run(load_for(what, on.at, what.warm_up, client_workers), stop));
     return what.kind == activity::idle ? measure_idle(what, on, stop)

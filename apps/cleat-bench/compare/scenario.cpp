@@ -93,6 +93,30 @@ void size(std::uint64_t& into, entry const& at, std::uint64_t most)
     into = *found;
 }
 
+// A part of one core is written "30 %".
+void part_of_core(std::optional<double>& into, entry const& at)
+{
+    std::string_view text{at.value};
+    double found = 0;
+    bool is_number = text.ends_with('%');
+    if (is_number) {
+        text = trimmed(text.substr(0, text.size() - 1));
+        auto const read = std::from_chars(text.data(), text.data() + text.size(), found);
+        is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
+    }
+    if (!is_number || !(found >= 1 && found <= 100))
+        refuse(at, "write a part of one core from 1 % to 100 %, like 30 %");
+    into = found / 100;
+}
+
+void time(std::chrono::milliseconds& into, entry const& at)
+{
+    auto const found = parse_length(at.value);
+    if (!found || *found < std::chrono::milliseconds{1} || *found > std::chrono::hours{1})
+        refuse(at, "write a time from 1ms to 1h, like 200ms or 10s");
+    into = std::chrono::duration_cast<std::chrono::milliseconds>(*found);
+}
+
 // Names of suites and groups go into the servers' configurations, where other letters would be
 // configuration themselves.
 void names(std::string& into, entry const& at)
@@ -106,12 +130,14 @@ void names(std::string& into, entry const& at)
     into = at.value;
 }
 
-constexpr std::array<std::string_view, 4> kinds{
-    "handshake", "transfer-down", "transfer-up", "idle"};
+constexpr std::array<std::string_view, 5> kinds{
+    "handshake", "transfer-down", "transfer-up", "idle", "established"};
+constexpr std::array<std::string_view, 3> companies{"nothing", "handshakes", "downloads"};
 constexpr std::array<std::string_view, 6> certificate_keys{"ecdsa-p256", "rsa-1024", "rsa-2048",
                                                            "rsa-3072",   "rsa-4096", "ed25519"};
 constexpr std::array<std::string_view, 2> versions{"1.2", "1.3"};
 constexpr std::array<std::string_view, 2> yes_or_no{"yes", "no"};
+constexpr std::array<std::string_view, 2> ways_to_finish{"with-request", "alone"};
 constexpr std::array<std::string_view, 2> ways_to_arrive{"poisson", "constant"};
 
 constexpr std::uint64_t many = 1'000'000'000;
@@ -119,33 +145,37 @@ constexpr std::uint64_t message_max = std::uint64_t{1} << 30;
 
 using reader = void (*)(scenario&, entry const&);
 
-// What a file may say. `kinds_of` has the letters of the kinds that it means something for.
+// What a file may say. `kinds_of` has the letters of the kinds that it means something for: h(and-
+// shake), d(own), u(p), i(dle), e(stablished).
 struct word
 {
     std::string_view key;
-    std::string_view kinds_of; // h(andshake) d(own) u(p) i(dle)
+    std::string_view kinds_of;
     reader read;
 };
 
 constexpr std::array words{
-    word{"title", "hdui", [](scenario& s, entry const& at) { s.title = at.value; }},
+    word{"title", "hduie", [](scenario& s, entry const& at) { s.title = at.value; }},
     word{
-        "kind", "hdui",
+        "kind", "hduie",
         [](scenario& s, entry const& at) {
             std::string found;
             choose(found, at, kinds);
             s.kind = static_cast<activity>(std::ranges::find(kinds, found) - kinds.begin());
         }},
-    word{"key", "hdui", [](scenario& s, entry const& at) { choose(s.key, at, certificate_keys); }},
-    word{"tls", "hdui", [](scenario& s, entry const& at) { choose(s.tls, at, versions); }},
-    word{"groups", "hdui", [](scenario& s, entry const& at) { names(s.groups, at); }},
-    word{"ciphers", "hdui", [](scenario& s, entry const& at) { names(s.ciphers, at); }},
-    word{"ciphersuites", "hdui", [](scenario& s, entry const& at) { names(s.ciphersuites, at); }},
+    word{"key", "hduie", [](scenario& s, entry const& at) { choose(s.key, at, certificate_keys); }},
+    word{"tls", "hduie", [](scenario& s, entry const& at) { choose(s.tls, at, versions); }},
+    word{"groups", "hduie", [](scenario& s, entry const& at) { names(s.groups, at); }},
+    word{"ciphers", "hduie", [](scenario& s, entry const& at) { names(s.ciphers, at); }},
+    word{"ciphersuites", "hduie", [](scenario& s, entry const& at) { names(s.ciphersuites, at); }},
     word{
-        "connections", "hdui",
+        "connections", "hduie",
         [](scenario& s, entry const& at) { number(s.connections, at, 1, 1'000'000); }},
     word{"warm_up", "hdui", [](scenario& s, entry const& at) { number(s.warm_up, at, 0, many); }},
-    word{"answer", "h", [](scenario& s, entry const& at) { size(s.answer, at, message_max); }},
+    word{
+        "server_cpu", "hduie",
+        [](scenario& s, entry const& at) { part_of_core(s.server_cpu, at); }},
+    word{"answer", "he", [](scenario& s, entry const& at) { size(s.answer, at, message_max); }},
     word{"reuse", "h", [](scenario& s, entry const& at) { number(s.reuse, at, 1, 1'000'000); }},
     word{
         "session_ids", "h",
@@ -153,6 +183,13 @@ constexpr std::array words{
             std::string found;
             choose(found, at, yes_or_no);
             s.session_ids = found == "yes";
+        }},
+    word{
+        "finished", "h",
+        [](scenario& s, entry const& at) {
+            std::string found;
+            choose(found, at, ways_to_finish);
+            s.finished_alone = found == "alone";
         }},
     word{
         "transactions", "h",
@@ -165,13 +202,26 @@ constexpr std::array words{
             choose(found, at, ways_to_arrive);
             s.arrivals = found == "poisson" ? arrivals::poisson : arrivals::constant;
         }},
-    word{"bytes", "du", [](scenario& s, entry const& at) { size(s.bytes, at, message_max); }},
+    word{"every", "e", [](scenario& s, entry const& at) { time(s.every, at); }},
+    word{"duration", "e", [](scenario& s, entry const& at) { time(s.duration, at); }},
+    word{
+        "beside", "e",
+        [](scenario& s, entry const& at) {
+            std::string found;
+            choose(found, at, companies);
+            s.beside =
+                static_cast<company>(std::ranges::find(companies, found) - companies.begin());
+        }},
+    word{
+        "beside_connections", "e",
+        [](scenario& s, entry const& at) { number(s.beside_connections, at, 1, 1'000'000); }},
+    word{"bytes", "due", [](scenario& s, entry const& at) { size(s.bytes, at, message_max); }},
     word{"messages", "du", [](scenario& s, entry const& at) { number(s.messages, at, 1, many); }},
 };
 
 char letter(activity kind) noexcept
 {
-    return "hdui"[static_cast<std::size_t>(kind)];
+    return "hduie"[static_cast<std::size_t>(kind)];
 }
 
 std::string keys_for(activity kind)
@@ -221,6 +271,25 @@ std::vector<entry> entries_of(std::string const& text, std::string const& origin
     return found;
 }
 
+// What others do beside established connections.
+void check_company(scenario const& made, std::string const& origin)
+{
+    bool const any = made.beside != company::none;
+    if (any != (made.beside_connections != 0))
+        throw std::runtime_error{fmt::format(
+            "{}: beside and beside_connections belong together: {}", origin,
+            any ? "add beside_connections = 256, for instance"
+                : "say what those connections do, like beside = handshakes")};
+    bool const downloads = made.beside == company::downloads;
+    if (downloads != (made.bytes != 0))
+        throw std::runtime_error{fmt::format(
+            "{}: {}", origin,
+            downloads
+                ? "beside = downloads needs bytes (of a message): add bytes = 8M, for instance"
+                : "bytes are those of downloads: leave them out, or write beside = "
+                  "downloads")};
+}
+
 // What makes no sense together, though each value does.
 void check(scenario const& made, std::vector<entry> const& from, std::string const& origin)
 {
@@ -242,6 +311,8 @@ void check(scenario const& made, std::vector<entry> const& from, std::string con
         if (at.key == "arrivals" && !made.rate)
             refuse(at, "without a rate the loop is closed: add rate = 70 %, for instance");
     }
+    if (made.kind == activity::established)
+        check_company(made, origin);
     bool const moves = made.kind == activity::transfer_down || made.kind == activity::transfer_up;
     if (moves && (made.bytes == 0 || made.messages == 0))
         throw std::runtime_error{fmt::format(
@@ -259,6 +330,11 @@ void check(scenario const& made, std::vector<entry> const& from, std::string con
 std::string_view name_of(activity what) noexcept
 {
     return kinds[static_cast<std::size_t>(what)];
+}
+
+std::string_view name_of(company what) noexcept
+{
+    return companies[static_cast<std::size_t>(what)];
 }
 
 scenario parse_scenario(std::string const& text, std::string const& origin)
@@ -281,6 +357,11 @@ scenario parse_scenario(std::string const& text, std::string const& origin)
     return made;
 }
 
+bool moves_bytes(scenario const& of) noexcept
+{
+    return operation_name(of) == "GB";
+}
+
 std::string_view operation_name(scenario const& of) noexcept
 {
     switch (of.kind) {
@@ -289,6 +370,10 @@ std::string_view operation_name(scenario const& of) noexcept
     case activity::transfer_down:
     case activity::transfer_up:
         return "GB";
+    case activity::established:
+        return of.beside == company::handshakes  ? "handshake"
+               : of.beside == company::downloads ? "GB"
+                                                 : "request";
     case activity::idle:
         break;
     }

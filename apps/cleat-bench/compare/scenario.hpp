@@ -4,6 +4,7 @@
 
 #include "pacer.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,7 +18,16 @@ enum class activity : std::uint8_t
     handshake,     ///< Connect, shake hands, ask, take the answer, close.
     transfer_down, ///< Ask for bytes, again and again on the same connection.
     transfer_up,   ///< Send bytes, once for each connection.
-    idle           ///< Connect, shake hands, and say nothing.
+    idle,          ///< Connect, shake hands, and say nothing.
+    established    ///< Ask on kept connections, while others keep the server busy.
+};
+
+/// company is what other clients do meanwhile, as fast as the server lets them.
+enum class company : std::uint8_t
+{
+    none,
+    handshakes, ///< Full handshakes, each with a small answer.
+    downloads   ///< Messages of `bytes`, again and again on the same connections.
 };
 
 /// asked_rate is how often clients begin, whatever the server does.
@@ -47,10 +57,20 @@ struct scenario
     std::uint64_t answer = 1024;
     unsigned reuse = 1;
     bool session_ids = false;
+    bool finished_alone = false;    ///< As load_spec::finished_alone.
     std::optional<asked_rate> rate; ///< Open loop; unset: closed loop.
     bench::arrivals arrivals = bench::arrivals::poisson;
 
-    // transfer_down, transfer_up
+    // established
+    std::chrono::milliseconds every{200}; ///< Between two requests of a connection, on average.
+    std::chrono::milliseconds duration{10'000};
+    company beside = company::none;
+    unsigned beside_connections = 0;
+
+    /// Of one core, what the server's processes may use: 0.3; unset: no limit.
+    std::optional<double> server_cpu;
+
+    // transfer_down, transfer_up; of a message, established beside downloads too
     std::uint64_t bytes = 0;    ///< Of a message.
     std::uint64_t messages = 0; ///< In all.
 
@@ -61,11 +81,16 @@ struct scenario
 
 /// name_of an activity is its word in a scenario's file.
 [[nodiscard]] std::string_view name_of(activity what) noexcept;
+[[nodiscard]] std::string_view name_of(company what) noexcept;
+
+/// moves_bytes: its rate is in bytes, and its operation a GB.
+[[nodiscard]] bool moves_bytes(scenario const& of) noexcept;
 
 /// parse_scenario reads a file's text. Throws std::runtime_error that names origin, line and cure.
 [[nodiscard]] scenario parse_scenario(std::string const& text, std::string const& origin);
 
-/// operation_name is what costs are counted for: "handshake", "transaction" or "GB".
+/// operation_name is what costs are counted for: "handshake", "transaction", "request" or "GB"; of
+/// `established`, that of its company.
 [[nodiscard]] std::string_view operation_name(scenario const& of) noexcept;
 
 } // namespace cleat::bench

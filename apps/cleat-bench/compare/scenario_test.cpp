@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
 
@@ -45,6 +46,60 @@ TEST_CASE("a file says what it wants, and the rest has defaults")
     CHECK(read.groups == "X25519");
     CHECK(read.transactions == 3000);
     CHECK(operation_name(read) == "transaction");
+    CHECK(!read.finished_alone);
+    CHECK(parse_scenario("kind = handshake\nfinished = alone\n", "a.scenario").finished_alone);
+}
+
+TEST_CASE("established connections ask now and then, beside others that do all they can")
+{
+    scenario const flood = parse_scenario(
+        "kind = established\n"
+        "every = 1.5s\n"
+        "duration = 2m\n"
+        "beside = handshakes\n"
+        "beside_connections = 256\n"
+        "server_cpu = 30 %\n",
+        "a.scenario");
+    CHECK(flood.kind == activity::established);
+    CHECK(flood.every == std::chrono::milliseconds{1500});
+    CHECK(flood.duration == std::chrono::minutes{2});
+    CHECK(flood.beside == company::handshakes);
+    CHECK(flood.beside_connections == 256);
+    CHECK(*flood.server_cpu == doctest::Approx(0.3));
+    CHECK(operation_name(flood) == "handshake");
+    CHECK(!moves_bytes(flood));
+
+    std::string const downloads =
+        "kind = established\nbeside = downloads\nbeside_connections = 16\n";
+    CHECK(moves_bytes(parse_scenario(downloads + "bytes = 8M\n", "a.scenario")));
+    CHECK(mistake_in(downloads).find("add bytes = 8M") != std::string::npos);
+
+    scenario const alone = parse_scenario("kind = established\n", "a.scenario");
+    CHECK(alone.beside == company::none);
+    CHECK(!alone.server_cpu);
+    CHECK(operation_name(alone) == "request");
+    std::string const established = "kind = established\n";
+    CHECK(
+        mistake_in(established + "beside = handshakes\n").find("add beside_connections") !=
+        std::string::npos);
+    CHECK(
+        mistake_in(established + "beside_connections = 4\n").find("say what those") !=
+        std::string::npos);
+    CHECK(mistake_in(established + "bytes = 1M\n").find("leave them out") != std::string::npos);
+    CHECK(mistake_in(established + "every = 0\n").find("like 200ms") != std::string::npos);
+    CHECK(
+        mistake_in("kind = handshake\nevery = 1s\n").find("has no such key") != std::string::npos);
+}
+
+TEST_CASE("a ration of CPU is a part of one core")
+{
+    CHECK(
+        *parse_scenario("kind = idle\nserver_cpu = 12.5%\n", "a.scenario").server_cpu ==
+        doctest::Approx(0.125));
+    for (char const* const wrong : {"0 %", "101 %", "0.3", "some %", "-5 %"})
+        CHECK(
+            mistake_in(std::string{"kind = idle\nserver_cpu = "} + wrong + "\n")
+                .find("from 1 % to 100 %") != std::string::npos);
 }
 
 TEST_CASE("a rate is a number, or a part of what the weakest can do")

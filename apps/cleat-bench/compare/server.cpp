@@ -151,7 +151,7 @@ net::address loopback(unsigned port)
 
 server start(
     preset const& of, fs::path const& program, setting use, tls::context_spec const& client,
-    workshop& in, interruption& stop)
+    std::unique_ptr<cpu_ration> ration, workshop& in, interruption& stop)
 {
     tls::context const knocks{client};
     for (int tried = 1;; ++tried) {
@@ -174,11 +174,12 @@ server start(
         for (std::string& word : words)
             if (word.ends_with('\n'))
                 word.pop_back(); // A template has lines.
-        child process{{words, use.cores, folder / "log", stop.before()}};
+        int const joins = ration ? ration->joins() : -1;
+        child process{{words, use.cores, folder / "log", stop.before(), joins}};
         net::address const at = loopback(use.port);
         std::string const why = wait_until_ready(process, at, knocks, stop);
         if (why.empty())
-            return {std::move(process), at, typed(words), std::move(config)};
+            return {std::move(ration), std::move(process), at, typed(words), std::move(config)};
         process.stop();
         std::string const said = process.said();
         if (tried == ports_tried_max || !port_was_taken(said))
@@ -229,7 +230,10 @@ server start_for(
     client.verify = tls::peer_verification::required;
     client.verify_authorities = read_file(fs::path{pem}.replace_extension(".crt").string());
     client.verify_origin = "the certificate";
-    return start(of, program, std::move(use), client, in, stop);
+    std::unique_ptr<cpu_ration> ration;
+    if (what.server_cpu)
+        ration = std::make_unique<cpu_ration>(*what.server_cpu);
+    return start(of, program, std::move(use), client, std::move(ration), in, stop);
 }
 
 std::string version_of(preset const& of, fs::path const& program, workshop& in, interruption& stop)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compare/child.hpp"
+#include "compare/cpu_ration.hpp"
 #include "compare/interruption.hpp"
 #include "compare/preset.hpp"
 #include "compare/scenario.hpp"
@@ -12,6 +13,7 @@
 #include <cleat/tls/context_spec.hpp>
 
 #include <filesystem>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -35,6 +37,7 @@ struct interrupted : std::runtime_error
 /// server is one that has shaken hands with us, with the certificate that it was given.
 struct server
 {
+    std::unique_ptr<cpu_ration> ration; ///< Null: all that its cores have.
     child process;
     net::address at;
     std::string command; ///< As it can be typed again.
@@ -42,10 +45,12 @@ struct server
 };
 
 /// start runs a preset's program with a setting, on a port of its own and in a folder of its own.
-/// `client` is what it is to shake hands with. Throws start_failure, and interrupted.
+/// `client` is what it is to shake hands with; a ration is the server's from its start on. Throws
+/// start_failure, and interrupted.
 [[nodiscard]] server start(
     preset const& of, std::filesystem::path const& program, setting use,
-    tls::context_spec const& client, workshop& in, interruption& stop);
+    tls::context_spec const& client, std::unique_ptr<cpu_ration> ration, workshop& in,
+    interruption& stop);
 
 /// client_for a scenario: what its clients offer, and nothing else, so that every server agrees to
 /// the same.

@@ -6,7 +6,7 @@ const judged = (() => {
 
     const metrics = ['rate', 'p50_ns', 'p99_ns', 'cpu_ns', 'memory_bytes'];
     const isIdle = (trial) => trial.scenario.kind === 'idle';
-    const moves = (trial) => trial.scenario.kind.startsWith('transfer');
+    const moves = (trial) => trial.scenario.operation === 'GB';
 
     const numbers = new Map();
     for (const { trials, versions, absent } of comparisons)

@@ -3,12 +3,27 @@ const workload = (() => {
     const { el } = elements;
 
     function conditions(scenario) {
+        const ration =
+            scenario.server_cpu === null
+                ? ''
+                : `, ${units.round(scenario.server_cpu)} of a core for the server`;
         const suite =
             (scenario.tls === '1.2' ? scenario.ciphers : scenario.ciphersuites) || 'AES-128-GCM';
-        return `TLS ${scenario.tls}, ${scenario.groups}, ${suite}, certificate ${scenario.key}`;
+        return `TLS ${scenario.tls}, ${scenario.groups}, ${suite}, certificate ${scenario.key}${ration}`;
     }
 
-    function pace({ arrivals, connections }) {
+    const others = {
+        nothing: () => 'alone',
+        handshakes: ({ count }) => `beside ${count} others that shake hands all the time`,
+        downloads: ({ count, size }) => `beside ${count} downloads, of ${size} at a time`,
+    };
+
+    function pace({ arrivals, connections, company }) {
+        if (company !== null)
+            return (
+                `${units.count(connections)} kept connections, each with a request in ` +
+                `${units.time(company.every_ms * 1e6)}`
+            );
         if (arrivals === null) return `${units.count(connections)} at a time`;
         const rate = arrivals.rate === null ? '' : ` at ${units.rate(arrivals.rate)}/s`;
         const weakest = arrivals.weakest === null ? '' : ` (${arrivals.weakest})`;
@@ -26,6 +41,12 @@ const workload = (() => {
             return `${units.count(messages)} messages of ${units.bytes(bytes)} down${before}`;
         if (kind === 'transfer-up')
             return `${units.count(messages)} messages of ${units.bytes(bytes)} up${before}`;
+        if (scenario.company !== null) {
+            const { beside, beside_connections } = scenario.company;
+            const count = units.count(beside_connections);
+            const company = others[beside]({ count, size: units.bytes(bytes) });
+            return `answers of ${units.bytes(answer)}, ${company}`;
+        }
         if (kind === 'idle') return 'connections that shake hands, and say nothing';
         const way = scenario.session_ids ? 'session ID' : 'ticket';
         const sessions =
