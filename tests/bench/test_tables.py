@@ -1,7 +1,9 @@
 """perf/tables.py makes the tables of the documentation from comparisons."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -181,26 +183,80 @@ def test_what_the_text_quotes_is_in_a_table(name: str) -> None:
     assert len(quoted) > 20 or name == "performance.md"
 
 
-def test_what_is_kept_has_the_commit_and_the_limits(tmp_path: Path) -> None:
-    found = trial()
-    limit(found, "nginx", 2)
-    (tmp_path / "found.json").write_text(json.dumps(comparison(found)))
+# None of this machine's settings, and no repository that runs the tests from a hook of its own.
+NO_SETTINGS = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")} | {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+}
+
+
+def kept(program: Path, found: Facts, folder: Path, path: str = os.environ["PATH"]) -> Facts:
+    """kept is what is kept of a comparison; what is kept once more is the same."""
+    (folder / "found.json").write_text(json.dumps(found))
     at = "found.json"
     for after in ("kept.json", "again.json"):
-        words = [sys.executable, str(ROOT / "perf/keep.py"), at, after]
-        ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        words = [sys.executable, str(program), at, after]
+        ran = subprocess.run(
+            words,
+            cwd=folder,
+            env=NO_SETTINGS | {"PATH": path},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         assert ran.returncode == 0, ran.stderr
         at = after
-    text = (tmp_path / "kept.json").read_text()
-    assert (tmp_path / "again.json").read_text() == text
-    kept = json.loads(text)
-    git = ["git", "rev-parse", "HEAD"]
-    head = subprocess.run(git, cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    commits = [value for key, value in kept["environment"] if key == "commit when kept"]
-    assert [each.removesuffix(", changed") for each in commits] == ([head] if head else [])
-    rounds = kept["trials"][0]["servers"][1]["rounds"]
+    text = (folder / "kept.json").read_text()
+    assert (folder / "again.json").read_text() == text
+    facts: Facts = json.loads(text)
+    return facts
+
+
+def commits(document: Facts) -> list[str]:
+    return [value for key, value in document["environment"] if key == "commit when kept"]
+
+
+def test_what_is_kept_has_the_limits_and_no_latencies(tmp_path: Path) -> None:
+    found = trial()
+    limit(found, "nginx", 2)
+    document = kept(ROOT / "perf/keep.py", comparison(found), tmp_path)
+    rounds = document["trials"][0]["servers"][1]["rounds"]
     assert [len(each["load"]["limits"]) for each in rounds] == [0, 0, 1, 0, 0]
     assert "latency" not in rounds[0]["load"]
+
+
+def test_what_is_kept_has_no_commit_where_there_is_no_git(tmp_path: Path) -> None:
+    document = kept(ROOT / "perf/keep.py", comparison(trial()), tmp_path, path=str(tmp_path))
+    assert commits(document) == []
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_what_is_kept_has_the_commit(tmp_path: Path) -> None:
+    """Of a repository made here: this tree may be none, and who runs the tests may change it."""
+    tree = tmp_path / "tree"
+    (tree / "perf/results").mkdir(parents=True)
+    program = Path(shutil.copy(ROOT / "perf/keep.py", tree / "perf"))
+    found = comparison(trial())
+
+    def git(*words: str) -> str:
+        who = ["-c", "user.name=cleat", "-c", "user.email=cleat@localhost"]
+        ran = subprocess.run(
+            ["git", *who, *words], cwd=tree, env=NO_SETTINGS, capture_output=True, text=True
+        )
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout.strip()
+
+    assert commits(kept(program, found, tmp_path)) == []
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "Keep what was found")
+    head = git("rev-parse", "HEAD")
+    assert len(head) >= 40
+    assert commits(kept(program, found, tmp_path)) == [head]
+    (tree / "perf/results/found.json").write_text("{}")
+    assert commits(kept(program, found, tmp_path)) == [head]
+    (tree / "perf/found.py").write_text("")
+    assert commits(kept(program, found, tmp_path)) == [f"{head}, changed"]
 
 
 def test_charts_are_of_what_was_recorded(tmp_path: Path) -> None:
