@@ -62,6 +62,9 @@ generator::generator(net::worker& on, load_spec const& use, share mine)
             persona{tls::context{spec}, session_pool{use.reuse, mine.number + 1}, each.weight}));
         weights_ += each.weight;
     }
+    if (kept const* const held = std::get_if<kept>(&use.arrive))
+        for (std::size_t i = mine.number; i < held->connections; i += mine.of)
+            bells_.emplace_back(on);
 }
 
 generator::~generator() = default;
@@ -143,8 +146,10 @@ net::detached generator::keep_busy()
 net::detached generator::keep_connections()
 {
     kept const& spec = std::get<kept>(use_.arrive);
-    for (std::size_t i = mine_.number; i < spec.connections; i += mine_.of)
-        keep_asking(*this, begun_, spec.every, spec.seed * 1'000'003 + i);
+    for (std::size_t i = 0; i != bells_.size(); ++i) {
+        std::uint64_t const seed = spec.seed * 1'000'003 + mine_.number + i * mine_.of;
+        keep_asking(*this, std::move(bells_[i]), begun_, spec.every, seed);
+    }
     net::interrupt by{on_};
     alarm_.set(last_);
     if (!finished_)
@@ -251,6 +256,7 @@ void generator::ended() noexcept
 void generator::finish()
 {
     finished_ = true;
+    last_ = std::min(last_, clock::now());
     end_of_beginning();
     alarm_.set(clock::now());
     check_done();

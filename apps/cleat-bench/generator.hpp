@@ -56,7 +56,8 @@ private:
 class generator : net::task_node
 {
 public:
-    /// Builds the contexts: throws tls::spec_error for what the TLS library cannot do.
+    /// Builds the contexts: throws tls::spec_error for what the TLS library cannot do, and
+    /// std::system_error where there are no timers for all kept connections.
     generator(net::worker& on, load_spec const& use, share mine);
     generator(generator&&) = delete;
     ~generator();
@@ -89,8 +90,8 @@ public:
     [[nodiscard]] net::address const* source() noexcept;
     /// since_begin is the time on the timeline, which begins after the warm-up.
     [[nodiscard]] std::chrono::nanoseconds since_begin(moment t) const noexcept;
-    /// may_ask: a request that is due then still belongs to this run.
-    [[nodiscard]] bool may_ask(moment due) const noexcept { return !finished_ && due < last_; }
+    /// may_ask: a request that is due then belongs to this run, however late it is asked.
+    [[nodiscard]] bool may_ask(moment due) const noexcept { return due < last_; }
     /// asks_on: a connection may go on to its next request. A closed loop's time ends between two.
     [[nodiscard]] bool asks_on() const noexcept
     {
@@ -133,6 +134,7 @@ private:
 
     alarm alarm_;
     alarm ticks_;
+    std::vector<alarm> bells_; // One for each kept connection.
     std::function<void()> done_;
     moment begun_{};
     moment measured_{};

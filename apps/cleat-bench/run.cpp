@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
@@ -169,6 +170,11 @@ public:
         up_ = has_schedule(use_) ? measured_ + time_of_beginnings(use_) : moment::max();
         pool_.broadcast([this, begin](net::worker& on) {
             generators_[on.number()]->begin(begin, [this] {
+                // Somebody may look at it much later, who has another load to wait for.
+                std::int64_t const now = clock::now().time_since_epoch().count();
+                std::int64_t before = ended_.load();
+                while (before < now && !ended_.compare_exchange_weak(before, now)) {
+                }
                 std::uint64_t const one = 1;
                 static_cast<void>(!::write(done_.get(), &one, sizeof one));
             });
@@ -234,7 +240,7 @@ private:
                 break;
             }
         }
-        return clock::now();
+        return ended == generators_.size() ? moment{clock::duration{ended_.load()}} : clock::now();
     }
 
     void time_is_up(moment now, server_clock& server)
@@ -305,6 +311,7 @@ private:
     std::vector<std::unique_ptr<generator>> generators_;
     std::vector<tally> tallies_;
     std::vector<thread_times> times_;
+    std::atomic<std::int64_t> ended_{0}; // When the last generator was done.
     moment begin_{};
     moment measured_{};     // The warm-up is over.
     moment up_{};           // Nothing is meant to begin any more; a closed loop knows no such time.

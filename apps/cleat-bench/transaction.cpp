@@ -348,7 +348,7 @@ net::detached transact(generator& of, moment intended, unsigned requests)
 }
 
 net::detached keep_asking(
-    generator& of, moment begun, std::chrono::nanoseconds every, std::uint64_t seed)
+    generator& of, alarm bell, moment begun, std::chrono::nanoseconds every, std::uint64_t seed)
 {
     using clock = std::chrono::steady_clock;
     load_spec const& use = of.use();
@@ -356,7 +356,6 @@ net::detached keep_asking(
     std::uniform_int_distribution<std::int64_t> within{0, every.count() - 1};
     std::span<std::byte const> const request = std::as_bytes(std::span{use.say.request});
     net::interrupt by{of.on()};
-    alarm bell{of.on()};
     std::optional<attempt> told;
     std::optional<peer> to;
     moment free = begun;

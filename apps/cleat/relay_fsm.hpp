@@ -79,8 +79,12 @@ public:
     /// turn is how many bytes to move at most before looking around.
     [[nodiscard]] std::size_t turn(direction d) const noexcept { return at(d).turn; }
 
-    /// is_bulk: the last turn moved so much that others wait before the next.
-    [[nodiscard]] bool is_bulk() const noexcept { return moved_ > limits::bulk_min; }
+    /// is_bulk: the last turn moved so much, or left so much to flush, that others are served
+    /// before the next.
+    [[nodiscard]] bool is_bulk() const noexcept
+    {
+        return moved_ > limits::bulk_min || flushes(direction::up) || flushes(direction::down);
+    }
 
     /// on_turn: a turn begins.
     void on_turn() noexcept { moved_ = 0; }

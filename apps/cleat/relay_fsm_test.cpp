@@ -262,6 +262,10 @@ TEST_CASE("a connection is a transfer for as long as its turns move more than a 
     fsm.on_turn(); // It has got all that it wanted, and asks for little again.
     fsm.on_moved(direction::up, 500);
     CHECK(!fsm.is_bulk());
+    fsm.on_sink_full(direction::up); // To flush may be much again.
+    CHECK(fsm.is_bulk());
+    fsm.on_flushed(direction::up);
+    CHECK(!fsm.is_bulk());
 }
 
 } // namespace

@@ -65,6 +65,13 @@ struct counted
     std::vector<std::string> limits; // Of the client, in any round.
 };
 
+void add_limits(std::vector<std::string>& to, verdict const& more, std::string const& whose)
+{
+    for (std::string const& limit : more.limits)
+        if (std::ranges::find(to, whose + limit) == to.end())
+            to.push_back(whose + limit);
+}
+
 counted count(contender const& server)
 {
     counted sum;
@@ -77,12 +84,12 @@ counted count(contender const& server)
         sum.resumed += one.resumed;
         for (auto const& [what, times] : one.failures)
             sum.failed[what] += times;
-        for (std::string const& limit : round->load.verdict.limits)
-            if (std::ranges::find(sum.limits, limit) == sum.limits.end())
-                sum.limits.push_back(limit);
-        if (round->beside)
-            for (auto const& [what, times] : round->beside->counts.failures)
-                sum.failed_beside[what] += times;
+        add_limits(sum.limits, round->load.verdict, "");
+        if (!round->beside)
+            continue;
+        add_limits(sum.limits, round->beside->verdict, "beside: ");
+        for (auto const& [what, times] : round->beside->counts.failures)
+            sum.failed_beside[what] += times;
     }
     return sum;
 }

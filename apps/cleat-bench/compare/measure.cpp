@@ -117,19 +117,39 @@ load_spec load_for_company(scenario const& what, net::address const& to, std::si
     return use;
 }
 
-round_figures measure_established(
-    asked_of const& asked, server& on, std::size_t client_workers, interruption& stop)
+// load_for_established connections asks as the scenario says, for its time.
+load_spec load_for_established(asked_of const& asked, net::address const& to, std::size_t workers)
 {
     scenario const& what = asked.what;
-    load_spec use = load_for(what, on.at, 0, client_workers);
+    load_spec use = load_for(what, to, 0, workers);
     use.arrive = kept{what.connections, what.every, asked.seed};
     use.transactions.reset();
     use.warm_up = what.every + settling_in;
     use.duration = what.duration;
+    return use;
+}
+
+// take_company puts in what the others have done, and how much of it per second.
+void take_company(round_figures& into, scenario const& what, ended_run ended, load_spec const& use)
+{
+    result& other = into.beside.emplace();
+    take(other, std::move(ended), use.target);
+    other.verdict = judge(other);
+    double const size = moves_bytes(what) ? static_cast<double>(what.bytes) : 1;
+    if (other.measured.count() > 0)
+        into[metric::rate] = other.rate() * size;
+}
+
+round_figures measure_established(
+    asked_of const& asked, server& on, std::size_t client_workers, interruption& stop)
+{
+    scenario const& what = asked.what;
+    bool const alone = what.beside == company::none;
+    load_spec const use = load_for_established(asked, on.at, client_workers);
     conduct how;
     how.server_pids = {on.process.pid()};
     ended_runs both;
-    if (what.beside == company::none)
+    if (alone)
         both.asked = run_load(use, how);
     else
         both = run_together(use, load_for_company(what, on.at, client_workers), how);
@@ -139,21 +159,10 @@ round_figures measure_established(
     }
 
     round_figures found;
-    double operations = 0;
-    if (what.beside != company::none) {
-        result& other = found.beside.emplace();
-        take(other, std::move(both.beside), use.target);
-        other.verdict = judge(other);
-        operations = static_cast<double>(other.counts.ok);
-        double const seconds = in_seconds(other.measured);
-        double const size = moves_bytes(what) ? static_cast<double>(what.bytes) : 1;
-        if (seconds > 0)
-            found[metric::rate] = operations * size / seconds;
-    }
-    result& load = found.load;
-    load.rate_asked = rate_asked(use);
     std::chrono::nanoseconds const spent = both.asked.server_cpu;
+    result& load = found.load;
     load.server = server_side{how.server_pids, spent, both.asked.server_cores};
+    load.rate_asked = rate_asked(use);
     take(load, std::move(both.asked), use.target);
     load.verdict = judge(load);
     load.asked = {
@@ -161,17 +170,17 @@ round_figures measure_established(
         {"kept connections",
          fmt::format("{}, each with a request in {} ms", what.connections, what.every.count())},
         {"TLS", what.tls}};
+    if (!alone)
+        take_company(found, what, std::move(both.beside), use);
     found[metric::memory] = static_cast<double>(pss_of(how.server_pids));
     if (load.counts.ok == 0)
         return found;
-    if (what.beside == company::none) {
-        operations = static_cast<double>(load.counts.ok);
+    if (alone)
         found[metric::rate] = load.rate();
-    }
-    double const divisor =
-        moves_bytes(what) ? operations * static_cast<double>(what.bytes) / 1e9 : operations;
-    if (divisor > 0)
-        found[metric::cpu] = static_cast<double>(spent.count()) / divisor;
+    auto const done = static_cast<double>(alone ? load.counts.ok : found.beside->counts.ok);
+    double const unit = moves_bytes(what) ? static_cast<double>(what.bytes) / 1e9 : 1;
+    if (done > 0)
+        found[metric::cpu] = static_cast<double>(spent.count()) / (done * unit);
     found[metric::p50] = static_cast<double>(load.counts.response.percentile(50));
     found[metric::p99] = static_cast<double>(load.counts.response.percentile(99));
     return found;

@@ -104,8 +104,8 @@ void part_of_core(std::optional<double>& into, entry const& at)
         auto const read = std::from_chars(text.data(), text.data() + text.size(), found);
         is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
     }
-    if (!is_number || !(found >= 1 && found <= 100))
-        refuse(at, "write a part of one core from 1 % to 100 %, like 30 %");
+    if (!is_number || !(found >= 10 && found <= 100)) // Of 10 ms: the kernel's least is 1.
+        refuse(at, "write a part of one core from 10 % to 100 %, like 30 %");
     into = found / 100;
 }
 

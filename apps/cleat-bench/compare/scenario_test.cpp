@@ -96,10 +96,10 @@ TEST_CASE("a ration of CPU is a part of one core")
     CHECK(
         *parse_scenario("kind = idle\nserver_cpu = 12.5%\n", "a.scenario").server_cpu ==
         doctest::Approx(0.125));
-    for (char const* const wrong : {"0 %", "101 %", "0.3", "some %", "-5 %"})
+    for (char const* const wrong : {"0 %", "9.9 %", "101 %", "0.3", "some %", "-5 %"})
         CHECK(
             mistake_in(std::string{"kind = idle\nserver_cpu = "} + wrong + "\n")
-                .find("from 1 % to 100 %") != std::string::npos);
+                .find("from 10 % to 100 %") != std::string::npos);
 }
 
 TEST_CASE("a rate is a number, or a part of what the weakest can do")

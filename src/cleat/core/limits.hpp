@@ -67,14 +67,19 @@ inline constexpr std::chrono::microseconds handshake_time{100};
 /// bulk_time: of transfers in a turn of a worker's loop, and one turn of theirs more.
 inline constexpr std::chrono::microseconds bulk_time{250};
 
-/// bulk_min: a connection that moved more than this in its last turn is a transfer. Others take
-/// some 10 us, so that a wait's worth of them is served as soon as it is found.
-inline constexpr std::size_t bulk_min = plaintext_record_max;
+/// bulk_min: a connection that moved more than this in its last turn, both ways together, is a
+/// transfer. Others take some 10 us, so that a wait's worth of them is served as soon as it is
+/// found.
+inline constexpr std::size_t bulk_min = record_max;
 
 // Events.
 
 /// accept_batch_max: connections taken from a listening socket before the others get their turn.
 inline constexpr int accept_batch_max = 64;
+
+/// queued_connections_max: connections that a listening socket takes before it is closed; more than
+/// any backlog in practice.
+inline constexpr int queued_connections_max = 65'536;
 
 /// events_per_wait: events taken from the kernel at once; more only makes the last one older.
 inline constexpr int events_per_wait = 256;

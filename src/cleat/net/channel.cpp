@@ -161,11 +161,14 @@ void channel::let_go(transport at) noexcept
 {
     if (!holds_back())
         return;
+    if (!out_.empty())
+        static_cast<void>(flush(at));
     std::span<std::byte> const block = scratch::of_this_thread().sealed();
     tls::wire w{{}, block, false};
     static_cast<void>(engine_.send_tickets(w));
-    if (error_code const ec = hold(produced(block, w)); !ec)
-        static_cast<void>(flush(at));
+    // A broken socket is found by reading. With no memory for what it did not take the stream has a
+    // gap, and the client ends it.
+    static_cast<void>(deliver(at, produced(block, w)));
     blocked_ = false; // Nothing that anybody waits for.
 }
 

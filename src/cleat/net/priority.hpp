@@ -14,7 +14,7 @@ namespace cleat::net {
 /// little, and none starves.
 enum class priority : std::uint8_t
 {
-    established, ///< Little to do: at most a record each way.
+    established, ///< Little to do: at most a record in all.
     bulk,        ///< A transfer, whose turn may be a MiB each way.
     handshake,   ///< Public-key work, and new connections, which wait in the kernel meanwhile.
 };

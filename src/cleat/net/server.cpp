@@ -52,7 +52,8 @@ private:
     class acceptor;
     struct served;
 
-    [[nodiscard]] bool start(unique_fd accepted, address const& peer, address const& bound);
+    [[nodiscard]] bool start(
+        unique_fd accepted, address const& peer, address const& bound) noexcept;
     void begin(unique_fd accepted, address const& peer, address const& bound);
     asio::awaitable<void> serve(served& s, socket accepted, address bound);
     void report(served const& s, error_code ec, std::string_view reason) const;
@@ -71,7 +72,7 @@ class service::acceptor : deadline, task_node
 {
 public:
     acceptor(service& of, address bound, unique_fd listening)
-        : deadline{[](deadline& d) noexcept { static_cast<acceptor&>(d).accept_all(); }}
+        : deadline{[](deadline& d) noexcept { static_cast<acceptor&>(d).wait_for_turn(); }}
         , of_{of}
         , bound_{bound}
         , listening_{new readiness::entry{of.on_.readiness(), std::move(listening)}}
@@ -82,15 +83,22 @@ public:
         };
         finish = [](task_node& n, bool run) noexcept {
             acceptor& self = static_cast<acceptor&>(n);
+            self.queued_ = false;
             if (run && self.listening_)
-                self.accept_all();
+                self.accept_some();
         };
         wait();
     }
 
+    /// close takes the connections that the kernel has queued already, which closing their socket
+    /// would reset, and then closes it.
     void close() noexcept
     {
+        if (!listening_)
+            return;
         cancel();
+        for (int i = 0; i != limits::queued_connections_max && accept_one() == accepted::one; ++i) {
+        }
         listening_.reset();
     }
 
@@ -107,14 +115,27 @@ private:
             of_.on_.arm(*this, limits::accept_pause);
     }
 
-    void wait_for_turn() noexcept { of_.on_.push_here(*this, priority::handshake); }
-    void accept_all() noexcept;
-    void accept_batch();
+    enum class accepted : std::uint8_t
+    {
+        one,
+        gone, // Before it was taken: accept(2) passes its errors on.
+        none,
+        out_of_resources
+    };
+
+    void wait_for_turn() noexcept
+    {
+        if (!std::exchange(queued_, true))
+            of_.on_.push_here(*this, priority::handshake);
+    }
+    accepted accept_one() noexcept;
+    void accept_some() noexcept;
 
     service& of_;
     address bound_;
     entry_ptr listening_;
     accept_waiter on_readable_;
+    bool queued_ = false;
 };
 
 service::service(
@@ -149,49 +170,42 @@ struct service::served : waiter
     bool established = false;
 };
 
-void service::acceptor::accept_all() noexcept
+service::acceptor::accepted service::acceptor::accept_one() noexcept
 {
-    try {
-        accept_batch();
-    } catch (std::bad_alloc const&) {
-        of_.on_.arm(*this, limits::accept_pause);
-    }
+    listening_->use_up_read();
+    address peer;
+    peer.size = sizeof peer.storage;
+    unique_fd fd{::accept4(
+        listening_->fd(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size,
+        SOCK_NONBLOCK | SOCK_CLOEXEC)};
+    if (fd)
+        return of_.start(std::move(fd), peer, bound_) ? accepted::one : accepted::out_of_resources;
+    if (errno == EAGAIN)
+        return accepted::none;
+    return is_out_of_resources(last_system_error()) ? accepted::out_of_resources : accepted::gone;
 }
 
-void service::acceptor::accept_batch()
+void service::acceptor::accept_some() noexcept
 {
     for (int i = 0; i < limits::accept_batch_max; ++i) {
-        listening_->use_up_read();
-        address peer;
-        peer.size = sizeof peer.storage;
-        unique_fd accepted{::accept4(
-            listening_->fd(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size,
-            SOCK_NONBLOCK | SOCK_CLOEXEC)};
-        if (accepted) {
-            if (!of_.start(std::move(accepted), peer, bound_))
-                return of_.on_.arm(*this, limits::accept_pause);
-            if (of_.on_.time_is_up())
-                break;
-            continue;
-        }
-        switch (errno) {
-        case EAGAIN:
+        switch (accept_one()) {
+        case accepted::none:
             return wait();
-        case EMFILE:
-        case ENFILE:
-        case ENOBUFS:
-        case ENOMEM:
+        case accepted::out_of_resources:
             return of_.on_.arm(*this, limits::accept_pause);
-        default:
-            break; // Of one connection that is gone already: accept(2) passes its errors on.
+        case accepted::one:
+        case accepted::gone:
+            break;
         }
+        if (of_.on_.time_is_up())
+            break;
     }
     // Others want their turn. What is still to be accepted makes no new event.
     wait_for_turn();
 }
 
 // False: there is no memory for one more connection, and this one is closed.
-bool service::start(unique_fd accepted, address const& peer, address const& bound)
+bool service::start(unique_fd accepted, address const& peer, address const& bound) noexcept
 {
     try {
         begin(std::move(accepted), peer, bound);
@@ -244,6 +258,8 @@ asio::awaitable<void> service::serve(served& s, socket accepted, address bound)
     tls.next_layer().set_priority(priority::handshake);
     auto [ec] = co_await tls.next_layer().async_wait(
         socket::wait_read, asio::as_tuple(asio::use_awaitable));
+    if (!ec)
+        ec = s.by.raised(); // While it waited for its turn.
     if (!ec)
         std::tie(ec) =
             co_await tls.async_handshake(tls::role::server, asio::as_tuple(asio::use_awaitable));

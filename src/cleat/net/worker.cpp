@@ -135,11 +135,11 @@ void worker::run()
     static_cast<void>(scratch::of_this_thread()); // To make it later could fail.
     while (!stopping_.load(std::memory_order_acquire)) {
         ++turns_;
-        take_from_others();
-        run_some(priority::established, clock::duration::max());
         bool const with_asio = asio_has_work();
         wait_for_events(with_asio);
         expire();
+        take_from_others();
+        run_some(priority::established, clock::duration::max());
         run_some(priority::bulk, limits::bulk_time);
         run_some(priority::handshake, limits::handshake_time);
         settle_cpu_account();

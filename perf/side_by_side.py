@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """Lays builds of cleat side by side: a change and the commit before it, or several ways to do it.
 
-    perf/builds.py before=FOLDER after=FOLDER --scenario full-ecdsa-p256 --rounds 7 --out FILE.json
+    perf/side_by_side.py before=FOLDER after=FOLDER --scenario full-ecdsa-p256 --rounds 7 --out FILE.json
+    perf/side_by_side.py --fill docs/performance.md
+
+The second puts tables of recorded files into a page, between `<!-- side_by_side.py: FILE -->`, a file in
+perf/results, and `<!-- end -->`.
 
 A FOLDER holds a program `cleat`. Everything else, cleat-bench and the origin, is of --binaries, so
 that both are asked the same by the same. Builds take turns, A B A B; a ratio to the first is taken
@@ -10,6 +14,7 @@ within a round, and what is printed is the median of the ratios and their range.
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,12 +37,17 @@ def arguments() -> argparse.Namespace:
     parse = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parse.add_argument("builds", nargs="+", metavar="NAME=FOLDER", help="two at least")
-    parse.add_argument("--scenario", action="append", required=True, help="of cleat-bench compare")
+    parse.add_argument("builds", nargs="*", metavar="NAME=FOLDER", help="two at least")
+    parse.add_argument("--scenario", action="append", default=[], help="of cleat-bench compare")
     parse.add_argument("--rounds", type=int, default=7)
     parse.add_argument("--binaries", type=Path, default=Path("build/release/bin"))
     parse.add_argument("--out", type=Path, help="write all figures of all rounds to this file")
+    parse.add_argument("--fill", type=Path, help="a page, with tables of recorded files")
     use = parse.parse_args()
+    if use.fill:
+        return use
+    if not use.scenario:
+        parse.error("name a scenario: --scenario full-ecdsa-p256")
     if len(use.builds) < 2 or not all("=" in each for each in use.builds):
         parse.error("name two builds at least, as NAME=FOLDER")
     pairs = (each.split("=", 1) for each in use.builds)
@@ -64,7 +74,7 @@ def measured(bench: Path, folder: Path, scenario: str, work: Path) -> dict[str, 
         capture_output=True, text=True,
     )  # fmt: skip
     if ran.returncode != 0:
-        sys.exit(f"builds.py: {scenario}: {ran.stderr or ran.stdout}")
+        sys.exit(f"side_by_side.py: {scenario}: {ran.stderr or ran.stdout}")
     (trial,) = json.loads(found.read_text())["trials"]
     (figures,) = trial["servers"][0]["rounds"]
     failed = sum((figures.get(part) or {}).get("failed", 0) for part in ("load", "beside"))
@@ -87,9 +97,53 @@ def show(scenario: str, rounds: dict[str, list[dict[str, float]]]) -> None:
             print(line, flush=True)
 
 
+def of_established(figures: list[dict[str, float]]) -> str:
+    """of_established connections the times of their requests count, and what is done beside them."""
+    p50, p99, rate = (median(each[key] for each in figures) for key in ("p50_ns", "p99_ns", "rate"))
+    done = f"{rate / 1e6:.0f} MB/s" if rate > 1e6 else f"{rate:.0f}/s"
+    return f"{p50 / 1e6:.1f} and {p99 / 1e6:.1f} ms, {done}"
+
+
+def of_cost(figures: list[dict[str, float]], first: list[dict[str, float]]) -> str:
+    """of_cost is the CPU for an operation, and how many times the first build's that is."""
+    ns = median(each["cpu_ns"] for each in figures)
+    text = f"{ns / 1e3:.1f} us" if ns < 1e7 else f"{ns / 1e6:.0f} ms"
+    if figures is first:
+        return text
+    return f"{text}, {span([a['cpu_ns'] / b['cpu_ns'] for a, b in zip(figures, first)])}"
+
+
+def table(found: dict[str, dict[str, list[dict[str, float]]]]) -> list[str]:
+    """table has a row for each scenario, and a column for each build."""
+    builds = list(next(iter(found.values())))
+    waits = all(scenario.startswith("established") for scenario in found)
+    head = "p50 and p99, done beside" if waits else "CPU"
+    made = [f"| {head} | " + " | ".join(builds) + " |", "|---" * (len(builds) + 1) + "|"]
+    for scenario, rounds in found.items():
+        cells = [
+            of_established(rounds[build]) if waits else of_cost(rounds[build], rounds[builds[0]])
+            for build in builds
+        ]
+        made.append(f"| {scenario} | " + " | ".join(cells) + " |")
+    return made
+
+
+def filled(page: str) -> str:
+    results = Path(__file__).resolve().parent / "results"
+
+    def made(place: re.Match[str]) -> str:
+        found = json.loads((results / place[2]).read_text())["found"]
+        return "\n".join([place[1], *table(found), place[3]])
+
+    return re.sub(r"(<!-- side_by_side\.py: (\S+) -->)\n.*?(<!-- end -->)", made, page, flags=re.DOTALL)
+
+
 def main() -> None:
     use = arguments()
-    kept = {"command": " ".join(["perf/builds.py", *sys.argv[1:]]), "commit": commit(), "found": {}}
+    if use.fill:
+        use.fill.write_text(filled(use.fill.read_text()))
+        return
+    kept = {"command": " ".join(["perf/side_by_side.py", *sys.argv[1:]]), "commit": commit(), "found": {}}
     with tempfile.TemporaryDirectory(prefix="cleat-builds-") as work:
         folders = {
             name: linked(folder, Path(work) / name, use.binaries)
