@@ -8,8 +8,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr std::string_view unfinished = "unfinished"; // As kind_of names it, too.
-
 std::uint64_t ns(clock::duration d) noexcept
 {
     return static_cast<std::uint64_t>(

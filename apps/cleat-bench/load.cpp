@@ -61,7 +61,7 @@ std::string cure_for(failure const& what, do_load const& wish)
     if (what.kind.starts_with("alert"))
         return "the server refuses this offer: check --tls, --groups, --ciphers, "
                "--signature-algorithms and --sni";
-    if (what.kind == "unfinished")
+    if (what.kind == unfinished)
         return "it was not over when the time of all stages was: ask for less, or allow more with "
                "--answer-timeout";
     if (what.kind == "timeout")

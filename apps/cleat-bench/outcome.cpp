@@ -70,7 +70,7 @@ std::string kind_of(stage where, error_code ec, tls::engine const* failed)
     case error::closed:
         return "closed early";
     case error::stopped:
-        return "unfinished";
+        return std::string{unfinished};
     case error::library:
     case error::protocol_violation:
         if (failed != nullptr && !failed->failure().reason.empty())

@@ -33,6 +33,9 @@ inline constexpr std::size_t stages = 5;
 [[nodiscard]] std::string_view name_of(stage s) noexcept;
 [[nodiscard]] bool parse(std::string_view name, stage& into) noexcept;
 
+/// unfinished is the kind of what was under way, or due, when a run was cut off.
+inline constexpr std::string_view unfinished = "unfinished";
+
 /// failure is one way to fail. Kinds are words of the field: "refused", "timeout", "reset",
 /// "alert handshake_failure", "certificate", "short answer", "wrong status 503", "no ports".
 struct failure

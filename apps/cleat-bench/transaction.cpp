@@ -11,6 +11,8 @@
 #include <chrono>
 #include <optional>
 #include <random>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -376,6 +378,10 @@ net::detached keep_asking(
             told->asks_when_due(due, free);
         else
             told.emplace(of, due);
+        if (by.raised()) { // The run is cut off, and this one was due.
+            told->failed(std::string{unfinished});
+            continue;
+        }
         std::size_t early = 0;
         if (!to) {
             bool const is_there = co_await establish(by, of, *told, to, request, early);

@@ -37,6 +37,11 @@ DOWN: Facts = HANDSHAKE | {
 IDLE: Facts = HANDSHAKE | {
     "name": "idle", "title": "Idle connections", "kind": "idle", "connections": 4000
 }
+ESTABLISHED: Facts = HANDSHAKE | {
+    "name": "established-beside-handshakes-30", "title": "Established beside a flood",
+    "kind": "established", "connections": 40, "every_ms": 200, "duration_ms": 6000,
+    "beside": "handshakes", "beside_connections": 256, "server_cpu": 0.3,
+}
 PACED: Facts = HANDSHAKE | {
     "name": "paced-70", "title": "Handshakes at a given rate",
     "arrivals": {"share": 0.7, "rate": 1234.2, "weakest": "stunnel"},

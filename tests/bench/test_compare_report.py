@@ -9,7 +9,7 @@ import pytest
 
 import browser
 from compare_results import (
-    COSTS, DOWN, HANDSHAKE, IDLE, PACED, RESUMED, comparison, left_out, server, trial,
+    COSTS, DOWN, ESTABLISHED, HANDSHAKE, IDLE, PACED, RESUMED, comparison, left_out, server, trial,
 )
 from conftest import binary
 from load_results import Facts, load_result
@@ -69,6 +69,7 @@ def many() -> Facts:
 
 CASES: dict[str, Callable[[], list[Facts]]] = {
     "four scenarios": lambda: [comparison(trial(), trial(DOWN), trial(PACED), trial(IDLE))],
+    "established": lambda: [comparison(trial(ESTABLISHED))],
     "troubled": lambda: [troubled()],
     "interrupted": lambda: [interrupted()],
     "one round": lambda: [comparison(trial(rounds=1), trial(IDLE, rounds=1))],
@@ -86,7 +87,7 @@ CASES: dict[str, Callable[[], list[Facts]]] = {
 }
 # Two of each scenario, and one of percentiles where there are histograms and anything was asked.
 CHARTS = {
-    "four scenarios": 4 * 2 + 3, "troubled": 3, "interrupted": 2 * 3, "one round": 3 + 2,
+    "four scenarios": 4 * 2 + 3, "established": 3, "troubled": 3, "interrupted": 2 * 3, "one round": 3 + 2,
     "one server": 2, "no histograms": 4, "nothing": 0, "many": 3 + 2,
     "with results": 3 + (3 + 2) + 2 * 3, "recorded": None,
 }
@@ -163,6 +164,18 @@ def test_a_scenario_says_what_was_done_and_by_what_servers_are_judged(
     ):
         assert said in text, said
     assert "PARTIAL" not in text and "one round" not in text
+
+
+def test_established_connections_say_who_was_beside_them(
+    shown: browser.Browser, pages: dict[str, Path]
+) -> None:
+    text = shown_at_desk(shown, pages["established"])
+    for said in (
+        "40 kept connections, each with a request in 200 ms", "answers of 1.02 kB",
+        "beside 256 others that shake hands all the time", "30 % of a core for the server",
+        "P99 of the response: less is better",
+    ):
+        assert said in text, said
 
 
 def test_colours_follow_the_servers(shown: browser.Browser, pages: dict[str, Path]) -> None:
