@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Lays builds of cleat side by side: a change and the commit before it, or several ways to do it.
 
-    perf/side_by_side.py before=FOLDER after=FOLDER --scenario full-ecdsa-p256 --rounds 7 --out FILE.json
+    perf/side_by_side.py before=FOLDER after=FOLDER --scenario full-ecdsa-p256 --out FILE.json
     perf/side_by_side.py --fill docs/performance.md
 
-The second puts tables of recorded files into a page, between `<!-- side_by_side.py: FILE -->`, a file in
-perf/results, and `<!-- end -->`.
+The second puts tables of recorded files into a page, between `<!-- side_by_side.py: FILE -->`, a
+file in perf/results, and `<!-- end -->`.
 
 A FOLDER holds a program `cleat`. Everything else, cleat-bench and the origin, is of --binaries, so
 that both are asked the same by the same. Builds take turns, A B A B; a ratio to the first is taken
@@ -98,7 +98,7 @@ def show(scenario: str, rounds: dict[str, list[dict[str, float]]]) -> None:
 
 
 def of_established(figures: list[dict[str, float]]) -> str:
-    """of_established connections the times of their requests count, and what is done beside them."""
+    """of_established connections the times of their requests count, and what is done beside."""
     p50, p99, rate = (median(each[key] for each in figures) for key in ("p50_ns", "p99_ns", "rate"))
     done = f"{rate / 1e6:.0f} MB/s" if rate > 1e6 else f"{rate:.0f}/s"
     return f"{p50 / 1e6:.1f} and {p99 / 1e6:.1f} ms, {done}"
@@ -135,7 +135,8 @@ def filled(page: str) -> str:
         found = json.loads((results / place[2]).read_text())["found"]
         return "\n".join([place[1], *table(found), place[3]])
 
-    return re.sub(r"(<!-- side_by_side\.py: (\S+) -->)\n.*?(<!-- end -->)", made, page, flags=re.DOTALL)
+    marks = r"(<!-- side_by_side\.py: (\S+) -->)\n.*?(<!-- end -->)"
+    return re.sub(marks, made, page, flags=re.DOTALL)
 
 
 def main() -> None:
@@ -143,7 +144,9 @@ def main() -> None:
     if use.fill:
         use.fill.write_text(filled(use.fill.read_text()))
         return
-    kept = {"command": " ".join(["perf/side_by_side.py", *sys.argv[1:]]), "commit": commit(), "found": {}}
+    words = [re.sub(r"^([\w-]+)=.*", r"\1=FOLDER", each) for each in sys.argv[1:]]
+    command = " ".join(["perf/side_by_side.py", *words])
+    kept: dict = {"command": command, "commit": commit(), "found": {}}
     with tempfile.TemporaryDirectory(prefix="cleat-builds-") as work:
         folders = {
             name: linked(folder, Path(work) / name, use.binaries)

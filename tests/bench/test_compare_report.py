@@ -87,8 +87,8 @@ CASES: dict[str, Callable[[], list[Facts]]] = {
 }
 # Two of each scenario, and one of percentiles where there are histograms and anything was asked.
 CHARTS = {
-    "four scenarios": 4 * 2 + 3, "established": 3, "troubled": 3, "interrupted": 2 * 3, "one round": 3 + 2,
-    "one server": 2, "no histograms": 4, "nothing": 0, "many": 3 + 2,
+    "four scenarios": 4 * 2 + 3, "established": 3, "troubled": 3, "interrupted": 2 * 3,
+    "one round": 3 + 2, "one server": 2, "no histograms": 4, "nothing": 0, "many": 3 + 2,
     "with results": 3 + (3 + 2) + 2 * 3, "recorded": None,
 }
 
