@@ -62,7 +62,7 @@ int copy_of(int fd)
 }
 
 // How much of a quota may be overdrawn.
-constexpr auto between_settlements = std::chrono::microseconds{250};
+constexpr auto between_settlements = std::chrono::milliseconds{1};
 
 } // namespace
 
