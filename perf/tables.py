@@ -79,7 +79,8 @@ class Line:
         ours = self.cells[OURS]
         if not ours.values:
             return "not measured"
-        return scaled(median(ours.values), self.units) + self.per + ours.marks()
+        per = "" if self.times_answers else self.per
+        return scaled(median(ours.values), self.units) + per + ours.marks()
 
     def best(self) -> tuple[str, list[float]] | None:
         """best is the one of the others whose median is least, with cleat's ratios to it."""

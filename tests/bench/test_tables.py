@@ -156,7 +156,7 @@ def test_what_cannot_be_shown_is_said_in_one_line(tmp_path: Path) -> None:
         assert len(ran.stderr.splitlines()) == 1, ran.stderr
 
 
-RECORDED = ("main", "handshakes", "sessions", "suites", "bytes", "latency")
+RECORDED = ("main", "handshakes", "sessions", "suites", "bytes", "latency", "established")
 
 
 def recorded(name: str) -> Path:
@@ -175,7 +175,7 @@ def test_pages_are_of_what_was_recorded(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["performance.md", "studies/compare.md"])
 def test_what_the_text_quotes_is_in_a_table(name: str) -> None:
     page = (ROOT / "docs" / name).read_text()
-    filled_in = r"<!-- tables\.py: \w+ -->.*?<!-- end -->"
+    filled_in = r"<!-- (?:tables|side_by_side)\.py: \S+ -->.*?<!-- end -->"
     cells = "".join(re.findall(filled_in, page, re.DOTALL))
     text = re.sub(r"\s+", " ", re.sub(filled_in, "", page, flags=re.DOTALL))
     quoted = re.findall(r"\d+\.\d+ [\[(]\d[\d.]*\.\.\d[\d.]*[\])]", text)
