@@ -141,6 +141,19 @@ private:
     std::optional<reading> in_time_;
 };
 
+// The same instant on the clock that measures and on the clock that a result names. Both are kept:
+// one computed from the other later would differ by what passes between two readings.
+struct instant
+{
+    moment steady;
+    std::chrono::system_clock::time_point wall;
+
+    friend instant operator+(instant start, clock::duration later)
+    {
+        return {.steady = start.steady + later, .wall = start.wall + later};
+    }
+};
+
 class load_run
 {
 public:
@@ -163,14 +176,16 @@ public:
     }
 
     // begin_at is when the first transactions begin; what is counted begins a warm-up later.
-    void begin_at(moment begin)
+    void begin_at(instant start)
     {
+        moment const begin = start.steady;
         begin_ = begin;
         measured_ = begin + use_.warm_up;
+        started_ = (start + use_.warm_up).wall;
         up_ = has_schedule(use_) ? measured_ + time_of_beginnings(use_) : moment::max();
         pool_.broadcast([this, begin](net::worker& on) {
             generators_[on.number()]->begin(begin, [this] {
-                // Somebody may look at it much later, who has another load to wait for.
+                // The thread that waits may be busy with another load for long.
                 std::int64_t const now = clock::now().time_since_epoch().count();
                 std::int64_t before = ended_.load();
                 while (before < now && !ended_.compare_exchange_weak(before, now)) {
@@ -186,9 +201,7 @@ public:
     ended_run wait_for_the_end(conduct const& how, interrupt_signals& signals)
     {
         ended_run end;
-        end.started = std::chrono::system_clock::now() +
-                      std::chrono::duration_cast<std::chrono::system_clock::duration>(
-                          measured_ - clock::now());
+        end.started = started_;
         server_clock server{how.server_pids, measured_, up_, use_.warm_up != 0ns};
         moment const cut = wait(how, signals, server, end);
         server.tell(end);
@@ -313,13 +326,14 @@ private:
     std::vector<thread_times> times_;
     std::atomic<std::int64_t> ended_{0}; // When the last generator was done.
     moment begin_{};
-    moment measured_{};     // The warm-up is over.
+    moment measured_{};                             // The warm-up is over.
+    std::chrono::system_clock::time_point started_; // The same, as a result names it.
     moment up_{};           // Nothing is meant to begin any more; a closed loop knows no such time.
     net::worker_pool pool_; // Its threads use all of the above.
 };
 
-// When it was asked to begin, or as soon as all workers can.
-moment begin_of(conduct const& how)
+// The time that was asked for, or the first at which all workers can begin.
+instant begin_of(conduct const& how)
 {
     auto const wall = std::chrono::system_clock::now();
     if (how.start_at && *how.start_at < wall)
@@ -327,8 +341,8 @@ moment begin_of(conduct const& how)
             "--start-at {}: that was {:.1f} s before this could begin: give a later time, the "
             "same on all machines",
             in_utc(*how.start_at), in_seconds(wall - *how.start_at))};
-    return clock::now() + (how.start_at
-                               ? std::max<clock::duration>(*how.start_at - wall, head_start)
+    instant const now{.steady = clock::now(), .wall = wall};
+    return now + (how.start_at ? std::max<clock::duration>(*how.start_at - wall, head_start)
                                : clock::duration{head_start});
 }
 
@@ -351,7 +365,7 @@ ended_runs run_together(load_spec const& use, load_spec beside, conduct const& h
     beside.duration = use.duration;
     load_run first{use};
     load_run second{beside};
-    moment const begin = begin_of(how);
+    instant const begin = begin_of(how);
     first.begin_at(begin);
     second.begin_at(begin + use.warm_up / 2);
     ended_runs found;

@@ -119,6 +119,17 @@ TEST_CASE("a run that is ended in its warm-up has measured nothing")
     CHECK(end.server_cpu == 0s);
 }
 
+TEST_CASE("a run that was given its time to begin says that time, to the microsecond")
+{
+    load_spec use = to_nobody();
+    use.warm_up = 50ms;
+    use.duration = 100ms;
+    conduct how;
+    how.start_at = std::chrono::system_clock::now() + 300ms;
+    ended_run const end = run_load(use, how);
+    CHECK(end.started == *how.start_at + 50ms);
+}
+
 TEST_CASE("a time to begin that has passed is an error")
 {
     conduct how;
