@@ -10,7 +10,8 @@
 //   subject handover TIMES                two threads and a condition
 //   subject semaphore TIMES               two threads and a semaphore
 //   subject beside TIMES HOLD_US          a mutex, and two semaphores before each time it is held
-//   subject consumer TIMES HOLD_US        one thread waits for a condition, then holds its mutex
+//   subject consumer TIMES HOLD_US        two threads in turns: one holds a mutex and signals its
+//                                         condition, the other waits for that and holds the mutex
 //   subject recursive THREADS TIMES HOLD_US
 //                                         a recursive mutex; it is taken three times more meanwhile
 //   subject crowd THREADS TIMES CPU_US HOLD_US
@@ -285,7 +286,7 @@ void beside(unsigned times, std::uint64_t hold_us)
     of.say();
 }
 
-// Each of the three ways to wait, in turn. Acquisitions are the waits here.
+// wait_one_way waits in one of the three ways.
 void wait_one_way(unsigned way, pthread_cond_t& condition)
 {
     timespec until{};
@@ -299,38 +300,49 @@ void wait_one_way(unsigned way, pthread_cond_t& condition)
         pthread_cond_clockwait(&condition, &held_mutex, CLOCK_MONOTONIC, &until);
 }
 
+// The consumer announces each wait with the mutex held, so the producer gets the mutex only while
+// the consumer waits. Acquisitions are the waits here; at least one for each time.
 void consumer(unsigned times, std::uint64_t hold_us)
 {
     pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
-    unsigned queued = 0;
-    truth of;
-    in_threads(2, [&](unsigned me) {
-        for (unsigned i = 0; me == 0 && i < times; ++i) {
-            pass(hold_us * 1500);
-            pthread_mutex_lock(&held_mutex);
-            std::uint64_t const taken = now_ns();
-            ++queued;
-            pthread_cond_signal(&condition);
-            of.hold_ns += now_ns() - taken;
-            pthread_mutex_unlock(&held_mutex);
-        }
-        if (me == 0)
-            return;
+    std::atomic<unsigned> announced = 0;
+    bool full = false;
+    truth measured;
+    auto const produce = [&](unsigned time) {
+        for (unsigned seen = announced; seen <= time; seen = announced)
+            announced.wait(seen);
+        pthread_mutex_lock(&held_mutex);
+        std::uint64_t const taken = now_ns();
+        pass(hold_us * 1000);
+        full = true;
+        pthread_cond_signal(&condition);
+        measured.hold_ns += now_ns() - taken;
+        pthread_mutex_unlock(&held_mutex);
+    };
+    auto const consume = [&] {
         pthread_mutex_lock(&held_mutex);
         std::uint64_t taken = now_ns();
-        for (unsigned i = 0; i < times; ++i) {
-            while (queued == 0) {
-                of.hold_ns += now_ns() - taken;
-                wait_one_way(static_cast<unsigned>(of.acquisitions++ % 3), condition);
+        for (unsigned time = 0; time < times; ++time) {
+            ++announced;
+            announced.notify_one();
+            while (!full) {
+                measured.hold_ns += now_ns() - taken;
+                wait_one_way(static_cast<unsigned>(measured.acquisitions++ % 3), condition);
                 taken = now_ns();
             }
-            --queued;
+            full = false;
             pass(hold_us * 1000);
         }
-        of.hold_ns += now_ns() - taken;
+        measured.hold_ns += now_ns() - taken;
         pthread_mutex_unlock(&held_mutex);
+    };
+    in_threads(2, [&](unsigned me) {
+        for (unsigned time = 0; me == 0 && time < times; ++time)
+            produce(time);
+        if (me == 1)
+            consume();
     });
-    of.say();
+    measured.say();
 }
 
 void recursive(unsigned threads, unsigned times, std::uint64_t hold_us)

@@ -63,24 +63,31 @@ def test_a_sample_beside_semaphores(record):
     assert 50 < held["timed_holds"] < 200  # One of 16, at random.
 
 
-@in_some_round
-def test_the_hold_after_a_wait_for_a_condition(record):
-    """A mutex that a wait let go of is held again after it, and is no acquisition of its own."""
-    run = record("consumer", 300, 1000, options=["--every-hold"])
+def test_the_hold_after_a_wait_for_a_condition(record, monkeypatch):
+    """A mutex that a wait released is held again after it, and that is no acquisition.
+
+    The holds are bounded by the same run, whatever its scheduling. Each contains the program's two
+    readings of the clock; and they exclude each other, so together they are shorter than the run.
+    Had a hold gone on through its wait, it would contain the other thread's hold, too.
+    """
+    # Without restartable sequences no hold is left out of the mean.
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.pthread.rseq=0")
+    run = record("consumer", 100, 1000, options=["--every-hold"])
     lock = run.lock("held_mutex")
     held = lock["exclusive"]
-    waits = run.truth["acquisitions"]
-    assert waits >= 30  # A consumer that wakes up late finds several to do.
-    assert lock["acquisitions"] == held["acquisitions"] == 301
+    truth = run.truth
+    waits = truth["acquisitions"]
+    assert waits >= 100
+    assert lock["acquisitions"] == held["acquisitions"] == 101
     assert held["taken_again"] == waits
-    assert held["timed_holds"] == 301 + waits
-    hold_ns = run.truth["hold_ns"]
-    assert held["mean_hold_ns"] * (301 + waits) == pytest.approx(hold_ns, rel=WITHIN)
-    said = locks("per-operation", run.trace, "-n", 300, "--json", "-").stdout
+    assert held["timed_holds"] == 101 + waits
+    assert held["interrupted_holds"] == 0
+    assert truth["hold_ns"] <= held["mean_hold_ns"] * (101 + waits) <= truth["lived_ns"]
+    said = locks("per-operation", run.trace, "-n", 100, "--json", "-").stdout
     (price,) = [each for each in json.loads(said)["locks"] if "held_mutex" in each["name"]]
-    # Taken again is taken: the consumer has a half of it, and one acquisition.
+    # Taking it again counts: the consumer has one acquisition, and about a half of the holds.
     assert not price["one_threads_own"] and price["operations_per_second_max"] > 0
-    assert price["held_ns"] * 300 == pytest.approx(hold_ns, rel=WITHIN)
+    assert truth["hold_ns"] <= price["held_ns"] * 100 <= truth["lived_ns"]
 
 
 @pytest.mark.parametrize("options", [["--every-hold"], []])
