@@ -1,7 +1,7 @@
 # OpenSSL 4 from the crate openssl-src: built once as static libraries with its own Configure.
 #
-# It needs perl and make, and some minutes. Parts that a TLS server never calls are left out; the folder
-# for configuration and trust is the system's, as with the system's own OpenSSL.
+# It needs perl and make, and some minutes. Parts that a TLS server never calls are left out; the
+# folder for configuration and trust is the system's, as with the system's own OpenSSL.
 #
 # With CLEAT_OPENSSL_REPORTS_CONTENTION its locks write down what waited for them, which is what
 # perf/locks/contention.py holds against cleat-locks. Not for service: a file a thread, no end.
