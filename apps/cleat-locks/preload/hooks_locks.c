@@ -3,10 +3,14 @@
  * A try that fails where the lock itself would not wait (an error-checking mutex of the caller's
  * own) is told by the answer of the second call.
  */
+#include "acquisitions.h"
+#include "clock.h"
+#include "locks.h"
 #include "next.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <threads.h>
 
 /* Which answers mean that the caller has the lock now. */
 static bool has_it(int result)

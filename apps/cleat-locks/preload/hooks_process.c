@@ -1,7 +1,13 @@
 /* In front of what changes the process: its threads and its signal masks. */
 #include "next.h"
+#include "recorder.h"
+#include "sampler.h"
+#include "thread_blocks.h"
+#include "thread_state.h"
+#include "trace_file.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 

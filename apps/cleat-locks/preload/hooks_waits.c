@@ -5,6 +5,8 @@
  * waited for at the end of it is part of the condition's time; the two cannot be told apart from
  * here, so this is no acquisition: nobody knows whether it was contended.
  */
+#include "acquisitions.h"
+#include "clock.h"
 #include "next.h"
 
 #include <errno.h>

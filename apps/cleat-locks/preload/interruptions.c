@@ -7,8 +7,10 @@
  * sets the pointer to zero. The piece of code that is pointed to here is none that ever runs. So as
  * long as the pointer is there, what the kernel said last is still so.
  */
-#include "recorder.h"
+#include "interruptions.h"
+#include "thread_state.h"
 
+#include <stddef.h>
 #include <sys/resource.h>
 
 /* Of <linux/rseq.h>, whose spelling differs between versions: what the kernel and the thread have

@@ -1,9 +1,10 @@
-/* The process's memory map, which turns addresses into names, beside its trace. */
 #include "files.h"
-#include "recorder.h"
+#include "hash.h"
+#include "maps.h"
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

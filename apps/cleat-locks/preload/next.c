@@ -3,6 +3,7 @@
  * dlopen.
  */
 #include "next.h"
+#include "thread_state.h"
 
 #include <dlfcn.h>
 

@@ -2,9 +2,10 @@
 #ifndef CLEAT_LOCKS_NEXT_H
 #define CLEAT_LOCKS_NEXT_H
 
-#include "recorder.h"
+#include "compiler.h"
 
-#include <threads.h>
+#include <stdatomic.h>
+#include <stddef.h>
 
 /* One word on x86-64 stands for two conditions with different insides: 2.2.5 keeps a pointer in the
  * object. A program calls the one that it was linked against, so both stand in front of their own.
@@ -74,6 +75,8 @@ enum next_at
 {
     NEXT_FUNCTIONS(NEXT_ENUMERATOR) next_count
 };
+
+void next_find_all(void); /* Before anything else. */
 
 extern _Atomic(void*) next_known[next_count];
 

@@ -3,9 +3,15 @@
  * A thread that waits uses no CPU and is never woken. The kernel looks at such timers on its own
  * tick, so samples come no faster than that: the period is what was asked for, or a tick.
  */
+#include "maps.h"
 #include "next.h"
+#include "sampler.h"
+#include "stacks.h"
+#include "thread_state.h"
+#include "trace_file.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -33,9 +39,7 @@ static void on_sample(int number, siginfo_t* info, void* context)
     begin_work();
     int const error = errno;
     sample_stack(block, context, samples);
-    block->cpu_ns = own_cpu_ns() - self.ended_cpu_ns;
-    block->seen_ns = now_ns();
-    name_thread(block);
+    see(block);
     refresh_maps(block->seen_ns);
     errno = error;
     end_work();

@@ -5,7 +5,11 @@
  * alone; it is taken before the wait: afterwards others would wait for who has the lock by then.
  * What a thread spends on stacks is bounded: see `afford`.
  */
-#include "recorder.h"
+#include "clock.h"
+#include "hash.h"
+#include "maps.h"
+#include "stacks.h"
+#include "thread_state.h"
 #include "unwind.h"
 
 #include <string.h>

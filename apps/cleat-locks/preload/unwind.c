@@ -2,7 +2,6 @@
  * DWARF 5, section 6.4, for the instructions. They belong to loaded files and are read as they are;
  * the stack is not trusted.
  */
-#define _GNU_SOURCE
 #include "unwind.h"
 #include "unwind_tables.h"
 

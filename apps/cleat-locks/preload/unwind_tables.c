@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "unwind_tables.h"
 
 #include <dlfcn.h>

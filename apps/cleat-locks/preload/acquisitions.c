@@ -1,0 +1,197 @@
+/* An acquisition counts as shared when, by then, more than one thread has touched the lock. */
+#include "acquisitions.h"
+#include "clock.h"
+#include "locks.h"
+#include "stacks.h"
+#include "thread_blocks.h"
+#include "trace_file.h"
+
+static uint64_t site_key(uint32_t lock, enum trace_how how, void* return_to)
+{
+    /* Not one mixed with the other: both are small, and 5 of the one with 2 of the other would be 6
+     * with 1. */
+    uint64_t const what = ((uint64_t)lock + 1) << 2 | how;
+    return mix(mix(0, what), (uintptr_t)return_to) | 1;
+}
+
+static __attribute__((noinline)) struct trace_site* site_of(
+    struct trace_thread* block, uint32_t lock, enum trace_how how, void* return_to)
+{
+    uint64_t const key = site_key(lock, how, return_to);
+    uint64_t at = key >> 20;
+    for (int probe = 0; probe < probes_max; ++probe, ++at) {
+        struct trace_site* site = &block->site[at % trace_sites_max];
+        if (site->key == key)
+            return site;
+        if (site->key != 0)
+            continue;
+        site->return_to = (uintptr_t)return_to;
+        site->lock = lock;
+        site->how = how;
+        atomic_signal_fence(memory_order_release);
+        site->key = key;
+        ++block->sites;
+        return site;
+    }
+    ++block->sites_lost;
+    return NULL;
+}
+
+/* found is the site of a lock, and whether the lock was shared. Most are where they are looked for
+ * first. */
+static ALWAYS_INLINE struct trace_site* found(
+    struct trace_thread* block, void* address, enum trace_kind kind, enum trace_how how,
+    void* return_to, bool* shared)
+{
+    struct trace_slot* slot = &trace_slots[first_slot((uintptr_t)address) % trace_slots_max];
+    if (UNLIKELY(atomic_load_explicit(&slot->address, memory_order_relaxed) != (uintptr_t)address))
+        slot = slot_at((uintptr_t)address, true);
+    if (UNLIKELY(!slot)) {
+        atomic_fetch_add_explicit(&trace->slots_lost, 1, memory_order_relaxed);
+        return NULL;
+    }
+    uint64_t const bit = own_bit();
+    uint64_t const threads = atomic_load_explicit(&slot->threads, memory_order_relaxed);
+    uint32_t number = atomic_load_explicit(&slot->lock, memory_order_relaxed);
+    if (UNLIKELY(!(threads & bit) || number == 0))
+        number = touched(slot, kind, bit, return_to);
+    if (UNLIKELY(number == 0)) {
+        atomic_fetch_add_explicit(&trace->slots_lost, 1, memory_order_relaxed);
+        return NULL;
+    }
+    uint64_t const all = threads | bit;
+    *shared = (all & (all - 1)) != 0;
+    uint64_t const key = site_key(number - 1, how, return_to);
+    struct trace_site* const site = &block->site[(key >> 20) % trace_sites_max];
+    return site->key == key ? site : site_of(block, number - 1, how, return_to);
+}
+
+/* wants_stack: the first two of a site have one, then a part that becomes smaller, to one of 1024.
+ * At random: where two callers take turns, every second one would always be the same. */
+static ALWAYS_INLINE bool wants_stack(uint64_t count)
+{
+    uint64_t const most = 2048;
+    self.random = self.random * 1664525u + 1013904223u;
+    return (uint64_t)self.random * (count < most ? count : most) < UINT64_C(2) << 32;
+}
+
+struct asked ask(void* lock, enum trace_kind kind, enum trace_how how, void* return_to)
+{
+    struct asked by = {.site = NULL};
+    if (!trace || UNLIKELY(self.forks))
+        return by;
+    struct trace_thread* block = self.block ? self.block : meet_thread();
+    if (UNLIKELY(!block))
+        return by;
+    if (at_work()) {
+        by.nested = true;
+        return by;
+    }
+    begin_work();
+    by.site = found(block, lock, kind, how, return_to, &by.shared);
+    if (by.site && UNLIKELY(wants_stack(by.site->acquisitions + 1)))
+        take_stack(block, by.site, (uintptr_t)return_to, true);
+    end_work();
+    return by;
+}
+
+/* own_block gives the calling thread's block, if a site is in it still: a handler may have forked
+ * during a wait. */
+static struct trace_thread* own_block(struct trace_site const* site)
+{
+    struct trace_thread* const block = self.block;
+    bool const own = block && site >= block->site && site < block->site + trace_sites_max;
+    return own ? block : NULL;
+}
+
+uint64_t begin_wait(struct asked by)
+{
+    uint64_t const now = now_ns();
+    struct trace_thread* block = by.site ? own_block(by.site) : NULL;
+    if (!block || at_work())
+        return now;
+    begin_work();
+    bool const told = self.told_in && self.told_at == by.site;
+    if (!told)
+        take_stack(block, by.site, (uintptr_t)by.site->return_to, false);
+    block->waits_in =
+        self.told_in ? (uint32_t)((uint64_t*)(void*)self.told_in - block->words) + 1 : 0;
+    block->wait_began_ns = now;
+    atomic_signal_fence(memory_order_release);
+    block->waits_at = (uint32_t)(by.site - block->site) + 1;
+    end_work();
+    return now;
+}
+
+void note_nested(struct asked by)
+{
+    if (by.nested && self.block)
+        ++self.block->nested;
+}
+
+void tell_stack(struct trace_site* site, unsigned times, bool contended, uint64_t wait_ns)
+{
+    /* A signal handler may have asked for another lock meanwhile. */
+    struct trace_stack* const stack = self.told_at == site ? self.told_in : NULL;
+    self.told_in = NULL;
+    if (stack) {
+        stack->count += times;
+        stack->contended += contended;
+        stack->wait_ns += wait_ns;
+    } else {
+        site->untold_acquisitions += times;
+        site->untold_contended += contended;
+        site->untold_wait_ns += wait_ns;
+    }
+}
+
+void note_waited(struct asked by, void* lock, enum trace_kind kind, uint64_t wait_ns)
+{
+    if (!by.site) {
+        note_nested(by);
+        return;
+    }
+    struct trace_thread* const block = own_block(by.site);
+    if (!block)
+        return;
+    block->waits_at = 0;
+    struct trace_site* const site = by.site;
+    ++site->acquisitions;
+    site->shared += by.shared;
+    ++site->contended;
+    site->wait_ns += wait_ns;
+    if (wait_ns > site->wait_max_ns)
+        site->wait_max_ns = wait_ns;
+    tell_stack(site, 1, true, wait_ns);
+    hold_may_begin(lock, kind, site);
+}
+
+void note_failed(struct asked by, uint64_t wait_ns)
+{
+    struct trace_thread* const block = by.site ? own_block(by.site) : NULL;
+    if (!block)
+        return;
+    block->waits_at = 0;
+    ++by.site->failed;
+    by.site->wait_ns += wait_ns;
+    if (wait_ns > by.site->wait_max_ns)
+        by.site->wait_max_ns = wait_ns;
+    tell_stack(by.site, 0, false, wait_ns);
+}
+
+void note_again(void* mutex, void* return_to)
+{
+    if (!trace)
+        return;
+    struct trace_thread* block = self.block ? self.block : meet_thread();
+    if (!block || at_work() || self.forks)
+        return;
+    begin_work();
+    bool shared = false;
+    struct trace_site* site = found(block, mutex, trace_mutex, trace_again, return_to, &shared);
+    if (site)
+        ++site->acquisitions;
+    end_work();
+    if (site)
+        hold_may_begin(mutex, trace_mutex, site);
+}

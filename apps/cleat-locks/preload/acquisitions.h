@@ -1,0 +1,55 @@
+/* acquisitions: what was done with a lock, from the attempt to its outcome. */
+#ifndef CLEAT_LOCKS_ACQUISITIONS_H
+#define CLEAT_LOCKS_ACQUISITIONS_H
+
+#include "compiler.h"
+#include "holds.h"
+#include "thread_state.h"
+#include "trace_format.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is known of an acquisition before it is tried. What has to be looked for is found then, and
+ * a stack is taken then: later, others may be waiting for who has the lock. */
+struct asked
+{
+    struct trace_site* site; /* NULL: it is not recorded, */
+    bool nested;             /* because a signal handler asked that interrupted the recorder */
+    bool shared;             /* another thread has touched the lock */
+};
+
+struct asked ask(void* lock, enum trace_kind kind, enum trace_how how, void* return_to);
+
+/* begin_wait is told that the calling thread is about to wait, and says when that was: a wait that
+ * does not end is told of by nobody else. */
+uint64_t begin_wait(struct asked by);
+
+/* One of these three tells what became of it: had at once, had after a wait, or not had, after a
+ * wait or without one (0). */
+static ALWAYS_INLINE void note_acquired(struct asked by, void* lock, enum trace_kind kind);
+void note_waited(struct asked by, void* lock, enum trace_kind kind, uint64_t wait_ns);
+void note_failed(struct asked by, uint64_t wait_ns);
+void note_again(void* mutex, void* return_to); /* Taken again as a wait for a condition ended. */
+
+void note_nested(struct asked by); /* Of locks.c, for what is below. */
+void tell_stack(struct trace_site* site, unsigned times, bool contended, uint64_t wait_ns);
+
+/* The caller has the lock by now: as little as can be. */
+static ALWAYS_INLINE void note_acquired(struct asked by, void* lock, enum trace_kind kind)
+{
+    if (UNLIKELY(!by.site)) {
+        note_nested(by);
+        return;
+    }
+    ++by.site->acquisitions;
+    by.site->shared += by.shared;
+    if (UNLIKELY(self.told_in != NULL))
+        tell_stack(by.site, 1, false, 0);
+    else
+        ++by.site->untold_acquisitions;
+    hold_may_begin(lock, kind, by.site);
+}
+
+#endif

@@ -1,0 +1,105 @@
+#include "clock.h"
+#include "holds.h"
+#include "interruptions.h"
+#include "trace_file.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+unsigned hold_part = 16;
+
+int next_hold(void)
+{
+    self.random = self.random * 1664525u + 1013904223u;
+    return 1 + (int)((self.random >> 16) % (2 * hold_part - 1)); /* hold_part, on average. */
+}
+
+static struct hold* hold_of(void const* lock)
+{
+    for (int i = 0; i < holds_max; ++i)
+        if (self.hold[i].lock == (uintptr_t)lock)
+            return &self.hold[i];
+    return NULL;
+}
+
+static void forget_hold(struct hold* hold)
+{
+    hold->lock = 0;
+    --self.holds;
+}
+
+/* within says whether the calling thread, which has just taken the lock, had it before. */
+static bool within(void const* lock, enum trace_kind kind)
+{
+    struct __pthread_mutex_s const* mutex = &((pthread_mutex_t const*)lock)->__data;
+    enum
+    {
+        types = 3 /* The other bits of __kind say more, such as who inherits a priority. */
+    };
+    return kind == trace_mutex && (mutex->__kind & types) == PTHREAD_MUTEX_RECURSIVE &&
+           mutex->__count > 1;
+}
+
+/* note_hold is told of one that is `chosen` to be timed, or that others are timed beside. */
+static void note_hold(void* lock, enum trace_kind kind, struct trace_site* site, bool chosen)
+{
+    struct hold* hold = hold_of(lock);
+    /* What a thread has already, nobody is kept out of for longer than by the outer hold: the inner
+     * ones are counted with that, and take no time. */
+    bool const inner = within(lock, kind) ||
+                       (hold && site->how == trace_shared && hold->site->how == trace_shared);
+    if (hold && inner) {
+        ++hold->deeper;
+        ++hold->inner;
+    } else if (hold)
+        forget_hold(hold); /* Another thread let go of it. */
+    if (!chosen || inner)
+        return;
+    hold = hold_of(NULL);
+    if (!hold)
+        return;
+    ++self.holds;
+    hold->lock = (uintptr_t)lock;
+    hold->site = site;
+    hold->deeper = hold->inner = 0;
+    hold->interruptions = interruptions();
+    hold->began_ns = now_ns();
+}
+
+void hold_begins(void* lock, enum trace_kind kind, struct trace_site* site)
+{
+    bool const chosen = self.until_hold <= 0;
+    if (chosen)
+        self.until_hold = next_hold();
+    if (at_work())
+        return;
+    begin_work();
+    note_hold(lock, kind, site, chosen);
+    end_work();
+}
+
+void hold_ended(void* lock)
+{
+    if (at_work() || self.forks)
+        return;
+    begin_work();
+    struct hold* const hold = hold_of(lock);
+    if (hold && hold->deeper > 0)
+        --hold->deeper;
+    else if (hold) {
+        uint64_t const took = now_ns() - hold->began_ns;
+        struct trace_site* site = hold->site;
+        if (took > site->hold_max_ns)
+            site->hold_max_ns = took;
+        /* From each of them the reader takes what reading the clock takes. */
+        uint64_t const counted = took + hold->inner * trace->clock_ns;
+        site->holds += 1 + hold->inner;
+        site->hold_ns += counted;
+        if (interruptions() != hold->interruptions) {
+            site->interrupted += 1 + hold->inner;
+            site->interrupted_ns += counted;
+        }
+        forget_hold(hold);
+    }
+    end_work();
+}

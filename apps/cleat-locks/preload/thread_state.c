@@ -1,0 +1,35 @@
+#include "clock.h"
+#include "thread_state.h"
+
+#include <sys/prctl.h>
+
+__thread struct self self;
+
+/* A handler that interrupts the recorder may never come back: it jumps to where the program said
+ * (siglongjmp). Then the recorder's frame is gone, and sooner or later the stack ends above where
+ * it was. A handler that is still at work stands below it, or on the stack that signals have to
+ * themselves. */
+bool left_behind(uintptr_t stack)
+{
+    stack_t apart;
+    if (sigaltstack(NULL, &apart) != 0)
+        return false;
+    bool const is_apart = (apart.ss_flags & SS_ONSTACK) != 0;
+    bool const was_apart = self.busy_from - (uintptr_t)apart.ss_sp < apart.ss_size;
+    bool const gone = is_apart == was_apart ? stack >= self.busy_from : was_apart;
+    if (gone)
+        self.busy = 0;
+    return gone;
+}
+
+void name_thread(struct trace_thread* block)
+{
+    prctl(PR_GET_NAME, block->name);
+}
+
+void see(struct trace_thread* block)
+{
+    block->cpu_ns = own_cpu_ns() - self.ended_cpu_ns;
+    block->seen_ns = now_ns();
+    name_thread(block);
+}
