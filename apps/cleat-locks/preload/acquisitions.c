@@ -14,13 +14,13 @@ static uint64_t site_key(uint32_t lock, enum trace_how how, void* return_to)
     return mix(mix(0, what), (uintptr_t)return_to) | 1;
 }
 
-static __attribute__((noinline)) struct trace_site* site_of(
+static __attribute__((noinline)) struct trace_site* find_site(
     struct trace_thread* block, uint32_t lock, enum trace_how how, void* return_to)
 {
     uint64_t const key = site_key(lock, how, return_to);
-    uint64_t at = key >> 20;
-    for (int probe = 0; probe < probes_max; ++probe, ++at) {
-        struct trace_site* site = &block->site[at % trace_sites_max];
+    uint64_t position = key >> 20;
+    for (int probe = 0; probe < probes_max; ++probe, ++position) {
+        struct trace_site* site = &block->site[position % trace_sites_max];
         if (site->key == key)
             return site;
         if (site->key != 0)
@@ -39,13 +39,13 @@ static __attribute__((noinline)) struct trace_site* site_of(
 
 /* found is the site of a lock, and whether the lock was shared. Most are where they are looked for
  * first. */
-static ALWAYS_INLINE struct trace_site* found(
+static ALWAYS_INLINE struct trace_site* find_lock_site(
     struct trace_thread* block, void* address, enum trace_kind kind, enum trace_how how,
     void* return_to, bool* shared)
 {
     struct trace_slot* slot = &trace_slots[first_slot((uintptr_t)address) % trace_slots_max];
     if (UNLIKELY(atomic_load_explicit(&slot->address, memory_order_relaxed) != (uintptr_t)address))
-        slot = slot_at((uintptr_t)address, true);
+        slot = find_slot((uintptr_t)address, true);
     if (UNLIKELY(!slot)) {
         atomic_fetch_add_explicit(&trace->slots_lost, 1, memory_order_relaxed);
         return NULL;
@@ -54,7 +54,7 @@ static ALWAYS_INLINE struct trace_site* found(
     uint64_t const threads = atomic_load_explicit(&slot->threads, memory_order_relaxed);
     uint32_t number = atomic_load_explicit(&slot->lock, memory_order_relaxed);
     if (UNLIKELY(!(threads & bit) || number == 0))
-        number = touched(slot, kind, bit, return_to);
+        number = note_first_touch(slot, kind, bit, return_to);
     if (UNLIKELY(number == 0)) {
         atomic_fetch_add_explicit(&trace->slots_lost, 1, memory_order_relaxed);
         return NULL;
@@ -63,7 +63,7 @@ static ALWAYS_INLINE struct trace_site* found(
     *shared = (all & (all - 1)) != 0;
     uint64_t const key = site_key(number - 1, how, return_to);
     struct trace_site* const site = &block->site[(key >> 20) % trace_sites_max];
-    return site->key == key ? site : site_of(block, number - 1, how, return_to);
+    return site->key == key ? site : find_site(block, number - 1, how, return_to);
 }
 
 /* wants_stack: the first two of a site have one, then a part that becomes smaller, to one of 1024.
@@ -75,24 +75,24 @@ static ALWAYS_INLINE bool wants_stack(uint64_t count)
     return (uint64_t)self.random * (count < most ? count : most) < UINT64_C(2) << 32;
 }
 
-struct asked ask(void* lock, enum trace_kind kind, enum trace_how how, void* return_to)
+struct attempt begin_attempt(void* lock, enum trace_kind kind, enum trace_how how, void* return_to)
 {
-    struct asked by = {.site = NULL};
-    if (!trace || UNLIKELY(self.forks))
-        return by;
-    struct trace_thread* block = self.block ? self.block : meet_thread();
+    struct attempt attempt = {.site = NULL};
+    if (!trace || UNLIKELY(self.forking))
+        return attempt;
+    struct trace_thread* block = self.block ? self.block : register_thread();
     if (UNLIKELY(!block))
-        return by;
+        return attempt;
     if (at_work()) {
-        by.nested = true;
-        return by;
+        attempt.nested = true;
+        return attempt;
     }
     begin_work();
-    by.site = found(block, lock, kind, how, return_to, &by.shared);
-    if (by.site && UNLIKELY(wants_stack(by.site->acquisitions + 1)))
-        take_stack(block, by.site, (uintptr_t)return_to, true);
+    attempt.site = find_lock_site(block, lock, kind, how, return_to, &attempt.shared);
+    if (attempt.site && UNLIKELY(wants_stack(attempt.site->acquisitions + 1)))
+        take_stack(block, attempt.site, (uintptr_t)return_to, true);
     end_work();
-    return by;
+    return attempt;
 }
 
 /* own_block gives the calling thread's block, if a site is in it still: a handler may have forked
@@ -104,94 +104,95 @@ static struct trace_thread* own_block(struct trace_site const* site)
     return own ? block : NULL;
 }
 
-uint64_t begin_wait(struct asked by)
+uint64_t begin_wait(struct attempt attempt)
 {
     uint64_t const now = now_ns();
-    struct trace_thread* block = by.site ? own_block(by.site) : NULL;
+    struct trace_thread* block = attempt.site ? own_block(attempt.site) : NULL;
     if (!block || at_work())
         return now;
     begin_work();
-    bool const told = self.told_in && self.told_at == by.site;
+    bool const told = self.last_stack && self.last_stack_site == attempt.site;
     if (!told)
-        take_stack(block, by.site, (uintptr_t)by.site->return_to, false);
-    block->waits_in =
-        self.told_in ? (uint32_t)((uint64_t*)(void*)self.told_in - block->words) + 1 : 0;
+        take_stack(block, attempt.site, (uintptr_t)attempt.site->return_to, false);
+    block->wait_stack =
+        self.last_stack ? (uint32_t)((uint64_t*)(void*)self.last_stack - block->words) + 1 : 0;
     block->wait_began_ns = now;
     atomic_signal_fence(memory_order_release);
-    block->waits_at = (uint32_t)(by.site - block->site) + 1;
+    block->wait_site = (uint32_t)(attempt.site - block->site) + 1;
     end_work();
     return now;
 }
 
-void note_nested(struct asked by)
+void note_nested(struct attempt attempt)
 {
-    if (by.nested && self.block)
+    if (attempt.nested && self.block)
         ++self.block->nested;
 }
 
-void tell_stack(struct trace_site* site, unsigned times, bool contended, uint64_t wait_ns)
+void add_to_stack(struct trace_site* site, unsigned times, bool contended, uint64_t wait_ns)
 {
     /* A signal handler may have asked for another lock meanwhile. */
-    struct trace_stack* const stack = self.told_at == site ? self.told_in : NULL;
-    self.told_in = NULL;
+    struct trace_stack* const stack = self.last_stack_site == site ? self.last_stack : NULL;
+    self.last_stack = NULL;
     if (stack) {
         stack->count += times;
         stack->contended += contended;
         stack->wait_ns += wait_ns;
     } else {
-        site->untold_acquisitions += times;
-        site->untold_contended += contended;
-        site->untold_wait_ns += wait_ns;
+        site->unattributed_acquisitions += times;
+        site->unattributed_contended += contended;
+        site->unattributed_wait_ns += wait_ns;
     }
 }
 
-void note_waited(struct asked by, void* lock, enum trace_kind kind, uint64_t wait_ns)
+void note_waited(struct attempt attempt, void* lock, enum trace_kind kind, uint64_t wait_ns)
 {
-    if (!by.site) {
-        note_nested(by);
+    if (!attempt.site) {
+        note_nested(attempt);
         return;
     }
-    struct trace_thread* const block = own_block(by.site);
+    struct trace_thread* const block = own_block(attempt.site);
     if (!block)
         return;
-    block->waits_at = 0;
-    struct trace_site* const site = by.site;
+    block->wait_site = 0;
+    struct trace_site* const site = attempt.site;
     ++site->acquisitions;
-    site->shared += by.shared;
+    site->shared += attempt.shared;
     ++site->contended;
     site->wait_ns += wait_ns;
     if (wait_ns > site->wait_max_ns)
         site->wait_max_ns = wait_ns;
-    tell_stack(site, 1, true, wait_ns);
-    hold_may_begin(lock, kind, site);
+    add_to_stack(site, 1, true, wait_ns);
+    maybe_begin_hold(lock, kind, site);
 }
 
-void note_failed(struct asked by, uint64_t wait_ns)
+void note_failed(struct attempt attempt, uint64_t wait_ns)
 {
-    struct trace_thread* const block = by.site ? own_block(by.site) : NULL;
+    struct trace_thread* const block = attempt.site ? own_block(attempt.site) : NULL;
     if (!block)
         return;
-    block->waits_at = 0;
-    ++by.site->failed;
-    by.site->wait_ns += wait_ns;
-    if (wait_ns > by.site->wait_max_ns)
-        by.site->wait_max_ns = wait_ns;
-    tell_stack(by.site, 0, false, wait_ns);
+    block->wait_site = 0;
+    ++attempt.site->failed;
+    attempt.site->wait_ns += wait_ns;
+    if (wait_ns > attempt.site->wait_max_ns)
+        attempt.site->wait_max_ns = wait_ns;
+    add_to_stack(attempt.site, 0, false, wait_ns);
 }
 
-void note_again(void* mutex, void* return_to)
+void note_reacquired(void* mutex, void* return_to)
 {
     if (!trace)
         return;
-    struct trace_thread* block = self.block ? self.block : meet_thread();
-    if (!block || at_work() || self.forks)
+    struct trace_thread* block = self.block ? self.block : register_thread();
+    if (!block || at_work() || self.forking)
         return;
     begin_work();
     bool shared = false;
-    struct trace_site* site = found(block, mutex, trace_mutex, trace_again, return_to, &shared);
+    struct trace_site* site =
+        find_lock_site(block, mutex, trace_mutex, trace_again, return_to, &shared);
     if (site)
         ++site->acquisitions;
     end_work();
     if (site)
-        hold_may_begin(mutex, trace_mutex, site);
+        maybe_begin_hold(mutex, trace_mutex, site);
 }

@@ -13,43 +13,44 @@
 
 /* What is known of an acquisition before it is tried. What has to be looked for is found then, and
  * a stack is taken then: later, others may be waiting for who has the lock. */
-struct asked
+struct attempt
 {
     struct trace_site* site; /* NULL: it is not recorded, */
     bool nested;             /* because a signal handler asked that interrupted the recorder */
     bool shared;             /* another thread has touched the lock */
 };
 
-struct asked ask(void* lock, enum trace_kind kind, enum trace_how how, void* return_to);
+struct attempt begin_attempt(void* lock, enum trace_kind kind, enum trace_how how, void* return_to);
 
 /* begin_wait is told that the calling thread is about to wait, and says when that was: a wait that
  * does not end is told of by nobody else. */
-uint64_t begin_wait(struct asked by);
+uint64_t begin_wait(struct attempt attempt);
 
 /* One of these three tells what became of it: had at once, had after a wait, or not had, after a
  * wait or without one (0). */
-static ALWAYS_INLINE void note_acquired(struct asked by, void* lock, enum trace_kind kind);
-void note_waited(struct asked by, void* lock, enum trace_kind kind, uint64_t wait_ns);
-void note_failed(struct asked by, uint64_t wait_ns);
-void note_again(void* mutex, void* return_to); /* Taken again as a wait for a condition ended. */
+static ALWAYS_INLINE void note_acquired(struct attempt attempt, void* lock, enum trace_kind kind);
+void note_waited(struct attempt attempt, void* lock, enum trace_kind kind, uint64_t wait_ns);
+void note_failed(struct attempt attempt, uint64_t wait_ns);
+void note_reacquired(
+    void* mutex, void* return_to); /* Taken again as a wait for a condition ended. */
 
-void note_nested(struct asked by); /* Of locks.c, for what is below. */
-void tell_stack(struct trace_site* site, unsigned times, bool contended, uint64_t wait_ns);
+void note_nested(struct attempt attempt); /* Of locks.c, for what is below. */
+void add_to_stack(struct trace_site* site, unsigned times, bool contended, uint64_t wait_ns);
 
 /* The caller has the lock by now: as little as can be. */
-static ALWAYS_INLINE void note_acquired(struct asked by, void* lock, enum trace_kind kind)
+static ALWAYS_INLINE void note_acquired(struct attempt attempt, void* lock, enum trace_kind kind)
 {
-    if (UNLIKELY(!by.site)) {
-        note_nested(by);
+    if (UNLIKELY(!attempt.site)) {
+        note_nested(attempt);
         return;
     }
-    ++by.site->acquisitions;
-    by.site->shared += by.shared;
-    if (UNLIKELY(self.told_in != NULL))
-        tell_stack(by.site, 1, false, 0);
+    ++attempt.site->acquisitions;
+    attempt.site->shared += attempt.shared;
+    if (UNLIKELY(self.last_stack != NULL))
+        add_to_stack(attempt.site, 1, false, 0);
     else
-        ++by.site->untold_acquisitions;
-    hold_may_begin(lock, kind, by.site);
+        ++attempt.site->unattributed_acquisitions;
+    maybe_begin_hold(lock, kind, attempt.site);
 }
 
 #endif

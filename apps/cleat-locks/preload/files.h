@@ -26,7 +26,7 @@ static inline void close_file(int file)
 }
 
 /* put_number writes a number in decimal, and gives where its zero is. */
-static inline char* put_number(char* at, unsigned long number)
+static inline char* put_number(char* text, unsigned long number)
 {
     char digits[24];
     int size = 0;
@@ -34,9 +34,9 @@ static inline char* put_number(char* at, unsigned long number)
         digits[size++] = (char)('0' + number % 10);
     while ((number /= 10) > 0);
     while (size > 0)
-        *at++ = digits[--size];
-    *at = '\0';
-    return at;
+        *text++ = digits[--size];
+    *text = '\0';
+    return text;
 }
 
 #endif

@@ -6,15 +6,16 @@
 #include <pthread.h>
 #include <stddef.h>
 
-unsigned hold_part = 16;
+unsigned hold_interval = 16;
 
-int next_hold(void)
+int random_hold_interval(void)
 {
     self.random = self.random * 1664525u + 1013904223u;
-    return 1 + (int)((self.random >> 16) % (2 * hold_part - 1)); /* hold_part, on average. */
+    return 1 +
+           (int)((self.random >> 16) % (2 * hold_interval - 1)); /* hold_interval, on average. */
 }
 
-static struct hold* hold_of(void const* lock)
+static struct hold* find_hold(void const* lock)
 {
     for (int i = 0; i < holds_max; ++i)
         if (self.hold[i].lock == (uintptr_t)lock)
@@ -29,7 +30,7 @@ static void forget_hold(struct hold* hold)
 }
 
 /* within says whether the calling thread, which has just taken the lock, had it before. */
-static bool within(void const* lock, enum trace_kind kind)
+static bool is_inner_hold(void const* lock, enum trace_kind kind)
 {
     struct __pthread_mutex_s const* mutex = &((pthread_mutex_t const*)lock)->__data;
     enum
@@ -43,34 +44,34 @@ static bool within(void const* lock, enum trace_kind kind)
 /* note_hold is told of one that is `chosen` to be timed, or that others are timed beside. */
 static void note_hold(void* lock, enum trace_kind kind, struct trace_site* site, bool chosen)
 {
-    struct hold* hold = hold_of(lock);
+    struct hold* hold = find_hold(lock);
     /* What a thread has already, nobody is kept out of for longer than by the outer hold: the inner
      * ones are counted with that, and take no time. */
-    bool const inner = within(lock, kind) ||
+    bool const inner = is_inner_hold(lock, kind) ||
                        (hold && site->how == trace_shared && hold->site->how == trace_shared);
     if (hold && inner) {
-        ++hold->deeper;
-        ++hold->inner;
+        ++hold->inner_open;
+        ++hold->inner_all;
     } else if (hold)
         forget_hold(hold); /* Another thread let go of it. */
     if (!chosen || inner)
         return;
-    hold = hold_of(NULL);
+    hold = find_hold(NULL);
     if (!hold)
         return;
     ++self.holds;
     hold->lock = (uintptr_t)lock;
     hold->site = site;
-    hold->deeper = hold->inner = 0;
+    hold->inner_open = hold->inner_all = 0;
     hold->interruptions = interruptions();
     hold->began_ns = now_ns();
 }
 
-void hold_begins(void* lock, enum trace_kind kind, struct trace_site* site)
+void begin_hold(void* lock, enum trace_kind kind, struct trace_site* site)
 {
-    bool const chosen = self.until_hold <= 0;
+    bool const chosen = self.acquisitions_until_hold <= 0;
     if (chosen)
-        self.until_hold = next_hold();
+        self.acquisitions_until_hold = random_hold_interval();
     if (at_work())
         return;
     begin_work();
@@ -78,25 +79,25 @@ void hold_begins(void* lock, enum trace_kind kind, struct trace_site* site)
     end_work();
 }
 
-void hold_ended(void* lock)
+void end_hold(void* lock)
 {
-    if (at_work() || self.forks)
+    if (at_work() || self.forking)
         return;
     begin_work();
-    struct hold* const hold = hold_of(lock);
-    if (hold && hold->deeper > 0)
-        --hold->deeper;
+    struct hold* const hold = find_hold(lock);
+    if (hold && hold->inner_open > 0)
+        --hold->inner_open;
     else if (hold) {
         uint64_t const took = now_ns() - hold->began_ns;
         struct trace_site* site = hold->site;
         if (took > site->hold_max_ns)
             site->hold_max_ns = took;
         /* From each of them the reader takes what reading the clock takes. */
-        uint64_t const counted = took + hold->inner * trace->clock_ns;
-        site->holds += 1 + hold->inner;
+        uint64_t const counted = took + hold->inner_all * trace->clock_ns;
+        site->holds += 1 + hold->inner_all;
         site->hold_ns += counted;
         if (interruptions() != hold->interruptions) {
-            site->interrupted += 1 + hold->inner;
+            site->interrupted += 1 + hold->inner_all;
             site->interrupted_ns += counted;
         }
         forget_hold(hold);

@@ -6,26 +6,27 @@
 #include "thread_state.h"
 #include "trace_format.h"
 
-extern unsigned hold_part; /* One of so many acquisitions is timed, at random. */
-int next_hold(void);       /* How many there are until then. */
+extern unsigned hold_interval;  /* One of so many acquisitions is timed, at random. */
+int random_hold_interval(void); /* How many there are until then. */
 
-/* A hold that is to be timed begins with the acquisition; hold_ended is called before the release.
+/* A hold that is to be timed begins with the acquisition; end_hold is called before the release.
  */
-void hold_begins(void* lock, enum trace_kind kind, struct trace_site* site);
-void hold_ended(void* lock);
+void begin_hold(void* lock, enum trace_kind kind, struct trace_site* site);
+void end_hold(void* lock);
 
 static inline void before_release(void* lock)
 {
     if (UNLIKELY(self.holds != 0))
-        hold_ended(lock);
+        end_hold(lock);
 }
 
-static ALWAYS_INLINE void hold_may_begin(void* lock, enum trace_kind kind, struct trace_site* site)
+static ALWAYS_INLINE void maybe_begin_hold(
+    void* lock, enum trace_kind kind, struct trace_site* site)
 {
     if (kind > trace_spin)
         return; /* Who ends a wait of another kind is nobody's holder. */
-    if (UNLIKELY(--self.until_hold <= 0 || self.holds != 0))
-        hold_begins(lock, kind, site);
+    if (UNLIKELY(--self.acquisitions_until_hold <= 0 || self.holds != 0))
+        begin_hold(lock, kind, site);
 }
 
 #endif

@@ -13,21 +13,22 @@
 #include <threads.h>
 
 /* Which answers mean that the caller has the lock now. */
-static bool has_it(int result)
+static bool is_acquired(int result)
 {
     return result == 0 || result == EOWNERDEAD;
 }
 
 /* settle notes what became of an acquisition that began to wait at `began`; 0: it did not. */
-static int settle(int result, struct asked by, void* lock, enum trace_kind kind, uint64_t began)
+static int note_outcome(
+    int result, struct attempt attempt, void* lock, enum trace_kind kind, uint64_t began)
 {
     uint64_t const wait_ns = began ? now_ns() - began : 0;
-    if (!has_it(result))
-        note_failed(by, wait_ns);
+    if (!is_acquired(result))
+        note_failed(attempt, wait_ns);
     else if (began)
-        note_waited(by, lock, kind, wait_ns);
+        note_waited(attempt, lock, kind, wait_ns);
     else
-        note_acquired(by, lock, kind);
+        note_acquired(attempt, lock, kind);
     return result;
 }
 
@@ -35,38 +36,38 @@ static int settle(int result, struct asked by, void* lock, enum trace_kind kind,
     EXPORTED int name(type* lock)                                                                  \
     {                                                                                              \
         NEXT(try_name);                                                                            \
-        struct asked const by = ask((void*)lock, kind, how, CALLER);                               \
+        struct attempt const attempt = begin_attempt((void*)lock, kind, how, CALLER);              \
         int const tried = next_##try_name(lock);                                                   \
-        if (has_it(tried)) {                                                                       \
-            note_acquired(by, (void*)lock, kind);                                                  \
+        if (is_acquired(tried)) {                                                                  \
+            note_acquired(attempt, (void*)lock, kind);                                             \
             return tried;                                                                          \
         }                                                                                          \
         NEXT(name);                                                                                \
-        uint64_t const began = begin_wait(by);                                                     \
-        return settle(next_##name(lock), by, (void*)lock, kind, began);                            \
+        uint64_t const began = begin_wait(attempt);                                                \
+        return note_outcome(next_##name(lock), attempt, (void*)lock, kind, began);                 \
     }
 
 #define HOOK_TRY(name, type, kind, how)                                                            \
     EXPORTED int name(type* lock)                                                                  \
     {                                                                                              \
         NEXT(name);                                                                                \
-        struct asked const by = ask((void*)lock, kind, how, CALLER);                               \
-        return settle(next_##name(lock), by, (void*)lock, kind, 0);                                \
+        struct attempt const attempt = begin_attempt((void*)lock, kind, how, CALLER);              \
+        return note_outcome(next_##name(lock), attempt, (void*)lock, kind, 0);                     \
     }
 
 #define HOOK_TIMED(name, try_name, type, kind, how)                                                \
     EXPORTED int name(type* restrict lock, struct timespec const* restrict until)                  \
     {                                                                                              \
         NEXT(try_name);                                                                            \
-        struct asked const by = ask(lock, kind, how, CALLER);                                      \
+        struct attempt const attempt = begin_attempt(lock, kind, how, CALLER);                     \
         int const tried = next_##try_name(lock);                                                   \
-        if (has_it(tried)) {                                                                       \
-            note_acquired(by, lock, kind);                                                         \
+        if (is_acquired(tried)) {                                                                  \
+            note_acquired(attempt, lock, kind);                                                    \
             return tried;                                                                          \
         }                                                                                          \
         NEXT(name);                                                                                \
-        uint64_t const began = begin_wait(by);                                                     \
-        return settle(next_##name(lock, until), by, lock, kind, began);                            \
+        uint64_t const began = begin_wait(attempt);                                                \
+        return note_outcome(next_##name(lock, until), attempt, lock, kind, began);                 \
     }
 
 /* An unknown clock is an error also where nobody would wait: then there is no try. */
@@ -74,16 +75,16 @@ static int settle(int result, struct asked by, void* lock, enum trace_kind kind,
     EXPORTED int name(type* lock, clockid_t clock, struct timespec const* until)                   \
     {                                                                                              \
         NEXT(try_name);                                                                            \
-        struct asked const by = ask(lock, kind, how, CALLER);                                      \
+        struct attempt const attempt = begin_attempt(lock, kind, how, CALLER);                     \
         bool const known = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;                    \
         int const tried = known ? next_##try_name(lock) : EINVAL;                                  \
-        if (has_it(tried)) {                                                                       \
-            note_acquired(by, lock, kind);                                                         \
+        if (is_acquired(tried)) {                                                                  \
+            note_acquired(attempt, lock, kind);                                                    \
             return tried;                                                                          \
         }                                                                                          \
         NEXT(name);                                                                                \
-        uint64_t const began = begin_wait(by);                                                     \
-        return settle(next_##name(lock, clock, until), by, lock, kind, began);                     \
+        uint64_t const began = begin_wait(attempt);                                                \
+        return note_outcome(next_##name(lock, clock, until), attempt, lock, kind, began);          \
     }
 
 #define HOOK_UNLOCK(name, type)                                                                    \
@@ -95,11 +96,11 @@ static int settle(int result, struct asked by, void* lock, enum trace_kind kind,
     }
 
 /* An init is noted when it is done, a destroy before it begins: nobody else may be near. */
-#define HOOK_INIT(name, type, attributes, kind)                                                    \
-    EXPORTED int name(type* lock, attributes with)                                                 \
+#define HOOK_INIT(name, type, attributes_type, kind)                                               \
+    EXPORTED int name(type* lock, attributes_type attributes)                                      \
     {                                                                                              \
         NEXT(name);                                                                                \
-        int const result = next_##name(lock, with);                                                \
+        int const result = next_##name(lock, attributes);                                          \
         if (result == 0)                                                                           \
             lock_made((void*)lock, kind, CALLER);                                                  \
         return result;                                                                             \
@@ -109,7 +110,7 @@ static int settle(int result, struct asked by, void* lock, enum trace_kind kind,
     EXPORTED int name(type* lock)                                                                  \
     {                                                                                              \
         NEXT(name);                                                                                \
-        lock_ended((void*)lock);                                                                   \
+        lock_destroyed((void*)lock);                                                               \
         return next_##name(lock);                                                                  \
     }
 
@@ -165,6 +166,6 @@ HOOK_INIT(mtx_init, mtx_t, int, trace_mutex)
 EXPORTED void mtx_destroy(mtx_t* lock)
 {
     NEXT(mtx_destroy);
-    lock_ended(lock);
+    lock_destroyed(lock);
     next_mtx_destroy(lock);
 }

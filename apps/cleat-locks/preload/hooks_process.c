@@ -12,23 +12,23 @@
 #include <unistd.h>
 
 /* A thread's start, on its way from who makes it to itself. */
-struct beginning
+struct thread_start
 {
     _Atomic bool used;
     void* (*routine)(void*);
     void* argument;
 };
 
-static struct beginning beginnings[256];
+static struct thread_start thread_starts[256];
 
-static void* begin_thread(void* from)
+static void* run_thread(void* argument_of_start)
 {
-    struct beginning* at = from;
-    void* (*const routine)(void*) = at->routine;
-    void* const argument = at->argument;
-    atomic_store_explicit(&at->used, false, memory_order_release);
+    struct thread_start* start = argument_of_start;
+    void* (*const routine)(void*) = start->routine;
+    void* const argument = start->argument;
+    atomic_store_explicit(&start->used, false, memory_order_release);
     if (trace && !self.block)
-        meet_thread();
+        register_thread();
     return routine(argument);
 }
 
@@ -37,16 +37,16 @@ EXPORTED int pthread_create(
 {
     NEXT(pthread_create);
     if (trace && !at_work())
-        for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; ++i) {
-            struct beginning* at = &beginnings[i];
+        for (size_t i = 0; i < sizeof thread_starts / sizeof *thread_starts; ++i) {
+            struct thread_start* start = &thread_starts[i];
             bool free = false;
-            if (!atomic_compare_exchange_strong(&at->used, &free, true))
+            if (!atomic_compare_exchange_strong(&start->used, &free, true))
                 continue;
-            at->routine = routine;
-            at->argument = argument;
-            int const result = next_pthread_create(thread, attributes, begin_thread, at);
+            start->routine = routine;
+            start->argument = argument;
+            int const result = next_pthread_create(thread, attributes, run_thread, start);
             if (result != 0)
-                atomic_store(&at->used, false);
+                atomic_store(&start->used, false);
             return result;
         }
     /* So many at once: this one is met when it takes its first lock. */
@@ -64,7 +64,7 @@ EXPORTED int pthread_setname_np(pthread_t thread, char const* name)
 }
 
 /* A program that blocks all signals does not mean the sampler's. */
-static sigset_t const* without_own(int how, sigset_t const* set, sigset_t* copy)
+static sigset_t const* without_sampler_signal(int how, sigset_t const* set, sigset_t* copy)
 {
     if (!set || sampler_signal == 0 || how == SIG_UNBLOCK || !sigismember(set, sampler_signal))
         return set;
@@ -77,28 +77,28 @@ EXPORTED int pthread_sigmask(int how, sigset_t const* set, sigset_t* old)
 {
     NEXT(pthread_sigmask);
     sigset_t copy;
-    return next_pthread_sigmask(how, without_own(how, set, &copy), old);
+    return next_pthread_sigmask(how, without_sampler_signal(how, set, &copy), old);
 }
 
 EXPORTED int sigprocmask(int how, sigset_t const* set, sigset_t* old)
 {
     NEXT(sigprocmask);
     sigset_t copy;
-    return next_sigprocmask(how, without_own(how, set, &copy), old);
+    return next_sigprocmask(how, without_sampler_signal(how, set, &copy), old);
 }
 
 /* What becomes of the sampler's signal is not the program's: one that sets all signals back to what
  * they were would be ended by the next sample. It is told that it has what it asked for. */
-static struct sigaction wished;
+static struct sigaction program_action;
 
 EXPORTED int sigaction(int number, struct sigaction const* action, struct sigaction* old)
 {
     NEXT(sigaction);
     if (sampler_signal == 0 || number != sampler_signal)
         return next_sigaction(number, action, old);
-    struct sigaction const before = wished;
+    struct sigaction const before = program_action;
     if (action)
-        wished = *action;
+        program_action = *action;
     if (old)
         *old = before;
     return 0;
@@ -109,9 +109,9 @@ EXPORTED sighandler_t signal(int number, sighandler_t handler)
     NEXT(signal);
     if (sampler_signal == 0 || number != sampler_signal)
         return next_signal(number, handler);
-    sighandler_t const before = wished.sa_handler;
-    memset(&wished, 0, sizeof wished);
-    wished.sa_handler = handler;
+    sighandler_t const before = program_action.sa_handler;
+    memset(&program_action, 0, sizeof program_action);
+    program_action.sa_handler = handler;
     return before;
 }
 

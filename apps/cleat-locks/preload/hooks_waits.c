@@ -14,76 +14,78 @@
 #include <semaphore.h>
 #include <threads.h>
 
-static void waited(struct asked by, void* what, enum trace_kind kind, int result, uint64_t began)
+static void note_wait_outcome(
+    struct attempt attempt, void* object, enum trace_kind kind, int result, uint64_t began)
 {
     uint64_t const took = now_ns() - began;
     if (result == 0)
-        note_waited(by, what, kind, took);
+        note_waited(attempt, object, kind, took);
     else
-        note_failed(by, took);
+        note_failed(attempt, took);
 }
 
-static struct asked ask_condition(pthread_cond_t* condition, void* caller)
+static struct attempt begin_condition_attempt(pthread_cond_t* condition, void* caller)
 {
-    return ask(condition, trace_condition, trace_exclusive, caller);
+    return begin_attempt(condition, trace_condition, trace_exclusive, caller);
 }
 
 /* woken is told what a wait for a condition has answered. */
-static void woken(
-    struct asked by, pthread_cond_t* condition, pthread_mutex_t* mutex, int result, void* caller,
-    uint64_t began)
+static void note_condition_wait(
+    struct attempt attempt, pthread_cond_t* condition, pthread_mutex_t* mutex, int result,
+    void* caller, uint64_t began)
 {
-    waited(by, condition, trace_condition, result, began);
+    note_wait_outcome(attempt, condition, trace_condition, result, began);
     /* What else it may answer is that it did not wait, or has no mutex. */
     if (result == 0 || result == ETIMEDOUT || result == EOWNERDEAD || result == thrd_timedout)
-        note_again(mutex, caller);
+        note_reacquired(mutex, caller);
 }
 
 typedef int wait_function(pthread_cond_t*, pthread_mutex_t*);
 typedef int timed_function(pthread_cond_t*, pthread_mutex_t*, struct timespec const*);
 
-static int wait_with(
+static int hook_wait(
     wait_function* next, pthread_cond_t* condition, pthread_mutex_t* mutex, void* caller)
 {
     before_release(mutex);
-    struct asked const by = ask_condition(condition, caller);
-    uint64_t const began = begin_wait(by);
+    struct attempt const attempt = begin_condition_attempt(condition, caller);
+    uint64_t const began = begin_wait(attempt);
     int const result = next(condition, mutex);
-    woken(by, condition, mutex, result, caller, began);
+    note_condition_wait(attempt, condition, mutex, result, caller, began);
     return result;
 }
 
-static int timed_with(
+static int hook_timed_wait(
     timed_function* next, pthread_cond_t* condition, pthread_mutex_t* mutex,
     struct timespec const* until, void* caller)
 {
     before_release(mutex);
-    struct asked const by = ask_condition(condition, caller);
-    uint64_t const began = begin_wait(by);
+    struct attempt const attempt = begin_condition_attempt(condition, caller);
+    uint64_t const began = begin_wait(attempt);
     int const result = next(condition, mutex, until);
-    woken(by, condition, mutex, result, caller, began);
+    note_condition_wait(attempt, condition, mutex, result, caller, began);
     return result;
 }
 
-#define HOOK_WAIT(name, at)                                                                        \
+#define HOOK_WAIT(name, index)                                                                     \
     EXPORTED int name(pthread_cond_t* condition, pthread_mutex_t* mutex)                           \
     {                                                                                              \
-        return wait_with((wait_function*)next_of(at), condition, mutex, CALLER);                   \
+        return hook_wait((wait_function*)next_function(index), condition, mutex, CALLER);          \
     }
-#define HOOK_TIMEDWAIT(name, at)                                                                   \
+#define HOOK_TIMEDWAIT(name, index)                                                                \
     EXPORTED int name(                                                                             \
         pthread_cond_t* condition, pthread_mutex_t* mutex, struct timespec const* until)           \
     {                                                                                              \
-        return timed_with((timed_function*)next_of(at), condition, mutex, until, CALLER);          \
+        return hook_timed_wait(                                                                    \
+            (timed_function*)next_function(index), condition, mutex, until, CALLER);               \
     }
 
-HOOK_WAIT(cleat_locks_cond_wait, next_at_new_cond_wait)
-HOOK_TIMEDWAIT(cleat_locks_cond_timedwait, next_at_new_cond_timedwait)
+HOOK_WAIT(cleat_locks_cond_wait, next_index_new_cond_wait)
+HOOK_TIMEDWAIT(cleat_locks_cond_timedwait, next_index_new_cond_timedwait)
 __asm__(".symver cleat_locks_cond_wait, pthread_cond_wait@@" NEW_CONDITION);
 __asm__(".symver cleat_locks_cond_timedwait, pthread_cond_timedwait@@" NEW_CONDITION);
 #if defined(__x86_64__)
-HOOK_WAIT(cleat_locks_old_cond_wait, next_at_old_cond_wait)
-HOOK_TIMEDWAIT(cleat_locks_old_cond_timedwait, next_at_old_cond_timedwait)
+HOOK_WAIT(cleat_locks_old_cond_wait, next_index_old_cond_wait)
+HOOK_TIMEDWAIT(cleat_locks_old_cond_timedwait, next_index_old_cond_timedwait)
 __asm__(".symver cleat_locks_old_cond_wait, pthread_cond_wait@" OLD_CONDITION);
 __asm__(".symver cleat_locks_old_cond_timedwait, pthread_cond_timedwait@" OLD_CONDITION);
 #endif
@@ -94,30 +96,30 @@ EXPORTED int pthread_cond_clockwait(
 {
     NEXT(pthread_cond_clockwait);
     before_release(mutex);
-    struct asked const by = ask_condition(condition, CALLER);
-    uint64_t const began = begin_wait(by);
+    struct attempt const attempt = begin_condition_attempt(condition, CALLER);
+    uint64_t const began = begin_wait(attempt);
     int const result = next_pthread_cond_clockwait(condition, mutex, clock, until);
-    woken(by, condition, mutex, result, CALLER, began);
+    note_condition_wait(attempt, condition, mutex, result, CALLER, began);
     return result;
 }
 
 /* Semaphores: who waits is counted by name, who posts is nobody's holder. */
 
-static struct asked ask_semaphore(sem_t* semaphore, void* caller)
+static struct attempt begin_semaphore_attempt(sem_t* semaphore, void* caller)
 {
-    return ask(semaphore, trace_semaphore, trace_exclusive, caller);
+    return begin_attempt(semaphore, trace_semaphore, trace_exclusive, caller);
 }
 
 EXPORTED int sem_trywait(sem_t* semaphore)
 {
     NEXT(sem_trywait);
-    struct asked const by = ask_semaphore(semaphore, CALLER);
+    struct attempt const attempt = begin_semaphore_attempt(semaphore, CALLER);
     int const result = next_sem_trywait(semaphore);
     int const error = errno;
     if (result == 0)
-        note_acquired(by, semaphore, trace_semaphore);
+        note_acquired(attempt, semaphore, trace_semaphore);
     else
-        note_failed(by, 0);
+        note_failed(attempt, 0);
     errno = error;
     return result;
 }
@@ -127,18 +129,18 @@ EXPORTED int sem_trywait(sem_t* semaphore)
     {                                                                                              \
         NEXT(sem_trywait);                                                                         \
         pthread_testcancel(); /* As it is a cancellation point also where it does not wait. */     \
-        struct asked const by = ask_semaphore(semaphore, CALLER);                                  \
+        struct attempt const attempt = begin_semaphore_attempt(semaphore, CALLER);                 \
         int const before = errno;                                                                  \
         if (next_sem_trywait(semaphore) == 0) {                                                    \
-            note_acquired(by, semaphore, trace_semaphore);                                         \
+            note_acquired(attempt, semaphore, trace_semaphore);                                    \
             return 0;                                                                              \
         }                                                                                          \
         errno = before;                                                                            \
         NEXT(name);                                                                                \
-        uint64_t const began = begin_wait(by);                                                     \
+        uint64_t const began = begin_wait(attempt);                                                \
         int const result = next_##name arguments;                                                  \
         int const error = errno;                                                                   \
-        waited(by, semaphore, trace_semaphore, result, began);                                     \
+        note_wait_outcome(attempt, semaphore, trace_semaphore, result, began);                     \
         errno = error;                                                                             \
         return result;                                                                             \
     }
@@ -163,17 +165,17 @@ static int once_state(void const* control)
 
 typedef int once_function(pthread_once_t*, void (*)(void));
 
-static int once_with(
+static int hook_once(
     once_function* next, pthread_once_t* control, void (*routine)(void), void* caller)
 {
     bool const waits = once_state(control) == once_at_work;
-    struct asked const by = ask(control, trace_once, trace_exclusive, caller);
-    uint64_t const began = waits ? begin_wait(by) : 0;
+    struct attempt const attempt = begin_attempt(control, trace_once, trace_exclusive, caller);
+    uint64_t const began = waits ? begin_wait(attempt) : 0;
     int const result = next(control, routine);
     if (began)
-        waited(by, control, trace_once, result, began);
+        note_wait_outcome(attempt, control, trace_once, result, began);
     else
-        note_acquired(by, control, trace_once);
+        note_acquired(attempt, control, trace_once);
     return result;
 }
 
@@ -182,7 +184,7 @@ EXPORTED int pthread_once(pthread_once_t* control, void (*routine)(void))
     NEXT(pthread_once);
     return once_state(control) == once_done
                ? next_pthread_once(control, routine)
-               : once_with(next_pthread_once, control, routine, CALLER);
+               : hook_once(next_pthread_once, control, routine, CALLER);
 }
 
 /* C11's, which are the same inside. */
@@ -199,20 +201,20 @@ EXPORTED void call_once(once_flag* control, void (*routine)(void))
     if (once_state(control) == once_done)
         call_once_with((pthread_once_t*)(void*)control, routine);
     else
-        once_with(call_once_with, (pthread_once_t*)(void*)control, routine, CALLER);
+        hook_once(call_once_with, (pthread_once_t*)(void*)control, routine, CALLER);
 }
 
 EXPORTED int cnd_wait(cnd_t* condition, mtx_t* mutex)
 {
-    return wait_with(
-        (wait_function*)next_of(next_at_cnd_wait), (pthread_cond_t*)(void*)condition,
+    return hook_wait(
+        (wait_function*)next_function(next_index_cnd_wait), (pthread_cond_t*)(void*)condition,
         (pthread_mutex_t*)(void*)mutex, CALLER);
 }
 
 EXPORTED int cnd_timedwait(
     cnd_t* restrict condition, mtx_t* restrict mutex, struct timespec const* restrict until)
 {
-    return timed_with(
-        (timed_function*)next_of(next_at_cnd_timedwait), (pthread_cond_t*)(void*)condition,
+    return hook_timed_wait(
+        (timed_function*)next_function(next_index_cnd_timedwait), (pthread_cond_t*)(void*)condition,
         (pthread_mutex_t*)(void*)mutex, until, CALLER);
 }

@@ -17,17 +17,17 @@
 
 enum
 {
-    told_apart_max = 512, /* shared locks of one group that are told of by themselves */
+    separate_max = 512, /* shared locks of one group that are told of by themselves */
     unmade_max = trace_locks_max / 4 * 3 /* entries, until locks without init are grouped */
 };
 
-/* take_over gives an address the slot of a lock that was destroyed: there is no free one where it
+/* reuse_slot gives an address the slot of a lock that was destroyed: there is no free one where it
  * is looked for. */
-static struct trace_slot* take_over(uintptr_t address)
+static struct trace_slot* reuse_slot(uintptr_t address)
 {
-    uint64_t at = first_slot(address);
-    for (int probe = 0; probe < probes_max; ++probe, ++at) {
-        struct trace_slot* slot = &trace_slots[at % trace_slots_max];
+    uint64_t position = first_slot(address);
+    for (int probe = 0; probe < probes_max; ++probe, ++position) {
+        struct trace_slot* slot = &trace_slots[position % trace_slots_max];
         uint64_t seen = atomic_load_explicit(&slot->address, memory_order_acquire);
         if (slot->kind == trace_gone && atomic_load(&slot->lock) == 0 &&
             atomic_compare_exchange_strong(&slot->address, &seen, address)) {
@@ -38,11 +38,11 @@ static struct trace_slot* take_over(uintptr_t address)
     return NULL;
 }
 
-struct trace_slot* slot_at(uintptr_t address, bool make)
+struct trace_slot* find_slot(uintptr_t address, bool make)
 {
-    uint64_t at = first_slot(address);
-    for (int probe = 0; probe < probes_max; ++probe, ++at) {
-        struct trace_slot* slot = &trace_slots[at % trace_slots_max];
+    uint64_t position = first_slot(address);
+    for (int probe = 0; probe < probes_max; ++probe, ++position) {
+        struct trace_slot* slot = &trace_slots[position % trace_slots_max];
         uint64_t seen = atomic_load_explicit(&slot->address, memory_order_acquire);
         if (seen == address)
             return slot;
@@ -53,48 +53,49 @@ struct trace_slot* slot_at(uintptr_t address, bool make)
         if (atomic_compare_exchange_strong(&slot->address, &seen, address) || seen == address)
             return slot;
     }
-    return make ? take_over(address) : NULL;
+    return make ? reuse_slot(address) : NULL;
 }
 
-/* lock_new gives index + 1 of a new entry, or 0: all are used. */
-static uint32_t lock_new(uint64_t address, uint64_t made_at, uint32_t kind, uint32_t flags)
+/* new_lock gives index + 1 of a new entry, or 0: all are used. */
+static uint32_t new_lock(uint64_t address, uint64_t made_at, uint32_t kind, uint32_t flags)
 {
-    uint32_t const at = atomic_fetch_add(&trace->locks, 1);
-    if (at >= trace_locks_max) {
+    uint32_t const position = atomic_fetch_add(&trace->locks, 1);
+    if (position >= trace_locks_max) {
         atomic_fetch_sub(&trace->locks, 1);
         return 0;
     }
-    struct trace_lock* lock = &trace_locks[at];
+    struct trace_lock* lock = &trace_locks[position];
     lock->address = address;
     lock->made_at = made_at;
     lock->kind = kind;
     lock->flags = flags;
     atomic_store_explicit(&lock->ready, 1, memory_order_release);
-    return at + 1;
+    return position + 1;
 }
 
 /* Groups by the place where their locks are made: index + 1 of the lock. And how many of a group's
  * are told of by themselves already. */
 static _Atomic uint32_t groups[1 << 12];
-static _Atomic uint32_t told_apart[1 << 12];
+static _Atomic uint32_t separate[1 << 12];
 
 void forget_locks(void)
 {
     for (size_t i = 0; i < sizeof groups / sizeof *groups; ++i)
-        groups[i] = told_apart[i] = 0;
+        groups[i] = separate[i] = 0;
 }
 
-/* group_of gives index + 1 of the group of locks that are made at a place; `first` is one of them.
+/* find_group gives index + 1 of the group of locks that are made at a place; `first` is one of
+ * them.
  */
-static uint32_t group_of(uint64_t first, uint64_t made_at, uint32_t kind, uint32_t flags)
+static uint32_t find_group(uint64_t first, uint64_t made_at, uint32_t kind, uint32_t flags)
 {
-    uint64_t at = mix(mix(3 + flags, made_at), kind) >> 20;
+    uint64_t position = mix(mix(3 + flags, made_at), kind) >> 20;
     uint32_t const groups_max = sizeof groups / sizeof *groups;
-    for (int probe = 0; probe < probes_max; ++probe, ++at) {
-        _Atomic uint32_t* place = &groups[at % groups_max];
+    for (int probe = 0; probe < probes_max; ++probe, ++position) {
+        _Atomic uint32_t* place = &groups[position % groups_max];
         uint32_t seen = atomic_load_explicit(place, memory_order_acquire);
         if (seen == 0) {
-            uint32_t const made = lock_new(first, made_at, kind, trace_group | flags);
+            uint32_t const made = new_lock(first, made_at, kind, trace_group | flags);
             if (made == 0)
                 return 0;
             /* Two threads may both make it; the second entry stays unused, and empty. */
@@ -111,12 +112,12 @@ static uint32_t group_of(uint64_t first, uint64_t made_at, uint32_t kind, uint32
 
 void lock_made(void* address, enum trace_kind kind, void* made_at)
 {
-    if (!trace || at_work() || self.forks)
+    if (!trace || at_work() || self.forking)
         return;
     begin_work();
-    struct trace_slot* slot = slot_at((uintptr_t)address, true);
+    struct trace_slot* slot = find_slot((uintptr_t)address, true);
     if (slot) {
-        uint32_t const group = group_of((uintptr_t)address, (uintptr_t)made_at, kind, 0);
+        uint32_t const group = find_group((uintptr_t)address, (uintptr_t)made_at, kind, 0);
         if (group)
             atomic_fetch_add_explicit(&trace_locks[group - 1].instances, 1, memory_order_relaxed);
         slot->kind = kind;
@@ -127,12 +128,12 @@ void lock_made(void* address, enum trace_kind kind, void* made_at)
     end_work();
 }
 
-void lock_ended(void* address)
+void lock_destroyed(void* address)
 {
-    if (!trace || at_work() || self.forks)
+    if (!trace || at_work() || self.forking)
         return;
     begin_work();
-    struct trace_slot* slot = slot_at((uintptr_t)address, false);
+    struct trace_slot* slot = find_slot((uintptr_t)address, false);
     if (slot) {
         atomic_store_explicit(&slot->lock, 0, memory_order_relaxed);
         atomic_store_explicit(&slot->made_at, 0, memory_order_relaxed);
@@ -142,7 +143,8 @@ void lock_ended(void* address)
     end_work();
 }
 
-uint32_t touched(struct trace_slot* slot, enum trace_kind kind, uint64_t bit, void* return_to)
+uint32_t note_first_touch(
+    struct trace_slot* slot, enum trace_kind kind, uint64_t bit, void* return_to)
 {
     uint64_t const threads = atomic_fetch_or(&slot->threads, bit) | bit;
     unsigned const count = (unsigned)__builtin_popcountll(threads);
@@ -151,8 +153,8 @@ uint32_t touched(struct trace_slot* slot, enum trace_kind kind, uint64_t bit, vo
         uint64_t const address = atomic_load(&slot->address);
         uint32_t const made =
             atomic_load(&trace->locks) < unmade_max
-                ? lock_new(address, 0, kind, 0)
-                : group_of(address, (uintptr_t)return_to, kind, trace_first_taken);
+                ? new_lock(address, 0, kind, 0)
+                : find_group(address, (uintptr_t)return_to, kind, trace_first_taken);
         if (made == 0)
             return 0;
         slot->kind = kind;
@@ -171,11 +173,11 @@ uint32_t touched(struct trace_slot* slot, enum trace_kind kind, uint64_t bit, vo
     if (count < 2)
         return number;
     /* From a group's lock to one by itself: two threads know it now. */
-    _Atomic uint32_t* apart = &told_apart[(number - 1) % (sizeof told_apart / sizeof *told_apart)];
-    if (atomic_load_explicit(apart, memory_order_relaxed) >= told_apart_max)
+    _Atomic uint32_t* apart = &separate[(number - 1) % (sizeof separate / sizeof *separate)];
+    if (atomic_load_explicit(apart, memory_order_relaxed) >= separate_max)
         return number;
     uint32_t const made =
-        lock_new(atomic_load(&slot->address), atomic_load(&slot->made_at), kind, 0);
+        new_lock(atomic_load(&slot->address), atomic_load(&slot->made_at), kind, 0);
     if (made == 0)
         return number;
     atomic_fetch_add(apart, 1);

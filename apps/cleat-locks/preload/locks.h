@@ -15,7 +15,7 @@ enum
 
 void forget_locks(void); /* In a new process, which has a new trace. */
 void lock_made(void* address, enum trace_kind kind, void* made_at);
-void lock_ended(void* address);
+void lock_destroyed(void* address);
 
 /* first_slot is where the slot of an address is looked for first, modulo the size of the table. */
 static inline uint64_t first_slot(uintptr_t address)
@@ -23,11 +23,12 @@ static inline uint64_t first_slot(uintptr_t address)
     return mix(1, address >> 3) >> 20;
 }
 
-/* slot_at finds an address's slot; with `make`, it makes one. */
-struct trace_slot* slot_at(uintptr_t address, bool make);
+/* find_slot finds an address's slot; with `make`, it makes one. */
+struct trace_slot* find_slot(uintptr_t address, bool make);
 
 /* touched is told when a thread meets a lock for the first time, and gives index + 1 of the entry
  * that counts from now on; 0: all are used. */
-uint32_t touched(struct trace_slot* slot, enum trace_kind kind, uint64_t bit, void* return_to);
+uint32_t note_first_touch(
+    struct trace_slot* slot, enum trace_kind kind, uint64_t bit, void* return_to);
 
 #endif

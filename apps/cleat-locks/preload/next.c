@@ -16,21 +16,21 @@ static struct
     char const* version;
 } const functions[] = {NEXT_FUNCTIONS(NEXT_ROW)};
 
-void* next_find(enum next_at at)
+void* next_find(enum next_index index)
 {
     begin_work();
     void* found = NULL;
-    if (functions[at].version)
-        found = dlvsym(RTLD_NEXT, functions[at].name, functions[at].version);
+    if (functions[index].version)
+        found = dlvsym(RTLD_NEXT, functions[index].name, functions[index].version);
     if (!found)
-        found = dlsym(RTLD_NEXT, functions[at].name);
+        found = dlsym(RTLD_NEXT, functions[index].name);
     end_work();
-    atomic_store_explicit(&next_known[at], found, memory_order_relaxed);
+    atomic_store_explicit(&next_known[index], found, memory_order_relaxed);
     return found;
 }
 
 void next_find_all(void)
 {
-    for (int at = 0; at < next_count; ++at)
-        next_find((enum next_at)at);
+    for (int index = 0; index < next_count; ++index)
+        next_find((enum next_index)index);
 }

@@ -70,8 +70,8 @@
     X(signal, "signal", 0)                                                                         \
     X(_exit, "_exit", 0)
 
-#define NEXT_ENUMERATOR(word, name, version) next_at_##word,
-enum next_at
+#define NEXT_ENUMERATOR(word, name, version) next_index_##word,
+enum next_index
 {
     NEXT_FUNCTIONS(NEXT_ENUMERATOR) next_count
 };
@@ -81,18 +81,19 @@ void next_find_all(void); /* Before anything else. */
 extern _Atomic(void*) next_known[next_count];
 
 /* next_find looks for a function behind this library, and remembers it. */
-void* next_find(enum next_at at);
+void* next_find(enum next_index index);
 
 /* All are found when the library begins. Another library that begins earlier may call before that.
  */
-static inline void* next_of(enum next_at at)
+static inline void* next_function(enum next_index index)
 {
-    void* known = atomic_load_explicit(&next_known[at], memory_order_relaxed);
-    return UNLIKELY(!known) ? next_find(at) : known;
+    void* known = atomic_load_explicit(&next_known[index], memory_order_relaxed);
+    return UNLIKELY(!known) ? next_find(index) : known;
 }
 
 /* NEXT declares next_NAME, a pointer to that function. */
-#define NEXT(name) __typeof__(name)* const next_##name = (__typeof__(name)*)next_of(next_at_##name)
+#define NEXT(name)                                                                                 \
+    __typeof__(name)* const next_##name = (__typeof__(name)*)next_function(next_index_##name)
 
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 

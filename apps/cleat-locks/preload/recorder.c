@@ -31,19 +31,19 @@ static void read_environment(void)
     char const* hz = getenv("CLEAT_LOCKS_HZ");
     wanted.cpu_hz = hz ? (uint32_t)strtoul(hz, NULL, 10) : 0;
     if (getenv("CLEAT_LOCKS_EVERY_HOLD"))
-        hold_part = 1;
+        hold_interval = 1;
 }
 
 /* Other libraries' handlers may lock in the child before ours runs there, and the trace is the
  * parent's until then. */
 static void before_fork(void)
 {
-    self.forks = true;
+    self.forking = true;
 }
 
 static void in_parent(void)
 {
-    self.forks = false;
+    self.forking = false;
 }
 
 /* After a fork the child has a trace of its own: what it shares with its parent's is taken away
@@ -59,7 +59,7 @@ static void in_child(void)
     if (trace)
         write_maps();
     end_work();
-    meet_thread();
+    register_thread();
 }
 
 __attribute__((constructor)) static void start(void)
@@ -75,7 +75,7 @@ __attribute__((constructor)) static void start(void)
         write_maps();
     }
     end_work();
-    meet_thread();
+    register_thread();
 }
 
 /* What threads have used so far is their last word, unless they say another. A child of vfork works
@@ -86,7 +86,7 @@ void process_ends(void)
         return;
     begin_work();
     int const error = errno;
-    see_others();
+    note_all_progress();
     atomic_store(&trace->ended_ns, now_ns());
     write_maps();
     errno = error;

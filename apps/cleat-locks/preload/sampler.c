@@ -39,7 +39,7 @@ static void on_sample(int number, siginfo_t* info, void* context)
     begin_work();
     int const error = errno;
     sample_stack(block, context, samples);
-    see(block);
+    note_progress(block);
     refresh_maps(block->seen_ns);
     errno = error;
     end_work();

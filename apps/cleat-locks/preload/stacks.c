@@ -16,9 +16,9 @@
 
 enum
 {
-    part_max = 64,           /* one part of a thread's CPU time at most goes into stacks */
+    cpu_share_max = 64,      /* one part of a thread's CPU time at most goes into stacks */
     allowance_max = 5000000, /* and so much at once: at its start, or after a quiet time, in ns */
-    cost_guess = 4000,       /* of one stack, in ns */
+    stack_cost_ns = 4000,    /* of one stack, in ns */
     own_frames_max = 8       /* from the recorder to who called it */
 };
 
@@ -29,8 +29,8 @@ struct walk
     bool truncated;
 };
 
-/* walk_on takes down a frame and all that called it. */
-static void walk_on(struct walk* walk, struct unwind_frame* frame)
+/* record_frames takes down a frame and all that called it. */
+static void record_frames(struct walk* walk, struct unwind_frame* frame)
 {
     walk->truncated = false;
     walk->depth = 0;
@@ -43,24 +43,24 @@ static void walk_on(struct walk* walk, struct unwind_frame* frame)
     } while (unwind_next(frame));
 }
 
-/* walk_from begins with the caller's frame that goes on at `from`. Where the walk does not come by,
- * at least that place is known. */
-static void walk_from(struct walk* walk, uintptr_t from)
+/* walk_from_caller begins with the caller's frame that goes on at `from`. Where the walk does not
+ * come by, at least that place is known. */
+static void walk_from_caller(struct walk* walk, uintptr_t return_to)
 {
     struct unwind_frame frame;
     unwind_here(&frame);
     for (unsigned own = 0; own < own_frames_max && unwind_next(&frame); ++own)
-        if (frame.pc == from) {
-            walk_on(walk, &frame);
+        if (frame.pc == return_to) {
+            record_frames(walk, &frame);
             return;
         }
     walk->truncated = true;
     walk->depth = 1;
-    walk->frames[0] = from;
+    walk->frames[0] = return_to;
 }
 
-/* stack_of finds the record of a stack, or makes it. */
-static struct trace_stack* stack_of(
+/* find_stack finds the record of a stack, or makes it. */
+static struct trace_stack* find_stack(
     struct trace_thread* block, struct walk const* walk, enum trace_stack_what what, uint32_t lock,
     uint32_t how)
 {
@@ -101,40 +101,44 @@ static struct trace_stack* stack_of(
 
 /* afford says whether a stack can be had at `now`, in CPU time: that is earned as it passes. Not by
  * time alone: where threads are more than cores, parts of their time add up to more. */
-static bool afford(uint64_t now)
+static bool can_afford_stack(uint64_t now)
 {
     if (self.refilled_cpu_ns == 0)
         self.allowance_ns = allowance_max;
     else
-        self.allowance_ns += (int64_t)((now - self.refilled_cpu_ns) / part_max);
+        self.allowance_ns += (int64_t)((now - self.refilled_cpu_ns) / cpu_share_max);
     if (self.allowance_ns > allowance_max)
         self.allowance_ns = allowance_max;
     self.refilled_cpu_ns = now;
-    return self.allowance_ns >= cost_guess;
+    return self.allowance_ns >= stack_cost_ns;
 }
 
-void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t from, bool tell)
+void take_stack(
+    struct trace_thread* block, struct trace_site* site, uintptr_t return_to,
+    bool with_unattributed)
 {
-    self.told_in = NULL;
+    self.last_stack = NULL;
     /* What cannot be afforded is told by the next one that can. Who was told to wait does not ask
      * for its CPU time, which is a system call, before it can have earned a stack. */
-    if (self.allowance_ns < cost_guess && now_ns() < self.earned_ns)
+    if (self.allowance_ns < stack_cost_ns && now_ns() < self.next_stack_ns)
         return;
     uint64_t const began = own_cpu_ns();
-    if (!afford(began)) {
-        self.earned_ns = now_ns() + (uint64_t)(cost_guess - self.allowance_ns) * part_max;
+    if (!can_afford_stack(began)) {
+        self.next_stack_ns =
+            now_ns() + (uint64_t)(stack_cost_ns - self.allowance_ns) * cpu_share_max;
         return;
     }
     struct walk walk;
-    walk_from(&walk, from);
-    struct trace_stack* stack = stack_of(block, &walk, trace_taken, site->lock, site->how);
-    self.told_at = site;
-    self.told_in = stack;
-    if (stack && tell) {
-        stack->count += site->untold_acquisitions;
-        stack->contended += site->untold_contended;
-        stack->wait_ns += site->untold_wait_ns;
-        site->untold_acquisitions = site->untold_contended = site->untold_wait_ns = 0;
+    walk_from_caller(&walk, return_to);
+    struct trace_stack* stack = find_stack(block, &walk, trace_taken, site->lock, site->how);
+    self.last_stack_site = site;
+    self.last_stack = stack;
+    if (stack && with_unattributed) {
+        stack->count += site->unattributed_acquisitions;
+        stack->contended += site->unattributed_contended;
+        stack->wait_ns += site->unattributed_wait_ns;
+        site->unattributed_acquisitions = site->unattributed_contended =
+            site->unattributed_wait_ns = 0;
     }
     self.allowance_ns -= (int64_t)(own_cpu_ns() - began);
     block->seen_ns = now_ns();
@@ -146,8 +150,8 @@ void sample_stack(struct trace_thread* block, void const* context, uint64_t samp
     struct walk walk;
     struct unwind_frame frame;
     unwind_context(&frame, context);
-    walk_on(&walk, &frame);
-    struct trace_stack* stack = stack_of(block, &walk, trace_cpu, 0, 0);
+    record_frames(&walk, &frame);
+    struct trace_stack* stack = find_stack(block, &walk, trace_cpu, 0, 0);
     if (stack)
         stack->count += samples;
 }

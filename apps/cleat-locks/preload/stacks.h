@@ -7,9 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* take_stack begins where an acquisition's caller goes on, and leaves the stack in self.told_in;
+/* take_stack begins where an acquisition's caller goes on, and leaves the stack in self.last_stack;
  * with `tell` it stands for what the site has not told yet, too. */
-void take_stack(struct trace_thread* block, struct trace_site* site, uintptr_t from, bool tell);
+void take_stack(
+    struct trace_thread* block, struct trace_site* site, uintptr_t return_to,
+    bool with_unattributed);
 
 /* sample_stack begins where a signal interrupted. */
 void sample_stack(struct trace_thread* block, void const* context, uint64_t samples);

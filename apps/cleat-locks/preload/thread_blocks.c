@@ -18,14 +18,14 @@ static pthread_key_t end_of_thread;
 static bool has_key;
 static struct trace_thread* _Atomic blocks[trace_threads_max];
 
-/* clock_of is the clock of a thread's CPU time, as the kernel numbers them. */
-static clockid_t clock_of(struct trace_thread const* block)
+/* cpu_clock is the clock of a thread's CPU time, as the kernel numbers them. */
+static clockid_t cpu_clock(struct trace_thread const* block)
 {
     return (clockid_t)(~(unsigned)block->tid << 3 | 6u);
 }
 
-/* leave_block adds up what its thread has done, and leaves it to the next one. */
-static void leave_block(struct trace_thread* block)
+/* release_block adds up what its thread has done, and leaves it to the next one. */
+static void release_block(struct trace_thread* block)
 {
     block->ended_lived_ns += block->seen_ns - block->began_ns;
     block->ended_cpu_ns += block->cpu_ns;
@@ -35,16 +35,16 @@ static void leave_block(struct trace_thread* block)
 
 /* bury notes the end of a thread, if it has ended, that could not say it: it locked something in
  * the last of its destructors. */
-static void bury(struct trace_thread* block)
+static void retire_if_ended(struct trace_thread* block)
 {
     struct timespec t;
     uint32_t running = trace_running;
-    if (clock_gettime(clock_of(block), &t) != 0 &&
+    if (clock_gettime(cpu_clock(block), &t) != 0 &&
         atomic_compare_exchange_strong(&block->state, &running, trace_unused))
-        leave_block(block);
+        release_block(block);
 }
 
-static void each_running(void (*visit)(struct trace_thread*))
+static void for_each_running(void (*visit)(struct trace_thread*))
 {
     uint32_t const count = atomic_load(&trace->blocks);
     for (uint32_t i = 0; i < count && i < trace_threads_max; ++i) {
@@ -70,16 +70,16 @@ static struct trace_thread* idle_block(void)
 
 static struct trace_thread* new_block(void)
 {
-    uint32_t const at = atomic_fetch_add(&trace->blocks, 1);
-    if (at >= trace_threads_max)
+    uint32_t const number = atomic_fetch_add(&trace->blocks, 1);
+    if (number >= trace_threads_max)
         return NULL;
-    struct trace_thread* block = map_block(at);
+    struct trace_thread* block = map_block(number);
     if (block)
-        atomic_store(&blocks[at], block);
+        atomic_store(&blocks[number], block);
     return block;
 }
 
-struct trace_thread* meet_thread(void)
+struct trace_thread* register_thread(void)
 {
     if (at_work() || self.refused || !trace)
         return NULL;
@@ -87,7 +87,7 @@ struct trace_thread* meet_thread(void)
     int const error = errno;
     struct trace_thread* block = idle_block();
     if (!block && atomic_load(&trace->blocks) % 16 == 15) {
-        each_running(bury);
+        for_each_running(retire_if_ended);
         block = idle_block();
     }
     if (!block)
@@ -102,13 +102,13 @@ struct trace_thread* meet_thread(void)
         block->tid = (int32_t)syscall(SYS_gettid);
         block->cpu_ns = 0;
         block->cpu_base_ns = self.ended_cpu_ns;
-        block->waits_at = 0; /* Who had it before may have been cancelled in a wait. */
+        block->wait_site = 0; /* Who had it before may have been cancelled in a wait. */
         block->began_ns = block->seen_ns = now_ns();
         name_thread(block);
         atomic_store_explicit(&block->state, trace_running, memory_order_release);
         self.block = block;
         self.random = self.number * 2654435761u;
-        self.until_hold = next_hold();
+        self.acquisitions_until_hold = random_hold_interval();
         if (has_key)
             pthread_setspecific(end_of_thread, block);
     } else {
@@ -124,27 +124,27 @@ struct trace_thread* meet_thread(void)
 
 /* Called as the thread's keys are destroyed. What it locks after that makes it met again, and that
  * makes the destructor run again. */
-static void thread_ended(void)
+static void unregister_thread(void)
 {
     struct trace_thread* block = self.block;
     if (!block)
         return;
     begin_work();
     sampler_end();
-    see(block);
+    note_progress(block);
     self.ended_cpu_ns += block->cpu_ns;
     self.block = NULL;
     self.holds = 0;
     for (int i = 0; i < holds_max; ++i)
         self.hold[i].lock = 0;
-    leave_block(block);
+    release_block(block);
     end_work();
 }
 
 static void on_end_of_thread(void* block)
 {
     (void)block;
-    thread_ended();
+    unregister_thread();
 }
 
 void prepare_threads(void)
@@ -156,7 +156,7 @@ void forget_threads(void)
 {
     for (int i = 0; i < trace_threads_max; ++i)
         atomic_store_explicit(&blocks[i], NULL, memory_order_relaxed);
-    self = (struct self){.busy = 1, .busy_from = self.busy_from};
+    self = (struct thread_state){.busy = 1, .busy_from = self.busy_from};
 }
 
 /* read_name asks the kernel for another thread's name: it may have taken it after it was met. */
@@ -165,23 +165,24 @@ static void read_name(struct trace_thread* block)
     char file[64] = "/proc/self/task/";
     char* const end = put_number(file + strlen(file), (unsigned long)block->tid);
     strcpy(end, "/comm");
-    int const from = open_file(file, O_RDONLY);
+    int const comm = open_file(file, O_RDONLY);
     char name[sizeof block->name + 1];
-    ssize_t const got = from >= 0 ? read_file(from, name, sizeof block->name) : 0;
+    ssize_t const got = comm >= 0 ? read_file(comm, name, sizeof block->name) : 0;
     if (got > 1) {
         name[got - 1] = '\0'; /* Where the line ends. */
         memcpy(block->name, name, (size_t)got);
     }
-    if (from >= 0)
-        close_file(from);
+    if (comm >= 0)
+        close_file(comm);
 }
 
-/* see_other puts down how far another thread has come, also one that is idle for good. */
-static void see_other(struct trace_thread* block)
+/* note_thread_progress puts down how far another thread has come, also one that is idle for good.
+ */
+static void note_thread_progress(struct trace_thread* block)
 {
     struct timespec t;
-    if (clock_gettime(clock_of(block), &t) != 0) {
-        bury(block);
+    if (clock_gettime(cpu_clock(block), &t) != 0) {
+        retire_if_ended(block);
         return;
     }
     uint64_t const shown = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
@@ -190,7 +191,7 @@ static void see_other(struct trace_thread* block)
     read_name(block);
 }
 
-void see_others(void)
+void note_all_progress(void)
 {
-    each_running(see_other);
+    for_each_running(note_thread_progress);
 }

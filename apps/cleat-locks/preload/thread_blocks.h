@@ -6,8 +6,8 @@
 
 void prepare_threads(void); /* Once in a process. */
 
-struct trace_thread* meet_thread(void); /* The calling thread's block, or NULL. */
-void see_others(void);                  /* Puts down how far every thread has come. */
-void forget_threads(void);              /* In a new process, of which only this thread is left. */
+struct trace_thread* register_thread(void); /* The calling thread's block, or NULL. */
+void note_all_progress(void);               /* Puts down how far every thread has come. */
+void forget_threads(void); /* In a new process, of which only this thread is left. */
 
 #endif

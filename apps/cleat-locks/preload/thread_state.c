@@ -3,13 +3,13 @@
 
 #include <sys/prctl.h>
 
-__thread struct self self;
+__thread struct thread_state self;
 
 /* A handler that interrupts the recorder may never come back: it jumps to where the program said
  * (siglongjmp). Then the recorder's frame is gone, and sooner or later the stack ends above where
  * it was. A handler that is still at work stands below it, or on the stack that signals have to
  * themselves. */
-bool left_behind(uintptr_t stack)
+bool work_abandoned(uintptr_t stack)
 {
     stack_t apart;
     if (sigaltstack(NULL, &apart) != 0)
@@ -27,7 +27,7 @@ void name_thread(struct trace_thread* block)
     prctl(PR_GET_NAME, block->name);
 }
 
-void see(struct trace_thread* block)
+void note_progress(struct trace_thread* block)
 {
     block->cpu_ns = own_cpu_ns() - self.ended_cpu_ns;
     block->seen_ns = now_ns();

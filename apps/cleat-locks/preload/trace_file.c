@@ -43,17 +43,17 @@ static size_t tables_size(void)
         sizeof(struct trace_lock[trace_locks_max]));
 }
 
-/* is_own says whether a descriptor is still the trace's: a program may have closed all that it did
- * not open, and been given the number for a file of its own. */
-static bool is_own(int file)
+/* is_trace says whether a descriptor is still the trace's: a program may have closed all that it
+ * did not open, and been given the number for a file of its own. */
+static bool is_trace(int file)
 {
     struct stat about;
     return file >= 0 && fstat(file, &about) == 0 && about.st_dev == trace_device &&
            about.st_ino == trace_inode;
 }
 
-/* moved_away takes a descriptor out of the way of a program that knows the numbers of its own. */
-static int moved_away(int file)
+/* move_high takes a descriptor out of the way of a program that knows the numbers of its own. */
+static int move_high(int file)
 {
     struct rlimit limit;
     int wanted_least = high_file;
@@ -66,18 +66,18 @@ static int moved_away(int file)
     return high;
 }
 
-/* own_file gives the trace's descriptor, opened again where the program has taken it away. Several
- * threads may find that at a time. */
-static int own_file(void)
+/* trace_descriptor gives the trace's descriptor, opened again where the program has taken it away.
+ * Several threads may find that at a time. */
+static int trace_descriptor(void)
 {
     int known = trace_file;
-    if (is_own(known))
+    if (is_trace(known))
         return known;
     int file = open_file(trace_name, O_RDWR);
-    if (!is_own(file))
+    if (!is_trace(file))
         return -1;
-    file = moved_away(file);
-    if (atomic_compare_exchange_strong(&trace_file, &known, file) || !is_own(known))
+    file = move_high(file);
+    if (atomic_compare_exchange_strong(&trace_file, &known, file) || !is_trace(known))
         return file;
     close_file(file);
     return known;
@@ -85,22 +85,22 @@ static int own_file(void)
 
 /* map_part maps a part of the file that it makes sure is there: a hole in a full disk would be a
  * SIGBUS in the middle of the program. */
-static void* map_part(size_t at, size_t size)
+static void* map_part(size_t offset, size_t size)
 {
-    int const file = own_file();
+    int const file = trace_descriptor();
     if (file < 0)
         return NULL;
     /* Growing past the limit of a file's size would be answered by a signal. */
     struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < at + size)
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < offset + size)
         return NULL;
-    if (syscall(SYS_fallocate, file, 0, (off_t)at, (off_t)size) != 0) {
+    if (syscall(SYS_fallocate, file, 0, (off_t)offset, (off_t)size) != 0) {
         if (errno != EOPNOTSUPP && errno != ENOSYS)
             return NULL;
-        if (syscall(SYS_pwrite64, file, "", 1, (off_t)(at + size - 1)) != 1)
+        if (syscall(SYS_pwrite64, file, "", 1, (off_t)(offset + size - 1)) != 1)
             return NULL;
     }
-    void* mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)at);
+    void* mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)offset);
     return mapped == MAP_FAILED ? NULL : mapped;
 }
 
@@ -135,7 +135,7 @@ static bool open_trace(char const* folder)
         return false;
     trace_device = about.st_dev;
     trace_inode = about.st_ino;
-    trace_file = moved_away(trace_file);
+    trace_file = move_high(trace_file);
     return true;
 }
 
@@ -152,11 +152,11 @@ static void describe(struct trace_header* header)
     header->parent = getppid();
     ssize_t const length = readlink("/proc/self/exe", header->program, sizeof header->program - 1);
     header->program[length > 0 ? length : 0] = '\0';
-    int const from = open_file("/proc/self/cmdline", O_RDONLY);
-    if (from >= 0) {
-        ssize_t const got = read_file(from, header->arguments, sizeof header->arguments);
+    int const cmdline = open_file("/proc/self/cmdline", O_RDONLY);
+    if (cmdline >= 0) {
+        ssize_t const got = read_file(cmdline, header->arguments, sizeof header->arguments);
         header->arguments_size = got > 0 ? (uint32_t)got : 0;
-        close_file(from);
+        close_file(cmdline);
     }
     /* The least of some: an interruption is no property of the clock. */
     header->clock_ns = UINT64_MAX;
@@ -192,7 +192,7 @@ void begin_trace(char const* folder, uint32_t cpu_hz)
 void leave_trace(void)
 {
     trace = NULL;
-    if (is_own(trace_file))
+    if (is_trace(trace_file))
         close_file(trace_file);
     trace_file = -1;
 }

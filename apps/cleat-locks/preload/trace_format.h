@@ -130,10 +130,10 @@ struct trace_site
     uint32_t lock;      /* index */
     uint32_t how;
     uint64_t acquisitions;
-    uint64_t shared;              /* of these: another thread had touched the lock by then */
-    uint64_t contended;           /* of these: had to wait */
-    uint64_t failed;              /* asked for in vain: a try, or a time-out */
-    uint64_t untold_acquisitions; /* not yet part of a stack's weight */
+    uint64_t shared;                    /* of these: another thread had touched the lock by then */
+    uint64_t contended;                 /* of these: had to wait */
+    uint64_t failed;                    /* asked for in vain: a try, or a time-out */
+    uint64_t unattributed_acquisitions; /* not yet part of a stack's weight */
     uint64_t wait_ns;
     uint64_t wait_max_ns;
     uint64_t holds; /* that were timed */
@@ -141,8 +141,8 @@ struct trace_site
     uint64_t hold_max_ns;
     uint64_t interrupted_ns; /* of hold_ns: of holds in which the thread lost its core */
     uint32_t interrupted;    /* how many these are */
-    uint32_t untold_contended;
-    uint64_t untold_wait_ns;
+    uint32_t unattributed_contended;
+    uint64_t unattributed_wait_ns;
 } __attribute__((aligned(64)));
 
 /* What a stack stands for. */
@@ -194,8 +194,8 @@ struct trace_thread
     uint64_t stacks_lost;   /* stacks without room */
     uint64_t nested;        /* acquisitions by a signal handler inside the recorder: not counted */
     uint64_t wait_began_ns; /* of the wait that it is in */
-    uint32_t waits_at;      /* index of the site where it waits, + 1; 0: it does not */
-    uint32_t waits_in;      /* its stack's first word, + 1; 0: none was taken */
+    uint32_t wait_site;     /* index of the site where it waits, + 1; 0: it does not */
+    uint32_t wait_stack;    /* its stack's first word, + 1; 0: none was taken */
     uint32_t words_used;
     uint32_t reserved;
     struct trace_site site[trace_sites_max];

@@ -38,7 +38,7 @@ struct rule
 
 struct row
 {
-    struct rule of[unwind_registers];
+    struct rule registers[unwind_registers];
     struct rule frame; /* rule_register: value is the number; or rule_val_expression. */
     int64_t frame_offset;
 };
@@ -87,42 +87,43 @@ static bool word_at(struct unwind_frame* frame, uintptr_t address, uintptr_t* va
     return true;
 }
 
-static void set(struct row* row, uint64_t number, enum rule_kind kind, int64_t value)
+static void set_rule(struct row* row, uint64_t number, enum rule_kind kind, int64_t value)
 {
     if (number < unwind_registers)
-        row->of[number] = (struct rule){(uint8_t)kind, value};
+        row->registers[number] = (struct rule){(uint8_t)kind, value};
 }
 
-/* block steps over an expression, and gives where it begins. */
-static int64_t block(uint8_t const** at)
+/* skip_block steps over an expression, and gives where it begins. */
+static int64_t skip_block(uint8_t const** cursor)
 {
-    int64_t const begin = (int64_t)(uintptr_t)*at;
-    uint64_t const size = uleb(at);
-    *at += size;
+    int64_t const begin = (int64_t)(uintptr_t)*cursor;
+    uint64_t const size = uleb(cursor);
+    *cursor += size;
     return begin;
 }
 
 /* frame_rule carries out an instruction that says where the frame is; false: it is none of these.
  */
-static bool frame_rule(struct table const* of, struct row* row, uint8_t op, uint8_t const** at)
+static bool frame_rule(
+    struct table const* table, struct row* row, uint8_t op, uint8_t const** cursor)
 {
     switch (op) {
     case 0x0c: /* def_cfa */
     case 0x12: /* def_cfa_sf */
-        row->frame = (struct rule){rule_register, (int64_t)uleb(at)};
-        row->frame_offset = op == 0x0c ? (int64_t)uleb(at) : sleb(at) * of->data_align;
+        row->frame = (struct rule){rule_register, (int64_t)uleb(cursor)};
+        row->frame_offset = op == 0x0c ? (int64_t)uleb(cursor) : sleb(cursor) * table->data_align;
         return true;
     case 0x0d: /* def_cfa_register */
-        row->frame = (struct rule){rule_register, (int64_t)uleb(at)};
+        row->frame = (struct rule){rule_register, (int64_t)uleb(cursor)};
         return true;
     case 0x0e:
-        row->frame_offset = (int64_t)uleb(at);
+        row->frame_offset = (int64_t)uleb(cursor);
         return true;
     case 0x13:
-        row->frame_offset = sleb(at) * of->data_align;
+        row->frame_offset = sleb(cursor) * table->data_align;
         return true;
     case 0x0f:
-        row->frame = (struct rule){rule_val_expression, block(at)};
+        row->frame = (struct rule){rule_val_expression, skip_block(cursor)};
         return true;
     default:
         return false;
@@ -131,47 +132,47 @@ static bool frame_rule(struct table const* of, struct row* row, uint8_t op, uint
 
 /* register_rule carries out one that says where a register is; false: it is unknown. */
 static bool register_rule(
-    struct table const* of, struct row* row, struct row const* initial, uint8_t op,
-    uint8_t const** at)
+    struct table const* table, struct row* row, struct row const* initial, uint8_t op,
+    uint8_t const** cursor)
 {
     if (op == 0x00 || op == 0x2d) /* nop; on arm64 the return address is signed. */
         return true;
     if (op == 0x2e) { /* GNU_args_size */
-        uleb(at);
+        uleb(cursor);
         return true;
     }
-    uint64_t const number = uleb(at);
+    uint64_t const number = uleb(cursor);
     switch (op) {
     case 0x05:
-        set(row, number, rule_offset, (int64_t)uleb(at) * of->data_align);
+        set_rule(row, number, rule_offset, (int64_t)uleb(cursor) * table->data_align);
         return true;
     case 0x06:
         if (number < unwind_registers)
-            row->of[number] = initial->of[number];
+            row->registers[number] = initial->registers[number];
         return true;
     case 0x07:
-        set(row, number, rule_undefined, 0);
+        set_rule(row, number, rule_undefined, 0);
         return true;
     case 0x08:
-        set(row, number, rule_same, 0);
+        set_rule(row, number, rule_same, 0);
         return true;
     case 0x09:
-        set(row, number, rule_register, (int64_t)uleb(at));
+        set_rule(row, number, rule_register, (int64_t)uleb(cursor));
         return true;
     case 0x10:
-        set(row, number, rule_expression, block(at));
+        set_rule(row, number, rule_expression, skip_block(cursor));
         return true;
     case 0x11:
-        set(row, number, rule_offset, sleb(at) * of->data_align);
+        set_rule(row, number, rule_offset, sleb(cursor) * table->data_align);
         return true;
     case 0x14:
-        set(row, number, rule_val_offset, (int64_t)uleb(at) * of->data_align);
+        set_rule(row, number, rule_val_offset, (int64_t)uleb(cursor) * table->data_align);
         return true;
     case 0x15:
-        set(row, number, rule_val_offset, sleb(at) * of->data_align);
+        set_rule(row, number, rule_val_offset, sleb(cursor) * table->data_align);
         return true;
     case 0x16:
-        set(row, number, rule_val_expression, block(at));
+        set_rule(row, number, rule_val_expression, skip_block(cursor));
         return true;
     default:
         return false;
@@ -179,42 +180,42 @@ static bool register_rule(
 }
 
 /* advance gives by how far an instruction moves on in the code, or -1: it does not. */
-static int64_t advance(struct table const* of, uint8_t op, uint8_t const** at)
+static int64_t advance(struct table const* table, uint8_t op, uint8_t const** cursor)
 {
     if (op >> 6 == 1)
-        return (int64_t)((op & 0x3f) * of->code_align);
+        return (int64_t)((op & 0x3f) * table->code_align);
     switch (op) {
     case 0x02:
-        return (int64_t)(fixed(at, 1) * of->code_align);
+        return (int64_t)(fixed(cursor, 1) * table->code_align);
     case 0x03:
-        return (int64_t)(fixed(at, 2) * of->code_align);
+        return (int64_t)(fixed(cursor, 2) * table->code_align);
     case 0x04:
-        return (int64_t)(fixed(at, 4) * of->code_align);
+        return (int64_t)(fixed(cursor, 4) * table->code_align);
     default:
         return -1;
     }
 }
 
-/* carry_out runs instructions up to `pc`. */
-static bool carry_out(
-    struct table const* of, struct row* row, struct row const* initial, uint8_t const* at,
+/* execute runs instructions up to `pc`. */
+static bool execute(
+    struct table const* table, struct row* row, struct row const* initial, uint8_t const* cursor,
     uint8_t const* end, uintptr_t pc)
 {
     struct row remembered[remembered_max];
     unsigned depth = 0;
-    uintptr_t place = of->code_begin;
-    while (at < end) {
-        uint8_t const op = *at++;
-        int64_t const on = advance(of, op, &at);
-        if (on >= 0) {
-            place += (uintptr_t)on;
+    uintptr_t place = table->code_begin;
+    while (cursor < end) {
+        uint8_t const op = *cursor++;
+        int64_t const step = advance(table, op, &cursor);
+        if (step >= 0) {
+            place += (uintptr_t)step;
             if (place > pc)
                 return true;
         } else if (op >> 6 == 2) {
-            set(row, op & 0x3f, rule_offset, (int64_t)uleb(&at) * of->data_align);
+            set_rule(row, op & 0x3f, rule_offset, (int64_t)uleb(&cursor) * table->data_align);
         } else if (op >> 6 == 3) {
             if ((op & 0x3f) < unwind_registers)
-                row->of[op & 0x3f] = initial->of[op & 0x3f];
+                row->registers[op & 0x3f] = initial->registers[op & 0x3f];
         } else if (op == 0x0a) {
             if (depth == remembered_max)
                 return false;
@@ -223,15 +224,17 @@ static bool carry_out(
             if (depth == 0)
                 return false;
             *row = remembered[--depth];
-        } else if (!frame_rule(of, row, op, &at) && !register_rule(of, row, initial, op, &at)) {
+        } else if (
+            !frame_rule(table, row, op, &cursor) &&
+            !register_rule(table, row, initial, op, &cursor)) {
             return false;
         }
     }
     return true;
 }
 
-/* operate carries out an operation on the two topmost values. */
-static bool operate(uint8_t op, uint64_t* a, uint64_t b)
+/* apply_operator carries out an operation on the two topmost values. */
+static bool apply_operator(uint8_t op, uint64_t* a, uint64_t b)
 {
     switch (op) {
     case 0x1a:
@@ -275,29 +278,29 @@ static bool operate(uint8_t op, uint64_t* a, uint64_t b)
     }
 }
 
-/* pushed gives the value that an operation puts on top; false: it is none of these. */
-static bool pushed(
-    struct unwind_frame const* frame, uint8_t op, uint8_t const** at, uint64_t* value)
+/* pushed_value gives the value that an operation puts on top; false: it is none of these. */
+static bool pushed_value(
+    struct unwind_frame const* frame, uint8_t op, uint8_t const** cursor, uint64_t* value)
 {
     if (op >= 0x30 && op <= 0x4f)
         *value = op - 0x30u;
     else if (op >= 0x70 && op <= 0x8f) {
         unsigned const number = op - 0x70u;
-        int64_t const offset = sleb(at);
-        uintptr_t const of = number == 16 && unwind_registers == 17 ? frame->pc
-                             : number < unwind_registers            ? frame->at[number]
-                                                                    : 0;
-        *value = of + (uint64_t)offset;
+        int64_t const offset = sleb(cursor);
+        uintptr_t const base = number == 16 && unwind_registers == 17 ? frame->pc
+                               : number < unwind_registers            ? frame->registers[number]
+                                                                      : 0;
+        *value = base + (uint64_t)offset;
     } else if (op == 0x08)
-        *value = fixed(at, 1);
+        *value = fixed(cursor, 1);
     else if (op == 0x09)
-        *value = (uint64_t)(int64_t)(int8_t)fixed(at, 1);
+        *value = (uint64_t)(int64_t)(int8_t)fixed(cursor, 1);
     else if (op == 0x0a)
-        *value = fixed(at, 2);
+        *value = fixed(cursor, 2);
     else if (op == 0x10)
-        *value = uleb(at);
+        *value = uleb(cursor);
     else if (op == 0x11)
-        *value = (uint64_t)sleb(at);
+        *value = (uint64_t)sleb(cursor);
     else
         return false;
     return true;
@@ -306,19 +309,20 @@ static bool pushed(
 /* evaluate carries out the expressions that linkers and libc write: for their stubs, and for the
  * frame of a signal. */
 static bool evaluate(
-    struct unwind_frame* frame, int64_t expression, bool with, uintptr_t first, uintptr_t* result)
+    struct unwind_frame* frame, int64_t expression, bool has_initial, uintptr_t initial,
+    uintptr_t* result)
 {
-    uint8_t const* at = (uint8_t const*)(uintptr_t)expression;
-    uint64_t const size = uleb(&at);
-    uint8_t const* const end = at + size;
+    uint8_t const* cursor = (uint8_t const*)(uintptr_t)expression;
+    uint64_t const size = uleb(&cursor);
+    uint8_t const* const end = cursor + size;
     uint64_t value[expression_max];
     unsigned depth = 0;
-    if (with)
-        value[depth++] = first;
-    while (at < end) {
-        uint8_t const op = *at++;
+    if (has_initial)
+        value[depth++] = initial;
+    while (cursor < end) {
+        uint8_t const op = *cursor++;
         uint64_t top = 0;
-        if (pushed(frame, op, &at, &top)) {
+        if (pushed_value(frame, op, &cursor, &top)) {
             if (depth == expression_max)
                 return false;
             value[depth++] = top;
@@ -328,9 +332,9 @@ static bool evaluate(
             if (!word_at(frame, value[depth - 1], &value[depth - 1]))
                 return false;
         } else if (op == 0x23) { /* plus_uconst */
-            value[depth - 1] += uleb(&at);
+            value[depth - 1] += uleb(&cursor);
         } else {
-            if (depth < 2 || !operate(op, &value[depth - 2], value[depth - 1]))
+            if (depth < 2 || !apply_operator(op, &value[depth - 2], value[depth - 1]))
                 return false;
             --depth;
         }
@@ -339,7 +343,7 @@ static bool evaluate(
     return depth > 0;
 }
 
-static bool apply(
+static bool restore_register(
     struct unwind_frame* frame, struct rule rule, unsigned number, uintptr_t address,
     uintptr_t* value)
 {
@@ -352,7 +356,7 @@ static bool apply(
     case rule_register:
         if ((uint64_t)rule.value >= unwind_registers)
             return false;
-        *value = frame->at[rule.value];
+        *value = frame->registers[rule.value];
         return true;
     case rule_expression:
         return evaluate(frame, rule.value, true, address, value) && word_at(frame, *value, value);
@@ -362,57 +366,57 @@ static bool apply(
         *value = 0;
         return true;
     default:
-        *value = number == unwind_stack_pointer ? address : frame->at[number];
+        *value = number == unwind_stack_pointer ? address : frame->registers[number];
         return true;
     }
 }
 
 bool unwind_next(struct unwind_frame* frame)
 {
-    struct table of;
+    struct table table;
     uintptr_t const inside = frame->exact ? frame->pc : frame->pc - 1;
-    if (!table_for(&of, inside) || of.return_register >= unwind_registers)
+    if (!find_table(&table, inside) || table.return_register >= unwind_registers)
         return false;
     struct row row;
     memset(&row, 0, sizeof row);
     struct row initial = row;
-    if (!carry_out(&of, &row, &initial, of.cie_begin, of.cie_end, UINTPTR_MAX))
+    if (!execute(&table, &row, &initial, table.cie_begin, table.cie_end, UINTPTR_MAX))
         return false;
     initial = row;
-    if (!carry_out(&of, &row, &initial, of.fde_begin, of.fde_end, inside))
+    if (!execute(&table, &row, &initial, table.fde_begin, table.fde_end, inside))
         return false;
     uintptr_t address = 0;
     if (row.frame.kind == rule_val_expression) {
         if (!evaluate(frame, row.frame.value, false, 0, &address))
             return false;
     } else if ((uint64_t)row.frame.value < unwind_registers) {
-        address = frame->at[row.frame.value] + (uintptr_t)row.frame_offset;
+        address = frame->registers[row.frame.value] + (uintptr_t)row.frame_offset;
     }
     /* Stacks grow down, except across a signal, which may have one of its own. */
-    if (address == 0 || (!of.signal_frame && address < frame->at[unwind_stack_pointer]) ||
-        row.of[of.return_register].kind == rule_undefined)
+    if (address == 0 || (!table.signal_frame && address < frame->registers[unwind_stack_pointer]) ||
+        row.registers[table.return_register].kind == rule_undefined)
         return false;
     uintptr_t next[unwind_registers];
     for (unsigned i = 0; i < unwind_registers; ++i)
-        if (!apply(frame, row.of[i], i, address, &next[i]))
+        if (!restore_register(frame, row.registers[i], i, address, &next[i]))
             return false;
-    bool const same = next[unwind_stack_pointer] == frame->at[unwind_stack_pointer];
-    memcpy(frame->at, next, sizeof next);
-    uintptr_t pc = next[of.return_register];
+    bool const same = next[unwind_stack_pointer] == frame->registers[unwind_stack_pointer];
+    memcpy(frame->registers, next, sizeof next);
+    uintptr_t pc = next[table.return_register];
 #if defined(__aarch64__)
     pc &= UINT64_C(0x0000ffffffffffff); /* Its signature is in the bits above. */
 #endif
     if (pc == 0 || (same && pc == frame->pc))
         return false;
     frame->pc = pc;
-    frame->exact = of.signal_frame;
+    frame->exact = table.signal_frame;
     struct dl_find_object found;
     return _dl_find_object((void*)(pc - !frame->exact), &found) == 0;
 }
 
 void unwind_context(struct unwind_frame* frame, void const* context)
 {
-    ucontext_t const* from = context;
+    ucontext_t const* interrupted = context;
     frame->readable_from = frame->readable_to = 0;
     frame->exact = true;
 #if defined(__x86_64__)
@@ -420,13 +424,13 @@ void unwind_context(struct unwind_frame* frame, void const* context)
                                           REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                           REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
     for (unsigned i = 0; i < unwind_registers; ++i)
-        frame->at[i] = (uintptr_t)from->uc_mcontext.gregs[order[i]];
-    frame->pc = frame->at[16];
+        frame->registers[i] = (uintptr_t)interrupted->uc_mcontext.gregs[order[i]];
+    frame->pc = frame->registers[16];
 #elif defined(__aarch64__)
     for (unsigned i = 0; i < 31; ++i)
-        frame->at[i] = from->uc_mcontext.regs[i];
-    frame->at[31] = from->uc_mcontext.sp;
-    frame->at[32] = 0;
-    frame->pc = from->uc_mcontext.pc;
+        frame->registers[i] = interrupted->uc_mcontext.regs[i];
+    frame->registers[31] = interrupted->uc_mcontext.sp;
+    frame->registers[32] = 0;
+    frame->pc = interrupted->uc_mcontext.pc;
 #endif
 }

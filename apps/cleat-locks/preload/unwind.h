@@ -26,7 +26,7 @@ enum
 /* A frame: registers as they are in it. */
 struct unwind_frame
 {
-    uintptr_t at[unwind_registers];
+    uintptr_t registers[unwind_registers];
     uintptr_t pc;
     bool exact; /* pc is where it stopped; otherwise where a call returns to */
     uintptr_t readable_from, readable_to; /* of the stack, as far as has been found */

@@ -2,10 +2,10 @@
 
 #include <dlfcn.h>
 
-static int32_t signed_word(uint8_t const* at)
+static int32_t signed_word(uint8_t const* bytes)
 {
     int32_t value;
-    memcpy(&value, at, sizeof value);
+    memcpy(&value, bytes, sizeof value);
     return value;
 }
 
@@ -26,9 +26,9 @@ static unsigned encoded_size(uint8_t encoding)
     }
 }
 
-/* entry_of finds the entry for the code at an address. Linkers write one kind of table only: sorted
- * pairs of 32-bit offsets from its beginning. */
-static uint8_t const* entry_of(uintptr_t pc)
+/* find_entry finds the entry for the code at an address. Linkers write one kind of table only:
+ * sorted pairs of 32-bit offsets from its beginning. */
+static uint8_t const* find_entry(uintptr_t pc)
 {
     struct dl_find_object found;
     if (_dl_find_object((void*)pc, &found) != 0 || !found.dlfo_eh_frame)
@@ -51,67 +51,67 @@ static uint8_t const* entry_of(uintptr_t pc)
 }
 
 /* read_cie gives how the entry writes addresses, or -1. */
-static int read_cie(struct table* of, uint8_t const* at)
+static int read_cie(struct table* table, uint8_t const* cursor)
 {
-    uint64_t const length = fixed(&at, 4);
-    of->cie_end = at + length;
-    if (length == 0 || length >= 0xfffffff0 || fixed(&at, 4) != 0)
+    uint64_t const length = fixed(&cursor, 4);
+    table->cie_end = cursor + length;
+    if (length == 0 || length >= 0xfffffff0 || fixed(&cursor, 4) != 0)
         return -1;
-    uint8_t const version = *at++;
-    char const* augmentation = (char const*)at;
-    at += strlen(augmentation) + 1;
+    uint8_t const version = *cursor++;
+    char const* augmentation = (char const*)cursor;
+    cursor += strlen(augmentation) + 1;
     if ((version != 1 && version != 3) || (*augmentation && *augmentation != 'z'))
         return -1;
-    of->code_align = uleb(&at);
-    of->data_align = sleb(&at);
-    of->return_register = version == 1 ? *at++ : uleb(&at);
+    table->code_align = uleb(&cursor);
+    table->data_align = sleb(&cursor);
+    table->return_register = version == 1 ? *cursor++ : uleb(&cursor);
     int encoding = 0;
-    of->signal_frame = false;
-    of->cie_begin = at;
+    table->signal_frame = false;
+    table->cie_begin = cursor;
     if (!*augmentation)
         return encoding;
-    uint64_t const size = uleb(&at);
-    of->cie_begin = at + size;
+    uint64_t const size = uleb(&cursor);
+    table->cie_begin = cursor + size;
     for (char const* c = augmentation + 1; *c; ++c)
         if (*c == 'L')
-            ++at;
+            ++cursor;
         else if (*c == 'R')
-            encoding = *at++;
+            encoding = *cursor++;
         else if (*c == 'S')
-            of->signal_frame = true;
+            table->signal_frame = true;
         else if (*c == 'P') {
-            unsigned const pointer = encoded_size(*at++);
+            unsigned const pointer = encoded_size(*cursor++);
             if (pointer == 0)
                 return -1;
-            at += pointer;
+            cursor += pointer;
         } else if (*c != 'B')
             return -1;
     return encoding;
 }
 
-bool table_for(struct table* of, uintptr_t pc)
+bool find_table(struct table* table, uintptr_t pc)
 {
-    uint8_t const* at = entry_of(pc);
-    if (!at)
+    uint8_t const* cursor = find_entry(pc);
+    if (!cursor)
         return false;
-    uint64_t const length = fixed(&at, 4);
+    uint64_t const length = fixed(&cursor, 4);
     if (length == 0 || length >= 0xfffffff0)
         return false;
-    of->fde_end = at + length;
-    uint8_t const* const back_from = at;
-    uint64_t const back = fixed(&at, 4);
-    int const encoding = back == 0 ? -1 : read_cie(of, back_from - back);
+    table->fde_end = cursor + length;
+    uint8_t const* const back_from = cursor;
+    uint64_t const back = fixed(&cursor, 4);
+    int const encoding = back == 0 ? -1 : read_cie(table, back_from - back);
     /* Relative to where it stands, as all compilers write it. */
     if (encoding < 0 || (encoding & 0xf0) != 0x10 || encoded_size((uint8_t)encoding) == 0)
         return false;
     unsigned const size = encoded_size((uint8_t)encoding);
-    uintptr_t const here = (uintptr_t)at;
-    uint64_t const begin = fixed(&at, size);
-    of->code_begin = here + (size == 4 ? (uint64_t)(int64_t)(int32_t)begin : begin);
-    uint64_t const range = fixed(&at, size);
-    if (size == 2 || pc < of->code_begin || pc - of->code_begin >= range)
+    uintptr_t const here = (uintptr_t)cursor;
+    uint64_t const begin = fixed(&cursor, size);
+    table->code_begin = here + (size == 4 ? (uint64_t)(int64_t)(int32_t)begin : begin);
+    uint64_t const range = fixed(&cursor, size);
+    if (size == 2 || pc < table->code_begin || pc - table->code_begin >= range)
         return false;
-    uint64_t const skipped = uleb(&at); /* 'z' was asked for: R is behind it. */
-    of->fde_begin = at + skipped;
+    uint64_t const skipped = uleb(&cursor); /* 'z' was asked for: R is behind it. */
+    table->fde_begin = cursor + skipped;
     return true;
 }

@@ -23,16 +23,16 @@ struct table
     bool signal_frame;
 };
 
-/* table_for finds the table for the code at an address; false: there is none that can be read. */
-bool table_for(struct table* of, uintptr_t pc);
+/* find_table finds the table for the code at an address; false: there is none that can be read. */
+bool find_table(struct table* table, uintptr_t pc);
 
 /* Each takes a number from where `at` points to, and steps over it. */
 
-static inline uint64_t uleb(uint8_t const** at)
+static inline uint64_t uleb(uint8_t const** cursor)
 {
     uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {
-        uint8_t const byte = *(*at)++;
+        uint8_t const byte = *(*cursor)++;
         if (shift < 64)
             value |= (uint64_t)(byte & 0x7f) << shift;
         if (!(byte & 0x80))
@@ -40,11 +40,11 @@ static inline uint64_t uleb(uint8_t const** at)
     }
 }
 
-static inline int64_t sleb(uint8_t const** at)
+static inline int64_t sleb(uint8_t const** cursor)
 {
     uint64_t value = 0;
     for (unsigned shift = 0;;) {
-        uint8_t const byte = *(*at)++;
+        uint8_t const byte = *(*cursor)++;
         if (shift < 64)
             value |= (uint64_t)(byte & 0x7f) << shift;
         shift += 7;
@@ -56,11 +56,11 @@ static inline int64_t sleb(uint8_t const** at)
     }
 }
 
-static inline uint64_t fixed(uint8_t const** at, unsigned size)
+static inline uint64_t fixed(uint8_t const** cursor, unsigned size)
 {
     uint64_t value = 0;
-    memcpy(&value, *at, size); /* Little-endian: x86-64, and arm64 as Linux runs it. */
-    *at += size;
+    memcpy(&value, *cursor, size); /* Little-endian: x86-64, and arm64 as Linux runs it. */
+    *cursor += size;
     return value;
 }
 

@@ -211,9 +211,9 @@ traced_stack untold(trace_site const& site)
     made.counts.what = trace_taken;
     made.counts.lock = site.lock;
     made.counts.how = site.how;
-    made.counts.count = site.untold_acquisitions;
-    made.counts.contended = site.untold_contended;
-    made.counts.wait_ns = site.untold_wait_ns;
+    made.counts.count = site.unattributed_acquisitions;
+    made.counts.contended = site.unattributed_contended;
+    made.counts.wait_ns = site.unattributed_wait_ns;
     made.frames.push_back(site.return_to);
     return made;
 }
@@ -264,9 +264,9 @@ bool tell_stacks(std::vector<traced_stack>& stacks, trace_site const& site)
             given = by_now;
         }
     };
-    give(site.untold_acquisitions, &trace_stack::count);
-    give(site.untold_contended, &trace_stack::contended);
-    give(site.untold_wait_ns, &trace_stack::wait_ns);
+    give(site.unattributed_acquisitions, &trace_stack::count);
+    give(site.unattributed_contended, &trace_stack::contended);
+    give(site.unattributed_wait_ns, &trace_stack::wait_ns);
     return true;
 }
 
@@ -355,7 +355,7 @@ private:
         };
         std::vector<traced_stack> stacks = thread.stacks;
         for (trace_site const& site : thread.sites)
-            if ((site.untold_acquisitions > 0 || site.untold_wait_ns > 0) &&
+            if ((site.unattributed_acquisitions > 0 || site.unattributed_wait_ns > 0) &&
                 !tell_stacks(stacks, site))
                 taken(untold(site));
         for (traced_stack const& each : stacks) {

@@ -37,7 +37,7 @@ void took(traced_thread& thread, std::uint32_t lock, std::uint64_t times)
     trace_site& made = site(thread, lock);
     made.return_to = 0x1000;
     made.how = trace_exclusive;
-    made.acquisitions = made.untold_acquisitions = times;
+    made.acquisitions = made.unattributed_acquisitions = times;
 }
 
 // A group, and a lock of it that a second thread has touched.

@@ -105,10 +105,10 @@ void add_wait(traced_thread& to, trace_thread const& block, trace_site& site, st
     site.wait_max_ns = std::max(site.wait_max_ns, ns);
     to.waits = {site.lock, site.return_to, ns};
     auto const stack = std::ranges::find_if(to.stacks, [&](traced_stack const& each) {
-        return each.word + 1 == block.waits_in && each.counts.what == trace_taken &&
+        return each.word + 1 == block.wait_stack && each.counts.what == trace_taken &&
                each.counts.lock == site.lock;
     });
-    (stack == to.stacks.end() ? site.untold_wait_ns : stack->counts.wait_ns) += ns;
+    (stack == to.stacks.end() ? site.unattributed_wait_ns : stack->counts.wait_ns) += ns;
 }
 
 // A thread that did not end lived until its process did.
@@ -139,7 +139,7 @@ traced_thread thread_of(trace_thread const& block, std::size_t locks, traced_pro
         if (site.key == 0 || site.lock >= locks)
             continue;
         found.sites.push_back(site);
-        if (waits && block.waits_at == i + 1)
+        if (waits && block.wait_site == i + 1)
             add_wait(found, block, found.sites.back(), now - block.wait_began_ns);
     }
     return found;

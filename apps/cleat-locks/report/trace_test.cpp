@@ -388,7 +388,7 @@ TEST_CASE("a wait that has not ended counts until the process did, and as no acq
 {
     folder const to;
     std::unique_ptr<trace_thread> const waiting = block_of();
-    waiting->waits_at = 17 + 1;
+    waiting->wait_site = 17 + 1;
     waiting->wait_began_ns = 3000; // It ended at 9000.
     std::vector<traced_process> const found = read_trace(to.put(whole(header_of(), *waiting)));
     REQUIRE(found[0].threads[0].waits);
@@ -408,15 +408,15 @@ TEST_CASE("nobody waits who has ended, or at a place that is none")
     folder const to;
     std::unique_ptr<trace_thread> const ended = block_of();
     ended->state = trace_idle; // Cancelled in its wait.
-    ended->waits_at = 17 + 1;
+    ended->wait_site = 17 + 1;
     CHECK_FALSE(read_trace(to.put(whole(header_of(), *ended)))[0].threads[0].waits);
     std::unique_ptr<trace_thread> const damaged = block_of();
     for (std::uint32_t const at : {1U, std::uint32_t{trace_sites_max}, 0xffff'ffffU}) {
-        damaged->waits_at = at;
+        damaged->wait_site = at;
         CHECK_FALSE(read_trace(to.put(whole(header_of(), *damaged)))[0].threads[0].waits);
     }
     std::unique_ptr<trace_thread> const late = block_of();
-    late->waits_at = 17 + 1;
+    late->wait_site = 17 + 1;
     late->wait_began_ns = 10'000; // After what the process said was its end.
     CHECK_FALSE(read_trace(to.put(whole(header_of(), *late)))[0].threads[0].waits);
 }
