@@ -8,8 +8,8 @@
 
 static uint64_t site_key(uint32_t lock, enum trace_how how, void* return_to)
 {
-    /* Not one mixed with the other: both are small, and 5 of the one with 2 of the other would be 6
-     * with 1. */
+    /* Lock and how are not mixed with each other, for both are small: 5 mixed with 2 would be 6
+     * mixed with 1. */
     uint64_t const what = ((uint64_t)lock + 1) << 2 | how;
     return mix(mix(0, what), (uintptr_t)return_to) | 1;
 }
@@ -37,8 +37,8 @@ static __attribute__((noinline)) struct trace_site* find_site(
     return NULL;
 }
 
-/* found is the site of a lock, and whether the lock was shared. Most are where they are looked for
- * first. */
+/* find_lock_site gives the site of a lock, and whether the lock is shared. Most are at the first
+ * place of the table. */
 static ALWAYS_INLINE struct trace_site* find_lock_site(
     struct trace_thread* block, void* address, enum trace_kind kind, enum trace_how how,
     void* return_to, bool* shared)
@@ -66,8 +66,9 @@ static ALWAYS_INLINE struct trace_site* find_lock_site(
     return site->key == key ? site : find_site(block, number - 1, how, return_to);
 }
 
-/* wants_stack: the first two of a site have one, then a part that becomes smaller, to one of 1024.
- * At random: where two callers take turns, every second one would always be the same. */
+/* wants_stack chooses the acquisitions whose stack is taken: the first two of a site, then a part
+ * that becomes smaller, to one of 1024. It does so at random: of two callers that take turns, every
+ * second acquisition would show only one. */
 static ALWAYS_INLINE bool wants_stack(uint64_t count)
 {
     uint64_t const most = 2048;
@@ -95,7 +96,7 @@ struct attempt begin_attempt(void* lock, enum trace_kind kind, enum trace_how ho
     return attempt;
 }
 
-/* own_block gives the calling thread's block, if a site is in it still: a handler may have forked
+/* own_block gives the calling thread's block, if a site is still in it: a handler may have forked
  * during a wait. */
 static struct trace_thread* own_block(struct trace_site const* site)
 {
@@ -111,8 +112,8 @@ uint64_t begin_wait(struct attempt attempt)
     if (!block || at_work())
         return now;
     begin_work();
-    bool const told = self.last_stack && self.last_stack_site == attempt.site;
-    if (!told)
+    bool const has_stack = self.last_stack && self.last_stack_site == attempt.site;
+    if (!has_stack)
         take_stack(block, attempt.site, (uintptr_t)attempt.site->return_to, false);
     block->wait_stack =
         self.last_stack ? (uint32_t)((uint64_t*)(void*)self.last_stack - block->words) + 1 : 0;

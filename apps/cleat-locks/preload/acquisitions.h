@@ -1,4 +1,4 @@
-/* acquisitions: what was done with a lock, from the attempt to its outcome. */
+/* acquisitions: what a thread does with a lock, from the attempt to its outcome. */
 #ifndef CLEAT_LOCKS_ACQUISITIONS_H
 #define CLEAT_LOCKS_ACQUISITIONS_H
 
@@ -11,33 +11,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is known of an acquisition before it is tried. What has to be looked for is found then, and
- * a stack is taken then: later, others may be waiting for who has the lock. */
+/* An acquisition before it is tried. Its site is looked up and its stack is taken before it: later
+ * this thread may have the lock, and other threads would wait for it meanwhile. */
 struct attempt
 {
-    struct trace_site* site; /* NULL: it is not recorded, */
-    bool nested;             /* because a signal handler asked that interrupted the recorder */
+    struct trace_site* site; /* NULL: it is not recorded */
+    bool nested;             /* not recorded, for a signal handler interrupted the recorder */
     bool shared;             /* another thread has touched the lock */
 };
 
 struct attempt begin_attempt(void* lock, enum trace_kind kind, enum trace_how how, void* return_to);
 
-/* begin_wait is told that the calling thread is about to wait, and says when that was: a wait that
- * does not end is told of by nobody else. */
+/* begin_wait notes in the trace that the calling thread is about to wait, and gives the time: a
+ * wait that never ends has no other record. */
 uint64_t begin_wait(struct attempt attempt);
 
-/* One of these three tells what became of it: had at once, had after a wait, or not had, after a
+/* One of these three notes the outcome: acquired at once, acquired after a wait, or failed, after a
  * wait or without one (0). */
 static ALWAYS_INLINE void note_acquired(struct attempt attempt, void* lock, enum trace_kind kind);
 void note_waited(struct attempt attempt, void* lock, enum trace_kind kind, uint64_t wait_ns);
 void note_failed(struct attempt attempt, uint64_t wait_ns);
-void note_reacquired(
-    void* mutex, void* return_to); /* Taken again as a wait for a condition ended. */
 
-void note_nested(struct attempt attempt); /* Of locks.c, for what is below. */
+/* note_reacquired notes that a mutex was taken again as a wait for a condition ended. */
+void note_reacquired(void* mutex, void* return_to);
+
+/* For note_acquired below. */
+void note_nested(struct attempt attempt);
 void add_to_stack(struct trace_site* site, unsigned times, bool contended, uint64_t wait_ns);
 
-/* The caller has the lock by now: as little as can be. */
+/* As short as can be, for the caller has the lock by now. */
 static ALWAYS_INLINE void note_acquired(struct attempt attempt, void* lock, enum trace_kind kind)
 {
     if (UNLIKELY(!attempt.site)) {

@@ -11,8 +11,8 @@ unsigned hold_interval = 16;
 int random_hold_interval(void)
 {
     self.random = self.random * 1664525u + 1013904223u;
-    return 1 +
-           (int)((self.random >> 16) % (2 * hold_interval - 1)); /* hold_interval, on average. */
+    /* hold_interval, on average. */
+    return 1 + (int)((self.random >> 16) % (2 * hold_interval - 1));
 }
 
 static struct hold* find_hold(void const* lock)
@@ -29,31 +29,31 @@ static void forget_hold(struct hold* hold)
     --self.holds;
 }
 
-/* within says whether the calling thread, which has just taken the lock, had it before. */
+/* is_inner_hold says whether the calling thread, which has just taken the lock, had it before. */
 static bool is_inner_hold(void const* lock, enum trace_kind kind)
 {
     struct __pthread_mutex_s const* mutex = &((pthread_mutex_t const*)lock)->__data;
     enum
     {
-        types = 3 /* The other bits of __kind say more, such as who inherits a priority. */
+        types = 3 /* The other bits of __kind are options, such as priority inheritance. */
     };
     return kind == trace_mutex && (mutex->__kind & types) == PTHREAD_MUTEX_RECURSIVE &&
            mutex->__count > 1;
 }
 
-/* note_hold is told of one that is `chosen` to be timed, or that others are timed beside. */
+/* note_hold begins a hold, and times it where it is `chosen`. */
 static void note_hold(void* lock, enum trace_kind kind, struct trace_site* site, bool chosen)
 {
     struct hold* hold = find_hold(lock);
-    /* What a thread has already, nobody is kept out of for longer than by the outer hold: the inner
-     * ones are counted with that, and take no time. */
+    /* An inner hold keeps no thread out for longer than the outer one does: it is counted with the
+     * outer one, and takes no time of its own. */
     bool const inner = is_inner_hold(lock, kind) ||
                        (hold && site->how == trace_shared && hold->site->how == trace_shared);
     if (hold && inner) {
         ++hold->inner_open;
         ++hold->inner_all;
     } else if (hold)
-        forget_hold(hold); /* Another thread let go of it. */
+        forget_hold(hold); /* Another thread released it. */
     if (!chosen || inner)
         return;
     hold = find_hold(NULL);
@@ -92,7 +92,7 @@ void end_hold(void* lock)
         struct trace_site* site = hold->site;
         if (took > site->hold_max_ns)
             site->hold_max_ns = took;
-        /* From each of them the reader takes what reading the clock takes. */
+        /* The reader subtracts the time of reading the clock from each of them. */
         uint64_t const counted = took + hold->inner_all * trace->clock_ns;
         site->holds += 1 + hold->inner_all;
         site->hold_ns += counted;

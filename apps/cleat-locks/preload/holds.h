@@ -7,10 +7,9 @@
 #include "trace_format.h"
 
 extern unsigned hold_interval;  /* One of so many acquisitions is timed, at random. */
-int random_hold_interval(void); /* How many there are until then. */
+int random_hold_interval(void); /* Acquisitions until the next one that is timed. */
 
-/* A hold that is to be timed begins with the acquisition; end_hold is called before the release.
- */
+/* A timed hold begins with the acquisition; end_hold is called before the release. */
 void begin_hold(void* lock, enum trace_kind kind, struct trace_site* site);
 void end_hold(void* lock);
 
@@ -24,7 +23,7 @@ static ALWAYS_INLINE void maybe_begin_hold(
     void* lock, enum trace_kind kind, struct trace_site* site)
 {
     if (kind > trace_spin)
-        return; /* Who ends a wait of another kind is nobody's holder. */
+        return; /* Conditions, semaphores and once have no holder. */
     if (UNLIKELY(--self.acquisitions_until_hold <= 0 || self.holds != 0))
         begin_hold(lock, kind, site);
 }

@@ -1,7 +1,7 @@
-/* In front of the functions that lock: each is tried first, so that only what waits is timed.
+/* Wrappers of the functions that lock. Each tries first, so that only a wait is timed.
  *
- * A try that fails where the lock itself would not wait (an error-checking mutex of the caller's
- * own) is told by the answer of the second call.
+ * Where the try fails and the lock itself would not wait (an error-checking mutex that the caller
+ * holds), the second call returns the error.
  */
 #include "acquisitions.h"
 #include "clock.h"
@@ -12,13 +12,14 @@
 #include <pthread.h>
 #include <threads.h>
 
-/* Which answers mean that the caller has the lock now. */
+/* is_acquired says whether a result means that the caller has the lock now. */
 static bool is_acquired(int result)
 {
     return result == 0 || result == EOWNERDEAD;
 }
 
-/* settle notes what became of an acquisition that began to wait at `began`; 0: it did not. */
+/* note_outcome notes the outcome of an attempt that began to wait at `began`; 0: it did not wait.
+ */
 static int note_outcome(
     int result, struct attempt attempt, void* lock, enum trace_kind kind, uint64_t began)
 {
@@ -70,7 +71,7 @@ static int note_outcome(
         return note_outcome(next_##name(lock, until), attempt, lock, kind, began);                 \
     }
 
-/* An unknown clock is an error also where nobody would wait: then there is no try. */
+/* An unknown clock is an error also where the lock is free: then there is no try. */
 #define HOOK_CLOCK(name, try_name, type, kind, how)                                                \
     EXPORTED int name(type* lock, clockid_t clock, struct timespec const* until)                   \
     {                                                                                              \
@@ -95,7 +96,7 @@ static int note_outcome(
         return next_##name(lock);                                                                  \
     }
 
-/* An init is noted when it is done, a destroy before it begins: nobody else may be near. */
+/* An init is noted after it, a destroy before it: no other thread may use the lock then. */
 #define HOOK_INIT(name, type, attributes_type, kind)                                               \
     EXPORTED int name(type* lock, attributes_type attributes)                                      \
     {                                                                                              \
@@ -155,8 +156,7 @@ HOOK_UNLOCK(pthread_spin_unlock, pthread_spinlock_t volatile)
 HOOK_INIT(pthread_spin_init, pthread_spinlock_t volatile, int, trace_spin)
 HOOK_DESTROY(pthread_spin_destroy, pthread_spinlock_t volatile)
 
-/* C11's mutexes. In glibc they are those of POSIX with another name, and take them inside; what it
- * answers where all is well is 0 too. */
+/* C11's mutexes. In glibc they are those of POSIX with another name, and success is 0 too. */
 HOOK_LOCK(mtx_lock, mtx_trylock, mtx_t, trace_mutex, trace_exclusive)
 HOOK_TRY(mtx_trylock, mtx_t, trace_mutex, trace_exclusive)
 HOOK_TIMED(mtx_timedlock, mtx_trylock, mtx_t, trace_mutex, trace_exclusive)

@@ -1,4 +1,4 @@
-/* In front of what changes the process: its threads and its signal masks. */
+/* Wrappers of the functions that change the process: its threads and its signals. */
 #include "next.h"
 #include "recorder.h"
 #include "sampler.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A thread's start, on its way from who makes it to itself. */
+/* The routine and argument of a new thread, from its creator to itself. */
 struct thread_start
 {
     _Atomic bool used;
@@ -49,11 +49,11 @@ EXPORTED int pthread_create(
                 atomic_store(&start->used, false);
             return result;
         }
-    /* So many at once: this one is met when it takes its first lock. */
+    /* More than 256 at once: this thread is registered when it takes its first lock. */
     return next_pthread_create(thread, attributes, routine, argument);
 }
 
-/* A thread names itself after it was met. */
+/* A thread may name itself after it was registered. */
 EXPORTED int pthread_setname_np(pthread_t thread, char const* name)
 {
     NEXT(pthread_setname_np);
@@ -63,7 +63,7 @@ EXPORTED int pthread_setname_np(pthread_t thread, char const* name)
     return result;
 }
 
-/* A program that blocks all signals does not mean the sampler's. */
+/* A program that blocks all signals keeps the sampler's unblocked. */
 static sigset_t const* without_sampler_signal(int how, sigset_t const* set, sigset_t* copy)
 {
     if (!set || sampler_signal == 0 || how == SIG_UNBLOCK || !sigismember(set, sampler_signal))
@@ -87,8 +87,9 @@ EXPORTED int sigprocmask(int how, sigset_t const* set, sigset_t* old)
     return next_sigprocmask(how, without_sampler_signal(how, set, &copy), old);
 }
 
-/* What becomes of the sampler's signal is not the program's: one that sets all signals back to what
- * they were would be ended by the next sample. It is told that it has what it asked for. */
+/* The program cannot change the action of the sampler's signal: a program that sets all signals
+ * back to their defaults would be ended by the next sample. It reads back the action that it set.
+ */
 static struct sigaction program_action;
 
 EXPORTED int sigaction(int number, struct sigaction const* action, struct sigaction* old)
@@ -115,7 +116,7 @@ EXPORTED sighandler_t signal(int number, sighandler_t handler)
     return before;
 }
 
-/* An end without exit handlers is an end. Both names are one function in libc. */
+/* _exit runs no exit handlers, so the end is noted here. _Exit is the same function in libc. */
 EXPORTED __attribute__((noreturn)) void _exit(int code)
 {
     NEXT(_exit);

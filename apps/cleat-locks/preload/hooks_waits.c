@@ -1,9 +1,9 @@
-/* In front of what a thread waits for that is no lock: conditions, semaphores, once.
+/* Wrappers of waits that are not for a lock: conditions, semaphores, once.
  *
- * Waiting for a condition lets go of its mutex and takes it again, inside libc: a hold that is
- * being timed ends there, and as the wait ends there is another one. How long the mutex itself was
- * waited for at the end of it is part of the condition's time; the two cannot be told apart from
- * here, so this is no acquisition: nobody knows whether it was contended.
+ * A wait for a condition releases its mutex and takes it again, inside libc: a timed hold ends
+ * there, and as the wait ends there is another one. The wait for the mutex at the end is part of
+ * the condition's time, and cannot be measured from here. So taking it again is no acquisition:
+ * whether it was contended is unknown.
  */
 #include "acquisitions.h"
 #include "clock.h"
@@ -29,13 +29,13 @@ static struct attempt begin_condition_attempt(pthread_cond_t* condition, void* c
     return begin_attempt(condition, trace_condition, trace_exclusive, caller);
 }
 
-/* woken is told what a wait for a condition has answered. */
+/* note_condition_wait notes the result of a wait for a condition. */
 static void note_condition_wait(
     struct attempt attempt, pthread_cond_t* condition, pthread_mutex_t* mutex, int result,
     void* caller, uint64_t began)
 {
     note_wait_outcome(attempt, condition, trace_condition, result, began);
-    /* What else it may answer is that it did not wait, or has no mutex. */
+    /* Other results mean that it did not wait, or has no mutex. */
     if (result == 0 || result == ETIMEDOUT || result == EOWNERDEAD || result == thrd_timedout)
         note_reacquired(mutex, caller);
 }
@@ -103,7 +103,7 @@ EXPORTED int pthread_cond_clockwait(
     return result;
 }
 
-/* Semaphores: who waits is counted by name, who posts is nobody's holder. */
+/* Semaphores: a wait is an acquisition; a post is not a release, for a semaphore has no holder. */
 
 static struct attempt begin_semaphore_attempt(sem_t* semaphore, void* caller)
 {
@@ -151,7 +151,7 @@ HOOK_SEMAPHORE(
     sem_clockwait, (sem_t * semaphore, clockid_t clock, struct timespec const* until),
     (semaphore, clock, until))
 
-/* Once: noted where it was not done yet. In glibc the two low bits say so. */
+/* Once: noted where the routine has not run yet, which glibc keeps in the two low bits. */
 enum
 {
     once_at_work = 1,

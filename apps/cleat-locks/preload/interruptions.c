@@ -1,11 +1,11 @@
-/* How often a thread was interrupted: the kernel took its core away though it wanted to go on.
+/* How often a thread was interrupted: the kernel took its core away though it was runnable.
  *
- * The kernel counts that (ru_nivcsw), but to ask costs a system call. Most of the time nothing has
- * happened since the last one, and restartable sequences (rseq, Linux 4.18; glibc registers them
- * from 2.35 on) say so for free: a thread may leave a pointer to a piece of code where the kernel
- * finds it, and when the kernel stops the thread outside of that code, or sends it a signal, it
- * sets the pointer to zero. The piece of code that is pointed to here is none that ever runs. So as
- * long as the pointer is there, what the kernel said last is still so.
+ * The kernel counts that (ru_nivcsw), but the count costs a system call. Mostly it has not changed
+ * since the last call, and restartable sequences (rseq, Linux 4.18; glibc registers them from 2.35
+ * on) show that for free. A thread may leave a pointer to a piece of code for the kernel. When the
+ * kernel stops the thread outside of that code, or sends it a signal, it sets the pointer to zero.
+ * The code that is pointed to here never runs. So as long as the pointer is there, the last count
+ * still holds.
  */
 #include "interruptions.h"
 #include "thread_state.h"
@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-/* Of <linux/rseq.h>, whose spelling differs between versions: what the kernel and the thread have
- * in common, as far as it is needed here, and a piece of code. */
+/* As in <linux/rseq.h>, whose spelling differs between versions: the beginning of the memory that
+ * the kernel and the thread share, and a piece of code. */
 struct rseq_area
 {
     uint32_t cpu_id_start;
@@ -41,8 +41,8 @@ extern unsigned const __rseq_size __attribute__((weak));
 #define SIGNATURE 0xd428bc00u
 #endif
 
-/* The kernel ends a program whose piece of code goes on, when it is broken off, at a place that is
- * inside of it, or that has no signature before it. */
+/* The kernel ends a program whose piece of code has an abort address inside of it, or one without
+ * the signature before it. */
 static struct
 {
     uint32_t never_run;
@@ -65,7 +65,7 @@ void interruptions_prepare(struct trace_header* header)
 
 uint64_t interruptions(void)
 {
-    /* Two system calls for each timed hold are more than all the rest: then better not at all. */
+    /* Two system calls for each timed hold would cost more than the rest of the recorder. */
     if (UNLIKELY(!known))
         return 0;
     struct rseq_area volatile* const area =
@@ -74,7 +74,8 @@ uint64_t interruptions(void)
     uint64_t const there = area->cpu_id >= 0 ? area->piece : 1;
     if (there == ours)
         return self.interruptions;
-    /* Somebody else's may be in use. And the pointer first: what happens after it is noticed. */
+    /* Another library's pointer may be in use. The pointer is set before the count is read, so that
+     * an interruption between the two is noticed. */
     if (there == 0)
         area->piece = ours;
     struct rusage used;

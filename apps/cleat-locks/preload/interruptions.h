@@ -6,7 +6,10 @@
 
 #include <stdint.h>
 
+/* interruptions_prepare notes in the trace whether they are known. */
 void interruptions_prepare(struct trace_header* header);
+
+/* interruptions counts those of the calling thread; 0: unknown. */
 uint64_t interruptions(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* Locks and groups of locks.
  *
  * A lock that was made by pthread_mutex_init or the like belongs to the group of those that were
- * made at the same place, until a second thread touches it: then it is told of by itself. So the
- * many locks of short-lived objects need one entry, and those that threads share have one each.
- * What was counted before stays with the group; where a group has one lock, the reader joins the
- * two. Of a place that makes very many shared ones, those beyond the first stay in the group.
+ * made at the same place, until a second thread touches it: then it gets an entry of its own. So
+ * the many locks of short-lived objects need one entry, and those that threads share have one each.
+ * Earlier counts stay with the group; where a group has one lock, the reader joins the two. Of a
+ * place that makes very many shared locks, those beyond the first separate_max stay in the group.
  *
  * A lock whose init was not seen (a static one, or std::mutex) has an entry to itself. Once these
  * are most of what there is room for, the next ones are grouped by where they are first taken.
@@ -17,12 +17,11 @@
 
 enum
 {
-    separate_max = 512, /* shared locks of one group that are told of by themselves */
+    separate_max = 512, /* shared locks of one group that have an entry of their own */
     unmade_max = trace_locks_max / 4 * 3 /* entries, until locks without init are grouped */
 };
 
-/* reuse_slot gives an address the slot of a lock that was destroyed: there is no free one where it
- * is looked for. */
+/* reuse_slot gives an address the slot of a destroyed lock, for no slot in its reach is free. */
 static struct trace_slot* reuse_slot(uintptr_t address)
 {
     uint64_t position = first_slot(address);
@@ -73,9 +72,9 @@ static uint32_t new_lock(uint64_t address, uint64_t made_at, uint32_t kind, uint
     return position + 1;
 }
 
-/* Groups by the place where their locks are made: index + 1 of the lock. And how many of a group's
- * are told of by themselves already. */
+/* Groups, by the place where their locks are made: index + 1 of the entry. */
 static _Atomic uint32_t groups[1 << 12];
+/* How many locks of a group have an entry of their own. */
 static _Atomic uint32_t separate[1 << 12];
 
 void forget_locks(void)
@@ -172,15 +171,15 @@ uint32_t note_first_touch(
         ;
     if (count < 2)
         return number;
-    /* From a group's lock to one by itself: two threads know it now. */
-    _Atomic uint32_t* apart = &separate[(number - 1) % (sizeof separate / sizeof *separate)];
-    if (atomic_load_explicit(apart, memory_order_relaxed) >= separate_max)
+    /* Two threads have touched this lock of a group: it gets an entry of its own. */
+    _Atomic uint32_t* separated = &separate[(number - 1) % (sizeof separate / sizeof *separate)];
+    if (atomic_load_explicit(separated, memory_order_relaxed) >= separate_max)
         return number;
     uint32_t const made =
         new_lock(atomic_load(&slot->address), atomic_load(&slot->made_at), kind, 0);
     if (made == 0)
         return number;
-    atomic_fetch_add(apart, 1);
+    atomic_fetch_add(separated, 1);
     atomic_store(&trace_locks[made - 1].instances, 1);
     atomic_store(&trace_locks[made - 1].threads, threads);
     return atomic_compare_exchange_strong(&slot->lock, &number, made) ? made : number;

@@ -23,11 +23,11 @@ static inline uint64_t first_slot(uintptr_t address)
     return mix(1, address >> 3) >> 20;
 }
 
-/* find_slot finds an address's slot; with `make`, it makes one. */
+/* find_slot gives an address's slot, or NULL; with `make`, it makes one. */
 struct trace_slot* find_slot(uintptr_t address, bool make);
 
-/* touched is told when a thread meets a lock for the first time, and gives index + 1 of the entry
- * that counts from now on; 0: all are used. */
+/* note_first_touch adds a thread, by its bit, to those that have touched a lock. It gives index + 1
+ * of the entry that counts from now on; 0: all are used. */
 uint32_t note_first_touch(
     struct trace_slot* slot, enum trace_kind kind, uint64_t bit, void* return_to);
 

@@ -11,12 +11,12 @@
 /* Names are made once: a stack may be as small as a signal handler's. */
 static char maps_name[4096 + 64];
 static char maps_new_name[4096 + 64];
-static char maps_old_name[4096 + 64]; /* And a number. */
+static char maps_old_name[4096 + 64]; /* Ends with a number. */
 
 static atomic_flag maps_being_written = ATOMIC_FLAG_INIT;
 
-/* What code is mapped, as a number, by the map that was written last. A map that had other code is
- * kept beside the new one: a library may be gone by now, and its functions are in stacks. */
+/* A hash of the code in the map that was written last. A map with other code is kept beside the new
+ * one: a library may be unloaded by now, and its functions are in stacks. */
 static uint64_t code_mapped;
 static unsigned maps_kept;
 
@@ -29,12 +29,13 @@ struct code_notes
 {
     uint64_t all;
     uint64_t line;
-    unsigned words; /* of the line, so far */
+    unsigned words; /* of the line so far */
     bool runs;      /* its rights have an x */
     bool of_file;
 };
 
-/* note_code takes in a part of a map's text, of which only lines with a file's code count. */
+/* note_code adds a part of a map's text to the hash, of which only lines with a file's code count.
+ */
 static void note_code(struct code_notes* notes, char const* text, size_t size)
 {
     for (size_t i = 0; i < size; ++i) {
@@ -62,14 +63,13 @@ static void keep_old_maps(uint64_t code)
     code_mapped = code;
 }
 
-/* write_maps keeps the memory map as it is now. */
 void write_maps(void)
 {
     static char block[4096];
     if (atomic_flag_test_and_set(&maps_being_written))
         return;
     int const error = errno;
-    /* Not of the process: where main has called pthread_exit, that is empty. */
+    /* The thread's, for the process's map is empty where main has called pthread_exit. */
     int const from = open_file("/proc/thread-self/maps", O_RDONLY);
     int const to = open_file(maps_new_name, O_WRONLY | O_CREAT | O_TRUNC);
     ssize_t got = 0;
@@ -91,8 +91,8 @@ void write_maps(void)
     atomic_flag_clear(&maps_being_written);
 }
 
-/* What is mapped later has names too. dlopen looks at who calls it, so nobody stands in front of
- * it; the map is read again when it has been a second. */
+/* The map is read again after a second, so that code mapped later has names too. dlopen depends on
+ * its caller, so this library cannot wrap it. */
 static _Atomic uint64_t maps_due_ns;
 
 void refresh_maps(uint64_t now)
@@ -114,6 +114,6 @@ void name_maps(char const* trace, size_t size)
 
 void forget_maps(void)
 {
-    atomic_flag_clear(&maps_being_written); /* By a thread that is not here. */
+    atomic_flag_clear(&maps_being_written); /* A thread of the parent may have set it. */
     code_mapped = maps_kept = 0;
 }

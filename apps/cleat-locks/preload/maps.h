@@ -5,9 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void name_maps(char const* trace, size_t size); /* The trace's name, less .trace. */
-void forget_maps(void);                         /* In a new process. */
+/* name_maps names the map's file, from the trace's name without ".trace". */
+void name_maps(char const* trace, size_t size);
+
+/* forget_maps is called in a new process. */
+void forget_maps(void);
+
+/* write_maps writes the memory map as it is now. */
 void write_maps(void);
-void refresh_maps(uint64_t now); /* Writes it again, when that is due. */
+
+/* refresh_maps writes the map again where the last time was a second ago or more. */
+void refresh_maps(uint64_t now);
 
 #endif

@@ -1,6 +1,5 @@
-/* The functions behind this library are looked up at its start, all of them: the loader's lookup
- * takes its lock, which another thread may hold for as long as a library's constructor runs in
- * dlopen.
+/* All functions are looked up as the library starts: the loader's lookup takes its lock, which
+ * another thread may hold for as long as a library's constructor runs in dlopen.
  */
 #include "next.h"
 #include "thread_state.h"

@@ -1,4 +1,4 @@
-/* next: the functions that this library stands in front of. */
+/* next: the functions that this library wraps, as the next library in the search order has them. */
 #ifndef CLEAT_LOCKS_NEXT_H
 #define CLEAT_LOCKS_NEXT_H
 
@@ -7,9 +7,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* One word on x86-64 stands for two conditions with different insides: 2.2.5 keeps a pointer in the
- * object. A program calls the one that it was linked against, so both stand in front of their own.
- */
+/* x86-64 has two versions of conditions, and 2.2.5 keeps a pointer in the object. A program calls
+ * the version that it was linked against, so each wrapper calls the same version. */
 #if defined(__x86_64__)
 #define NEW_CONDITION "GLIBC_2.3.2"
 #define OLD_CONDITION "GLIBC_2.2.5"
@@ -18,7 +17,7 @@
 #define OLD_CONDITION NEW_CONDITION
 #endif
 
-/* All of them; by what this library calls it, its name, and its version where there are several. */
+/* For each: its identifier here, its name, and its version where there are several. */
 #define NEXT_FUNCTIONS(X)                                                                          \
     X(pthread_mutex_lock, "pthread_mutex_lock", 0)                                                 \
     X(pthread_mutex_trylock, "pthread_mutex_trylock", 0)                                           \
@@ -76,15 +75,16 @@ enum next_index
     NEXT_FUNCTIONS(NEXT_ENUMERATOR) next_count
 };
 
-void next_find_all(void); /* Before anything else. */
+/* next_find_all looks all of them up; it is called before all other functions here. */
+void next_find_all(void);
 
 extern _Atomic(void*) next_known[next_count];
 
-/* next_find looks for a function behind this library, and remembers it. */
+/* next_find looks a function up, and keeps its address. */
 void* next_find(enum next_index index);
 
-/* All are found when the library begins. Another library that begins earlier may call before that.
- */
+/* next_function gives a function's address. It is known once this library has started; a library
+ * that starts earlier may call before that. */
 static inline void* next_function(enum next_index index)
 {
     void* known = atomic_load_explicit(&next_known[index], memory_order_relaxed);

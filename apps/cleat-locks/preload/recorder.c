@@ -16,26 +16,26 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What was asked for in the environment, which the program may clear before it forks. */
+/* The options in the environment, which the program may clear before it forks. */
 static struct
 {
     char folder[4096];
     uint32_t cpu_hz;
-} wanted;
+} options;
 
 static void read_environment(void)
 {
     char const* folder = getenv("CLEAT_LOCKS_TRACE");
-    if (folder && strlen(folder) < sizeof wanted.folder)
-        strcpy(wanted.folder, folder);
+    if (folder && strlen(folder) < sizeof options.folder)
+        strcpy(options.folder, folder);
     char const* hz = getenv("CLEAT_LOCKS_HZ");
-    wanted.cpu_hz = hz ? (uint32_t)strtoul(hz, NULL, 10) : 0;
+    options.cpu_hz = hz ? (uint32_t)strtoul(hz, NULL, 10) : 0;
     if (getenv("CLEAT_LOCKS_EVERY_HOLD"))
         hold_interval = 1;
 }
 
-/* Other libraries' handlers may lock in the child before ours runs there, and the trace is the
- * parent's until then. */
+/* Other libraries' handlers may lock in the child before ours runs there, and until then the trace
+ * is the parent's. */
 static void before_fork(void)
 {
     self.forking = true;
@@ -46,8 +46,7 @@ static void in_parent(void)
     self.forking = false;
 }
 
-/* After a fork the child has a trace of its own: what it shares with its parent's is taken away
- * before it can write there. */
+/* After a fork the child gets a trace of its own, before it can write into its parent's. */
 static void in_child(void)
 {
     begin_work();
@@ -55,7 +54,7 @@ static void in_child(void)
     forget_threads();
     forget_maps();
     forget_locks();
-    begin_trace(wanted.folder, wanted.cpu_hz);
+    begin_trace(options.folder, options.cpu_hz);
     if (trace)
         write_maps();
     end_work();
@@ -68,7 +67,7 @@ __attribute__((constructor)) static void start(void)
     read_environment();
     next_find_all();
     prepare_threads();
-    begin_trace(wanted.folder, wanted.cpu_hz);
+    begin_trace(options.folder, options.cpu_hz);
     sampler_prepare();
     if (trace) {
         pthread_atfork(before_fork, in_parent, in_child);
@@ -78,8 +77,8 @@ __attribute__((constructor)) static void start(void)
     register_thread();
 }
 
-/* What threads have used so far is their last word, unless they say another. A child of vfork works
- * in its parent's memory, and its end is not the parent's. */
+/* Threads that still run have their figures noted here for the last time, unless they go on. A
+ * child of vfork is in its parent's memory, and its end is not the parent's. */
 void process_ends(void)
 {
     if (!trace || trace->pid != getpid())

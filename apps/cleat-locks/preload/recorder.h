@@ -2,6 +2,7 @@
 #ifndef CLEAT_LOCKS_RECORDER_H
 #define CLEAT_LOCKS_RECORDER_H
 
+/* process_ends writes the threads' last figures and the end into the trace. */
 void process_ends(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* CPU samples: each thread has a timer of its own CPU time, whose signal it gets itself.
  *
- * A thread that waits uses no CPU and is never woken. The kernel looks at such timers on its own
- * tick, so samples come no faster than that: the period is what was asked for, or a tick.
+ * A thread that waits uses no CPU and is never woken. The kernel checks such timers on its own
+ * tick, so the period is that of the option, or a tick where that is longer.
  */
 #include "maps.h"
 #include "next.h"
@@ -29,7 +29,7 @@ static void on_sample(int number, siginfo_t* info, void* context)
     struct trace_thread* block = self.block;
     if (!block || !trace)
         return;
-    /* A timer that ran out more than once before it was heard speaks for all of them. */
+    /* One signal stands for all expirations before its delivery. */
     uint64_t const samples = 1 + (info->si_code == SI_TIMER ? (uint64_t)info->si_overrun : 0);
     block->samples += samples;
     if (at_work()) {
@@ -55,7 +55,7 @@ void sampler_prepare(void)
     memset(&action, 0, sizeof action);
     action.sa_sigaction = on_sample;
     action.sa_flags = SA_RESTART | SA_SIGINFO | SA_ONSTACK;
-    /* A handler of the program's may jump out of what it interrupts. */
+    /* A handler of the program may jump out of the code that it interrupts. */
     sigfillset(&action.sa_mask);
     NEXT(sigaction);
     if (next_sigaction(wanted, &action, NULL) == 0)
@@ -84,7 +84,7 @@ void sampler_begin(void)
             {period / 1000000000l, period % 1000000000l},
             {period / 1000000000l, period % 1000000000l}};
         syscall(SYS_timer_settime, timer, 0, &every, NULL);
-        /* A thread is born with the mask of the one that made it. */
+        /* A new thread has the signal mask of its creator. */
         sigset_t own;
         sigemptyset(&own);
         sigaddset(&own, sampler_signal);

@@ -2,9 +2,13 @@
 #ifndef CLEAT_LOCKS_SAMPLER_H
 #define CLEAT_LOCKS_SAMPLER_H
 
-extern int sampler_signal;
+extern int sampler_signal; /* 0: CPU time is not sampled */
+
+/* sampler_prepare is called once, as the library is loaded. */
 void sampler_prepare(void);
-void sampler_begin(void); /* Of the calling thread. */
+
+/* sampler_begin and sampler_end are of the calling thread. */
+void sampler_begin(void);
 void sampler_end(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* Call stacks, each kept once for each thread.
  *
  * An acquisition's stack is taken at random, the seldomer the more there have been at its site, and
- * stands for those since the last one. One that has to wait has its own, which stands for that
- * alone; it is taken before the wait: afterwards others would wait for who has the lock by then.
- * What a thread spends on stacks is bounded: see `afford`.
+ * stands for those since the last one. An acquisition that waits has a stack of its own, which
+ * stands for that alone. It is taken before the wait: after it this thread has the lock, and others
+ * would wait for it. A thread's CPU time for stacks is bounded: see can_afford_stack.
  */
 #include "clock.h"
 #include "hash.h"
@@ -16,10 +16,10 @@
 
 enum
 {
-    cpu_share_max = 64,      /* one part of a thread's CPU time at most goes into stacks */
+    cpu_share_max = 64,      /* one part in so many of a thread's CPU time goes into stacks */
     allowance_max = 5000000, /* and so much at once: at its start, or after a quiet time, in ns */
     stack_cost_ns = 4000,    /* of one stack, in ns */
-    own_frames_max = 8       /* from the recorder to who called it */
+    own_frames_max = 8       /* from the recorder to its caller */
 };
 
 struct walk
@@ -43,8 +43,8 @@ static void record_frames(struct walk* walk, struct unwind_frame* frame)
     } while (unwind_next(frame));
 }
 
-/* walk_from_caller begins with the caller's frame that goes on at `from`. Where the walk does not
- * come by, at least that place is known. */
+/* walk_from_caller begins with the frame that goes on at `return_to`. A walk that does not reach it
+ * records that place alone. */
 static void walk_from_caller(struct walk* walk, uintptr_t return_to)
 {
     struct unwind_frame frame;
@@ -99,8 +99,8 @@ static struct trace_stack* find_stack(
     return NULL;
 }
 
-/* afford says whether a stack can be had at `now`, in CPU time: that is earned as it passes. Not by
- * time alone: where threads are more than cores, parts of their time add up to more. */
+/* can_afford_stack says whether the allowance pays for a stack at `now`, in CPU time, of which a
+ * part is earned as it passes. Wall time would earn too much where threads are more than cores. */
 static bool can_afford_stack(uint64_t now)
 {
     if (self.refilled_cpu_ns == 0)
@@ -118,8 +118,8 @@ void take_stack(
     bool with_unattributed)
 {
     self.last_stack = NULL;
-    /* What cannot be afforded is told by the next one that can. Who was told to wait does not ask
-     * for its CPU time, which is a system call, before it can have earned a stack. */
+    /* The next stack that can be afforded stands for those that cannot. CPU time is a system call,
+     * so it is not read before the thread can have earned a stack. */
     if (self.allowance_ns < stack_cost_ns && now_ns() < self.next_stack_ns)
         return;
     uint64_t const began = own_cpu_ns();

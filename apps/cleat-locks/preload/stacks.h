@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* take_stack begins where an acquisition's caller goes on, and leaves the stack in self.last_stack;
- * with `tell` it stands for what the site has not told yet, too. */
+/* take_stack takes the stack of an acquisition from where its caller goes on, and leaves it in
+ * self.last_stack. With `with_unattributed` the site's unattributed counts are added to it. */
 void take_stack(
     struct trace_thread* block, struct trace_site* site, uintptr_t return_to,
     bool with_unattributed);
 
-/* sample_stack begins where a signal interrupted. */
+/* sample_stack takes the stack of a CPU sample from where a signal interrupted. */
 void sample_stack(struct trace_thread* block, void const* context, uint64_t samples);
 
 #endif

@@ -24,7 +24,7 @@ static clockid_t cpu_clock(struct trace_thread const* block)
     return (clockid_t)(~(unsigned)block->tid << 3 | 6u);
 }
 
-/* release_block adds up what its thread has done, and leaves it to the next one. */
+/* release_block adds its thread's times to those that have ended, and leaves it to the next one. */
 static void release_block(struct trace_thread* block)
 {
     block->ended_lived_ns += block->seen_ns - block->began_ns;
@@ -33,8 +33,8 @@ static void release_block(struct trace_thread* block)
     atomic_store_explicit(&block->state, trace_idle, memory_order_release);
 }
 
-/* bury notes the end of a thread, if it has ended, that could not say it: it locked something in
- * the last of its destructors. */
+/* retire_if_ended notes the end of a thread that registered again in the last of its destructors,
+ * by a lock: none of ours runs after that. */
 static void retire_if_ended(struct trace_thread* block)
 {
     struct timespec t;
@@ -96,13 +96,13 @@ struct trace_thread* register_thread(void)
         if (self.number == 0) {
             self.number = atomic_fetch_add(&trace->threads, 1) + 1;
             ++block->threads;
-            /* What came before is the recorder's, or another program's before an exec. */
+            /* CPU time before this is the recorder's, or another program's before an exec. */
             self.ended_cpu_ns = own_cpu_ns();
         }
         block->tid = (int32_t)syscall(SYS_gettid);
         block->cpu_ns = 0;
         block->cpu_base_ns = self.ended_cpu_ns;
-        block->wait_site = 0; /* Who had it before may have been cancelled in a wait. */
+        block->wait_site = 0; /* The block's last thread may have been cancelled in a wait. */
         block->began_ns = block->seen_ns = now_ns();
         name_thread(block);
         atomic_store_explicit(&block->state, trace_running, memory_order_release);
@@ -122,8 +122,8 @@ struct trace_thread* register_thread(void)
     return block;
 }
 
-/* Called as the thread's keys are destroyed. What it locks after that makes it met again, and that
- * makes the destructor run again. */
+/* unregister_thread is called as the thread's keys are destroyed. A lock after that registers the
+ * thread again, and then the destructor runs again. */
 static void unregister_thread(void)
 {
     struct trace_thread* block = self.block;
@@ -159,7 +159,8 @@ void forget_threads(void)
     self = (struct thread_state){.busy = 1, .busy_from = self.busy_from};
 }
 
-/* read_name asks the kernel for another thread's name: it may have taken it after it was met. */
+/* read_name asks the kernel for another thread's name, which may have changed since it was
+ * registered. */
 static void read_name(struct trace_thread* block)
 {
     char file[64] = "/proc/self/task/";
@@ -176,8 +177,8 @@ static void read_name(struct trace_thread* block)
         close_file(comm);
 }
 
-/* note_thread_progress puts down how far another thread has come, also one that is idle for good.
- */
+/* note_thread_progress puts another thread's name and CPU time into its block, also where that
+ * thread is idle for good. */
 static void note_thread_progress(struct trace_thread* block)
 {
     struct timespec t;

@@ -4,10 +4,17 @@
 
 #include "trace_format.h"
 
-void prepare_threads(void); /* Once in a process. */
+/* prepare_threads is called once, as the library is loaded. */
+void prepare_threads(void);
 
-struct trace_thread* register_thread(void); /* The calling thread's block, or NULL. */
-void note_all_progress(void);               /* Puts down how far every thread has come. */
-void forget_threads(void); /* In a new process, of which only this thread is left. */
+/* register_thread gives the calling thread a block of the trace; NULL: nothing is recorded of it.
+ */
+struct trace_thread* register_thread(void);
+
+/* note_all_progress puts every running thread's name and CPU time into its block. */
+void note_all_progress(void);
+
+/* forget_threads is called in a new process, of which only this thread is left. */
+void forget_threads(void);
 
 #endif

@@ -5,18 +5,17 @@
 
 __thread struct thread_state self;
 
-/* A handler that interrupts the recorder may never come back: it jumps to where the program said
- * (siglongjmp). Then the recorder's frame is gone, and sooner or later the stack ends above where
- * it was. A handler that is still at work stands below it, or on the stack that signals have to
- * themselves. */
+/* A handler that interrupts the recorder may never return: it may jump (siglongjmp). Then the
+ * recorder's frame is gone, and sooner or later the stack ends above where it was. A handler that
+ * is still at work is below it, or on the alternate signal stack. */
 bool work_abandoned(uintptr_t stack)
 {
-    stack_t apart;
-    if (sigaltstack(NULL, &apart) != 0)
+    stack_t alternate;
+    if (sigaltstack(NULL, &alternate) != 0)
         return false;
-    bool const is_apart = (apart.ss_flags & SS_ONSTACK) != 0;
-    bool const was_apart = self.busy_from - (uintptr_t)apart.ss_sp < apart.ss_size;
-    bool const gone = is_apart == was_apart ? stack >= self.busy_from : was_apart;
+    bool const is_alternate = (alternate.ss_flags & SS_ONSTACK) != 0;
+    bool const was_alternate = self.busy_from - (uintptr_t)alternate.ss_sp < alternate.ss_size;
+    bool const gone = is_alternate == was_alternate ? stack >= self.busy_from : was_alternate;
     if (gone)
         self.busy = 0;
     return gone;

@@ -26,42 +26,41 @@ struct hold
 {
     uintptr_t lock; /* 0: free */
     uint64_t began_ns;
-    uint64_t interruptions; /* of its thread, by then */
+    uint64_t interruptions; /* of its thread as it began */
     struct trace_site* site;
-    unsigned inner_open; /* its thread has it so many times more */
-    unsigned inner_all;  /* acquisitions that made it so, also those that are over */
+    unsigned inner_open; /* inner holds by its thread that have not ended */
+    unsigned inner_all;  /* all its inner holds */
 };
 
-/* What the recorder keeps of a thread beside its block of the trace. */
 struct thread_state
 {
-    struct trace_thread* block;  /* NULL: not met yet, or nothing is recorded of it */
-    uint32_t number;             /* from 1, in the order in which threads were met */
-    int busy;                    /* the recorder is at work, and must not meet itself */
-    uintptr_t busy_from;         /* where on the stack it began */
+    struct trace_thread* block;  /* NULL: not registered yet, or nothing is recorded of it */
+    uint32_t number;             /* from 1, in the order in which threads were registered */
+    int busy;                    /* the recorder is at work, and must not be entered again */
+    uintptr_t busy_from;         /* where on the stack its work began */
     bool refused;                /* there was no room for a block */
     bool forking;                /* from before a fork until after it nothing is recorded */
-    int acquisitions_until_hold; /* acquisitions until one is timed; below 0: a handler interrupted
-                                  */
-    unsigned holds;              /* in use */
+    int acquisitions_until_hold; /* until one is timed; below 0: a handler interrupted */
+    unsigned holds;              /* entries of `hold` in use */
     uint32_t random;
-    int64_t allowance_ns; /* of CPU time, what may be spent on stacks now */
+    int64_t allowance_ns; /* CPU time that may be spent on stacks now */
     uint64_t refilled_cpu_ns;
-    uint64_t next_stack_ns; /* not before this is there enough for a stack */
-    uint64_t ended_cpu_ns;  /* of the thread's CPU time, what was before the trace, or what a block
-                               that it left has already */
-    uint64_t interruptions; /* that the kernel has told of */
+    uint64_t next_stack_ns; /* before this the allowance cannot pay for a stack */
+    uint64_t ended_cpu_ns;  /* the thread's CPU time before it got its present block: before the
+                               trace, or counted in a block that it has left */
+    uint64_t interruptions; /* the kernel's count when it was read last */
     struct hold hold[holds_max];
-    struct trace_site* last_stack_site; /* the site of the stack that was taken last, */
-    struct trace_stack* last_stack;     /* which tells of the next acquisition there; or NULL */
+    struct trace_site* last_stack_site; /* where the last stack was taken */
+    struct trace_stack* last_stack;     /* it counts the next acquisition there; or NULL */
     timer_t timer;
     bool timer_runs;
 };
 
 extern __thread struct thread_state self __attribute__((tls_model("initial-exec")));
 
-/* Whatever may run the program's code, or be interrupted by it, stands between these two. Asked for
- * in between, by a signal handler, the recorder must do nothing. */
+/* All of the recorder's work that a signal handler of the program could interrupt, or that may run
+ * the program's code, is between begin_work and end_work. A lock that is taken meanwhile is not
+ * recorded. */
 static ALWAYS_INLINE void begin_work(void)
 {
     if (self.busy++ == 0)
@@ -73,7 +72,7 @@ static ALWAYS_INLINE void end_work(void)
     --self.busy;
 }
 
-/* work_abandoned says whether the work has been broken off: see thread_state.c. */
+/* work_abandoned says whether a handler has jumped out of the work: see thread_state.c. */
 bool work_abandoned(uintptr_t stack);
 
 static ALWAYS_INLINE bool at_work(void)
@@ -88,9 +87,10 @@ static inline uint64_t own_bit(void)
     return UINT64_C(1) << ((self.number - 1) % 64);
 }
 
-void name_thread(struct trace_thread* block); /* The calling thread's. */
+/* name_thread puts the calling thread's name into its block. */
+void name_thread(struct trace_thread* block);
 
-/* see puts down how far the calling thread has come. */
+/* note_progress puts the calling thread's name and CPU time into its block. */
 void note_progress(struct trace_thread* block);
 
 #endif

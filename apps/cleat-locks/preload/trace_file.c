@@ -20,7 +20,7 @@ struct trace_slot* trace_slots;
 struct trace_lock* trace_locks;
 
 static _Atomic int trace_file = -1;
-static dev_t trace_device; /* By these it is known as ours. */
+static dev_t trace_device; /* These two tell whether a descriptor is the trace's. */
 static ino_t trace_inode;
 /* Names are made once: a stack may be as small as a signal handler's. */
 static char trace_name[4096 + 64];
@@ -43,8 +43,8 @@ static size_t tables_size(void)
         sizeof(struct trace_lock[trace_locks_max]));
 }
 
-/* is_trace says whether a descriptor is still the trace's: a program may have closed all that it
- * did not open, and been given the number for a file of its own. */
+/* is_trace says whether a descriptor is still the trace's: a program may have closed descriptors
+ * that it did not open, and have opened a file of its own with the same number. */
 static bool is_trace(int file)
 {
     struct stat about;
@@ -52,7 +52,7 @@ static bool is_trace(int file)
            about.st_ino == trace_inode;
 }
 
-/* move_high takes a descriptor out of the way of a program that knows the numbers of its own. */
+/* move_high gives a descriptor a high number: a program may expect certain low ones for its own. */
 static int move_high(int file)
 {
     struct rlimit limit;
@@ -66,8 +66,8 @@ static int move_high(int file)
     return high;
 }
 
-/* trace_descriptor gives the trace's descriptor, opened again where the program has taken it away.
- * Several threads may find that at a time. */
+/* trace_descriptor gives the trace's descriptor, and opens it again where the program has closed
+ * it. Several threads may do so at a time. */
 static int trace_descriptor(void)
 {
     int known = trace_file;
@@ -83,14 +83,14 @@ static int trace_descriptor(void)
     return known;
 }
 
-/* map_part maps a part of the file that it makes sure is there: a hole in a full disk would be a
- * SIGBUS in the middle of the program. */
+/* map_part allocates a part of the file and maps it: a hole on a full disk would be a SIGBUS in the
+ * middle of the program. */
 static void* map_part(size_t offset, size_t size)
 {
     int const file = trace_descriptor();
     if (file < 0)
         return NULL;
-    /* Growing past the limit of a file's size would be answered by a signal. */
+    /* Growing past the limit of a file's size would raise SIGXFSZ. */
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < offset + size)
         return NULL;
@@ -158,7 +158,7 @@ static void describe(struct trace_header* header)
         header->arguments_size = got > 0 ? (uint32_t)got : 0;
         close_file(cmdline);
     }
-    /* The least of some: an interruption is no property of the clock. */
+    /* The shortest of 64, which no interruption is part of. */
     header->clock_ns = UINT64_MAX;
     for (int i = 0; i < 64; ++i) {
         uint64_t const first = now_ns();
@@ -174,7 +174,7 @@ void begin_trace(char const* folder, uint32_t cpu_hz)
         return;
     char* tables = map_part(0, tables_size());
     if (!tables) {
-        unlink(trace_name); /* A full disk: better no trace than one that says nothing. */
+        unlink(trace_name); /* A full disk: better no trace than an empty one. */
         close_file(trace_file);
         trace_file = -1;
         return;

@@ -1,7 +1,7 @@
 /* trace_file: the trace of this process, as a memory map of its file.
  *
- * The file grows by a block when a thread is met. It is never unmapped: a thread may take locks
- * until its very end, and the process until its own.
+ * The file grows by a block when a thread is registered. It is never unmapped: a thread may take
+ * locks until its very end, and so may the process.
  */
 #ifndef CLEAT_LOCKS_TRACE_FILE_H
 #define CLEAT_LOCKS_TRACE_FILE_H
@@ -10,15 +10,15 @@
 
 #include <stdint.h>
 
-/* The whole trace, or NULL: nothing is recorded. */
+/* The trace's header; NULL: nothing is recorded. */
 extern struct trace_header* trace;
 extern struct trace_slot* trace_slots;
 extern struct trace_lock* trace_locks;
 
-/* begin_trace makes a trace in a folder; where it cannot, nothing is recorded. */
+/* begin_trace makes a trace in a folder; where that fails, nothing is recorded. */
 void begin_trace(char const* folder, uint32_t cpu_hz);
 
-/* leave_trace ends recording into a trace that is another process's. */
+/* leave_trace ends recording into the parent's trace, in the child of a fork. */
 void leave_trace(void);
 
 /* map_block maps the block of a number, from 0; NULL: there is no room. */

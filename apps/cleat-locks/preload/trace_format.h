@@ -2,15 +2,15 @@
  *
  * One file for each process, PID.trace in the trace's folder (PID.2.trace after an exec, and so
  * on). It is a memory map that the recorder works in, so it can be read at any moment, also after a
- * SIGKILL: what a reader meets half-written is one counter that is one behind. All numbers are the
- * machine's own, times are nanoseconds of CLOCK_MONOTONIC. Beside it lies PID.maps, the process's
- * memory map, to turn addresses into names with.
+ * SIGKILL: at worst one counter is one behind. Numbers are in the machine's byte order, times are
+ * nanoseconds of CLOCK_MONOTONIC. Beside it is PID.maps, the process's memory map, which turns
+ * addresses into names.
  *
  *   struct trace_header
- *   struct trace_slot    [slots_max]     where a lock lies in memory, and who has touched it
- *   struct trace_lock    [locks_max]     what is told of a lock, or of a group of them
- *   struct trace_thread  [n]             a block for each thread; one that has ended leaves its own
- *                                        to the next that comes
+ *   struct trace_slot    [slots_max]     a lock's address, and the threads that have touched it
+ *   struct trace_lock    [locks_max]     a lock, or a group of locks, of the report
+ *   struct trace_thread  [n]             a block for each thread; the block of a thread that has
+ *                                        ended goes to the next new thread
  */
 #ifndef CLEAT_LOCKS_TRACE_FORMAT_H
 #define CLEAT_LOCKS_TRACE_FORMAT_H
@@ -29,7 +29,7 @@ extern "C" {
 
 enum
 {
-    trace_slots_max = 1 << 17,  /* locks at a time that are told apart */
+    trace_slots_max = 1 << 17,  /* locks at a time */
     trace_locks_max = 1 << 14,  /* locks and groups that are reported */
     trace_threads_max = 4096,   /* threads at a time */
     trace_sites_max = 1 << 11,  /* pairs of lock and call site, in one thread */
@@ -55,9 +55,9 @@ enum
     trace_gone = 100 /* instead of a slot's kind: its lock was destroyed */
 };
 
-/* How it was asked for. Only a shared acquisition of a read-write lock leaves others in. A mutex
- * that a wait for a condition let go of is taken again by libc, as the wait ends: that is a hold,
- * and no acquisition of the program's. */
+/* How a lock was acquired. Only a shared acquisition of a read-write lock admits other threads. A
+ * wait for a condition releases its mutex, and libc takes it again as the wait ends: that is a
+ * hold, and no acquisition by the program. */
 enum trace_how
 {
     trace_exclusive = 1,
@@ -71,34 +71,34 @@ struct trace_header
     uint32_t header_size;
     uint32_t slot_size;
     uint32_t lock_size;
-    uint32_t thread_size; /* These four: a reader of another version must not go on. */
+    uint32_t thread_size; /* By these four a reader of another version refuses the file. */
     CLEAT_LOCKS_ATOMIC(uint32_t) ready; /* 1: the tables are there. */
     uint32_t cpu_hz;                    /* CPU samples for each second of a thread's CPU; 0: none */
     uint64_t began_ns;
-    uint64_t began_realtime_ns;            /* CLOCK_REALTIME, for people */
+    uint64_t began_realtime_ns;            /* CLOCK_REALTIME */
     CLEAT_LOCKS_ATOMIC(uint64_t) ended_ns; /* 0: it did not end by itself, or has not yet */
-    uint64_t gone_ns;  /* `run` saw it gone, where it said no end; 0: it did not */
-    uint64_t clock_ns; /* what reading the clock twice in a row takes */
+    uint64_t gone_ns;  /* when `run` found it ended, where ended_ns is 0; 0: it did not */
+    uint64_t clock_ns; /* time between two readings of the clock in a row */
     int32_t pid;
     int32_t parent;                       /* pid of the process that forked or ran it */
-    CLEAT_LOCKS_ATOMIC(uint32_t) blocks;  /* of threads */
-    CLEAT_LOCKS_ATOMIC(uint32_t) threads; /* that there have been */
+    CLEAT_LOCKS_ATOMIC(uint32_t) blocks;  /* of threads, in this file */
+    CLEAT_LOCKS_ATOMIC(uint32_t) threads; /* so far */
     CLEAT_LOCKS_ATOMIC(uint32_t) locks;
     uint32_t arguments_size;
     CLEAT_LOCKS_ATOMIC(uint64_t) threads_lost; /* not recorded: no room for their block */
     CLEAT_LOCKS_ATOMIC(uint64_t) slots_lost;   /* acquisitions of locks that found no slot */
-    uint32_t interruptions; /* 1: it is known which holds were interrupted; 0: of none */
+    uint32_t interruptions; /* 1: it is known which holds were interrupted; 0: it is not */
     uint32_t reserved;
     char program[trace_text_max];
     char arguments[trace_text_max]; /* each ends with a zero */
 };
 
-/* A lock's place in memory. What is at it changes: an object dies, another takes its place. */
+/* A lock's address. The lock there may change: an object is destroyed, another is made there. */
 struct trace_slot
 {
     CLEAT_LOCKS_ATOMIC(uint64_t) address; /* 0: free */
     CLEAT_LOCKS_ATOMIC(uint64_t) threads; /* a bit each, by number modulo 64 */
-    CLEAT_LOCKS_ATOMIC(uint32_t) lock;    /* index + 1; 0: nothing has been told of it yet */
+    CLEAT_LOCKS_ATOMIC(uint32_t) lock;    /* index of its entry + 1; 0: it has none yet */
     uint32_t kind;
     CLEAT_LOCKS_ATOMIC(uint64_t) made_at; /* return address of its init; 0: none was seen */
 };
@@ -111,18 +111,18 @@ enum trace_lock_flags
 
 struct trace_lock
 {
-    uint64_t address; /* of the lock; of a group: of its first one */
+    uint64_t address; /* of a group: its first lock's */
     uint64_t made_at;
     uint32_t kind;
     uint32_t flags;
     CLEAT_LOCKS_ATOMIC(uint64_t) instances;
     CLEAT_LOCKS_ATOMIC(uint64_t) threads;     /* of one lock: a bit each */
-    CLEAT_LOCKS_ATOMIC(uint32_t) threads_max; /* of a group: the most that touched one of them */
-    CLEAT_LOCKS_ATOMIC(uint32_t) ready;       /* 1: the above is there */
+    CLEAT_LOCKS_ATOMIC(uint32_t) threads_max; /* of a group: the most that touched one lock */
+    CLEAT_LOCKS_ATOMIC(uint32_t) ready;       /* 1: this entry is complete */
 };
 
-/* What one thread did with one lock at one call site. What every acquisition touches is in one
- * line of the cache, since a thread may go round hundreds of these. */
+/* What one thread did with one lock at one call site. The fields that every acquisition changes are
+ * in one cache line, for a thread may use hundreds of sites in turn. */
 struct trace_site
 {
     uint64_t key;       /* 0: free */
@@ -139,8 +139,8 @@ struct trace_site
     uint64_t holds; /* that were timed */
     uint64_t hold_ns;
     uint64_t hold_max_ns;
-    uint64_t interrupted_ns; /* of hold_ns: of holds in which the thread lost its core */
-    uint32_t interrupted;    /* how many these are */
+    uint64_t interrupted_ns; /* of hold_ns: the holds in which the thread lost its core */
+    uint32_t interrupted;    /* the number of these holds */
     uint32_t unattributed_contended;
     uint64_t unattributed_wait_ns;
 } __attribute__((aligned(64)));
@@ -149,11 +149,11 @@ struct trace_site
 enum trace_stack_what
 {
     trace_cpu = 1, /* count: samples of CPU time */
-    trace_taken    /* count: acquisitions; contended and wait_ns: of them */
+    trace_taken    /* count: acquisitions; contended and wait_ns are theirs */
 };
 
 /* A call stack in trace_thread::words: this, then `depth` return addresses, the innermost first.
- * That of a CPU sample begins with where it was. */
+ * The first address of a CPU sample is where it was. */
 struct trace_stack
 {
     uint64_t hash;
@@ -161,7 +161,7 @@ struct trace_stack
     uint16_t depth;
     uint8_t what;
     uint8_t truncated;
-    uint32_t lock; /* index; of those taken */
+    uint32_t lock; /* index; for trace_taken */
     uint32_t how;
     uint64_t count;
     uint64_t contended;
@@ -179,23 +179,23 @@ struct trace_thread
 {
     CLEAT_LOCKS_ATOMIC(uint32_t) state; /* enum trace_thread_state */
     uint32_t threads;                   /* that have used this block, one after the other */
-    int32_t tid;                        /* of the last one, and its name */
+    int32_t tid;                        /* of the last one, as the name is */
     uint32_t sites;
     char name[16];
-    uint64_t ended_lived_ns; /* of those that have ended: how long they lived, and their CPU time */
-    uint64_t ended_cpu_ns;
-    uint64_t began_ns;      /* of the one that runs */
-    uint64_t seen_ns;       /* when it was last heard of */
-    uint64_t cpu_ns;        /* its CPU time then */
-    uint64_t cpu_base_ns;   /* what its clock showed that is no part of it */
-    uint64_t samples;       /* of CPU time */
-    uint64_t samples_own;   /* of these: in the recorder itself */
-    uint64_t sites_lost;    /* acquisitions without room for their site */
-    uint64_t stacks_lost;   /* stacks without room */
-    uint64_t nested;        /* acquisitions by a signal handler inside the recorder: not counted */
-    uint64_t wait_began_ns; /* of the wait that it is in */
-    uint32_t wait_site;     /* index of the site where it waits, + 1; 0: it does not */
-    uint32_t wait_stack;    /* its stack's first word, + 1; 0: none was taken */
+    uint64_t ended_lived_ns; /* lifetimes of its threads that have ended, added up */
+    uint64_t ended_cpu_ns;   /* CPU time of these */
+    uint64_t began_ns;       /* when the thread that runs was registered */
+    uint64_t seen_ns;        /* when its figures were noted last */
+    uint64_t cpu_ns;         /* its CPU time then */
+    uint64_t cpu_base_ns;    /* its CPU clock as it was registered, which is not in cpu_ns */
+    uint64_t samples;        /* of CPU time */
+    uint64_t samples_own;    /* of these: in the recorder itself */
+    uint64_t sites_lost;     /* acquisitions without room for their site */
+    uint64_t stacks_lost;    /* stacks without room */
+    uint64_t nested;         /* acquisitions by a signal handler inside the recorder: not counted */
+    uint64_t wait_began_ns;  /* when its present wait began */
+    uint32_t wait_site;      /* index of the site where it waits, + 1; 0: it does not */
+    uint32_t wait_stack;     /* its stack's first word, + 1; 0: none was taken */
     uint32_t words_used;
     uint32_t reserved;
     struct trace_site site[trace_sites_max];

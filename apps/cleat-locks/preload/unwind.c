@@ -21,7 +21,7 @@ enum
 
 enum rule_kind
 {
-    rule_same, /* Also where nothing is said. */
+    rule_same, /* Also without a rule. */
     rule_undefined,
     rule_offset,     /* Is at the frame's address + value. */
     rule_val_offset, /* Is that address itself. */
@@ -43,8 +43,8 @@ struct row
     int64_t frame_offset;
 };
 
-/* readable says whether a word of the stack can be read. The kernel looks at the set before it
- * finds that -1 is nothing that can be done with one. */
+/* readable says whether a word of the stack can be read. It asks the kernel to change the signal
+ * mask in an invalid way (-1): the kernel reads the set first, and returns EFAULT if it cannot. */
 static bool readable(struct unwind_frame* frame, uintptr_t address)
 {
     if (address >= frame->readable_from && address + 8 <= frame->readable_to)
@@ -102,8 +102,7 @@ static int64_t skip_block(uint8_t const** cursor)
     return begin;
 }
 
-/* frame_rule carries out an instruction that says where the frame is; false: it is none of these.
- */
+/* frame_rule executes an instruction that says where the frame is; false: it is another one. */
 static bool frame_rule(
     struct table const* table, struct row* row, uint8_t op, uint8_t const** cursor)
 {
@@ -130,7 +129,7 @@ static bool frame_rule(
     }
 }
 
-/* register_rule carries out one that says where a register is; false: it is unknown. */
+/* register_rule executes an instruction that says where a register is; false: it is unknown. */
 static bool register_rule(
     struct table const* table, struct row* row, struct row const* initial, uint8_t op,
     uint8_t const** cursor)
@@ -179,7 +178,7 @@ static bool register_rule(
     }
 }
 
-/* advance gives by how far an instruction moves on in the code, or -1: it does not. */
+/* advance gives by how many bytes of code an instruction moves on, or -1: it does not. */
 static int64_t advance(struct table const* table, uint8_t op, uint8_t const** cursor)
 {
     if (op >> 6 == 1)
@@ -233,7 +232,7 @@ static bool execute(
     return true;
 }
 
-/* apply_operator carries out an operation on the two topmost values. */
+/* apply_operator applies an operator to the two topmost values; false: it is unknown. */
 static bool apply_operator(uint8_t op, uint64_t* a, uint64_t b)
 {
     switch (op) {
@@ -278,7 +277,7 @@ static bool apply_operator(uint8_t op, uint64_t* a, uint64_t b)
     }
 }
 
-/* pushed_value gives the value that an operation puts on top; false: it is none of these. */
+/* pushed_value gives the value that an operation pushes; false: it pushes none. */
 static bool pushed_value(
     struct unwind_frame const* frame, uint8_t op, uint8_t const** cursor, uint64_t* value)
 {
@@ -306,8 +305,8 @@ static bool pushed_value(
     return true;
 }
 
-/* evaluate carries out the expressions that linkers and libc write: for their stubs, and for the
- * frame of a signal. */
+/* evaluate runs an expression, of the operations that linkers and libc use: for their stubs, and
+ * for the frame of a signal. */
 static bool evaluate(
     struct unwind_frame* frame, int64_t expression, bool has_initial, uintptr_t initial,
     uintptr_t* result)
@@ -392,7 +391,7 @@ bool unwind_next(struct unwind_frame* frame)
     } else if ((uint64_t)row.frame.value < unwind_registers) {
         address = frame->registers[row.frame.value] + (uintptr_t)row.frame_offset;
     }
-    /* Stacks grow down, except across a signal, which may have one of its own. */
+    /* Stacks grow down, except across a signal, whose handler may have a stack of its own. */
     if (address == 0 || (!table.signal_frame && address < frame->registers[unwind_stack_pointer]) ||
         row.registers[table.return_register].kind == rule_undefined)
         return false;

@@ -1,10 +1,9 @@
 /* unwind: from one frame of a stack to the one that called it, by the tables that compilers make
  * for exceptions.
  *
- * Unlike _Unwind_Backtrace it believes nothing: a sample may stop a thread in hand-written code
- * whose table is wrong there, and what such a table leads to must end the walk, not the program. No
- * address is read before it is known to be readable, and no return address is followed that lies in
- * no code.
+ * Unlike _Unwind_Backtrace it does not trust the tables: a sample may stop a thread in hand-written
+ * code whose table is wrong there, which must end the walk, not the program. No address is read
+ * before it is known to be readable, and no return address is followed that lies in no code.
  */
 #ifndef CLEAT_LOCKS_UNWIND_H
 #define CLEAT_LOCKS_UNWIND_H
@@ -29,13 +28,13 @@ struct unwind_frame
     uintptr_t registers[unwind_registers];
     uintptr_t pc;
     bool exact; /* pc is where it stopped; otherwise where a call returns to */
-    uintptr_t readable_from, readable_to; /* of the stack, as far as has been found */
+    uintptr_t readable_from, readable_to; /* the part of the stack that is known to be readable */
 };
 
 /* unwind_context is the frame that a signal interrupted. */
 void unwind_context(struct unwind_frame* frame, void const* context);
 
-/* unwind_next goes on to the caller; false: there is none, or none that can be found. */
+/* unwind_next goes on to the caller's frame; false: there is none, or it cannot be found. */
 bool unwind_next(struct unwind_frame* frame);
 
 /* unwind_here is the frame of the function that calls it: it is always inlined. Registers that a

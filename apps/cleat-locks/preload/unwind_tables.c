@@ -101,7 +101,7 @@ bool find_table(struct table* table, uintptr_t pc)
     uint8_t const* const back_from = cursor;
     uint64_t const back = fixed(&cursor, 4);
     int const encoding = back == 0 ? -1 : read_cie(table, back_from - back);
-    /* Relative to where it stands, as all compilers write it. */
+    /* Relative to its own address, as all compilers write it. */
     if (encoding < 0 || (encoding & 0xf0) != 0x10 || encoded_size((uint8_t)encoding) == 0)
         return false;
     unsigned const size = encoded_size((uint8_t)encoding);
@@ -111,7 +111,7 @@ bool find_table(struct table* table, uintptr_t pc)
     uint64_t const range = fixed(&cursor, size);
     if (size == 2 || pc < table->code_begin || pc - table->code_begin >= range)
         return false;
-    uint64_t const skipped = uleb(&cursor); /* 'z' was asked for: R is behind it. */
+    uint64_t const skipped = uleb(&cursor); /* The augmentation begins with 'z': R is behind it. */
     table->fde_begin = cursor + skipped;
     return true;
 }

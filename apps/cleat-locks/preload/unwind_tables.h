@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What a table says of the code around an address. */
+/* The table of the code around an address. */
 struct table
 {
     uint8_t const* cie_begin; /* Instructions. */
@@ -26,7 +26,7 @@ struct table
 /* find_table finds the table for the code at an address; false: there is none that can be read. */
 bool find_table(struct table* table, uintptr_t pc);
 
-/* Each takes a number from where `at` points to, and steps over it. */
+/* Each reads a number at `cursor`, and steps over it. */
 
 static inline uint64_t uleb(uint8_t const** cursor)
 {
