@@ -29,17 +29,17 @@
 namespace cleat::locks {
 namespace {
 
-profile read(from_trace const& from)
+profile read(trace_selection const& selection)
 {
-    profile found = profile_of(read_trace(from.trace), from.pid);
+    profile found = make_profile(read_trace(selection.trace), selection.pid);
     // Not every way of showing it has room for this, and each is wrong without.
     for (process_note const& each : found.processes)
         if (each.blocks_cut > 0)
             complain(
-                "cleat-locks: {}: process {}: {}\n", from.trace.string(), each.pid,
+                "cleat-locks: {}: process {}: {}\n", selection.trace.string(), each.pid,
                 cut_short(each));
     if (std::string const said = changed_text(found); !said.empty())
-        complain("cleat-locks: {}: {}\n", from.trace.string(), said);
+        complain("cleat-locks: {}: {}\n", selection.trace.string(), said);
     return found;
 }
 
@@ -51,71 +51,72 @@ void say(std::string_view text)
 }
 
 // write puts text into a file, or on standard output for "-".
-void write(std::string const& to, std::string_view text)
+void write(std::string const& file_name, std::string_view text)
 {
-    if (to == "-") {
+    if (file_name == "-") {
         say(text);
         return;
     }
-    std::ofstream file{to, std::ios::binary};
+    std::ofstream file{file_name, std::ios::binary};
     file << text << std::flush;
     if (!file)
-        throw std::runtime_error{fmt::format("{}: {}", to, std::generic_category().message(errno))};
+        throw std::runtime_error{
+            fmt::format("{}: {}", file_name, std::generic_category().message(errno))};
 }
 
-int run(run_wish const& wish)
+int run(run_request const& request)
 {
-    return run_traced(wish);
+    return run_traced(request);
 }
 
-int run(do_report const& wish)
+int run(report_request const& request)
 {
-    profile const found = read(wish.from);
-    if (!wish.json.empty())
-        write(wish.json, boost::json::serialize(to_json(found)) + "\n");
-    if (!wish.pprof.empty())
-        write(wish.pprof, pprof_bytes(found));
-    if (wish.json != "-" && wish.pprof != "-")
-        say(report_text(found, wish.most));
+    profile const found = read(request.selection);
+    if (!request.json.empty())
+        write(request.json, boost::json::serialize(to_json(found)) + "\n");
+    if (!request.pprof.empty())
+        write(request.pprof, pprof_bytes(found));
+    if (request.json != "-" && request.pprof != "-")
+        say(report_text(found, request.most));
     return EXIT_SUCCESS;
 }
 
-int run(do_diff const& wish)
+int run(diff_request const& request)
 {
-    say(diff_text(read(wish.before), read(wish.after), wish.most));
+    say(diff_text(read(request.before), read(request.after), request.most));
     return EXIT_SUCCESS;
 }
 
-int run(do_folded const& wish)
+int run(folded_request const& request)
 {
-    say(folded_text(read(wish.from), wish.what));
+    say(folded_text(read(request.selection), request.measured));
     return EXIT_SUCCESS;
 }
 
-int run(do_html const& wish)
+int run(html_request const& request)
 {
-    write(wish.out, to_html(read(wish.from), wish.operations));
+    write(request.out, to_html(read(request.selection), request.operations));
     return EXIT_SUCCESS;
 }
 
-int run(do_per_operation const& wish)
+int run(per_operation_request const& request)
 {
-    profile const found = read(wish.from);
-    operation_prices const prices = per_operation(found, wish.operations);
-    if (!wish.json.empty())
-        write(wish.json, boost::json::serialize(to_json(prices)) + "\n");
-    if (wish.json != "-")
-        say(per_operation_text(prices, wish.most));
+    profile const found = read(request.selection);
+    operation_prices const prices = per_operation(found, request.operations);
+    if (!request.json.empty())
+        write(request.json, boost::json::serialize(to_json(prices)) + "\n");
+    if (request.json != "-")
+        say(per_operation_text(prices, request.most));
     return EXIT_SUCCESS;
 }
 
-int run(do_print const& wish)
+int run(print_request const& request)
 {
-    if (wish.exit_code == 0)
-        say(wish.text);
+    if (request.exit_code == 0)
+        say(request.text);
     else
-        complain("{}", wish.text);
-    return wish.exit_code;
+        complain("{}", request.text);
+    return request.exit_code;
 }
 
 } // namespace
@@ -125,8 +126,8 @@ int main(int argc, char** argv)
 {
     using namespace cleat::locks;
     try {
-        command const wish = parse_command_line({argv, static_cast<std::size_t>(argc)});
-        int const code = std::visit([](auto const& w) { return run(w); }, wish);
+        command const request = parse_command_line({argv, static_cast<std::size_t>(argc)});
+        int const code = std::visit([](auto const& w) { return run(w); }, request);
         cleat::flush_standard_output();
         return code;
     } catch (std::exception const& e) {

@@ -16,62 +16,63 @@
 namespace cleat::locks {
 
 /// from is which trace is read.
-struct from_trace
+struct trace_selection
 {
     std::filesystem::path trace;
     std::optional<int> pid; ///< One process of it; otherwise all.
 };
 
-/// do_report: `cleat-locks report TRACE`.
-struct do_report
+/// report_request: `cleat-locks report TRACE`.
+struct report_request
 {
-    from_trace from;
+    trace_selection selection;
     std::size_t most = 12;
     std::string json; ///< A file to write; "-" for standard output.
     std::string pprof;
 };
 
-/// do_diff: `cleat-locks diff BEFORE AFTER`.
-struct do_diff
+/// diff_request: `cleat-locks diff BEFORE AFTER`.
+struct diff_request
 {
-    from_trace before;
-    from_trace after;
+    trace_selection before;
+    trace_selection after;
     std::size_t most = 12;
 };
 
-/// do_folded: `cleat-locks folded TRACE`.
-struct do_folded
+/// folded_request: `cleat-locks folded TRACE`.
+struct folded_request
 {
-    from_trace from;
-    measure what = measure::blocked;
+    trace_selection selection;
+    measure measured = measure::blocked;
 };
 
-/// do_html: `cleat-locks html TRACE`.
-struct do_html
+/// html_request: `cleat-locks html TRACE`.
+struct html_request
 {
-    from_trace from;
+    trace_selection selection;
     std::string out;
     std::optional<std::uint64_t> operations;
 };
 
-/// do_per_operation: `cleat-locks per-operation TRACE --operations N`.
-struct do_per_operation
+/// per_operation_request: `cleat-locks per-operation TRACE --operations N`.
+struct per_operation_request
 {
-    from_trace from;
+    trace_selection selection;
     std::uint64_t operations = 0;
     std::size_t most = 12;
     std::string json;
 };
 
-/// do_print: a text and an exit code, for help, the version and what cannot be understood.
-struct do_print
+/// print_request: a text and an exit code, for help, the version and what cannot be understood.
+struct print_request
 {
     std::string text;
     int exit_code = 0;
 };
 
-using command =
-    std::variant<run_wish, do_report, do_diff, do_folded, do_html, do_per_operation, do_print>;
+using command = std::variant<
+    run_request, report_request, diff_request, folded_request, html_request, per_operation_request,
+    print_request>;
 
 /// parse_command_line reads a whole command line, the program's name first.
 [[nodiscard]] command parse_command_line(std::span<char const* const> arguments);

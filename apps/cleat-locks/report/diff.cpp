@@ -43,16 +43,16 @@ std::string lasting_name(lock const& l)
     std::size_t const comma = l.name.find(", made in ");
     std::string const name =
         l.name.starts_with("0x") && comma != std::string::npos ? l.name.substr(comma + 2) : l.name;
-    return fmt::format("{} {}", word_of(l.kind), name.starts_with("0x") ? "on the heap" : name);
+    return fmt::format("{} {}", kind_name(l.kind), name.starts_with("0x") ? "on the heap" : name);
 }
 
-void add_locks(by_name& to, profile const& of, double std::pair<double, double>::*side)
+void add_locks(by_name& values, profile const& recorded, double std::pair<double, double>::*side)
 {
-    for (lock const& each : of.locks)
+    for (lock const& each : recorded.locks)
         if (each.is_lock()) {
             weights one;
             one.blocked_ns = each.wait_ns;
-            to[lasting_name(each)].*side += of.blocked_percent(one);
+            values[lasting_name(each)].*side += recorded.blocked_percent(one);
         }
 }
 
@@ -65,10 +65,11 @@ std::string lasting_name(std::string_view function)
 // A function's own share: of the stacks in which it is innermost.
 template <class Share>
 void add_functions(
-    by_name& to, profile const& of, double std::pair<double, double>::*side, Share share)
+    by_name& values, profile const& recorded, double std::pair<double, double>::*side, Share share)
 {
-    for (stack const& each : of.stacks)
-        to[lasting_name(of.functions[each.functions.front()])].*side += share(of, each.counts);
+    for (stack const& each : recorded.stacks)
+        values[lasting_name(recorded.functions[each.functions.front()])].*side +=
+            share(recorded, each.counts);
 }
 
 void put(std::string& text, std::string_view title, by_name const& values, std::size_t most)
@@ -100,9 +101,9 @@ std::string diff_text(profile const& before, profile const& after, std::size_t m
     by_name locks;
     add_locks(locks, before, &sides::first);
     add_locks(locks, after, &sides::second);
-    auto const cpu = [](profile const& of, weights const& w) {
-        return of.total.cpu > 0
-                   ? 100.0 * static_cast<double>(w.cpu) / static_cast<double>(of.total.cpu)
+    auto const cpu = [](profile const& recorded, weights const& w) {
+        return recorded.total.cpu > 0
+                   ? 100.0 * static_cast<double>(w.cpu) / static_cast<double>(recorded.total.cpu)
                    : 0.0;
     };
     by_name functions;
@@ -112,8 +113,8 @@ std::string diff_text(profile const& before, profile const& after, std::size_t m
     std::string text = fmt::format(
         "before: {}after:  {}", before.processes.front().command + "\n",
         after.processes.front().command + "\n");
-    for (auto const& [side, of] : {std::pair{"before", &before}, std::pair{"after", &after}})
-        if (std::string const said = lifetimes_text(*of); !said.empty())
+    for (auto const& [side, recorded] : {std::pair{"before", &before}, std::pair{"after", &after}})
+        if (std::string const said = lifetimes_text(*recorded); !said.empty())
             text += fmt::format("{}: {}\n", side, said);
     put(text, "In all", totals, most);
     put(text, "Locks: share of the threads' time blocked", locks, most);

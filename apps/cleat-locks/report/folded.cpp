@@ -18,7 +18,7 @@ namespace {
 
 struct named_measure
 {
-    measure what;
+    measure value;
     std::string_view name;
     std::string_view unit;
 };
@@ -75,12 +75,12 @@ private:
 class strings
 {
 public:
-    std::uint64_t of(std::string_view text)
+    std::uint64_t index(std::string_view text)
     {
-        auto const [at, fresh] = known_.try_emplace(std::string{text}, all_.size());
+        auto const [entry, fresh] = known_.try_emplace(std::string{text}, all_.size());
         if (fresh)
             all_.emplace_back(text);
-        return at->second;
+        return entry->second;
     }
     [[nodiscard]] std::vector<std::string> const& all() const noexcept { return all_; }
 
@@ -115,46 +115,46 @@ std::optional<measure> measure_named(std::string_view name)
 {
     for (named_measure const& each : measures)
         if (each.name == name)
-            return each.what;
+            return each.value;
     return std::nullopt;
 }
 
-std::string_view name_of(measure what) noexcept
+std::string_view name_of(measure measured) noexcept
 {
-    return measures[static_cast<std::size_t>(what)].name;
+    return measures[static_cast<std::size_t>(measured)].name;
 }
 
-std::uint64_t value_of(weights const& of, measure what) noexcept
+std::uint64_t value_of(weights const& counts, measure measured) noexcept
 {
-    switch (what) {
+    switch (measured) {
     case measure::blocked:
-        return of.blocked_ns / 1000;
+        return counts.blocked_ns / 1000;
     case measure::waiting:
-        return of.waiting_ns / 1000;
+        return counts.waiting_ns / 1000;
     case measure::acquisitions:
-        return of.acquisitions;
+        return counts.acquisitions;
     case measure::contended:
-        return of.contended;
+        return counts.contended;
     case measure::cpu:
-        return of.cpu;
+        return counts.cpu;
     case measure::lock_cpu:
-        return of.cpu_locks;
+        return counts.cpu_locks;
     case measure::reference_cpu:
-        return of.cpu_references;
+        return counts.cpu_references;
     }
     return 0;
 }
 
-std::string folded_text(profile const& of, measure what)
+std::string folded_text(profile const& recorded, measure measured)
 {
     std::vector<std::string> lines;
-    for (stack const& each : of.stacks) {
-        std::uint64_t const value = value_of(each.counts, what);
+    for (stack const& each : recorded.stacks) {
+        std::uint64_t const value = value_of(each.counts, measured);
         if (value == 0)
             continue;
         std::string line;
         for (std::uint32_t const function : each.functions | std::views::reverse) {
-            std::string name = of.functions[function];
+            std::string name = recorded.functions[function];
             std::ranges::replace(name, ';', ':'); // It parts the functions.
             line += (line.empty() ? "" : ";") + name;
         }
@@ -167,29 +167,29 @@ std::string folded_text(profile const& of, measure what)
     return text;
 }
 
-std::string pprof_bytes(profile const& of)
+std::string pprof_bytes(profile const& recorded)
 {
     // Field numbers are profile.proto's.
     strings table;
     message whole;
     for (named_measure const& each : measures) {
         message type;
-        type.number(1, table.of(each.name));
-        type.number(2, table.of(each.unit));
+        type.number(1, table.index(each.name));
+        type.number(2, table.index(each.unit));
         whole.bytes(1, type.text());
     }
-    for (stack const& each : of.stacks) {
+    for (stack const& each : recorded.stacks) {
         message sample;
         // A location for each function: what is known of an address is its name.
         sample.packed(1, each.functions | std::views::transform([](std::uint32_t f) {
                              return std::uint64_t{f} + 1;
                          }));
         sample.packed(2, measures | std::views::transform([&](named_measure const& m) {
-                             return value_of(each.counts, m.what);
+                             return value_of(each.counts, m.value);
                          }));
         whole.bytes(2, sample.text());
     }
-    for (std::uint64_t i = 1; i <= of.functions.size(); ++i) {
+    for (std::uint64_t i = 1; i <= recorded.functions.size(); ++i) {
         message line;
         line.number(1, i);
         message location;
@@ -197,14 +197,14 @@ std::string pprof_bytes(profile const& of)
         location.bytes(4, line.text());
         whole.bytes(4, location.text());
     }
-    for (std::uint64_t i = 1; i <= of.functions.size(); ++i) {
+    for (std::uint64_t i = 1; i <= recorded.functions.size(); ++i) {
         message function;
         function.number(1, i);
-        function.number(2, table.of(of.functions[i - 1]));
-        function.number(3, table.of(of.functions[i - 1]));
+        function.number(2, table.index(recorded.functions[i - 1]));
+        function.number(3, table.index(recorded.functions[i - 1]));
         whole.bytes(5, function.text());
     }
-    whole.number(14, table.of("blocked")); // The one that is shown first; table before its use.
+    whole.number(14, table.index("blocked")); // The one that is shown first; table before its use.
     for (std::string const& each : table.all())
         whole.bytes(6, each);
     return zipped(whole.text());

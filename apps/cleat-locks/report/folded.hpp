@@ -25,15 +25,15 @@ enum class measure : std::uint8_t
 
 /// measure_named reads "blocked", "lock-cpu" and so on.
 [[nodiscard]] std::optional<measure> measure_named(std::string_view name);
-[[nodiscard]] std::string_view name_of(measure what) noexcept;
-[[nodiscard]] std::uint64_t value_of(weights const& of, measure what) noexcept;
+[[nodiscard]] std::string_view name_of(measure measured) noexcept;
+[[nodiscard]] std::uint64_t value_of(weights const& counts, measure measured) noexcept;
 
 /// folded_text is a line for each stack that has any: "main;serve;lock 123", the outermost function
 /// first, as flame graph programs read it.
-[[nodiscard]] std::string folded_text(profile const& of, measure what);
+[[nodiscard]] std::string folded_text(profile const& recorded, measure measured);
 
 /// pprof_bytes is all measures in the format of pprof: gzip over its protocol buffer,
 /// profile.proto.
-[[nodiscard]] std::string pprof_bytes(profile const& of);
+[[nodiscard]] std::string pprof_bytes(profile const& recorded);
 
 } // namespace cleat::locks

@@ -83,11 +83,11 @@ std::vector<std::uint64_t> packed(std::string_view from)
     return found;
 }
 
-std::vector<std::string> all(std::multimap<unsigned, field> const& of, unsigned number)
+std::vector<std::string> all(std::multimap<unsigned, field> const& message, unsigned number)
 {
     std::vector<std::string> found;
-    for (auto [at, end] = of.equal_range(number); at != end; ++at)
-        found.push_back(at->second.bytes);
+    for (auto [entry, end] = message.equal_range(number); entry != end; ++entry)
+        found.push_back(entry->second.bytes);
     return found;
 }
 

@@ -64,18 +64,18 @@ std::string filled(
 
 } // namespace
 
-std::string to_html(profile const& of, std::optional<std::uint64_t> operations)
+std::string to_html(profile const& recorded, std::optional<std::uint64_t> operations)
 {
-    boost::json::object data = to_json(of);
+    boost::json::object data = to_json(recorded);
     if (operations)
-        data["per_operation"] = to_json(per_operation(of, *operations));
+        data["per_operation"] = to_json(per_operation(recorded, *operations));
     std::string script;
     for (std::string_view const part :
          {locks_page::units(), locks_page::flame(), locks_page::tree(), locks_page::tables(),
           locks_page::throughput(), locks_page::placement()})
         script += part;
     return filled(
-        locks_page::page(), {{"title", "Locks of " + safe_text(of.processes.front().command)},
+        locks_page::page(), {{"title", "Locks of " + safe_text(recorded.processes.front().command)},
                              {"style", std::string{locks_page::style()}},
                              {"profile", safe_json(boost::json::serialize(data))},
                              {"script", script}});

@@ -13,6 +13,6 @@ namespace cleat::locks {
 /// to_html draws locks, flame graphs of each measure, the inverted tree and threads; and where
 /// `operations`, not zero, of the run are known, what each costs.
 [[nodiscard]] std::string to_html(
-    profile const& of, std::optional<std::uint64_t> operations = std::nullopt);
+    profile const& recorded, std::optional<std::uint64_t> operations = std::nullopt);
 
 } // namespace cleat::locks

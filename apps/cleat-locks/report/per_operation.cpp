@@ -19,7 +19,7 @@ constexpr std::size_t bar_width = 40;
 lock_price price_of(lock const& l, double operations, double cpu_ns)
 {
     lock_price made;
-    made.of = &l;
+    made.priced = &l;
     made.acquisitions = static_cast<double>(l.acquisitions()) / operations;
     made.shared = static_cast<double>(l.shared) / operations;
     made.contended = static_cast<double>(l.contended) / operations;
@@ -33,21 +33,21 @@ lock_price price_of(lock const& l, double operations, double cpu_ns)
     return made;
 }
 
-double without_locks(operation_prices const& of, double cores)
+double without_locks(operation_prices const& prices, double cores)
 {
-    return of.cpu_ns > 0 ? cores * 1e9 / of.cpu_ns : 0;
+    return prices.cpu_ns > 0 ? cores * 1e9 / prices.cpu_ns : 0;
 }
 
 } // namespace
 
-operation_prices per_operation(profile const& of, std::uint64_t operations)
+operation_prices per_operation(profile const& recorded, std::uint64_t operations)
 {
     operation_prices made;
     made.operations = operations;
-    made.interruptions = of.interruptions;
+    made.interruptions = recorded.interruptions;
     double const count = static_cast<double>(operations);
-    made.cpu_ns = static_cast<double>(of.cpu_ns) / count;
-    for (lock const& each : of.locks) {
+    made.cpu_ns = static_cast<double>(recorded.cpu_ns) / count;
+    for (lock const& each : recorded.locks) {
         if (!each.is_lock())
             continue;
         made.locks.push_back(price_of(each, count, made.cpu_ns));
@@ -61,24 +61,24 @@ operation_prices per_operation(profile const& of, std::uint64_t operations)
     return made;
 }
 
-double throughput(operation_prices const& of, double cores)
+double throughput(operation_prices const& prices, double cores)
 {
-    double most = without_locks(of, cores);
-    for (lock_price const& each : of.locks)
+    double most = without_locks(prices, cores);
+    for (lock_price const& each : prices.locks)
         if (each.operations_per_second_max > 0)
             most = std::min(most, each.operations_per_second_max);
     return most;
 }
 
-std::vector<throughput_point> throughput_by_cores(operation_prices const& of)
+std::vector<throughput_point> throughput_by_cores(operation_prices const& prices)
 {
     std::vector<throughput_point> made;
     for (int const cores : cores_shown)
-        made.push_back({cores, throughput(of, cores), without_locks(of, cores)});
+        made.push_back({cores, throughput(prices, cores), without_locks(prices, cores)});
     return made;
 }
 
-std::string per_operation_text(operation_prices const& of, std::size_t most)
+std::string per_operation_text(operation_prices const& prices, std::size_t most)
 {
     std::string text;
     auto const to = std::back_inserter(text);
@@ -87,27 +87,29 @@ std::string per_operation_text(operation_prices const& of, std::size_t most)
         "{} operations; for each: CPU {}, {:.1f} acquisitions, {:.2f} of them of locks that "
         "threads share, blocked {}\n\n"
         "{:>9} {:>9} {:>9} {:>10} {:>10} {:>12} {:>9}\n",
-        of.operations, time_text(of.cpu_ns), of.acquisitions, of.shared, time_text(of.wait_ns),
-        "acquired", "shared", "contended", "blocked", "held", "saturates at", "cores");
-    for (lock_price const& each : std::span{of.locks}.first(std::min(of.locks.size(), most))) {
+        prices.operations, time_text(prices.cpu_ns), prices.acquisitions, prices.shared,
+        time_text(prices.wait_ns), "acquired", "shared", "contended", "blocked", "held",
+        "saturates at", "cores");
+    for (lock_price const& each :
+         std::span{prices.locks}.first(std::min(prices.locks.size(), most))) {
         fmt::format_to(
             to, "{:>9.2f} {:>9.2f} {:>9.3f} {:>10} {:>10} {:>12} {:>9}  {} {}\n", each.acquisitions,
             each.shared, each.contended, time_text(each.wait_ns), time_text(each.held_ns),
             rate_text(each.operations_per_second_max),
-            each.cores_max > 0 ? fmt::format("{:.1f}", each.cores_max) : "", word_of(each.of->kind),
-            each.of->name);
-        if (std::string const said = interrupted_text(each.of->exclusive); !said.empty())
+            each.cores_max > 0 ? fmt::format("{:.1f}", each.cores_max) : "",
+            kind_name(each.priced->kind), each.priced->name);
+        if (std::string const said = interrupted_text(each.priced->exclusive); !said.empty())
             fmt::format_to(to, "{:>75}  {}\n", "", said);
-        if (each.of->threads > 1 && !each.of->group && each.of->one_threads_own())
+        if (each.priced->threads > 1 && !each.priced->group && each.priced->one_threads_own())
             fmt::format_to(
                 to, "{:>75}  one thread's own: others took it less than once in a hundred times\n",
                 "");
     }
-    if (of.locks.size() > most)
-        fmt::format_to(to, "          and {} more\n", of.locks.size() - most);
+    if (prices.locks.size() > most)
+        fmt::format_to(to, "          and {} more\n", prices.locks.size() - most);
 
     fmt::format_to(to, "\nOperations a second that these locks let through at most\n");
-    std::vector<throughput_point> const points = throughput_by_cores(of);
+    std::vector<throughput_point> const points = throughput_by_cores(prices);
     double const top = points.back().operations_per_second;
     for (auto const& [cores, rate, without] : points) {
         auto const width =
@@ -121,9 +123,9 @@ std::string per_operation_text(operation_prices const& of, std::size_t most)
         "each core the\nCPU time that it cost here, and a lock is held as long as here. More cores "
         "make both longer (a lock's\ncache line travels). {}\n"
         "Readers of a read-write lock do not count as holding it.\n",
-        of.interruptions ? "Holds in which the thread lost its core are left out."
-                         : "Which holds were interrupted is not known here: with more "
-                           "threads\nthan cores, it saturates later.");
+        prices.interruptions ? "Holds in which the thread lost its core are left out."
+                             : "Which holds were interrupted is not known here: with more "
+                               "threads\nthan cores, it saturates later.");
     return text;
 }
 

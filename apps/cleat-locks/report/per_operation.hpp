@@ -18,7 +18,7 @@ namespace cleat::locks {
 /// lock_price is what one operation pays at one lock.
 struct lock_price
 {
-    lock const* of = nullptr;
+    lock const* priced = nullptr;
     double acquisitions = 0;
     double shared = 0;
     double contended = 0;
@@ -42,10 +42,10 @@ struct operation_prices
 };
 
 /// per_operation divides a profile by the operations of its run; `operations` is not zero.
-[[nodiscard]] operation_prices per_operation(profile const& of, std::uint64_t operations);
+[[nodiscard]] operation_prices per_operation(profile const& recorded, std::uint64_t operations);
 
 /// throughput is how many operations a second `cores` do at most, with these locks.
-[[nodiscard]] double throughput(operation_prices const& of, double cores);
+[[nodiscard]] double throughput(operation_prices const& prices, double cores);
 
 /// throughput_point is how many operations a second so many cores do at most.
 struct throughput_point
@@ -56,8 +56,8 @@ struct throughput_point
 };
 
 /// throughput_by_cores goes from one core to 128, each time twice as many.
-[[nodiscard]] std::vector<throughput_point> throughput_by_cores(operation_prices const& of);
+[[nodiscard]] std::vector<throughput_point> throughput_by_cores(operation_prices const& prices);
 
-[[nodiscard]] std::string per_operation_text(operation_prices const& of, std::size_t most);
+[[nodiscard]] std::string per_operation_text(operation_prices const& prices, std::size_t most);
 
 } // namespace cleat::locks

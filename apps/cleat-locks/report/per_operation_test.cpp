@@ -25,8 +25,8 @@ profile thousand()
 
 TEST_CASE("a lock lets through what its holds leave time for, and so many cores saturate it")
 {
-    profile const from = thousand();
-    operation_prices const prices = per_operation(from, 1000);
+    profile const recorded = thousand();
+    operation_prices const prices = per_operation(recorded, 1000);
     CHECK(prices.cpu_ns == doctest::Approx(1e6));
     CHECK(prices.acquisitions == doctest::Approx(2));
     CHECK(prices.shared == doctest::Approx(1.5));
@@ -41,105 +41,105 @@ TEST_CASE("a lock lets through what its holds leave time for, and so many cores 
 
 TEST_CASE("a hold after a wait for a condition is a hold, and no acquisition")
 {
-    profile from = thousand();
-    from.locks[0].exclusive.again = 1000;
-    operation_prices const prices = per_operation(from, 1000);
+    profile recorded = thousand();
+    recorded.locks[0].exclusive.again = 1000;
+    operation_prices const prices = per_operation(recorded, 1000);
     CHECK(prices.locks[0].acquisitions == doctest::Approx(2));
     CHECK(prices.locks[0].held_ns == doctest::Approx(30'000));
 }
 
 TEST_CASE("holds in which the thread lost its core are not in the mean, unless all are such")
 {
-    profile from = thousand();
-    lock_use& use = from.locks[0].exclusive;
+    profile recorded = thousand();
+    lock_use& use = recorded.locks[0].exclusive;
     use.interrupted = 4;
     use.interrupted_ns = 40'000'000;
     use.hold_ns += 40'000'000 - 40'000;
     CHECK(use.mean_hold_ns() == doctest::Approx(10'000));
-    CHECK(per_operation(from, 1000).locks[0].held_ns == doctest::Approx(20'000));
-    CHECK(per_operation_text(per_operation(from, 1000), 5).find("timed") == std::string::npos);
+    CHECK(per_operation(recorded, 1000).locks[0].held_ns == doctest::Approx(20'000));
+    CHECK(per_operation_text(per_operation(recorded, 1000), 5).find("timed") == std::string::npos);
     use.interrupted = 25;
     CHECK(
-        per_operation_text(per_operation(from, 1000), 5)
+        per_operation_text(per_operation(recorded, 1000), 5)
             .find("interrupted in 25 of its 100 timed holds: held is that of the others") !=
         std::string::npos);
     use.interrupted = use.holds;
     use.interrupted_ns = use.hold_ns;
     CHECK(use.mean_hold_ns() == doctest::Approx(409'600));
     CHECK(
-        per_operation_text(per_operation(from, 1000), 5)
+        per_operation_text(per_operation(recorded, 1000), 5)
             .find("interrupted in all of its 100 timed holds") != std::string::npos);
 }
 
 TEST_CASE("where nobody knows which holds were interrupted, the text says so")
 {
-    profile from = thousand();
-    from.interruptions = false;
+    profile recorded = thousand();
+    recorded.interruptions = false;
     CHECK(
-        per_operation_text(per_operation(from, 1000), 5).find("is not known here") !=
+        per_operation_text(per_operation(recorded, 1000), 5).find("is not known here") !=
         std::string::npos);
 }
 
 TEST_CASE("a lock of one thread, a group of such, and readers keep nobody out")
 {
-    profile from = thousand();
-    from.locks[0].threads = 1;
-    CHECK(per_operation(from, 1000).locks[0].cores_max == 0);
-    from.locks[0].threads = 2;
-    from.locks[0].group = true;
-    CHECK(per_operation(from, 1000).locks[0].cores_max == 0);
-    from.locks[0].group = false;
-    std::swap(from.locks[0].exclusive, from.locks[0].readers);
-    operation_prices const read = per_operation(from, 1000);
+    profile recorded = thousand();
+    recorded.locks[0].threads = 1;
+    CHECK(per_operation(recorded, 1000).locks[0].cores_max == 0);
+    recorded.locks[0].threads = 2;
+    recorded.locks[0].group = true;
+    CHECK(per_operation(recorded, 1000).locks[0].cores_max == 0);
+    recorded.locks[0].group = false;
+    std::swap(recorded.locks[0].exclusive, recorded.locks[0].readers);
+    operation_prices const read = per_operation(recorded, 1000);
     CHECK(read.locks[0].cores_max == 0);
     CHECK(throughput(read, 64) == doctest::Approx(64'000));
 }
 
 TEST_CASE("a lock is one thread's own where others hardly took it, and nobody waited to speak of")
 {
-    profile from = thousand();
-    lock& held = from.locks[0];
+    profile recorded = thousand();
+    lock& held = recorded.locks[0];
     held.wait_ns = 0;
     held.busiest = 1981;
-    CHECK(per_operation(from, 1000).locks[0].cores_max == 0);
+    CHECK(per_operation(recorded, 1000).locks[0].cores_max == 0);
     CHECK(
-        per_operation_text(per_operation(from, 1000), 5).find("one thread's own") !=
+        per_operation_text(per_operation(recorded, 1000), 5).find("one thread's own") !=
         std::string::npos);
     held.busiest = 1980; // A hundredth is others'.
-    CHECK(per_operation(from, 1000).locks[0].cores_max == doctest::Approx(50));
+    CHECK(per_operation(recorded, 1000).locks[0].cores_max == doctest::Approx(50));
     CHECK(
-        per_operation_text(per_operation(from, 1000), 5).find("one thread's own") ==
+        per_operation_text(per_operation(recorded, 1000), 5).find("one thread's own") ==
         std::string::npos);
     held.busiest = 1981;
     held.wait_ns = 200'001; // Held for 20 ms: who took it seldom had it for long.
-    CHECK(per_operation(from, 1000).locks[0].cores_max > 0);
+    CHECK(per_operation(recorded, 1000).locks[0].cores_max > 0);
     held.wait_ns = 0;
     held.exclusive.again = 1000; // By another thread.
-    CHECK(per_operation(from, 1000).locks[0].cores_max > 0);
+    CHECK(per_operation(recorded, 1000).locks[0].cores_max > 0);
 }
 
 TEST_CASE("what waits for work is no lock, and saturates nothing")
 {
-    profile from = thousand();
-    from.locks[0].kind = trace_condition;
-    CHECK(per_operation(from, 1000).locks.empty());
+    profile recorded = thousand();
+    recorded.locks[0].kind = trace_condition;
+    CHECK(per_operation(recorded, 1000).locks.empty());
 }
 
 TEST_CASE("the lock that saturates first comes first")
 {
-    profile from = thousand();
-    lock worse = from.locks[0];
+    profile recorded = thousand();
+    lock worse = recorded.locks[0];
     worse.name = "worse";
     worse.exclusive.hold_ns *= 3;
     worse.shared = 0;
-    from.locks.push_back(worse);
-    CHECK(per_operation(from, 1000).locks[0].of->name == "worse");
+    recorded.locks.push_back(worse);
+    CHECK(per_operation(recorded, 1000).locks[0].priced->name == "worse");
 }
 
 TEST_CASE("the text says what was assumed, and how far a core more helps")
 {
-    profile const from = thousand();
-    std::string const text = per_operation_text(per_operation(from, 1000), 5);
+    profile const recorded = thousand();
+    std::string const text = per_operation_text(per_operation(recorded, 1000), 5);
     CHECK(text.find("Assumed:") != std::string::npos);
     CHECK(text.find("  64 cores    50.0k/s") != std::string::npos);
     CHECK(text.find("mutex held") != std::string::npos);
@@ -147,8 +147,8 @@ TEST_CASE("the text says what was assumed, and how far a core more helps")
 
 TEST_CASE("each doubling of cores doubles what they do, until a lock lets no more through")
 {
-    profile const from = thousand();
-    std::vector<throughput_point> const points = throughput_by_cores(per_operation(from, 1000));
+    profile const recorded = thousand();
+    std::vector<throughput_point> const points = throughput_by_cores(per_operation(recorded, 1000));
     REQUIRE(points.size() == 8);
     CHECK(points.front().cores == 1);
     CHECK(points.front().operations_per_second == doctest::Approx(1000));

@@ -27,7 +27,7 @@ constexpr std::string_view recorder = "libcleat-locks.so";
 class naming
 {
 public:
-    naming(profile& into, symbols& from) : into_{into}, from_{from} {}
+    naming(profile& made, symbols& process_symbols) : profile_{made}, symbols_{process_symbols} {}
 
     struct named
     {
@@ -37,10 +37,10 @@ public:
     };
 
     // The functions at an address, the innermost first.
-    std::vector<named> of(std::uint64_t address, bool returns)
+    std::vector<named> functions_at(std::uint64_t address, bool returns)
     {
         std::vector<named> found;
-        for (place const& each : from_.of(address, returns))
+        for (place const& each : symbols_.functions_at(address, returns))
             found.push_back(
                 {number(each.function), each.module == recorder,
                  each.module.starts_with("libc.so") || each.module.starts_with("libpthread")});
@@ -49,28 +49,28 @@ public:
 
     std::uint32_t number(std::string const& function)
     {
-        auto const [at, fresh] =
-            numbers().try_emplace(function, static_cast<std::uint32_t>(into_.functions.size()));
+        auto const [entry, fresh] =
+            numbers().try_emplace(function, static_cast<std::uint32_t>(profile_.functions.size()));
         if (fresh)
-            into_.functions.push_back(function);
-        return at->second;
+            profile_.functions.push_back(function);
+        return entry->second;
     }
 
 private:
     std::unordered_map<std::string, std::uint32_t>& numbers()
     {
         if (numbers_.empty())
-            for (std::uint32_t i = 0; i < into_.functions.size(); ++i)
-                numbers_.emplace(into_.functions[i], i);
+            for (std::uint32_t i = 0; i < profile_.functions.size(); ++i)
+                numbers_.emplace(profile_.functions[i], i);
         return numbers_;
     }
 
-    profile& into_;
-    symbols& from_;
+    profile& profile_;
+    symbols& symbols_;
     std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
-std::string_view function_of(trace_kind kind, std::uint32_t how) noexcept
+std::string_view lock_function(trace_kind kind, std::uint32_t how) noexcept
 {
     switch (kind) {
     case trace_mutex:
@@ -90,12 +90,12 @@ std::string_view function_of(trace_kind kind, std::uint32_t how) noexcept
 }
 
 // A stack of an acquisition begins in the lock function, which is not among its frames.
-stack taken_stack(traced_stack const& from, trace_kind kind, naming& names)
+stack acquisition_stack(traced_stack const& from, trace_kind kind, naming& names)
 {
     stack made;
-    made.functions.push_back(names.number(std::string{function_of(kind, from.counts.how)}));
+    made.functions.push_back(names.number(std::string{lock_function(kind, from.counts.how)}));
     for (std::uint64_t const frame : from.frames)
-        for (naming::named const& each : names.of(frame, true))
+        for (naming::named const& each : names.functions_at(frame, true))
             if (!each.of_recorder)
                 made.functions.push_back(each.function);
     made.counts.acquisitions = from.counts.count;
@@ -108,13 +108,13 @@ stack taken_stack(traced_stack const& from, trace_kind kind, naming& names)
 // libc's insides below one that the recorder stands in front of; and the recorder's own when that
 // is innermost itself, or reads the clock.
 std::optional<stack> cpu_stack(
-    traced_stack const& from, naming& names, profile const& in, std::uint64_t& own)
+    traced_stack const& from, naming& names, profile const& made_so_far, std::uint64_t& own)
 {
     stack made;
     bool only_libc = true; // So far, from the innermost on.
     bool of_lock = false;
     for (std::size_t i = 0; i < from.frames.size(); ++i)
-        for (naming::named const& each : names.of(from.frames[i], i > 0)) {
+        for (naming::named const& each : names.functions_at(from.frames[i], i > 0)) {
             if (!each.of_recorder) {
                 made.functions.push_back(each.function);
                 only_libc = only_libc && each.of_libc;
@@ -130,7 +130,7 @@ std::optional<stack> cpu_stack(
         }
     if (made.functions.empty())
         return std::nullopt;
-    std::string const& leaf = in.functions[made.functions.front()];
+    std::string const& leaf = made_so_far.functions[made.functions.front()];
     made.counts.cpu = from.counts.count;
     if (of_lock || is_lock_function(leaf))
         made.counts.cpu_locks = from.counts.count;
@@ -139,26 +139,26 @@ std::optional<stack> cpu_stack(
     return made;
 }
 
-// as_one says for each entry which one tells of it: a group of one lock is that lock, also after a
-// second thread touched it and it got an entry of its own.
-std::vector<std::uint32_t> as_one(std::vector<trace_lock> const& locks)
+// merged_entries says for each entry which one tells of it: a group of one lock is that lock, also
+// after a second thread touched it and it got an entry of its own.
+std::vector<std::uint32_t> merged_entries(std::vector<trace_lock> const& locks)
 {
     std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>, std::uint32_t> apart;
     for (std::uint32_t i = 0; i < locks.size(); ++i)
         if ((locks[i].flags & trace_group) == 0)
             apart.emplace(std::tuple{locks[i].address, locks[i].made_at, locks[i].kind}, i);
-    std::vector<std::uint32_t> told;
+    std::vector<std::uint32_t> merged;
     for (std::uint32_t i = 0; i < locks.size(); ++i) {
         trace_lock const& each = locks[i];
         bool const one = (each.flags & trace_group) != 0 && each.instances == 1;
         auto const found = one ? apart.find({each.address, each.made_at, each.kind}) : apart.end();
-        told.push_back(found == apart.end() ? i : found->second);
+        merged.push_back(found == apart.end() ? i : found->second);
     }
-    return told;
+    return merged;
 }
 
 // What a process's locks were, one row each, before the threads have told what they did with them.
-std::vector<lock> locks_of(traced_process const& process, symbols& from)
+std::vector<lock> locks_of(traced_process const& process, symbols& names)
 {
     std::vector<lock> found;
     for (trace_lock const& each : process.locks) {
@@ -171,8 +171,9 @@ std::vector<lock> locks_of(traced_process const& process, symbols& from)
                           ? each.threads_max
                           : static_cast<unsigned>(std::popcount(each.threads));
         std::string const made =
-            each.made_at != 0 ? short_name(from.of(each.made_at, true).back().function) : "";
-        std::string const object = row.group ? "" : from.object(each.address);
+            each.made_at != 0 ? short_name(names.functions_at(each.made_at, true).back().function)
+                              : "";
+        std::string const object = row.group ? "" : names.object_at(each.address);
         if (row.group)
             row.name = fmt::format(
                 "{} in {}", (each.flags & trace_first_taken) != 0 ? "first taken" : "made", made);
@@ -187,9 +188,9 @@ std::vector<lock> locks_of(traced_process const& process, symbols& from)
     return found;
 }
 
-void add_site(lock& to, trace_site const& site, std::uint64_t clock_ns)
+void add_site(lock& row, trace_site const& site, std::uint64_t clock_ns)
 {
-    lock_use& use = site.how == trace_shared ? to.readers : to.exclusive;
+    lock_use& use = site.how == trace_shared ? row.readers : row.exclusive;
     (site.how == trace_again ? use.again : use.acquisitions) += site.acquisitions;
     use.holds += site.holds;
     use.hold_ns += site.hold_ns - std::min(site.hold_ns, site.holds * clock_ns);
@@ -197,15 +198,15 @@ void add_site(lock& to, trace_site const& site, std::uint64_t clock_ns)
     use.interrupted += site.interrupted;
     use.interrupted_ns +=
         site.interrupted_ns - std::min(site.interrupted_ns, site.interrupted * clock_ns);
-    to.shared += site.shared;
-    to.contended += site.contended;
-    to.failed += site.failed;
-    to.wait_ns += site.wait_ns;
-    to.wait_max_ns = std::max(to.wait_max_ns, site.wait_max_ns);
+    row.shared += site.shared;
+    row.contended += site.contended;
+    row.failed += site.failed;
+    row.wait_ns += site.wait_ns;
+    row.wait_max_ns = std::max(row.wait_max_ns, site.wait_max_ns);
 }
 
 // What a site has not told by a stack yet is told by its one address.
-traced_stack untold(trace_site const& site)
+traced_stack unattributed_stack(trace_site const& site)
 {
     traced_stack made;
     made.counts.what = trace_taken;
@@ -237,9 +238,9 @@ std::vector<std::string> changed_files(traced_process const& process)
     return found;
 }
 
-// tell_stacks adds what a site has not told to the stacks that were taken there, in their
+// attribute_to_stacks adds what a site has not told to the stacks that were taken there, in their
 // proportions: they were taken at random. False: there is none.
-bool tell_stacks(std::vector<traced_stack>& stacks, trace_site const& site)
+bool attribute_to_stacks(std::vector<traced_stack>& stacks, trace_site const& site)
 {
     std::vector<trace_stack*> there;
     std::vector<std::uint64_t> until; // Of each its count, and those of all before it.
@@ -252,15 +253,15 @@ bool tell_stacks(std::vector<traced_stack>& stacks, trace_site const& site)
         }
     if (until.empty() || until.back() == 0)
         return false;
-    auto const give = [&](std::uint64_t what, std::uint64_t trace_stack::*to) {
+    auto const give = [&](std::uint64_t amount, std::uint64_t trace_stack::*counter) {
         std::uint64_t given = 0;
         for (std::size_t i = 0; i < there.size(); ++i) {
             auto const part = static_cast<long double>(until[i]) / until.back();
             std::uint64_t const by_now =
                 i + 1 == there.size()
-                    ? what
-                    : static_cast<std::uint64_t>(static_cast<long double>(what) * part);
-            there[i]->*to += by_now - given;
+                    ? amount
+                    : static_cast<std::uint64_t>(static_cast<long double>(amount) * part);
+            there[i]->*counter += by_now - given;
             given = by_now;
         }
     };
@@ -270,19 +271,19 @@ bool tell_stacks(std::vector<traced_stack>& stacks, trace_site const& site)
     return true;
 }
 
-class builder
+class profile_builder
 {
 public:
-    explicit builder(profile& into) : into_{into} {}
+    explicit profile_builder(profile& made) : profile_{made} {}
 
     void add(traced_process const& process)
     {
-        symbols from{process.maps};
-        naming names{into_, from};
-        std::vector<lock> locks = locks_of(process, from);
-        told_by_ = as_one(process.locks);
+        symbols process_symbols{process.maps};
+        naming names{profile_, process_symbols};
+        std::vector<lock> locks = locks_of(process, process_symbols);
+        counted_in_ = merged_entries(process.locks);
         takers_.assign(locks.size(), {});
-        told_of_.assign(locks.size(), {});
+        blocks_.assign(locks.size(), {});
         std::uint64_t lost = process.threads_lost + process.slots_lost;
         std::uint64_t nested = 0;
         for (traced_thread const& each : process.threads) {
@@ -294,45 +295,45 @@ public:
             name_takers(locks[i], takers_[i]);
             // More threads than blocks: what one block tells may be many threads' doing, or one had
             // the lock to itself, in a group, until the next one touched it.
-            if (locks[i].threads > told_of_[i].blocks && told_of_[i].in_turns)
+            if (locks[i].threads > blocks_[i].count && blocks_[i].reused)
                 locks[i].busiest = 0;
         }
         std::erase_if(locks, [](lock const& l) {
             return l.acquisitions() == 0 && l.failed == 0 && l.wait_ns == 0;
         });
-        std::ranges::move(locks, std::back_inserter(into_.locks));
+        std::ranges::move(locks, std::back_inserter(profile_.locks));
         std::string command;
         for (std::string const& word : process.arguments)
             command += (command.empty() ? "" : " ") + word;
-        into_.processes.push_back(
+        profile_.processes.push_back(
             {command.empty() ? process.program : command, process.pid, process.ended,
              process.ended_ns - process.began_ns, process.thread_count, lost, nested,
              process.blocks, process.blocks_cut, process.runs, !process.end_known});
         for (std::string const& each : changed_files(process))
-            if (std::ranges::find(into_.changed_files, each) == into_.changed_files.end())
-                into_.changed_files.push_back(each);
-        into_.cpu_hz = std::max(into_.cpu_hz, process.cpu_hz);
-        into_.interruptions = into_.interruptions && process.interruptions;
+            if (std::ranges::find(profile_.changed_files, each) == profile_.changed_files.end())
+                profile_.changed_files.push_back(each);
+        profile_.cpu_hz = std::max(profile_.cpu_hz, process.cpu_hz);
+        profile_.interruptions = profile_.interruptions && process.interruptions;
     }
 
     // finish makes one stack of all that are the same, and puts everything in order.
     void finish()
     {
         for (auto& [functions, counts] : stacks_) {
-            into_.stacks.push_back({functions, counts});
-            into_.total += counts;
+            profile_.stacks.push_back({functions, counts});
+            profile_.total += counts;
         }
-        std::ranges::stable_sort(into_.locks, [](lock const& a, lock const& b) {
+        std::ranges::stable_sort(profile_.locks, [](lock const& a, lock const& b) {
             auto const rank = [](lock const& l) {
                 return std::tuple{
                     l.is_lock(), l.wait_ns, l.is_lock() ? l.shared : 0, l.acquisitions()};
             };
             return rank(a) > rank(b);
         });
-        std::ranges::stable_sort(into_.threads, std::greater{}, [](thread_share const& t) {
+        std::ranges::stable_sort(profile_.threads, std::greater{}, [](thread_share const& t) {
             return std::pair{t.counts.blocked_ns, t.cpu_ns};
         });
-        std::ranges::stable_sort(into_.unended_waits, std::greater{}, &unended_wait::ns);
+        std::ranges::stable_sort(profile_.unended_waits, std::greater{}, &unended_wait::ns);
     }
 
 private:
@@ -346,59 +347,61 @@ private:
             stacks_[one.functions] += one.counts;
             share.counts += one.counts;
         };
-        auto const taken = [&](traced_stack const& one) {
-            std::uint32_t const told = told_by_[one.counts.lock];
-            lock const& of = locks[told];
-            stack const named = taken_stack(one, of.kind, names);
-            takers_[told][named.functions] += one.counts.count + one.counts.wait_ns / 100;
+        auto const add_acquisitions = [&](traced_stack const& one) {
+            std::uint32_t const merged = counted_in_[one.counts.lock];
+            lock const& target = locks[merged];
+            stack const named = acquisition_stack(one, target.kind, names);
+            takers_[merged][named.functions] += one.counts.count + one.counts.wait_ns / 100;
             keep(named);
         };
         std::vector<traced_stack> stacks = thread.stacks;
         for (trace_site const& site : thread.sites)
             if ((site.unattributed_acquisitions > 0 || site.unattributed_wait_ns > 0) &&
-                !tell_stacks(stacks, site))
-                taken(untold(site));
+                !attribute_to_stacks(stacks, site))
+                add_acquisitions(unattributed_stack(site));
         for (traced_stack const& each : stacks) {
             if (each.counts.what == trace_taken)
-                taken(each);
+                add_acquisitions(each);
             else if (
-                std::optional<stack> const one = cpu_stack(each, names, into_, into_.samples_own))
+                std::optional<stack> const one =
+                    cpu_stack(each, names, profile_, profile_.samples_own))
                 keep(*one);
         }
-        std::map<std::uint32_t, std::uint64_t> mine;
+        std::map<std::uint32_t, std::uint64_t> taken_here;
         for (trace_site const& site : thread.sites) {
-            add_site(locks[told_by_[site.lock]], site, process.clock_ns);
-            mine[told_by_[site.lock]] += site.acquisitions;
+            add_site(locks[counted_in_[site.lock]], site, process.clock_ns);
+            taken_here[counted_in_[site.lock]] += site.acquisitions;
         }
-        for (auto const& [told, times] : mine) {
-            locks[told].busiest = std::max(locks[told].busiest, times);
-            ++told_of_[told].blocks;
-            told_of_[told].in_turns = told_of_[told].in_turns || thread.threads > 1;
+        for (auto const& [merged, times] : taken_here) {
+            locks[merged].busiest = std::max(locks[merged].busiest, times);
+            ++blocks_[merged].count;
+            blocks_[merged].reused = blocks_[merged].reused || thread.threads > 1;
         }
         if (thread.waits) {
-            lock const& of = locks[told_by_[thread.waits->lock]];
-            std::vector<naming::named> const in = names.of(thread.waits->return_to, true);
-            into_.unended_waits.push_back(
-                {of.name, of.kind, into_.functions[in.front().function], thread.name, process.pid,
-                 thread.tid, thread.waits->ns});
+            lock const& target = locks[counted_in_[thread.waits->lock]];
+            std::vector<naming::named> const callers =
+                names.functions_at(thread.waits->return_to, true);
+            profile_.unended_waits.push_back(
+                {target.name, target.kind, profile_.functions[callers.front().function],
+                 thread.name, process.pid, thread.tid, thread.waits->ns});
         }
-        into_.samples_own += thread.samples_own;
-        into_.thread_ns += share.lived_ns;
-        into_.thread_ns_at_least = into_.thread_ns_at_least || share.lived_at_least;
-        into_.cpu_ns += share.cpu_ns;
-        into_.threads.push_back(std::move(share));
+        profile_.samples_own += thread.samples_own;
+        profile_.thread_ns += share.lived_ns;
+        profile_.thread_ns_at_least = profile_.thread_ns_at_least || share.lived_at_least;
+        profile_.cpu_ns += share.cpu_ns;
+        profile_.threads.push_back(std::move(share));
     }
 
     using by_stack = std::map<std::vector<std::uint32_t>, std::uint64_t>;
 
     // The blocks of the trace that tell something of a lock.
-    struct telling
+    struct lock_blocks
     {
-        unsigned blocks = 0;
-        bool in_turns = false; // One of them has had several threads, one after the other.
+        unsigned count = 0;
+        bool reused = false; // One of them has had several threads, one after the other.
     };
 
-    void name_takers(lock& of, by_stack const& takers)
+    void name_takers(lock& target, by_stack const& takers)
     {
         constexpr std::size_t shown_max = 4;
         auto const most = std::ranges::max_element(
@@ -406,14 +409,15 @@ private:
         if (most == takers.end())
             return;
         for (std::size_t i = 1; i < most->first.size() && i <= shown_max; ++i)
-            of.taken_by.push_back(into_.functions[most->first[i]]);
+            target.taken_by.push_back(profile_.functions[most->first[i]]);
     }
 
-    profile& into_;
+    profile& profile_;
     std::map<std::vector<std::uint32_t>, weights> stacks_;
     std::vector<by_stack> takers_;
-    std::vector<telling> told_of_;       // By lock of the process.
-    std::vector<std::uint32_t> told_by_; // By lock of the process: the one that its counts go to.
+    std::vector<lock_blocks> blocks_; // By lock of the process.
+    std::vector<std::uint32_t>
+        counted_in_; // By lock of the process: the one that its counts go to.
 };
 
 double percent(std::uint64_t part, std::uint64_t whole) noexcept
@@ -443,19 +447,19 @@ double lock_use::mean_hold_ns() const noexcept
     return count > 0 ? static_cast<double>(ns) / static_cast<double>(count) : 0;
 }
 
-double profile::blocked_percent(weights const& of) const noexcept
+double profile::blocked_percent(weights const& counts) const noexcept
 {
-    return percent(of.blocked_ns, thread_ns);
+    return percent(counts.blocked_ns, thread_ns);
 }
 
-double profile::lock_cpu_percent(weights const& of) const noexcept
+double profile::lock_cpu_percent(weights const& counts) const noexcept
 {
-    return percent(of.cpu_locks, total.cpu);
+    return percent(counts.cpu_locks, total.cpu);
 }
 
-double profile::reference_cpu_percent(weights const& of) const noexcept
+double profile::reference_cpu_percent(weights const& counts) const noexcept
 {
-    return percent(of.cpu_references, total.cpu);
+    return percent(counts.cpu_references, total.cpu);
 }
 
 bool is_lock_function(std::string_view name)
@@ -484,10 +488,10 @@ bool is_lock_function(std::string_view name)
 
 bool is_reference_count(std::string_view name)
 {
-    if (std::size_t const at = name.find('('); at != std::string_view::npos)
-        name = name.substr(0, at);
-    auto const ends = [&](std::string_view with) { return name.ends_with(with); };
-    auto const begins = [&](std::string_view with) { return name.starts_with(with); };
+    if (std::size_t const arguments = name.find('('); arguments != std::string_view::npos)
+        name = name.substr(0, arguments);
+    auto const ends = [&](std::string_view part) { return name.ends_with(part); };
+    auto const begins = [&](std::string_view part) { return name.starts_with(part); };
     if (ends("_up_ref") || begins("CRYPTO_UP_REF") || begins("CRYPTO_DOWN_REF") ||
         begins("CRYPTO_refcount_") || begins("CRYPTO_atomic_"))
         return true;
@@ -516,7 +520,7 @@ std::string interrupted_text(lock_use const& use)
         use.holds);
 }
 
-std::string_view word_of(trace_kind kind) noexcept
+std::string_view kind_name(trace_kind kind) noexcept
 {
     switch (kind) {
     case trace_mutex:
@@ -535,16 +539,16 @@ std::string_view word_of(trace_kind kind) noexcept
     return "lock";
 }
 
-profile profile_of(std::vector<traced_process> const& traced, std::optional<int> pid)
+profile make_profile(std::vector<traced_process> const& traced, std::optional<int> pid)
 {
     profile made;
-    builder from{made};
+    profile_builder builder{made};
     for (traced_process const& each : traced)
         if (!pid || each.pid == *pid)
-            from.add(each);
+            builder.add(each);
     if (made.processes.empty())
         throw std::runtime_error{fmt::format("process {} has left no trace here", pid.value_or(0))};
-    from.finish();
+    builder.finish();
     return made;
 }
 

@@ -163,13 +163,14 @@ struct profile
     bool interruptions = true; ///< Which holds were interrupted is known, of all processes.
 
     // The three columns, of all that is here, in percent.
-    [[nodiscard]] double blocked_percent(weights const& of) const noexcept;
-    [[nodiscard]] double lock_cpu_percent(weights const& of) const noexcept;
-    [[nodiscard]] double reference_cpu_percent(weights const& of) const noexcept;
+    [[nodiscard]] double blocked_percent(weights const& counts) const noexcept;
+    [[nodiscard]] double lock_cpu_percent(weights const& counts) const noexcept;
+    [[nodiscard]] double reference_cpu_percent(weights const& counts) const noexcept;
 };
 
-/// profile_of names what was traced; with `pid`, of that process alone. Throws std::runtime_error.
-[[nodiscard]] profile profile_of(
+/// make_profile names what was traced; with `pid`, of that process alone. Throws
+/// std::runtime_error.
+[[nodiscard]] profile make_profile(
     std::vector<traced_process> const& traced, std::optional<int> pid = std::nullopt);
 
 /// is_lock_function and is_reference_count say what a function is by its name alone.
@@ -179,7 +180,7 @@ struct profile
 /// interrupted_text says how many of the timed holds were interrupted; empty where they are few.
 [[nodiscard]] std::string interrupted_text(lock_use const& use);
 
-/// word_of names a kind of lock.
-[[nodiscard]] std::string_view word_of(trace_kind kind) noexcept;
+/// kind_name names a kind of lock.
+[[nodiscard]] std::string_view kind_name(trace_kind kind) noexcept;
 
 } // namespace cleat::locks

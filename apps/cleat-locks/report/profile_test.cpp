@@ -41,7 +41,7 @@ void took(traced_thread& thread, std::uint32_t lock, std::uint64_t times)
 }
 
 // A group, and a lock of it that a second thread has touched.
-traced_process told_apart(std::uint64_t instances)
+traced_process group_and_member(std::uint64_t instances)
 {
     traced_process made;
     made.pid = 7;
@@ -56,7 +56,7 @@ traced_process told_apart(std::uint64_t instances)
 
 TEST_CASE("a group of one lock is that lock, also after a second thread touched it")
 {
-    profile const found = profile_of({told_apart(1)});
+    profile const found = make_profile({group_and_member(1)});
     REQUIRE(found.locks.size() == 1);
     CHECK(found.locks[0].acquisitions() == 14);
     CHECK_FALSE(found.locks[0].group);
@@ -66,7 +66,7 @@ TEST_CASE("a group of one lock is that lock, also after a second thread touched 
 
 TEST_CASE("a group of many keeps what was counted before one of them was told apart")
 {
-    profile const found = profile_of({told_apart(2)});
+    profile const found = make_profile({group_and_member(2)});
     REQUIRE(found.locks.size() == 2);
     CHECK(found.locks[0].acquisitions() == 10);
     CHECK(found.locks[0].group);
@@ -77,39 +77,39 @@ TEST_CASE("a group of many keeps what was counted before one of them was told ap
 TEST_CASE(
     "who has a lock to itself after another handed it on is known, but not of threads in turns")
 {
-    traced_process made = told_apart(2);
+    traced_process made = group_and_member(2);
     made.threads[0].threads = 1;
-    profile const handed_on = profile_of({made});
+    profile const handed_on = make_profile({made});
     CHECK(handed_on.locks[1].threads == 2);
     CHECK(handed_on.locks[1].busiest == 4);
     CHECK(handed_on.locks[1].one_threads_own());
 
     // Some of the four may be another thread's, that had this block before.
     made.threads[0].threads = 2;
-    profile const in_turns = profile_of({made});
+    profile const in_turns = make_profile({made});
     CHECK(in_turns.locks[1].busiest == 0);
     CHECK_FALSE(in_turns.locks[1].one_threads_own());
 
     // A block for each of the two: there is nobody else.
     took(made.threads.emplace_back(), 1, 3);
-    profile const each_its_own = profile_of({made});
+    profile const each_its_own = make_profile({made});
     CHECK(each_its_own.locks[1].busiest == 4);
     CHECK_FALSE(each_its_own.locks[1].one_threads_own());
 }
 
 TEST_CASE("what a wait for a condition takes again is a hold, and no acquisition")
 {
-    traced_process from = told_apart(1);
-    trace_site& again = site(from.threads[0], 1);
+    traced_process process = group_and_member(1);
+    trace_site& again = site(process.threads[0], 1);
     again.how = trace_again;
     again.acquisitions = 5;
     again.holds = 2;
     again.hold_ns = 3000;
     again.interrupted = 1;
     again.interrupted_ns = 2600;
-    from.clock_ns = 100;
-    from.threads[0].nested = 6;
-    profile const found = profile_of({from});
+    process.clock_ns = 100;
+    process.threads[0].nested = 6;
+    profile const found = make_profile({process});
     REQUIRE(found.locks.size() == 1);
     CHECK(found.locks[0].acquisitions() == 14);
     CHECK(found.locks[0].exclusive.again == 5);
@@ -122,7 +122,7 @@ TEST_CASE("what a wait for a condition takes again is a hold, and no acquisition
 
 TEST_CASE("acquisitions without a stack are told by the one address that is known")
 {
-    profile const found = profile_of({told_apart(1)});
+    profile const found = make_profile({group_and_member(1)});
     CHECK(found.total.acquisitions == 14);
     REQUIRE(found.stacks.size() == 1);
     CHECK(found.functions[found.stacks[0].functions[0]] == "pthread_mutex_lock");
@@ -132,8 +132,8 @@ TEST_CASE("acquisitions without a stack are told by the one address that is know
 TEST_CASE("a process that is not there is an error with its number")
 {
     CHECK_THROWS_WITH_AS(
-        static_cast<void>(profile_of({told_apart(1)}, 8)), "process 8 has left no trace here",
-        std::runtime_error);
+        static_cast<void>(make_profile({group_and_member(1)}, 8)),
+        "process 8 has left no trace here", std::runtime_error);
 }
 
 TEST_CASE("shares of nothing are nothing")

@@ -33,7 +33,7 @@ json::object to_json(lock const& l)
 {
     return {
         {"name", l.name},
-        {"kind", word_of(l.kind)},
+        {"kind", kind_name(l.kind)},
         {"group", l.group},
         {"pid", l.pid},
         {"instances", l.instances},
@@ -52,16 +52,16 @@ json::object to_json(lock const& l)
 
 } // namespace
 
-json::object to_json(profile const& of)
+json::object to_json(profile const& recorded)
 {
     json::array processes;
-    for (process_note const& each : of.processes)
+    for (process_note const& each : recorded.processes)
         processes.push_back(json::object{
             {"command", each.command},
             {"pid", each.pid},
             {"ended", each.ended},
             {"runs", each.runs},
-            {"end", end_of(of, each)},
+            {"end", end_text(recorded, each)},
             {"lived_ns", each.lived_ns},
             {"lived_at_least", each.lived_at_least},
             {"threads", each.threads},
@@ -70,16 +70,16 @@ json::object to_json(profile const& of)
             {"blocks", each.blocks},
             {"blocks_cut", each.blocks_cut}});
     json::array locks;
-    for (lock const& each : of.locks)
+    for (lock const& each : recorded.locks)
         locks.push_back(to_json(each));
     json::array stacks;
-    for (stack const& each : of.stacks) {
+    for (stack const& each : recorded.stacks) {
         json::object one = to_json(each.counts);
         one["functions"] = json::array(each.functions.begin(), each.functions.end());
         stacks.push_back(std::move(one));
     }
     json::array threads;
-    for (thread_share const& each : of.threads) {
+    for (thread_share const& each : recorded.threads) {
         json::object one = to_json(each.counts);
         one["name"] = each.name;
         one["pid"] = each.pid;
@@ -91,10 +91,10 @@ json::object to_json(profile const& of)
         threads.push_back(std::move(one));
     }
     json::array waits;
-    for (unended_wait const& each : of.unended_waits)
+    for (unended_wait const& each : recorded.unended_waits)
         waits.push_back(json::object{
             {"lock", each.lock},
-            {"kind", word_of(each.kind)},
+            {"kind", kind_name(each.kind)},
             {"waits_in", each.waits_in},
             {"thread", each.thread},
             {"pid", each.pid},
@@ -103,57 +103,58 @@ json::object to_json(profile const& of)
     return {
         {"cleat_locks", 1},
         {"processes", std::move(processes)},
-        {"thread_ns", of.thread_ns},
-        {"thread_ns_at_least", of.thread_ns_at_least},
-        {"cpu_ns", of.cpu_ns},
-        {"cpu_hz", of.cpu_hz},
-        {"recorder_cpu_samples", of.samples_own},
-        {"interruptions_known", of.interruptions},
-        {"changed_files", json::array(of.changed_files.begin(), of.changed_files.end())},
-        {"total", to_json(of.total)},
-        {"blocked_percent", of.blocked_percent(of.total)},
-        {"lock_cpu_percent", of.lock_cpu_percent(of.total)},
-        {"reference_cpu_percent", of.reference_cpu_percent(of.total)},
-        {"functions", json::array(of.functions.begin(), of.functions.end())},
+        {"thread_ns", recorded.thread_ns},
+        {"thread_ns_at_least", recorded.thread_ns_at_least},
+        {"cpu_ns", recorded.cpu_ns},
+        {"cpu_hz", recorded.cpu_hz},
+        {"recorder_cpu_samples", recorded.samples_own},
+        {"interruptions_known", recorded.interruptions},
+        {"changed_files",
+         json::array(recorded.changed_files.begin(), recorded.changed_files.end())},
+        {"total", to_json(recorded.total)},
+        {"blocked_percent", recorded.blocked_percent(recorded.total)},
+        {"lock_cpu_percent", recorded.lock_cpu_percent(recorded.total)},
+        {"reference_cpu_percent", recorded.reference_cpu_percent(recorded.total)},
+        {"functions", json::array(recorded.functions.begin(), recorded.functions.end())},
         {"locks", std::move(locks)},
         {"stacks", std::move(stacks)},
         {"threads", std::move(threads)},
         {"unended_waits", std::move(waits)}};
 }
 
-json::object to_json(operation_prices const& of)
+json::object to_json(operation_prices const& prices)
 {
     json::array locks;
-    for (lock_price const& each : of.locks)
+    for (lock_price const& each : prices.locks)
         locks.push_back(json::object{
-            {"name", each.of->name},
-            {"kind", word_of(each.of->kind)},
-            {"threads", each.of->threads},
-            {"group", each.of->group},
-            {"one_threads_own", each.of->one_threads_own()},
+            {"name", each.priced->name},
+            {"kind", kind_name(each.priced->kind)},
+            {"threads", each.priced->threads},
+            {"group", each.priced->group},
+            {"one_threads_own", each.priced->one_threads_own()},
             {"acquisitions", each.acquisitions},
             {"shared_acquisitions", each.shared},
             {"contended", each.contended},
             {"wait_ns", each.wait_ns},
             {"held_ns", each.held_ns},
-            {"timed_holds", each.of->exclusive.holds},
-            {"interrupted_holds", each.of->exclusive.interrupted},
+            {"timed_holds", each.priced->exclusive.holds},
+            {"interrupted_holds", each.priced->exclusive.interrupted},
             {"operations_per_second_max", each.operations_per_second_max},
             {"cores_max", each.cores_max}});
     json::array points;
-    for (throughput_point const& each : throughput_by_cores(of))
+    for (throughput_point const& each : throughput_by_cores(prices))
         points.push_back(json::object{
             {"cores", each.cores},
             {"operations_per_second", each.operations_per_second},
             {"without_locks", each.without_locks}});
     return {
         {"cleat_locks", 1},
-        {"operations", of.operations},
-        {"cpu_ns", of.cpu_ns},
-        {"interruptions_known", of.interruptions},
-        {"acquisitions", of.acquisitions},
-        {"shared_acquisitions", of.shared},
-        {"wait_ns", of.wait_ns},
+        {"operations", prices.operations},
+        {"cpu_ns", prices.cpu_ns},
+        {"interruptions_known", prices.interruptions},
+        {"acquisitions", prices.acquisitions},
+        {"shared_acquisitions", prices.shared},
+        {"wait_ns", prices.wait_ns},
         {"locks", std::move(locks)},
         {"throughput", std::move(points)}};
 }

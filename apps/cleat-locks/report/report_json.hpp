@@ -10,8 +10,8 @@
 namespace cleat::locks {
 
 /// to_json is everything that the report shows, and all stacks.
-[[nodiscard]] boost::json::object to_json(profile const& of);
+[[nodiscard]] boost::json::object to_json(profile const& recorded);
 
-[[nodiscard]] boost::json::object to_json(operation_prices const& of);
+[[nodiscard]] boost::json::object to_json(operation_prices const& prices);
 
 } // namespace cleat::locks

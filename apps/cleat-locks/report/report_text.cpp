@@ -15,7 +15,7 @@
 namespace cleat::locks {
 namespace {
 
-using out = std::back_insert_iterator<std::string>;
+using output = std::back_insert_iterator<std::string>;
 
 constexpr double shown_percent = 0.5; // Of a column: less is not worth a line of the tree.
 constexpr std::size_t depth_max = 14;
@@ -27,28 +27,30 @@ std::string command_of(process_note const& process)
                                                 : process.command.substr(0, length_max - 3) + "...";
 }
 
-void put_shares(out to, profile const& of)
+void put_shares(output text, profile const& recorded)
 {
     fmt::format_to(
-        to,
+        text,
         "\n{:6.2f} %  of the threads' time was spent blocked on locks ({} of {}{})\n"
         "{:6.2f} %  of CPU time was spent inside lock functions\n"
         "{:6.2f} %  of CPU time was spent on reference counts\n",
-        of.blocked_percent(of.total), time_text(static_cast<double>(of.total.blocked_ns)),
-        of.thread_ns_at_least ? "at least " : "", time_text(static_cast<double>(of.thread_ns)),
-        of.lock_cpu_percent(of.total), of.reference_cpu_percent(of.total));
-    if (of.cpu_hz == 0)
+        recorded.blocked_percent(recorded.total),
+        time_text(static_cast<double>(recorded.total.blocked_ns)),
+        recorded.thread_ns_at_least ? "at least " : "",
+        time_text(static_cast<double>(recorded.thread_ns)),
+        recorded.lock_cpu_percent(recorded.total), recorded.reference_cpu_percent(recorded.total));
+    if (recorded.cpu_hz == 0)
         fmt::format_to(
-            to, "CPU time was not sampled: the last two are unknown (run without --no-cpu)\n");
-    else if (of.total.cpu < 100)
+            text, "CPU time was not sampled: the last two are unknown (run without --no-cpu)\n");
+    else if (recorded.total.cpu < 100)
         fmt::format_to(
-            to, "CPU shares are rough: {} samples, and a hundred are few\n", of.total.cpu);
-    if (std::string const said = lifetimes_text(of); !said.empty())
-        fmt::format_to(to, "{}\n", said);
-    for (process_note const& each : of.processes)
+            text, "CPU shares are rough: {} samples, and a hundred are few\n", recorded.total.cpu);
+    if (std::string const said = lifetimes_text(recorded); !said.empty())
+        fmt::format_to(text, "{}\n", said);
+    for (process_note const& each : recorded.processes)
         if (each.lost > 0)
             fmt::format_to(
-                to,
+                text,
                 "Process {}: {} acquisitions, stacks or threads found no room and are not in "
                 "it.\n",
                 each.pid, each.lost);
@@ -59,51 +61,51 @@ std::string threads_of(lock const& l)
     return l.threads >= 64 ? "64+" : fmt::format("{}", l.threads);
 }
 
-void put_lock(out to, profile const& of, lock const& l)
+void put_lock(output text, profile const& recorded, lock const& l)
 {
     weights blocked;
     blocked.blocked_ns = l.is_lock() ? l.wait_ns : 0;
     fmt::format_to(
-        to, "{:>6} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8} {:>9} {:>9}  {} {}",
-        percent_text(of.blocked_percent(blocked)), time_text(static_cast<double>(l.wait_ns)),
+        text, "{:>6} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8} {:>9} {:>9}  {} {}",
+        percent_text(recorded.blocked_percent(blocked)), time_text(static_cast<double>(l.wait_ns)),
         time_text(static_cast<double>(l.wait_max_ns)), threads_of(l), count_text(l.acquisitions()),
         count_text(l.shared), count_text(l.contended),
         l.exclusive.holds > 0 ? time_text(l.exclusive.mean_hold_ns()) : "-",
         l.exclusive.holds > 0 ? time_text(static_cast<double>(l.exclusive.hold_max_ns)) : "-",
-        word_of(l.kind), l.name);
+        kind_name(l.kind), l.name);
     if (l.group)
-        fmt::format_to(to, " ({} of them)", count_text(l.instances));
-    if (of.processes.size() > 1)
-        fmt::format_to(to, " [{}]", l.pid);
-    fmt::format_to(to, "\n");
+        fmt::format_to(text, " ({} of them)", count_text(l.instances));
+    if (recorded.processes.size() > 1)
+        fmt::format_to(text, " [{}]", l.pid);
+    fmt::format_to(text, "\n");
     if (l.readers.acquisitions > 0)
         fmt::format_to(
-            to, "{:>87}  of these {} for reading, held {} on average\n", "",
+            text, "{:>87}  of these {} for reading, held {} on average\n", "",
             count_text(l.readers.acquisitions), time_text(l.readers.mean_hold_ns()));
     if (std::string const said = interrupted_text(l.exclusive); !said.empty())
-        fmt::format_to(to, "{:>87}  {}\n", "", said);
+        fmt::format_to(text, "{:>87}  {}\n", "", said);
     if (l.failed > 0)
         fmt::format_to(
-            to, "{:>87}  {} more in vain: tries, and waits that were given up\n", "",
+            text, "{:>87}  {} more in vain: tries, and waits that were given up\n", "",
             count_text(l.failed));
     if (!l.taken_by.empty()) {
         std::vector<std::string> names;
         for (std::string const& each : l.taken_by)
             names.push_back(short_name(each));
-        fmt::format_to(to, "{:>87}  taken in {}\n", "", fmt::join(names, " < "));
+        fmt::format_to(text, "{:>87}  taken in {}\n", "", fmt::join(names, " < "));
     }
 }
 
-void put_locks(out to, profile const& of, std::size_t most, bool locks)
+void put_locks(output text, profile const& recorded, std::size_t most, bool locks)
 {
     std::vector<lock const*> rows;
-    for (lock const& each : of.locks)
+    for (lock const& each : recorded.locks)
         if (each.is_lock() == locks && (locks || each.wait_ns > 0))
             rows.push_back(&each);
     if (rows.empty())
         return;
     fmt::format_to(
-        to,
+        text,
         "\n{}\n"
         "{:>6} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8} {:>9} {:>9}\n",
         locks ? "Locks. Blocked: share of the threads' time, in all, and the longest"
@@ -111,57 +113,59 @@ void put_locks(out to, profile const& of, std::size_t most, bool locks)
         "%", locks ? "blocked" : "waited", "longest", "threads", "acquired", "shared", "waited",
         "held", "longest");
     for (lock const* each : std::span{rows}.first(std::min(rows.size(), most)))
-        put_lock(to, of, *each);
+        put_lock(text, recorded, *each);
     if (rows.size() > most)
-        fmt::format_to(to, "        and {} more (--top {})\n", rows.size() - most, rows.size());
+        fmt::format_to(text, "        and {} more (--top {})\n", rows.size() - most, rows.size());
 }
 
-std::string columns(profile const& of, weights const& w)
+std::string columns(profile const& recorded, weights const& w)
 {
     return fmt::format(
-        "{:>8} {:>8} {:>8}", percent_text(of.blocked_percent(w)),
-        percent_text(of.lock_cpu_percent(w)), percent_text(of.reference_cpu_percent(w)));
+        "{:>8} {:>8} {:>8}", percent_text(recorded.blocked_percent(w)),
+        percent_text(recorded.lock_cpu_percent(w)),
+        percent_text(recorded.reference_cpu_percent(w)));
 }
 
-bool in_a_column(profile const& of, weights const& w)
+bool in_a_column(profile const& recorded, weights const& w)
 {
-    return std::max({of.blocked_percent(w), of.lock_cpu_percent(w), of.reference_cpu_percent(w)}) >=
-           shown_percent;
+    return std::max(
+               {recorded.blocked_percent(w), recorded.lock_cpu_percent(w),
+                recorded.reference_cpu_percent(w)}) >= shown_percent;
 }
 
-void put_stacks(out to, profile const& of, std::size_t most)
+void put_stacks(output text, profile const& recorded, std::size_t most)
 {
     std::vector<stack const*> rows;
-    for (stack const& each : of.stacks)
-        if (in_a_column(of, each.counts))
+    for (stack const& each : recorded.stacks)
+        if (in_a_column(recorded, each.counts))
             rows.push_back(&each);
     auto const weight = [&](stack const* s) {
         return std::max(
-            {of.blocked_percent(s->counts), of.lock_cpu_percent(s->counts),
-             of.reference_cpu_percent(s->counts)});
+            {recorded.blocked_percent(s->counts), recorded.lock_cpu_percent(s->counts),
+             recorded.reference_cpu_percent(s->counts)});
     };
     std::ranges::stable_sort(rows, std::greater{}, weight);
     fmt::format_to(
-        to, "\nCall stacks, the innermost function first\n{:>8} {:>8} {:>8}\n", "blocked",
+        text, "\nCall stacks, the innermost function first\n{:>8} {:>8} {:>8}\n", "blocked",
         "lock CPU", "ref. CPU");
     if (rows.empty())
-        fmt::format_to(to, "{:>26}  none comes to {} % of a column\n", "", shown_percent);
+        fmt::format_to(text, "{:>26}  none comes to {} % of a column\n", "", shown_percent);
     for (stack const* each : std::span{rows}.first(std::min(rows.size(), most))) {
         bool first = true;
         std::size_t const depth = std::min(each->functions.size(), depth_max);
         for (std::uint32_t const function : std::span{each->functions}.first(depth)) {
             fmt::format_to(
-                to, "{:>26}  {}{}\n", first ? columns(of, each->counts) : "", first ? "" : "  ",
-                short_name(of.functions[function]));
+                text, "{:>26}  {}{}\n", first ? columns(recorded, each->counts) : "",
+                first ? "" : "  ", short_name(recorded.functions[function]));
             first = false;
         }
         if (each->functions.size() > depth)
-            fmt::format_to(to, "{:>26}    ... {} more\n", "", each->functions.size() - depth);
+            fmt::format_to(text, "{:>26}    ... {} more\n", "", each->functions.size() - depth);
     }
 }
 
 void put_level(
-    out to, profile const& of, std::vector<tree_node> const& level, std::size_t depth,
+    output text, profile const& recorded, std::vector<tree_node> const& level, std::size_t depth,
     std::size_t most)
 {
     if (depth >= depth_max)
@@ -169,36 +173,36 @@ void put_level(
     for (tree_node const& each : std::span{level}.first(std::min(level.size(), most))) {
         // A chain without branches stays where it is: only branches cost room.
         fmt::format_to(
-            to, "{}  {:{}}{}\n", columns(of, each.counts), "", 2 * depth,
-            short_name(of.functions[each.function]));
-        put_level(to, of, each.children, depth + 1, most);
+            text, "{}  {:{}}{}\n", columns(recorded, each.counts), "", 2 * depth,
+            short_name(recorded.functions[each.function]));
+        put_level(text, recorded, each.children, depth + 1, most);
     }
 }
 
-void put_tree(out to, profile const& of, std::size_t most)
+void put_tree(output text, profile const& recorded, std::size_t most)
 {
-    std::vector<tree_node> const roots = tree_of(of, direction::inverted, in_a_column);
+    std::vector<tree_node> const roots = make_tree(recorded, direction::inverted, in_a_column);
     if (roots.empty())
         return;
     fmt::format_to(
-        to, "\nThe inverted call tree: below each function who called it\n{:>8} {:>8} {:>8}\n",
+        text, "\nThe inverted call tree: below each function who called it\n{:>8} {:>8} {:>8}\n",
         "blocked", "lock CPU", "ref. CPU");
-    put_level(to, of, roots, 0, most);
+    put_level(text, recorded, roots, 0, most);
 }
 
-void put_threads(out to, profile const& of, std::size_t most)
+void put_threads(output text, profile const& recorded, std::size_t most)
 {
     fmt::format_to(
-        to, "\nThreads\n{:>8} {:>9} {:>9} {:>9} {:>8}  {}\n", "blocked", "blocked", "CPU", "lived",
-        "acquired", "thread");
+        text, "\nThreads\n{:>8} {:>9} {:>9} {:>9} {:>8}  {}\n", "blocked", "blocked", "CPU",
+        "lived", "acquired", "thread");
     for (thread_share const& each :
-         std::span{of.threads}.first(std::min(of.threads.size(), most))) {
+         std::span{recorded.threads}.first(std::min(recorded.threads.size(), most))) {
         double const blocked = each.lived_ns > 0
                                    ? 100.0 * static_cast<double>(each.counts.blocked_ns) /
                                          static_cast<double>(each.lived_ns)
                                    : 0;
         fmt::format_to(
-            to, "{:>6} % {:>9} {:>9} {:>9} {:>8}  {} ({})\n", fmt::format("{:.1f}", blocked),
+            text, "{:>6} % {:>9} {:>9} {:>9} {:>8}  {} ({})\n", fmt::format("{:.1f}", blocked),
             time_text(static_cast<double>(each.counts.blocked_ns)),
             time_text(static_cast<double>(each.cpu_ns)),
             time_text(static_cast<double>(each.lived_ns)), count_text(each.counts.acquisitions),
@@ -207,57 +211,58 @@ void put_threads(out to, profile const& of, std::size_t most)
                                : fmt::format("{} threads, one after the other", each.threads)) +
                 (each.lived_at_least ? "; it lived at least so long" : ""));
     }
-    if (of.threads.size() > most)
-        fmt::format_to(to, "         and {} more\n", of.threads.size() - most);
+    if (recorded.threads.size() > most)
+        fmt::format_to(text, "         and {} more\n", recorded.threads.size() - most);
 }
 
-void put_unended_waits(out to, profile const& of, std::size_t most)
+void put_unended_waits(output text, profile const& recorded, std::size_t most)
 {
     std::vector<unended_wait const*> rows;
-    for (unended_wait const& each : of.unended_waits)
+    for (unended_wait const& each : recorded.unended_waits)
         if (each.is_for_a_lock())
             rows.push_back(&each);
     if (rows.empty())
         return;
     fmt::format_to(
-        to, "\nWaits that had not ended as the recording did\n{:>9} {:>8}  {:<15} {}\n", "so far",
+        text, "\nWaits that had not ended as the recording did\n{:>9} {:>8}  {:<15} {}\n", "so far",
         "thread", "name", "for");
     for (unended_wait const* each : std::span{rows}.first(std::min(rows.size(), most)))
         fmt::format_to(
-            to, "{:>9} {:>8}  {:<15} {} {}, in {}\n", time_text(static_cast<double>(each->ns)),
-            each->tid, each->thread, word_of(each->kind), each->lock, short_name(each->waits_in));
+            text, "{:>9} {:>8}  {:<15} {} {}, in {}\n", time_text(static_cast<double>(each->ns)),
+            each->tid, each->thread, kind_name(each->kind), each->lock, short_name(each->waits_in));
     if (rows.size() > most)
-        fmt::format_to(to, "        and {} more (--top {})\n", rows.size() - most, rows.size());
+        fmt::format_to(text, "        and {} more (--top {})\n", rows.size() - most, rows.size());
 }
 
-void put_unseen(out to, profile const& of)
+void put_unseen(output text, profile const& recorded)
 {
     fmt::format_to(
-        to, "\nNot seen: locks inside libc (malloc, stdio), futexes that a program uses by itself, "
-            "spinning\non an atomic, and programs that are linked statically. An acquisition is "
-            "shared when, by then, more\nthan one thread had touched the lock; held is a sample of "
-            "exclusive holds.\n");
-    for (process_note const& each : of.processes)
+        text,
+        "\nNot seen: locks inside libc (malloc, stdio), futexes that a program uses by itself, "
+        "spinning\non an atomic, and programs that are linked statically. An acquisition is "
+        "shared when, by then, more\nthan one thread had touched the lock; held is a sample of "
+        "exclusive holds.\n");
+    for (process_note const& each : recorded.processes)
         if (each.nested > 0)
             fmt::format_to(
-                to,
+                text,
                 "Process {}: {} acquisitions by signal handlers that interrupted the recorder are "
                 "not in it.\n",
                 each.pid, each.nested);
-    if (!of.interruptions)
+    if (!recorded.interruptions)
         fmt::format_to(
-            to, "Which holds were interrupted is not known: where threads are more than cores, "
-                "held has time\nwithout a core in it.\n");
+            text, "Which holds were interrupted is not known: where threads are more than cores, "
+                  "held has time\nwithout a core in it.\n");
 }
 
 } // namespace
 
-std::string_view end_of(profile const& of, process_note const& process)
+std::string_view end_text(profile const& recorded, process_note const& process)
 {
     if (process.ended)
         return "";
-    std::size_t const index = static_cast<std::size_t>(&process - of.processes.data());
-    for (process_note const& each : std::span{of.processes}.subspan(index + 1))
+    std::size_t const index = static_cast<std::size_t>(&process - recorded.processes.data());
+    for (process_note const& each : std::span{recorded.processes}.subspan(index + 1))
         if (each.pid == process.pid)
             return "then ran another program";
     return process.runs ? "still runs" : "did not end by itself";
@@ -272,27 +277,27 @@ std::string cut_short(process_note const& process)
         process.blocks, process.blocks_cut == 1 ? "is" : "are");
 }
 
-std::string changed_text(profile const& of)
+std::string changed_text(profile const& recorded)
 {
     constexpr std::size_t shown_max = 3;
-    std::size_t const count = of.changed_files.size();
+    std::size_t const count = recorded.changed_files.size();
     if (count == 0)
         return {};
     return fmt::format(
         "names may be wrong: {}{} changed since that was recorded",
-        fmt::join(std::span{of.changed_files}.first(std::min(count, shown_max)), ", "),
+        fmt::join(std::span{recorded.changed_files}.first(std::min(count, shown_max)), ", "),
         count > shown_max ? fmt::format(" and {} files more have", count - shown_max)
         : count > 1       ? " have"
                           : " has");
 }
 
-std::string lifetimes_text(profile const& of)
+std::string lifetimes_text(profile const& recorded)
 {
-    if (!of.thread_ns_at_least)
+    if (!recorded.thread_ns_at_least)
         return {};
     process_note const* one = nullptr;
     std::size_t count = 0;
-    for (process_note const& each : of.processes)
+    for (process_note const& each : recorded.processes)
         if (each.lived_at_least) {
             one = &each;
             ++count;
@@ -304,39 +309,41 @@ std::string lifetimes_text(profile const& of)
         count == 1 ? "it was" : "they were");
 }
 
-std::string what_was_run(profile const& of)
+std::string heading_text(profile const& recorded)
 {
     std::string text;
-    for (process_note const& each : of.processes) {
-        std::string_view const end = end_of(of, each);
+    for (process_note const& each : recorded.processes) {
+        std::string_view const end = end_text(recorded, each);
         fmt::format_to(
             std::back_inserter(text), "{}\n  process {}, {} threads, {}{}{}{}{}\n",
             command_of(each), each.pid, each.threads, each.lived_at_least ? "at least " : "",
             time_text(static_cast<double>(each.lived_ns)), end.empty() ? "" : ", ", end,
             each.blocks_cut > 0 ? "; " + cut_short(each) : "");
     }
-    std::uint64_t const samples = of.total.cpu + of.samples_own;
-    fmt::format_to(std::back_inserter(text), "  CPU {}", time_text(static_cast<double>(of.cpu_ns)));
-    if (of.cpu_hz > 0)
+    std::uint64_t const samples = recorded.total.cpu + recorded.samples_own;
+    fmt::format_to(
+        std::back_inserter(text), "  CPU {}", time_text(static_cast<double>(recorded.cpu_ns)));
+    if (recorded.cpu_hz > 0)
         fmt::format_to(
             std::back_inserter(text), ", {} samples; the recorder's own {:.1f} %", samples,
-            samples > 0 ? 100.0 * static_cast<double>(of.samples_own) / static_cast<double>(samples)
-                        : 0.0);
+            samples > 0
+                ? 100.0 * static_cast<double>(recorded.samples_own) / static_cast<double>(samples)
+                : 0.0);
     return text + "\n";
 }
 
-std::string report_text(profile const& of, std::size_t most)
+std::string report_text(profile const& recorded, std::size_t most)
 {
-    std::string text = what_was_run(of);
-    out const to = std::back_inserter(text);
-    put_shares(to, of);
-    put_locks(to, of, most, true);
-    put_locks(to, of, most, false);
-    put_unended_waits(to, of, most);
-    put_stacks(to, of, most);
-    put_tree(to, of, most);
-    put_threads(to, of, most);
-    put_unseen(to, of);
+    std::string text = heading_text(recorded);
+    output const end = std::back_inserter(text);
+    put_shares(end, recorded);
+    put_locks(end, recorded, most, true);
+    put_locks(end, recorded, most, false);
+    put_unended_waits(end, recorded, most);
+    put_stacks(end, recorded, most);
+    put_tree(end, recorded, most);
+    put_threads(end, recorded, most);
+    put_unseen(end, recorded);
     return text;
 }
 

@@ -58,17 +58,17 @@ std::optional<fs::path> found_in_path(std::string const& name)
     std::string_view left = path ? path : "/usr/bin:/bin";
     while (!left.empty()) {
         std::size_t const colon = left.find(':');
-        fs::path const at = fs::path{left.substr(0, colon)} / name;
-        if (runs(at) && !fs::is_directory(at))
-            return at;
+        fs::path const file = fs::path{left.substr(0, colon)} / name;
+        if (runs(file) && !fs::is_directory(file))
+            return file;
         left = colon == std::string_view::npos ? std::string_view{} : left.substr(colon + 1);
     }
     return std::nullopt;
 }
 
-// limit_of_files says that no trace fits into a file here; empty: one does. The program inherited
-// the limit that is asked for, unless it set another one itself.
-std::string limit_of_files()
+// file_size_limit_text says that no trace fits into a file here; empty: one does. The program
+// inherited the limit that is asked for, unless it set another one itself.
+std::string file_size_limit_text()
 {
     rlimit limit{};
     if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= trace_tables_bytes)
@@ -79,9 +79,9 @@ std::string limit_of_files()
         limit.rlim_cur >> 10, trace_tables_bytes >> 10, trace_block_bytes >> 10);
 }
 
-// foreseen says why a program will take no notice of the recorder, as far as its file tells; empty:
-// it may well do.
-std::string foreseen(fs::path const& program)
+// why_not_recorded says why a program will take no notice of the recorder, as far as its file
+// tells; empty: it may well do.
+std::string why_not_recorded(fs::path const& program)
 {
     struct stat about
     {
@@ -90,7 +90,7 @@ std::string foreseen(fs::path const& program)
         (((about.st_mode & S_ISUID) != 0 && about.st_uid != ::geteuid()) ||
          ((about.st_mode & S_ISGID) != 0 && about.st_gid != ::getegid())))
         return "it changes its user (set-user-ID), and the system preloads nothing into it";
-    std::string limit = limit_of_files();
+    std::string limit = file_size_limit_text();
     std::ifstream from{program, std::ios::binary};
     Elf64_Ehdr header{};
     if (!from.read(reinterpret_cast<char*>(&header), sizeof header) ||
@@ -110,17 +110,18 @@ std::string foreseen(fs::path const& program)
 // why_nothing guesses why a program took no notice of the recorder.
 std::string why_nothing(fs::path const& program)
 {
-    if (std::string why = foreseen(program); !why.empty())
+    if (std::string why = why_not_recorded(program); !why.empty())
         return why;
     return "no process of it was linked dynamically, or they ended before the recorder began, or "
            "the folder cannot be written";
 }
 
-fs::path folder_for(run_wish const& wish)
+fs::path folder_for(run_request const& request)
 {
     fs::path const folder = fs::absolute(
-        wish.trace.empty() ? fs::path{fs::path{wish.command.front()}.filename().string() + ".locks"}
-                           : wish.trace);
+        request.trace.empty()
+            ? fs::path{fs::path{request.command.front()}.filename().string() + ".locks"}
+            : request.trace);
     std::error_code ec;
     if (fs::exists(folder, ec))
         throw std::runtime_error{
@@ -137,7 +138,7 @@ void set(char const* name, std::string const& value)
         throw std::runtime_error{fmt::format("{}: {}", name, message_of(errno))};
 }
 
-void prepare_environment(run_wish const& wish, fs::path const& folder)
+void prepare_environment(run_request const& request, fs::path const& folder)
 {
     std::string preload = recorder().string();
     if (preload.find_first_of(": ") != std::string::npos)
@@ -147,11 +148,11 @@ void prepare_environment(run_wish const& wish, fs::path const& folder)
         preload += fmt::format(":{}", before);
     set("LD_PRELOAD", preload);
     set("CLEAT_LOCKS_TRACE", folder.string());
-    set("CLEAT_LOCKS_HZ", fmt::format("{}", wish.cpu_hz));
-    if (wish.every_hold)
+    set("CLEAT_LOCKS_HZ", fmt::format("{}", request.cpu_hz));
+    if (request.every_hold)
         set("CLEAT_LOCKS_EVERY_HOLD", "1");
-    if (wish.signal != 0)
-        set("CLEAT_LOCKS_SIGNAL", fmt::format("{}", wish.signal));
+    if (request.signal != 0)
+        set("CLEAT_LOCKS_SIGNAL", fmt::format("{}", request.signal));
 }
 
 // house(state): a signal handler can be given nothing else.
@@ -160,8 +161,8 @@ std::atomic<pid_t> child{0};
 // The terminal sends its signals to the program too; anybody else sends one to us alone.
 void pass_on(int number, siginfo_t* about, void*)
 {
-    if (pid_t const to = child.load(); to > 0 && about->si_code != SI_KERNEL)
-        ::kill(to, number);
+    if (pid_t const program = child.load(); program > 0 && about->si_code != SI_KERNEL)
+        ::kill(program, number);
 }
 
 void pass_on_signals()
@@ -228,20 +229,21 @@ int wait_for(pid_t pid, fs::path const& folder)
 
 } // namespace
 
-int run_traced(run_wish const& wish)
+int run_traced(run_request const& request)
 {
-    std::optional<fs::path> const program = found_in_path(wish.command.front());
+    std::optional<fs::path> const program = found_in_path(request.command.front());
     if (!program)
-        throw std::runtime_error{fmt::format("{}: there is no such program", wish.command.front())};
-    fs::path const folder = folder_for(wish);
-    if (std::string const why = foreseen(*program); !why.empty())
+        throw std::runtime_error{
+            fmt::format("{}: there is no such program", request.command.front())};
+    fs::path const folder = folder_for(request);
+    if (std::string const why = why_not_recorded(*program); !why.empty())
         complain(
-            "cleat-locks: warning: nothing of {} will be recorded: {}\n", wish.command.front(),
+            "cleat-locks: warning: nothing of {} will be recorded: {}\n", request.command.front(),
             why);
     int code = 0;
     try {
-        prepare_environment(wish, folder);
-        code = wait_for(start(wish.command), folder);
+        prepare_environment(request, folder);
+        code = wait_for(start(request.command), folder);
     } catch (...) {
         std::error_code ec;
         fs::remove(folder, ec); // Only where it is empty.
@@ -255,10 +257,11 @@ int run_traced(run_wish const& wish)
         std::error_code ec;
         fs::remove(folder, ec);
         throw std::runtime_error{fmt::format(
-            "{} ended with exit code {}, and nothing was recorded: {}", wish.command.front(), code,
-            why_nothing(*program))};
+            "{} ended with exit code {}, and nothing was recorded: {}", request.command.front(),
+            code, why_nothing(*program))};
     }
-    std::string const shown = wish.trace.empty() ? folder.filename().string() : wish.trace.string();
+    std::string const shown =
+        request.trace.empty() ? folder.filename().string() : request.trace.string();
     complain("cleat-locks: recorded into {0}; read it with: cleat-locks report {0}\n", shown);
     return code;
 }

@@ -8,8 +8,8 @@
 
 namespace cleat::locks {
 
-/// run_wish is what to run, and what to record of it.
-struct run_wish
+/// run_request is what to run, and what to record of it.
+struct run_request
 {
     std::vector<std::string> command;
     std::filesystem::path trace; ///< The folder to write; empty: PROGRAM.locks.
@@ -22,6 +22,6 @@ struct run_wish
 /// Interrupts of the terminal are the program's to answer; signals that end or tell something and
 /// were sent to this process alone are passed on. Throws std::runtime_error when it cannot begin,
 /// or when nothing was recorded.
-[[nodiscard]] int run_traced(run_wish const& wish);
+[[nodiscard]] int run_traced(run_request const& request);
 
 } // namespace cleat::locks

@@ -44,25 +44,25 @@ TEST_CASE("everything behind -- is the program's")
 {
     command const found =
         parsed({"run", "-o", "t", "--hz", "97", "--", "server", "-o", "x", "--hz"});
-    REQUIRE(std::holds_alternative<run_wish>(found));
-    run_wish const& wish = std::get<run_wish>(found);
-    CHECK(wish.trace == "t");
-    CHECK(wish.cpu_hz == 97);
-    CHECK(wish.command == std::vector<std::string>{"server", "-o", "x", "--hz"});
+    REQUIRE(std::holds_alternative<run_request>(found));
+    run_request const& request = std::get<run_request>(found);
+    CHECK(request.trace == "t");
+    CHECK(request.cpu_hz == 97);
+    CHECK(request.command == std::vector<std::string>{"server", "-o", "x", "--hz"});
 }
 
 TEST_CASE("--no-cpu is no samples")
 {
-    CHECK(std::get<run_wish>(parsed({"run", "--no-cpu", "--", "server"})).cpu_hz == 0);
+    CHECK(std::get<run_request>(parsed({"run", "--no-cpu", "--", "server"})).cpu_hz == 0);
 }
 
 TEST_CASE("what cannot be understood ends with 2, help with 0")
 {
-    CHECK(std::get<do_print>(parsed({})).exit_code == 2);
-    CHECK(std::get<do_print>(parsed({"run"})).exit_code == 2);
-    CHECK(std::get<do_print>(parsed({"run", "--hz", "0", "--", "x"})).exit_code == 2);
-    CHECK(std::get<do_print>(parsed({"folded", "t", "--what", "luck"})).exit_code == 2);
-    CHECK(std::get<do_print>(parsed({"per-operation", "t"})).exit_code == 2);
-    CHECK(std::get<do_print>(parsed({"--help"})).exit_code == 0);
-    CHECK(std::get<do_print>(parsed({"--version"})).text.starts_with("cleat-locks "));
+    CHECK(std::get<print_request>(parsed({})).exit_code == 2);
+    CHECK(std::get<print_request>(parsed({"run"})).exit_code == 2);
+    CHECK(std::get<print_request>(parsed({"run", "--hz", "0", "--", "x"})).exit_code == 2);
+    CHECK(std::get<print_request>(parsed({"folded", "t", "--what", "luck"})).exit_code == 2);
+    CHECK(std::get<print_request>(parsed({"per-operation", "t"})).exit_code == 2);
+    CHECK(std::get<print_request>(parsed({"--help"})).exit_code == 0);
+    CHECK(std::get<print_request>(parsed({"--version"})).text.starts_with("cleat-locks "));
 }

@@ -82,19 +82,19 @@ std::pair<std::string, int> call_site(Dwarf_Die* die, Dwarf_Die* unit)
     return {{}, static_cast<int>(line)};
 }
 
-// in_source gives the functions that debugging information tells of, the innermost first.
-std::vector<place> in_source(Dwfl_Module* module, Dwarf_Addr address)
+// source_functions gives the functions that debugging information tells of, the innermost first.
+std::vector<place> source_functions(Dwfl_Module* module, Dwarf_Addr address)
 {
     std::vector<place> found;
     Dwarf_Addr bias = 0;
     Dwarf_Die* const unit = dwfl_module_addrdie(module, address, &bias);
     if (unit == nullptr)
         return found;
-    std::pair<std::string, int> at;
+    std::pair<std::string, int> line_place;
     if (Dwfl_Line* const line = dwfl_module_getsrc(module, address)) {
         char const* const file =
-            dwfl_lineinfo(line, nullptr, &at.second, nullptr, nullptr, nullptr);
-        at.first = file ? file : "";
+            dwfl_lineinfo(line, nullptr, &line_place.second, nullptr, nullptr, nullptr);
+        line_place.first = file ? file : "";
     }
     // The innermost scope is of a block, a function or a call that was inlined; its own scopes are
     // what it was inlined into.
@@ -112,10 +112,10 @@ std::vector<place> in_source(Dwfl_Module* module, Dwarf_Addr address)
         if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
             continue;
         bool const inlined = tag == DW_TAG_inlined_subroutine;
-        found.push_back({name_of(die), at.first, at.second, {}, inlined});
+        found.push_back({name_of(die), line_place.first, line_place.second, {}, inlined});
         if (!inlined)
             break;
-        at = call_site(die, unit);
+        line_place = call_site(die, unit);
     }
     return found;
 }
@@ -128,9 +128,9 @@ std::string_view take_line(std::string_view& text)
     return line;
 }
 
-// with_zeroed gives a process's map in which memory that a file's data goes on in, and that is none
-// of the file's bytes because it begins as zeros, is the file's too.
-std::string with_zeroed(std::string_view maps)
+// with_zero_pages gives a process's map in which memory that a file's data goes on in, and that is
+// none of the file's bytes because it begins as zeros, is the file's too.
+std::string with_zero_pages(std::string_view maps)
 {
     std::string made;
     std::string_view end_before;
@@ -148,11 +148,11 @@ std::string with_zeroed(std::string_view maps)
         bool const zeroed = line.find('/') == std::string_view::npos &&
                             line.find('[') == std::string_view::npos &&
                             line.substr(0, dash) == end_before;
-        std::string_view const of = zeroed ? file_before : line.substr(file);
-        made.append(line.substr(0, file)).append(of).append("\n");
-        bool const of_file = of.find('/') != std::string_view::npos;
+        std::string_view const owner = zeroed ? file_before : line.substr(file);
+        made.append(line.substr(0, file)).append(owner).append("\n");
+        bool const of_file = owner.find('/') != std::string_view::npos;
         end_before = of_file ? line.substr(dash + 1, space - dash - 1) : std::string_view{};
-        file_before = of;
+        file_before = owner;
     }
     return made;
 }
@@ -262,7 +262,7 @@ struct symbols::parts
 symbols::symbols(std::string const& text) : parts_{std::make_unique<parts>()}
 {
     parts_->areas = areas_of(text);
-    std::string maps = with_zeroed(text);
+    std::string maps = with_zero_pages(text);
     parts_->dwfl = dwfl_begin(&callbacks);
     if (parts_->dwfl == nullptr)
         throw std::runtime_error{fmt::format("symbols: {}", dwfl_errmsg(-1))};
@@ -278,12 +278,12 @@ symbols::symbols(symbols&&) noexcept = default;
 
 symbols::~symbols() = default;
 
-std::vector<place> const& symbols::of(std::uint64_t address, bool returns)
+std::vector<place> const& symbols::functions_at(std::uint64_t address, bool returns)
 {
-    auto const [at, fresh] = parts_->known.try_emplace({address, returns});
+    auto const [entry, fresh] = parts_->known.try_emplace({address, returns});
     if (!fresh)
-        return at->second;
-    std::vector<place>& found = at->second;
+        return entry->second;
+    std::vector<place>& found = entry->second;
     Dwarf_Addr const looked_up = returns && address > 0 ? address - 1 : address;
     // No code of a file's is there. One name for all of it: addresses differ from run to run, and
     // the same code would be another function each time.
@@ -299,7 +299,7 @@ std::vector<place> const& symbols::of(std::uint64_t address, bool returns)
     Dwarf_Addr start = 0;
     char const* const path =
         dwfl_module_info(module, nullptr, &start, nullptr, nullptr, nullptr, nullptr, nullptr);
-    found = in_source(module, looked_up);
+    found = source_functions(module, looked_up);
     GElf_Off offset = 0;
     GElf_Sym symbol;
     char const* const name =
@@ -316,7 +316,7 @@ std::vector<place> const& symbols::of(std::uint64_t address, bool returns)
     return found;
 }
 
-std::string symbols::object(std::uint64_t address)
+std::string symbols::object_at(std::uint64_t address)
 {
     Dwfl_Module* const module = dwfl_addrmodule(parts_->dwfl, address);
     if (module == nullptr || !holds(module, address))

@@ -35,11 +35,11 @@ public:
     /// that the code belongs to. `returns`: it is where a call goes on, so the call is before it.
     /// Code that is in no file is one function for each kind: "[vdso]", the kernel's own, and
     /// "[anon]", what the program has made; an address outside of the map is a number.
-    [[nodiscard]] std::vector<place> const& of(std::uint64_t address, bool returns);
+    [[nodiscard]] std::vector<place> const& functions_at(std::uint64_t address, bool returns);
 
     /// object names what is at an address of data: "global_lock", "libcrypto.so.3+0x1234", or an
     /// empty string for memory of nobody's, such as the heap.
-    [[nodiscard]] std::string object(std::uint64_t address);
+    [[nodiscard]] std::string object_at(std::uint64_t address);
 
 private:
     struct parts;

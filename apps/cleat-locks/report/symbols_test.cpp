@@ -38,9 +38,9 @@ symbols of_this_process()
 }
 
 template <class T>
-std::uint64_t address_of(T* what)
+std::uint64_t address_of(T* object)
 {
-    return reinterpret_cast<std::uint64_t>(what);
+    return reinterpret_cast<std::uint64_t>(object);
 }
 
 } // namespace
@@ -48,9 +48,9 @@ std::uint64_t address_of(T* what)
 TEST_CASE("an object has its variable's name, in data and in memory that begins as zeros")
 {
     symbols here = of_this_process();
-    CHECK(here.object(address_of(&m)) == "m");
-    CHECK(here.object(address_of(&zeroed_memory[0])) == "zeroed_memory");
-    CHECK(here.object(address_of(&zeroed_memory[8])) == "zeroed_memory+0x8");
+    CHECK(here.object_at(address_of(&m)) == "m");
+    CHECK(here.object_at(address_of(&zeroed_memory[0])) == "zeroed_memory");
+    CHECK(here.object_at(address_of(&zeroed_memory[8])) == "zeroed_memory+0x8");
 }
 
 TEST_CASE("what lies on the heap or the stack is nobody's")
@@ -58,20 +58,21 @@ TEST_CASE("what lies on the heap or the stack is nobody's")
     symbols here = of_this_process();
     std::string const heap(1000, 'x');
     int const stack = 0;
-    CHECK(here.object(address_of(heap.data())).empty());
-    CHECK(here.object(address_of(&stack)).empty());
-    CHECK(here.object(0).empty());
+    CHECK(here.object_at(address_of(heap.data())).empty());
+    CHECK(here.object_at(address_of(&stack)).empty());
+    CHECK(here.object_at(0).empty());
 }
 
 TEST_CASE("a function has its name as people write it")
 {
     symbols here = of_this_process();
-    CHECK(here.of(address_of(&plain_function), false).back().function == "plain_function");
     CHECK(
-        here.of(address_of(&readable_function), false)
+        here.functions_at(address_of(&plain_function), false).back().function == "plain_function");
+    CHECK(
+        here.functions_at(address_of(&readable_function), false)
             .back()
             .function.find("cleat::locks::readable_function") == 0);
-    CHECK(here.of(0x10, true).back().function == "0x10");
+    CHECK(here.functions_at(0x10, true).back().function == "0x10");
 }
 
 TEST_CASE("code that is in no file is one function for each kind, wherever it lies")
@@ -81,14 +82,14 @@ TEST_CASE("code that is in no file is one function for each kind, wherever it li
         ::mmap(nullptr, size, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     REQUIRE(made != MAP_FAILED);
     symbols here = of_this_process();
-    std::uint64_t const at = address_of(made);
-    for (std::uint64_t const address : {at, at + 1, at + size - 1}) {
-        CHECK(here.of(address, false).back().function == "[anon]");
-        CHECK(here.of(address + 1, true).back().module == "[anon]");
+    std::uint64_t const begin = address_of(made);
+    for (std::uint64_t const address : {begin, begin + 1, begin + size - 1}) {
+        CHECK(here.functions_at(address, false).back().function == "[anon]");
+        CHECK(here.functions_at(address + 1, true).back().module == "[anon]");
     }
     if (std::uint64_t const kernels = ::getauxval(AT_SYSINFO_EHDR); kernels != 0)
         for (unsigned const offset : {0x100u, 0x500u})
-            CHECK(here.of(kernels + offset, false).back().function == "[vdso]");
+            CHECK(here.functions_at(kernels + offset, false).back().function == "[vdso]");
     ::munmap(made, size);
 }
 
@@ -99,7 +100,9 @@ TEST_CASE("a map names what is no file's, and leaves alone what is")
                 "3000-4000 rwxp 00000000 00:00 0     [anon:v8]\n"
                 "4000-5000 r-xp 00000000 fe:00 9     /no/such/library.so\n"
                 "7000-8000 r-xp 00000000 00:00 0     [vdso]\n"};
-    auto const name = [&](std::uint64_t at) { return map.of(at, false).back().function; };
+    auto const name = [&](std::uint64_t address) {
+        return map.functions_at(address, false).back().function;
+    };
     CHECK(name(0xfff) == "0xfff");
     CHECK(name(0x1000) == "[anon]");
     CHECK(name(0x2fff) == "[anon]");
@@ -107,7 +110,7 @@ TEST_CASE("a map names what is no file's, and leaves alone what is")
     CHECK(name(0x4010) == "library.so+0x10");
     CHECK(name(0x6fff) == "0x6fff");
     CHECK(name(0x7fff) == "[vdso]");
-    CHECK(map.of(0x8000, true).back().function == "[vdso]"); // The call is before it.
+    CHECK(map.functions_at(0x8000, true).back().function == "[vdso]"); // The call is before it.
     CHECK(name(0x8000) == "0x8000");
 }
 

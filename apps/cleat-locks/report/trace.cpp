@@ -44,7 +44,7 @@ std::string contents(fs::path const& file)
 
 // A piece of a file, by value: the file is bytes.
 template <class T>
-T at(std::string_view bytes, std::size_t offset)
+T read_at(std::string_view bytes, std::size_t offset)
 {
     T value;
     std::memcpy(&value, bytes.data() + offset, sizeof value);
@@ -79,7 +79,7 @@ std::string in_utf8(std::string_view bytes)
     return made;
 }
 
-std::vector<traced_stack> stacks_of(trace_thread const& block)
+std::vector<traced_stack> read_stacks(trace_thread const& block)
 {
     std::vector<traced_stack> found;
     constexpr std::size_t head = sizeof(trace_stack) / sizeof(std::uint64_t);
@@ -99,20 +99,21 @@ std::vector<traced_stack> stacks_of(trace_thread const& block)
 }
 
 // add_wait adds the wait that a thread is in, at one of its sites.
-void add_wait(traced_thread& to, trace_thread const& block, trace_site& site, std::uint64_t ns)
+void add_wait(traced_thread& thread, trace_thread const& block, trace_site& site, std::uint64_t ns)
 {
     site.wait_ns += ns;
     site.wait_max_ns = std::max(site.wait_max_ns, ns);
-    to.waits = {site.lock, site.return_to, ns};
-    auto const stack = std::ranges::find_if(to.stacks, [&](traced_stack const& each) {
+    thread.waits = {site.lock, site.return_to, ns};
+    auto const stack = std::ranges::find_if(thread.stacks, [&](traced_stack const& each) {
         return each.word + 1 == block.wait_stack && each.counts.what == trace_taken &&
                each.counts.lock == site.lock;
     });
-    (stack == to.stacks.end() ? site.unattributed_wait_ns : stack->counts.wait_ns) += ns;
+    (stack == thread.stacks.end() ? site.unattributed_wait_ns : stack->counts.wait_ns) += ns;
 }
 
 // A thread that did not end lived until its process did.
-traced_thread thread_of(trace_thread const& block, std::size_t locks, traced_process const& process)
+traced_thread read_thread(
+    trace_thread const& block, std::size_t locks, traced_process const& process)
 {
     std::uint64_t const now = process.ended_ns;
     traced_thread found;
@@ -129,7 +130,7 @@ traced_thread thread_of(trace_thread const& block, std::size_t locks, traced_pro
     found.sites_lost = block.sites_lost;
     found.stacks_lost = block.stacks_lost;
     found.nested = block.nested;
-    found.stacks = stacks_of(block);
+    found.stacks = read_stacks(block);
     std::erase_if(found.stacks, [&](traced_stack const& s) {
         return s.counts.what == trace_taken && s.counts.lock >= locks;
     });
@@ -145,7 +146,7 @@ traced_thread thread_of(trace_thread const& block, std::size_t locks, traced_pro
     return found;
 }
 
-std::vector<std::string> words_of(std::string_view zeroed)
+std::vector<std::string> split_arguments(std::string_view zeroed)
 {
     std::vector<std::string> found;
     while (!zeroed.empty()) {
@@ -157,13 +158,13 @@ std::vector<std::string> words_of(std::string_view zeroed)
 }
 
 // cut_short is a trace whose process ended before it was ready.
-struct cut_short : std::runtime_error
+struct cut_short_error : std::runtime_error
 {
     using std::runtime_error::runtime_error;
 };
 
-// nothing_of stands for such a process beside others: it is in the report, with nothing.
-traced_process nothing_of(fs::path const& file, std::string_view why)
+// empty_process stands for such a process beside others: it is in the report, with nothing.
+traced_process empty_process(fs::path const& file, std::string_view why)
 {
     traced_process made;
     made.file = file;
@@ -177,7 +178,7 @@ traced_process nothing_of(fs::path const& file, std::string_view why)
 void check(trace_header const& header, std::size_t size, fs::path const& file)
 {
     if (size < sizeof header.magic)
-        throw cut_short{fmt::format(
+        throw cut_short_error{fmt::format(
             "{}: this is no trace of cleat-locks, or one that had not begun", file.string())};
     auto const refuse = [&](std::string_view why) {
         throw std::runtime_error{fmt::format("{}: {}", file.string(), why)};
@@ -190,13 +191,13 @@ void check(trace_header const& header, std::size_t size, fs::path const& file)
     std::size_t const tables = sizeof(trace_header) + sizeof(trace_slot[trace_slots_max]) +
                                sizeof(trace_lock[trace_locks_max]);
     if (size < tables || header.ready == 0)
-        throw cut_short{fmt::format(
+        throw cut_short_error{fmt::format(
             "{}: the trace is cut short: its process ended while it began to record",
             file.string())};
 }
 
 // A header, where there is one that this program can read.
-std::optional<trace_header> header_of(fs::path const& file)
+std::optional<trace_header> read_header(fs::path const& file)
 {
     trace_header header{};
     std::error_code ec;
@@ -211,7 +212,7 @@ std::optional<trace_header> header_of(fs::path const& file)
 }
 
 // The trace of the program that a process ran after this one: PID.2.trace after PID.trace.
-fs::path next_of(fs::path const& file)
+fs::path next_trace(fs::path const& file)
 {
     std::string const name = file.stem().string();
     std::size_t const dot = std::min(name.find('.'), name.size());
@@ -223,7 +224,7 @@ fs::path next_of(fs::path const& file)
 
 // A process that runs has its trace mapped. Its number alone says nothing: it may be another one's
 // by now, or one's on another machine.
-bool runs(fs::path const& file, int pid)
+bool is_running(fs::path const& file, int pid)
 {
     std::error_code ec;
     fs::path const whole = fs::canonical(file, ec);
@@ -242,9 +243,9 @@ void find_end(traced_process& process, trace_header const& header)
 {
     if (header.gone_ns != 0)
         process.ended_ns = std::max<std::uint64_t>(process.ended_ns, header.gone_ns);
-    else if (std::optional<trace_header> const next = header_of(next_of(process.file)))
+    else if (std::optional<trace_header> const next = read_header(next_trace(process.file)))
         process.ended_ns = std::max<std::uint64_t>(process.ended_ns, next->began_ns);
-    else if (runs(process.file, process.pid)) {
+    else if (is_running(process.file, process.pid)) {
         process.runs = true;
         process.ended_ns = std::max(process.ended_ns, now_ns());
     } else
@@ -257,14 +258,14 @@ traced_process read_one(fs::path const& file)
     // The magic first: a short file is not necessarily a trace at all.
     std::string whole = bytes.substr(0, sizeof(trace_header));
     whole.resize(sizeof(trace_header));
-    trace_header const header = at<trace_header>(whole, 0);
+    trace_header const header = read_at<trace_header>(whole, 0);
     check(header, bytes.size(), file);
 
     traced_process found;
     found.file = file;
     found.program = in_utf8({header.program, ::strnlen(header.program, trace_text_max)});
-    found.arguments =
-        words_of({header.arguments, std::min<std::size_t>(header.arguments_size, trace_text_max)});
+    found.arguments = split_arguments(
+        {header.arguments, std::min<std::size_t>(header.arguments_size, trace_text_max)});
     found.pid = header.pid;
     found.cpu_hz = header.cpu_hz;
     found.clock_ns = header.clock_ns;
@@ -279,7 +280,7 @@ traced_process read_one(fs::path const& file)
     std::size_t const locks = sizeof(trace_header) + sizeof(trace_slot[trace_slots_max]);
     std::size_t const count = std::min<std::size_t>(header.locks, trace_locks_max);
     for (std::size_t i = 0; i < count; ++i)
-        found.locks.push_back(at<trace_lock>(bytes, locks + i * sizeof(trace_lock)));
+        found.locks.push_back(read_at<trace_lock>(bytes, locks + i * sizeof(trace_lock)));
 
     std::size_t const blocks = std::min<std::size_t>(header.blocks, trace_threads_max);
     std::size_t const there = bytes.size() - std::min(bytes.size(), trace_tables_bytes);
@@ -305,7 +306,7 @@ traced_process read_one(fs::path const& file)
         find_end(found, header);
     found.ended_realtime_ns = header.began_realtime_ns + (found.ended_ns - found.began_ns);
     each_block([&](trace_thread const& block) {
-        found.threads.push_back(thread_of(block, count, found));
+        found.threads.push_back(read_thread(block, count, found));
     });
 
     fs::path maps = file;
@@ -325,9 +326,9 @@ traced_process read_one(fs::path const& file)
     return found;
 }
 
-// is_another says whether the process ended as a program that was not recorded (a static one, say),
-// to which the recorded one had given way: then its main thread has another name.
-bool is_another(fs::path const& trace, int pid, std::string const& name)
+// ran_another_program says whether the process ended as a program that was not recorded (a static
+// one, say), to which the recorded one had given way: then its main thread has another name.
+bool ran_another_program(fs::path const& trace, int pid, std::string const& name)
 {
     try {
         for (traced_thread const& each : read_one(trace).threads)
@@ -341,29 +342,29 @@ bool is_another(fs::path const& trace, int pid, std::string const& name)
 
 } // namespace
 
-std::vector<traced_process> read_trace(fs::path const& at)
+std::vector<traced_process> read_trace(fs::path const& path)
 {
     std::error_code ec;
-    if (!fs::exists(at, ec))
-        throw std::runtime_error{fmt::format("{}: there is no such trace", at.string())};
+    if (!fs::exists(path, ec))
+        throw std::runtime_error{fmt::format("{}: there is no such trace", path.string())};
     std::vector<traced_process> found;
-    if (!fs::is_directory(at)) {
-        found.push_back(read_one(at));
+    if (!fs::is_directory(path)) {
+        found.push_back(read_one(path));
         return found;
     }
     std::vector<traced_process> cut;
     std::exception_ptr why;
-    for (fs::directory_entry const& each : fs::directory_iterator{at}) {
+    for (fs::directory_entry const& each : fs::directory_iterator{path}) {
         if (each.path().extension() != ".trace")
             continue;
         try {
             found.push_back(read_one(each.path()));
-        } catch (cut_short const& e) {
-            cut.push_back(nothing_of(each.path(), "ended while it began to record"));
+        } catch (cut_short_error const& e) {
+            cut.push_back(empty_process(each.path(), "ended while it began to record"));
             why = std::current_exception();
         } catch (std::runtime_error const&) {
             // The program may have written over it.
-            cut.push_back(nothing_of(each.path(), "cannot be read"));
+            cut.push_back(empty_process(each.path(), "cannot be read"));
             why = std::current_exception();
         }
     }
@@ -372,7 +373,7 @@ std::vector<traced_process> read_trace(fs::path const& at)
     std::ranges::move(cut, std::back_inserter(found));
     if (found.empty())
         throw std::runtime_error{
-            fmt::format("{}: no process has left a trace in this folder", at.string())};
+            fmt::format("{}: no process has left a trace in this folder", path.string())};
     std::ranges::sort(found, {}, &traced_process::began_ns);
     return found;
 }
@@ -380,10 +381,11 @@ std::vector<traced_process> read_trace(fs::path const& at)
 void note_end(fs::path const& folder, int pid, std::string const& name, std::uint64_t gone_ns)
 {
     fs::path last = folder / fmt::format("{}.trace", pid);
-    for (fs::path next = next_of(last); fs::exists(next); next = next_of(last))
+    for (fs::path next = next_trace(last); fs::exists(next); next = next_trace(last))
         last = next;
-    std::optional<trace_header> const header = header_of(last);
-    if (!header || header->pid != pid || header->ended_ns != 0 || is_another(last, pid, name))
+    std::optional<trace_header> const header = read_header(last);
+    if (!header || header->pid != pid || header->ended_ns != 0 ||
+        ran_another_program(last, pid, name))
         return;
     std::fstream file{last, std::ios::in | std::ios::out | std::ios::binary};
     file.seekp(offsetof(trace_header, gone_ns));

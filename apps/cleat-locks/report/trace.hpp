@@ -89,7 +89,7 @@ struct traced_process
 
 /// read_trace reads a folder of traces, or one file, in the order in which the processes began.
 /// Throws std::runtime_error that names the file and says what is wrong with it.
-[[nodiscard]] std::vector<traced_process> read_trace(std::filesystem::path const& at);
+[[nodiscard]] std::vector<traced_process> read_trace(std::filesystem::path const& path);
 
 /// note_end tells a process's last trace in a folder when it ended, if it did not say so itself.
 /// For whoever waits for the process: nobody else knows. `name` is what the kernel calls the

@@ -36,24 +36,24 @@ struct folder
     {
         std::string name = (fs::temp_directory_path() / "cleat-locks-XXXXXX").string();
         REQUIRE(::mkdtemp(name.data()) != nullptr);
-        at = name;
+        path = name;
     }
     folder(folder const&) = delete;
     folder& operator=(folder const&) = delete;
     ~folder()
     {
         std::error_code ec;
-        fs::remove_all(at, ec);
+        fs::remove_all(path, ec);
     }
     fs::path put(std::string const& bytes, char const* name = "1.trace") const
     {
-        std::ofstream{at / name, std::ios::binary} << bytes;
-        return at / name;
+        std::ofstream{path / name, std::ios::binary} << bytes;
+        return path / name;
     }
-    fs::path at;
+    fs::path path;
 };
 
-trace_header header_of()
+trace_header header_for_test()
 {
     trace_header made{};
     std::memcpy(made.magic, TRACE_MAGIC, sizeof made.magic);
@@ -70,8 +70,8 @@ trace_header header_of()
     return made;
 }
 
-// block_of is a thread that took lock 0 five times, with a stack of two frames.
-std::unique_ptr<trace_thread> block_of()
+// one_block is a thread that took lock 0 five times, with a stack of two frames.
+std::unique_ptr<trace_thread> one_block()
 {
     auto made = std::make_unique<trace_thread>();
     made->state = trace_running;
@@ -112,22 +112,22 @@ std::string whole(trace_header const& header, trace_thread const& block)
 
 std::string whole()
 {
-    return whole(header_of(), *block_of());
+    return whole(header_for_test(), *one_block());
 }
 
 // acquisitions is what any command does with a trace: no damage may end it but an error.
-std::uint64_t acquisitions(fs::path const& at)
+std::uint64_t acquisitions(fs::path const& path)
 {
-    std::vector<traced_process> const found = read_trace(at);
-    return profile_of(found).total.acquisitions;
+    std::vector<traced_process> const found = read_trace(path);
+    return make_profile(found).total.acquisitions;
 }
 
 } // namespace
 
 TEST_CASE("a trace is read as it was written")
 {
-    folder const to;
-    std::vector<traced_process> const found = read_trace(to.put(whole()));
+    folder const traces;
+    std::vector<traced_process> const found = read_trace(traces.put(whole()));
     REQUIRE(found.size() == 1);
     CHECK(found[0].pid == 1);
     CHECK(found[0].ended);
@@ -136,19 +136,19 @@ TEST_CASE("a trace is read as it was written")
     CHECK(found[0].threads[0].stacks[0].frames == std::vector<std::uint64_t>{0x1234, 0x5678});
     CHECK(found[0].threads[0].sites[0].acquisitions == 5);
     CHECK(found[0].threads[0].lived_ns == 8000);
-    CHECK(acquisitions(to.at) == 5);
+    CHECK(acquisitions(traces.path) == 5);
 }
 
 TEST_CASE("a trace that was cut anywhere is an error or what is left of it, never a crash")
 {
-    folder const to;
+    folder const traces;
     std::string const all = whole();
     std::size_t errors = 0;
     std::size_t partial = 0;
     for (std::size_t size = 0; size < all.size(); size += size < slots + 100 ? 97 : 100'003) {
-        fs::path const at = to.put(all.substr(0, size));
+        fs::path const file = traces.put(all.substr(0, size));
         try {
-            std::uint64_t const left = acquisitions(at);
+            std::uint64_t const left = acquisitions(file);
             CHECK(left == 0);
             ++partial;
         } catch (std::runtime_error const& e) {
@@ -162,13 +162,13 @@ TEST_CASE("a trace that was cut anywhere is an error or what is left of it, neve
 
 TEST_CASE("what a cut has taken away is counted, and what found no room is none of it")
 {
-    folder const to;
-    trace_header header = header_of();
+    folder const traces;
+    trace_header header = header_for_test();
     header.blocks = 3;
-    std::string const one = whole(header, *block_of());
+    std::string const one = whole(header, *one_block());
     std::string const all = one + one.substr(first_block) + one.substr(first_block);
     auto const cut = [&](std::string const& bytes) {
-        return profile_of(read_trace(to.put(bytes))).processes[0].blocks_cut;
+        return make_profile(read_trace(traces.put(bytes))).processes[0].blocks_cut;
     };
     CHECK(cut(all) == 0);
     CHECK(cut(all.substr(0, all.size() - 1)) == 1);
@@ -176,152 +176,153 @@ TEST_CASE("what a cut has taken away is counted, and what found no room is none 
     CHECK(cut(all.substr(0, all.size() - block_size)) == 1);
     CHECK(cut(all.substr(0, all.size() - block_size - 1)) == 2);
     CHECK(cut(all.substr(0, first_block)) == 3);
-    CHECK(acquisitions(to.put(all.substr(0, all.size() - 4096))) == 10);
+    CHECK(acquisitions(traces.put(all.substr(0, all.size() - 4096))) == 10);
 
     header.threads_lost = 1; // The third one, say.
-    std::string const two = whole(header, *block_of()) + one.substr(first_block);
+    std::string const two = whole(header, *one_block()) + one.substr(first_block);
     CHECK(cut(two) == 0);
     CHECK(cut(two.substr(0, two.size() - 4096)) == 1);
-    CHECK(profile_of(read_trace(to.put(two))).processes[0].lost == 1);
+    CHECK(make_profile(read_trace(traces.put(two))).processes[0].lost == 1);
 }
 
 TEST_CASE("a cut is told in the text and in the JSON")
 {
-    folder const to;
-    trace_header header = header_of();
+    folder const traces;
+    trace_header header = header_for_test();
     header.blocks = 2;
-    profile const found = profile_of(read_trace(to.put(whole(header, *block_of()))));
+    profile const found = make_profile(read_trace(traces.put(whole(header, *one_block()))));
     CHECK(
         report_text(found, 10).find(
             "; the trace is cut short: 1 of its 2 thread records is missing\n") !=
         std::string::npos);
-    auto const told = boost::json::serialize(to_json(found));
-    CHECK(told.find("\"blocks\":2,\"blocks_cut\":1") != std::string::npos);
-    profile const whole_one = profile_of(read_trace(to.put(whole())));
+    auto const json = boost::json::serialize(to_json(found));
+    CHECK(json.find("\"blocks\":2,\"blocks_cut\":1") != std::string::npos);
+    profile const whole_one = make_profile(read_trace(traces.put(whole())));
     CHECK(report_text(whole_one, 10).find("cut short") == std::string::npos);
 }
 
 TEST_CASE("what is neither a file nor a folder is said to be that")
 {
-    folder const to;
+    folder const traces;
     CHECK_THROWS_WITH_AS(
         static_cast<void>(read_trace("/dev/null")),
         "/dev/null: this is neither a file nor a folder: give what `cleat-locks run -o` wrote",
         std::runtime_error);
     // A pipe's other end is waited for: this would not come back.
-    REQUIRE(::mkfifo((to.at / "1.trace").c_str(), 0600) == 0);
+    REQUIRE(::mkfifo((traces.path / "1.trace").c_str(), 0600) == 0);
     CHECK_THROWS_WITH(
-        static_cast<void>(read_trace(to.at)), doctest::Contains("neither a file nor a folder"));
+        static_cast<void>(read_trace(traces.path)),
+        doctest::Contains("neither a file nor a folder"));
 }
 
 TEST_CASE("a lock that is not in its table is left out")
 {
-    folder const to;
-    auto block = block_of();
+    folder const traces;
+    auto block = one_block();
     block->site[17].lock = 1;
     auto stack = trace_stack{};
     std::memcpy(&stack, block->words, sizeof stack);
     stack.lock = 0xffffffff;
     std::memcpy(block->words, &stack, sizeof stack);
-    CHECK(acquisitions(to.put(whole(header_of(), *block))) == 0);
+    CHECK(acquisitions(traces.put(whole(header_for_test(), *block))) == 0);
 }
 
 TEST_CASE("a stack that does not fit ends the list")
 {
-    folder const to;
+    folder const traces;
     for (auto const& [depth, size] : {std::pair{95, 2}, {2, 95}, {60000, 60000}, {0, 0}}) {
-        auto block = block_of();
+        auto block = one_block();
         trace_stack stack{};
         std::memcpy(&stack, block->words, sizeof stack);
         stack.depth = static_cast<std::uint16_t>(depth);
         stack.size = static_cast<std::uint32_t>(size);
         std::memcpy(block->words, &stack, sizeof stack);
-        fs::path const at = to.put(whole(header_of(), *block));
-        CHECK(read_trace(at)[0].threads[0].stacks.empty());
+        fs::path const file = traces.put(whole(header_for_test(), *block));
+        CHECK(read_trace(file)[0].threads[0].stacks.empty());
     }
 }
 
 TEST_CASE("counts that are too high are those that there is room for")
 {
-    folder const to;
-    trace_header header = header_of();
+    folder const traces;
+    trace_header header = header_for_test();
     header.locks = header.blocks = header.arguments_size = 0xffffffff;
-    CHECK(acquisitions(to.put(whole(header, *block_of()))) == 5);
+    CHECK(acquisitions(traces.put(whole(header, *one_block()))) == 5);
 }
 
 TEST_CASE("times that run backwards are no times")
 {
-    folder const to;
-    trace_header header = header_of();
+    folder const traces;
+    trace_header header = header_for_test();
     header.ended_ns = 1;
-    auto block = block_of();
+    auto block = one_block();
     block->began_ns = ~std::uint64_t{0};
-    traced_process const found = read_trace(to.put(whole(header, *block)))[0];
+    traced_process const found = read_trace(traces.put(whole(header, *block)))[0];
     CHECK(found.ended_ns >= found.began_ns);
     CHECK(found.threads[0].lived_ns == 0);
 }
 
 TEST_CASE("an end that a process did not say is its waiter's, or the next program's, or unknown")
 {
-    folder const to;
-    trace_header header = header_of();
+    folder const traces;
+    trace_header header = header_for_test();
     header.ended_ns = 0;
-    to.put(whole(header, *block_of()));
-    auto const first = [&] { return read_trace(to.at)[0]; };
+    traces.put(whole(header, *one_block()));
+    auto const first = [&] { return read_trace(traces.path)[0]; };
     CHECK_FALSE(first().end_known);
     CHECK(first().ended_ns == 5000);
     CHECK(first().threads[0].lived_at_least);
-    profile const unknown = profile_of(read_trace(to.at));
+    profile const unknown = make_profile(read_trace(traces.path));
     CHECK(
         report_text(unknown, 5).find("1 threads, at least 4.00 us, did not") != std::string::npos);
 
     // It ran another program: that one's trace is the last, and gets the end.
     header.began_ns = 7000;
-    to.put(whole(header, *block_of()), "1.2.trace");
+    traces.put(whole(header, *one_block()), "1.2.trace");
     CHECK(first().ended_ns == 7000);
     CHECK(first().threads[0].lived_ns == 6000);
     CHECK_FALSE(first().threads[0].lived_at_least);
     CHECK_FALSE(first().ended);
-    note_end(to.at, 1, "x", 8000);
-    std::vector<traced_process> const both = read_trace(to.at);
+    note_end(traces.path, 1, "x", 8000);
+    std::vector<traced_process> const both = read_trace(traces.path);
     CHECK(both[0].ended_ns == 7000);
     CHECK(both[1].ended_ns == 8000);
     CHECK(both[1].end_known);
     CHECK_FALSE(both[1].ended);
-    CHECK_FALSE(profile_of(both).thread_ns_at_least);
+    CHECK_FALSE(make_profile(both).thread_ns_at_least);
 }
 
 TEST_CASE("an end is not noted of a program that gave way to one that is not recorded")
 {
-    folder const to;
-    trace_header header = header_of();
+    folder const traces;
+    trace_header header = header_for_test();
     header.ended_ns = 0;
-    auto const main_thread = block_of();
+    auto const main_thread = one_block();
     main_thread->tid = 1;
     std::strcpy(main_thread->name, "env");
-    to.put(whole(header, *main_thread));
-    note_end(to.at, 1, "sleep", 20'000);
-    CHECK_FALSE(read_trace(to.at)[0].end_known);
-    note_end(to.at, 1, "env", 20'000);
-    CHECK(read_trace(to.at)[0].end_known);
-    CHECK(read_trace(to.at)[0].ended_ns == 20'000);
+    traces.put(whole(header, *main_thread));
+    note_end(traces.path, 1, "sleep", 20'000);
+    CHECK_FALSE(read_trace(traces.path)[0].end_known);
+    note_end(traces.path, 1, "env", 20'000);
+    CHECK(read_trace(traces.path)[0].end_known);
+    CHECK(read_trace(traces.path)[0].ended_ns == 20'000);
 }
 
 TEST_CASE("an end is noted of that process alone, and where it said none")
 {
-    folder const to;
-    to.put(whole());
-    note_end(to.at, 1, "x", 20'000);
-    note_end(to.at, 2, "x", 20'000); // It left no trace.
-    CHECK(read_trace(to.at)[0].ended_ns == 9000);
-    to.put("hello");
-    note_end(to.at, 1, "x", 20'000);
-    CHECK_THROWS_WITH(static_cast<void>(read_trace(to.at)), doctest::Contains("no trace"));
+    folder const traces;
+    traces.put(whole());
+    note_end(traces.path, 1, "x", 20'000);
+    note_end(traces.path, 2, "x", 20'000); // It left no trace.
+    CHECK(read_trace(traces.path)[0].ended_ns == 9000);
+    traces.put("hello");
+    note_end(traces.path, 1, "x", 20'000);
+    CHECK_THROWS_WITH(static_cast<void>(read_trace(traces.path)), doctest::Contains("no trace"));
 }
 
 TEST_CASE("bytes at random change figures, and nothing else")
 {
-    folder const to;
+    folder const traces;
     std::string const good = whole();
     std::uint64_t random = 42;
     for (int round = 0; round < 40; ++round) {
@@ -333,7 +334,7 @@ TEST_CASE("bytes at random change figures, and nothing else")
             bytes[at] = static_cast<char>(random >> 40);
         }
         try {
-            static_cast<void>(acquisitions(to.put(bytes)));
+            static_cast<void>(acquisitions(traces.put(bytes)));
         } catch (std::runtime_error const&) {
             // Refused is fine.
         }
@@ -342,41 +343,42 @@ TEST_CASE("bytes at random change figures, and nothing else")
 
 TEST_CASE("other files are refused by what they are")
 {
-    folder const to;
+    folder const traces;
     CHECK_THROWS_WITH(
-        static_cast<void>(read_trace(to.put("hello"))), doctest::Contains("this is no trace"));
-    trace_header other = header_of();
+        static_cast<void>(read_trace(traces.put("hello"))), doctest::Contains("this is no trace"));
+    trace_header other = header_for_test();
     other.thread_size += 8;
     CHECK_THROWS_WITH(
-        static_cast<void>(read_trace(to.put(whole(other, *block_of())))),
+        static_cast<void>(read_trace(traces.put(whole(other, *one_block())))),
         doctest::Contains("another version"));
     CHECK_THROWS_WITH(
-        static_cast<void>(read_trace(to.at / "none")), doctest::Contains("there is no such trace"));
+        static_cast<void>(read_trace(traces.path / "none")),
+        doctest::Contains("there is no such trace"));
 }
 
 TEST_CASE("a process that ended while it began does not hide the others")
 {
-    folder const to;
-    to.put(whole());
-    trace_header header = header_of();
+    folder const traces;
+    traces.put(whole());
+    trace_header header = header_for_test();
     header.ready = 0;
-    to.put(whole(header, *block_of()), "2.trace");
-    to.put("", "3.trace");
-    profile const found = profile_of(read_trace(to.at));
+    traces.put(whole(header, *one_block()), "2.trace");
+    traces.put("", "3.trace");
+    profile const found = make_profile(read_trace(traces.path));
     CHECK(found.processes.size() == 3);
     CHECK(found.total.acquisitions == 5);
 }
 
 TEST_CASE("a memory map that is damaged is an error or no names")
 {
-    folder const to;
-    to.put(whole());
+    folder const traces;
+    traces.put(whole());
     for (char const* const map :
          {"", "\n", "x", "1-2", "1000-2000 r-xp 00000000 fe:00 1 /none\n",
           "1000-2000 r-xp 0 0:0 0\n2000-3000 r-xp 0 0:0 0 [heap]\n"}) {
-        to.put(map, "1.maps");
+        traces.put(map, "1.maps");
         try {
-            std::uint64_t const count = acquisitions(to.at);
+            std::uint64_t const count = acquisitions(traces.path);
             CHECK(count == 5);
         } catch (std::runtime_error const& e) {
             CHECK(std::string_view{e.what()}.find("map") != std::string_view::npos);
@@ -386,14 +388,15 @@ TEST_CASE("a memory map that is damaged is an error or no names")
 
 TEST_CASE("a wait that has not ended counts until the process did, and as no acquisition")
 {
-    folder const to;
-    std::unique_ptr<trace_thread> const waiting = block_of();
+    folder const traces;
+    std::unique_ptr<trace_thread> const waiting = one_block();
     waiting->wait_site = 17 + 1;
     waiting->wait_began_ns = 3000; // It ended at 9000.
-    std::vector<traced_process> const found = read_trace(to.put(whole(header_of(), *waiting)));
+    std::vector<traced_process> const found =
+        read_trace(traces.put(whole(header_for_test(), *waiting)));
     REQUIRE(found[0].threads[0].waits);
     CHECK(found[0].threads[0].waits->return_to == 0x1234);
-    profile const made = profile_of(found);
+    profile const made = make_profile(found);
     REQUIRE(made.unended_waits.size() == 1);
     CHECK(made.unended_waits[0].ns == 6000);
     CHECK(made.unended_waits[0].is_for_a_lock());
@@ -405,18 +408,18 @@ TEST_CASE("a wait that has not ended counts until the process did, and as no acq
 
 TEST_CASE("nobody waits who has ended, or at a place that is none")
 {
-    folder const to;
-    std::unique_ptr<trace_thread> const ended = block_of();
+    folder const traces;
+    std::unique_ptr<trace_thread> const ended = one_block();
     ended->state = trace_idle; // Cancelled in its wait.
     ended->wait_site = 17 + 1;
-    CHECK_FALSE(read_trace(to.put(whole(header_of(), *ended)))[0].threads[0].waits);
-    std::unique_ptr<trace_thread> const damaged = block_of();
-    for (std::uint32_t const at : {1U, std::uint32_t{trace_sites_max}, 0xffff'ffffU}) {
-        damaged->wait_site = at;
-        CHECK_FALSE(read_trace(to.put(whole(header_of(), *damaged)))[0].threads[0].waits);
+    CHECK_FALSE(read_trace(traces.put(whole(header_for_test(), *ended)))[0].threads[0].waits);
+    std::unique_ptr<trace_thread> const damaged = one_block();
+    for (std::uint32_t const position : {1U, std::uint32_t{trace_sites_max}, 0xffff'ffffU}) {
+        damaged->wait_site = position;
+        CHECK_FALSE(read_trace(traces.put(whole(header_for_test(), *damaged)))[0].threads[0].waits);
     }
-    std::unique_ptr<trace_thread> const late = block_of();
+    std::unique_ptr<trace_thread> const late = one_block();
     late->wait_site = 17 + 1;
     late->wait_began_ns = 10'000; // After what the process said was its end.
-    CHECK_FALSE(read_trace(to.put(whole(header_of(), *late)))[0].threads[0].waits);
+    CHECK_FALSE(read_trace(traces.put(whole(header_for_test(), *late)))[0].threads[0].waits);
 }

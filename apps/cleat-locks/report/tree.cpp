@@ -13,37 +13,37 @@ auto rank(weights const& w)
 
 void add(std::vector<tree_node>& level, stack const& one, direction way)
 {
-    std::vector<tree_node>* at = &level;
+    std::vector<tree_node>* siblings = &level;
     std::size_t const depth = one.functions.size();
     for (std::size_t i = 0; i < depth; ++i) {
         std::uint32_t const function =
             one.functions[way == direction::inverted ? i : depth - 1 - i];
-        auto found = std::ranges::find(*at, function, &tree_node::function);
-        if (found == at->end())
-            found = at->insert(at->end(), {function, {}, {}});
+        auto found = std::ranges::find(*siblings, function, &tree_node::function);
+        if (found == siblings->end())
+            found = siblings->insert(siblings->end(), {function, {}, {}});
         found->counts += one.counts;
-        at = &found->children;
+        siblings = &found->children;
     }
 }
 
-void tidy(std::vector<tree_node>& level, profile const& of, matters keep)
+void tidy(std::vector<tree_node>& level, profile const& recorded, matters keep)
 {
-    std::erase_if(level, [&](tree_node const& each) { return !keep(of, each.counts); });
+    std::erase_if(level, [&](tree_node const& each) { return !keep(recorded, each.counts); });
     std::ranges::stable_sort(level, [](tree_node const& a, tree_node const& b) {
         return rank(a.counts) > rank(b.counts);
     });
     for (tree_node& each : level)
-        tidy(each.children, of, keep);
+        tidy(each.children, recorded, keep);
 }
 
 } // namespace
 
-std::vector<tree_node> tree_of(profile const& from, direction way, matters keep)
+std::vector<tree_node> make_tree(profile const& recorded, direction way, matters keep)
 {
     std::vector<tree_node> roots;
-    for (stack const& each : from.stacks)
+    for (stack const& each : recorded.stacks)
         add(roots, each, way);
-    tidy(roots, from, keep);
+    tidy(roots, recorded, keep);
     return roots;
 }
 

@@ -26,8 +26,9 @@ enum class direction : std::uint8_t
 /// matters says whether a node is to be kept: one whose counts say no, none of its children can.
 using matters = bool (*)(profile const&, weights const&);
 
-/// tree_of joins all stacks; children come with the heaviest first: by blocked time, then by CPU in
-/// lock functions and on references, then by CPU, then by acquisitions.
-[[nodiscard]] std::vector<tree_node> tree_of(profile const& from, direction way, matters keep);
+/// make_tree joins all stacks; children come with the heaviest first: by blocked time, then by CPU
+/// in lock functions and on references, then by CPU, then by acquisitions.
+[[nodiscard]] std::vector<tree_node> make_tree(
+    profile const& recorded, direction way, matters keep);
 
 } // namespace cleat::locks

@@ -21,23 +21,23 @@ profile two_callers()
     return made;
 }
 
-bool all(profile const& of, weights const& w)
+bool all(profile const& recorded, weights const& w)
 {
-    static_cast<void>(of);
+    static_cast<void>(recorded);
     static_cast<void>(w);
     return true;
 }
 
-bool blocked(profile const& of, weights const& w)
+bool blocked(profile const& recorded, weights const& w)
 {
-    return of.blocked_percent(w) > 20;
+    return recorded.blocked_percent(w) > 20;
 }
 
 } // namespace
 
 TEST_CASE("inverted, a tree begins where time is spent, the heaviest first")
 {
-    std::vector<tree_node> const roots = tree_of(two_callers(), direction::inverted, all);
+    std::vector<tree_node> const roots = make_tree(two_callers(), direction::inverted, all);
     REQUIRE(roots.size() == 2);
     CHECK(roots[0].function == 0);
     CHECK(roots[0].counts.blocked_ns == 400);
@@ -49,18 +49,18 @@ TEST_CASE("inverted, a tree begins where time is spent, the heaviest first")
 
 TEST_CASE("from outside, one root holds everything")
 {
-    profile const from = two_callers();
-    std::vector<tree_node> const roots = tree_of(from, direction::from_outermost, all);
+    profile const recorded = two_callers();
+    std::vector<tree_node> const roots = make_tree(recorded, direction::from_outermost, all);
     REQUIRE(roots.size() == 1);
     CHECK(roots[0].function == 3);
-    CHECK(roots[0].counts.blocked_ns == from.total.blocked_ns);
-    CHECK(roots[0].counts.cpu == from.total.cpu);
+    CHECK(roots[0].counts.blocked_ns == recorded.total.blocked_ns);
+    CHECK(roots[0].counts.cpu == recorded.total.cpu);
     CHECK(roots[0].children[0].function == 2);
 }
 
 TEST_CASE("what does not matter is left out with all that is below it")
 {
-    std::vector<tree_node> const roots = tree_of(two_callers(), direction::inverted, blocked);
+    std::vector<tree_node> const roots = make_tree(two_callers(), direction::inverted, blocked);
     REQUIRE(roots.size() == 1);
     REQUIRE(roots[0].children.size() == 1);
     CHECK(roots[0].children[0].function == 2);
