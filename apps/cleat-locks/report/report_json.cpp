@@ -4,6 +4,7 @@
 #include <boost/json/array.hpp>
 
 #include <utility>
+#include <vector>
 
 namespace cleat::locks {
 namespace {
@@ -50,9 +51,7 @@ json::object to_json(lock const& l)
         {"taken_by", json::array(l.taken_by.begin(), l.taken_by.end())}};
 }
 
-} // namespace
-
-json::object to_json(profile const& recorded)
+json::array processes_json(profile const& recorded)
 {
     json::array processes;
     for (process_note const& each : recorded.processes)
@@ -69,40 +68,57 @@ json::object to_json(profile const& recorded)
             {"nested", each.nested},
             {"blocks", each.blocks},
             {"blocks_cut", each.blocks_cut}});
-    json::array locks;
-    for (lock const& each : recorded.locks)
-        locks.push_back(to_json(each));
-    json::array stacks;
-    for (stack const& each : recorded.stacks) {
-        json::object one = to_json(each.counts);
-        one["functions"] = json::array(each.functions.begin(), each.functions.end());
-        stacks.push_back(std::move(one));
-    }
-    json::array threads;
-    for (thread_share const& each : recorded.threads) {
-        json::object one = to_json(each.counts);
-        one["name"] = each.name;
-        one["pid"] = each.pid;
-        one["tid"] = each.tid;
-        one["threads"] = each.threads;
-        one["lived_ns"] = each.lived_ns;
-        one["lived_at_least"] = each.lived_at_least;
-        one["cpu_ns"] = each.cpu_ns;
-        threads.push_back(std::move(one));
-    }
-    json::array waits;
-    for (unended_wait const& each : recorded.unended_waits)
-        waits.push_back(json::object{
-            {"lock", each.lock},
-            {"kind", kind_name(each.kind)},
-            {"waits_in", each.waits_in},
-            {"thread", each.thread},
-            {"pid", each.pid},
-            {"tid", each.tid},
-            {"ns", each.ns}});
+    return processes;
+}
+
+json::object to_json(stack const& one)
+{
+    json::object made = to_json(one.counts);
+    made["functions"] = json::array(one.functions.begin(), one.functions.end());
+    return made;
+}
+
+json::object to_json(thread_share const& thread)
+{
+    json::object made = to_json(thread.counts);
+    made["name"] = thread.name;
+    made["pid"] = thread.pid;
+    made["tid"] = thread.tid;
+    made["threads"] = thread.threads;
+    made["lived_ns"] = thread.lived_ns;
+    made["lived_at_least"] = thread.lived_at_least;
+    made["cpu_ns"] = thread.cpu_ns;
+    return made;
+}
+
+json::object to_json(unended_wait const& wait)
+{
+    return {
+        {"lock", wait.lock},
+        {"kind", kind_name(wait.kind)},
+        {"waits_in", wait.waits_in},
+        {"thread", wait.thread},
+        {"pid", wait.pid},
+        {"tid", wait.tid},
+        {"ns", wait.ns}};
+}
+
+template <class T>
+json::array each_to_json(std::vector<T> const& all)
+{
+    json::array made;
+    for (T const& each : all)
+        made.push_back(to_json(each));
+    return made;
+}
+
+} // namespace
+
+json::object to_json(profile const& recorded)
+{
     return {
         {"cleat_locks", 1},
-        {"processes", std::move(processes)},
+        {"processes", processes_json(recorded)},
         {"thread_ns", recorded.thread_ns},
         {"thread_ns_at_least", recorded.thread_ns_at_least},
         {"cpu_ns", recorded.cpu_ns},
@@ -116,10 +132,10 @@ json::object to_json(profile const& recorded)
         {"lock_cpu_percent", recorded.lock_cpu_percent(recorded.total)},
         {"reference_cpu_percent", recorded.reference_cpu_percent(recorded.total)},
         {"functions", json::array(recorded.functions.begin(), recorded.functions.end())},
-        {"locks", std::move(locks)},
-        {"stacks", std::move(stacks)},
-        {"threads", std::move(threads)},
-        {"unended_waits", std::move(waits)}};
+        {"locks", each_to_json(recorded.locks)},
+        {"stacks", each_to_json(recorded.stacks)},
+        {"threads", each_to_json(recorded.threads)},
+        {"unended_waits", each_to_json(recorded.unended_waits)}};
 }
 
 json::object to_json(operation_prices const& prices)

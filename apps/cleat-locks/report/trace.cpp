@@ -42,7 +42,7 @@ std::string contents(fs::path const& file)
     return made;
 }
 
-// A piece of a file, by value: the file is bytes.
+// A value at an offset of a file, copied: the bytes are not aligned.
 template <class T>
 T read_at(std::string_view bytes, std::size_t offset)
 {
@@ -51,8 +51,8 @@ T read_at(std::string_view bytes, std::size_t offset)
     return value;
 }
 
-// in_utf8 is what a program or the kernel called something, with U+FFFD for bytes that are no text:
-// names may be of any bytes, and may be cut within a character.
+// in_utf8 is a name by a program or the kernel, with U+FFFD for bytes that are no UTF-8: names may
+// have any bytes, and may be cut within a character.
 std::string in_utf8(std::string_view bytes)
 {
     constexpr std::array<unsigned char, 4> beginnings{0x00, 0xc0, 0xe0, 0xf0};
@@ -87,7 +87,7 @@ std::vector<traced_stack> read_stacks(trace_thread const& block)
         traced_stack one;
         std::memcpy(&one.counts, &block.words[word], sizeof one.counts);
         std::size_t const size = one.counts.size;
-        // Zero: the end. Anything else that does not fit is not ours.
+        // Zero is the end. Any other size that does not fit is damage.
         if (size != head + one.counts.depth || word + size > trace_words_max)
             break;
         one.frames.assign(&block.words[word + head], &block.words[word + size]);
@@ -98,7 +98,7 @@ std::vector<traced_stack> read_stacks(trace_thread const& block)
     return found;
 }
 
-// add_wait adds the wait that a thread is in, at one of its sites.
+// add_wait adds the wait of a thread that still waits, at one of its sites.
 void add_wait(traced_thread& thread, trace_thread const& block, trace_site& site, std::uint64_t ns)
 {
     site.wait_ns += ns;
@@ -111,7 +111,7 @@ void add_wait(traced_thread& thread, trace_thread const& block, trace_site& site
     (stack == thread.stacks.end() ? site.unattributed_wait_ns : stack->counts.wait_ns) += ns;
 }
 
-// A thread that did not end lived until its process did.
+// A thread that did not end lived until its process ended.
 traced_thread read_thread(
     trace_thread const& block, std::size_t locks, traced_process const& process)
 {
@@ -157,13 +157,14 @@ std::vector<std::string> split_arguments(std::string_view zeroed)
     return found;
 }
 
-// cut_short is a trace whose process ended before it was ready.
+// cut_short_error is a trace whose process ended before the tables were complete.
 struct cut_short_error : std::runtime_error
 {
     using std::runtime_error::runtime_error;
 };
 
-// empty_process stands for such a process beside others: it is in the report, with nothing.
+// empty_process stands for a process whose trace cannot be read: the report names it, without
+// figures.
 traced_process empty_process(fs::path const& file, std::string_view why)
 {
     traced_process made;
@@ -196,7 +197,7 @@ void check(trace_header const& header, std::size_t size, fs::path const& file)
             file.string())};
 }
 
-// A header, where there is one that this program can read.
+// read_header gives a trace's header, if this program can read it.
 std::optional<trace_header> read_header(fs::path const& file)
 {
     trace_header header{};
@@ -211,7 +212,8 @@ std::optional<trace_header> read_header(fs::path const& file)
     return header;
 }
 
-// The trace of the program that a process ran after this one: PID.2.trace after PID.trace.
+// next_trace is the trace of the program that the process executed next: PID.2.trace after
+// PID.trace.
 fs::path next_trace(fs::path const& file)
 {
     std::string const name = file.stem().string();
@@ -222,8 +224,8 @@ fs::path next_trace(fs::path const& file)
     return file.parent_path() / fmt::format("{}.{}.trace", name.substr(0, dot), run + 1);
 }
 
-// A process that runs has its trace mapped. Its number alone says nothing: it may be another one's
-// by now, or one's on another machine.
+// A process that runs has its trace mapped. Its number alone is no proof: another process may have
+// it by now, or the trace may come from another machine.
 bool is_running(fs::path const& file, int pid)
 {
     std::error_code ec;
@@ -237,8 +239,8 @@ bool is_running(fs::path const& file, int pid)
     return false;
 }
 
-// find_end looks for the end of a process that has not said it. What its threads were last seen at
-// is none: who sleeps is not seen.
+// find_end looks for the end of a process that did not record it. The last record of its threads is
+// not the end: a thread that sleeps records nothing.
 void find_end(traced_process& process, trace_header const& header)
 {
     if (header.gone_ns != 0)
@@ -252,15 +254,9 @@ void find_end(traced_process& process, trace_header const& header)
         process.end_known = false;
 }
 
-traced_process read_one(fs::path const& file)
+// describe reads the figures of a header.
+traced_process describe(trace_header const& header, fs::path const& file)
 {
-    std::string const bytes = contents(file);
-    // The magic first: a short file is not necessarily a trace at all.
-    std::string whole = bytes.substr(0, sizeof(trace_header));
-    whole.resize(sizeof(trace_header));
-    trace_header const header = read_at<trace_header>(whole, 0);
-    check(header, bytes.size(), file);
-
     traced_process found;
     found.file = file;
     found.program = in_utf8({header.program, ::strnlen(header.program, trace_text_max)});
@@ -276,16 +272,16 @@ traced_process read_one(fs::path const& file)
     found.threads_lost = header.threads_lost;
     found.slots_lost = header.slots_lost;
     found.interruptions = header.interruptions != 0;
+    return found;
+}
 
-    std::size_t const locks = sizeof(trace_header) + sizeof(trace_slot[trace_slots_max]);
-    std::size_t const count = std::min<std::size_t>(header.locks, trace_locks_max);
-    for (std::size_t i = 0; i < count; ++i)
-        found.locks.push_back(read_at<trace_lock>(bytes, locks + i * sizeof(trace_lock)));
-
+// add_blocks adds the threads, and by their last records the end of the process.
+void add_blocks(traced_process& found, trace_header const& header, std::string_view bytes)
+{
     std::size_t const blocks = std::min<std::size_t>(header.blocks, trace_threads_max);
     std::size_t const there = bytes.size() - std::min(bytes.size(), trace_tables_bytes);
     found.blocks = static_cast<std::uint32_t>(blocks);
-    // A thread that found no room has its number in the header, and no block in the file.
+    // A thread without room for its block is counted in the header, and has no block in the file.
     std::size_t const missing = blocks - std::min(blocks, there / trace_block_bytes);
     found.blocks_cut = std::max<std::size_t>(
         missing - std::min<std::size_t>(missing, header.threads_lost),
@@ -306,28 +302,50 @@ traced_process read_one(fs::path const& file)
         find_end(found, header);
     found.ended_realtime_ns = header.began_realtime_ns + (found.ended_ns - found.began_ns);
     each_block([&](trace_thread const& block) {
-        found.threads.push_back(read_thread(block, count, found));
+        found.threads.push_back(read_thread(block, found.locks.size(), found));
     });
+}
 
-    fs::path maps = file;
-    maps.replace_extension(".maps");
-    if (fs::exists(maps))
-        found.maps = contents(maps);
-    // What was mapped earlier: the number counts up.
+// read_maps gives the memory map beside a trace, with the earlier ones; empty: there is none.
+std::string read_maps(fs::path const& file)
+{
+    fs::path name = file;
+    name.replace_extension(".maps");
+    std::string maps = fs::exists(name) ? contents(name) : "";
+    // Earlier maps are numbered upwards.
     std::vector<std::string> older;
     for (unsigned number = 1;; ++number) {
-        fs::path const each = fmt::format("{}.{}", maps.string(), number);
+        fs::path const each = fmt::format("{}.{}", name.string(), number);
         if (!fs::exists(each))
             break;
         older.push_back(contents(each));
     }
     for (auto each = older.rbegin(); each != older.rend(); ++each)
-        found.maps = with_earlier(found.maps, *each);
+        maps = with_earlier(maps, *each);
+    return maps;
+}
+
+traced_process read_one(fs::path const& file)
+{
+    std::string const bytes = contents(file);
+    // The magic is checked before the size: a short file may not be a trace.
+    std::string whole = bytes.substr(0, sizeof(trace_header));
+    whole.resize(sizeof(trace_header));
+    trace_header const header = read_at<trace_header>(whole, 0);
+    check(header, bytes.size(), file);
+
+    traced_process found = describe(header, file);
+    std::size_t const locks = sizeof(trace_header) + sizeof(trace_slot[trace_slots_max]);
+    std::size_t const count = std::min<std::size_t>(header.locks, trace_locks_max);
+    for (std::size_t i = 0; i < count; ++i)
+        found.locks.push_back(read_at<trace_lock>(bytes, locks + i * sizeof(trace_lock)));
+    add_blocks(found, header, bytes);
+    found.maps = read_maps(file);
     return found;
 }
 
-// ran_another_program says whether the process ended as a program that was not recorded (a static
-// one, say), to which the recorded one had given way: then its main thread has another name.
+// ran_another_program says whether the process executed a program that was not recorded (a static
+// one, say) before its end: then its main thread has another name.
 bool ran_another_program(fs::path const& trace, int pid, std::string const& name)
 {
     try {
@@ -335,7 +353,7 @@ bool ran_another_program(fs::path const& trace, int pid, std::string const& name
             if (each.tid == pid)
                 return each.name != name;
     } catch (std::runtime_error const&) {
-        return true; // Whatever it is, nobody will read it.
+        return true; // A trace that cannot be read needs no end.
     }
     return false;
 }
@@ -363,7 +381,7 @@ std::vector<traced_process> read_trace(fs::path const& path)
             cut.push_back(empty_process(each.path(), "ended while it began to record"));
             why = std::current_exception();
         } catch (std::runtime_error const&) {
-            // The program may have written over it.
+            // The program may have overwritten it.
             cut.push_back(empty_process(each.path(), "cannot be read"));
             why = std::current_exception();
         }
