@@ -1,5 +1,5 @@
-// cleat-locks: shows where threads of any program wait for each other. What is recorded, inside
-// that program, is in preload/; what becomes of it is in report/.
+// cleat-locks: shows where threads of any program wait for each other. preload/ records inside that
+// program; report/ reads the recording.
 
 #include "report/command_line.hpp"
 #include "report/diff.hpp"
@@ -32,7 +32,7 @@ namespace {
 profile read(trace_selection const& selection)
 {
     profile found = make_profile(read_trace(selection.trace), selection.pid);
-    // Not every way of showing it has room for this, and each is wrong without.
+    // On standard error, for not every output has room for it, and each is misleading without it.
     for (process_note const& each : found.processes)
         if (each.blocks_cut > 0)
             complain(
@@ -43,7 +43,7 @@ profile read(trace_selection const& selection)
     return found;
 }
 
-// say puts text on standard output. The end of it may wait for the end of the program.
+// say puts text on standard output. The last of it may be written as the program ends.
 void say(std::string_view text)
 {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())

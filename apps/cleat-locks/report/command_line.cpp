@@ -102,7 +102,7 @@ void add_readers(CLI::App& app, requests& all)
     prices->add_option("--json", all.per_operation.json, "write it as JSON; - is standard output");
 }
 
-// What CLI11 takes for no word at all.
+// check refuses file names that are empty, which CLI11 accepts.
 void check(requests const& all, CLI::App const& app)
 {
     auto const refuse_empty = [&](char const* command, char const* option, bool empty) {

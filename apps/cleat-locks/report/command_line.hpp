@@ -1,4 +1,4 @@
-// command_line: what cleat-locks is asked for.
+// command_line: the commands and options of cleat-locks.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace cleat::locks {
 
-/// from is which trace is read.
+/// trace_selection is a trace to read, or one process of it.
 struct trace_selection
 {
     std::filesystem::path trace;
@@ -63,7 +63,7 @@ struct per_operation_request
     std::string json;
 };
 
-/// print_request: a text and an exit code, for help, the version and what cannot be understood.
+/// print_request: a text and an exit code, for help, the version and usage errors.
 struct print_request
 {
     std::string text;

@@ -17,7 +17,7 @@
 namespace cleat::locks {
 namespace {
 
-// Two values of one thing, before and after.
+// A value before and after.
 struct change
 {
     std::string name;
@@ -37,7 +37,8 @@ std::vector<change> sorted(by_name const& values)
     return made;
 }
 
-// An address differs from run to run; where a lock was made does not.
+// lasting_name is the same in every run: an address differs, the place where a lock was made does
+// not.
 std::string lasting_name(lock const& l)
 {
     std::size_t const comma = l.name.find(", made in ");
@@ -56,13 +57,13 @@ void add_locks(by_name& values, profile const& recorded, double std::pair<double
         }
 }
 
-// Nor does the address of code that no file or mapping is known of.
+// The address of code that is in no known file or mapping differs too.
 std::string lasting_name(std::string_view function)
 {
     return function.starts_with("0x") ? "(code without a name)" : short_name(function);
 }
 
-// A function's own share: of the stacks in which it is innermost.
+// A function's own share is that of the stacks in which it is innermost.
 template <class Share>
 void add_functions(
     by_name& values, profile const& recorded, double std::pair<double, double>::*side, Share share)

@@ -9,10 +9,10 @@
 
 namespace cleat::locks {
 
-/// diff_text lays the second beside the first: the three shares, then locks and functions with the
-/// greatest changes. Locks are the same if they have the same name and kind;
-/// those on the heap by where they were made. Shares of time and of CPU are compared, so the two
-/// runs need not be as long as each other.
+/// diff_text compares two profiles: the three shares, then locks and functions with the greatest
+/// changes. Two locks are the same if they have the same name and kind; on the heap, if they were
+/// made at the same place. Shares of time and of CPU are compared, so the runs may differ in
+/// length.
 [[nodiscard]] std::string diff_text(profile const& before, profile const& after, std::size_t most);
 
 } // namespace cleat::locks

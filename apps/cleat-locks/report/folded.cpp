@@ -155,7 +155,7 @@ std::string folded_text(profile const& recorded, measure measured)
         std::string line;
         for (std::uint32_t const function : each.functions | std::views::reverse) {
             std::string name = recorded.functions[function];
-            std::ranges::replace(name, ';', ':'); // It parts the functions.
+            std::ranges::replace(name, ';', ':'); // ';' separates the functions.
             line += (line.empty() ? "" : ";") + name;
         }
         lines.push_back(fmt::format("{} {}\n", line, value));
@@ -180,7 +180,7 @@ std::string pprof_bytes(profile const& recorded)
     }
     for (stack const& each : recorded.stacks) {
         message sample;
-        // A location for each function: what is known of an address is its name.
+        // A location is a function, for the profile has names instead of addresses.
         sample.packed(1, each.functions | std::views::transform([](std::uint32_t f) {
                              return std::uint64_t{f} + 1;
                          }));
@@ -204,7 +204,8 @@ std::string pprof_bytes(profile const& recorded)
         function.number(3, table.index(recorded.functions[i - 1]));
         whole.bytes(5, function.text());
     }
-    whole.number(14, table.index("blocked")); // The one that is shown first; table before its use.
+    whole.number(
+        14, table.index("blocked")); // The default measure. The table of strings comes after it.
     for (std::string const& each : table.all())
         whole.bytes(6, each);
     return zipped(whole.text());

@@ -1,4 +1,4 @@
-// folded: call stacks as other tools read them.
+// folded: call stacks in formats of other programs.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace cleat::locks {
 
-/// measure is one of the things that are counted; they are never added up.
+/// measure is one of the counts; they are never added up.
 enum class measure : std::uint8_t
 {
     blocked, ///< Microseconds blocked on locks.
@@ -28,7 +28,7 @@ enum class measure : std::uint8_t
 [[nodiscard]] std::string_view name_of(measure measured) noexcept;
 [[nodiscard]] std::uint64_t value_of(weights const& counts, measure measured) noexcept;
 
-/// folded_text is a line for each stack that has any: "main;serve;lock 123", the outermost function
+/// folded_text is a line for each stack with a count: "main;serve;lock 123", the outermost function
 /// first, as flame graph programs read it.
 [[nodiscard]] std::string folded_text(profile const& recorded, measure measured);
 

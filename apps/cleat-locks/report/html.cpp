@@ -13,7 +13,7 @@
 namespace cleat::locks {
 namespace {
 
-// In a script element no text may begin a tag; JSON has another way to write that sign.
+// safe_json escapes '<' as JSON allows, since no text in a script element may begin a tag.
 std::string safe_json(std::string const& text)
 {
     std::string made;
@@ -42,7 +42,7 @@ std::string safe_text(std::string_view text)
     return made;
 }
 
-// filled puts values where the page has {{name}}; what they hold is not looked at again.
+// filled puts values where the page has {{name}}; a {{name}} in a value stays as it is.
 std::string filled(
     std::string_view page, std::vector<std::pair<std::string_view, std::string>> const& values)
 {

@@ -10,8 +10,8 @@
 
 namespace cleat::locks {
 
-/// to_html draws locks, flame graphs of each measure, the inverted tree and threads; and where
-/// `operations`, not zero, of the run are known, what each costs.
+/// to_html draws locks, flame graphs of each measure, the inverted tree and threads. With the
+/// number of `operations`, not zero, it also draws their costs.
 [[nodiscard]] std::string to_html(
     profile const& recorded, std::optional<std::uint64_t> operations = std::nullopt);
 

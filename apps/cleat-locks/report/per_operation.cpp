@@ -25,7 +25,7 @@ lock_price price_of(lock const& l, double operations, double cpu_ns)
     made.contended = static_cast<double>(l.contended) / operations;
     made.wait_ns = static_cast<double>(l.wait_ns) / operations;
     made.held_ns = l.exclusive.held_ns() / operations;
-    // A lock of one thread, or a group of such, keeps nobody out.
+    // A lock of one thread, or a group of such, keeps no other thread out.
     if (!l.one_threads_own() && !l.group && made.held_ns > 0) {
         made.operations_per_second_max = 1e9 / made.held_ns;
         made.cores_max = cpu_ns / made.held_ns;

@@ -2,7 +2,7 @@
 //
 // The utilisation law: a lock that is held for S of each operation lets at most 1/S operations a
 // second through, whatever the number of cores. A core does 1/C operations a second, C being the
-// CPU time of one. So that lock alone is saturated by C/S cores.
+// CPU time of one. So C/S cores saturate that lock.
 
 #pragma once
 
@@ -15,19 +15,19 @@
 
 namespace cleat::locks {
 
-/// lock_price is what one operation pays at one lock.
+/// lock_price is the cost of one operation at one lock.
 struct lock_price
 {
-    lock const* priced = nullptr;
+    lock const* priced = nullptr; ///< In the profile, which outlives this.
     double acquisitions = 0;
     double shared = 0;
     double contended = 0;
     double wait_ns = 0;
-    /// For so long others are kept out. Readers of a read-write lock keep nobody out but writers:
-    /// they are not in it.
+    /// For so long other threads are kept out. Readers of a read-write lock keep out writers only,
+    /// and are not counted.
     double held_ns = 0;
-    double operations_per_second_max = 0; ///< 0: nothing limits them here.
-    double cores_max = 0;                 ///< Where that is reached; 0: nowhere.
+    double operations_per_second_max = 0; ///< 0: this lock does not limit them.
+    double cores_max = 0;                 ///< Cores that reach it; 0: no number does.
 };
 
 struct operation_prices
@@ -44,10 +44,10 @@ struct operation_prices
 /// per_operation divides a profile by the operations of its run; `operations` is not zero.
 [[nodiscard]] operation_prices per_operation(profile const& recorded, std::uint64_t operations);
 
-/// throughput is how many operations a second `cores` do at most, with these locks.
+/// throughput is the most operations a second of `cores` with these locks.
 [[nodiscard]] double throughput(operation_prices const& prices, double cores);
 
-/// throughput_point is how many operations a second so many cores do at most.
+/// throughput_point is the most operations a second of a number of cores.
 struct throughput_point
 {
     int cores = 0;
@@ -55,7 +55,7 @@ struct throughput_point
     double without_locks = 0;
 };
 
-/// throughput_by_cores goes from one core to 128, each time twice as many.
+/// throughput_by_cores has a point for 1, 2, 4 and so on up to 128 cores.
 [[nodiscard]] std::vector<throughput_point> throughput_by_cores(operation_prices const& prices);
 
 [[nodiscard]] std::string per_operation_text(operation_prices const& prices, std::size_t most);

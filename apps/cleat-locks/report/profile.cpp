@@ -104,14 +104,14 @@ stack acquisition_stack(traced_stack const& from, trace_kind kind, naming& names
     return made;
 }
 
-// A CPU sample begins where it was. It is the lock functions' when one of them is innermost, or
-// libc's insides below one that the recorder stands in front of; and the recorder's own when that
-// is innermost itself, or reads the clock.
+// A CPU sample belongs to the lock functions when one of them is innermost, or internals of libc
+// below one that the recorder wraps. It belongs to the recorder when the recorder is innermost, or
+// reads the clock.
 std::optional<stack> cpu_stack(
     traced_stack const& from, naming& names, profile const& made_so_far, std::uint64_t& own)
 {
     stack made;
-    bool only_libc = true; // So far, from the innermost on.
+    bool only_libc = true; // All frames so far, from the innermost on, are libc's.
     bool of_lock = false;
     for (std::size_t i = 0; i < from.frames.size(); ++i)
         for (naming::named const& each : names.functions_at(from.frames[i], i > 0)) {
@@ -139,25 +139,26 @@ std::optional<stack> cpu_stack(
     return made;
 }
 
-// merged_entries says for each entry which one tells of it: a group of one lock is that lock, also
-// after a second thread touched it and it got an entry of its own.
+// merged_entries gives for each entry the index of the one that it is counted in: a group of one
+// lock is counted in that lock, which has its own entry once a second thread has touched it.
 std::vector<std::uint32_t> merged_entries(std::vector<trace_lock> const& locks)
 {
-    std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>, std::uint32_t> apart;
+    std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>, std::uint32_t> single;
     for (std::uint32_t i = 0; i < locks.size(); ++i)
         if ((locks[i].flags & trace_group) == 0)
-            apart.emplace(std::tuple{locks[i].address, locks[i].made_at, locks[i].kind}, i);
+            single.emplace(std::tuple{locks[i].address, locks[i].made_at, locks[i].kind}, i);
     std::vector<std::uint32_t> merged;
     for (std::uint32_t i = 0; i < locks.size(); ++i) {
         trace_lock const& each = locks[i];
         bool const one = (each.flags & trace_group) != 0 && each.instances == 1;
-        auto const found = one ? apart.find({each.address, each.made_at, each.kind}) : apart.end();
-        merged.push_back(found == apart.end() ? i : found->second);
+        auto const found =
+            one ? single.find({each.address, each.made_at, each.kind}) : single.end();
+        merged.push_back(found == single.end() ? i : found->second);
     }
     return merged;
 }
 
-// What a process's locks were, one row each, before the threads have told what they did with them.
+// locks_of gives a process's locks, one row each, without the threads' counts.
 std::vector<lock> locks_of(traced_process const& process, symbols& names)
 {
     std::vector<lock> found;
@@ -205,7 +206,7 @@ void add_site(lock& row, trace_site const& site, std::uint64_t clock_ns)
     row.wait_max_ns = std::max(row.wait_max_ns, site.wait_max_ns);
 }
 
-// What a site has not told by a stack yet is told by its one address.
+// unattributed_stack gives a site's unattributed counts a stack of its one address.
 traced_stack unattributed_stack(trace_site const& site)
 {
     traced_stack made;
@@ -219,7 +220,7 @@ traced_stack unattributed_stack(trace_site const& site)
     return made;
 }
 
-// changed_files are those of a process's code that were changed or taken away after it ended.
+// changed_files are the files of a process's code that were changed or removed after it ended.
 std::vector<std::string> changed_files(traced_process const& process)
 {
     std::vector<std::string> found;
@@ -228,8 +229,8 @@ std::vector<std::string> changed_files(traced_process const& process)
         {
         };
         bool const there = ::stat(each.c_str(), &about) == 0;
-        // The time of the last change to the file or to what is known of it: a package that is
-        // installed anew has files as old as when they were packed.
+        // The time of the inode's last change: the contents of a package that is installed anew are
+        // dated when they were packed.
         auto const changed = static_cast<std::uint64_t>(about.st_ctim.tv_sec) * 1'000'000'000 +
                              static_cast<std::uint64_t>(about.st_ctim.tv_nsec);
         if (!there || changed > process.ended_realtime_ns)
@@ -238,12 +239,12 @@ std::vector<std::string> changed_files(traced_process const& process)
     return found;
 }
 
-// attribute_to_stacks adds what a site has not told to the stacks that were taken there, in their
-// proportions: they were taken at random. False: there is none.
+// attribute_to_stacks adds a site's unattributed counts to the stacks that were taken there, in
+// their proportions: they were taken at random. False: no stack was taken there.
 bool attribute_to_stacks(std::vector<traced_stack>& stacks, trace_site const& site)
 {
     std::vector<trace_stack*> there;
-    std::vector<std::uint64_t> until; // Of each its count, and those of all before it.
+    std::vector<std::uint64_t> until; // For each, the sum of the counts up to it.
     for (traced_stack& each : stacks)
         if (each.counts.what == trace_taken && each.counts.lock == site.lock &&
             each.counts.how == site.how && !each.frames.empty() &&
@@ -293,8 +294,8 @@ public:
         }
         for (std::size_t i = 0; i < locks.size(); ++i) {
             name_takers(locks[i], takers_[i]);
-            // More threads than blocks: what one block tells may be many threads' doing, or one had
-            // the lock to itself, in a group, until the next one touched it.
+            // More threads than blocks: the counts of one block may be many threads', or a thread
+            // had the lock to itself, in a group, until the next one touched it.
             if (locks[i].threads > blocks_[i].count && blocks_[i].reused)
                 locks[i].busiest = 0;
         }
@@ -316,7 +317,7 @@ public:
         profile_.interruptions = profile_.interruptions && process.interruptions;
     }
 
-    // finish makes one stack of all that are the same, and puts everything in order.
+    // finish moves the stacks, which are joined where equal, into the profile, and sorts all parts.
     void finish()
     {
         for (auto& [functions, counts] : stacks_) {
@@ -394,7 +395,7 @@ private:
 
     using by_stack = std::map<std::vector<std::uint32_t>, std::uint64_t>;
 
-    // The blocks of the trace that tell something of a lock.
+    // The blocks of the trace with counts of a lock.
     struct lock_blocks
     {
         unsigned count = 0;
@@ -415,9 +416,8 @@ private:
     profile& profile_;
     std::map<std::vector<std::uint32_t>, weights> stacks_;
     std::vector<by_stack> takers_;
-    std::vector<lock_blocks> blocks_; // By lock of the process.
-    std::vector<std::uint32_t>
-        counted_in_; // By lock of the process: the one that its counts go to.
+    std::vector<lock_blocks> blocks_;       // By lock of the process.
+    std::vector<std::uint32_t> counted_in_; // By lock of the process: the lock of its counts.
 };
 
 double percent(std::uint64_t part, std::uint64_t whole) noexcept
@@ -495,8 +495,7 @@ bool is_reference_count(std::string_view name)
     if (ends("_up_ref") || begins("CRYPTO_UP_REF") || begins("CRYPTO_DOWN_REF") ||
         begins("CRYPTO_refcount_") || begins("CRYPTO_atomic_"))
         return true;
-    // Own time of a free that only counts down; what frees in earnest does so in malloc's
-    // functions.
+    // The own time of such a free is the count; the freeing itself is in malloc's functions.
     constexpr std::array objects{"EVP_", "X509_", "SSL_", "ossl_", "OSSL_", "BIO_", "RSA_", "EC_"};
     if (ends("_free") && std::ranges::any_of(objects, begins))
         return true;

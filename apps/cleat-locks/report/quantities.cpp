@@ -10,7 +10,7 @@
 namespace cleat::locks {
 namespace {
 
-// Three digits that count, whatever the size.
+// Three significant digits, whatever the size.
 std::string three_digits(double value)
 {
     int const decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
@@ -24,8 +24,8 @@ bool in_a_word(char c)
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// operator_size is the length of an operator's name where `rest` begins with one, otherwise 0: its
-// own signs are no brackets.
+// operator_size is the length of an operator's name where `rest` begins with one, otherwise 0: the
+// brackets in such a name do not nest.
 std::size_t operator_size(std::string_view before, std::string_view rest)
 {
     constexpr std::string_view word = "operator";
@@ -83,7 +83,7 @@ std::string percent_text(double percent)
 
 std::string short_name(std::string_view function)
 {
-    // Of a function that was split: " [clone .cold]".
+    // The compiler names a part of a function " [clone .cold]".
     std::string_view const whole = function.substr(0, function.find(" [clone "));
     std::string made;
     std::size_t last_operator = std::string::npos;
@@ -105,8 +105,7 @@ std::string short_name(std::string_view function)
             made += c;
         }
     }
-    // A demangled function ends with its qualifiers, and one of a template begins with what it
-    // returns.
+    // A demangled function ends with its qualifiers; one of a template begins with its return type.
     for (bool more = true; more;) {
         more = false;
         for (std::string_view const behind : {" const", " volatile", " &", " &&", " "})

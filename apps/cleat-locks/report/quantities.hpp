@@ -1,4 +1,4 @@
-// quantities: numbers as people read them.
+// quantities: numbers and names for people.
 
 #pragma once
 
@@ -14,10 +14,10 @@ namespace cleat::locks {
 /// count_text: "12", "3.4k", "5.6M".
 [[nodiscard]] std::string count_text(std::uint64_t count);
 
-/// rate_text: "0.40/s", "905/s", "50.0k/s"; empty where there is none.
+/// rate_text: "0.40/s", "905/s", "50.0k/s"; empty for 0.
 [[nodiscard]] std::string rate_text(double per_second);
 
-/// percent_text is empty below a twentieth of a percent: a column of zeros hides what is none.
+/// percent_text is empty below a twentieth of a percent: zeros in a column would hide the others.
 [[nodiscard]] std::string percent_text(double percent);
 
 /// short_name is a C++ function without its arguments and template arguments.

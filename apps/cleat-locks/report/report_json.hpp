@@ -9,7 +9,7 @@
 
 namespace cleat::locks {
 
-/// to_json is everything that the report shows, and all stacks.
+/// to_json has all figures of the report, and all stacks.
 [[nodiscard]] boost::json::object to_json(profile const& recorded);
 
 [[nodiscard]] boost::json::object to_json(operation_prices const& prices);

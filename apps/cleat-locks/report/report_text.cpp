@@ -17,7 +17,7 @@ namespace {
 
 using output = std::back_insert_iterator<std::string>;
 
-constexpr double shown_percent = 0.5; // Of a column: less is not worth a line of the tree.
+constexpr double shown_percent = 0.5; // Of a column: less gets no line.
 constexpr std::size_t depth_max = 14;
 
 std::string command_of(process_note const& process)
@@ -171,7 +171,6 @@ void put_level(
     if (depth >= depth_max)
         return;
     for (tree_node const& each : std::span{level}.first(std::min(level.size(), most))) {
-        // A chain without branches stays where it is: only branches cost room.
         fmt::format_to(
             text, "{}  {:{}}{}\n", columns(recorded, each.counts), "", 2 * depth,
             short_name(recorded.functions[each.function]));

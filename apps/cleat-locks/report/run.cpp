@@ -34,7 +34,7 @@ std::string message_of(int error)
     return std::generic_category().message(error);
 }
 
-// The recorder lies beside this program: where it was installed to, or in ../lib of a build.
+// The recorder is beside this program: where it was installed, or in ../lib of a build.
 fs::path recorder()
 {
     fs::path const here = fs::read_symlink("/proc/self/exe").parent_path();
@@ -66,8 +66,8 @@ std::optional<fs::path> found_in_path(std::string const& name)
     return std::nullopt;
 }
 
-// file_size_limit_text says that no trace fits into a file here; empty: one does. The program
-// inherited the limit that is asked for, unless it set another one itself.
+// file_size_limit_text says that the limit of a file's size is too small for a trace; empty: it is
+// not. The program inherits that limit, unless it sets another one itself.
 std::string file_size_limit_text()
 {
     rlimit limit{};
@@ -79,8 +79,8 @@ std::string file_size_limit_text()
         limit.rlim_cur >> 10, trace_tables_bytes >> 10, trace_block_bytes >> 10);
 }
 
-// why_not_recorded says why a program will take no notice of the recorder, as far as its file
-// tells; empty: it may well do.
+// why_not_recorded says why a program cannot be recorded, as far as its file shows; empty: no
+// reason is known.
 std::string why_not_recorded(fs::path const& program)
 {
     struct stat about
@@ -95,7 +95,7 @@ std::string why_not_recorded(fs::path const& program)
     Elf64_Ehdr header{};
     if (!from.read(reinterpret_cast<char*>(&header), sizeof header) ||
         std::string_view{reinterpret_cast<char const*>(header.e_ident), SELFMAG} != ELFMAG)
-        return limit; // A script: what its interpreter is, the system knows.
+        return limit; // A script, which the system runs by its interpreter.
     bool dynamic = false;
     for (unsigned i = 0; i < header.e_phnum; ++i) {
         Elf64_Phdr part{};
@@ -107,7 +107,7 @@ std::string why_not_recorded(fs::path const& program)
     return dynamic ? limit : "it is linked statically, so nothing can be preloaded into it";
 }
 
-// why_nothing guesses why a program took no notice of the recorder.
+// why_nothing gives a likely reason why nothing was recorded of a program that has run.
 std::string why_nothing(fs::path const& program)
 {
     if (std::string why = why_not_recorded(program); !why.empty())
@@ -155,10 +155,10 @@ void prepare_environment(run_request const& request, fs::path const& folder)
         set("CLEAT_LOCKS_SIGNAL", fmt::format("{}", request.signal));
 }
 
-// house(state): a signal handler can be given nothing else.
+// house(state): a signal handler has no other way to find it.
 std::atomic<pid_t> child{0};
 
-// The terminal sends its signals to the program too; anybody else sends one to us alone.
+// The terminal sends its signals to the program too; another process sends one to us alone.
 void pass_on(int number, siginfo_t* about, void*)
 {
     if (pid_t const program = child.load(); program > 0 && about->si_code != SI_KERNEL)
@@ -176,7 +176,7 @@ void pass_on_signals()
         ::sigaction(number, &action, nullptr);
 }
 
-// start forks and executes, and tells whether that worked: through a pipe that exec closes.
+// start forks and executes. The child reports a failed exec through a pipe, which exec closes.
 pid_t start(std::vector<std::string> const& command)
 {
     int report[2];
@@ -212,7 +212,7 @@ pid_t start(std::vector<std::string> const& command)
 
 int wait_for(pid_t pid, fs::path const& folder)
 {
-    // Its name is to be had until it has been waited for.
+    // The kernel knows its name until it has been waited for.
     siginfo_t about{};
     while (::waitid(P_PID, static_cast<id_t>(pid), &about, WEXITED | WNOWAIT) < 0 && errno == EINTR)
         ;

@@ -8,7 +8,7 @@
 
 namespace cleat::locks {
 
-/// run_request is what to run, and what to record of it.
+/// run_request is a command, and options for its recording.
 struct run_request
 {
     std::vector<std::string> command;
@@ -19,9 +19,9 @@ struct run_request
 };
 
 /// run_traced runs the program to its end and gives its exit code, 128 + N if signal N ended it.
-/// Interrupts of the terminal are the program's to answer; signals that end or tell something and
-/// were sent to this process alone are passed on. Throws std::runtime_error when it cannot begin,
-/// or when nothing was recorded.
+/// The terminal interrupts the program itself; SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1 and
+/// SIGUSR2 to this process alone are passed on to it. Throws std::runtime_error when it cannot
+/// begin, or when nothing was recorded.
 [[nodiscard]] int run_traced(run_request const& request);
 
 } // namespace cleat::locks

@@ -24,7 +24,7 @@
 namespace cleat::locks {
 namespace {
 
-// Where to look for debugging information that is kept apart: where distributions put it.
+// Where to look for separate debugging information: where distributions put it.
 char* debug_path =
     nullptr; // NOLINT: the interface wants a pointer to a pointer; null: its default.
 
@@ -38,7 +38,7 @@ std::string readable(char const* name)
 {
     if (name == nullptr)
         return {};
-    // What has another beginning is C's, and would be taken for a type: "m" is unsigned long.
+    // Another beginning is a C name, which would be demangled as a type: "m" is unsigned long.
     if (!std::string_view{name}.starts_with("_Z"))
         return name;
     int status = 0;
@@ -53,7 +53,7 @@ std::string last_part(std::string_view path)
     return std::string{slash == std::string_view::npos ? path : path.substr(slash + 1)};
 }
 
-// name_of is the name of a function's entry: as the linker knows it, or as it was written.
+// name_of is the name of a function's entry: the linker's, demangled, or that of the source.
 std::string name_of(Dwarf_Die* die)
 {
     Dwarf_Attribute room;
@@ -64,7 +64,7 @@ std::string name_of(Dwarf_Die* die)
     return name ? name : "";
 }
 
-// call_site says where an inlined function was called: that is where its caller goes on.
+// call_site says where an inlined function was called, which is its caller's line.
 std::pair<std::string, int> call_site(Dwarf_Die* die, Dwarf_Die* unit)
 {
     Dwarf_Attribute room;
@@ -82,7 +82,7 @@ std::pair<std::string, int> call_site(Dwarf_Die* die, Dwarf_Die* unit)
     return {{}, static_cast<int>(line)};
 }
 
-// source_functions gives the functions that debugging information tells of, the innermost first.
+// source_functions gives the functions at an address by debugging information, the innermost first.
 std::vector<place> source_functions(Dwfl_Module* module, Dwarf_Addr address)
 {
     std::vector<place> found;
@@ -96,8 +96,8 @@ std::vector<place> source_functions(Dwfl_Module* module, Dwarf_Addr address)
             dwfl_lineinfo(line, nullptr, &line_place.second, nullptr, nullptr, nullptr);
         line_place.first = file ? file : "";
     }
-    // The innermost scope is of a block, a function or a call that was inlined; its own scopes are
-    // what it was inlined into.
+    // The innermost scope is a block, a function or an inlined call; its own scopes are the
+    // functions that it was inlined into.
     Dwarf_Die* scopes = nullptr;
     int count = dwarf_getscopes(unit, address - bias, &scopes);
     std::unique_ptr<Dwarf_Die, decltype(&std::free)> owned{scopes, &std::free};
@@ -128,8 +128,8 @@ std::string_view take_line(std::string_view& text)
     return line;
 }
 
-// with_zero_pages gives a process's map in which memory that a file's data goes on in, and that is
-// none of the file's bytes because it begins as zeros, is the file's too.
+// with_zero_pages gives a process's map in which the zeroed memory behind a file's data (.bss)
+// belongs to the file too.
 std::string with_zero_pages(std::string_view maps)
 {
     std::string made;
@@ -142,7 +142,7 @@ std::string with_zero_pages(std::string_view maps)
         std::size_t const file =
             space == std::string_view::npos ? space : line.find(' ', space + 1);
         if (dash >= space || file == std::string_view::npos) {
-            made.append(line).append("\n"); // Not ours to judge.
+            made.append(line).append("\n"); // Not a mapping.
             continue;
         }
         bool const zeroed = line.find('/') == std::string_view::npos &&
@@ -157,7 +157,7 @@ std::string with_zero_pages(std::string_view maps)
     return made;
 }
 
-// area is memory that is no file's: the kernel's own code (vdso), or what a program made by itself.
+// area is memory of no file: the kernel's own code (vdso), or memory that the program made.
 struct area
 {
     Dwarf_Addr begin = 0;
@@ -165,7 +165,7 @@ struct area
     std::string name;
 };
 
-// area_name is the name that a map's line has behind its numbers, where that is no file's.
+// area_name is the name behind the numbers of a map's line, where it is not a file's.
 std::optional<std::string> area_name(std::string_view line)
 {
     constexpr int numbers = 5; // Addresses, rights, offset, device, inode.
@@ -176,7 +176,7 @@ std::optional<std::string> area_name(std::string_view line)
     }
     if (line.starts_with('['))
         return std::string{line};
-    // Memory that has a name in the kernel and no file that anybody could read.
+    // Memory with a name in the kernel, and no file that could be read.
     constexpr std::array anonymous{"/memfd:", "/dev/zero", "/anon_hugepage", "/SYSV", "//anon"};
     if (line.empty() ||
         std::ranges::any_of(anonymous, [&](char const* each) { return line.starts_with(each); }))
@@ -219,7 +219,7 @@ std::vector<area> areas_of(std::string_view maps)
     return found;
 }
 
-// holds says whether an address is in what a file asks to be loaded, and not in memory behind that.
+// holds says whether an address is in a file's loaded segments, and not in memory behind them.
 bool holds(Dwfl_Module* module, Dwarf_Addr address)
 {
     GElf_Addr bias = 0;
@@ -243,9 +243,9 @@ struct symbols::parts
     parts() = default;
     parts(parts const&) = delete;
     parts& operator=(parts const&) = delete;
-    ~parts() { dwfl_end(dwfl); } // Of none it does nothing.
+    ~parts() { dwfl_end(dwfl); } // It accepts null.
 
-    // area_at names the area that an address is in; null: it is a file's, or nobody's.
+    // area_at names the area that an address is in; null: it is in none.
     [[nodiscard]] std::string const* area_at(Dwarf_Addr address) const
     {
         auto const after = std::ranges::upper_bound(areas, address, {}, &area::begin);
@@ -285,8 +285,8 @@ std::vector<place> const& symbols::functions_at(std::uint64_t address, bool retu
         return entry->second;
     std::vector<place>& found = entry->second;
     Dwarf_Addr const looked_up = returns && address > 0 ? address - 1 : address;
-    // No code of a file's is there. One name for all of it: addresses differ from run to run, and
-    // the same code would be another function each time.
+    // Code in no file has one name for each area: addresses differ from run to run, and would make
+    // the same code another function each time.
     if (std::string const* const name = parts_->area_at(looked_up)) {
         found.push_back({*name, {}, 0, *name, false});
         return found;

@@ -1,5 +1,5 @@
-// symbols: names for the addresses of a process that may be gone, from its memory map and the files
-// that were in it.
+// symbols: names for the addresses of a process that may have ended, from its memory map and the
+// files in it.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace cleat::locks {
 
-/// place is where an address lies in the source, as far as its file tells.
+/// place is the function and the source line of an address, as far as its file has them.
 struct place
 {
     std::string function; ///< Readable; without a symbol "file+0x1234", without a file "[vdso]".
@@ -26,19 +26,19 @@ struct place
 class symbols
 {
 public:
-    /// Throws std::runtime_error for a map that is none.
+    /// Throws std::runtime_error for a map that cannot be read.
     explicit symbols(std::string const& maps);
     symbols(symbols&&) noexcept;
     ~symbols();
 
-    /// of gives the functions at an address, the innermost inlined one first, and at last the one
-    /// that the code belongs to. `returns`: it is where a call goes on, so the call is before it.
-    /// Code that is in no file is one function for each kind: "[vdso]", the kernel's own, and
-    /// "[anon]", what the program has made; an address outside of the map is a number.
+    /// functions_at gives the functions at an address: the innermost inlined one first, the one
+    /// with the code last. `returns`: it is where a call goes on, so the call is before it. Code
+    /// that is in no file is one function for each kind: "[vdso]" for the kernel's own, "[anon]"
+    /// for code that the program made; an address outside of the map is a number.
     [[nodiscard]] std::vector<place> const& functions_at(std::uint64_t address, bool returns);
 
-    /// object names what is at an address of data: "global_lock", "libcrypto.so.3+0x1234", or an
-    /// empty string for memory of nobody's, such as the heap.
+    /// object_at names the object at an address: "global_lock", "libcrypto.so.3+0x1234", or an
+    /// empty string for memory of no file, such as the heap.
     [[nodiscard]] std::string object_at(std::uint64_t address);
 
 private:
@@ -46,11 +46,11 @@ private:
     std::unique_ptr<parts> parts_;
 };
 
-/// with_earlier gives a process's memory map with what an earlier one had besides, where nothing
-/// else is now.
+/// with_earlier gives a process's memory map with the mappings of an earlier one added, except
+/// those whose addresses are used again.
 [[nodiscard]] std::string with_earlier(std::string_view maps, std::string_view earlier);
 
-/// code_files are the files that a process's memory map has code of, each once.
+/// code_files are the files with code in a process's memory map, each once.
 [[nodiscard]] std::vector<std::string> code_files(std::string_view maps);
 
 } // namespace cleat::locks

@@ -1,4 +1,4 @@
-// trace: what the recorder has written, as values. See preload/trace_format.h.
+// trace: the recorder's files as values. See preload/trace_format.h.
 
 #pragma once
 
@@ -19,7 +19,7 @@ constexpr std::size_t whole_pages(std::size_t size) noexcept
     return (size + page - 1) / page * page;
 }
 
-/// What a trace takes of a disk: for itself, and for each thread that runs at the same time.
+/// Disk space of a trace: of the tables, and of each thread that runs at the same time.
 inline constexpr std::size_t trace_tables_bytes = whole_pages(
     sizeof(trace_header) + sizeof(trace_slot[trace_slots_max]) +
     sizeof(trace_lock[trace_locks_max]));
@@ -30,11 +30,11 @@ struct traced_stack
 {
     trace_stack counts{};
     std::vector<std::uint64_t> frames;
-    std::size_t word = 0; ///< Where it lies in its thread's record.
+    std::size_t word = 0; ///< Its index in trace_thread::words.
 };
 
-/// traced_wait is one that had not ended as its process did, or as the trace was read. Its time is
-/// part of its site's and of its stack's, and it is no acquisition.
+/// traced_wait is a wait that had not ended as its process did, or as the trace was read. Its time
+/// is part of its site's and of its stack's, and it is no acquisition.
 struct traced_wait
 {
     std::uint32_t lock = 0;      ///< Index.
@@ -46,10 +46,10 @@ struct traced_wait
 struct traced_thread
 {
     std::uint32_t threads = 0;
-    std::int32_t tid = 0; ///< Of the last one, and its name.
+    std::int32_t tid = 0; ///< Of the last one, as the name is.
     std::string name;
-    std::uint64_t lived_ns = 0;  ///< Added up; of one that did not end, until its process did.
-    bool lived_at_least = false; ///< It did not end, and when its process did is not known.
+    std::uint64_t lived_ns = 0;  ///< Added up; a thread that did not end lived as its process did.
+    bool lived_at_least = false; ///< It did not end, and the end of its process is not known.
     std::uint64_t cpu_ns = 0;
     std::uint64_t samples = 0;
     std::uint64_t samples_own = 0;
@@ -70,18 +70,18 @@ struct traced_process
     int pid = 0;
     bool ended = false; ///< By itself; otherwise it was killed, or is running.
     unsigned cpu_hz = 0;
-    std::uint64_t clock_ns = 0; ///< What a timed hold is too long by.
+    std::uint64_t clock_ns = 0; ///< The time of reading the clock, which is part of a timed hold.
     std::uint64_t began_ns = 0;
-    std::uint64_t ended_ns = 0; ///< When it ended, or was last heard of, or now where it runs.
-    std::uint64_t ended_realtime_ns = 0; ///< The same, by the clock that files are dated with.
-    bool runs = false;                   ///< When it was read.
+    std::uint64_t ended_ns = 0;          ///< Its end; unknown: its last record; while it runs: now.
+    std::uint64_t ended_realtime_ns = 0; ///< The same by CLOCK_REALTIME, which dates files.
+    bool runs = false;                   ///< As the trace was read.
     bool end_known = true;               ///< It runs, or ended_ns is its end.
-    std::uint32_t thread_count = 0;      ///< That there have been.
+    std::uint32_t thread_count = 0;      ///< All threads so far.
     std::uint32_t blocks = 0;            ///< Of threads: one each, or for several after each other.
-    std::size_t blocks_cut = 0;          ///< Of these, that the file ends before.
+    std::size_t blocks_cut = 0;          ///< Blocks behind the end of a file that was cut.
     std::uint64_t threads_lost = 0;
     std::uint64_t slots_lost = 0;
-    bool interruptions = false; ///< Which holds were interrupted is known.
+    bool interruptions = false; ///< It is known which holds were interrupted.
     std::vector<trace_lock> locks;
     std::vector<traced_thread> threads;
     std::string maps; ///< The text of /proc/PID/maps.
@@ -91,9 +91,10 @@ struct traced_process
 /// Throws std::runtime_error that names the file and says what is wrong with it.
 [[nodiscard]] std::vector<traced_process> read_trace(std::filesystem::path const& path);
 
-/// note_end tells a process's last trace in a folder when it ended, if it did not say so itself.
-/// For whoever waits for the process: nobody else knows. `name` is what the kernel calls the
-/// process at its end. Without such a trace, or where that was of another program, it does nothing.
+/// note_end writes the time of a process's end into its last trace in a folder, if the process did
+/// not do so itself. Only the parent, which waits for the process, knows that time. `name` is the
+/// kernel's name of the process at its end. Without such a trace, or where that is of another
+/// program, it does nothing.
 void note_end(
     std::filesystem::path const& folder, int pid, std::string const& name, std::uint64_t gone_ns);
 

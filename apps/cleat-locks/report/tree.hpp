@@ -1,4 +1,4 @@
-// tree: call stacks, joined where they are alike.
+// tree: call stacks, joined where they begin alike.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace cleat::locks {
 
-/// tree_node is a function that was called from its parent; in an inverted tree, that called it.
+/// tree_node is a function that its parent called; in an inverted tree, that called its parent.
 struct tree_node
 {
     std::uint32_t function = 0; ///< Index into profile::functions.
@@ -20,10 +20,11 @@ struct tree_node
 enum class direction : std::uint8_t
 {
     from_outermost,
-    inverted ///< From the innermost: what is on top is where time is spent.
+    inverted ///< From the innermost: the roots are where time is spent.
 };
 
-/// matters says whether a node is to be kept: one whose counts say no, none of its children can.
+/// matters says by its counts whether a node is kept. A node that is not kept has no child that
+/// could be.
 using matters = bool (*)(profile const&, weights const&);
 
 /// make_tree joins all stacks; children come with the heaviest first: by blocked time, then by CPU
