@@ -1,5 +1,5 @@
-"""The HTML page in a real browser: drawn, legible on every screen, asking for nothing; and what a
-click, a search and an opened branch do."""
+"""The HTML page in a real browser: drawn, legible on every screen, loading nothing; and what it
+shows after a click, a search and an opened branch."""
 
 import json
 import math
@@ -20,7 +20,7 @@ from pages import CONTRAST, PAPER, SCREENS, is_dark, words  # noqa: E402
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "all there")
 
-# Where every box of the flame graph is, and what it says.
+# The place and the text of every box of the flame graph.
 BOXES = """
 return [...document.querySelectorAll('.flame button')].map((box) => {
     const at = box.getBoundingClientRect();
@@ -31,8 +31,8 @@ return [...document.querySelectorAll('.flame button')].map((box) => {
 });
 """
 
-# The chart of throughput: where its gridlines are and what is written beside them, the points that
-# mark a lock, where the curves end, and where the numbers beside the levels are.
+# The chart of throughput: its gridlines with their labels, the points that mark a lock, the ends of
+# the curves, and the numbers beside the levels.
 CHART = """
 const all = (what) => [...document.querySelectorAll('.plot ' + what)];
 const grid = (what, axis) => all(what).map((line) =>
@@ -147,7 +147,7 @@ def test_a_click_on_a_box_looks_closer_and_one_above_it_goes_back(desk):
     (wide,) = [b for b in desk.run(BOXES) if "hold_it" in b["name"]][:1]
     assert wide["width"] == pytest.approx(whole, abs=1)
     assert wide["width"] >= narrow["width"]
-    assert any(box["faint"] for box in desk.run(BOXES))  # What called it stays, to go back by.
+    assert any(box["faint"] for box in desk.run(BOXES))  # Its callers stay, as the way back.
     click(desk, "all")
     assert not any(box["faint"] for box in desk.run(BOXES))
 
@@ -160,7 +160,7 @@ def test_a_search_fades_what_is_not_meant(desk):
     boxes = desk.run(BOXES)
     assert {"hold_it" in box["name"] for box in boxes if not box["faint"]} == {True}
     assert any(box["faint"] for box in boxes)
-    assert "in stacks with “HOLD_it”" in words(desk, ".told")
+    assert "in stacks with “HOLD_it”" in words(desk, ".readout")
 
 
 def test_upside_down_the_lock_is_below_all(desk):
@@ -229,7 +229,7 @@ def test_the_chart_of_throughput_on_a_screen(shown: Browser, priced: Any, screen
 
 
 def scale(ticks: list[tuple[str, float]]) -> Callable[[float], float]:
-    """scale reads a logarithmic axis: what a place on it stands for."""
+    """scale reads a logarithmic axis: it gives the value at a place."""
     signs = {"": 1, "k": 1e3, "M": 1e6}
     values = [float(word.rstrip("kM")) * signs[word.lstrip(".0123456789")] for word, _ in ticks]
     (first, last), (start, end) = (values[0], values[-1]), (ticks[0][1], ticks[-1][1])
@@ -257,8 +257,8 @@ def test_the_chart_shows_what_per_operation_says(shown, priced):
     assert {"held_mutex", "brief_mutex"} == {each["name"].split("::")[-1] for each in said["locks"]}
     chart = shown.run(CHART)
     rate, cores = scale(chart["rates"]), scale(chart["cores"])
-    # The one that saturates first is drawn last, on top. A busy machine wakes a holder late, and
-    # one that comes to more than the CPU time has no point on the chart.
+    # The lock that saturates first is drawn last, on top. A busy machine wakes a holder late, and a
+    # lock that is held for more than the CPU time of an operation has no point on the chart.
     marked = [lock for lock in (second, first) if lock["cores_max"] >= 1]
     for lock, (x, y) in zip(marked, chart["points"], strict=True):
         assert cores(x) == pytest.approx(lock["cores_max"], rel=0.01)
@@ -267,7 +267,7 @@ def test_the_chart_shows_what_per_operation_says(shown, priced):
     assert rate(chart["curves"]["bound"]) == pytest.approx(most["operations_per_second"], rel=0.01)
     assert rate(chart["curves"]["free"]) == pytest.approx(most["without_locks"], rel=0.01)
 
-    # In the same words, beside the figure, in its legend, in the table, and where one points at it.
+    # The same text is beside the figure, in its legend, in the table, and in the tooltip.
     name = first["name"]
     (line,) = [each.split() for each in text.splitlines() if name in each]
     (level,) = [word for word in line if word.endswith("/s")]
@@ -296,28 +296,29 @@ def test_a_page_without_a_lock_that_saturates_says_so_and_draws_none(shown, tmp_
     shown.show(1200)
     shown.open(tmp_path / "page.html")
     assert shown.log("browser") == []
-    assert "No lock saturates: none that threads of this run shared" in words(shown, ".verdict")
+    none_saturates = "No lock saturates: no timed hold of a lock that threads of this run shared"
+    assert none_saturates in words(shown, ".verdict")
     assert shown.run("return document.querySelectorAll('.bound, .level').length") == 0
     assert shown.run("return document.querySelectorAll('.plot .free').length") == 1
 
 
-def changed(page: Path, to: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """changed writes a page with other numbers for each operation."""
+def changed(page: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """changed writes a page with other prices of an operation."""
     opening, script, rest = re.split(
         r'(?<=id="profile">)|(?=</script>)', page.read_text(), maxsplit=2
     )
     profile = json.loads(script)
     change(profile["per_operation"])
-    to.write_text(opening + json.dumps(profile).replace("<", "\\u003c") + rest)
+    target.write_text(opening + json.dumps(profile).replace("<", "\\u003c") + rest)
 
 
 def saturated_by(cores: list[float]) -> Callable[[dict[str, Any]], None]:
-    """saturated_by changes the locks to some that saturate on so many cores."""
+    """saturated_by replaces the locks by one for each number of cores, which saturates there."""
 
     def change(prices: dict[str, Any]) -> None:
         (one, *_), core = prices["locks"], 1e9 / prices["cpu_ns"]
         prices["locks"] = [
-            one | {"cores_max": at, "operations_per_second_max": at * core} for at in cores
+            one | {"cores_max": most, "operations_per_second_max": most * core} for most in cores
         ]
         for point in prices["throughput"]:
             point["operations_per_second"] = min([point["cores"], *cores]) * core
@@ -341,7 +342,7 @@ def without_cpu(prices: dict[str, Any]) -> None:
         [0.01, 0.011, 0.012, 50.0],
     ],
 )
-def test_locks_that_saturate_together_are_told_apart(shown, priced, tmp_path, cores):
+def test_locks_that_saturate_together_are_distinct(shown, priced, tmp_path, cores):
     changed(priced[1], tmp_path / "page.html", saturated_by(cores))
     shown.show(360)
     shown.open(tmp_path / "page.html")

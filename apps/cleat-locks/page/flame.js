@@ -1,4 +1,4 @@
-// flame: call stacks of one measure as boxes, each as wide as its share. A click looks closer.
+// flame: call stacks of one measure as boxes, each as wide as its share. A click zooms in.
 const flame = (() => {
     const rowHeight = 20;
     const depthMax = 80;
@@ -10,50 +10,50 @@ const flame = (() => {
             const value = stack[measure.key];
             if (!value) continue;
             root.value += value;
-            let at = root;
+            let node = root;
             const functions = inverted ? stack.functions : [...stack.functions].reverse();
             for (const each of functions.slice(0, depthMax)) {
-                if (!at.children.has(each))
-                    at.children.set(each, {
+                if (!node.children.has(each))
+                    node.children.set(each, {
                         name: profile.functions[each],
                         value: 0,
                         children: new Map(),
-                        parent: at,
+                        parent: node,
                     });
-                at = at.children.get(each);
-                at.value += value;
+                node = node.children.get(each);
+                node.value += value;
             }
         }
         return root;
     };
 
-    // A shade of its own for each name; the hue is the measure's.
+    // Each name has a shade of its own; the hue is the measure's.
     const shade = (name) => {
         let hash = 7;
         for (const c of name) hash = (hash * 31 + c.charCodeAt(0)) >>> 0;
         return hash % 15;
     };
 
-    const isMeant = (name, wanted) => name.toLowerCase().includes(wanted);
+    const matches = (name, wanted) => name.toLowerCase().includes(wanted);
 
-    // What part of the measure is in stacks that have a function with such a name.
-    const meant = (profile, measure, wanted) =>
+    // The sum of the measure in stacks with a function of such a name.
+    const matching = (profile, measure, wanted) =>
         profile.stacks
             .filter((stack) =>
-                stack.functions.some((each) => isMeant(profile.functions[each], wanted)),
+                stack.functions.some((each) => matches(profile.functions[each], wanted)),
             )
             .reduce((sum, stack) => sum + stack[measure.key], 0);
 
     const deepest = (node) =>
         1 + Math.max(0, ...[...node.children.values()].map((each) => deepest(each)));
 
-    const draw = (profile, measure, inverted, search, told) => {
+    const draw = (profile, measure, inverted, search, readout) => {
         const wanted = search.trim().toLowerCase();
         const root = join(profile, measure, inverted);
         const canvas = element('div', { class: 'flame', role: 'group' });
         const say = (value, words) => {
             const share = root.value ? (100 * value) / root.value : 0;
-            told.replaceChildren(
+            readout.replaceChildren(
                 element('b', {}, `${measure.say(value)} · ${share.toFixed(1)} %`),
                 element('code', {}, words),
             );
@@ -63,14 +63,14 @@ const flame = (() => {
             canvas.replaceChildren();
             const width = canvas.clientWidth || 1000;
             const before = [];
-            for (let at = top.parent; at; at = at.parent) before.unshift(at);
+            for (let node = top.parent; node; node = node.parent) before.unshift(node);
             const box = (node, row, left, size, faint) => {
                 const part = element(
                     'button',
                     {
                         type: 'button',
                         title: node.name,
-                        class: faint || (wanted && !isMeant(node.name, wanted)) ? 'faint' : '',
+                        class: faint || (wanted && !matches(node.name, wanted)) ? 'faint' : '',
                         style:
                             `left:${left}px;top:${row * rowHeight}px;width:${size}px;` +
                             `--hue:${measure.hue};--shade:${shade(node.name)}`,
@@ -84,19 +84,19 @@ const flame = (() => {
             };
             const place = (node, row, left, size) => {
                 box(node, row, left, size, false);
-                let from = left;
+                let childLeft = left;
                 const children = [...node.children.values()].sort((a, b) => b.value - a.value);
                 for (const child of children) {
                     const part = (size * child.value) / node.value;
-                    if (part >= 2) place(child, row + 1, from, part);
-                    from += part;
+                    if (part >= 2) place(child, row + 1, childLeft, part);
+                    childLeft += part;
                 }
             };
             before.forEach((node, row) => box(node, row, 0, width, true));
             if (top.value > 0) place(top, before.length, 0, width);
             canvas.style.height = `${(before.length + deepest(top)) * rowHeight}px`;
             if (wanted && top === root)
-                say(meant(profile, measure, wanted), `in stacks with “${search.trim()}”`);
+                say(matching(profile, measure, wanted), `in stacks with “${search.trim()}”`);
             else tell(top);
         };
         return { canvas, show: () => show(root), empty: root.value === 0 };

@@ -59,7 +59,7 @@
         ...caveats().map((words) => element('p', {}, words)),
     ];
 
-    // What the shares are worth.
+    // Limits of the shares.
     const caveats = () => {
         const said = [];
         if (profile.cpu_hz === 0)
@@ -89,7 +89,7 @@
     };
 
     const graphs = () => {
-        const told = element('div', { class: 'told', 'aria-live': 'polite' });
+        const readout = element('div', { class: 'readout', 'aria-live': 'polite' });
         const place = element('div');
         const which = element('select', { id: 'measure' });
         const some = measures.filter((each) => profile.total[each.key] > 0);
@@ -102,7 +102,7 @@
                 place.replaceChildren(element('p', {}, 'No stack was recorded.'));
                 return;
             }
-            const drawn = flame.draw(profile, measure, turned.checked, wanted.value, told);
+            const drawn = flame.draw(profile, measure, turned.checked, wanted.value, readout);
             place.replaceChildren(drawn.canvas);
             drawn.show();
         };
@@ -121,7 +121,7 @@
                     element('label', { for: 'wanted' }, 'find '),
                     wanted,
                 ),
-                told,
+                readout,
                 place,
             ],
             again,

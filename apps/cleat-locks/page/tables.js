@@ -22,7 +22,7 @@ const tables = (() => {
             ),
         );
 
-    // On a phone a row is a card, and says by itself what its numbers are.
+    // On a phone a row is a card, which labels each number itself.
     const cells = (heads, values) =>
         values.map((each, i) => element('td', { 'data-of': heads[i][0] }, each));
 
@@ -32,7 +32,7 @@ const tables = (() => {
     const lockCell = (lock, ...more) =>
         element('td', { class: 'words' }, `${lock.kind} `, element('code', {}, lock.name), ...more);
 
-    // interrupted is told where it is much of what `held` would be made of.
+    // interrupted is shown where it would be much of `held`.
     const interrupted = ({ timed_holds: timed, interrupted_holds: lost }) => {
         if (lost === 0 || lost * 10 < timed) return null;
         const words =
@@ -42,7 +42,7 @@ const tables = (() => {
         return element('small', {}, `interrupted in ${words}`);
     };
 
-    // What a lock has no figure for, where others than its thread have touched it.
+    // The reason why a lock that other threads have touched has no figure.
     const ownsIt = (lock) =>
         lock.one_threads_own && lock.threads > 1 && !lock.group
             ? element(
@@ -138,11 +138,11 @@ const tables = (() => {
         const heads = [['cores'], ['at most'], ['without locks']];
         return table(
             heads,
-            points.map((at) =>
+            points.map((point) =>
                 row(heads, [
-                    String(at.cores),
-                    units.rate(at.operations_per_second),
-                    units.rate(at.without_locks),
+                    String(point.cores),
+                    units.rate(point.operations_per_second),
+                    units.rate(point.without_locks),
                 ]),
             ),
         );

@@ -1,11 +1,11 @@
-// throughput: how many operations a second the locks let through, on how many cores. All numbers
+// throughput: a chart of the operations a second that the locks let through, by cores. All numbers
 // come with the page. Both axes are logarithmic: without locks throughput is a straight line, and a
 // lock that saturates is a level above which it does not rise.
 const throughput = (() => {
     const drawnMost = 5;
     const height = 380;
     const margin = { top: 34, right: 34, bottom: 46, left: 46 };
-    const apart = 21; // Of the numbers beside the levels.
+    const apart = 21; // Distance of the numbers beside the levels.
 
     const coresMost = (prices) => prices.throughput.at(-1).cores;
     const within = (prices) =>
@@ -16,15 +16,15 @@ const throughput = (() => {
         `saturates at ${units.rate(lock.operations_per_second_max)}, on ${onCores(lock.cores_max)}`;
     const withName = (lock) => [`${lock.kind} `, element('code', {}, lock.name)];
 
-    // verdict is what the chart shows, in a sentence.
+    // verdict is the chart's result in a sentence.
     const verdict = (prices) => {
         if (prices.cpu_ns === 0)
             return ['No CPU time was counted: how many cores saturate a lock is not known.'];
         const [first] = prices.locks.filter((lock) => lock.cores_max > 0);
         if (!first)
             return [
-                'No lock saturates: none that threads of this run shared was seen held ' +
-                    'exclusively.',
+                'No lock saturates: no timed hold of a lock that threads of this run shared was ' +
+                    'exclusive.',
             ];
         const [name, level] = [withName(first), units.rate(first.operations_per_second_max)];
         if (first.cores_max > coresMost(prices))
@@ -43,7 +43,7 @@ const throughput = (() => {
     };
 
     // The steps 1, 2, 5 of each decade; of many decades only the first. A logarithm may be rounded
-    // to its neighbour, so there is a decade more on either side, which the cut takes away.
+    // to its neighbour, so there is a decade more on either side, which slice() cuts off.
     const steps = (low, high) => {
         const digits = Math.log10(high / low) > 3.5 ? [1] : [1, 2, 5];
         const found = [];
@@ -59,7 +59,7 @@ const throughput = (() => {
         const rates = steps(points[0].operations_per_second, points.at(-1).without_locks);
         const [left, right] = [margin.left, width - margin.right];
         const [top, bottom] = [margin.top, height - margin.bottom];
-        const part = (value, from, to) => Math.log(value / from) / Math.log(to / from);
+        const part = (value, first, last) => Math.log(value / first) / Math.log(last / first);
         return {
             rates,
             left,
@@ -73,38 +73,38 @@ const throughput = (() => {
 
     const text = (x, y, anchor, words) => shape('text', { x, y, 'text-anchor': anchor }, words);
     const path = (name, d) => shape('path', { class: name, d });
-    const told = (words) => shape('title', {}, words);
+    const tooltip = (words) => shape('title', {}, words);
 
-    const axes = (prices, at) => [
-        ...at.rates.map((rate) =>
+    const axes = (prices, scales) => [
+        ...scales.rates.map((rate) =>
             shape(
                 'g',
                 { class: 'rate' },
-                path('grid', `M${at.left} ${at.y(rate)}H${at.right}`),
-                text(at.left - 8, at.y(rate) + 4, 'end', units.tick(rate)),
+                path('grid', `M${scales.left} ${scales.y(rate)}H${scales.right}`),
+                text(scales.left - 8, scales.y(rate) + 4, 'end', units.tick(rate)),
             ),
         ),
         ...prices.throughput.map(({ cores }) =>
             shape(
                 'g',
                 { class: 'cores' },
-                path('grid', `M${at.x(cores)} ${at.top}V${at.bottom}`),
-                text(at.x(cores), at.bottom + 18, 'middle', String(cores)),
+                path('grid', `M${scales.x(cores)} ${scales.top}V${scales.bottom}`),
+                text(scales.x(cores), scales.bottom + 18, 'middle', String(cores)),
             ),
         ),
         text(0, 14, 'start', 'operations per second (both scales are logarithmic)'),
-        text((at.left + at.right) / 2, height - 6, 'middle', 'cores'),
+        text((scales.left + scales.right) / 2, height - 6, 'middle', 'cores'),
     ];
 
-    // A column belongs to a number of cores, and tells what they do.
-    const columns = (prices, at) =>
+    // A column is a number of cores; its tooltip has their throughput.
+    const columns = (prices, scales) =>
         prices.throughput.map((point) => {
-            const half = (at.x(2) - at.x(1)) / 2;
-            const [x, y] = [at.x(point.cores) - half, at.top];
+            const half = (scales.x(2) - scales.x(1)) / 2;
+            const [x, y] = [scales.x(point.cores) - half, scales.top];
             return shape(
                 'rect',
-                { class: 'column', x, y, width: 2 * half, height: at.bottom - at.top },
-                told(
+                { class: 'column', x, y, width: 2 * half, height: scales.bottom - scales.top },
+                tooltip(
                     `${point.cores} ${point.cores === 1 ? 'core' : 'cores'}: at most ` +
                         `${units.rate(point.operations_per_second)}; without locks ` +
                         units.rate(point.without_locks),
@@ -113,10 +113,10 @@ const throughput = (() => {
         });
 
     // The curve bends where the first lock saturates, which is between two of the points.
-    const curves = (prices, at, [first]) => {
+    const curves = (prices, scales, [first]) => {
         const points = prices.throughput;
         const drawn = (name, each) =>
-            path(name, `M${each.map(([x, y]) => `${at.x(x)} ${at.y(y)}`).join('L')}`);
+            path(name, `M${each.map(([x, y]) => `${scales.x(x)} ${scales.y(y)}`).join('L')}`);
         const free = points.map((point) => [point.cores, point.without_locks]);
         if (!first) return [drawn('free', free)];
         const bend = [first.cores_max, first.operations_per_second_max];
@@ -125,15 +125,15 @@ const throughput = (() => {
         return [drawn('free', free), drawn('bound', bent)];
     };
 
-    // spread moves numbers that would lie on each other apart: `ys` go from the bottom up.
-    const spread = (ys, at) => {
-        let next = at.bottom;
+    // spread moves numbers that would overlap apart: `ys` go from the bottom up.
+    const spread = (ys, scales) => {
+        let next = scales.bottom;
         const raised = ys.map((y) => {
             const placed = Math.min(y, next);
             next = placed - apart;
             return placed;
         });
-        next = at.top;
+        next = scales.top;
         return raised
             .reverse()
             .map((y) => {
@@ -144,22 +144,22 @@ const throughput = (() => {
             .reverse();
     };
 
-    const levels = (at, locks) => {
-        const ys = locks.map((lock) => at.y(lock.operations_per_second_max));
-        const beside = spread(ys, at);
+    const levels = (scales, locks) => {
+        const ys = locks.map((lock) => scales.y(lock.operations_per_second_max));
+        const beside = spread(ys, scales);
         return locks.map((lock, i) => {
-            const from = at.x(Math.max(1, lock.cores_max));
-            const end = at.right + 9;
-            const out = `${at.right} ${ys[i]}L${end} ${beside[i]}`;
-            const whole = `M${from} ${ys[i]}L${out}`;
+            const left = scales.x(Math.max(1, lock.cores_max));
+            const end = scales.right + 9;
+            const out = `${scales.right} ${ys[i]}L${end} ${beside[i]}`;
+            const whole = `M${left} ${ys[i]}L${out}`;
             return shape(
                 'g',
                 { class: 'level' },
-                told(`${lock.kind} ${lock.name}: ${saturates(lock)}`),
+                tooltip(`${lock.kind} ${lock.name}: ${saturates(lock)}`),
                 path('near', whole),
                 // Along the first one's level the curve itself goes on.
                 path('line', i === 0 ? `M${out}` : whole),
-                lock.cores_max < 1 ? null : shape('circle', { cx: from, cy: ys[i], r: 4.5 }),
+                lock.cores_max < 1 ? null : shape('circle', { cx: left, cy: ys[i], r: 4.5 }),
                 shape('circle', { class: 'number', cx: end + 9, cy: beside[i], r: 9 }),
                 text(end + 9, beside[i] + 4, 'middle', String(i + 1)),
             );
@@ -167,16 +167,16 @@ const throughput = (() => {
     };
 
     const drawing = (prices, width, label) => {
-        const at = scalesOf(prices, width);
+        const scales = scalesOf(prices, width);
         const locks = within(prices).slice(0, drawnMost);
         return shape(
             'svg',
             { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': label },
-            ...columns(prices, at),
-            ...axes(prices, at),
-            ...curves(prices, at, locks),
+            ...columns(prices, scales),
+            ...axes(prices, scales),
+            ...curves(prices, scales, locks),
             // The first to saturate lies on top.
-            ...levels(at, locks).reverse(),
+            ...levels(scales, locks).reverse(),
         );
     };
 

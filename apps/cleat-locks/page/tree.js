@@ -1,38 +1,38 @@
-// tree: the inverted call tree with the three columns, which are never mixed. What is below a
-// function called it.
+// tree: the inverted call tree with the three columns, which are never mixed. Below a function are
+// its callers.
 const tree = (() => {
     const shownPercent = 0.1;
 
     const join = (profile) => {
         const root = { children: new Map() };
         for (const stack of profile.stacks) {
-            let at = root;
+            let node = root;
             for (const each of stack.functions) {
-                if (!at.children.has(each))
-                    at.children.set(each, {
+                if (!node.children.has(each))
+                    node.children.set(each, {
                         name: profile.functions[each],
                         blocked: 0,
                         locks: 0,
                         references: 0,
                         children: new Map(),
                     });
-                at = at.children.get(each);
-                at.blocked += stack.blocked_ns;
-                at.locks += stack.lock_cpu_samples;
-                at.references += stack.reference_cpu_samples;
+                node = node.children.get(each);
+                node.blocked += stack.blocked_ns;
+                node.locks += stack.lock_cpu_samples;
+                node.references += stack.reference_cpu_samples;
             }
         }
         return root;
     };
 
-    const part = (of, whole) => (whole > 0 ? (100 * of) / whole : 0);
+    const percentage = (share, whole) => (whole > 0 ? (100 * share) / whole : 0);
 
     const draw = (profile) => {
         const samples = profile.total.cpu_samples;
         const columns = (node) => [
-            part(node.blocked, profile.thread_ns),
-            part(node.locks, samples),
-            part(node.references, samples),
+            percentage(node.blocked, profile.thread_ns),
+            percentage(node.locks, samples),
+            percentage(node.references, samples),
         ];
         const row = (node, depth) => [
             ...columns(node).map((share) => element('span', {}, units.percent(share))),
@@ -48,13 +48,13 @@ const tree = (() => {
             if (children.length === 0)
                 return element('div', { class: 'leaf' }, ...row(node, depth));
             const made = element('details', {}, element('summary', {}, ...row(node, depth)));
-            // Made when it is opened: a deep tree would be a heavy page.
+            // Branches are made when they are opened: a deep tree would be a slow page.
             made.addEventListener(
                 'toggle',
                 () => {
                     const below = children.map((child) => branch(child, depth + 1));
                     made.append(...below);
-                    // Where there is no choice nobody needs to make it.
+                    // An only child is opened at once.
                     if (below.length === 1) below[0].open = true;
                 },
                 { once: true },

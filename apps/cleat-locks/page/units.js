@@ -1,4 +1,4 @@
-// units: numbers as people read them, and names without what C++ adds to them.
+// units: numbers for people, and short names of C++ functions.
 const units = (() => {
     const three = (x) => x.toFixed(x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2);
     const time = (ns) => {
@@ -14,7 +14,7 @@ const units = (() => {
         if (n < 999.5e6) return `${three(n / 1e6)}M`;
         return `${three(n / 1e9)}G`;
     };
-    // As the text report has them: small ones too.
+    // As in the text report, which has rates below 1 too.
     const rate = (n) => {
         if (n <= 0) return '';
         return `${n < 99.95 ? three(n) : count(Math.round(n))}/s`;
@@ -25,7 +25,7 @@ const units = (() => {
         return `${Number((size ? n / size : n).toPrecision(3))}${sign}`;
     };
     const percent = (x) => (x < 0.05 ? '' : `${x.toFixed(1)} %`);
-    // Without arguments, template arguments and clones: what fits a box. The whole name is told.
+    // A name for a box, without arguments, template arguments and clones. A tooltip has all of it.
     const name = (whole) => {
         let made = '';
         let depth = 0;
@@ -43,11 +43,11 @@ const units = (() => {
         const short = last.includes('operator') ? last : last.slice(last.lastIndexOf(' ') + 1);
         return short.replaceAll('\u0001', '()') || whole;
     };
-    const lived = (whose) => (whose.lived_at_least ? 'at least ' : '') + time(whose.lived_ns);
+    const lived = (thing) => (thing.lived_at_least ? 'at least ' : '') + time(thing.lived_ns);
     return { time, count, rate, tick, percent, name, lived };
 })();
 
-// filled gives one attributes and what is in it; texts are texts, never markup.
+// filled gives an element its attributes and contents; a text is never markup.
 const filled = (made, attributes, inside) => {
     for (const [key, value] of Object.entries(attributes))
         if (key.startsWith('on')) made.addEventListener(key.slice(2), value);
