@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Holds cleat-locks against OpenSSL's own report of what waited for its locks, on the same run.
+"""Compares cleat-locks with OpenSSL's own report of waits for its locks, on the same run.
 
 The program is the naive arm of the Asio study on an OpenSSL 4 that was built to report:
 
     scripts/build release-openssl-4-contention study-asio cleat-locks
     perf/locks/contention.py
 
-OpenSSL tries a lock, and what it did not get at once it waits for between two readings of the
-clock, in whole microseconds. cleat-locks sees the try that failed, and times the wait by itself.
-Every run is a round; --check fails where they differ by more than 5 %.
+OpenSSL tries a lock; where that fails it waits between two readings of the clock, in whole
+microseconds. cleat-locks records the failed try, and times the wait by itself. Every run is a
+round; --check fails where they differ by more than 5 %.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def arguments() -> argparse.Namespace:
 
 
 def openssls(folder: Path) -> dict:
-    """openssls is the library's account: a file for each of its threads."""
+    """openssls is OpenSSL's report, which has a file for each of its threads."""
     logs = sorted(folder.glob("lock-contention-log.*.txt"))
     if not logs:
         sys.exit("OpenSSL wrote no report: it was built without CLEAT_OPENSSL_REPORTS_CONTENTION")
@@ -55,7 +55,7 @@ def openssls(folder: Path) -> dict:
 
 
 def ours(report: dict) -> dict:
-    """ours is cleat-locks' account of the read-write locks, which are all OpenSSL's."""
+    """ours is cleat-locks' report of the read-write locks, which are all OpenSSL's."""
     locks = [lock for lock in report["locks"] if lock["kind"] == "rwlock"]
     return {
         "waits": sum(lock["failed"] for lock in locks),

@@ -7,12 +7,12 @@
     perf/locks/cores.py perf/results/*-shared-locks.json \\
         --out perf/results/DATE-cores.json --charts docs/charts
 
-A server's CPU for a handshake says what cores allow. Of the lock that is taken most (run.py
-counted) the cache line is written twice for each acquisition, by one core at a time: two threads of
-perf-one-lock, a core each, say how long an acquisition and a release of one lock take them
-together. The utilisation law makes of both: at most min(cores / CPU, 1 / (acquisitions * that)).
-Both are the machine's that measures. Where cores are further apart a line travels longer, and what
-is drawn bends earlier.
+A server's CPU for a handshake limits it by cores. The lock that is taken most (counted by run.py)
+limits it too: each acquisition writes its cache line twice, by one core at a time. Two threads of
+perf-one-lock, a core each, measure how long an acquisition and a release of one lock take them
+together. By the utilisation law the limit is min(cores / CPU, 1 / (acquisitions * that)). Both
+figures are of the machine that measures. Where cores are further apart a line travels longer, and
+the curves bend earlier.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def at_most(arm: dict, line_ns: float, cores: float) -> float:
 
 
 def ends_at(arm: dict, line_ns: float) -> float | None:
-    """ends_at is the number of cores that more do not help from; None: they always do."""
+    """ends_at is the number of cores beyond which more do not help; None: more always help."""
     held_ns = arm["hottest_lock"] * line_ns
     return arm["cpu_us"] * 1e3 / held_ns if held_ns > 0 else None
 

@@ -26,13 +26,13 @@ from runner import environment, servers  # noqa: E402
 from runner.stage import laid_out  # noqa: E402
 
 TREE = Path(__file__).resolve().parent.parent.parent
-# Frames that say that a lock was taken, and not whose.
+# Functions that only take a lock: their callers name it.
 WRAPPERS = re.compile(r"CRYPTO_(THREAD|MUTEX|STATIC_MUTEX)_|pthread_|.*\+0x|.*__gthread")
-# One lock, whichever of them took it most in a round: of a stripped library the nearest function
-# with a name.
+# One lock, though in each round another function may take it most: in a stripped library a frame is
+# named after the nearest function with a name.
 EX_DATA = re.compile(r"(ossl_)?crypto_(new|free|dup)_ex_data|EVP_PKEY_new$|BIO_new_ex$", re.I)
 FIGURES = ("acquisitions", "contended", "wait_ns", "held_ns")
-COUNTS_FROM = 0.01  # Acquisitions for each handshake: less is a start's, or once in a while.
+COUNTS_FROM = 0.01  # Acquisitions for each handshake: fewer are of the start, or occasional.
 
 
 def arguments() -> argparse.Namespace:
@@ -63,7 +63,7 @@ def arguments() -> argparse.Namespace:
 
 
 def traced(use: argparse.Namespace, bench: servers.Bench, pem: Path, name: str, times: int):
-    """traced is what cleat-locks has of a server's locks after so many handshakes."""
+    """traced gives a server's locks by cleat-locks after so many handshakes."""
     trace = bench.folder / "trace"
     shutil.rmtree(trace, ignore_errors=True)
     trace.mkdir()
@@ -97,7 +97,7 @@ def taker(lock: dict) -> str:
 
 
 def sums(locks: list[dict]) -> dict[str, dict[str, float]]:
-    """sums adds up what threads share, by the function that takes it most."""
+    """sums adds up the locks that threads share, by the function that takes each most."""
     found: dict[str, dict[str, float]] = {}
     for lock in locks:
         if lock["threads"] < 2 or lock["one_threads_own"]:
@@ -118,19 +118,19 @@ def price(use: argparse.Namespace, bench: servers.Bench, pem: Path, name: str) -
     run = sums(traced(use, bench, pem, name, use.handshakes))
     nothing = dict.fromkeys((*FIGURES, "locks"), 0.0)
     return {
-        of: {
-            **{key: max(0.0, row[key] - start.get(of, nothing)[key]) / use.handshakes
+        function: {
+            **{key: max(0.0, row[key] - start.get(function, nothing)[key]) / use.handshakes
                for key in FIGURES},
             "locks": row["locks"],
         }
-        for of, row in run.items()
-        if row["acquisitions"] - start.get(of, nothing)["acquisitions"]
+        for function, row in run.items()
+        if row["acquisitions"] - start.get(function, nothing)["acquisitions"]
         >= COUNTS_FROM * use.handshakes
     }  # fmt: skip
 
 
 def middle(rounds: list[dict]) -> dict[str, dict[str, float]]:
-    """middle is the median of the rounds, of what any of them has."""
+    """middle is the median of the rounds, for each function of any round."""
     names = dict.fromkeys(name for each in rounds for name in each)
     nothing = dict.fromkeys((*FIGURES, "locks"), 0.0)
     rows = {

@@ -20,7 +20,7 @@ from runner.processes import Process  # noqa: E402
 from runner.stage import laid_out  # noqa: E402
 
 TREE = Path(__file__).resolve().parent.parent.parent
-# By name: CPU samples for each second, or nothing at all.
+# By name: CPU samples for each second; None: not recorded.
 ARMS = {"plain": None, "locks": 0, "locks and CPU": 199}
 PLAIN = "plain"
 
@@ -72,7 +72,7 @@ def cpu_us(use: argparse.Namespace, bench: servers.Bench, server: Process, port:
 
 
 def medians(rounds: list[dict[str, float]]) -> dict[str, dict[str, float]]:
-    """medians are, of each arm, its microseconds and its ratios to the plain one."""
+    """medians are each arm's microseconds, and its ratios to the plain arm."""
     found = {}
     for arm in ARMS:
         ratios = sorted(each[arm] / each[PLAIN] for each in rounds)
@@ -106,7 +106,7 @@ def main() -> int:
             for number in range(use.rounds + 1):
                 order = list(ARMS)[number % len(ARMS) :] + list(ARMS)[: number % len(ARMS)]
                 took = {arm: cpu_us(use, bench, *started[arm]) for arm in order}
-                if number > 0:  # The first one fills caches.
+                if number > 0:  # The first round fills caches.
                     rounds.append(took)
                     print({arm: round(us, 1) for arm, us in took.items()}, flush=True)
         finally:

@@ -20,7 +20,7 @@ from runner.stage import laid_out  # noqa: E402
 from symbols import Names  # noqa: E402
 
 TREE = Path(__file__).resolve().parent.parent.parent
-# Frames that say that a lock was taken, and not which.
+# Functions that only take a lock: their callers name it.
 WRAPPERS = re.compile(
     r"CRYPTO_(THREAD|MUTEX|STATIC_MUTEX)_|pthread_|__gthread|std::(mutex|lock_guard|unique_lock|"
     r"scoped_lock|shared_)|.*posix_(mutex|event)|.*conditionally_enabled_mutex|.*MutexWriteLock|"
@@ -76,7 +76,7 @@ def arguments() -> argparse.Namespace:
 
 
 class Counted:
-    """One server under the counter; each part of the traffic is counted alone."""
+    """One server with the counter preloaded; each part of the traffic is counted alone."""
 
     def __init__(self, server: Process, dumps: Path):
         self.server = server
@@ -84,9 +84,9 @@ class Counted:
         self.number = 0
 
     def take(self) -> list[dict]:
-        """What was counted since the last take, by call chain."""
+        """The counts since the last take, by call chain."""
         self.number += 1
-        # The counter sits in each process of the server; the one with the threads is the first.
+        # Each process of the server has the counter; the first process has the threads.
         self.server.child.send_signal(signal.SIGRTMIN + 5)
         path = Path(f"{self.dumps}.{self.number}")
         until = time.monotonic() + 10
@@ -104,7 +104,7 @@ class Counted:
             if words[0] == "dropped" and int(words[1]):
                 print(f"{words[1]} acquisitions found the tables full", file=sys.stderr)
             if words[0] == "site":
-                chain = [names.of(int(frame, 16)) for frame in words[4:]]
+                chain = [names.function_at(int(frame, 16)) for frame in words[4:]]
                 found.append(
                     {
                         "lock": words[1],
@@ -143,7 +143,7 @@ def summary(found: list[dict], units: float, allowed: list[re.Pattern]) -> list[
 
 
 def hottest(found: list[dict]) -> int:
-    """hottest is how often the one lock was taken that was taken most."""
+    """hottest is the number of acquisitions of the lock with the most."""
     times = collections.Counter()
     for entry in found:
         times[entry["lock"]] += entry["count"]
@@ -166,7 +166,7 @@ def show(title: str, rows: list[tuple]) -> None:
 def record(
     here: dict, use: argparse.Namespace, parts: dict[str, list[tuple]], hottest_lock: float
 ) -> dict:
-    """record is what --json writes: where it was counted, of how much traffic, and every row."""
+    """record is the document of --json: the environment, the amount of traffic, and every row."""
     keys = ("acquisitions", "contended", "locks", "function", "caller", "allowed")
     asked = {key: getattr(use, key) for key in ("tls", "groups", "handshakes", "megabytes")}
     return {
@@ -224,8 +224,8 @@ def main() -> int:
 def traffic(
     use: argparse.Namespace, bench: servers.Bench, counted: Counted, port: int
 ) -> tuple[dict[str, list[tuple]], float]:
-    """traffic gives the rows of each part, and for each handshake the acquisitions of the one lock
-    that it takes most."""
+    """traffic gives the rows of each part, and the acquisitions for each handshake of the lock with
+    the most."""
     allowed = [re.compile(pattern) for pattern in use.allow]
     scenarios.client(bench, port, "handshakes", "-n", 400)
     counted.take()
@@ -237,7 +237,7 @@ def traffic(
     for mode in ("download", "upload"):
         load = ["-n", CONNECTIONS, "-c", CONNECTIONS, "-b", use.megabytes * MB // CONNECTIONS]
         scenarios.client(bench, port, mode, *load)
-        # What the transfers' own handshakes took is no part of their price for a MB.
+        # The transfers' own handshakes are no part of the price of a MB.
         rows = [
             (
                 max(0.0, row[0] - per_handshake.get(row[3], 0.0) * CONNECTIONS / use.megabytes),

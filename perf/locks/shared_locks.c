@@ -1,20 +1,20 @@
-/* shared_locks.c: counts, in any program that it is preloaded into, the acquisitions of locks that
- * more than one thread touches.
+/* shared_locks: preloaded into any program, it counts acquisitions of locks that more than one
+ * thread touches.
  *
- * Each acquisition of a pthread mutex or read-write lock is counted under the lock and the call
- * chain that led there; the lock remembers which threads touched it. A dump lists the chains of
- * every lock that at least two threads have touched, and /proc/self/maps, so that locks/run.py can
- * name the addresses.
+ * Each acquisition of a pthread mutex or read-write lock is counted under the lock and its call
+ * chain; the lock has a bit for each thread that touched it. A dump lists the chains of every lock
+ * that at least two threads have touched, and /proc/self/maps, by which locks/run.py names the
+ * addresses.
  *
  * A signal (SIGRTMIN+5, or the number in SHARED_LOCKS_SIGNAL) dumps to the file named by
- * SHARED_LOCKS_FILE with ".1", ".2", ... added, and starts counting anew: the first dump holds the
- * start-up, the second what happened in between. The process's end dumps the rest.
+ * SHARED_LOCKS_FILE with ".1", ".2", ... added, and resets the counts: the first dump has the
+ * start-up, the second the time between the two. The process's end dumps the rest.
  *
  * The hooks allocate nothing and take no lock: the tables are static and open-addressed, entries
  * are claimed by compare-and-swap, and _Unwind_Backtrace finds frames without a lock (glibc 2.35,
- * gcc 12). A lock that is initialised or destroyed is forgotten, or credited if it was shared,
- * since its memory will be another lock's. Unlocking is not hooked: it touches what locking has
- * touched.
+ * gcc 12). As a lock is initialised or destroyed its counts are dropped, or credited to its sites
+ * if it was shared, since its memory will be another lock's. Unlocking is not hooked: it touches no
+ * other cache line than locking.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -48,9 +48,9 @@ struct site
     _Atomic uintptr_t lock;
     void* frames[frames_max];
     _Atomic uint64_t count;     /* since the lock was initialised, or the last dump */
-    _Atomic uint64_t contended; /* of these: had to wait */
+    _Atomic uint64_t contended; /* acquisitions that had to wait */
     _Atomic uint64_t credited;  /* acquisitions of shared locks that were at this address before */
-    _Atomic uint32_t next;      /* of the same lock; index + 1 */
+    _Atomic uint32_t next;      /* the lock's next site: index + 1 */
 };
 
 struct lock
@@ -81,10 +81,10 @@ struct walk
 static _Unwind_Reason_Code on_frame(struct _Unwind_Context* context, void* into)
 {
     struct walk* walk = into;
-    int at = walk->depth++ - frames_skipped;
-    if (at >= 0)
-        walk->frames[at] = (void*)_Unwind_GetIP(context);
-    return at + 1 >= frames_max ? _URC_END_OF_STACK : _URC_NO_REASON;
+    int index = walk->depth++ - frames_skipped;
+    if (index >= 0)
+        walk->frames[index] = (void*)_Unwind_GetIP(context);
+    return index + 1 >= frames_max ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -93,11 +93,11 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ (hash >> 29);
 }
 
-static struct lock* lock_at(uintptr_t address, int make)
+static struct lock* find_lock(uintptr_t address, int make)
 {
-    uint64_t at = mix(1, address);
-    for (int probe = 0; probe < probes_max; ++probe, ++at) {
-        struct lock* found = &locks[at % locks_max];
+    uint64_t position = mix(1, address);
+    for (int probe = 0; probe < probes_max; ++probe, ++position) {
+        struct lock* found = &locks[position % locks_max];
         uintptr_t seen = atomic_load_explicit(&found->address, memory_order_acquire);
         if (seen == 0 && make)
             atomic_compare_exchange_strong(&found->address, &seen, address);
@@ -109,15 +109,15 @@ static struct lock* lock_at(uintptr_t address, int make)
     return NULL;
 }
 
-static struct site* site_of(struct lock* lock, uintptr_t address, void* const* frames)
+static struct site* find_site(struct lock* lock, uintptr_t address, void* const* frames)
 {
     uint64_t key = mix(2, address);
     for (int i = 0; i < frames_max; ++i)
         key = mix(key, (uintptr_t)frames[i]);
     key |= 1;
-    uint64_t at = key >> 8;
-    for (int probe = 0; probe < probes_max; ++probe, ++at) {
-        struct site* found = &sites[at % sites_max];
+    uint64_t position = key >> 8;
+    for (int probe = 0; probe < probes_max; ++probe, ++position) {
+        struct site* found = &sites[position % sites_max];
         uint64_t seen = atomic_load_explicit(&found->key, memory_order_acquire);
         if (seen == key)
             return found;
@@ -155,8 +155,8 @@ static __attribute__((noinline)) void note(void* address, int contended)
     void* frames[frames_max] = {0};
     struct walk walk = {frames, 0};
     _Unwind_Backtrace(on_frame, &walk);
-    struct lock* lock = lock_at((uintptr_t)address, 1);
-    struct site* site = lock ? site_of(lock, (uintptr_t)address, frames) : NULL;
+    struct lock* lock = find_lock((uintptr_t)address, 1);
+    struct site* site = lock ? find_site(lock, (uintptr_t)address, frames) : NULL;
     if (site) {
         uint64_t bit = UINT64_C(1) << ((thread_number - 1) % 64);
         if (!(atomic_load_explicit(&lock->threads, memory_order_relaxed) & bit))
@@ -168,37 +168,40 @@ static __attribute__((noinline)) void note(void* address, int contended)
     inside = 0;
 }
 
-/* forget ends the life of a lock; only its owner may be near it now. */
+/* forget drops or credits the counts of a lock as it is initialised or destroyed; no other thread
+ * may use it meanwhile. */
 static void forget(void* address)
 {
-    struct lock* lock = lock_at((uintptr_t)address, 0);
+    struct lock* lock = find_lock((uintptr_t)address, 0);
     if (!lock)
         return;
     int keep = shared(lock);
-    for (uint32_t at = atomic_load(&lock->first_site); at; at = atomic_load(&sites[at - 1].next)) {
-        uint64_t count = atomic_exchange(&sites[at - 1].count, 0);
+    for (uint32_t next = atomic_load(&lock->first_site); next;) {
+        struct site* site = &sites[next - 1];
+        uint64_t count = atomic_exchange(&site->count, 0);
         if (keep)
-            atomic_fetch_add(&sites[at - 1].credited, count);
+            atomic_fetch_add(&site->credited, count);
         else
-            atomic_store(&sites[at - 1].contended, 0);
+            atomic_store(&site->contended, 0);
+        next = atomic_load(&site->next);
     }
     atomic_store(&lock->threads, 0);
 }
 
-static void copy_maps(int to)
+static void copy_maps(int file)
 {
     char block[4096];
     ssize_t got;
     int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     while (maps >= 0 && (got = read(maps, block, sizeof block)) > 0)
-        if (write(to, block, (size_t)got) != got)
+        if (write(file, block, (size_t)got) != got)
             break;
     if (maps >= 0)
         close(maps);
 }
 
 /* put_number appends to a line; snprintf is not safe in a signal handler. */
-static char* put_number(char* at, uint64_t number, unsigned base, char end)
+static char* put_number(char* text, uint64_t number, unsigned base, char end)
 {
     char digits[24];
     int size = 0;
@@ -206,13 +209,12 @@ static char* put_number(char* at, uint64_t number, unsigned base, char end)
         digits[size++] = "0123456789abcdef"[number % base];
     while ((number /= base) > 0);
     while (size > 0)
-        *at++ = digits[--size];
-    *at++ = end;
-    return at;
+        *text++ = digits[--size];
+    *text++ = end;
+    return text;
 }
 
-/* dump writes "site LOCK COUNT CONTENDED FRAME..." lines, then the maps, and starts counting anew.
- */
+/* dump writes "site LOCK COUNT CONTENDED FRAME..." lines, then the maps, and resets the counts. */
 static void dump(void)
 {
     char name[sizeof file_name + 24];
@@ -222,38 +224,38 @@ static void dump(void)
     memcpy(name, file_name, length);
     name[length] = '.';
     *put_number(name + length + 1, atomic_fetch_add(&dump_count, 1) + 1, 10, '\0') = '\0';
-    int to = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (to < 0)
+    int file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file < 0)
         return;
     for (int i = 0; i < sites_max; ++i) {
         struct site* site = &sites[i];
         if (atomic_load(&site->key) == 0)
             continue;
-        struct lock* lock = lock_at(atomic_load(&site->lock), 0);
+        struct lock* lock = find_lock(atomic_load(&site->lock), 0);
         uint64_t count = atomic_exchange(&site->count, 0);
         uint64_t total = atomic_exchange(&site->credited, 0) + (lock && shared(lock) ? count : 0);
         uint64_t contended = atomic_exchange(&site->contended, 0);
         if (total == 0)
             continue;
         char line[64 + 17 * (frames_max + 3)] = "site ";
-        char* at = put_number(line + 5, atomic_load(&site->lock), 16, ' ');
-        at = put_number(at, total, 10, ' ');
-        at = put_number(at, contended, 10, ' ');
+        char* end = put_number(line + 5, atomic_load(&site->lock), 16, ' ');
+        end = put_number(end, total, 10, ' ');
+        end = put_number(end, contended, 10, ' ');
         for (int f = 0; f < frames_max && site->frames[f]; ++f)
-            at = put_number(at, (uintptr_t)site->frames[f], 16, ' ');
-        at[-1] = '\n';
-        if (write(to, line, (size_t)(at - line)) < 0)
+            end = put_number(end, (uintptr_t)site->frames[f], 16, ' ');
+        end[-1] = '\n';
+        if (write(file, line, (size_t)(end - line)) < 0)
             break;
     }
     for (int i = 0; i < locks_max; ++i)
         atomic_store(&locks[i].threads, 0);
     char line[64] = "dropped ";
-    char* at = put_number(line + 8, atomic_exchange(&dropped, 0), 10, '\n');
-    if (write(to, line, (size_t)(at - line)) > 0)
-        copy_maps(to);
-    /* The last line tells the reader that all of it is there. */
-    if (write(to, "end\n", 4) == 4)
-        close(to);
+    char* end = put_number(line + 8, atomic_exchange(&dropped, 0), 10, '\n');
+    if (write(file, line, (size_t)(end - line)) > 0)
+        copy_maps(file);
+    /* By the last line the reader knows that the dump is complete. */
+    if (write(file, "end\n", 4) == 4)
+        close(file);
 }
 
 static void on_signal(int number)
@@ -285,8 +287,8 @@ __attribute__((destructor)) static void finish(void)
     dump();
 }
 
-/* next_of finds libc's function of the name; it cannot fail for a program that calls it. */
-static void* next_of(char const* name, _Atomic(void*)* known)
+/* next_function finds libc's function of the name; it cannot fail for a program that calls it. */
+static void* next_function(char const* name, _Atomic(void*)* known)
 {
     void* found = atomic_load_explicit(known, memory_order_relaxed);
     if (!found) {
@@ -301,9 +303,9 @@ static void* next_of(char const* name, _Atomic(void*)* known)
 
 #define NEXT(name, type)                                                                           \
     static _Atomic(void*) known_##name;                                                            \
-    int (*next_##name)(type*) = (int (*)(type*))next_of(#name, &known_##name)
+    int (*next_##name)(type*) = (int (*)(type*))next_function(#name, &known_##name)
 
-/* Tries first, so that an acquisition that had to wait is told from one that had not. */
+/* It tries first, to learn whether the acquisition has to wait. */
 #define HOOK_LOCK(name, try_name, type)                                                            \
     EXPORTED int name(type* lock)                                                                  \
     {                                                                                              \
@@ -333,14 +335,14 @@ static void* next_of(char const* name, _Atomic(void*)* known)
         return next_##name(lock);                                                                  \
     }
 
-#define HOOK_INIT(name, type, attributes)                                                          \
-    EXPORTED int name(type* lock, attributes const* with)                                          \
+#define HOOK_INIT(name, type, attributes_type)                                                     \
+    EXPORTED int name(type* lock, attributes_type const* attributes)                               \
     {                                                                                              \
         static _Atomic(void*) known;                                                               \
-        int (*next)(type*, attributes const*) =                                                    \
-            (int (*)(type*, attributes const*))next_of(#name, &known);                             \
+        int (*next)(type*, attributes_type const*) =                                               \
+            (int (*)(type*, attributes_type const*))next_function(#name, &known);                  \
         forget(lock);                                                                              \
-        return next(lock, with);                                                                   \
+        return next(lock, attributes);                                                             \
     }
 
 HOOK_LOCK(pthread_mutex_lock, pthread_mutex_trylock, pthread_mutex_t)

@@ -45,12 +45,12 @@ class Names:
                 self.ranges.append((low, high, int(words[2], 16), words[5].strip()))
 
     @functools.cache
-    def of(self, address: int) -> str:
-        at = address - 1  # a return address may already belong to the next function
+    def function_at(self, address: int) -> str:
+        call = address - 1  # a return address may already belong to the next function
         for low, high, offset, path in self.ranges:
-            if not low <= at < high:
+            if not low <= call < high:
                 continue
-            in_file = at - low + offset
+            in_file = call - low + offset
             for start, size, virtual in _segments(path):
                 if start <= in_file < start + size:
                     return self._named(path, in_file - start + virtual)
