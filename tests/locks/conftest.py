@@ -8,7 +8,7 @@ from recording import SUBJECT, Recording
 
 @pytest.fixture
 def record(tmp_path: Path) -> Callable[..., Recording]:
-    """record runs the subject with words, under `cleat-locks run` with options."""
+    """record runs the subject with arguments, under `cleat-locks run` with options."""
 
     def run(*words: object, options: list[object] | None = None) -> Recording:
         return Recording(tmp_path, [SUBJECT, *words], options or [])

@@ -1,4 +1,4 @@
-"""Programs under cleat-locks: CLEAT_BIN has the programs, `locks_subject` is subject.cpp here."""
+"""Programs under cleat-locks. CLEAT_BIN is the programs' folder; `locks_subject` is subject.cpp."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def locks(*arguments: object, check: bool = True) -> subprocess.CompletedProcess
 
 
 class Recording:
-    """Recording is a run of a program, what it said itself, and what was recorded of it."""
+    """Recording is a run of a program: its own output, and its trace."""
 
     def __init__(self, folder: Path, command: list[object], options: list[object]) -> None:
         # A folder of its own: a test that is tried again (in_some_round) records again.
@@ -38,7 +38,7 @@ class Recording:
 
     @property
     def truth(self) -> dict[str, int]:
-        """truth is what the subject measured of itself."""
+        """truth is the subject's own measurement."""
         found: dict[str, int] = json.loads(self.ran.stdout)
         return found
 

@@ -1,6 +1,6 @@
-// A program whose locks are known, for cleat-locks to be tested with. It times itself, with its own
-// clock around its own calls, and says what it found as JSON. 800 lines, one story after the other,
-// and none knows of another.
+// A program whose locks are known, which the tests run under cleat-locks. It times its own calls
+// with its own clock, and prints the figures as JSON. More than 800 lines, for it has many modes;
+// they are independent of each other.
 //
 //   subject holds THREADS TIMES HOLD_US   one mutex; each thread holds it so often, for so long
 //   subject operations THREADS TIMES CPU_US HOLD_US
@@ -15,24 +15,24 @@
 //   subject recursive THREADS TIMES HOLD_US
 //                                         a recursive mutex; it is taken three times more meanwhile
 //   subject crowd THREADS TIMES CPU_US HOLD_US
-//                                         computes for so long, and so long with a mutex held; says
-//                                         what CPU time that took
+//                                         computes for so long, and so long with a mutex held;
+//                                         prints the time of the holds
 //   subject spin MS                       a spin lock that is held for so long while another waits
 //   subject heap TIMES                    mutexes that are made, used by one thread, and destroyed
 //   subject cpu MS                        CPU time in two functions, some 7 to 3, with all signals
 //                                         blocked
-//   subject asks MS                       asks for the time all the time, which is kernel's code
+//   subject asks MS                       reads the clock in a loop, which is the kernel's code
 //   subject many THREADS                  threads that come and go
 //   subject late MS                       threads that lock after their end
 //   subject fork | exec | abort | killed | leave
 //                                         ends of a process
-//   subject dozes MS                      two threads hold a mutex; then nobody does anything
+//   subject dozes MS                      two threads hold a mutex; then the process sleeps
 //                                         for so long, and until standard input ends
 //   subject chain TIMES MS                computes, and executes itself, so often
-//   subject children COUNT                of a process that has its mutex, too many for its cores
+//   subject children COUNT                forks with a mutex held, more children than cores
 //   subject sequences TIMES               has a restartable sequence of its own while it locks
-//   subject timeouts MS                   computes until a signal handler jumps out of that, and
-//                                         locks
+//   subject timeouts MS                   computes until a signal handler jumps out of the loop,
+//                                         then locks
 //   subject handlers MS JUMP APART        signal handlers while it locks: they lock too, or jump
 //                                         out; on a stack of their own, or not
 //   subject descriptors                   closes all that it may, and opens files of its own
@@ -40,10 +40,10 @@
 //   subject mainless                      main leaves its process to a thread that locks
 //   subject lent TIMES HOLD_US            main takes a mutex once, and then another thread only
 //   subject relay THREADS HOLD_US         threads that take a mutex once each, one after the other
-//   subject answers                       what lock functions answer where nothing can be locked
-//   subject errors                        says whether a lock's function changed errno
-//   subject unasked MS                    a thread that is cancelled, and asks whether it is only
-//                                         after so long, with no lock held
+//   subject answers                       results of lock functions that cannot lock
+//   subject errors                        whether a lock function changed errno
+//   subject unasked MS                    a thread that is cancelled, and whose only cancellation
+//                                         point comes after so long, with no lock held
 //   subject callers TIMES                 two functions lock in turns, at one place
 //   subject uneven THREADS FIRST_US       threads that hold a lock for so long at first, and then
 //                                         briefly
@@ -52,13 +52,12 @@
 //   subject closes FILE                   closes all descriptors, and opens this
 //   subject clears                        clears its environment, and forks
 //   subject c11 TIMES                     two threads, with the mutexes and conditions of C11
-//   subject churns COUNT                  mutexes that are made, used and destroyed, none where
-//                                         another was
+//   subject churns COUNT                  mutexes that are made, used and destroyed, each at an
+//                                         address of its own
 //   subject unloads LIBRARY MS            a library that locks for so long, and is unloaded
-//   subject ways MS                       each lock is held for so long while another thread asks
-//   for
-//                                         it with a deadline: once to get it, once in vain, once
-//                                         not willing to wait
+//   subject ways MS                       each lock is held for so long while another thread tries
+//                                         it, waits until a deadline in the past, and waits until
+//                                         it has the lock
 //   subject old-condition TIMES           two threads and a condition of glibc 2.2.5's
 //   subject opens LIBRARY TIMES           a library that is opened while it runs, and locks
 //   subject deadlock MS                   two threads that wait for each other's mutex; it ends
@@ -153,7 +152,7 @@ pthread_mutex_t held_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t brief_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_rwlock_t read_lock = PTHREAD_RWLOCK_INITIALIZER;
 
-[[gnu::noinline]] void hold_it(truth& of, std::uint64_t hold_ns)
+[[gnu::noinline]] void hold_it(truth& measured, std::uint64_t hold_ns)
 {
     std::uint64_t const asked = now_ns();
     pthread_mutex_lock(&held_mutex);
@@ -161,37 +160,37 @@ pthread_rwlock_t read_lock = PTHREAD_RWLOCK_INITIALIZER;
     pass(hold_ns);
     std::uint64_t const done = now_ns();
     pthread_mutex_unlock(&held_mutex);
-    ++of.acquisitions;
-    of.wait_ns += taken - asked;
-    of.hold_ns += done - taken;
+    ++measured.acquisitions;
+    measured.wait_ns += taken - asked;
+    measured.hold_ns += done - taken;
 }
 
 void holds(unsigned threads, unsigned times, std::uint64_t hold_us)
 {
-    truth of;
+    truth measured;
     in_threads(threads, [&](unsigned) {
         std::uint64_t const began = now_ns();
         for (unsigned i = 0; i < times; ++i)
-            hold_it(of, hold_us * 1000);
-        of.threads_ns += now_ns() - began;
+            hold_it(measured, hold_us * 1000);
+        measured.threads_ns += now_ns() - began;
     });
-    of.say();
+    measured.say();
 }
 
 void readers(unsigned threads, unsigned times)
 {
-    truth of;
+    truth measured;
     in_threads(threads, [&](unsigned) {
         for (unsigned i = 0; i < times; ++i) {
             if (i % 10 == 0)
                 pthread_rwlock_wrlock(&read_lock);
             else
                 pthread_rwlock_rdlock(&read_lock);
-            ++of.acquisitions;
+            ++measured.acquisitions;
             pthread_rwlock_unlock(&read_lock);
         }
     });
-    of.say();
+    measured.say();
 }
 
 void handover(unsigned times)
@@ -199,12 +198,12 @@ void handover(unsigned times)
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
     unsigned turn = 0;
-    truth of;
+    truth measured;
     in_threads(2, [&](unsigned me) {
         pthread_mutex_lock(&mutex);
         while (turn < times) {
             if (turn % 2 == me) {
-                // Long against what the recorder does after a wait: it lies within this clock.
+                // Long beside the recorder's work after a wait, which is within these readings.
                 pthread_mutex_unlock(&mutex);
                 pass(1'000'000);
                 pthread_mutex_lock(&mutex);
@@ -214,20 +213,20 @@ void handover(unsigned times)
             }
             std::uint64_t const asked = now_ns();
             pthread_cond_wait(&condition, &mutex);
-            of.wait_ns += now_ns() - asked;
-            ++of.acquisitions;
+            measured.wait_ns += now_ns() - asked;
+            ++measured.acquisitions;
         }
         pthread_cond_signal(&condition);
         pthread_mutex_unlock(&mutex);
     });
-    of.say();
+    measured.say();
 }
 
 void semaphore(unsigned times)
 {
     sem_t full;
     sem_init(&full, 0, 0);
-    truth of;
+    truth measured;
     in_threads(2, [&](unsigned me) {
         for (unsigned i = 0; i < times; ++i)
             if (me == 0) {
@@ -236,12 +235,12 @@ void semaphore(unsigned times)
             } else {
                 std::uint64_t const asked = now_ns();
                 sem_wait(&full);
-                of.wait_ns += now_ns() - asked;
-                ++of.acquisitions;
+                measured.wait_ns += now_ns() - asked;
+                ++measured.acquisitions;
             }
     });
     sem_destroy(&full);
-    of.say();
+    measured.say();
 }
 
 void spin(std::uint64_t ms)
@@ -249,7 +248,7 @@ void spin(std::uint64_t ms)
     pthread_spinlock_t lock;
     pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
     std::atomic<bool> held = false;
-    truth of;
+    truth measured;
     in_threads(2, [&](unsigned me) {
         if (me == 0) {
             pthread_spin_lock(&lock);
@@ -261,13 +260,13 @@ void spin(std::uint64_t ms)
             held.wait(false);
             std::uint64_t const asked = now_ns();
             pthread_spin_lock(&lock);
-            of.wait_ns += now_ns() - asked;
+            measured.wait_ns += now_ns() - asked;
             pthread_spin_unlock(&lock);
         }
-        ++of.acquisitions;
+        ++measured.acquisitions;
     });
     pthread_spin_destroy(&lock);
-    of.say();
+    measured.say();
 }
 
 void beside(unsigned times, std::uint64_t hold_us)
@@ -275,15 +274,15 @@ void beside(unsigned times, std::uint64_t hold_us)
     std::array<sem_t, 2> full;
     for (sem_t& each : full)
         sem_init(&each, 0, times);
-    truth of;
+    truth measured;
     in_threads(1, [&](unsigned) {
         for (unsigned i = 0; i < times; ++i) {
             for (sem_t& each : full)
                 sem_wait(&each);
-            hold_it(of, hold_us * 1000);
+            hold_it(measured, hold_us * 1000);
         }
     });
-    of.say();
+    measured.say();
 }
 
 // wait_one_way waits in one of the three ways.
@@ -347,11 +346,11 @@ void consumer(unsigned times, std::uint64_t hold_us)
 
 void recursive(unsigned threads, unsigned times, std::uint64_t hold_us)
 {
-    pthread_mutexattr_t with;
-    pthread_mutexattr_init(&with);
-    pthread_mutexattr_settype(&with, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&held_mutex, &with);
-    truth of;
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&held_mutex, &attributes);
+    truth measured;
     in_threads(threads, [&](unsigned) {
         for (unsigned i = 0; i < times; ++i) {
             pthread_mutex_lock(&held_mutex);
@@ -362,12 +361,12 @@ void recursive(unsigned threads, unsigned times, std::uint64_t hold_us)
             pass(hold_us * 1000);
             pthread_mutex_unlock(&held_mutex);
             pthread_mutex_unlock(&held_mutex);
-            of.hold_ns += now_ns() - taken;
+            measured.hold_ns += now_ns() - taken;
             pthread_mutex_unlock(&held_mutex);
-            of.acquisitions += 4;
+            measured.acquisitions += 4;
         }
     });
-    of.say();
+    measured.say();
 }
 
 [[gnu::noinline]] pthread_mutex_t* make_one()
@@ -379,7 +378,7 @@ void recursive(unsigned threads, unsigned times, std::uint64_t hold_us)
 
 void heap(unsigned times)
 {
-    truth of;
+    truth measured;
     in_threads(2, [&](unsigned) {
         for (unsigned i = 0; i < times; ++i) {
             pthread_mutex_t* const one = make_one();
@@ -387,15 +386,15 @@ void heap(unsigned times)
             pthread_mutex_unlock(one);
             pthread_mutex_destroy(one);
             delete one;
-            ++of.acquisitions;
+            ++measured.acquisitions;
         }
     });
-    of.say();
+    measured.say();
 }
 
 std::atomic<std::uint64_t> sink = 0;
 
-// Each burns a core for so long, in a function that a profile can name.
+// These two use CPU time for so long, in a function that a profile can name.
 [[gnu::noinline]] void burn_seventy(std::uint64_t ns)
 {
     for (std::uint64_t const until = cpu_ns() + ns; cpu_ns() < until;)
@@ -412,20 +411,20 @@ std::atomic<std::uint64_t> sink = 0;
 
 void operations(unsigned threads, unsigned times, std::uint64_t compute_us, std::uint64_t hold_us)
 {
-    truth of;
+    truth measured;
     in_threads(threads, [&](unsigned) {
         for (unsigned i = 0; i < times; ++i) {
             burn_thirty(compute_us * 1000);
-            hold_it(of, hold_us * 1000);
+            hold_it(measured, hold_us * 1000);
             pthread_mutex_lock(&brief_mutex);
             pass(hold_us * 250);
             pthread_mutex_unlock(&brief_mutex);
         }
     });
-    of.say();
+    measured.say();
 }
 
-// What the kernel took the core away from this thread for, and gave it to another.
+// interruptions counts how often the kernel took the core away from this thread.
 std::uint64_t interruptions()
 {
     rusage mine{};
@@ -435,7 +434,7 @@ std::uint64_t interruptions()
 
 void crowd(unsigned threads, unsigned times, std::uint64_t compute_us, std::uint64_t hold_us)
 {
-    truth of;
+    truth measured;
     std::atomic<std::uint64_t> undisturbed = 0;
     std::atomic<std::uint64_t> undisturbed_ns = 0;
     in_threads(threads, [&](unsigned) {
@@ -447,8 +446,8 @@ void crowd(unsigned threads, unsigned times, std::uint64_t compute_us, std::uint
             std::uint64_t const held = now_ns() - taken;
             bool const alone = interruptions() == before;
             pthread_mutex_unlock(&held_mutex);
-            ++of.acquisitions;
-            of.hold_ns += held;
+            ++measured.acquisitions;
+            measured.hold_ns += held;
             undisturbed += alone;
             undisturbed_ns += alone ? held : 0;
             burn_thirty(compute_us * 1000);
@@ -456,7 +455,7 @@ void crowd(unsigned threads, unsigned times, std::uint64_t compute_us, std::uint
     });
     std::printf(
         "{\"hold_ns\": %llu, \"undisturbed\": %llu, \"undisturbed_ns\": %llu}\n",
-        static_cast<unsigned long long>(of.hold_ns.load()),
+        static_cast<unsigned long long>(measured.hold_ns.load()),
         static_cast<unsigned long long>(undisturbed.load()),
         static_cast<unsigned long long>(undisturbed_ns.load()));
 }
@@ -467,7 +466,7 @@ void cpu(std::uint64_t ms)
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
     in_threads(1, [&](unsigned) {
-        // A machine that takes the core away for a while may count that as ours, too.
+        // A virtual machine may count stolen time as the thread's, so the parts are measured.
         std::uint64_t seventy = 0;
         std::uint64_t thirty = 0;
         for (int i = 0; i < 10; ++i) {
@@ -504,7 +503,7 @@ void many(unsigned count)
         });
 }
 
-// Threads that work, and then lock once more for each of their keys, when they have ended already.
+// Threads that work, and lock once more in the destructor of each of their keys.
 void late(std::uint64_t ms)
 {
     static std::array<pthread_key_t, 3> keys;
@@ -532,10 +531,10 @@ void fork_and_wait()
 
 void dozes(std::uint64_t ms)
 {
-    truth of;
-    in_threads(2, [&](unsigned) { hold_it(of, 20'000'000); });
+    truth measured;
+    in_threads(2, [&](unsigned) { hold_it(measured, 20'000'000); });
     pass(ms * 1'000'000);
-    of.say();
+    measured.say();
     std::fflush(stdout);
     while (std::getchar() != EOF)
         ;
@@ -560,17 +559,17 @@ void chain(char const* program, unsigned times, char const* ms, std::uint64_t bu
         std::perror(program);
         std::exit(1);
     }
-    // The clock goes on over an exec: it has seen them all.
+    // The thread's CPU clock continues over an exec, so this is the sum.
     std::printf("{\"cpu_ns\": %llu}\n", static_cast<unsigned long long>(cpu_ns()));
 }
 
 void children(unsigned count)
 {
     pthread_mutex_lock(&held_mutex);
-    std::vector<pid_t> born;
+    std::vector<pid_t> processes;
     for (unsigned i = 0; i < count; ++i) {
-        born.push_back(::fork());
-        if (born.back() == 0) {
+        processes.push_back(::fork());
+        if (processes.back() == 0) {
             burn_thirty(50'000'000);
             pthread_mutex_unlock(&held_mutex);
             in_threads(2, [](unsigned) { touch_mutex(1000); });
@@ -579,7 +578,7 @@ void children(unsigned count)
     }
     pthread_mutex_unlock(&held_mutex);
     unsigned well = 0;
-    for (pid_t const each : born) {
+    for (pid_t const each : processes) {
         int status = -1;
         ::waitpid(each, &status, 0);
         well += status == 0;
@@ -587,7 +586,7 @@ void children(unsigned count)
     std::printf("{\"well\": %u}\n", well);
 }
 
-// All numbers are given to files of its own; what is in them must stay its own.
+// All descriptors become one file of its own, into which nothing else may be written.
 void descriptors(unsigned count)
 {
     for (int i = 3; i < 1024; ++i)
@@ -606,7 +605,7 @@ void descriptors(unsigned count)
         touch_mutex(1);
 }
 
-// The map of its memory is to be had from then on only of a thread that lives.
+// After main has ended, /proc has the memory map of the other threads only.
 void mainless()
 {
     pthread_t const main_thread = ::pthread_self();
@@ -621,21 +620,21 @@ void mainless()
 
 void lent(unsigned times, std::uint64_t hold_us)
 {
-    truth of;
-    hold_it(of, hold_us * 1000);
+    truth measured;
+    hold_it(measured, hold_us * 1000);
     in_threads(1, [&](unsigned) {
         for (unsigned i = 0; i < times; ++i)
-            hold_it(of, hold_us * 1000);
+            hold_it(measured, hold_us * 1000);
     });
-    of.say();
+    measured.say();
 }
 
 void relay(unsigned threads, std::uint64_t hold_us)
 {
-    truth of;
+    truth measured;
     for (unsigned i = 0; i < threads; ++i)
-        in_threads(1, [&](unsigned) { hold_it(of, hold_us * 1000); });
-    of.say();
+        in_threads(1, [&](unsigned) { hold_it(measured, hold_us * 1000); });
+    measured.say();
 }
 
 void* wait_forever(void* semaphore)
@@ -653,17 +652,20 @@ void* leave(void* unused)
 void cancel()
 {
     sem_t full;
-    ::sem_init(&full, 0, SEM_VALUE_MAX); // It never waits: cancelling works all the same.
+    ::sem_init(
+        &full, 0, SEM_VALUE_MAX); // It never waits, and is a cancellation point all the same.
     pthread_t thread{};
     ::pthread_create(&thread, nullptr, wait_forever, &full);
     ::pthread_cancel(thread);
-    void* how = nullptr;
-    ::pthread_join(thread, &how);
+    void* thread_result = nullptr;
+    ::pthread_join(thread, &thread_result);
     pthread_t other{};
     ::pthread_create(&other, nullptr, leave, &full);
-    void* with = nullptr;
-    ::pthread_join(other, &with);
-    std::printf("{\"cancelled\": %d, \"left\": %d}\n", how == PTHREAD_CANCELED, with == &full);
+    void* other_result = nullptr;
+    ::pthread_join(other, &other_result);
+    std::printf(
+        "{\"cancelled\": %d, \"left\": %d}\n", thread_result == PTHREAD_CANCELED,
+        other_result == &full);
 }
 
 void answers()
@@ -687,11 +689,11 @@ void answers()
     for (auto const& [name, type] :
          {std::pair{"checking", PTHREAD_MUTEX_ERRORCHECK},
           {"recursive", PTHREAD_MUTEX_RECURSIVE}}) {
-        pthread_mutexattr_t with;
-        ::pthread_mutexattr_init(&with);
-        ::pthread_mutexattr_settype(&with, type);
+        pthread_mutexattr_t attributes;
+        ::pthread_mutexattr_init(&attributes);
+        ::pthread_mutexattr_settype(&attributes, type);
         pthread_mutex_t own;
-        ::pthread_mutex_init(&own, &with);
+        ::pthread_mutex_init(&own, &attributes);
         int const first = ::pthread_mutex_lock(&own);
         int const again = ::pthread_mutex_lock(&own);
         std::printf(", \"%s\": [%d, %d, %d]", name, first, again, ::pthread_mutex_unlock(&own));

@@ -1,5 +1,5 @@
-// subject: the stories of the program that cleat-locks is tested with which have a file of their
-// own, and what they share with the others. subject.cpp says what each is.
+// subject: the modes of the test program that are in other files than subject.cpp, and their common
+// functions. subject.cpp describes the modes.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace subject {
 /// touch_mutex locks one mutex of the process, and unlocks it, so often.
 void touch_mutex(unsigned times);
 
-/// pass lets time pass without using a core: how long it took is measured by whoever calls it.
+/// pass sleeps for at least so long; the caller measures how long it took.
 void pass(std::uint64_t ns);
 
 /// in_seconds is a deadline by a clock.
@@ -31,8 +31,8 @@ void clears();
 void c11(unsigned times);
 void churns(unsigned count);
 void unloads(char const* library, std::uint64_t ms);
-/// locker_in opens a library, and gives its function that locks a mutex of its own so often. What
-/// was opened is in `opened`. Where it cannot, the process ends.
+/// locker_in opens a library, and gives its function that locks a mutex of its own so often.
+/// `opened` gets the library's handle. A failure ends the process.
 using locker = void (*)(unsigned);
 [[nodiscard]] locker locker_in(char const* library, void*& opened);
 

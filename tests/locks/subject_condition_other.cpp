@@ -1,4 +1,4 @@
-// An architecture on which glibc never had another version of conditions.
+// An architecture on which glibc has one version of conditions.
 
 #include "subject.hpp"
 

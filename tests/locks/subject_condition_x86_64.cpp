@@ -1,5 +1,5 @@
-// A condition as programs have it that were linked against a glibc before 2.3.2: its functions have
-// the same names, in an older version.
+// A condition of programs that were linked against a glibc before 2.3.2: its functions have the
+// same names, in an older version.
 
 #include "subject.hpp"
 

@@ -1,5 +1,5 @@
-// The subject's stories of what interrupts a thread: signal handlers that lock or jump, and the
-// kernel, which takes a restartable sequence away.
+// The subject's modes with interrupted threads: by signal handlers that lock or jump, and by the
+// kernel, which clears a restartable sequence.
 
 #include "subject.hpp"
 
@@ -28,7 +28,7 @@ void ring_every_ms(bool on)
     ::setitimer(ITIMER_REAL, &every, nullptr);
 }
 
-// Until a handler jumps out of it.
+// It computes until a handler jumps out of it.
 [[noreturn]] void compute_for_ever()
 {
     for (std::uint64_t volatile sum = 0;;)
@@ -37,7 +37,7 @@ void ring_every_ms(bool on)
 
 } // namespace
 
-// What another library may have in this process. It is never run, so the kernel only takes it away.
+// A restartable sequence of another library. It never runs, so the kernel only clears it.
 void sequences(unsigned times)
 {
     static std::array<std::uint32_t, 3> const land{0, RSEQ_SIG, 0};
@@ -48,15 +48,15 @@ void sequences(unsigned times)
     unsigned kept = 0;
     unsigned replaced = 0;
     for (unsigned i = 0; registered && i < times; ++i) {
-        auto* const at = reinterpret_cast<std::uint64_t volatile*>(
+        auto* const pointer = reinterpret_cast<std::uint64_t volatile*>(
             static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset + 8);
         auto const mine = reinterpret_cast<std::uint64_t>(&own);
-        *at = mine;
+        *pointer = mine;
         touch_mutex(1);
-        kept += *at == mine;
-        *at = 0;
+        kept += *pointer == mine;
+        *pointer = 0;
         touch_mutex(1);
-        replaced += *at != 0 && *at != mine;
+        replaced += *pointer != 0 && *pointer != mine;
     }
     std::printf(
         "{\"registered\": %d, \"kept\": %u, \"replaced\": %u}\n", registered, kept, replaced);
@@ -84,7 +84,7 @@ void timeouts(std::uint64_t ms)
     std::printf("{\"acquisitions\": %u}\n", times);
 }
 
-// A semaphore with enough in it for all: what a jump leaves behind locks nobody out.
+// A semaphore that never runs out: a jump between two calls blocks no thread.
 void handlers(std::uint64_t ms, bool jump, bool apart)
 {
     static sem_t full;

@@ -1,4 +1,4 @@
-// A library that the subject opens while it runs.
+// A library that the subject opens at run time.
 
 #include <pthread.h>
 
@@ -8,7 +8,7 @@ pthread_mutex_t library_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 } // namespace
 
-/// lock_in_library locks a mutex of the library's, and unlocks it, so often.
+/// lock_in_library locks and unlocks a mutex of the library so often.
 extern "C" [[gnu::visibility("default")]] void lock_in_library(unsigned times)
 {
     for (unsigned i = 0; i < times; ++i) {

@@ -1,4 +1,4 @@
-// Threads and processes with habits that a recorder must not disturb, or must see through.
+// The subject's modes whose threads and processes behave unusually.
 
 #include "subject.hpp"
 
@@ -23,8 +23,8 @@ namespace {
 
 pthread_mutex_t own_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-// Nothing here is a place where a thread may be cancelled, but the end.
-void* lock_and_never_ask(void* until)
+// pthread_testcancel is the only cancellation point here.
+void* lock_without_cancellation(void* until)
 {
     for (;;) {
         while (now_ns() < *static_cast<std::uint64_t*>(until)) {
@@ -48,19 +48,19 @@ std::atomic<std::uint64_t> calls = 0;
 [[gnu::noinline]] void first_caller()
 {
     lock_it(0);
-    ++calls; // So that the call above is no jump.
+    ++calls; // Keeps the call above from becoming a jump.
 }
 
 [[gnu::noinline]] void second_caller()
 {
     lock_it(0);
-    calls += 2; // Nor is this function the other one.
+    calls += 2; // Keeps this function from being merged with the other.
 }
 
 pthread_key_t last_words;
 
-// It sets its key again as often as libc lets it, and locks in the last round.
-void speak(void* round)
+// It sets its key again as often as libc allows, and locks in each round.
+void lock_in_destructor(void* round)
 {
     auto const number = reinterpret_cast<std::uintptr_t>(round);
     if (number < PTHREAD_DESTRUCTOR_ITERATIONS)
@@ -137,12 +137,12 @@ void subject::unasked(std::uint64_t ms)
 {
     std::uint64_t until = now_ns() + ms * 1'000'000;
     pthread_t thread{};
-    ::pthread_create(&thread, nullptr, lock_and_never_ask, &until);
+    ::pthread_create(&thread, nullptr, lock_without_cancellation, &until);
     ::pthread_cancel(thread);
-    void* how = nullptr;
-    ::pthread_join(thread, &how);
+    void* thread_result = nullptr;
+    ::pthread_join(thread, &thread_result);
     std::printf(
-        "{\"cancelled\": %d, \"held\": %d}\n", how == PTHREAD_CANCELED,
+        "{\"cancelled\": %d, \"held\": %d}\n", thread_result == PTHREAD_CANCELED,
         ::pthread_mutex_trylock(&own_mutex) != 0);
 }
 
@@ -188,7 +188,7 @@ void subject::named()
 
 void subject::late_words(unsigned threads)
 {
-    ::pthread_key_create(&last_words, speak);
+    ::pthread_key_create(&last_words, lock_in_destructor);
     for (unsigned i = 0; i < threads; ++i)
         std::thread{[] { ::pthread_setspecific(last_words, reinterpret_cast<void*>(1)); }}.join();
     std::printf("{\"acquisitions\": %u}\n", threads * PTHREAD_DESTRUCTOR_ITERATIONS);
@@ -198,7 +198,7 @@ void subject::closes(char const* file)
 {
     for (int i = 0; i < 4096; ++i)
         ::close(i);
-    std::thread{lock_it, 0}.join(); // For which the recorder wants its file again.
+    std::thread{lock_it, 0}.join(); // The recorder opens its file again for this thread's block.
     std::array<int, 3> opened{};
     for (int& each : opened)
         each = ::open(file, O_CREAT | O_WRONLY | O_APPEND, 0600);

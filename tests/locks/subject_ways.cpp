@@ -1,5 +1,5 @@
-// Each way to ask for a lock: with a deadline of either clock, without waiting, from a library that
-// is opened while the program runs, and for ever.
+// The subject's modes for the ways to acquire a lock: with a deadline of either clock, without
+// waiting, in a library that is opened at run time, and in a deadlock.
 
 #include "subject.hpp"
 
@@ -27,7 +27,7 @@ timespec subject::in_seconds(clockid_t clock, time_t seconds)
 
 namespace {
 
-// A lock, and how it is asked for. Each has a name of its own in the report.
+// A lock for each way; each has a name of its own in the report.
 pthread_mutex_t timed_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t clocked_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_rwlock_t timed_read = PTHREAD_RWLOCK_INITIALIZER;
@@ -44,12 +44,12 @@ struct way
     int (*release)();
 };
 
-int let_go(pthread_mutex_t& lock)
+int unlock(pthread_mutex_t& lock)
 {
     return ::pthread_mutex_unlock(&lock);
 }
 
-int let_go(pthread_rwlock_t& lock)
+int unlock(pthread_rwlock_t& lock)
 {
     return ::pthread_rwlock_unlock(&lock);
 }
@@ -59,73 +59,73 @@ constexpr std::array all_ways{
         [](timespec const& t, timespec const&) {
             return ::pthread_mutex_timedlock(&timed_mutex, &t);
         },
-        [] { return ::pthread_mutex_trylock(&timed_mutex); }, [] { return let_go(timed_mutex); }},
+        [] { return ::pthread_mutex_trylock(&timed_mutex); }, [] { return unlock(timed_mutex); }},
     way{"clocked_mutex", [] { return ::pthread_mutex_lock(&clocked_mutex); },
         [](timespec const&, timespec const& t) {
             return ::pthread_mutex_clocklock(&clocked_mutex, CLOCK_MONOTONIC, &t);
         },
         [] { return ::pthread_mutex_trylock(&clocked_mutex); },
-        [] { return let_go(clocked_mutex); }},
+        [] { return unlock(clocked_mutex); }},
     way{"timed_read", [] { return ::pthread_rwlock_wrlock(&timed_read); },
         [](timespec const& t, timespec const&) {
             return ::pthread_rwlock_timedrdlock(&timed_read, &t);
         },
-        [] { return ::pthread_rwlock_tryrdlock(&timed_read); }, [] { return let_go(timed_read); }},
+        [] { return ::pthread_rwlock_tryrdlock(&timed_read); }, [] { return unlock(timed_read); }},
     way{"timed_write", [] { return ::pthread_rwlock_wrlock(&timed_write); },
         [](timespec const& t, timespec const&) {
             return ::pthread_rwlock_timedwrlock(&timed_write, &t);
         },
         [] { return ::pthread_rwlock_trywrlock(&timed_write); },
-        [] { return let_go(timed_write); }},
+        [] { return unlock(timed_write); }},
     way{"clocked_read", [] { return ::pthread_rwlock_wrlock(&clocked_read); },
         [](timespec const&, timespec const& t) {
             return ::pthread_rwlock_clockrdlock(&clocked_read, CLOCK_MONOTONIC, &t);
         },
         [] { return ::pthread_rwlock_tryrdlock(&clocked_read); },
-        [] { return let_go(clocked_read); }},
+        [] { return unlock(clocked_read); }},
     way{"clocked_write", [] { return ::pthread_rwlock_wrlock(&clocked_write); },
         [](timespec const&, timespec const& t) {
             return ::pthread_rwlock_clockwrlock(&clocked_write, CLOCK_MONOTONIC, &t);
         },
         [] { return ::pthread_rwlock_trywrlock(&clocked_write); },
-        [] { return let_go(clocked_write); }},
+        [] { return unlock(clocked_write); }},
 };
 
-struct went
+struct outcome
 {
-    int attempted = 0; // What each answered.
-    int in_vain = 0;
+    int attempted = 0; // The results of the three calls.
+    int timed_out = 0;
     int got = 0;
-    std::uint64_t wait_ns = 0; // Of the last two.
+    std::uint64_t wait_ns = 0; // Of the last two calls.
 };
 
-went go(way const& by, std::uint64_t hold_ns)
+outcome try_way(way const& each_way, std::uint64_t hold_ns)
 {
-    went how;
+    outcome found;
     std::atomic<bool> held = false;
     std::atomic<bool> asks = false;
     std::thread holder{[&] {
-        by.hold();
+        each_way.hold();
         held = true;
         held.notify_one();
         asks.wait(false);
         pass(hold_ns);
-        by.release();
+        each_way.release();
     }};
     held.wait(false);
-    how.attempted = by.attempt();
+    found.attempted = each_way.attempt();
     timespec const past{};
     std::uint64_t asked = now_ns();
-    how.in_vain = by.ask(past, past);
-    how.wait_ns += now_ns() - asked;
+    found.timed_out = each_way.ask(past, past);
+    found.wait_ns += now_ns() - asked;
     asks = true;
     asks.notify_one();
     asked = now_ns();
-    how.got = by.ask(in_seconds(CLOCK_REALTIME, 60), in_seconds(CLOCK_MONOTONIC, 60));
-    how.wait_ns += now_ns() - asked;
-    by.release();
+    found.got = each_way.ask(in_seconds(CLOCK_REALTIME, 60), in_seconds(CLOCK_MONOTONIC, 60));
+    found.wait_ns += now_ns() - asked;
+    each_way.release();
     holder.join();
-    return how;
+    return found;
 }
 
 pthread_mutex_t first_of_two = PTHREAD_MUTEX_INITIALIZER;
@@ -139,7 +139,7 @@ std::atomic<unsigned> in_embrace = 0;
     in_embrace.notify_all();
     for (unsigned now = in_embrace; now < 2; now = in_embrace)
         in_embrace.wait(now);
-    ::pthread_mutex_lock(&others); // Here it stays.
+    ::pthread_mutex_lock(&others); // The deadlock.
     ::pthread_mutex_unlock(&others);
     ::pthread_mutex_unlock(&own);
 }
@@ -149,12 +149,13 @@ std::atomic<unsigned> in_embrace = 0;
 void subject::ways(std::uint64_t ms)
 {
     char const* between = "{";
-    for (way const& by : all_ways) {
-        went const how = go(by, ms * 1'000'000);
-        bool const well = how.attempted == EBUSY && how.in_vain == ETIMEDOUT && how.got == 0;
+    for (way const& each_way : all_ways) {
+        outcome const found = try_way(each_way, ms * 1'000'000);
+        bool const well =
+            found.attempted == EBUSY && found.timed_out == ETIMEDOUT && found.got == 0;
         std::printf(
-            "%s\"%s\": {\"well\": %d, \"wait_ns\": %llu}", between, by.name, well,
-            static_cast<unsigned long long>(how.wait_ns));
+            "%s\"%s\": {\"well\": %d, \"wait_ns\": %llu}", between, each_way.name, well,
+            static_cast<unsigned long long>(found.wait_ns));
         between = ", ";
     }
     std::printf("}\n");

@@ -1,4 +1,4 @@
-"""What cannot work is said, with its cure, and leaves nothing behind."""
+"""A command that cannot work says why, with a cure, and leaves no files."""
 
 import json
 import os
@@ -47,8 +47,8 @@ def test_a_program_that_is_linked_statically(tmp_path):
     assert not (tmp_path / "t").exists()
 
 
-def test_what_will_not_be_recorded_is_said_before_it_runs(tmp_path):
-    """Its input is not over until that was said."""
+def test_a_program_that_will_not_be_recorded_is_warned_of_before_it_runs(tmp_path):
+    """The program reads its input, which ends only after the warning."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100 << 10, resource.RLIM_INFINITY))
@@ -77,7 +77,7 @@ def test_a_file_without_a_name(record, words):
     assert f"{words[-1]}: the name is empty" in said
 
 
-def test_one_that_was_written_over_is_told_beside_others(record):
+def test_a_trace_that_was_overwritten_is_named_beside_others(record):
     run = record("fork")
     traces = sorted(run.trace.glob("*.trace"))
     traces[0].write_bytes(b"written over" * 10_000)

@@ -1,4 +1,4 @@
-"""A program does under the recorder what it does without."""
+"""A program behaves under the recorder as it does without."""
 
 import resource
 import subprocess
@@ -26,7 +26,7 @@ def test_cancelling_and_leaving_a_thread(record):
 
 
 def test_a_thread_is_cancelled_only_where_it_would_be_without(record):
-    """Longer than a second, after which the recorder reads the memory map again."""
+    """It runs for more than a second, after which the recorder reads the memory map again."""
     assert record("unasked", 1300).truth == {"cancelled": 1, "held": 0}
 
 
@@ -56,7 +56,7 @@ def test_threads_that_lock_in_their_last_destructors_have_ended(record):
     assert report["thread_ns"] < 3 * process["lived_ns"]
 
 
-def test_a_program_keeps_its_exit_status_where_nobody_hears_the_recorder(tmp_path):
+def test_a_program_keeps_its_exit_status_where_standard_error_is_full(tmp_path):
     with open("/dev/full", "w") as full:
         command = [BIN / "cleat-locks", "run", "-o", tmp_path / "t", "--", SUBJECT, "leave"]
         assert subprocess.run(command, stderr=full, timeout=60).returncode == 7
@@ -96,7 +96,7 @@ def test_a_program_that_sets_all_signals_back_is_not_ended_by_samples(record):
 
 
 def test_children_of_a_process_that_holds_a_lock(record):
-    """Each is interrupted while it has it: what the kernel is asked to tell goes over a fork."""
+    """Each is interrupted while it holds it; a restartable sequence is inherited over a fork."""
     run = record("children", 12, options=["--every-hold"])
     assert run.ran.returncode == 0
     assert run.truth == {"well": 12}
@@ -108,7 +108,7 @@ def test_a_restartable_sequence_of_another_library_is_left_alone(record):
     truth = run.truth
     if not truth["registered"]:
         pytest.skip("this C library registers no restartable sequences")
-    # The kernel takes them away when it stops the thread, which may be at any moment.
+    # The kernel clears them when it stops the thread, which may be at any moment.
     assert truth["kept"] > 150
     assert truth["replaced"] > 150
 
@@ -132,13 +132,13 @@ def test_a_handler_that_jumps_out_of_the_recorder_does_not_end_the_recording(rec
     run = record("handlers", 500, 1, apart)
     truth = run.truth
     assert truth["handled"] > 20
-    # One may have been noted in part each time.
+    # Each jump may have left one acquisition noted in part.
     lost = truth["acquisitions"] - run.report()["total"]["acquisitions"]
     assert abs(lost) <= truth["handled"]
 
 
 @pytest.mark.parametrize("apart", [0, 1])
-def test_what_a_handler_locks_inside_the_recorder_is_told(record, apart):
+def test_locks_of_a_handler_inside_the_recorder_are_counted(record, apart):
     run = record("handlers", 500, 0, apart)
     report = run.report()
     (process,) = report["processes"]

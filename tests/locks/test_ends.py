@@ -1,4 +1,4 @@
-"""A trace outlives its process, however that ends, and follows it through fork and exec."""
+"""A trace survives every end of its process, and covers fork and exec."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ def test_an_abort_leaves_what_was_recorded_so_far(record):
     assert "did not end by itself" in run.text()
 
 
-def test_a_kill_that_nobody_can_catch(record):
+def test_a_kill_that_cannot_be_caught(record):
     run = record("killed")
     assert run.ran.returncode == 128 + signal.SIGKILL
     assert run.lock("held_mutex")["acquisitions"] == 5000
@@ -29,8 +29,8 @@ def test_a_kill_that_nobody_can_catch(record):
 
 @contextlib.contextmanager
 def dozing(folder):
-    """dozing is a program that did its work in 40 ms, and nothing for half a second after it: the
-    recorder, what the program says of itself, and its trace so far."""
+    """dozing runs a program that works for 40 ms and then sleeps for half a second. It gives the
+    recorder's process, the program's own figures, and its trace so far."""
     run = Recording.__new__(Recording)
     run.trace = folder / "t.locks"
     command = [BIN / "cleat-locks", "run", "-o", run.trace, "--", SUBJECT, "dozes", "500"]
@@ -44,8 +44,8 @@ def dozing(folder):
             recorder.wait(DEADLINE)
 
 
-def test_who_slept_until_it_was_killed_has_lived_until_then(tmp_path):
-    """Nobody sees a thread that sleeps, and an end by a signal is told by nobody but `run`."""
+def test_a_program_that_slept_until_it_was_killed_has_lived_until_then(tmp_path):
+    """A thread that sleeps records nothing, and only `run` knows of an end by a signal."""
     with dozing(tmp_path) as (recorder, truth, run):
         recorder.send_signal(signal.SIGTERM)
         assert recorder.wait(DEADLINE) == 128 + signal.SIGTERM
@@ -68,7 +68,7 @@ def test_a_signal_to_the_recorder_alone_is_passed_on(tmp_path, number):
         assert run.lock("held_mutex")["acquisitions"] > 0
 
 
-def test_who_runs_has_lived_until_now(tmp_path):
+def test_a_program_that_runs_has_lived_until_now(tmp_path):
     with dozing(tmp_path) as (_, truth, run):
         before = run.report()["processes"][0]
         assert before["runs"] and not before["ended"] and not before["lived_at_least"]
@@ -78,15 +78,15 @@ def test_who_runs_has_lived_until_now(tmp_path):
     assert run.report()["processes"][0]["ended"]
 
 
-def test_a_lifetime_whose_end_nobody_knows_is_at_least_so_long(tmp_path):
-    """As of a copy that was taken to another machine."""
+def test_a_lifetime_whose_end_is_unknown_is_at_least_so_long(tmp_path):
+    """A copy of the trace, as on another machine."""
     with dozing(tmp_path) as (_, truth, run):
         shutil.copytree(run.trace, tmp_path / "copy")
         report = json.loads(locks("report", tmp_path / "copy", "--json", "-").stdout)
         (process,) = report["processes"]
         assert process["lived_at_least"] and report["thread_ns_at_least"] and not process["runs"]
         assert process["lived_ns"] < truth["lived_ns"]
-        # The two that held it have ended, and said so; main has not.
+        # The two threads that held it have recorded their end; main has not ended.
         assert sorted(each["lived_at_least"] for each in report["threads"])[-1]
         assert not all(each["lived_at_least"] for each in report["threads"])
         text = locks("report", tmp_path / "copy").stdout
@@ -131,13 +131,13 @@ def test_threads_that_come_and_go(record):
     run = record("many", 500)
     report = run.report()
     assert sum(thread["threads"] for thread in report["threads"]) == 501
-    assert len(report["threads"]) < 200  # What an ended thread leaves is used again.
+    assert len(report["threads"]) < 200  # The block of a thread that has ended is used again.
     assert run.lock("held_mutex")["acquisitions"] == 500
     assert report["processes"][0]["lost"] == 0
 
 
 def test_locks_after_the_end_of_a_thread_cost_no_time_twice(record):
-    """Each thread works for 200 ms, and is met anew for what its keys lock when it has ended."""
+    """Each thread works for 200 ms, and is registered again for the locks of its destructors."""
     run = record("late", 200)
     report = run.report()
     assert run.lock("held_mutex")["acquisitions"] == 2 * (1 + 3)

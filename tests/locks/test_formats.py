@@ -1,4 +1,4 @@
-"""What other programs read: folded stacks, pprof, JSON; and what people do."""
+"""Formats for other programs: folded stacks, pprof, JSON; and the text report."""
 
 import re
 import shutil
@@ -80,7 +80,7 @@ def test_nothing_changed_between_a_trace_and_itself(run):
 
 
 def test_the_kernels_own_code_is_one_function_in_every_run(record, tmp_path):
-    """Its address is another in every run; a change would be seen where there is none."""
+    """Its address is another in every run, so without a common name it would show as changed."""
     if "[vdso]" not in Path("/proc/self/maps").read_text():
         pytest.skip("this kernel has no code in programs")
     run = record("asks", 300)

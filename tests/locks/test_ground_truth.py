@@ -1,4 +1,4 @@
-"""Waits and holds are what the program itself measured, within 5 %; counts are exact."""
+"""Waits and holds agree with the program's own measurement, within 5 %; counts are exact."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from recording import LIBRARY, locks
 
 WITHIN = 0.05
 
-# A name that only libc's debugging information has, and what is said of a place that has no name.
+# libc's function in which a thread starts: its name is in the debugging information only.
 STARTS_A_THREAD = re.compile(r"start_thread|libc\.so\.6\+0x[0-9a-f]+")
 
 
@@ -51,7 +51,7 @@ def test_a_sample_of_holds_is_like_all_of_them(record):
 
 @in_some_round
 def test_holds_are_timed_beside_semaphores_too(record):
-    """Each hold is the third acquisition: a sample must not end with those that hold nothing."""
+    """Each hold is the third acquisition: a sample must not be spent on those without a hold."""
     every = record("beside", 300, 500, options=["--every-hold"])
     held = every.lock("held_mutex")["exclusive"]
     assert held["timed_holds"] == 300
@@ -93,13 +93,13 @@ def test_the_hold_after_a_wait_for_a_condition(record, monkeypatch):
 @pytest.mark.parametrize("options", [["--every-hold"], []])
 @in_some_round
 def test_a_recursive_mutex_is_held_until_its_last_release(record, options):
-    """What its thread takes again within that is no time more, and none less."""
+    """Inner acquisitions by its thread do not change the time of the hold."""
     run = record("recursive", 2, 600, 500, options=options)
     held = run.lock("held_mutex")["exclusive"]
     assert held["acquisitions"] == run.truth["acquisitions"] == 4800
     if options:
         assert held["timed_holds"] == 4800
-    # A sample with a long one in it is far off; an inner hold that is mistaken for one is further.
+    # A sample with one long hold is far off; inner holds that count as holds are further off.
     rel = WITHIN if options else 0.5
     assert held["mean_hold_ns"] * 4800 == pytest.approx(run.truth["hold_ns"], rel=rel)
 
@@ -109,7 +109,7 @@ def test_cpu_time_is_counted_once_over_an_exec(record):
     run = record("chain", 3, 500)
     report = run.report()
     assert len(report["processes"]) == 3
-    # The loader's part, and what a process does after its last sample, is nobody's.
+    # The loader's CPU time, and a process's after its last sample, is not recorded.
     assert report["cpu_ns"] == pytest.approx(run.truth["cpu_ns"], rel=0.1)
 
 
@@ -157,7 +157,7 @@ def test_a_semaphore(record):
 def test_a_spin_lock(record):
     run = record("spin", 200)
     (spin,) = [each for each in run.report()["locks"] if each["kind"] == "spin"]
-    # The first thread's is counted with it, though nobody knew then that it would be shared.
+    # The first thread's acquisition is in the lock's own entry, though it was not yet shared.
     assert spin["acquisitions"] == 2
     assert spin["shared_acquisitions"] == 1
     assert not spin["group"]
@@ -169,8 +169,8 @@ def test_a_spin_lock(record):
 
 @in_some_round
 def test_each_way_to_ask_for_a_lock(record):
-    """Held, asked for without waiting, in vain until a deadline that has passed, and until it is
-    had: of each lock two acquisitions, one of which waited, and two failures."""
+    """One thread holds the lock. Another tries it, waits until a deadline in the past, and waits
+    until it has the lock: of each lock two acquisitions, one of which waited, and two failures."""
     run = record("ways", 50)
     for name, truth in run.truth.items():
         assert truth["well"] == 1, name
@@ -184,7 +184,7 @@ def test_each_way_to_ask_for_a_lock(record):
 
 @in_some_round
 def test_a_condition_of_a_program_that_was_linked_long_ago(record):
-    """Its version of the functions has the same names, and other insides."""
+    """Its version of the functions has the same names, and other data."""
     run = record("old-condition", 100)
     if run.truth["waits"] == 0:
         pytest.skip("this architecture has one version only")
@@ -207,7 +207,7 @@ def test_mutexes_and_conditions_of_c11(record):
 
 
 def test_locks_that_were_destroyed_leave_room_for_others(record):
-    """More than there are places for at a time."""
+    """They are more than the trace has slots."""
     run = record("churns", 300_000, options=["--no-cpu"])
     assert run.report()["total"]["acquisitions"] == run.truth["acquisitions"]
     assert run.report()["processes"][0]["lost"] == 0
@@ -229,7 +229,7 @@ def test_a_library_that_is_opened_while_the_program_runs(record):
 
 @in_some_round
 def test_waits_of_a_deadlock(record):
-    """They end with the program only, and are in the figures and in a table of their own."""
+    """They end with the program, and are in the figures and in a table of their own."""
     run = record("deadlock", 300)
     report = run.report()
     waits = [each for each in report["unended_waits"] if each["kind"] == "mutex"]
@@ -247,7 +247,7 @@ def test_waits_of_a_deadlock(record):
     said = run.text()
     assert "Waits that had not ended" in said
     assert "first_of_two, in embrace" in said
-    # The whole stack was taken before it began: through libstdc++, down to where libc starts a
+    # The whole stack was taken before the wait: through libstdc++, down to where libc starts a
     # thread.
     names = report["functions"]
     blocked = [each for each in report["stacks"] if each["blocked_ns"] > 0]
@@ -258,13 +258,13 @@ def test_waits_of_a_deadlock(record):
         assert any(STARTS_A_THREAD.fullmatch(name) for name in called[2:]), called
 
 
-def test_callers_that_lock_at_one_place_have_what_is_theirs(record):
-    """They take turns: what looked at every second one would see one of them only."""
+def test_callers_that_lock_at_one_place_have_their_own_counts(record):
+    """They take turns: a sample of every second acquisition would show one caller only."""
     run = record("callers", 200_000, options=["--no-cpu"])
     report = run.report()
-    of = sums(report, "acquisitions", ("first_caller", "second_caller"))
-    assert sum(of.values()) == run.truth["acquisitions"]
-    assert of["first_caller"] == pytest.approx(200_000, rel=0.4)
+    found = sums(report, "acquisitions", ("first_caller", "second_caller"))
+    assert sum(found.values()) == run.truth["acquisitions"]
+    assert found["first_caller"] == pytest.approx(200_000, rel=0.4)
 
 
 @in_some_round
@@ -294,7 +294,7 @@ def test_shared_acquisitions_begin_with_the_second_thread(record):
 
 @in_some_round
 def test_cpu_samples_are_where_the_time_went(record):
-    """With all signals blocked by the program, which the sampler's are not."""
+    """The program blocks all signals, which must leave the sampler's unblocked."""
     run = record("cpu", 1500)
     report = run.report()
     truth = run.truth

@@ -1,5 +1,5 @@
-"""From a run that is far from it, where a lock saturates: the law holds against a run that is
-there."""
+"""The throughput at which a lock saturates, computed from a run far below it, agrees with a run
+that reaches it."""
 
 import json
 import os
@@ -12,8 +12,8 @@ from recording import SUBJECT, Recording, locks
 
 @in_some_round
 def test_the_throughput_that_a_lock_lets_through(tmp_path):
-    """A thread alone is held up by nobody; eight of them are by the lock, and by nothing else. A
-    hold is long beside the time that a machine takes to wake the next who waits."""
+    """One thread never waits; eight wait for the lock, and for nothing else. A hold is long beside
+    the time that the machine takes to wake the next waiter."""
     alone = Recording(tmp_path, [SUBJECT, "holds", 1, 80, 5000], ["--every-hold"])
     found = json.loads(
         locks("per-operation", alone.trace, "-n", 80, "--json", "-").stdout
@@ -23,12 +23,12 @@ def test_the_throughput_that_a_lock_lets_through(tmp_path):
     held_ns = lock["held_ns"]
     crowd = Recording(tmp_path, [SUBJECT, "holds", 8, 25, 5000], []).truth
     reached = 200 / (crowd["lived_ns"] / 1e9)
-    # A busy machine wakes a holder late: by how much later in one run than in the other, the
-    # program has measured itself.
+    # A busy machine wakes a holder late. The program has measured how much later in one run than in
+    # the other.
     later = (crowd["hold_ns"] / 200) / (alone.truth["hold_ns"] / 80)
     assert 1e9 / (held_ns * later) == pytest.approx(reached, rel=0.10)
 
-    # Who knows that threads share it says so beside the figure.
+    # A lock that threads share has its figure in the table.
     two = Recording(tmp_path / "two", [SUBJECT, "holds", 2, 100, 1000], ["--every-hold"])
     text = locks("per-operation", two.trace, "-n", 200).stdout
     (row,) = [line for line in text.splitlines() if "held_mutex" in line]
@@ -44,7 +44,7 @@ def test_a_lock_of_one_thread_saturates_nothing(tmp_path):
 
 
 def test_a_lock_that_was_only_made_by_another_saturates_nothing(tmp_path):
-    """Who took it once keeps nobody out of it for ever after."""
+    """A thread that took it once keeps no other thread out later."""
     lent = Recording(tmp_path, [SUBJECT, "lent", 300, 100], ["--every-hold"])
     found = json.loads(locks("per-operation", lent.trace, "-n", 300, "--json", "-").stdout)
     (lock,) = [each for each in found["locks"] if "held_mutex" in each["name"]]
@@ -56,7 +56,8 @@ def test_a_lock_that_was_only_made_by_another_saturates_nothing(tmp_path):
 
 
 def test_a_lock_that_threads_use_after_each_other_may_saturate(tmp_path):
-    """They are in one record of the trace, as one thread is; beside each other they would wait."""
+    """The trace has one block for all of them, as for one thread; at the same time they would wait
+    for each other."""
     many = Recording(tmp_path, [SUBJECT, "relay", 300, 100], ["--every-hold"])
     found = json.loads(locks("per-operation", many.trace, "-n", 300, "--json", "-").stdout)
     (lock,) = [each for each in found["locks"] if "held_mutex" in each["name"]]
@@ -66,8 +67,8 @@ def test_a_lock_that_threads_use_after_each_other_may_saturate(tmp_path):
 
 @in_some_round
 def test_holds_that_were_interrupted_make_no_lock_look_slower(tmp_path):
-    """With many more threads than cores, some lose their core while they hold the mutex; the truth
-    is what the others took."""
+    """With many more threads than cores, some lose their core while they hold the mutex. The truth
+    is the time of the other holds."""
     threads = 8 * len(os.sched_getaffinity(0))
     operations = 200 * threads
     run = Recording(tmp_path, [SUBJECT, "crowd", threads, 200, 950, 50], ["--every-hold"])
