@@ -66,6 +66,7 @@
 
 #include "subject.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -75,8 +76,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <map>
+#include <iterator>
 #include <mutex>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -731,14 +733,109 @@ void signals(std::uint64_t ms)
     burn_seventy(ms * 1'000'000);
 }
 
-unsigned number(char** words, int count, int at)
+// arguments are the command line: the program, the mode, and what the mode takes.
+class arguments
 {
-    if (at >= count) {
-        std::fprintf(stderr, "subject: a number is missing\n");
-        std::exit(2);
+public:
+    arguments(int count, char** words) : words_{words, static_cast<std::size_t>(count)} {}
+
+    [[nodiscard]] char const* text(std::size_t position) const
+    {
+        if (position >= words_.size()) {
+            std::fprintf(stderr, "subject: an argument is missing\n");
+            std::exit(2);
+        }
+        return words_[position];
     }
-    return static_cast<unsigned>(std::strtoul(words[at], nullptr, 10));
+    [[nodiscard]] unsigned number(std::size_t position) const
+    {
+        return static_cast<unsigned>(std::strtoul(text(position), nullptr, 10));
+    }
+
+private:
+    std::span<char*> words_;
+};
+
+void end_by(int signal)
+{
+    touch_mutex(5000);
+    ::raise(signal);
 }
+
+struct mode
+{
+    std::string_view name;
+    void (*run)(arguments const& words);
+};
+
+constexpr mode modes[]{
+    {"holds",
+     [](arguments const& words) { holds(words.number(2), words.number(3), words.number(4)); }},
+    {"operations",
+     [](arguments const& words) {
+         operations(words.number(2), words.number(3), words.number(4), words.number(5));
+     }},
+    {"readers", [](arguments const& words) { readers(words.number(2), words.number(3)); }},
+    {"handover", [](arguments const& words) { handover(words.number(2)); }},
+    {"semaphore", [](arguments const& words) { semaphore(words.number(2)); }},
+    {"beside", [](arguments const& words) { beside(words.number(2), words.number(3)); }},
+    {"consumer", [](arguments const& words) { consumer(words.number(2), words.number(3)); }},
+    {"recursive",
+     [](arguments const& words) { recursive(words.number(2), words.number(3), words.number(4)); }},
+    {"crowd",
+     [](arguments const& words) {
+         crowd(words.number(2), words.number(3), words.number(4), words.number(5));
+     }},
+    {"chain",
+     [](arguments const& words) {
+         chain(words.text(0), words.number(2), words.text(3), words.number(3));
+     }},
+    {"children", [](arguments const& words) { children(words.number(2)); }},
+    {"sequences", [](arguments const& words) { sequences(words.number(2)); }},
+    {"timeouts", [](arguments const& words) { timeouts(words.number(2)); }},
+    {"handlers",
+     [](arguments const& words) {
+         handlers(words.number(2), words.number(3) != 0, words.number(4) != 0);
+     }},
+    {"spin", [](arguments const& words) { spin(words.number(2)); }},
+    {"heap", [](arguments const& words) { heap(words.number(2)); }},
+    {"cpu", [](arguments const& words) { cpu(words.number(2)); }},
+    {"asks", [](arguments const& words) { asks(words.number(2)); }},
+    {"many", [](arguments const& words) { many(words.number(2)); }},
+    {"late", [](arguments const& words) { late(words.number(2)); }},
+    {"fork", [](arguments const&) { fork_and_wait(); }},
+    {"dozes", [](arguments const& words) { dozes(words.number(2)); }},
+    {"exec", [](arguments const& words) { exec_itself(words.text(0)); }},
+    {"descriptors", [](arguments const& words) { descriptors(words.number(2)); }},
+    {"cancel", [](arguments const&) { cancel(); }},
+    {"mainless", [](arguments const&) { mainless(); }},
+    {"lent", [](arguments const& words) { lent(words.number(2), words.number(3)); }},
+    {"relay", [](arguments const& words) { relay(words.number(2), words.number(3)); }},
+    {"answers", [](arguments const&) { answers(); }},
+    {"errors", [](arguments const&) { errors(); }},
+    {"unasked", [](arguments const& words) { unasked(words.number(2)); }},
+    {"callers", [](arguments const& words) { callers(words.number(2)); }},
+    {"uneven", [](arguments const& words) { uneven(words.number(2), words.number(3)); }},
+    {"named", [](arguments const&) { named(); }},
+    {"late-words", [](arguments const& words) { late_words(words.number(2)); }},
+    {"closes", [](arguments const& words) { closes(words.text(2)); }},
+    {"clears", [](arguments const&) { clears(); }},
+    {"c11", [](arguments const& words) { c11(words.number(2)); }},
+    {"churns", [](arguments const& words) { churns(words.number(2)); }},
+    {"unloads", [](arguments const& words) { unloads(words.text(2), words.number(3)); }},
+    {"ways", [](arguments const& words) { ways(words.number(2)); }},
+    {"old-condition", [](arguments const& words) { old_condition(words.number(2)); }},
+    {"opens", [](arguments const& words) { opens(words.text(2), words.number(3)); }},
+    {"deadlock", [](arguments const& words) { deadlock(words.number(2)); }},
+    {"signals", [](arguments const& words) { signals(words.number(2)); }},
+    {"leave",
+     [](arguments const&) {
+         touch_mutex(10);
+         ::_exit(7);
+     }},
+    {"abort", [](arguments const&) { end_by(SIGABRT); }},
+    {"killed", [](arguments const&) { end_by(SIGKILL); }},
+};
 
 } // namespace
 
@@ -752,107 +849,12 @@ void subject::touch_mutex(unsigned times)
 
 int main(int argc, char** argv)
 {
-    std::string_view const what = argc > 1 ? argv[1] : "";
-    auto const n = [&](int at) { return number(argv, argc, at); };
-    if (what == "holds")
-        holds(n(2), n(3), n(4));
-    else if (what == "operations")
-        operations(n(2), n(3), n(4), n(5));
-    else if (what == "readers")
-        readers(n(2), n(3));
-    else if (what == "handover")
-        handover(n(2));
-    else if (what == "semaphore")
-        semaphore(n(2));
-    else if (what == "beside")
-        beside(n(2), n(3));
-    else if (what == "consumer")
-        consumer(n(2), n(3));
-    else if (what == "recursive")
-        recursive(n(2), n(3), n(4));
-    else if (what == "crowd")
-        crowd(n(2), n(3), n(4), n(5));
-    else if (what == "chain")
-        chain(argv[0], n(2), argv[3], n(3));
-    else if (what == "children")
-        children(n(2));
-    else if (what == "sequences")
-        sequences(n(2));
-    else if (what == "timeouts")
-        timeouts(n(2));
-    else if (what == "handlers")
-        handlers(n(2), n(3) != 0, n(4) != 0);
-    else if (what == "spin")
-        spin(n(2));
-    else if (what == "heap")
-        heap(n(2));
-    else if (what == "cpu")
-        cpu(n(2));
-    else if (what == "asks")
-        asks(n(2));
-    else if (what == "many")
-        many(n(2));
-    else if (what == "late")
-        late(n(2));
-    else if (what == "fork")
-        fork_and_wait();
-    else if (what == "dozes")
-        dozes(n(2));
-    else if (what == "exec")
-        exec_itself(argv[0]);
-    else if (what == "descriptors")
-        descriptors(n(2));
-    else if (what == "cancel")
-        cancel();
-    else if (what == "mainless")
-        mainless();
-    else if (what == "lent")
-        lent(n(2), n(3));
-    else if (what == "relay")
-        relay(n(2), n(3));
-    else if (what == "answers")
-        answers();
-    else if (what == "errors")
-        errors();
-    else if (what == "unasked")
-        unasked(n(2));
-    else if (what == "callers")
-        callers(n(2));
-    else if (what == "uneven")
-        uneven(n(2), n(3));
-    else if (what == "named")
-        named();
-    else if (what == "late-words")
-        late_words(n(2));
-    else if (what == "closes" && argc > 2)
-        closes(argv[2]);
-    else if (what == "clears")
-        clears();
-    else if (what == "c11")
-        c11(n(2));
-    else if (what == "churns")
-        churns(n(2));
-    else if (what == "unloads" && argc > 2)
-        unloads(argv[2], n(3));
-    else if (what == "ways")
-        ways(n(2));
-    else if (what == "old-condition")
-        old_condition(n(2));
-    else if (what == "opens" && argc > 2)
-        opens(argv[2], n(3));
-    else if (what == "deadlock")
-        deadlock(n(2));
-    else if (what == "signals")
-        signals(n(2));
-    else if (what == "leave") {
-        touch_mutex(10);
-        ::_exit(7);
-    } else if (what == "abort" || what == "killed") {
-        touch_mutex(5000);
-        ::raise(what == "abort" ? SIGABRT : SIGKILL);
-    } else {
-        std::fprintf(stderr, "subject: what shall I do? See the top of subject.cpp.\n");
+    std::string_view const name = argc > 1 ? argv[1] : "";
+    auto const* const found = std::ranges::find(modes, name, &mode::name);
+    if (found == std::end(modes)) {
+        std::fprintf(stderr, "subject: unknown mode: see the top of subject.cpp\n");
         return 2;
     }
+    found->run({argc, argv});
     return 0;
 }
