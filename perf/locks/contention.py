@@ -104,7 +104,7 @@ def main() -> int:
         )
         rounds.append(found)
     if any(not each["openssl"]["waits"] and each["cleat_locks"]["waits"] for each in rounds):
-        sys.exit("cleat-locks tells of waits where OpenSSL knows of none")
+        sys.exit("cleat-locks recorded waits where OpenSSL reports none")
     waited = [each for each in rounds if each["openssl"]["wait_us"]]
     if not waited:
         sys.exit("nothing waited: more --handshakes or --threads")

@@ -5,9 +5,9 @@
     perf/locks/cost.py --cleat "OpenSSL 3.0=build/release-openssl/bin/cleat" --haproxy
 
 Every hold is timed. Of each lock that more than one thread has touched: how often it is taken, how
-often somebody waited and for how long, and for how long it was held exclusively, which is what a
-machine with many cores ends at. A run that only starts a server and ends it is taken off, and
-figures are medians of rounds. One machine's nanoseconds: the counts are what carries over.
+often and how long threads waited, and how long it was held exclusively, which is the limit of a
+machine with many cores. A run that only starts a server and ends it is subtracted, and figures are
+medians of rounds. The nanoseconds are of one machine; the counts are the same on others.
 """
 
 import argparse

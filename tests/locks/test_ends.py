@@ -93,7 +93,7 @@ def test_a_lifetime_whose_end_is_unknown_is_at_least_so_long(tmp_path):
         assert re.search(r"blocked on locks \(.* of at least ", text)
         assert re.search(r"process \d+, 3 threads, at least ", text)
         assert "shares of the threads' time are at most so high" in " ".join(text.split())
-        assert "before: When process" in locks("diff", tmp_path / "copy", run.trace).stdout
+        assert "before: The end of process" in locks("diff", tmp_path / "copy", run.trace).stdout
 
 
 def test_the_end_of_a_program_that_is_not_recorded_is_not_that_of_the_one_before(tmp_path):

@@ -72,7 +72,7 @@
             );
         if (profile.thread_ns_at_least)
             said.push(
-                'When a process ended is not known, only when it was last heard of: shares of ' +
+                'The end of a process is not known, only the time of its last record: shares of ' +
                     "the threads' time are at most so high.",
             );
         if (!profile.interruptions_known)
@@ -169,13 +169,13 @@
             ...flames.parts,
             ...section(
                 'The inverted call tree',
-                'Below each function who called it. The columns are shares of different things ' +
+                'Below each function are its callers. The columns are shares of different things ' +
                     'and do not add up.',
                 tree.draw(profile),
             ),
             ...section(
                 'Conditions, semaphores, once',
-                'Who waits here waits for work, as a rule.',
+                'A wait here is mostly for work.',
                 tables.locks(profile, false),
             ),
             ...section('Threads', 'The most blocked first.', tables.threads(profile)),

@@ -95,7 +95,7 @@ const tables = (() => {
                             ? element(
                                   'small',
                                   {},
-                                  `${units.count(lock.failed)} more in vain: tries, and waits that were given up`,
+                                  `${units.count(lock.failed)} more failed: tries, and waits that timed out`,
                               )
                             : null,
                         element('small', {}, lock.taken_by.map(units.name).join(' ← ')),

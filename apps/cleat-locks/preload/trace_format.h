@@ -132,7 +132,7 @@ struct trace_site
     uint64_t acquisitions;
     uint64_t shared;                    /* of these: another thread had touched the lock by then */
     uint64_t contended;                 /* of these: had to wait */
-    uint64_t failed;                    /* asked for in vain: a try, or a time-out */
+    uint64_t failed;                    /* failed tries, and waits that timed out */
     uint64_t unattributed_acquisitions; /* not yet part of a stack's weight */
     uint64_t wait_ns;
     uint64_t wait_max_ns;

@@ -27,7 +27,7 @@ profile sampled(std::vector<std::pair<std::string, std::uint64_t>> const& functi
 
 } // namespace
 
-TEST_CASE("code whose address is all that is known is the same code in both runs")
+TEST_CASE("code without a name counts as the same code in both runs")
 {
     profile const before = sampled({{"0x7fc0339ebb46", 30}, {"0x7fc0339ebb52", 20}, {"work", 50}});
     profile const after = sampled({{"0x7f0000000b46", 50}, {"work", 50}});

@@ -93,7 +93,7 @@ std::vector<std::string> all(std::multimap<unsigned, field> const& message, unsi
 
 } // namespace
 
-TEST_CASE("a folded stack begins outside, and a semicolon parts functions only")
+TEST_CASE("a folded stack begins with the outermost, and a semicolon separates functions only")
 {
     CHECK(folded_text(small(), measure::blocked) == "main;a:b();pthread_mutex_lock 5000\n");
     CHECK(folded_text(small(), measure::cpu) == "main;a:b() 7\n");
@@ -115,7 +115,7 @@ TEST_CASE("pprof gets every stack with all its measures, and names by number")
     auto const whole = decoded(unzipped(pprof_bytes(small())));
     std::vector<std::string> const strings = all(whole, 6);
     REQUIRE(!strings.empty());
-    CHECK(strings.front().empty()); // The format wants it so.
+    CHECK(strings.front().empty()); // The format requires it.
 
     std::vector<std::string> types;
     for (std::string const& each : all(whole, 1)) {

@@ -71,7 +71,7 @@ TEST_CASE("holds in which the thread lost its core are not in the mean, unless a
             .find("interrupted in all of its 100 timed holds") != std::string::npos);
 }
 
-TEST_CASE("where nobody knows which holds were interrupted, the text says so")
+TEST_CASE("where it is not known which holds were interrupted, the text says so")
 {
     profile recorded = thousand();
     recorded.interruptions = false;
@@ -80,7 +80,7 @@ TEST_CASE("where nobody knows which holds were interrupted, the text says so")
         std::string::npos);
 }
 
-TEST_CASE("a lock of one thread, a group of such, and readers keep nobody out")
+TEST_CASE("a lock of one thread, a group of such, and readers keep no thread out")
 {
     profile recorded = thousand();
     recorded.locks[0].threads = 1;
@@ -95,7 +95,7 @@ TEST_CASE("a lock of one thread, a group of such, and readers keep nobody out")
     CHECK(throughput(read, 64) == doctest::Approx(64'000));
 }
 
-TEST_CASE("a lock is one thread's own where others hardly took it, and nobody waited to speak of")
+TEST_CASE("a lock is one thread's own where others hardly took it, and waits were short")
 {
     profile recorded = thousand();
     lock& held = recorded.locks[0];

@@ -64,7 +64,7 @@ TEST_CASE("a group of one lock is that lock, also after a second thread touched 
     CHECK(found.locks[0].name == "0x5000, made in 0x2000");
 }
 
-TEST_CASE("a group of many keeps what was counted before one of them was told apart")
+TEST_CASE("a group of many keeps the counts from before one of them got its own entry")
 {
     profile const found = make_profile({group_and_member(2)});
     REQUIRE(found.locks.size() == 2);
@@ -74,8 +74,7 @@ TEST_CASE("a group of many keeps what was counted before one of them was told ap
     CHECK(found.locks[1].acquisitions() == 4);
 }
 
-TEST_CASE(
-    "who has a lock to itself after another handed it on is known, but not of threads in turns")
+TEST_CASE("the thread that takes a lock most is known, except among threads that share a block")
 {
     traced_process made = group_and_member(2);
     made.threads[0].threads = 1;
@@ -84,20 +83,20 @@ TEST_CASE(
     CHECK(handed_on.locks[1].busiest == 4);
     CHECK(handed_on.locks[1].one_threads_own());
 
-    // Some of the four may be another thread's, that had this block before.
+    // Some of the four may be by another thread that had this block before.
     made.threads[0].threads = 2;
     profile const in_turns = make_profile({made});
     CHECK(in_turns.locks[1].busiest == 0);
     CHECK_FALSE(in_turns.locks[1].one_threads_own());
 
-    // A block for each of the two: there is nobody else.
+    // Each of the two threads has a block of its own.
     took(made.threads.emplace_back(), 1, 3);
     profile const each_its_own = make_profile({made});
     CHECK(each_its_own.locks[1].busiest == 4);
     CHECK_FALSE(each_its_own.locks[1].one_threads_own());
 }
 
-TEST_CASE("what a wait for a condition takes again is a hold, and no acquisition")
+TEST_CASE("a mutex that is taken again after a wait for a condition is a hold, and no acquisition")
 {
     traced_process process = group_and_member(1);
     trace_site& again = site(process.threads[0], 1);
@@ -120,7 +119,7 @@ TEST_CASE("what a wait for a condition takes again is a hold, and no acquisition
     CHECK_FALSE(found.interruptions);
 }
 
-TEST_CASE("acquisitions without a stack are told by the one address that is known")
+TEST_CASE("acquisitions without a stack get one of the address that is known")
 {
     profile const found = make_profile({group_and_member(1)});
     CHECK(found.total.acquisitions == 14);

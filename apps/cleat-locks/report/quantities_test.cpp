@@ -63,14 +63,14 @@ TEST_CASE("a short name keeps the signs of an operator")
     CHECK(short_name("my_operator(int)") == "my_operator");
 }
 
-TEST_CASE("a short name of a lambda says whose it is")
+TEST_CASE("a short name of a lambda has its function's name")
 {
     CHECK(
         short_name("serve(int)::{lambda(std::pair<int, b>)#2}::operator()(int) const") ==
         "serve::{lambda}::operator()");
 }
 
-TEST_CASE("a short name does not know of clones")
+TEST_CASE("a short name has no clone's suffix")
 {
     CHECK(short_name("accept(accept(s&)::Frame*) [clone .actor]") == "accept");
     CHECK(short_name("free_it(x*) [clone .part.0] [clone .cold]") == "free_it");

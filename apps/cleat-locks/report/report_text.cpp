@@ -86,7 +86,7 @@ void put_lock(output text, profile const& recorded, lock const& l)
         fmt::format_to(text, "{:>87}  {}\n", "", said);
     if (l.failed > 0)
         fmt::format_to(
-            text, "{:>87}  {} more in vain: tries, and waits that were given up\n", "",
+            text, "{:>87}  {} more failed: tries, and waits that timed out\n", "",
             count_text(l.failed));
     if (!l.taken_by.empty()) {
         std::vector<std::string> names;
@@ -109,7 +109,7 @@ void put_locks(output text, profile const& recorded, std::size_t most, bool lock
         "\n{}\n"
         "{:>6} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8} {:>9} {:>9}\n",
         locks ? "Locks. Blocked: share of the threads' time, in all, and the longest"
-              : "Conditions, semaphores, once: who waits here waits for work, as a rule",
+              : "Conditions, semaphores, once: a wait here is mostly for work",
         "%", locks ? "blocked" : "waited", "longest", "threads", "acquired", "shared", "waited",
         "held", "longest");
     for (lock const* each : std::span{rows}.first(std::min(rows.size(), most)))
@@ -149,7 +149,7 @@ void put_stacks(output text, profile const& recorded, std::size_t most)
         text, "\nCall stacks, the innermost function first\n{:>8} {:>8} {:>8}\n", "blocked",
         "lock CPU", "ref. CPU");
     if (rows.empty())
-        fmt::format_to(text, "{:>26}  none comes to {} % of a column\n", "", shown_percent);
+        fmt::format_to(text, "{:>26}  none reaches {} % of a column\n", "", shown_percent);
     for (stack const* each : std::span{rows}.first(std::min(rows.size(), most))) {
         bool first = true;
         std::size_t const depth = std::min(each->functions.size(), depth_max);
@@ -184,7 +184,7 @@ void put_tree(output text, profile const& recorded, std::size_t most)
     if (roots.empty())
         return;
     fmt::format_to(
-        text, "\nThe inverted call tree: below each function who called it\n{:>8} {:>8} {:>8}\n",
+        text, "\nThe inverted call tree: below each function its callers\n{:>8} {:>8} {:>8}\n",
         "blocked", "lock CPU", "ref. CPU");
     put_level(text, recorded, roots, 0, most);
 }
@@ -302,10 +302,9 @@ std::string lifetimes_text(profile const& recorded)
             ++count;
         }
     return fmt::format(
-        "When {} ended is not known, only when {} last heard of: shares of the threads' time\n"
+        "The end of {} is not known, only the last record: shares of the threads' time\n"
         "are at most so high",
-        count == 1 ? fmt::format("process {}", one->pid) : fmt::format("{} processes", count),
-        count == 1 ? "it was" : "they were");
+        count == 1 ? fmt::format("process {}", one->pid) : fmt::format("{} processes", count));
 }
 
 std::string heading_text(profile const& recorded)

@@ -21,7 +21,7 @@ command parsed(std::vector<char const*> words)
 
 } // namespace
 
-TEST_CASE("a program that is not there is said before anything is made")
+TEST_CASE("a program that does not exist is an error before any file is made")
 {
     fs::path const trace = fs::temp_directory_path() / "cleat-locks-none";
     CHECK_THROWS_WITH_AS(
@@ -33,14 +33,14 @@ TEST_CASE("a program that is not there is said before anything is made")
     CHECK_FALSE(fs::exists(trace));
 }
 
-TEST_CASE("a trace that is there is not written over")
+TEST_CASE("a trace that exists is not overwritten")
 {
     CHECK_THROWS_WITH_AS(
         static_cast<void>(run_traced({.command = {"true"}, .trace = fs::temp_directory_path()})),
         doctest::Contains("exists: remove it, or name another trace with -o"), std::runtime_error);
 }
 
-TEST_CASE("everything behind -- is the program's")
+TEST_CASE("all arguments behind -- are the program's")
 {
     command const found =
         parsed({"run", "-o", "t", "--hz", "97", "--", "server", "-o", "x", "--hz"});
@@ -56,7 +56,7 @@ TEST_CASE("--no-cpu is no samples")
     CHECK(std::get<run_request>(parsed({"run", "--no-cpu", "--", "server"})).cpu_hz == 0);
 }
 
-TEST_CASE("what cannot be understood ends with 2, help with 0")
+TEST_CASE("a usage error ends with 2, help with 0")
 {
     CHECK(std::get<print_request>(parsed({})).exit_code == 2);
     CHECK(std::get<print_request>(parsed({"run"})).exit_code == 2);

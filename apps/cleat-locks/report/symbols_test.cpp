@@ -53,7 +53,7 @@ TEST_CASE("an object has its variable's name, in data and in memory that begins 
     CHECK(here.object_at(address_of(&zeroed_memory[8])) == "zeroed_memory+0x8");
 }
 
-TEST_CASE("what lies on the heap or the stack is nobody's")
+TEST_CASE("an object on the heap or the stack has no name")
 {
     symbols here = of_this_process();
     std::string const heap(1000, 'x');
@@ -93,7 +93,7 @@ TEST_CASE("code that is in no file is one function for each kind, wherever it li
     ::munmap(made, size);
 }
 
-TEST_CASE("a map names what is no file's, and leaves alone what is")
+TEST_CASE("memory of no file is named by the map, memory of a file by the file")
 {
     symbols map{"1000-2000 r-xp 00000000 00:00 0\n"
                 "2000-3000 r-xp 00000000 00:01 77    /memfd:doublemapper (deleted)\n"
@@ -134,7 +134,7 @@ TEST_CASE("the files with a process's code are each named once")
         std::vector<std::string>{"/usr/bin/a program", "/usr/lib/libx.so.1"});
 }
 
-TEST_CASE("what was mapped earlier has its place, unless something else is there now")
+TEST_CASE("an earlier mapping keeps its place, unless another one is there now")
 {
     std::string const now = "1000-2000 r-xp 0 08:01 7 /bin/a\n"
                             "5000-6000 r-xp 0 08:01 8 /lib/new.so\n"

@@ -29,7 +29,7 @@ constexpr std::size_t locks_begin = slots + sizeof(trace_slot[trace_slots_max]);
 constexpr std::size_t first_block = trace_tables_bytes;
 constexpr std::size_t block_size = trace_block_bytes;
 
-// folder is a place for one test, and gone after it.
+// folder is a temporary directory for one test.
 struct folder
 {
     folder()
@@ -115,7 +115,7 @@ std::string whole()
     return whole(header_for_test(), *one_block());
 }
 
-// acquisitions is what any command does with a trace: no damage may end it but an error.
+// acquisitions reads a trace as any command does.
 std::uint64_t acquisitions(fs::path const& path)
 {
     std::vector<traced_process> const found = read_trace(path);
@@ -163,7 +163,7 @@ TEST_CASE("a trace that was cut is an error within its tables, and without threa
     CHECK(partial > 5);
 }
 
-TEST_CASE("what a cut has taken away is counted, and what found no room is none of it")
+TEST_CASE("blocks that were cut off are counted, without those that had no room")
 {
     folder const traces;
     trace_header header = header_for_test();
@@ -188,7 +188,7 @@ TEST_CASE("what a cut has taken away is counted, and what found no room is none 
     CHECK(make_profile(read_trace(traces.put(two))).processes[0].lost == 1);
 }
 
-TEST_CASE("a cut is told in the text and in the JSON")
+TEST_CASE("a cut is in the text and in the JSON")
 {
     folder const traces;
     trace_header header = header_for_test();
@@ -204,14 +204,14 @@ TEST_CASE("a cut is told in the text and in the JSON")
     CHECK(report_text(whole_one, 10).find("cut short") == std::string::npos);
 }
 
-TEST_CASE("what is neither a file nor a folder is said to be that")
+TEST_CASE("a path that is neither a file nor a folder is an error that says so")
 {
     folder const traces;
     CHECK_THROWS_WITH_AS(
         static_cast<void>(read_trace("/dev/null")),
         "/dev/null: this is neither a file nor a folder: give what `cleat-locks run -o` wrote",
         std::runtime_error);
-    // A pipe's other end is waited for: this would not come back.
+    // Opening a pipe would wait for its other end.
     REQUIRE(::mkfifo((traces.path / "1.trace").c_str(), 0600) == 0);
     CHECK_THROWS_WITH(
         static_cast<void>(read_trace(traces.path)),
@@ -245,7 +245,7 @@ TEST_CASE("a stack that does not fit ends the list")
     }
 }
 
-TEST_CASE("counts that are too high are those that there is room for")
+TEST_CASE("counts that are too high are cut to the size of the tables")
 {
     folder const traces;
     trace_header header = header_for_test();
@@ -265,7 +265,8 @@ TEST_CASE("times that run backwards are no times")
     CHECK(found.threads[0].lived_ns == 0);
 }
 
-TEST_CASE("an end that a process did not say is its waiter's, or the next program's, or unknown")
+TEST_CASE(
+    "an end that a process did not record is from its parent, or the next program, or unknown")
 {
     folder const traces;
     trace_header header = header_for_test();
@@ -295,7 +296,7 @@ TEST_CASE("an end that a process did not say is its waiter's, or the next progra
     CHECK_FALSE(make_profile(both).thread_ns_at_least);
 }
 
-TEST_CASE("an end is not noted of a program that gave way to one that is not recorded")
+TEST_CASE("an end is not noted for a program that executed one that is not recorded")
 {
     folder const traces;
     trace_header header = header_for_test();
@@ -311,7 +312,7 @@ TEST_CASE("an end is not noted of a program that gave way to one that is not rec
     CHECK(read_trace(traces.path)[0].ended_ns == 20'000);
 }
 
-TEST_CASE("an end is noted of that process alone, and where it said none")
+TEST_CASE("an end is noted for that process alone, and where it recorded none")
 {
     folder const traces;
     traces.put(whole());
@@ -364,7 +365,7 @@ TEST_CASE("bytes at random behind the sizes change figures, and nothing else")
     CHECK(changed > 30);
 }
 
-TEST_CASE("other files are refused by what they are")
+TEST_CASE("other files are refused, each with its reason")
 {
     folder const traces;
     CHECK_THROWS_WITH(
@@ -379,7 +380,7 @@ TEST_CASE("other files are refused by what they are")
         doctest::Contains("there is no such trace"));
 }
 
-TEST_CASE("a process that ended while it began does not hide the others")
+TEST_CASE("a process that ended as its trace began does not hide the others")
 {
     folder const traces;
     traces.put(whole());
@@ -436,7 +437,7 @@ TEST_CASE("a wait that has not ended counts until the process did, and as no acq
     CHECK(report_text(made, 10).find("Waits that had not ended") != std::string::npos);
 }
 
-TEST_CASE("nobody waits who has ended, or at a place that is none")
+TEST_CASE("a thread that has ended does not wait, nor does one at a site that does not exist")
 {
     folder const traces;
     std::unique_ptr<trace_thread> const ended = one_block();
@@ -450,6 +451,6 @@ TEST_CASE("nobody waits who has ended, or at a place that is none")
     }
     std::unique_ptr<trace_thread> const late = one_block();
     late->wait_site = 17 + 1;
-    late->wait_began_ns = 10'000; // After what the process said was its end.
+    late->wait_began_ns = 10'000; // After the end of the process.
     CHECK_FALSE(read_trace(traces.put(whole(header_for_test(), *late)))[0].threads[0].waits);
 }

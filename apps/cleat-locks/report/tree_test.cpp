@@ -58,7 +58,7 @@ TEST_CASE("from outside, one root holds everything")
     CHECK(roots[0].children[0].function == 2);
 }
 
-TEST_CASE("what does not matter is left out with all that is below it")
+TEST_CASE("a node that does not matter is left out with all nodes below it")
 {
     std::vector<tree_node> const roots = make_tree(two_callers(), direction::inverted, blocked);
     REQUIRE(roots.size() == 1);
