@@ -31,10 +31,10 @@
 //   subject chain TIMES MS                computes, and executes itself, so often
 //   subject children COUNT                forks with a mutex held, more children than cores
 //   subject sequences TIMES               has a restartable sequence of its own while it locks
-//   subject timeouts MS                   computes until a signal handler jumps out of the loop,
-//                                         then locks
-//   subject handlers MS JUMP APART        signal handlers while it locks: they lock too, or jump
-//                                         out; on a stack of their own, or not
+//   subject timeouts TIMES                computes until a signal handler jumps out of the loop,
+//                                         then locks, so often
+//   subject handlers TIMES JUMP APART     so many signal handlers while it locks: they lock too, or
+//                                         jump out; on a stack of their own, or not
 //   subject descriptors                   closes all that it may, and opens files of its own
 //   subject cancel                        a thread that is cancelled, and one that exits
 //   subject mainless                      main leaves its process to a thread that locks

@@ -41,7 +41,7 @@ void old_condition(unsigned times);
 void opens(char const* library, unsigned times);
 void deadlock(std::uint64_t ms);
 void sequences(unsigned times);
-void timeouts(std::uint64_t ms);
-void handlers(std::uint64_t ms, bool jump, bool apart);
+void timeouts(unsigned times);
+void handlers(unsigned times, bool jump, bool apart);
 
 } // namespace subject

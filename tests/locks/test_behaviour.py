@@ -122,16 +122,15 @@ def test_without_restartable_sequences_the_report_says_what_is_not_known(record,
 
 
 def test_a_handler_that_jumps_out_of_a_sample_does_not_end_the_recording(record):
-    run = record("timeouts", 1000, options=["--hz", 1000])
-    assert run.truth["acquisitions"] > 20
-    assert run.report()["total"]["acquisitions"] == run.truth["acquisitions"]
+    run = record("timeouts", 300, options=["--hz", 1000])
+    assert run.report()["total"]["acquisitions"] == run.truth["acquisitions"] == 300
 
 
 @pytest.mark.parametrize("apart", [0, 1])
 def test_a_handler_that_jumps_out_of_the_recorder_does_not_end_the_recording(record, apart):
-    run = record("handlers", 500, 1, apart)
+    run = record("handlers", 300, 1, apart)
     truth = run.truth
-    assert truth["handled"] > 20
+    assert truth["handled"] >= 300
     # Each jump may have left one acquisition noted in part.
     lost = truth["acquisitions"] - run.report()["total"]["acquisitions"]
     assert abs(lost) <= truth["handled"]
