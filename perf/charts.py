@@ -19,7 +19,7 @@ from statistics import median
 from textwrap import wrap
 from typing import Callable, NoReturn
 
-from svg import GAP, LETTER, WIDTH, framed, text_of, three
+from cleat_perf.svg import GAP, LETTER, WIDTH, framed, text_of, three
 
 OURS = "cleat"
 TIMES = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))

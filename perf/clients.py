@@ -19,8 +19,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from runner import environment
-from runner.processes import Process, free_port
+from cleat_perf import environment
+from cleat_perf.processes import Process, free_port
 
 NGINX = """worker_processes 1; error_log @FOLDER@/error.log; pid @FOLDER@/pid; daemon off;
 events { worker_connections 4096; }

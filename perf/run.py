@@ -14,8 +14,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from runner import environment, report, servers
-from runner.processes import Process
+from cleat_perf import environment
+from cleat_perf.processes import Process
+from runner import report, servers
 from runner.scenarios import ONCE, SCENARIOS, run_once
 
 TREE = Path(__file__).resolve().parent.parent

@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from runner import environment  # noqa: E402
+from cleat_perf import environment  # noqa: E402
 
 TREE = Path(__file__).resolve().parents[2]
 WITHIN = 0.05

@@ -23,9 +23,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / each) for each in (".", "studies")]
-from chart import Series, lines  # noqa: E402
-from runner import environment, scenarios, servers  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from cleat_perf import environment  # noqa: E402
+from cleat_perf.chart import Series, lines  # noqa: E402
+from runner import scenarios, servers  # noqa: E402
 from runner.stage import laid_out  # noqa: E402
 
 TREE = Path(__file__).resolve().parent.parent.parent

@@ -22,7 +22,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from runner import environment, servers  # noqa: E402
+from cleat_perf import environment  # noqa: E402
+from runner import servers  # noqa: E402
 from runner.stage import laid_out  # noqa: E402
 
 TREE = Path(__file__).resolve().parent.parent.parent

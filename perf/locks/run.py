@@ -14,8 +14,9 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from runner import environment, scenarios, servers  # noqa: E402
-from runner.processes import Process  # noqa: E402
+from cleat_perf import environment  # noqa: E402
+from cleat_perf.processes import Process  # noqa: E402
+from runner import scenarios, servers  # noqa: E402
 from runner.stage import laid_out  # noqa: E402
 from symbols import Names  # noqa: E402
 

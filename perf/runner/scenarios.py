@@ -7,7 +7,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from .processes import Process
+from cleat_perf.processes import Process
+
 from .servers import Bench, start
 
 GIB = 1 << 30

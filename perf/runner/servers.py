@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from .processes import Process, free_port
+from cleat_perf.processes import Process, free_port
 
 CONTROLS = ("epoll", "asio", "epoll-openssl", "asio-openssl")
 INSTALLED = ("nginx", "hitch", "haproxy")  # By perf/peers/install, or by hand.

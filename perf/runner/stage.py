@@ -6,8 +6,10 @@ import tempfile
 from pathlib import Path
 from typing import Iterator
 
-from . import environment, servers
-from .processes import Process
+from cleat_perf import environment
+from cleat_perf.processes import Process
+
+from . import servers
 
 
 @contextlib.contextmanager

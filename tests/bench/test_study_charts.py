@@ -1,4 +1,4 @@
-"""perf/studies/chart.py draws lines and bars: what was measured, and what was not, is said."""
+"""perf/cleat_perf/chart.py draws lines and bars: what was measured, and what was not, is said."""
 
 import sys
 from pathlib import Path
@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "perf" / "studies"))
-from chart import LABEL, Bars, Series, bars, lines, steps  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "perf"))
+from cleat_perf.chart import LABEL, Bars, Series, bars, lines, steps  # noqa: E402
 
 SVG = "{http://www.w3.org/2000/svg}"
 

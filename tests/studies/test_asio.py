@@ -12,10 +12,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "perf/studies/asio"), str(ROOT / "perf")]
 
+import page as show  # noqa: E402
 import profiles  # noqa: E402
 import run  # noqa: E402
-import show  # noqa: E402
-from runner import environment  # noqa: E402
+from cleat_perf import environment  # noqa: E402
 
 PROGRAM = Path(os.environ.get("CLEAT_BIN", ROOT / "build/release/bin")) / "study-asio"
 

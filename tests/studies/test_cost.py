@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "program"), str(ROOT / "perf/studies/cost")]
 
-import show  # noqa: E402
+import page as show  # noqa: E402
 from deadlines import DEADLINE  # noqa: E402
 from origins import Origin, Upstream, reset  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""The pages of the studies and the figures they were made of do not part: what show.py makes of the
+"""The pages of the studies and the figures they were made of do not part: what page.py makes of the
 newest result is in the page, and its charts are those that the page shows."""
 
 import os
@@ -18,7 +18,7 @@ def newest(study: str) -> Path:
 
 
 def show(study: str, *words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, STUDIES / study / "show.py", *words]
+    command = [sys.executable, STUDIES / study / "page.py", *words]
     return subprocess.run(
         [str(word) for word in command], capture_output=True, text=True, timeout=120
     )
@@ -60,7 +60,7 @@ def test_charts_are_of_the_newest_result(study: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("study", NAMES)
 def test_a_reader_that_has_seen_enough_is_no_error(study: str) -> None:
-    command = [sys.executable, str(STUDIES / study / "show.py"), str(newest(study))]
+    command = [sys.executable, str(STUDIES / study / "page.py"), str(newest(study))]
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as nowhere:

@@ -20,9 +20,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[each]) for each in (1, 2)]
-import builds as built  # noqa: E402
-from runner import environment, report  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from cleat_perf import builds as built  # noqa: E402
+from cleat_perf import environment  # noqa: E402
+from runner import report  # noqa: E402
 
 import profiles  # noqa: E402
 

@@ -18,10 +18,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[each]) for each in (1, 2)]
-import builds  # noqa: E402
-from runner import environment, servers  # noqa: E402
-from runner.processes import Process  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from cleat_perf import builds, environment  # noqa: E402
+from cleat_perf.processes import Process  # noqa: E402
+from runner import servers  # noqa: E402
 
 POST_QUANTUM = "X25519MLKEM768"
 

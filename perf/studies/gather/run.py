@@ -12,9 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[each]) for each in (1, 2)]
-import builds  # noqa: E402
-from runner import environment  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from cleat_perf import builds, environment  # noqa: E402
 
 WAYS = ("separate", "copied", "writev")
 FIGURES = ("min", "p50", "p90", "p99", "p99.9")

@@ -15,12 +15,12 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[each]) for each in (1, 2)]
-import builds as built  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from cleat_perf import builds as built  # noqa: E402
 import profiles  # noqa: E402
 import programs  # noqa: E402
 from programs import TREE, Case  # noqa: E402
-from runner import environment  # noqa: E402
+from cleat_perf import environment  # noqa: E402
 
 VERSIONS = ("1.2", "1.3")
 KINDS = ("full", "ticket", "id", "renegotiate")

@@ -18,9 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[each]) for each in (1, 2)]
-import builds  # noqa: E402
-from runner import environment  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from cleat_perf import builds, environment  # noqa: E402
 
 SERVERS = "cleat,nginx,haproxy,haproxy-awslc,hitch,stunnel,envoy"
 SCENARIOS = (

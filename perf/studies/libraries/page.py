@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 
 PERF = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(PERF), str(PERF / "studies")]
-import chart  # noqa: E402
-from builds import end_with_the_reader, newest, read_result  # noqa: E402
+sys.path.insert(0, str(PERF))
+from cleat_perf import chart  # noqa: E402
+from cleat_perf.builds import end_with_the_reader, newest, read_result  # noqa: E402
 from profiles import SAMPLES  # noqa: E402
 from runner import report  # noqa: E402
 

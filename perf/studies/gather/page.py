@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Prints the tables of docs/studies/gather.md from a result of run.py, and draws its charts.
 
-    perf/studies/gather/show.py perf/results/*-study-gather.json --out docs/charts/
+    perf/studies/gather/page.py perf/results/*-study-gather.json --out docs/charts/
 """
 
 import sys
 from pathlib import Path
 from statistics import median
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from builds import asked_to_show  # noqa: E402
-from chart import Bars, bars  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from cleat_perf.builds import asked_to_show  # noqa: E402
+from cleat_perf.chart import Bars, bars  # noqa: E402
 
 WAYS = {"separate": "SSL_write each", "copied": "memcpy, SSL_write", "writev": "cleat_ssl_writev"}
 SETS = {"cases": "the 12 cases", "large": "64 KiB"}

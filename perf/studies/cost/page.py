@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the tables of docs/studies/cost.md from a result of run.py, and draws its charts.
 
-    perf/studies/cost/show.py perf/results/*-study-cost.json --out docs/charts/
+    perf/studies/cost/page.py perf/results/*-study-cost.json --out docs/charts/
 """
 
 import math
@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from statistics import median
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from builds import asked_to_show  # noqa: E402
-from chart import Bars, Series, bars, lines  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from cleat_perf.builds import asked_to_show  # noqa: E402
+from cleat_perf.chart import Bars, Series, bars, lines  # noqa: E402
 
 # Each case with TLS, and the shape that is the same without.
 CASES = {

@@ -9,13 +9,10 @@ the same; ours are blue. What has not been measured is None, and is said.
 
 import itertools
 import math
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Callable
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from svg import GAP, LETTER, WIDTH, framed, text_of, three  # noqa: E402
+from cleat_perf.svg import GAP, LETTER, WIDTH, framed, text_of, three
 
 # Told apart by those who see colours otherwise too (Okabe and Ito), light enough for dark pages.
 OURS = ("#2f7fc0", "#6bb3ec", "#1d5d96", "#9cc9ee")

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Prints the tables of docs/studies/terminators.md from a result of run.py, and draws its charts.
 
-    perf/studies/terminators/show.py perf/results/*-study-terminators.json --out docs/charts/
+    perf/studies/terminators/page.py perf/results/*-study-terminators.json --out docs/charts/
 """
 
 import sys
 from pathlib import Path
 from statistics import median
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from builds import asked_to_show  # noqa: E402
-from chart import Series, lines  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from cleat_perf.builds import asked_to_show  # noqa: E402
+from cleat_perf.chart import Series, lines  # noqa: E402
 
 # What the benchmarks of 2011 asked of a terminator: to answer in time, and nearly everybody.
 PASSED = ("mean response below 100 ms", "failures below 0.1 %")

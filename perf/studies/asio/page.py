@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from builds import end_with_the_reader, newest, read_result  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from cleat_perf.builds import end_with_the_reader, newest, read_result  # noqa: E402
 
 ARMS = ("naive", "per-core", "cleat")
 # What eight threads moved in 2015, of what one did: 189 of 447 MB/s.
@@ -395,7 +395,7 @@ def filled(page: str, result: dict) -> str:
 
 def draw(result: dict, folder: Path) -> list[Path]:
     """draw makes a chart of bandwidth for each library, and three of all of them."""
-    from chart import Bars, Series, bars, lines
+    from cleat_perf.chart import Bars, Series, bars, lines
 
     found = {}
     for build in builds(result):
