@@ -1,1 +1,1 @@
-"""What the measurements of perf/ share: charts, tables, recorded results, and the machine's facts."""
+"""What the measurements of perf/ share: charts, tables, recorded results, facts of the machine."""

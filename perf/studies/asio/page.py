@@ -72,8 +72,8 @@ def connections_of(result: dict) -> list[int]:
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    first, *others = ["".join(f"| {cell} " if cell else "| " for cell in line) + "|" for line in [head, *rows]]
+    return "\n".join([first, "|---" * len(head) + "|", *others])
 
 
 def count(value: float) -> str:

@@ -46,7 +46,7 @@ def percent(value: float) -> str:
 
 
 def row(*cells: object) -> str:
-    return "| " + " | ".join(str(each) for each in cells) + " |"
+    return "".join(f"| {cell} " if cell != "" else "| " for cell in cells) + "|"
 
 
 def header(*cells: str) -> list[str]:

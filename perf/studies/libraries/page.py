@@ -79,7 +79,7 @@ def us(value: float) -> str:
 
 
 def row(cells: list[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+    return "".join(f"| {cell} " if cell else "| " for cell in cells) + "|"
 
 
 def head(cells: list[str]) -> list[str]:
