@@ -1,15 +1,12 @@
 #!/usr/bin/env python3
-"""Lays builds of cleat side by side: a change and the commit before it, or several ways to do it.
+"""Measures builds of cleat side by side: a change and the commit before it, or several ways.
 
     perf/side_by_side.py before=FOLDER after=FOLDER --scenario full-ecdsa-p256 --out FILE.json
-    perf/side_by_side.py --fill docs/performance.md
-
-The second puts tables of recorded files into a page, between `<!-- side_by_side.py: FILE -->`, a
-file in perf/results, and `<!-- end -->`.
 
 A FOLDER holds a program `cleat`. Everything else, cleat-bench and the origin, is of --binaries, so
-that both are asked the same by the same. Builds take turns, A B A B; a ratio to the first is taken
-within a round, and what is printed is the median of the ratios and their range.
+that all builds have the same clients. Builds take turns, A B A B; a ratio to the first is taken
+within a round, and what is printed is the median of the ratios and their range. show.py makes
+tables of the files, each by its name.
 """
 
 import argparse
@@ -21,8 +18,8 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from keep import commit
-from tables import span
+from cleat_perf import results, table
+from studies.compare.comparison import span
 
 FIGURES = {
     "cpu_ns": ("CPU", 1e3, "us"),
@@ -37,15 +34,12 @@ def arguments() -> argparse.Namespace:
     parse = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parse.add_argument("builds", nargs="*", metavar="NAME=FOLDER", help="two at least")
+    parse.add_argument("builds", nargs="+", metavar="NAME=FOLDER", help="two at least")
     parse.add_argument("--scenario", action="append", default=[], help="of cleat-bench compare")
     parse.add_argument("--rounds", type=int, default=7)
     parse.add_argument("--binaries", type=Path, default=Path("build/release/bin"))
     parse.add_argument("--out", type=Path, help="write all figures of all rounds to this file")
-    parse.add_argument("--fill", type=Path, help="a page, with tables of recorded files")
     use = parse.parse_args()
-    if use.fill:
-        return use
     if not use.scenario:
         parse.error("name a scenario: --scenario full-ecdsa-p256")
     if len(use.builds) < 2 or not all("=" in each for each in use.builds):
@@ -58,12 +52,12 @@ def arguments() -> argparse.Namespace:
     return use
 
 
-def linked(folder: Path, to: Path, binaries: Path) -> Path:
-    """linked is a folder with that build's cleat and the others' programs."""
-    to.mkdir()
-    (to / "cleat").symlink_to((folder / "cleat").resolve())
-    (to / "perf-origin").symlink_to((binaries / "perf-origin").resolve())
-    return to
+def linked(build: Path, folder: Path, binaries: Path) -> Path:
+    """linked is a new folder with that build's cleat and the origin of --binaries."""
+    folder.mkdir()
+    (folder / "cleat").symlink_to((build / "cleat").resolve())
+    (folder / "perf-origin").symlink_to((binaries / "perf-origin").resolve())
+    return folder
 
 
 def measured(bench: Path, folder: Path, scenario: str, work: Path) -> dict[str, float]:
@@ -97,15 +91,15 @@ def show(scenario: str, rounds: dict[str, list[dict[str, float]]]) -> None:
             print(line, flush=True)
 
 
-def of_established(figures: list[dict[str, float]]) -> str:
-    """of_established connections the times of their requests count, and what is done beside."""
+def waits(figures: list[dict[str, float]]) -> str:
+    """waits of established connections: p50 and p99 of their requests, and what others get done."""
     p50, p99, rate = (median(each[key] for each in figures) for key in ("p50_ns", "p99_ns", "rate"))
     done = f"{rate / 1e6:.0f} MB/s" if rate > 1e6 else f"{rate:.0f}/s"
     return f"{p50 / 1e6:.1f} and {p99 / 1e6:.1f} ms, {done}"
 
 
-def of_cost(figures: list[dict[str, float]], first: list[dict[str, float]]) -> str:
-    """of_cost is the CPU for an operation, and how many times the first build's that is."""
+def cost(figures: list[dict[str, float]], first: list[dict[str, float]]) -> str:
+    """cost is the CPU for an operation, and its ratio to the first build's."""
     ns = median(each["cpu_ns"] for each in figures)
     text = f"{ns / 1e3:.1f} us" if ns < 1e7 else f"{ns / 1e6:.0f} ms"
     if figures is first:
@@ -113,40 +107,40 @@ def of_cost(figures: list[dict[str, float]], first: list[dict[str, float]]) -> s
     return f"{text}, {span([a['cpu_ns'] / b['cpu_ns'] for a, b in zip(figures, first)])}"
 
 
-def table(found: dict[str, dict[str, list[dict[str, float]]]]) -> list[str]:
-    """table has a row for each scenario, and a column for each build."""
+def table_of_builds(found: dict[str, dict[str, list[dict[str, float]]]]) -> str:
+    """table_of_builds has a row for each scenario, and a column for each build."""
     builds = list(next(iter(found.values())))
-    waits = all(scenario.startswith("established") for scenario in found)
-    head = "p50 and p99, done beside" if waits else "CPU"
-    made = [f"| {head} | " + " | ".join(builds) + " |", "|---" * (len(builds) + 1) + "|"]
+    established = all(scenario.startswith("established") for scenario in found)
+    head = "p50 and p99, done beside" if established else "CPU"
+    rows = []
     for scenario, rounds in found.items():
         cells = [
-            of_established(rounds[build]) if waits else of_cost(rounds[build], rounds[builds[0]])
+            waits(rounds[build]) if established else cost(rounds[build], rounds[builds[0]])
             for build in builds
         ]
-        made.append(f"| {scenario} | " + " | ".join(cells) + " |")
-    return made
+        rows.append([scenario, *cells])
+    return table.table([head, *builds], rows)
 
 
-def filled(page: str) -> str:
-    results = Path(__file__).resolve().parent / "results"
+def tables(documents: dict[Path, dict]) -> dict[str, str]:
+    """tables of recorded files, by their names."""
+    found = {}
+    for path, document in documents.items():
+        with results.whole(path):
+            found[path.name] = table_of_builds(document["found"])
+    return found
 
-    def made(place: re.Match[str]) -> str:
-        found = json.loads((results / place[2]).read_text())["found"]
-        return "\n".join([place[1], *table(found), place[3]])
 
-    marks = r"(<!-- side_by_side\.py: (\S+) -->)\n.*?(<!-- end -->)"
-    return re.sub(marks, made, page, flags=re.DOTALL)
+def charts(documents: dict[Path, dict]) -> dict[str, str]:
+    """charts are none: the tables have all."""
+    return {}
 
 
 def main() -> None:
     use = arguments()
-    if use.fill:
-        use.fill.write_text(filled(use.fill.read_text()))
-        return
     words = [re.sub(r"^([\w-]+)=.*", r"\1=FOLDER", each) for each in sys.argv[1:]]
     command = " ".join(["perf/side_by_side.py", *words])
-    kept: dict = {"command": command, "commit": commit(), "found": {}}
+    kept: dict = {"command": command, "commit": results.commit(), "found": {}}
     with tempfile.TemporaryDirectory(prefix="cleat-builds-") as work:
         folders = {
             name: linked(folder, Path(work) / name, use.binaries)
@@ -161,7 +155,7 @@ def main() -> None:
             kept["found"][scenario] = rounds
             show(scenario, rounds)
     if use.out:
-        use.out.write_text(json.dumps(kept, indent=1) + "\n")
+        results.write(use.out, kept)
 
 
 if __name__ == "__main__":

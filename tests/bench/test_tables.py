@@ -1,4 +1,4 @@
-"""perf/tables.py makes the tables of the documentation from comparisons."""
+"""perf/show.py makes the tables of the documentation from comparisons."""
 
 import json
 import os
@@ -22,7 +22,7 @@ def tables(folder: Path, *documents: Facts, page: str | None = None):
     for number, each in enumerate(documents):
         files.append(folder / f"{number}.json")
         files[-1].write_text(json.dumps(each))
-    words: list[object] = [sys.executable, ROOT / "perf/tables.py", *files]
+    words: list[object] = [sys.executable, ROOT / "perf/show.py", *files]
     if page is not None:
         (folder / "page.md").write_text(page)
         words += ["--page", folder / "page.md"]
@@ -95,7 +95,7 @@ def test_rounds_that_the_generator_limited_are_marked_and_counted(tmp_path: Path
         "‡ Rounds in which the generator was the limit: latency-70: cleat 2 of 5, "
         "nginx 2 of 5 (2.00 without), hitch 5 of 5 (none without). Its lateness is in their p99."
     )
-    matrix, targets, families = re.split("<!-- (?:targets|families) -->", ran.stdout)
+    matrix, targets, families = re.split("<!-- compare/(?:targets|families) -->", ran.stdout)
     assert matrix.rstrip().endswith(f"|\n\n{said}") and f"\n- {said}\n" in families
     # The targets are of cleat to the others, and so is what they would be without.
     assert "| 0.10 (0.10..0.50) ‡ | nginx |" in targets
@@ -116,12 +116,12 @@ def test_a_limit_that_does_not_touch_the_figure_is_told_as_that(tmp_path: Path) 
 def test_where_no_lead_is_shown_is_listed(tmp_path: Path) -> None:
     level = {"cleat": (1, 0), "nginx": (0.5, 0), "hitch": (1, 0), "envoy": (2, 0), "epoll": (1, 0)}
     ran = tables(tmp_path, comparison(trial(DOWN, level), trial(IDLE, {"cleat": (1, 0)})))
-    table = ran.stdout.split("<!-- not_ahead -->\n")[1]
+    table = ran.stdout.split("<!-- compare/not_ahead -->\n")[1]
     title = "Download, messages of 1 MiB"
     assert f"| {title} | nginx 0.50 (0.50..0.50), hitch 1.00 [1.00..1.00] |\n" in table
     assert table.count("\n| ") == 1
     ran = tables(tmp_path, comparison(trial(DOWN, {"cleat": (1, 0), "nginx": (2, 0)})))
-    assert "<!-- not_ahead -->\nA lead is shown in every cell." in ran.stdout
+    assert "<!-- compare/not_ahead -->\nA lead is shown in every cell." in ran.stdout
 
 
 def test_who_could_not_is_named_with_its_reason(tmp_path: Path) -> None:
@@ -133,49 +133,33 @@ def test_who_could_not_is_named_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_a_page_is_filled_in_between_its_marks(tmp_path: Path) -> None:
-    page = "Before.\n<!-- tables.py: matrix -->\nold\n<!-- end -->\nAfter.\n"
+    page = "Before.\n<!-- show.py: compare/matrix -->\nold\n<!-- end -->\nAfter.\n"
     ran = tables(tmp_path, comparison(trial()), page=page)
     assert ran.returncode == 0 and ran.stdout == "", ran.stderr
     text = (tmp_path / "page.md").read_text()
-    assert text.startswith("Before.\n<!-- tables.py: matrix -->\n| | cleat |")
+    assert text.startswith("Before.\n<!-- show.py: compare/matrix -->\n| | cleat |")
     assert text.endswith(" |\n<!-- end -->\nAfter.\n") and "old" not in text
     tables(tmp_path, comparison(trial()), page=text)
     assert (tmp_path / "page.md").read_text() == text
 
 
 def test_what_cannot_be_shown_is_said_in_one_line(tmp_path: Path) -> None:
-    page = "<!-- tables.py: other -->\n<!-- end -->\n"
+    page = "<!-- show.py: compare/other -->\n<!-- end -->\n"
     for documents, text, words in (
         ([{"kind": "load"}], None, "not of cleat-bench compare"),
         ([comparison(trial()) | {"trials": [{}]}], None, "damaged"),
         ([comparison(trial(costs={"nginx": (1.0, 0.1)}))], None, "no scenario has cleat"),
-        ([comparison(trial())], page, "there is no table 'other'"),
+        ([comparison(trial())], page, "there is no table 'compare/other'"),
     ):
         ran = tables(tmp_path, *documents, page=text)
         assert ran.returncode == 1 and words in ran.stderr, (words, ran.stderr)
         assert len(ran.stderr.splitlines()) == 1, ran.stderr
 
 
-RECORDED = ("main", "handshakes", "sessions", "suites", "bytes", "latency", "established")
-
-
-def recorded(name: str) -> Path:
-    return sorted((ROOT / "perf/results").glob(f"*-compare-{name}.json"))[-1]
-
-
-@pytest.mark.parametrize("name", ["performance.md", "studies/compare.md"])
-def test_pages_are_of_what_was_recorded(name: str, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / name).read_text()
-    documents = [json.loads(recorded(each).read_text()) for each in RECORDED]
-    ran = tables(tmp_path, *documents, page=page)
-    assert ran.returncode == 0, ran.stderr
-    assert (tmp_path / "page.md").read_text() == page
-
-
 @pytest.mark.parametrize("name", ["performance.md", "studies/compare.md"])
 def test_what_the_text_quotes_is_in_a_table(name: str) -> None:
     page = (ROOT / "docs" / name).read_text()
-    filled_in = r"<!-- (?:tables|side_by_side)\.py: \S+ -->.*?<!-- end -->"
+    filled_in = r"<!-- show\.py: \S+ -->.*?<!-- end -->"
     cells = "".join(re.findall(filled_in, page, re.DOTALL))
     text = re.sub(r"\s+", " ", re.sub(filled_in, "", page, flags=re.DOTALL))
     quoted = re.findall(r"\d+\.\d+ [\[(]\d[\d.]*\.\.\d[\d.]*[\])]", text)
@@ -187,6 +171,7 @@ def test_what_the_text_quotes_is_in_a_table(name: str) -> None:
 NO_SETTINGS = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")} | {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
 }
 
 
@@ -236,6 +221,7 @@ def test_what_is_kept_has_the_commit(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     (tree / "perf/results").mkdir(parents=True)
     program = Path(shutil.copy(ROOT / "perf/keep.py", tree / "perf"))
+    shutil.copytree(ROOT / "perf/cleat_perf", tree / "perf/cleat_perf")
     found = comparison(trial())
 
     def git(*words: str) -> str:
@@ -257,14 +243,3 @@ def test_what_is_kept_has_the_commit(tmp_path: Path) -> None:
     assert commits(kept(program, found, tmp_path)) == [head]
     (tree / "perf/found.py").write_text("")
     assert commits(kept(program, found, tmp_path)) == [f"{head}, changed"]
-
-
-def test_charts_are_of_what_was_recorded(tmp_path: Path) -> None:
-    command = [sys.executable, ROOT / "perf/charts.py", recorded("main"), "--out", tmp_path]
-    words = [str(word) for word in command]
-    ran = subprocess.run(words, capture_output=True, text=True, timeout=60)
-    assert ran.returncode == 0, ran.stderr
-    drawn = sorted(tmp_path.glob("*.svg"))
-    assert len(drawn) == 7
-    for each in drawn:
-        assert each.read_text() == (ROOT / "docs/charts" / each.name).read_text(), each.name

@@ -3,20 +3,15 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cleat_perf import environment, table
+from studies.asio import page, profiles, run
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "perf/studies/asio"), str(ROOT / "perf")]
-
-import page as show  # noqa: E402
-import profiles  # noqa: E402
-import run  # noqa: E402
-from cleat_perf import environment  # noqa: E402
-
 PROGRAM = Path(os.environ.get("CLEAT_BIN", ROOT / "build/release/bin")) / "study-asio"
 
 
@@ -190,23 +185,23 @@ def result() -> dict[str, Any]:
 
 def test_every_place_of_the_pages_can_be_filled() -> None:
     made = result()
-    assert "20 | 21 | 21 | 21 | 21 |" in show.bandwidth(made)  # 20 messages of 1 MiB
-    assert "**The collapse of 2015 is gone, in every library**" in show.scaling(made)
-    assert "OpenSSL 4.0.3" in show.sharing(made)
-    assert "| OpenSSL 4.0.3 | naive | `RAND_bytes` 16.0 |" in show.who(made)
-    assert "1.25 M/s | 12 |" in show.saturation(made)
-    assert "not seen" in show.error_state(made)
-    assert "1.100 (1.05 to 1.20)" in show.recording(made)
+    assert "20 | 21 | 21 | 21 | 21 |" in page.bandwidth(made)  # 20 messages of 1 MiB
+    assert "**The collapse of 2015 is gone, in every library**" in page.scaling(made)
+    assert "OpenSSL 4.0.3" in page.sharing(made)
+    assert "| OpenSSL 4.0.3 | naive | `RAND_bytes` 16.0 |" in page.who(made)
+    assert "1.25 M/s | 12 |" in page.saturation(made)
+    assert "not seen" in page.error_state(made)
+    assert "1.100 (1.05 to 1.20)" in page.recording(made)
+    tables = {"asio": page.tables(made)}
     for name in ("asio.md", "asio-locks.md"):
-        page = (ROOT / "docs/studies" / name).read_text()
-        filled = show.filled(page, made)
+        filled = table.fill((ROOT / "docs/studies" / name).read_text(), tables)
         assert "AWS-LC 5.12.0" in filled
-        assert show.filled(filled, made) == filled
+        assert table.fill(filled, tables) == filled
 
 
 def moves(made: dict[str, Any], per_second: list[float], **where: object) -> None:
     """moves changes what the rounds of one place in the grid say."""
-    found = show.points(made, load="messages", **where)
+    found = page.points(made, load="messages", **where)
     assert found
     for each in found:
         each["per_second"] = per_second
@@ -214,10 +209,10 @@ def moves(made: dict[str, Any], per_second: list[float], **where: object) -> Non
 
 def test_ranges_in_the_prose_are_those_of_the_table() -> None:
     made = result()
-    aws, openssl = show.builds(made)
+    aws, openssl = page.builds(made)
     moves(made, [13.0, 14.0, 16.0], build=openssl, arm="naive", connections=1, threads=8)
     moves(made, [90.0], build=aws, arm="cleat", connections=1, threads=2)
-    said = show.scaling(made)
+    said = page.scaling(made)
     assert "8 threads of the naive arm move 0.70 to 1.00 of what one does" in said
     lost = "0.70 (OpenSSL 4.0.3, 1 connection, T=8)"
     assert f"| T=4 and T=8 of T=2, a core each | naive | {lost} | 1.00 " in said
@@ -227,16 +222,16 @@ def test_ranges_in_the_prose_are_those_of_the_table() -> None:
 
 def test_a_collapse_is_called_one() -> None:
     made = result()
-    moves(made, [8.0], build=show.builds(made)[0], arm="naive", connections=20, threads=8)
-    assert "**The collapse of 2015 is still there** in 1 of 6 cases" in show.scaling(made)
+    moves(made, [8.0], build=page.builds(made)[0], arm="naive", connections=20, threads=8)
+    assert "**The collapse of 2015 is still there** in 1 of 6 cases" in page.scaling(made)
 
 
 def test_what_an_arm_shares_is_told_as_a_part_of_the_naive_arms() -> None:
     made = result()
-    for build, part in zip(show.builds(made), (0.5, 0.25)):
-        one = show.profile(made, build=build, arm="per-core", load="messages")
+    for build, part in zip(page.builds(made), (0.5, 0.25)):
+        one = page.profile(made, build=build, arm="per-core", load="messages")
         one["shared_acquisitions"] *= part
-    said = show.sharing(made)
+    said = page.sharing(made)
     assert "for each thread takes 0.25 to 0.50 of the naive" in said
     assert "cleat's workers 1.00 with AWS-LC 5.12.0, 1.00 with OpenSSL 4.0.3." in said
 
@@ -246,12 +241,11 @@ def test_code_that_is_in_no_file_takes_no_lock_by_name() -> None:
     assert profiles.taker({"taken_by": ["[anon]", "RAND_bytes"]}) == "RAND_bytes"
 
 
-def test_charts_have_a_name_for_each_library(tmp_path: Path) -> None:
-    written = {path.name for path in show.draw(result(), tmp_path)}
-    assert written == {
-        "study-asio-bandwidth-awslc.svg",
-        "study-asio-bandwidth-openssl4.svg",
-        "study-asio-handshakes.svg",
-        "study-asio-shared-handshakes.svg",
-        "study-asio-shared-messages.svg",
+def test_charts_have_a_name_for_each_library() -> None:
+    assert {*page.charts(result())} == {
+        "study-asio-bandwidth-awslc",
+        "study-asio-bandwidth-openssl4",
+        "study-asio-handshakes",
+        "study-asio-shared-handshakes",
+        "study-asio-shared-messages",
     }

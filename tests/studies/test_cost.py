@@ -5,18 +5,16 @@ import json
 import os
 import socket
 import subprocess
-import sys
 from pathlib import Path
 from typing import Iterator
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "program"), str(ROOT / "perf/studies/cost")]
+from deadlines import DEADLINE
+from origins import Origin, Upstream, reset
+from studies.cost import page
 
-import page as show  # noqa: E402
-from deadlines import DEADLINE  # noqa: E402
-from origins import Origin, Upstream, reset  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
 
 BIN = Path(os.environ.get("CLEAT_BIN", ROOT / "build" / "release" / "bin"))
 MIB = 1 << 20
@@ -158,7 +156,7 @@ def test_a_message_is_so_many_records_and_each_costs_what_the_rfcs_say(wire: dic
 
 def shaken(wire: dict, tls: str, group: str, resumed: bool, certificate: str = "ecdsa") -> dict:
     kind = {"tls": tls, "group": group, "resumed": resumed, "certificate": certificate}
-    found = show.handshake_of(wire, **kind)
+    found = page.handshake_of(wire, **kind)
     if found is None:
         pytest.skip(f"the library has no {group}")
     return found
@@ -185,9 +183,9 @@ def test_mlkem768_adds_its_key_and_its_ciphertext(wire: dict) -> None:
 
 
 def test_what_a_connection_costs_once_is_shared_by_its_requests() -> None:
-    assert show.on_a_connection(100.0, 10.0, 1) == 100.0
-    assert show.on_a_connection(100.0, 10.0, 10) == pytest.approx(19.0)
-    assert show.on_a_connection(100.0, 10.0, 1000) == pytest.approx(10.09)
+    assert page.on_a_connection(100.0, 10.0, 1) == 100.0
+    assert page.on_a_connection(100.0, 10.0, 10) == pytest.approx(19.0)
+    assert page.on_a_connection(100.0, 10.0, 1000) == pytest.approx(10.09)
 
 
 def test_bytes_of_a_connection_add_up(wire: dict) -> None:
@@ -195,5 +193,5 @@ def test_bytes_of_a_connection_add_up(wire: dict) -> None:
     found = shaken(wire, "1.3", "X25519", False)
     once = sum(found[key]["median"] for key in ("to_server", "to_client", "tickets")) + 2 * 24
     added = once + 10 * (22 + 2 * 22)  # A request is one record, an answer of 20,000 bytes two.
-    said = 10 * (show.REQUEST_BYTES + 20_000)
-    assert show.network(wire, kind, 10, 20_000) == pytest.approx(added / said)
+    said = 10 * (page.REQUEST_BYTES + 20_000)
+    assert page.network(wire, kind, 10, 20_000) == pytest.approx(added / said)

@@ -1,20 +1,12 @@
-#!/usr/bin/env python3
-"""show.py RESULT.json: the tables and charts of docs/studies/asio.md, from what run.py wrote.
+"""The tables and charts of docs/studies/asio.md and asio-locks.md."""
 
-Prints the tables under the page's headings. With --page they go into the page, between the lines
-`<!-- show.py: NAME -->` and `<!-- end -->`; with --out the charts are drawn into that folder.
-"""
-
-import argparse
 import re
 import statistics
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Callable
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from cleat_perf.builds import end_with_the_reader, newest, read_result  # noqa: E402
+from cleat_perf.chart import Bars, Series, bars, lines
+from cleat_perf.table import table
 
 ARMS = ("naive", "per-core", "cleat")
 # What eight threads moved in 2015, of what one did: 189 of 447 MB/s.
@@ -22,7 +14,6 @@ IN_2015 = 0.42
 COLLAPSE = 0.5
 WHOSE = {"asio": "Asio", "library": "the TLS library"}
 SHARED = "shared_acquisitions"
-CHART = "study-asio-{}.svg"
 
 
 def library(result: dict, build: str) -> str:
@@ -69,11 +60,6 @@ def threads_of(result: dict) -> list[int]:
 
 def connections_of(result: dict) -> list[int]:
     return sorted({each["connections"] for each in points(result, load="messages")})
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    first, *others = ["".join(f"| {cell} " if cell else "| " for cell in line) + "|" for line in [head, *rows]]
-    return "\n".join([first, "|---" * len(head) + "|", *others])
 
 
 def count(value: float) -> str:
@@ -368,35 +354,27 @@ def trees(result: dict) -> str:
     return "\n\n".join(parts)
 
 
-# By the name of their place in a page: the heading that they stand under, and what makes them.
-PLACES: dict[str, tuple[str, Callable[[dict], str]]] = {
-    "machine": ("Findings", machine),
-    "bandwidth": ("Bandwidth", bandwidth),
-    "scaling": ("What more threads move", scaling),
-    "handshakes": ("Handshakes", handshakes),
-    "shared": ("What threads share", shared),
-    "sharing": ("What an arm shares, of what another one does", sharing),
-    "who": ("Who takes the locks", who),
-    "saturation": ("Where the hottest lock saturates", saturation),
-    "error_state": ("What became of ERR_get_state", error_state),
-    "recording": ("What recording costs", recording),
-    "trees": ("Inverted call trees", trees),
+TABLES: dict[str, Callable[[dict], str]] = {
+    "machine": machine,
+    "bandwidth": bandwidth,
+    "scaling": scaling,
+    "handshakes": handshakes,
+    "shared": shared,
+    "sharing": sharing,
+    "who": who,
+    "saturation": saturation,
+    "error_state": error_state,
+    "recording": recording,
+    "trees": trees,
 }
 
 
-def filled(page: str, result: dict) -> str:
-    """filled is the page with every place in it made anew. An unknown place is an error."""
-
-    def made(found: re.Match) -> str:
-        return f"{found[1]}\n{PLACES[found[2]][1](result)}\n{found[3]}"
-
-    return re.sub(r"(<!-- show\.py: (\w+) -->)\n.*?(<!-- end -->)", made, page, flags=re.DOTALL)
+def tables(result: dict) -> dict[str, str]:
+    return {name: make(result) for name, make in TABLES.items()}
 
 
-def draw(result: dict, folder: Path) -> list[Path]:
-    """draw makes a chart of bandwidth for each library, and three of all of them."""
-    from cleat_perf.chart import Bars, Series, bars, lines
-
+def charts(result: dict) -> dict[str, str]:
+    """charts are one of bandwidth for each library, and three of all of them."""
     found = {}
     for build in builds(result):
         series = [
@@ -411,7 +389,7 @@ def draw(result: dict, folder: Path) -> list[Path]:
             for arm in ARMS
             for connections in connections_of(result)
         ]  # fmt: skip
-        found[f"bandwidth-{stem(result, build)}"] = lines(
+        found[f"study-asio-bandwidth-{stem(result, build)}"] = lines(
             f"Bandwidth by threads, {library(result, build)}",
             f"messages of {result['size'] >> 20} MiB over loopback, server and clients together",
             "threads", "MB/s, more is better", series, x_log=True,
@@ -420,7 +398,7 @@ def draw(result: dict, folder: Path) -> list[Path]:
     crowd = result["crowd"]
     at = f"{crowd['threads']} threads, {crowd['connections']} connections"
     for load, each in (("messages", "message"), ("handshakes", "handshake")):
-        found[f"shared-{load}"] = bars(
+        found[f"study-asio-shared-{load}"] = bars(
             f"Acquisitions of shared locks for each {each}",
             f"{at}, server and client together, less is better",
             names,
@@ -436,7 +414,7 @@ def draw(result: dict, folder: Path) -> list[Path]:
             ],
             count,
         )
-    found["handshakes"] = bars(
+    found["study-asio-handshakes"] = bars(
         "Full handshakes a second",
         f"{at}, server and clients on the same cores, more is better",
         names,
@@ -452,33 +430,4 @@ def draw(result: dict, folder: Path) -> list[Path]:
         ],
         lambda value: f"{value:,.0f}/s",
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, text in found.items():
-        path = folder / CHART.format(name)
-        path.write_text(text)
-        written.append(path)
-    return written
-
-
-def main() -> int:
-    parse = argparse.ArgumentParser(description=__doc__)
-    parse.add_argument("result", type=Path, nargs="+")
-    parse.add_argument("--page", type=Path, action="append", default=[], help="fill these in place")
-    parse.add_argument("--out", type=Path, help="folder for the charts")
-    use = parse.parse_args()
-    end_with_the_reader()
-    result = read_result(newest(use.result), "asio")
-    for page in use.page:
-        page.write_text(filled(page.read_text(), result))
-    if use.out:
-        for path in draw(result, use.out):
-            print(path, file=sys.stderr)
-    if not use.page:
-        for heading, make in PLACES.values():
-            print(f"## {heading}\n\n{make(result)}\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return found

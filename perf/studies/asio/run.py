@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Asio, SSL and scalability, on today's libraries: the study of docs/studies/asio.md.
 
 Every library, arm and number of threads and connections in turns, round after round; then a lock
@@ -20,14 +19,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from cleat_perf import builds as built  # noqa: E402
-from cleat_perf import environment  # noqa: E402
-from runner import report  # noqa: E402
+from cleat_perf import builds as built
+from cleat_perf import environment
+from cleat_perf.results import TREE
+from cleat_perf.table import spread
+from studies.asio import profiles
 
-import profiles  # noqa: E402
-
-TREE = Path(__file__).resolve().parents[3]
 ARMS = ("naive", "per-core", "cleat")
 THREADS = (1, 2, 4, 8)
 SIZE = 1 << 20
@@ -60,8 +57,8 @@ class Point:
     connections: int
 
 
-def arguments() -> argparse.Namespace:
-    parse = argparse.ArgumentParser(description=__doc__)
+def arguments(words: list[str]) -> argparse.Namespace:
+    parse = argparse.ArgumentParser(prog="study.py asio", description=__doc__)
     built.add_arguments(parse)
     parse.add_argument("--rounds", type=built.at_least_one, default=5)
     parse.add_argument("--seconds", type=float, default=0.3, help="that a run is to take")
@@ -76,7 +73,7 @@ def arguments() -> argparse.Namespace:
     parse.add_argument(
         "--quick", action="store_true", help="one short round: shows that it works, no figures"
     )
-    use = parse.parse_args()
+    use = parse.parse_args(words)
     if use.quick:
         use.rounds, use.seconds, use.overhead_rounds = 1, 0.1, 2
     return use
@@ -230,16 +227,16 @@ def overhead(
             for name in runs if number % 2 == 0 else list(runs)[::-1]:
                 shutil.rmtree(trace, ignore_errors=True)
                 cpu_us[name].append(once(runs[name])["cpu_us"])
-        ratios = report.ratios(cpu_us, "recorded", "plain")
-        print(f"  recording costs: {load} {report.spread(ratios, 2)} of plain", file=sys.stderr)
+        ratios = [a / b for a, b in zip(cpu_us["recorded"], cpu_us["plain"])]
+        print(f"  recording costs: {load} {spread(ratios)} of plain", file=sys.stderr)
         found.append(
             {"build": build.name, "load": load, "arm": "naive", "cpu_us": cpu_us, "ratios": ratios}
         )
     return found
 
 
-def main() -> int:
-    use = arguments()
+def main(words: list[str]) -> int:
+    use = arguments(words)
     builds = [Build(*each) for each in built.find(use, "study-asio").items()]
     locks = locks_of(use, builds)
     facts = environment.describe(TREE)
@@ -280,7 +277,3 @@ def main() -> int:
         },
     )
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

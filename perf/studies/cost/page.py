@@ -1,17 +1,10 @@
-#!/usr/bin/env python3
-"""Prints the tables of docs/studies/cost.md from a result of run.py, and draws its charts.
-
-    perf/studies/cost/page.py perf/results/*-study-cost.json --out docs/charts/
-"""
+"""The tables and charts of docs/studies/cost.md."""
 
 import math
-import sys
-from pathlib import Path
 from statistics import median
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from cleat_perf.builds import asked_to_show  # noqa: E402
-from cleat_perf.chart import Bars, Series, bars, lines  # noqa: E402
+from cleat_perf.chart import Bars, Series, bars, lines
+from cleat_perf.table import microseconds, spread, table
 
 # Each case with TLS, and the shape that is the same without.
 CASES = {
@@ -35,62 +28,44 @@ REQUEST_BYTES = 500  # A browser's without many cookies; for arithmetic only.
 RECORD = 16384
 
 
-def us(value: float) -> str:
-    return f"{value:,.0f}" if value >= 99.5 else f"{value:.1f}"
-
-
 def percent(value: float) -> str:
     if value == 0:
         return "0 %"
     return f"{100 * value:.{max(0, 1 - math.floor(math.log10(abs(100 * value))))}f} %"
 
 
-def row(*cells: object) -> str:
-    return "".join(f"| {cell} " if cell != "" else "| " for cell in cells) + "|"
-
-
-def header(*cells: str) -> list[str]:
-    return [row(*cells), "|" + "---|" * len(cells)]
-
-
-def spread(values: list[float], digits: int = 2) -> str:
-    middle = f"{median(values):.{digits}f}"
-    if len(values) == 1:
-        return middle
-    return f"{middle} ({min(values):.{digits}f} to {max(values):.{digits}f})"
-
-
-def compared(plain: dict, cases: dict) -> list[str]:
+def compared(plain: dict, cases: dict) -> str:
     """compared is CPU with TLS beside that without, round by round."""
-    table = header(
-        "a request", "without TLS, us", "cleat, us", "TLS adds, us", "cleat is", "origin, us"
-    )
+    head = ["a request", "without TLS, us", "cleat, us", "TLS adds, us", "cleat is", "origin, us"]
+    rows = []
     for name, (shape, title) in CASES.items():
         if name not in cases:
-            without = us(median(plain[shape]["relay_us"]))
-            table.append(row(title, without, "no such group", "", "", ""))
+            without = microseconds(median(plain[shape]["relay_us"]))
+            rows.append([title, without, "no such group", "", "", ""])
             continue
         pairs = list(zip(plain[shape]["relay_us"], cases[name]["relay_us"]))
-        table.append(row(
-            title, us(median(a for a, _ in pairs)), us(median(b for _, b in pairs)),
-            us(median(b - a for a, b in pairs)), spread([b / a for a, b in pairs]),
-            us(median(cases[name]["origin_us"])),
-        ))  # fmt: skip
-    return table
+        without, ours, added = (
+            microseconds(median(values))
+            for values in ([a for a, _ in pairs], [b for _, b in pairs], [b - a for a, b in pairs])
+        )
+        ratio = spread([b / a for a, b in pairs])
+        origin = microseconds(median(cases[name]["origin_us"]))
+        rows.append([title, without, ours, added, ratio, origin])
+    return table(head, rows)
 
 
-def on_a_connection(of_one: float, of_kept: float, requests: int) -> float:
-    """on_a_connection is a request's CPU where a connection has so many: what making and ending it
-    costs is shared by all of them."""
-    return of_kept + (of_one - of_kept) / requests
+def on_a_connection(alone: float, kept: float, requests: int) -> float:
+    """on_a_connection is the CPU of one of several requests: they share what it costs to make and
+    to end their connection."""
+    return kept + (alone - kept) / requests
 
 
 def share(plain: dict, cases: dict, kind: str, requests: int) -> tuple[float, float]:
-    """share is what TLS adds to a request of 1 KiB, in microseconds, and the part that this is of
-    the CPU of relay and origin: medians of what each round says."""
+    """share is what TLS adds to a request of 1 KiB, in microseconds, and its part of the
+    CPU of relay and origin: medians of the rounds."""
 
-    def rounds(of: dict, one: str, what: str) -> list[float]:
-        pairs = zip(of[one][what], of["keep-1k"][what])
+    def rounds(shapes: dict, alone: str, what: str) -> list[float]:
+        pairs = zip(shapes[alone][what], shapes["keep-1k"][what])
         return [on_a_connection(*pair, requests) for pair in pairs]
 
     without = rounds(plain, "one", "relay_us")
@@ -100,31 +75,31 @@ def share(plain: dict, cases: dict, kind: str, requests: int) -> tuple[float, fl
     return median(added), median(a / (b + o) for a, b, o in zip(added, with_tls, origin))
 
 
-def shares(plain: dict, cases: dict) -> list[str]:
-    table = header(
+def shares(plain: dict, cases: dict) -> str:
+    head = [
         "requests on a connection",
         "full: TLS adds, us", "of relay and origin", "1 % where a request costs",
         "resumed: TLS adds, us", "of relay and origin", "1 % where a request costs",
-    )  # fmt: skip
+    ]  # fmt: skip
+    rows = []
     for requests in REQUESTS:
         cells = []
         for kind in ("full", "resumed"):
             added, part = share(plain, cases, kind, requests)
             # A hundred times as much, in milliseconds.
             one_percent = f"{added / 10:.2g} ms" if added > 0 else "not shown"
-            cells += [us(added), percent(part), one_percent]
-        table.append(row(requests, *cells))
-    return table
+            cells += [microseconds(added), percent(part), one_percent]
+        rows.append([requests, *cells])
+    return table(head, rows)
 
 
 def handshake_of(wire: dict, **wanted: object) -> dict | None:
     return next((h for h in wire["handshakes"] if wanted.items() <= h.items()), None)
 
 
-def handshakes(wire: dict, certificates: dict) -> list[str]:
-    table = header(
-        "handshake", "certificate, bytes", "to the server", "to the client", "ticket", "in all"
-    )
+def handshakes(wire: dict, certificates: dict) -> str:
+    head = ["handshake", "certificate, bytes", "to the server", "to the client", "ticket", "in all"]
+    rows = []
     for each in wire["handshakes"]:
         # No certificate travels where a session is resumed: one line is all.
         if each["resumed"] and each["certificate"] != wire["handshakes"][0]["certificate"]:
@@ -132,17 +107,18 @@ def handshakes(wire: dict, certificates: dict) -> list[str]:
         sizes = " + ".join(str(size) for size in certificates[each["certificate"]])
         up, down, ticket = (each[key]["median"] for key in ("to_server", "to_client", "tickets"))
         kind = "resumed" if each["resumed"] else CERTIFICATES[each["certificate"]]
-        table.append(row(
+        rows.append([
             f"TLS {each['tls']}, {each['group']}, {kind}",
             "none" if each["resumed"] else sizes,
             f"{up:,}", f"{down:,}", ticket, f"{up + down + ticket:,}",
-        ))  # fmt: skip
-    return table
+        ])  # fmt: skip
+    return table(head, rows)
 
 
-def records(wire: dict) -> list[str]:
+def records(wire: dict) -> str:
     kinds = list(dict.fromkeys((each["tls"], each["cipher"]) for each in wire["records"]))
-    table = header("bytes of a message", "records", *(f"TLS {tls}, {name}" for tls, name in kinds))
+    head = ["bytes of a message", "records", *(f"TLS {tls}, {name}" for tls, name in kinds)]
+    rows = []
     for size in dict.fromkeys(each["message"] for each in wire["records"]):
         cells = []
         for kind in kinds:
@@ -151,20 +127,20 @@ def records(wire: dict) -> list[str]:
                 if (each["tls"], each["cipher"]) == kind and each["message"] == size
             )  # fmt: skip
             cells.append(f"{on_wire:,} (+{percent((on_wire - size) / size)})")
-        table.append(row(f"{size:,}", math.ceil(size / RECORD), *cells))
+        rows.append([f"{size:,}", math.ceil(size / RECORD), *cells])
     ends = {(each["tls"], each["cipher"]): each["wire"] for each in wire["close_notify"]}
-    table.append(row("close_notify", 1, *(ends[kind] for kind in kinds)))
-    return table
+    rows.append(["close_notify", 1, *(ends[kind] for kind in kinds)])
+    return table(head, rows)
 
 
 def network(wire: dict, kind: dict, requests: int, answer: int) -> float:
-    """network is what TLS 1.3 adds to a connection's bytes, as a part of what was said on it."""
-    shaken = handshake_of(wire, **kind)
-    assert shaken
+    """network is what TLS 1.3 adds to a connection's bytes, as a part of its messages."""
+    handshake = handshake_of(wire, **kind)
+    assert handshake
     record = next(each for each in wire["records"] if each["tls"] == "1.3")
     overhead = record["wire"] - record["message"]
     ends = 2 * next(each["wire"] for each in wire["close_notify"] if each["tls"] == "1.3")
-    once = sum(shaken[key]["median"] for key in ("to_server", "to_client", "tickets")) + ends
+    once = sum(handshake[key]["median"] for key in ("to_server", "to_client", "tickets")) + ends
     each = overhead * (math.ceil(REQUEST_BYTES / RECORD) + math.ceil(answer / RECORD))
     return (once + requests * each) / (requests * (REQUEST_BYTES + answer))
 
@@ -185,24 +161,23 @@ KINDS = {
 }  # fmt: skip
 
 
-def networks(wire: dict) -> list[str]:
-    table = header("answer", "handshake", *(f"{n:,} request{'s'[: n > 1]}" for n in REQUESTS))
+def networks(wire: dict) -> str:
+    rows = []
     for title, size in ANSWERS.items():
         for name, kind in KINDS.items():
             if handshake_of(wire, **kind):
                 parts = (percent(network(wire, kind, each, size)) for each in REQUESTS)
-                table.append(row(title, name, *parts))
-    return table
+                rows.append([title, name, *parts])
+    return table(["answer", "handshake", *(f"{n:,} request{'s'[: n > 1]}" for n in REQUESTS)], rows)
 
 
-def memory(document: dict) -> list[str]:
+def memory(document: dict) -> str:
     plain = document["plain"]["idle_kib"]
-    table = header("an idle connection", "PSS, KiB", "TLS adds, KiB")
-    table.append(row("without TLS", f"{plain:.1f}", ""))
+    rows = [["without TLS", f"{plain:.1f}", ""]]
     for name, build in document["builds"].items():
         idle = build["idle_kib"]
-        table.append(row(f"cleat, {name}", f"{idle:.1f}", f"{idle - plain:.1f}"))
-    return table
+        rows.append([f"cleat, {name}", f"{idle:.1f}", f"{idle - plain:.1f}"])
+    return table(["an idle connection", "PSS, KiB", "TLS adds, KiB"], rows)
 
 
 def draw_cpu(document: dict) -> str:
@@ -217,7 +192,7 @@ def draw_cpu(document: dict) -> str:
         arms.append(Bars(f"cleat, {name}", values))
     about = "us of the relay's CPU, less is better"
     titles = [title for _, title in CASES.values()]
-    return bars("CPU for a request", about, titles, arms, lambda value: f"{us(value)} us")
+    return bars("CPU for a request", about, titles, arms, lambda value: f"{microseconds(value)} us")
 
 
 def draw_share(plain: dict, cases: dict, name: str) -> str:
@@ -264,41 +239,27 @@ def draw_handshakes(wire: dict) -> str:
     )
 
 
-def print_all(document: dict) -> None:
+def tables(document: dict) -> dict[str, str]:
     plain = document["plain"]["cases"]
+    found = {"memory": memory(document)}
     for name, build in document["builds"].items():
-        print(f"\n### CPU for a request, {name}\n")
-        print("\n".join(compared(plain, build["cases"])))
-        print(f"\n### By requests on a connection, {name}\n")
-        print("\n".join(shares(plain, build["cases"])))
-        print(f"\n### Handshakes on the wire, {name}\n")
-        print("\n".join(handshakes(build["wire"], document["certificates"])))
-        print(f"\n### Records on the wire, {name}\n")
-        print("\n".join(records(build["wire"])))
-        print(f"\n### What TLS adds to a connection's bytes, {name}\n")
-        print("\n".join(networks(build["wire"])))
-    print("\n### Memory\n")
-    print("\n".join(memory(document)))
+        wire = build["wire"]
+        found |= {
+            f"cpu-{name}": compared(plain, build["cases"]),
+            f"share-{name}": shares(plain, build["cases"]),
+            f"handshakes-{name}": handshakes(wire, document["certificates"]),
+            f"records-{name}": records(wire),
+            f"network-{name}": networks(wire),
+        }
+    return found
 
 
-def main() -> None:
-    document, out = asked_to_show("cost", __doc__.splitlines()[0])
-    print_all(document)
-    if not out:
-        return
+def charts(document: dict) -> dict[str, str]:
     plain, found = document["plain"]["cases"], document["builds"]
     name = "aws-lc" if "aws-lc" in found else next(iter(found))
-    charts = {
-        "cpu": draw_cpu(document),
-        "share": draw_share(plain, found[name]["cases"], name),
-        "network": draw_network(found[name]["wire"]),
-        "handshakes": draw_handshakes(found[name]["wire"]),
+    return {
+        "study-cost-cpu": draw_cpu(document),
+        "study-cost-share": draw_share(plain, found[name]["cases"], name),
+        "study-cost-network": draw_network(found[name]["wire"]),
+        "study-cost-handshakes": draw_handshakes(found[name]["wire"]),
     }
-    for chart, text in charts.items():
-        file = out / f"study-cost-{chart}.svg"
-        file.write_text(text)
-        print(f"\nwritten: {file}", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()

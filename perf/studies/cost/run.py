@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What TLS costs: the study of docs/studies/cost.md.
 
 Lays cleat beside the same relay without TLS: CPU for each request of the relay and of the origin
@@ -18,10 +17,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from cleat_perf import builds, environment  # noqa: E402
-from cleat_perf.processes import Process  # noqa: E402
-from runner import servers  # noqa: E402
+from cleat_perf import builds, environment
+from cleat_perf.processes import Process
+from cleat_perf.results import TREE
+from runner import servers
 
 POST_QUANTUM = "X25519MLKEM768"
 
@@ -64,8 +63,8 @@ CASES = {
 PLAIN = Case("")
 
 
-def arguments() -> argparse.Namespace:
-    parse = argparse.ArgumentParser(description=__doc__)
+def arguments(words: list[str]) -> argparse.Namespace:
+    parse = argparse.ArgumentParser(prog="study.py cost", description=__doc__)
     builds.add_arguments(parse)
     parse.add_argument("--rounds", type=builds.at_least_one, default=7)
     parse.add_argument(
@@ -75,7 +74,7 @@ def arguments() -> argparse.Namespace:
     parse.add_argument("--quick", action="store_true", help="to try it out: one short round")
     parse.add_argument("--server-core", type=int, default=min(environment.cores()))
     parse.add_argument("--client-core", type=int, default=max(environment.cores()))
-    use = parse.parse_args()
+    use = parse.parse_args(words)
     for core in (use.server_core, use.client_core):
         if core not in environment.cores():
             there = ", ".join(map(str, sorted(environment.cores())))
@@ -252,8 +251,8 @@ def can(version: str, case: Case) -> bool:
     return case.groups != POST_QUANTUM or ["post-quantum", "group", "yes"] in lines
 
 
-def main() -> None:
-    use = arguments()
+def main(words: list[str]) -> None:
+    use = arguments(words)
     wires = builds.find(use, "study-wire")
     programs = {name: path.with_name("cleat") for name, path in wires.items()}
     # The client is of the library that can do most, so that each build has its own cases.
@@ -266,7 +265,7 @@ def main() -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     document = {
-        "environment": environment.describe(builds.TREE),
+        "environment": environment.describe(TREE),
         "rounds": use.rounds,
         "quick": use.quick,
         "idle_connections": use.idle,
@@ -275,7 +274,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="cleat-cost-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        subprocess.run([builds.TREE / "scripts/certs", folder], check=True)
+        subprocess.run([TREE / "scripts/certs", folder], check=True)
         make_chains(folder)
         origin = Process([str(ours[0])], {use.client_core}, folder / "origin.log")
         try:
@@ -303,7 +302,3 @@ def main() -> None:
         for name, path in wires.items():
             document["builds"][name]["wire"] = wire(path, pems)
     builds.keep(use, "cost", document)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,16 +1,9 @@
-#!/usr/bin/env python3
-"""Prints the tables of docs/studies/gather.md from a result of run.py, and draws its charts.
+"""The tables and charts of docs/studies/gather.md."""
 
-    perf/studies/gather/page.py perf/results/*-study-gather.json --out docs/charts/
-"""
-
-import sys
-from pathlib import Path
 from statistics import median
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from cleat_perf.builds import asked_to_show  # noqa: E402
-from cleat_perf.chart import Bars, bars  # noqa: E402
+from cleat_perf.chart import Bars, bars
+from cleat_perf.table import spread, table
 
 WAYS = {"separate": "SSL_write each", "copied": "memcpy, SSL_write", "writev": "cleat_ssl_writev"}
 SETS = {"cases": "the 12 cases", "large": "64 KiB"}
@@ -22,31 +15,26 @@ def ratios(case: dict) -> list[float]:
     return [writev / min(separate, copied) for separate, copied, writev in rounds]
 
 
-def table(cases: dict) -> list[str]:
-    lines = [
-        "| pieces | " + " | ".join(WAYS.values()) + " | writev is | min | p90 | p99 | p99.9 | "
-        "bytes on the wire |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+def pieces(cases: dict) -> str:
+    """pieces has a row for each way to cut a message; times are nanoseconds."""
+    head = ["pieces", *WAYS.values(), "writev is", "min", "p90", "p99", "p99.9",
+            "bytes on the wire"]  # fmt: skip
+    rows = []
     for name, case in cases.items():
-        found = ratios(case)
         p50 = [f"{median(case[way]['p50']):,.0f}" for way in WAYS]
-        others = " | ".join(
+        others = [
             "/".join(f"{median(case[way][part]):,.0f}" for way in WAYS)
             for part in ("min", "p90", "p99", "p99.9")
-        )
+        ]
         wire = f"{case['separate']['wire_bytes']:,} → {case['writev']['wire_bytes']:,}"
-        lines.append(
-            f"| {name} | {' | '.join(p50)} | {median(found):.3f} "
-            f"({min(found):.3f} to {max(found):.3f}) | {others} | {wire} |"
-        )
-    return lines
+        rows.append([name, *p50, spread(ratios(case), 3), *others, wire])
+    return table(head, rows)
 
 
-def drawn(library: str, which: str, cases: dict) -> str:
+def draw(library: str, which: str, cases: dict) -> str:
     ways = [
-        Bars(called, [median(case[way]["p50"]) / 1000 for case in cases.values()])
-        for way, called in WAYS.items()
+        Bars(title, [median(case[way]["p50"]) / 1000 for case in cases.values()])
+        for way, title in WAYS.items()
     ]
     return bars(
         f"Writing a message in pieces: {SETS[which]}", f"p50 in µs, less is better; {library}",
@@ -54,17 +42,17 @@ def drawn(library: str, which: str, cases: dict) -> str:
     )  # fmt: skip
 
 
-def main() -> None:
-    document, out = asked_to_show("gather", __doc__.splitlines()[0])
-    for name, found in document["libraries"].items():
-        for which, title in SETS.items():
-            print(f"\n### {found['library']}, {title}\n")
-            print("\n".join(table(found[which])))
-            if out:
-                file = out / f"study-gather-{name}-{which}.svg"
-                file.write_text(drawn(found["library"], which, found[which]))
-                print(f"\nwritten: {file}", file=sys.stderr)
+def tables(document: dict) -> dict[str, str]:
+    return {
+        f"{name}-{which}": pieces(found[which])
+        for name, found in document["libraries"].items()
+        for which in SETS
+    }
 
 
-if __name__ == "__main__":
-    main()
+def charts(document: dict) -> dict[str, str]:
+    return {
+        f"study-gather-{name}-{which}": draw(found["library"], which, found[which])
+        for name, found in document["libraries"].items()
+        for which in SETS
+    }

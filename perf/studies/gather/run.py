@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Gather writes on each TLS library: the study of docs/studies/gather.md.
 
 Runs ssl_writev_bench of every build in turns, round after round, with the 12 cases and with 64 KiB
@@ -12,15 +11,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from cleat_perf import builds, environment  # noqa: E402
+from cleat_perf import builds, environment
+from cleat_perf.results import TREE
 
 WAYS = ("separate", "copied", "writev")
 FIGURES = ("min", "p50", "p90", "p99", "p99.9")
 
 
-def arguments() -> argparse.Namespace:
-    parse = argparse.ArgumentParser(description=__doc__)
+def arguments(words: list[str]) -> argparse.Namespace:
+    parse = argparse.ArgumentParser(prog="study.py gather", description=__doc__)
     builds.add_arguments(parse)
     parse.add_argument("--rounds", type=builds.at_least_one, default=3)
     parse.add_argument(
@@ -29,7 +28,7 @@ def arguments() -> argparse.Namespace:
     parse.add_argument(
         "--large-iterations", type=builds.at_least_one, default=20_000, help="of 64 KiB each"
     )
-    return parse.parse_args()
+    return parse.parse_args(words)
 
 
 def once(program: Path, folder: Path, core: int, iterations: int, *words: str) -> dict:
@@ -54,12 +53,12 @@ def add(cases: dict, said: dict) -> None:
                 figures.setdefault(name, []).append(case[way][name])
 
 
-def main() -> None:
-    use = arguments()
+def main(words: list[str]) -> None:
+    use = arguments(words)
     programs = builds.find(use, "ssl_writev_bench")
     core = max(environment.cores())
     found = {name: {"library": "", "cases": {}, "large": {}} for name in programs}
-    about = environment.describe(builds.TREE)
+    about = environment.describe(TREE)
     with tempfile.TemporaryDirectory() as folder:
         for number in range(use.rounds):
             for name, program in programs.items():
@@ -71,7 +70,3 @@ def main() -> None:
             print(f"  round {number + 1} of {use.rounds}", file=sys.stderr)
     document = {"environment": about, "rounds": use.rounds, "iterations": use.iterations}
     builds.keep(use, "gather", {**document, "libraries": found})
-
-
-if __name__ == "__main__":
-    main()

@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from programs import Case, ask
+from studies.libraries.programs import Case, ask
 
 STACKS = 10
 DEPTH = 6  # innermost functions of a stack

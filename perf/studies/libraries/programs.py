@@ -7,7 +7,8 @@ import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-TREE = Path(__file__).resolve().parents[3]
+from cleat_perf.results import TREE
+
 OTHERS = ("gnutls", "nss")  # in any of these folders
 RUSTLS = TREE / "build/study-rustls"
 START_S = 60  # set-up and the end, on top of a slice

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Lays TLS libraries side by side: handshakes in memory, client and server of each.
 
 docs/studies/libraries.md explains it. Build the programs first: the target study-handshakes of each
@@ -15,12 +14,11 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from cleat_perf import builds as built  # noqa: E402
-import profiles  # noqa: E402
-import programs  # noqa: E402
-from programs import TREE, Case  # noqa: E402
-from cleat_perf import environment  # noqa: E402
+from cleat_perf import builds as built
+from cleat_perf import environment
+from cleat_perf.results import TREE
+from studies.libraries import profiles, programs
+from studies.libraries.programs import Case
 
 VERSIONS = ("1.2", "1.3")
 KINDS = ("full", "ticket", "id", "renegotiate")
@@ -31,8 +29,8 @@ CONTEXTS = ("shared", "thread", "library")
 FIGURES = ("per_second", "server_cpu_us", "client_cpu_us", "cpu_percent")
 
 
-def arguments() -> argparse.Namespace:
-    parse = argparse.ArgumentParser(description=__doc__)
+def arguments(words: list[str]) -> argparse.Namespace:
+    parse = argparse.ArgumentParser(prog="study.py libraries", description=__doc__)
     built.add_arguments(parse)
     parse.add_argument("--libraries", help="only these, by name: aws-lc,rustls")
     parse.add_argument("--rounds", type=built.at_least_one, default=5)
@@ -50,7 +48,7 @@ def arguments() -> argparse.Namespace:
     parse.add_argument(
         "--check", action="store_true", help="one handshake of each kind; builds nothing"
     )
-    return parse.parse_args()
+    return parse.parse_args(words)
 
 
 def possible(case: Case) -> bool:
@@ -171,19 +169,8 @@ def unexpected(said: dict, case: Case) -> int:
     return 1
 
 
-def laid_out(record: dict) -> str:
-    """laid_out is JSON with a line for each case: a diff of two runs can be read."""
-    parts = []
-    for name, value in record.items():
-        text = json.dumps(value)
-        if isinstance(value, list):
-            text = "[\n  " + ",\n  ".join(json.dumps(row) for row in value) + "\n ]"
-        parts.append(f' "{name}": {text}')
-    return "{\n" + ",\n".join(parts) + "\n}"
-
-
-def main() -> int:
-    use = arguments()
+def main(words: list[str]) -> int:
+    use = arguments(words)
     known = dict.fromkeys([*built.FOLDERS, *built.folders(use), *programs.OTHERS, "rustls"])
     wanted = built.listed("--libraries", use.libraries, known) if use.libraries else known
     if not use.check:
@@ -212,9 +199,5 @@ def main() -> int:
             "cases": measure(use, found, pems),
             "profiles": profile(use, found, pems),
         }
-    built.keep(use, "libraries", record, laid_out)
+    built.keep(use, "libraries", record)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Terminators on staircases: the study of docs/studies/terminators.md.
 
 Each server is started by `cleat-bench serve` with the settings of a scenario. What it can do is
@@ -8,7 +7,6 @@ second, from well below that to above it. Servers take turns, round after round.
 
 import argparse
 import json
-import os
 import re
 import signal
 import subprocess
@@ -18,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from cleat_perf import builds, environment  # noqa: E402
+from cleat_perf import builds, environment
+from cleat_perf.results import TREE, read
 
 SERVERS = "cleat,nginx,haproxy,haproxy-awslc,hitch,stunnel,envoy"
 SCENARIOS = (
@@ -36,9 +34,9 @@ class Unable(Exception):
     """Unable is a server that is not here, or cannot do this; it says why."""
 
 
-def arguments() -> argparse.Namespace:
-    parse = argparse.ArgumentParser(description=__doc__)
-    parse.add_argument("--binaries", type=Path, default=builds.TREE / "build/release/bin")
+def arguments(words: list[str]) -> argparse.Namespace:
+    parse = argparse.ArgumentParser(prog="study.py terminators", description=__doc__)
+    parse.add_argument("--binaries", type=Path, default=TREE / "build/release/bin")
     parse.add_argument("--servers", default=SERVERS)
     parse.add_argument("--scenarios", default=SCENARIOS)
     parse.add_argument("--rounds", type=builds.at_least_one, default=3)
@@ -53,9 +51,9 @@ def arguments() -> argparse.Namespace:
         help="what is not measured now is taken from this result",
     )  # fmt: skip
     parse.add_argument("--out", type=Path, help="default: a new file in perf/results; - for none")
-    use = parse.parse_args()
+    use = parse.parse_args(words)
     use.servers = builds.listed("--servers", use.servers, SERVERS.split(","))
-    there = sorted(path.stem for path in (builds.TREE / "perf/scenarios").glob("*.scenario"))
+    there = sorted(path.stem for path in (TREE / "perf/scenarios").glob("*.scenario"))
     use.scenarios = builds.listed("--scenarios", use.scenarios, there)
     if not (use.binaries / "cleat-bench").exists():
         sys.exit(f"{use.binaries / 'cleat-bench'} is not there: build the target cleat-bench")
@@ -64,7 +62,7 @@ def arguments() -> argparse.Namespace:
 
 def settings(name: str) -> dict[str, str]:
     """settings of a scenario that its clients must know."""
-    path = builds.TREE / "perf/scenarios" / f"{name}.scenario"
+    path = TREE / "perf/scenarios" / f"{name}.scenario"
     lines = [line.split("#")[0] for line in path.read_text().splitlines()]
     pairs = (line.partition("=") for line in lines)
     return {key.strip(): value.strip() for key, _, value in pairs if value}
@@ -162,9 +160,9 @@ def climb(use: argparse.Namespace, name: str, scenario: str, top: float | None) 
     }
 
 
-def main() -> None:
-    use = arguments()
-    about = environment.describe(builds.TREE)
+def main(words: list[str]) -> None:
+    use = arguments(words)
+    about = environment.describe(TREE)
     names, scenarios = use.servers, use.scenarios
     found = {each: {name: {"rounds": []} for name in names} for each in scenarios}
     for scenario in scenarios:
@@ -185,13 +183,8 @@ def main() -> None:
     # Of each scenario: when and where it was measured.
     measured = dict.fromkeys(scenarios, about)
     if use.beside:
-        other = builds.read_result(use.beside, "terminators")
+        other = read(use.beside)
         titles, found = other["titles"] | titles, other["scenarios"] | found
         measured = other["measured"] | measured
     document["measured"] = measured
     builds.keep(use, "terminators", {**document, "titles": titles, "scenarios": found})
-
-
-if __name__ == "__main__":
-    os.environ["PATH"] += ":/usr/sbin"
-    main()
