@@ -8,7 +8,6 @@ interleaved; ratios are medians within a round. Needs Debian's nginx, wrk and ng
 """
 
 import argparse
-import json
 import os
 import re
 import resource
@@ -19,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cleat_perf import environment
+from cleat_perf import environment, results
 from cleat_perf.processes import Process, free_port
 
 NGINX = """worker_processes 1; error_log @FOLDER@/error.log; pid @FOLDER@/pid; daemon off;
@@ -35,12 +34,11 @@ http {
 }
 """
 CONNECTIONS = 16
-TREE = Path(__file__).resolve().parent.parent
 
 
 def arguments() -> argparse.Namespace:
     parse = argparse.ArgumentParser(description=__doc__)
-    parse.add_argument("--binaries", type=Path, default=TREE / "build/release/bin")
+    parse.add_argument("--binaries", type=Path, default=results.TREE / "build/release/bin")
     parse.add_argument("--rounds", type=int, default=7)
     parse.add_argument("--count", type=int, default=2000, help="handshakes of a run")
     parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
@@ -129,7 +127,7 @@ def record(here: dict, figures: dict[str, list[float]]) -> dict:
 
 def main() -> None:
     use = arguments()
-    here = environment.describe(TREE)
+    here = environment.describe(results.TREE)
     here["programs"] = versions(use)
     here["command"] = shlex.join(["perf/clients.py", *sys.argv[1:]])
     with tempfile.TemporaryDirectory(prefix="cleat-clients-") as name:
@@ -161,8 +159,7 @@ def main() -> None:
             f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f}) of it"
         )
     if use.out:
-        use.out.parent.mkdir(parents=True, exist_ok=True)
-        use.out.write_text(json.dumps(record(here, figures), indent=1) + "\n")
+        results.write(use.out, record(here, figures))
         print(f"written: {use.out}")
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from cleat_perf.results import Unusable, commit, read, write
 
 # Of a round's load its counts are kept, and not the distribution of its times.
-LOAD_KEYS = ("measured_ns", "rate_asked", "attempts", "ok", "failed", "failures", "connections",
-             "handshakes", "bytes", "limits")
+LOAD_KEYS = ("rate_asked", "attempts", "ok", "failed", "failures", "handshakes", "limits")
 COMMIT = "commit when kept"
 PROGRAMS = r"cleat|perf-[\w-]+|envoy|haproxy(?:-awslc)?|nginx|hitch|stunnel\d?"
 

@@ -5,7 +5,6 @@ perf/README.md explains it.
 """
 
 import argparse
-import json
 import os
 import resource
 import shlex
@@ -16,6 +15,8 @@ from pathlib import Path
 
 from cleat_perf import environment
 from cleat_perf.processes import Process
+from cleat_perf.results import RESULTS
+from cleat_perf.results import write as write_result
 from runner import report, servers
 from runner.scenarios import ONCE, SCENARIOS, run_once
 
@@ -97,9 +98,8 @@ def measure(
 def write(path: Path | None, record: dict) -> None:
     if path is None:
         stamp = record["environment"]["date"].replace(":", "").replace("+0000", "Z")
-        path = TREE / "perf/results" / f"{stamp}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record, indent=1) + "\n")
+        path = RESULTS / f"{stamp}.json"
+    write_result(path, record)
     print(f"written: {path}")
 
 

@@ -1,4 +1,4 @@
-"""Options of all studies: a build for each TLS library, counts, lists, and where the result goes."""
+"""Options of all studies: a build for each TLS library, counts, lists, and the result's file."""
 
 import argparse
 import datetime
@@ -57,8 +57,8 @@ def folders(use: argparse.Namespace) -> dict[str, Path]:
 
 
 def find(use: argparse.Namespace, program: str) -> dict[str, Path]:
-    """find gives the program of each build by the library's name. Each build that --build names must
-    have it, and otherwise at least one."""
+    """find gives the program of each build by the library's name. Every build that --build names
+    must have it; of the presets' builds one is enough."""
     found = {name: folder / "bin" / program for name, folder in folders(use).items()}
     missing = [path for path in found.values() if not path.exists()]
     if missing and (use.build or len(missing) == len(found)):

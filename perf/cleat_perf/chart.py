@@ -271,9 +271,8 @@ def rounds_bars(
     body = []
     for number, row in enumerate(rows):
         body += one_rounds_bar(row, TOP + ROUNDS_ROW * (number + 0.5), scale, longest)
-    body.append(
-        f'<path class="line" d="M{ROUNDS_LEFT - 0.5} {TOP - 4}V{TOP + ROUNDS_ROW * len(rows) + 4}"/>'
-    )
+    bottom = TOP + ROUNDS_ROW * len(rows)
+    body.append(f'<path class="line" d="M{ROUNDS_LEFT - 0.5} {TOP - 4}V{bottom + 4}"/>')
     for line in wrap(foot, int((WIDTH - 2 * GAP) / LETTER)):
         height += ROUNDS_FOOT
         body.append(f'<text x="{GAP}" y="{height - GAP}" class="soft">{escaped(line)}</text>')

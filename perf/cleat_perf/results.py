@@ -10,6 +10,8 @@ from typing import Iterable, Iterator
 
 TREE = Path(__file__).resolve().parents[2]
 RESULTS = TREE / "perf/results"
+DIGITS = 9
+LINE = 5000  # characters
 
 
 class Unusable(Exception):
@@ -39,9 +41,31 @@ def whole(path: Path) -> Iterator[None]:
         raise Unusable(f"{path}: it is damaged: {error!r}: measure again") from error
 
 
+def rounded(value: object) -> object:
+    """rounded has DIGITS significant digits in every figure that is no whole number."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    if isinstance(value, dict):
+        return {key: rounded(each) for key, each in value.items()}
+    return value
+
+
+def compact(value: object) -> str:
+    """compact is JSON with as much on a line as fits: a diff of two runs shows rows."""
+    line = json.dumps(value, separators=(",", ":"))
+    if len(line) <= LINE or not isinstance(value, (dict, list)):
+        return line
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(compact(each) for each in value) + "\n]"
+    members = [f"{json.dumps(key)}:{compact(each)}" for key, each in value.items()]
+    return "{\n" + ",\n".join(members) + "\n}"
+
+
 def write(path: Path, document: dict) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(document, indent=1) + "\n")
+    path.write_text(compact(rounded(document)) + "\n")
 
 
 def git(*arguments: str) -> str:

@@ -208,6 +208,7 @@ def test_what_is_kept_has_the_limits_and_no_latencies(tmp_path: Path) -> None:
     rounds = document["trials"][0]["servers"][1]["rounds"]
     assert [len(each["load"]["limits"]) for each in rounds] == [0, 0, 1, 0, 0]
     assert "latency" not in rounds[0]["load"]
+    assert len((tmp_path / "kept.json").read_text().splitlines()) < 60
 
 
 def test_what_is_kept_has_no_commit_where_there_is_no_git(tmp_path: Path) -> None:

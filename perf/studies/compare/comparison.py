@@ -1,4 +1,4 @@
-"""A document of `cleat-bench compare --json` as rows: a scenario, a server, its rounds and ratios."""
+"""Documents of `cleat-bench compare --json` as rows: a server, its rounds and its ratios."""
 
 import re
 from dataclasses import dataclass

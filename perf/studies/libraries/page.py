@@ -104,7 +104,7 @@ def ratios(result: Result) -> str:
 
 
 def rounds_apart(result: Result) -> str:
-    """rounds_apart says how far the CPU costs of a case's rounds lie apart, of both sides together."""
+    """rounds_apart tells how far the CPU of a case's rounds, of both sides, lies apart."""
     widths = []
     for case in result.cases:
         rounds = case.get("rounds", {"server_cpu_us": [], "client_cpu_us": []})
@@ -152,8 +152,8 @@ def scaling(result: Result, kind: str) -> str:
 
 
 def cpu_share(percent: float, samples: int) -> str:
-    """cpu_share is a part of the CPU samples, in percent; a part of fewer than FEW samples is shown as
-    below the share of FEW."""
+    """cpu_share is a part of the CPU samples, in percent; below the share of FEW samples, only that
+    is shown."""
     if 0 < round(percent * samples / 100) < FEW:
         return f"< {100 * FEW / samples:.1f}"
     return f"{percent:.1f}"
