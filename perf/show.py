@@ -32,7 +32,7 @@ STUDIES = {
     "asio": asio, "cost": cost, "gather": gather, "libraries": libraries,
     "terminators": terminators,
 }  # fmt: skip
-# What is made of all documents together, and not of the newest.
+# These show all of their documents together, and not the newest.
 SETS = {"compare": compare, "side-by-side": side_by_side}
 
 

@@ -194,11 +194,11 @@ def lines(
     for each, colour, label in zip(series, colours([one.name for one in series]), labels):
         body += one_line(each, [position(x, y) for x, y in each.points], colour, label)
     height = max([bottom + 50, *(label + GAP for label in labels)])
-    said = [
+    described = [
         f"{each.name}: " + ", ".join(f"{axis_figure(x)} {three_digits(y)}" for x, y in each.points)
         for each in series
     ]
-    return frame(title, about, ". ".join([about, *said]) + ".", round(height), body)
+    return frame(title, about, ". ".join([about, *described]) + ".", round(height), body)
 
 
 def one_line(

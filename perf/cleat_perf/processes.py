@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def free_port() -> int:
-    """A loopback port that was free a moment ago; who binds it must be ready to lose the race."""
+    """A loopback port that was free a moment ago; another process may bind it first."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

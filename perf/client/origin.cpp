@@ -3,7 +3,7 @@
 //   GET /N HTTP/1.0      answers with N bytes and closes
 //   GET /N HTTP/1.1      answers with N bytes and keeps the connection
 //   POST / with a Content-Length   discards the body, answers with the count, and closes where GET
-//                                  would, or where it is told to: "Connection: close"
+//                                  would, or after "Connection: close"
 //
 // One thread. A connection that says nothing is held; so is one that was answered with HTTP/1.1.
 #include "loopback.hpp"

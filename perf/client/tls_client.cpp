@@ -368,7 +368,7 @@ void client::finish(session* s, outcome how)
         bio_.clear();
         SSL_shutdown(s->tls);
         s->unsent.assign(bio_.outgoing().data(), bio_.outgoing().size());
-        // Nobody waits for this close_notify: a server that is gone already makes it no failure.
+        // This close_notify may fail without harm: the server may be gone already.
         send(s->fd, s->unsent.data(), s->unsent.size(), 0);
     } else {
         ++failures_[how];

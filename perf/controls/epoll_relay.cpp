@@ -1,7 +1,7 @@
 // epoll_relay.cpp: the bar for cleat. TLS in, TCP out, on bare epoll, with no features and no
 // timeouts.
 //
-// One thread, edge-triggered, every descriptor registered once. What it does to be cheap:
+// One thread, edge-triggered, every descriptor registered once. It is cheap because:
 //
 // - The listener hands out connections whose ClientHello is already there (TCP_DEFER_ACCEPT), so
 //   accepting one and reading it is one wake-up.
@@ -9,8 +9,8 @@
 //   of its own only while a peer does not take them.
 // - The upstream is connected after the handshake, and the request is sent at once: on a near
 //   upstream the connection stands by then, and a far one answers EAGAIN and is waited for.
-// - A receive that came back short has emptied the socket; and if the event already told that
-//   the peer has hung up, that was the end. Neither needs a second receive to be told so.
+// - A receive that came back short has emptied the socket, and if the event had EPOLLRDHUP, that
+//   was the end. Neither needs a second receive.
 // - The session ticket, the answer and the close_notify leave together. The close_notify ends
 //   the stream for a TLS client, so the FIN waits for its answer: no system call of its own, and
 //   the TIME_WAIT is the client's. With --fin it leaves in the segment of the close_notify.
@@ -89,7 +89,7 @@ struct peer
     bool readable = false;         // a receive may find something
     bool hung_up = false;          // its FIN has arrived, behind what can still be received
     bool ended = false;          // it has said its last byte, and that was passed on or is waiting
-    bool ending_sent = false;    // it was told that the other side has ended
+    bool ending_sent = false;    // the other side's end was sent to it
     bool waits_writable = false; // EPOLLOUT is registered, from its first backpressure on
     bool sent_once = false;
     bool nodelay = false;

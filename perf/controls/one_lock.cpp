@@ -33,7 +33,7 @@ void run_on(unsigned core)
     ::pthread_setaffinity_np(::pthread_self(), sizeof one, &one);
 }
 
-// take takes the lock until it is told to stop, and says how often.
+// take acquires the lock until `stop` is set, and returns how often it did.
 std::uint64_t take(pthread_rwlock_t& lock, std::atomic<bool> const& stop)
 {
     std::uint64_t times = 0;

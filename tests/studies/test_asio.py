@@ -188,7 +188,7 @@ def test_every_place_of_the_pages_can_be_filled() -> None:
     assert "20 | 21 | 21 | 21 | 21 |" in page.bandwidth(made)  # 20 messages of 1 MiB
     assert "**The collapse of 2015 is gone, in every library**" in page.scaling(made)
     assert "OpenSSL 4.0.3" in page.sharing(made)
-    assert "| OpenSSL 4.0.3 | naive | `RAND_bytes` 16.0 |" in page.who(made)
+    assert "| OpenSSL 4.0.3 | naive | `RAND_bytes` 16.0 |" in page.takers(made)
     assert "1.25 M/s | 12 |" in page.saturation(made)
     assert "not seen" in page.error_state(made)
     assert "1.100 (1.05 to 1.20)" in page.recording(made)

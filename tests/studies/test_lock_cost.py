@@ -97,7 +97,7 @@ def test_locks_that_one_function_takes_are_added_up_and_ones_own_left_out():
         "ex_data": {
             "acquisitions": 2000, "contended": 20, "wait_ns": 1000, "held_ns": 40000, "locks": 2,
         },
-        # Nobody else is known.
+        # No other function is known.
         "CRYPTO_THREAD_read_lock": {
             "acquisitions": 1000, "contended": 10, "wait_ns": 500, "held_ns": 20000, "locks": 1,
         },

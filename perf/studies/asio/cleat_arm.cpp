@@ -62,8 +62,8 @@ public:
         spec.on_failure = [](net::connection_failure const& f) {
             give_up((f.error.message() + " " + std::string{f.reason}).c_str());
         };
-        server_.emplace(std::move(spec), net::handler_for{[this](net::worker& on) {
-                            clients_[on.number()].emplace(pinned(tls::role::client));
+        server_.emplace(std::move(spec), net::handler_for{[this](net::worker& worker) {
+                            clients_[worker.number()].emplace(pinned(tls::role::client));
                             return [this](net::connection c) { return session(std::move(c)); };
                         }});
     }
@@ -72,13 +72,14 @@ public:
 
     asio::awaitable<stream> connect(std::size_t client)
     {
-        net::address const& to = server_->local_address();
-        cleat::unique_fd fd{::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-        if (!fd || (::connect(fd.get(), to.data(), to.size) != 0 && errno != EINPROGRESS))
+        net::address const& address = server_->local_address();
+        cleat::unique_fd fd{
+            ::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+        if (!fd || (::connect(fd.get(), address.data(), address.size) != 0 && errno != EINPROGRESS))
             throw std::system_error{errno, std::system_category(), "connect"};
         net::set_no_delay(fd.get());
-        net::worker& on = place(client);
-        stream made{net::socket{on, std::move(fd)}, *clients_[on.number()]};
+        net::worker& worker = place(client);
+        stream made{net::socket{worker, std::move(fd)}, *clients_[worker.number()]};
         co_await made.async_handshake(net::stream_base::client, asio::use_awaitable);
         co_return made;
     }

@@ -9,7 +9,7 @@ from cleat_perf.chart import Bars, Series, bars, lines
 from cleat_perf.table import table
 
 ARMS = ("naive", "per-core", "cleat")
-# What eight threads moved in 2015, of what one did: 189 of 447 MB/s.
+# Bandwidth of eight threads over that of one, in 2015: 189 of 447 MB/s.
 IN_2015 = 0.42
 COLLAPSE = 0.5
 WHOSE = {"asio": "Asio", "library": "the TLS library"}
@@ -69,7 +69,7 @@ def count(value: float) -> str:
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def many(value: float) -> str:
+def with_prefix(value: float) -> str:
     for unit, size in (("M", 1e6), ("k", 1e3)):
         if value >= size:
             return f"{value / size:.3g} {unit}"
@@ -80,17 +80,17 @@ def time_text(ns: float) -> str:
     return f"{ns / 1000:.3g} us" if ns >= 1000 else f"{ns:.3g} ns"
 
 
-def of_asio(name: str) -> str:
+def short_name(name: str) -> str:
     return name.replace("boost::asio::detail::", "asio::").replace("boost::asio::", "asio::")
 
 
-def profiled(at: dict | None) -> str:
-    """profiled is where the locks were recorded, if that was another time."""
-    if not at:
+def profiled(environment: dict | None) -> str:
+    """profiled tells when the locks were recorded, if that was another time."""
+    if not environment:
         return ""
     return (
-        f" The locks were recorded on {at['date'].split('T')[0]}, load {at['load_before']:.1f} "
-        f"before and {at['load_after']:.1f} after."
+        f" The locks were recorded on {environment['date'].split('T')[0]}, load "
+        f"{environment['load_before']:.1f} before and {environment['load_after']:.1f} after."
     )
 
 
@@ -152,7 +152,7 @@ def gains(
 
 
 def scaling(result: dict) -> str:
-    """scaling is what the page says of the table of bandwidth: it cannot contradict it."""
+    """scaling is the text about the table of bandwidth, made of the same figures."""
     threads, every = threads_of(result), connections_of(result)
     least, most = threads[0], threads[-1]
     naive = gains(result, "naive", least, [most], every)
@@ -162,7 +162,7 @@ def scaling(result: dict) -> str:
         if collapsed
         else "**The collapse of 2015 is gone, in every library**"
     )
-    # More threads than cores are what a queue in common would be felt with first.
+    # A common queue would be felt first with more threads than cores.
     cores = max(n for n in threads if n <= max(least, result["environment"]["usable_cores"]))
     compared = {f"T={most} of T={least}": (least, [most], ARMS, every)}
     if above := [n for n in threads if n > cores]:
@@ -225,7 +225,7 @@ def shared(result: dict) -> str:
 
 
 def sharing(result: dict) -> str:
-    """sharing says in words what the table of shared locks has."""
+    """sharing is the text about the table of shared locks."""
 
     def figures(arm: str, load: str, key: str) -> list[float]:
         return [
@@ -236,38 +236,41 @@ def sharing(result: dict) -> str:
         least, most = shown(min(values)), shown(max(values))
         return least if least == most else f"{least} to {most}"
 
-    def of_naive(arm: str, load: str) -> list[float]:
+    def parts_of_naive(arm: str, load: str) -> list[float]:
         pairs = zip(figures(arm, load, SHARED), figures("naive", load, SHARED))
         return [part / whole if whole else 0.0 for part, whole in pairs]
+
+    def two_digits(value: float) -> str:
+        return f"{value:.2f}"
 
     blocked = {
         arm: span(figures(arm, "messages", "blocked_percent"), lambda value: f"{value:.1f}")
         for arm in ARMS
     }
-    parts = [
+    shares = [
         f"{part:.2f} with {library(result, build).split(' (')[0]}"
-        for build, part in zip(builds(result), of_naive("cleat", "handshakes"))
+        for build, part in zip(builds(result), parts_of_naive("cleat", "handshakes"))
     ]
     return (
         "For each message an `io_context` for each thread takes "
-        f"{span(of_naive('per-core', 'messages'), lambda value: f'{value:.2f}')} of the naive "
+        f"{span(parts_of_naive('per-core', 'messages'), two_digits)} of the naive "
         "arm's acquisitions of shared locks, and cleat's workers take "
         f"{span(figures('cleat', 'messages', SHARED), count)}. The threads are blocked for "
         f"{blocked['naive']} % of their time in the naive arm, {blocked['per-core']} % in "
         f"per-core, {blocked['cleat']} % in cleat's. For each handshake an `io_context` for each "
         "thread takes "
-        f"{span(of_naive('per-core', 'handshakes'), lambda value: f'{value:.2f}')} of the naive "
-        f"arm's, and cleat's workers {', '.join(parts)}."
+        f"{span(parts_of_naive('per-core', 'handshakes'), two_digits)} of the naive "
+        f"arm's, and cleat's workers {', '.join(shares)}."
     )
 
 
-def who(result: dict) -> str:
+def takers(result: dict) -> str:
     rows = []
     for build in builds(result):
         for arm in ARMS:
             found = profile(result, build=build, arm=arm, load="handshakes")["taken_by"]
             named = [
-                f"`{of_asio(name)}` {count(each)}"
+                f"`{short_name(name)}` {count(each)}"
                 for name, each in list(found.items())[:4]
                 if each >= 0.05
             ]
@@ -289,10 +292,10 @@ def saturation(result: dict) -> str:
                                 load,
                                 arm,
                                 WHOSE[whose],
-                                f"`{of_asio(hot['taken_by'])}`",
+                                f"`{short_name(hot['taken_by'])}`",
                                 time_text(hot["held_ns"]),
-                                many(hot["operations_per_second_max"]) + "/s",
-                                many(hot["cores_max"]),
+                                with_prefix(hot["operations_per_second_max"]) + "/s",
+                                with_prefix(hot["cores_max"]),
                             ]
                         )
     head = ["library", "for each", "arm", "hottest lock of", "taken in", "held", "saturates at"]
@@ -305,15 +308,15 @@ def error_state(result: dict) -> str:
         for load in ("messages", "handshakes"):
             found = profile(result, build=build, arm="naive", load=load)
             row = [library(result, build), load]
-            for of in (found["error_state"], found["errors"]):
-                samples = 100 * of.get("cpu_samples", 0) / max(1, found["cpu_samples"])
+            for functions in (found["error_state"], found["errors"]):
+                samples = 100 * functions.get("cpu_samples", 0) / max(1, found["cpu_samples"])
                 row += (
                     [
-                        count(of.get("acquisitions", 0) / found["operations"]),
-                        str(of.get("contended", 0)),
+                        count(functions.get("acquisitions", 0) / found["operations"]),
+                        str(functions.get("contended", 0)),
                         f"{samples:.1f} %",
                     ]
-                    if of["seen"]
+                    if functions["seen"]
                     else ["not seen", "", ""]
                 )
             rows.append(row)
@@ -361,7 +364,7 @@ TABLES: dict[str, Callable[[dict], str]] = {
     "handshakes": handshakes,
     "shared": shared,
     "sharing": sharing,
-    "who": who,
+    "who": takers,
     "saturation": saturation,
     "error_state": error_state,
     "recording": recording,
@@ -396,11 +399,11 @@ def charts(result: dict) -> dict[str, str]:
         )  # fmt: skip
     names = [library(result, build) for build in builds(result)]
     crowd = result["crowd"]
-    at = f"{crowd['threads']} threads, {crowd['connections']} connections"
+    load_text = f"{crowd['threads']} threads, {crowd['connections']} connections"
     for load, each in (("messages", "message"), ("handshakes", "handshake")):
         found[f"study-asio-shared-{load}"] = bars(
             f"Acquisitions of shared locks for each {each}",
-            f"{at}, server and client together, less is better",
+            f"{load_text}, server and client together, less is better",
             names,
             [
                 Bars(
@@ -416,7 +419,7 @@ def charts(result: dict) -> dict[str, str]:
         )
     found["study-asio-handshakes"] = bars(
         "Full handshakes a second",
-        f"{at}, server and clients on the same cores, more is better",
+        f"{load_text}, server and clients on the same cores, more is better",
         names,
         [
             Bars(

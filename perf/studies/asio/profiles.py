@@ -1,4 +1,4 @@
-"""Lock profiles of study-asio: what an operation takes of locks that threads share, and who takes.
+"""Lock profiles of study-asio: how often an operation takes locks that threads share, by function.
 
 Setting up (contexts, threads, first handshakes) takes locks too, and more of them than a thousand
 messages. So each profile is of two runs, a short and a long one, and what an operation costs is
@@ -24,7 +24,7 @@ ERROR_STATE = re.compile(r"(ossl_)?err_get_state", re.IGNORECASE)
 ERRORS = re.compile(r"(ERR|err|ossl_err)_")
 TREE_LINES = 16
 ASIO = "boost::asio::"
-# A lock that fewer operations take was taken in setting up and ending.
+# A lock that is taken less often belongs to setting up and ending.
 TAKEN_AT_LEAST = 0.05
 
 
@@ -66,8 +66,8 @@ def in_functions(run: dict, pattern: re.Pattern) -> Counter:
 
 
 def with_errors(long: dict, short_run: dict, pattern: re.Pattern) -> dict:
-    """with_errors is what such functions cost all operations together; `seen` where they are seen
-    at all: a function that was inlined, or has no name in the file, is not."""
+    """with_errors is what such functions cost all operations together. `seen` is false where a
+    function was inlined, or has no name in the file."""
     found = in_functions(long, pattern)
     found.subtract(in_functions(short_run, pattern))
     seen = any(pattern.match(short(name)) for name in long["functions"])
@@ -75,7 +75,7 @@ def with_errors(long: dict, short_run: dict, pattern: re.Pattern) -> dict:
 
 
 def takers(report: dict) -> Counter:
-    """takers are acquisitions of shared locks, by who takes them most."""
+    """takers are acquisitions of shared locks, by the function that takes them most."""
     found = Counter()
     for lock in filter(is_shared, report["locks"]):
         found[taker(lock)] += lock["shared_acquisitions"]
@@ -83,7 +83,7 @@ def takers(report: dict) -> Counter:
 
 
 def holds(lock: dict) -> int:
-    """holds are how often it was held: acquired, or taken again after a wait for a condition."""
+    """holds count acquisitions, and those after a wait for a condition."""
     return lock["exclusive"]["acquisitions"] + lock["exclusive"].get("taken_again", 0)
 
 
@@ -127,7 +127,7 @@ def hottest(long: dict, short_run: dict, operations: int, asios: bool) -> dict |
     mean_ns = {name: mean_hold_ns(locks) for name, locks in alike.items()}
     best = None
     for lock in ours(long):
-        if lock.get("one_threads_own", False):  # It keeps nobody out.
+        if lock.get("one_threads_own", False):  # It keeps no thread out.
             continue
         taken = min(holds(lock) - before[taker(lock)], of_all) / operations
         held_ns = taken * mean_ns[taker(lock)]
@@ -159,8 +159,8 @@ def tree(text: str) -> list[str]:
 def reduced(long: dict, short_run: dict, operations: int, text: str) -> dict:
     """reduced is what is kept of a profile; counts are for one operation."""
 
-    def each(of: Callable[[dict], float]) -> float:
-        return max(0.0, (of(long) - of(short_run)) / operations)
+    def each(count: Callable[[dict], float]) -> float:
+        return max(0.0, (count(long) - count(short_run)) / operations)
 
     found = takers(long)
     found.subtract(takers(short_run))
@@ -193,20 +193,20 @@ def record(locks: Path, command: list[str], trace: Path) -> tuple[dict, str]:
         check=True, capture_output=True, timeout=120,
     )  # fmt: skip
     written = trace.parent / "report.json"
-    said = subprocess.run(
+    ran = subprocess.run(
         [str(locks), "report", "--json", str(written), str(trace)],
         check=True, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
-    return json.loads(written.read_text()), said.stdout
+    return json.loads(written.read_text()), ran.stdout
 
 
 def per_operation(locks: Path, trace: Path, operations: int) -> dict:
     """per_operation is cleat-locks' own account of the long run, its set-up included."""
-    said = subprocess.run(
+    ran = subprocess.run(
         [str(locks), "per-operation", "-n", str(operations), "--json", "-", str(trace)],
         check=True, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
-    found = json.loads(said.stdout)
+    found = json.loads(ran.stdout)
     found["locks"] = found["locks"][:3]
     return found
 
@@ -214,7 +214,7 @@ def per_operation(locks: Path, trace: Path, operations: int) -> dict:
 def profile(
     locks: Path, command: Callable[[int], list[str]], few: int, many: int, folder: Path
 ) -> dict:
-    """profile records a program that makes so many operations as `command` is told."""
+    """profile records a program; `command` gives its command for a number of operations."""
     trace = folder / "profile.locks"
     short_run, _ = record(locks, command(few), trace)
     long, text = record(locks, command(many), trace)

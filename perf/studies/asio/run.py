@@ -2,7 +2,7 @@
 
 Every library, arm and number of threads and connections in turns, round after round; then a lock
 profile of each library and arm; then what recording costs. Everything goes into one JSON file,
-which show.py reads.
+which perf/show.py reads.
 """
 
 import argparse
@@ -28,19 +28,19 @@ from studies.asio import profiles
 ARMS = ("naive", "per-core", "cleat")
 THREADS = (1, 2, 4, 8)
 SIZE = 1 << 20
-# What is done, and with how many connections at the same time.
+# Each load, with the numbers of its connections.
 LOADS = {"messages": (1, 4, 20), "handshakes": (20,)}
-# Where locks are looked at, and the cost of that: the most threads, and connections enough.
+# Threads and connections of the lock profiles, and of what recording costs.
 CROWD = (8, 20)
-# So many times as long as a run of the grid is a profile's long run: messages so many that what is
-# done to a connection's lock as it is set up counts little.
+# A profile's long run, in runs of the grid: with so many messages, setting up a connection's lock
+# counts little.
 LONG_RUNS = {"messages": 15, "handshakes": 3}
 OVERHEAD_RUNS = 4
 
 
 @dataclass(frozen=True)
 class Build:
-    """Build is one TLS library: its name in the figures, and the program that speaks with it."""
+    """Build is one TLS library: its name in the figures, and the program that uses it."""
 
     name: str
     program: Path
@@ -61,7 +61,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parse = argparse.ArgumentParser(prog="study.py asio", description=__doc__)
     built.add_arguments(parse)
     parse.add_argument("--rounds", type=built.at_least_one, default=5)
-    parse.add_argument("--seconds", type=float, default=0.3, help="that a run is to take")
+    parse.add_argument("--seconds", type=float, default=0.3, help="of a run")
     parse.add_argument("--overhead-rounds", type=built.at_least_one, default=10)
     parse.add_argument("--locks", type=Path, help="cleat-locks; default: the first build's")
     parse.add_argument(
@@ -71,7 +71,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
         help="record the locks only, and take everything else from this result",
     )
     parse.add_argument(
-        "--quick", action="store_true", help="one short round: shows that it works, no figures"
+        "--quick", action="store_true", help="one short round: a check that it works, no figures"
     )
     use = parse.parse_args(words)
     if use.quick:
@@ -91,7 +91,7 @@ def locks_of(use: argparse.Namespace, builds: list[Build]) -> Path:
 def command(
     build: Build, pem: Path, load: str, arm: str, threads: int, connections: int, operations: int
 ) -> list[str]:
-    """command makes about so many operations: each connection sends as many as the others."""
+    """command makes about `operations`, as many on each connection."""
     words = [build.program, "--pem", pem, "--arm", arm, "--threads", threads]
     words += ["--connections", connections]
     if load == "handshakes":
@@ -101,9 +101,9 @@ def command(
     return [str(word) for word in words]
 
 
-def figure(said: str) -> dict:
-    """figure is one run, as what it did in a second and what it cost; whatever its load was."""
-    run = json.loads(said)
+def figure(output: str) -> dict:
+    """figure is one run: its operations, their rate, and the CPU of each."""
+    run = json.loads(output)
     if run["messages"]:
         count, seconds, cpu = run["messages"], run["seconds"], run["cpu_seconds"]
     else:
@@ -136,7 +136,7 @@ def grid(names: list[str]) -> list[Point]:
 
 
 def calibrate(build: Build, pem: Path, seconds: float) -> tuple[str, dict[str, int]]:
-    """calibrate gives the library's version, and how many operations take so long with two threads.
+    """calibrate gives the library's version, and how many operations two threads make in that time.
 
     All arms of a library make as many.
     """
@@ -150,7 +150,7 @@ def calibrate(build: Build, pem: Path, seconds: float) -> tuple[str, dict[str, i
 def measure(
     builds: list[Build], pem: Path, operations: dict[str, dict[str, int]], rounds: int
 ) -> list[dict]:
-    """measure runs the grid; neighbours in it are what is compared, so they run one by one."""
+    """measure runs the grid. Neighbours in it are compared, so they run one after the other."""
     by_name = {build.name: build for build in builds}
     points = grid(list(by_name))
     figures = {point: [] for point in points}
@@ -179,13 +179,13 @@ def profile_all(
     builds: list[Build], pem: Path, operations: dict[str, dict[str, int]], locks: Path,
     points: list[dict], folder: Path,
 ) -> list[dict]:  # fmt: skip
-    """profile_all looks at every library and arm in a crowd; and says at how many cores its hottest
-    lock would saturate, by what an operation costs where nobody records."""
+    """profile_all records every library and arm with CROWD, and computes how many cores saturate
+    its hottest lock, from the CPU of an operation without recording."""
     threads, connections = CROWD
     found = []
     for build, load, arm in itertools.product(builds, LOADS, ARMS):
         here = {"build": build.name, "load": load, "arm": arm}
-        # As many for each connection: what is divided by is what was done.
+        # As many for each connection, so that the division is by what was done.
         many = operations[build.name][load] * LONG_RUNS[load] // connections * connections
 
         def words(count: int) -> list[str]:

@@ -1,7 +1,7 @@
 // The client of the study of what TLS costs: the same requests with TLS and without.
 //
-// It is closed-loop and one thread, and judges every answer, as perf-client does. Unlike that it
-// can do without TLS, ask more than once on a connection, and resume sessions. Its last line on
+// It is a closed loop on one thread, and verifies every answer, as perf-client does. It also works
+// without TLS, makes several requests on a connection, and resumes sessions. Its last line on
 // stdout is JSON.
 //
 // One request on a connection is HTTP/1.0, and the server ends it; of several, each is HTTP/1.1.
@@ -50,17 +50,17 @@ struct options
     std::string groups = "X25519:P-256";
     std::string suite;
     std::uint64_t connections = 1000; // In all.
-    std::uint64_t concurrency = 16;   // Of them at once, or in the making.
+    std::uint64_t concurrency = 16;   // At once, those that are being made included.
     std::uint64_t requests = 1;       // On each connection.
     std::uint64_t bytes = 1024;       // Of an answer's body.
-    bool resume = false;              // Offer what sessions connections before were given.
+    bool resume = false;              // Offer the sessions of earlier connections.
     bool hold = false;                // Keep connections open until stdin closes.
 };
 
 // peer is a connection, with TLS or without.
 struct peer
 {
-    // send gives an error also where the socket is full, which a request makes none.
+    // send fails also where the socket is full: a request never fills it.
     cleat::error_code send(std::span<std::byte const> request)
     {
         constexpr auto full = boost::system::errc::no_buffer_space;
@@ -73,7 +73,7 @@ struct peer
         return p.error || p.next == net::wait::none ? p.error : make_error_code(full);
     }
 
-    // receive gives bytes and the end, or an error, together where they come together.
+    // receive gives bytes with the end or the error that follows them at once.
     net::progress receive(std::span<std::byte> block)
     {
         net::readiness::entry& entry = socket.entry();
@@ -98,23 +98,23 @@ struct peer
 class load
 {
 public:
-    load(options const& use, net::worker& on);
+    load(options const& use, net::worker& worker);
 
-    // begin opens connections, one after the other on each of so many lanes.
+    // begin starts the lanes: each opens one connection after the other.
     void begin();
     void report() const;
     [[nodiscard]] bool good() const noexcept { return failures_.empty(); }
 
 private:
     net::detached lane();
-    net::task<> one(net::interrupt& by);
-    net::task<cleat::error_code> establish(net::interrupt& by, peer& to);
-    net::task<cleat::error_code> ask(net::interrupt& by, peer& to);
-    void keep_sessions(peer& from);
+    net::task<> one(net::interrupt& interrupt);
+    net::task<cleat::error_code> establish(net::interrupt& interrupt, peer& connection);
+    net::task<cleat::error_code> ask(net::interrupt& interrupt, peer& connection);
+    void keep_sessions(peer& connection);
     void fail(std::string why) { ++failures_[std::move(why)]; }
 
     options use_;
-    net::worker& on_;
+    net::worker& worker_;
     sockaddr_in server_;
     std::unique_ptr<tls::context> context_;
     std::string request_;
@@ -144,9 +144,9 @@ std::unique_ptr<tls::context> make_context(options const& use)
     return std::make_unique<tls::context>(spec);
 }
 
-load::load(options const& use, net::worker& on)
+load::load(options const& use, net::worker& worker)
     : use_{use}
-    , on_{on}
+    , worker_{worker}
     , server_{perf::parse_address(use.server)}
     , context_{make_context(use)}
     , request_{fmt::format(
@@ -163,75 +163,75 @@ void load::begin()
 
 net::detached load::lane()
 {
-    net::interrupt by{on_};
+    net::interrupt interrupt{worker_};
     while (opened_ < use_.connections) {
         ++opened_;
-        by.expires_in(patience, cleat::error::idle_timeout);
-        co_await one(by);
-        if (by.raised())
+        interrupt.expires_in(patience, cleat::error::idle_timeout);
+        co_await one(interrupt);
+        if (interrupt.raised())
             break;
     }
     if (--lanes_ == 0)
-        on_.stop();
+        worker_.stop();
 }
 
-net::task<> load::one(net::interrupt& by)
+net::task<> load::one(net::interrupt& interrupt)
 {
     cleat::unique_fd fd{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     if (!fd ||
         (::connect(fd.get(), perf::generic(server_), sizeof server_) != 0 && errno != EINPROGRESS))
         co_return fail("connect");
     net::set_no_delay(fd.get());
-    auto to = std::make_unique<peer>(net::socket{on_, std::move(fd)}, std::nullopt);
-    cleat::error_code ec = co_await establish(by, *to);
+    auto connection = std::make_unique<peer>(net::socket{worker_, std::move(fd)}, std::nullopt);
+    cleat::error_code ec = co_await establish(interrupt, *connection);
     if (ec)
         co_return fail("establish: " + ec.message());
     for (std::uint64_t i = 0; i < use_.requests && !ec; ++i) {
-        ec = co_await ask(by, *to);
+        ec = co_await ask(interrupt, *connection);
         answers_ += ec ? 0U : 1U;
     }
     if (ec)
         co_return fail("answer: " + ec.message());
     ++ok_;
-    keep_sessions(*to);
+    keep_sessions(*connection);
     if (use_.hold)
-        held_.push_back(std::move(to));
-    else if (to->channel) // Nobody waits for what the server says to that.
-        static_cast<void>(to->channel->close(to->socket.native_handle()));
+        held_.push_back(std::move(connection));
+    else if (connection->channel) // The server's close_notify is not waited for.
+        static_cast<void>(connection->channel->close(connection->socket.native_handle()));
 }
 
-// establish waits for TCP, then shakes hands if that is asked for.
-net::task<cleat::error_code> load::establish(net::interrupt& by, peer& to)
+// establish waits for TCP, then for the handshake, if there is TLS.
+net::task<cleat::error_code> load::establish(net::interrupt& interrupt, peer& connection)
 {
-    net::interest const writable{&to.socket.entry(), false, true};
-    cleat::error_code ec = co_await net::ready{by, writable};
+    net::interest const writable{&connection.socket.entry(), false, true};
+    cleat::error_code ec = co_await net::ready{interrupt, writable};
     if (!ec)
-        ec = to.socket.error();
+        ec = connection.socket.error();
     if (ec || !context_)
         co_return ec;
-    to.channel.emplace(*context_);
+    connection.channel.emplace(*context_);
     if (!sessions_.empty()) {
-        to.channel->engine().resume(sessions_.front());
+        connection.channel->engine().resume(sessions_.front());
         sessions_.pop_front();
     }
     for (;;) {
-        net::readiness::entry& entry = to.socket.entry();
+        net::readiness::entry& entry = connection.socket.entry();
         entry.use_up_read();
         entry.use_up_write();
         // The Finished leaves with the request.
-        net::progress const p = to.channel->handshake(
+        net::progress const p = connection.channel->handshake(
             entry.fd(), entry.ended(), net::channel::last_flight::with_first_write);
         if (p.error)
             co_return p.error;
         if (p.next == net::wait::none)
             break;
-        net::interest const in{
+        net::interest const wanted{
             &entry, p.next == net::wait::readable, p.next == net::wait::writable};
-        ec = co_await net::ready{by, in};
+        ec = co_await net::ready{interrupt, wanted};
         if (ec)
             co_return ec;
     }
-    tls::handshake_info const found = to.channel->engine().info();
+    tls::handshake_info const found = connection.channel->engine().info();
     resumed_ += found.resumed ? 1U : 0U;
     if (!found.group.empty())
         agreed_ = fmt::format("{} {} {}", found.version, found.cipher, found.group);
@@ -239,43 +239,44 @@ net::task<cleat::error_code> load::establish(net::interrupt& by, peer& to)
 }
 
 // ask takes one answer. Where the server ends the connection, the end belongs to the answer.
-net::task<cleat::error_code> load::ask(net::interrupt& by, peer& to)
+net::task<cleat::error_code> load::ask(net::interrupt& interrupt, peer& connection)
 {
     constexpr std::string_view end_of_head = "\r\n\r\n";
-    cleat::error_code ec = to.send(std::as_bytes(std::span{request_}));
-    bool const ends = request_.find("HTTP/1.0") != std::string::npos;
+    cleat::error_code ec = connection.send(std::as_bytes(std::span{request_}));
+    bool const server_ends = request_.find("HTTP/1.0") != std::string::npos;
     std::string head;
     bool in_body = false;
     std::uint64_t body = 0;
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
     while (!ec) {
-        if (!to.socket.entry().readable() && !(to.channel && to.channel->unread())) {
-            net::interest const readable{&to.socket.entry(), true, false};
-            ec = co_await net::ready{by, readable};
+        if (!connection.socket.entry().readable() &&
+            !(connection.channel && connection.channel->unread())) {
+            net::interest const readable{&connection.socket.entry(), true, false};
+            ec = co_await net::ready{interrupt, readable};
             if (ec)
                 break;
         }
-        net::progress const p = to.receive(block);
+        net::progress const p = connection.receive(block);
         body += in_body ? p.bytes : 0;
         if (!in_body) {
             head.append(reinterpret_cast<char const*>(block.data()), p.bytes);
-            std::size_t const at = head.find(end_of_head);
-            in_body = at != std::string::npos;
-            body = in_body ? head.size() - at - end_of_head.size() : 0;
+            std::size_t const end = head.find(end_of_head);
+            in_body = end != std::string::npos;
+            body = in_body ? head.size() - end - end_of_head.size() : 0;
         }
         bool const whole = in_body && body == use_.bytes;
-        if (whole && (ends ? p.error == cleat::error::closed : !p.error))
+        if (whole && (server_ends ? p.error == cleat::error::closed : !p.error))
             co_return cleat::error_code{};
         ec = body > use_.bytes ? cleat::error::protocol_violation : p.error;
     }
     co_return ec;
 }
 
-void load::keep_sessions(peer& from)
+void load::keep_sessions(peer& connection)
 {
-    if (!use_.resume || !from.channel)
+    if (!use_.resume || !connection.channel)
         return;
-    for (tls::session& each : from.channel->engine().take_sessions())
+    for (tls::session& each : connection.channel->engine().take_sessions())
         sessions_.push_back(std::move(each));
 }
 
@@ -300,7 +301,7 @@ try {
     app.add_option("server", use.server, "address and port")->required();
     app.add_flag("--plain", use.plain, "without TLS");
     app.add_option("-n,--connections", use.connections, "in all");
-    app.add_option("-c,--concurrency", use.concurrency, "of them at once, or in the making");
+    app.add_option("-c,--concurrency", use.concurrency, "of them at once");
     app.add_option("-r,--requests", use.requests, "on each connection");
     app.add_option("-b,--bytes", use.bytes, "of an answer's body");
     app.add_option("--tls", use.tls, "the one version offered")
@@ -312,10 +313,10 @@ try {
     CLI11_PARSE(app, argc, argv);
     perf::raise_open_files();
     std::signal(SIGPIPE, SIG_IGN);
-    net::worker on;
-    load all{use, on};
+    net::worker worker;
+    load all{use, worker};
     all.begin();
-    on.run();
+    worker.run();
     all.report();
     char ignored[64];
     while (use.hold && ::read(STDIN_FILENO, ignored, sizeof ignored) > 0)

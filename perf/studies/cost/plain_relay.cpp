@@ -1,9 +1,9 @@
 // The relay of the study of what TLS costs: what is left of cleat without TLS.
 //
 // Same worker, readiness, sockets and coroutines, same turns and socket options, and the client's
-// first bytes go out with the connection to the upstream: what cleat needs beyond this is TLS. Left
-// out as well are the log, the PROXY protocol, several addresses of an upstream, one that answers
-// before it has heard all, and rest where descriptors run out.
+// first bytes go out with the connection to the upstream: what cleat needs beyond this is TLS. It
+// has no log, no PROXY protocol, no upstream with several addresses or with an answer before the
+// request's end, and no pause where descriptors run out.
 #include "loopback.hpp"
 
 #include <cleat/core/byte_queue.hpp>
@@ -37,10 +37,10 @@ namespace net = cleat::net;
 
 constexpr std::chrono::seconds connect_timeout{30};
 
-// side is one of a connection's two sockets, with what it did not take yet.
+// side is one of a connection's two sockets, with the bytes that it did not take yet.
 struct side
 {
-    side(net::worker& on, cleat::unique_fd fd) : socket{on, std::move(fd)} {}
+    side(net::worker& worker, cleat::unique_fd fd) : socket{worker, std::move(fd)} {}
 
     [[nodiscard]] net::readiness::entry& entry() const noexcept { return socket.entry(); }
     [[nodiscard]] bool full() const noexcept { return !unsent.empty(); }
@@ -127,26 +127,27 @@ private:
     bool over_ = false; // Its end has been passed on.
 };
 
-// connect begins, and sends what the client has said already in the same breath: on this machine
-// the connection is there by then. An error is its end.
+// connect begins, and sends the client's first bytes at once: on loopback the connection is there
+// by then. It gives the error of the connection.
 net::task<cleat::error_code> connect(
-    net::interrupt& by, side& upstream, net::address const& to, std::span<std::byte const> first)
+    net::interrupt& interrupt, side& upstream, net::address const& upstream_address,
+    std::span<std::byte const> first)
 {
     int const fd = upstream.socket.native_handle();
-    if (::connect(fd, to.data(), to.size) != 0 && errno != EINPROGRESS)
+    if (::connect(fd, upstream_address.data(), upstream_address.size) != 0 && errno != EINPROGRESS)
         co_return cleat::last_system_error();
     cleat::error_code const sent = upstream.send(first, false);
     if (sent || !upstream.full())
         co_return sent;
-    by.expires_in(connect_timeout, cleat::error::connect_timeout);
+    interrupt.expires_in(connect_timeout, cleat::error::connect_timeout);
     net::interest const writable{&upstream.entry(), false, true};
-    cleat::error_code const interrupted = co_await net::ready{by, writable};
-    by.clear();
+    cleat::error_code const interrupted = co_await net::ready{interrupt, writable};
+    interrupt.clear();
     co_return interrupted ? interrupted : upstream.socket.error();
 }
 
 // relay_both copies both ways until both have ended (true), or a side has broken.
-net::task<bool> relay_both(net::interrupt& by, side& client, side& upstream)
+net::task<bool> relay_both(net::interrupt& interrupt, side& client, side& upstream)
 {
     half up{client, upstream};
     half down{upstream, client};
@@ -155,7 +156,7 @@ net::task<bool> relay_both(net::interrupt& by, side& client, side& upstream)
             co_return false;
         if (up.passes_end()) {
             up.end_passed();
-            if (!down.over()) // Closing says the same with one system call less.
+            if (!down.over()) // Closing sends the same FIN, with one system call less.
                 upstream.socket.shutdown_send();
         }
         if (down.passes_end()) {
@@ -166,23 +167,26 @@ net::task<bool> relay_both(net::interrupt& by, side& client, side& upstream)
         if (up.over() && down.over())
             co_return true;
         if (down.over())
-            by.expires_in(limits::linger_timeout, cleat::error::idle_timeout);
-        // Who is not read or written just now may break all the same; what is read says so itself.
-        net::interest const of_client{&client.entry(), up.reads(), client.full(), true};
-        net::interest const of_upstream{&upstream.entry(), down.reads(), upstream.full(), true};
-        if ((!of_client.read && client.entry().broken()) ||
-            (!of_upstream.read && upstream.entry().broken()))
+            interrupt.expires_in(limits::linger_timeout, cleat::error::idle_timeout);
+        // A side that is not read may break all the same; where it is read, reading reports it.
+        net::interest const client_interest{&client.entry(), up.reads(), client.full(), true};
+        net::interest const upstream_interest{
+            &upstream.entry(), down.reads(), upstream.full(), true};
+        if ((!client_interest.read && client.entry().broken()) ||
+            (!upstream_interest.read && upstream.entry().broken()))
             co_return false;
-        cleat::error_code const interrupted = co_await net::ready{by, of_client, of_upstream};
+        cleat::error_code const interrupted =
+            co_await net::ready{interrupt, client_interest, upstream_interest};
         if (interrupted)
             co_return false;
     }
 }
 
-net::detached serve(net::worker& on, net::address const& to, cleat::unique_fd accepted)
+net::detached serve(
+    net::worker& worker, net::address const& upstream_address, cleat::unique_fd accepted)
 {
-    net::interrupt by{on};
-    side client{on, std::move(accepted)};
+    net::interrupt interrupt{worker};
+    side client{worker, std::move(accepted)};
     client.sends = 2; // It has TCP_NODELAY from the listening socket.
 
     // It was accepted when its first bytes were there.
@@ -195,42 +199,43 @@ net::detached serve(net::worker& on, net::address const& to, cleat::unique_fd ac
         client.entry().more_to_read();
 
     side upstream{
-        on, cleat::unique_fd{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)}};
-    cleat::error_code const failed = co_await connect(by, upstream, to, block.first(first.bytes));
+        worker, cleat::unique_fd{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)}};
+    cleat::error_code const failed =
+        co_await connect(interrupt, upstream, upstream_address, block.first(first.bytes));
     if (!failed) {
-        bool const whole = co_await relay_both(by, client, upstream);
+        bool const whole = co_await relay_both(interrupt, client, upstream);
         if (whole)
             co_return;
     }
-    // An RST for an RST, so that nobody takes half for a whole.
+    // An RST for an RST: no peer may take half of the data for all of it.
     client.socket.reset();
     upstream.socket.reset();
 }
 
 // accept takes one connection a turn while they come one by one, and more while every turn finds
-// one waiting: to ask only to hear that there is none costs a system call.
-net::detached accept(net::worker& on, net::address const& upstream, cleat::unique_fd listener)
+// one waiting: a call that finds none is a system call for nothing.
+net::detached accept(net::worker& worker, net::address const& upstream, cleat::unique_fd listener)
 {
-    net::interrupt by{on};
-    net::entry_ptr const door{new net::readiness::entry{
-        on.readiness(), std::move(listener), net::readiness::entry::trigger::level}};
-    net::interest const readable{door.get(), true, false};
+    net::interrupt interrupt{worker};
+    net::entry_ptr const listening{new net::readiness::entry{
+        worker.readiness(), std::move(listener), net::readiness::entry::trigger::level}};
+    net::interest const readable{listening.get(), true, false};
     int batch = 1;
     for (;;) {
-        std::uint64_t const before = on.turns();
-        cleat::error_code const stopped = co_await net::ready{by, readable};
+        std::uint64_t const before = worker.turns();
+        cleat::error_code const stopped = co_await net::ready{interrupt, readable};
         if (stopped)
             co_return;
-        door->use_up_read();
-        batch = on.turns() == before + 1 ? std::min(batch * 2, limits::accept_batch_max) : 1;
+        listening->use_up_read();
+        batch = worker.turns() == before + 1 ? std::min(batch * 2, limits::accept_batch_max) : 1;
         for (int i = 0; i < batch; ++i) {
             cleat::unique_fd accepted{
-                ::accept4(door->fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+                ::accept4(listening->fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
             if (!accepted) {
                 batch = 1;
                 break;
             }
-            serve(on, upstream, std::move(accepted));
+            serve(worker, upstream, std::move(accepted));
         }
     }
 }
@@ -245,18 +250,18 @@ net::address address_of(std::string const& text)
 
 void run(std::string const& listen, std::string const& upstream)
 {
-    sigset_t ends;
-    ::sigemptyset(&ends);
-    ::sigaddset(&ends, SIGINT);
-    ::sigaddset(&ends, SIGTERM);
-    ::pthread_sigmask(SIG_BLOCK, &ends, nullptr); // For the worker's thread as well.
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    ::sigaddset(&signals, SIGINT);
+    ::sigaddset(&signals, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr); // For the worker's thread as well.
 
     // As cleat does: memory that a turn has needed is not given back to be asked for again.
     constexpr int kept = 32 * 1024 * 1024;
     ::mallopt(M_TRIM_THRESHOLD, kept);
     ::mallopt(M_MMAP_THRESHOLD, kept);
 
-    net::address const to = address_of(upstream);
+    net::address const upstream_address = address_of(upstream);
     net::listen_options options;
     options.backlog = 4096;
     cleat::unique_fd listener = net::listen_on(address_of(listen), options).value();
@@ -264,10 +269,12 @@ void run(std::string const& listen, std::string const& upstream)
     net::worker_pool_spec spec;
     spec.workers = 1;
     spec.pin = false;
-    spec.begin = [&](net::worker& on) { accept(on, to, std::move(listener)); };
+    spec.begin = [&](net::worker& worker) {
+        accept(worker, upstream_address, std::move(listener));
+    };
     net::worker_pool pool{std::move(spec)};
-    int got = 0;
-    ::sigwait(&ends, &got);
+    int signal = 0;
+    ::sigwait(&signals, &signal);
     pool.interrupt_all();
     pool.drain(limits::handler_farewell);
     pool.stop();

@@ -27,7 +27,7 @@ POST_QUANTUM = "X25519MLKEM768"
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape is what is asked, with TLS and without: connections, and requests on each."""
+    """Shape is a load, with TLS and without: connections, and requests on each."""
 
     connections: int
     requests: int
@@ -69,7 +69,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parse.add_argument("--rounds", type=builds.at_least_one, default=7)
     parse.add_argument(
         "--idle", type=builds.at_least_one, default=4000,
-        help="connections of which memory is told",
+        help="connections whose memory is measured",
     )  # fmt: skip
     parse.add_argument("--quick", action="store_true", help="to try it out: one short round")
     parse.add_argument("--server-core", type=int, default=min(environment.cores()))
@@ -92,7 +92,7 @@ def shorter(shape: Shape) -> Shape:
 
 
 def client(bench: servers.Bench, port: int, case: Case, *options: object) -> list[str]:
-    """client is the command that asks; without TLS where the case is PLAIN."""
+    """client is the client's command; without TLS where the case is PLAIN."""
     command = [str(bench.binaries / "study-client"), f"127.0.0.1:{port}", *map(str, options)]
     if case is PLAIN:
         return [*command, "--plain"]
@@ -101,9 +101,9 @@ def client(bench: servers.Bench, port: int, case: Case, *options: object) -> lis
     )
 
 
-def judged(said: str, command: list[str], wanted: int) -> dict:
-    """judged is what a client counted; an answer that was wrong ends the study."""
-    found = json.loads(said or "{}")
+def counts(output: str, command: list[str], wanted: int) -> dict:
+    """counts of a client; a wrong answer ends the study."""
+    found = json.loads(output or "{}")
     if found.get("failures") or found.get("ok") != wanted:
         sys.exit(f"{' '.join(command)}: {found}")
     return found
@@ -117,7 +117,7 @@ def ask(bench: servers.Bench, port: int, case: Case, shape: Shape) -> dict:
     ran = subprocess.run(
         ["taskset", "-c", core, *command], stdout=subprocess.PIPE, text=True, timeout=120
     )
-    return judged(ran.stdout, command, shape.connections)
+    return counts(ran.stdout, command, shape.connections)
 
 
 def start(bench: servers.Bench, case: Case, folder: Path) -> tuple[Process, int]:
@@ -162,8 +162,8 @@ def idle_kib(bench: servers.Bench, case: Case, count: int) -> float:
             command, set(bench.client_cores), bench.folder / "held.log",
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
-        judged(held.child.stdout.readline(), command, count)
-        time.sleep(0.5)  # What is on its way to the relay arrives.
+        counts(held.child.stdout.readline(), command, count)
+        time.sleep(0.5)  # Time for what is on its way to the relay.
         return (relay.pss_kib() - before) / count
     finally:
         if held:

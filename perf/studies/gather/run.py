@@ -32,20 +32,21 @@ def arguments(words: list[str]) -> argparse.Namespace:
 
 
 def once(program: Path, folder: Path, core: int, iterations: int, *words: str) -> dict:
-    """once runs it on one core; that a promise does not hold is part of what it found."""
-    said = folder / "said.json"
+    """once runs the program on one core. Its exit code counts for nothing: a promise that does not
+    hold is in the report."""
+    report = folder / "report.json"
     subprocess.run(
-        ["taskset", "-c", str(core), program, "--json", said, "--iterations", str(iterations),
+        ["taskset", "-c", str(core), program, "--json", report, "--iterations", str(iterations),
          "--left-out", str(iterations // 20), *words],
         check=False,
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    return json.loads(said.read_text())
+    return json.loads(report.read_text())
 
 
-def add(cases: dict, said: dict) -> None:
+def add(cases: dict, report: dict) -> None:
     """add one run's figures behind those of the rounds before."""
-    for case in said["cases"]:
+    for case in report["cases"]:
         ways = cases.setdefault(case["message"], {way: {} for way in WAYS})
         for way, figures in ways.items():
             figures["wire_bytes"] = case[way]["wire_bytes"]
@@ -62,9 +63,9 @@ def main(words: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for number in range(use.rounds):
             for name, program in programs.items():
-                said = once(program, Path(folder), core, use.iterations)
-                found[name]["library"] = said["library"]
-                add(found[name]["cases"], said)
+                report = once(program, Path(folder), core, use.iterations)
+                found[name]["library"] = report["library"]
+                add(found[name]["cases"], report)
                 large = once(program, Path(folder), core, use.large_iterations, "--large")
                 add(found[name]["large"], large)
             print(f"  round {number + 1} of {use.rounds}", file=sys.stderr)

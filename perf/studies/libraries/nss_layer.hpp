@@ -14,9 +14,9 @@ namespace study {
 
 namespace nss_layer {
 
-inline memory_transport& transport(PRFileDesc* of)
+inline memory_transport& transport(PRFileDesc* descriptor)
 {
-    return *reinterpret_cast<memory_transport*>(of->secret);
+    return *reinterpret_cast<memory_transport*>(descriptor->secret);
 }
 
 inline PRStatus close(PRFileDesc* self)

@@ -15,7 +15,7 @@ FIRST_S = 1.0
 SAMPLES = 400  # of CPU time, at least: one of 5 % is known to a quarter or so then
 
 
-# What Rust writes into its symbols for characters that a linker would not take.
+# Rust's spelling, in symbols, of characters that a linker does not accept.
 RUST = {"$LT$": "<", "$GT$": ">", "$u20$": " ", "$RF$": "&", "$BP$": "*", "..": "::", "_<": "<"}
 
 
@@ -33,11 +33,11 @@ def shortest(name: str) -> str:
 
 
 def stacks(report: dict, weight: str, counted: str) -> list[dict]:
-    """stacks are those that have most of a weight, each with its part of all of it, and `count`: on
-    how many of what was counted that rests.
+    """stacks are those with most of a weight, each with its part of all of it, and `count`: how many
+    samples or waits that rests on.
 
-    They go by their innermost functions: where a test bench called from is the same for all, and
-    one function is one place, wherever in it a sample was.
+    They are added up by their innermost functions: the callers in the test bench are the same for
+    all, and one function is one place, wherever in it a sample was.
     """
     sums, counts = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
     for each in report["stacks"]:
@@ -60,36 +60,36 @@ def stacks(report: dict, weight: str, counted: str) -> list[dict]:
 def recorded(
     cleat_locks: Path, program: Path, case: Case, pems: dict[str, Path], seconds: float
 ) -> tuple[dict, dict]:
-    """recorded runs a program once more: what it said, and cleat-locks' report of it."""
+    """recorded runs a program once more, and gives its figures and cleat-locks' report."""
     with tempfile.TemporaryDirectory(prefix="cleat-study-") as name:
         trace, document = Path(name, "study.locks"), Path(name, "report.json")
         before = [str(cleat_locks), "run", "-o", str(trace), "--"]
-        said = ask(program, case, pems, seconds, *before)
+        figures = ask(program, case, pems, seconds, *before)
         command = [str(cleat_locks), "report", str(trace), "--json", str(document)]
         subprocess.run(command, check=True, capture_output=True)
-        return said, json.loads(document.read_text())
+        return figures, json.loads(document.read_text())
 
 
 def profile(
     cleat_locks: Path, program: Path, case: Case, pems: dict[str, Path], longest_s: float
 ) -> dict:
-    """profile is what cleat-locks sees of a case, in a run that is long enough for SAMPLES, and no
-    longer than is said. What a recorded run says of speed is not kept."""
+    """profile is what cleat-locks sees of a case, in a run that is long enough for SAMPLES, and at
+    most `longest_s`. The speed of a recorded run is not kept."""
     first, set_up = recorded(cleat_locks, program, case, pems, 0)
     if "unsupported" in first:
         return first
     seconds = min(FIRST_S, longest_s)
-    said, report = recorded(cleat_locks, program, case, pems, seconds)
+    figures, report = recorded(cleat_locks, program, case, pems, seconds)
     while (samples := report["total"]["cpu_samples"]) < SAMPLES and seconds < longest_s:
-        # A quarter more than it takes: others may want the cores, too.
+        # A quarter more than needed: other programs may use the cores, too.
         seconds = min(longest_s, seconds * max(1.25 * SAMPLES / max(1, samples), 1.25))
-        said, report = recorded(cleat_locks, program, case, pems, seconds)
-    # What a run takes that makes one handshake on each thread is taken off: setting up contexts
-    # takes more locks than many a handshake.
+        figures, report = recorded(cleat_locks, program, case, pems, seconds)
+    # The locks of a run with one handshake on each thread are subtracted: setting up contexts takes
+    # more of them than many a handshake.
     shared = sum(each["shared_acquisitions"] for each in report["locks"]) - sum(
         each["shared_acquisitions"] for each in set_up["locks"]
     )
-    more = max(1, said["handshakes"] - first["handshakes"])
+    more = max(1, figures["handshakes"] - first["handshakes"])
     return {
         "blocked_percent": report["blocked_percent"],
         "lock_cpu_percent": report["lock_cpu_percent"],

@@ -7,7 +7,6 @@ here. A library whose program is not there is left out, and named.
 
 import argparse
 import itertools
-import json
 import statistics
 import sys
 import tempfile
@@ -42,8 +41,8 @@ def arguments(words: list[str]) -> argparse.Namespace:
     )  # fmt: skip
     parse.add_argument(
         "--profile-seconds", type=float, default=30,
-        help=f"the longest that a run with locks and stacks may take; it takes as long as "
-        f"{profiles.SAMPLES} samples of CPU time do",
+        help=f"the longest run with locks and stacks; it ends after {profiles.SAMPLES} samples of "
+        "CPU time",
     )  # fmt: skip
     parse.add_argument(
         "--check", action="store_true", help="one handshake of each kind; builds nothing"
@@ -52,14 +51,14 @@ def arguments(words: list[str]) -> argparse.Namespace:
 
 
 def possible(case: Case) -> bool:
-    """possible leaves out what no library can do, since TLS does not have it."""
+    """possible leaves out what TLS does not have."""
     if case.version == "1.2":
         return case.group == "x25519"
     return case.kind != "renegotiate"
 
 
 def chosen(full: bool) -> list[Case]:
-    """chosen cases: each handshake on one thread; on more, the two that servers do most."""
+    """chosen cases: each handshake on one thread; on more threads, the two that servers do most."""
     if full:
         every = itertools.product(VERSIONS, KINDS, KEYS, GROUPS, THREADS, CONTEXTS)
         return [case for words in every if possible(case := Case(*words))]
@@ -86,19 +85,19 @@ def profiled() -> list[Case]:
     ]
 
 
-def figures_of(said: dict, case: Case) -> dict:
-    """figures_of one slice. CPU is of the cores that so many threads could have used."""
+def figures_of(answer: dict, case: Case) -> dict:
+    """figures_of one slice. CPU is of the cores that its threads could have used."""
     usable = min(case.threads, len(environment.cores()))
     return {
-        "per_second": round(said["handshakes"] / said["seconds"], 1),
-        "server_cpu_us": said["server_cpu_us"],
-        "client_cpu_us": said["client_cpu_us"],
-        "cpu_percent": round(100 * said["cpu_seconds"] / said["seconds"] / usable, 1),
+        "per_second": round(answer["handshakes"] / answer["seconds"], 1),
+        "server_cpu_us": answer["server_cpu_us"],
+        "client_cpu_us": answer["client_cpu_us"],
+        "cpu_percent": round(100 * answer["cpu_seconds"] / answer["seconds"] / usable, 1),
     }
 
 
 def measure(use: argparse.Namespace, found: dict[str, Path], pems: dict[str, Path]) -> list[dict]:
-    """measure lays the libraries side by side, case by case, A B C A B C in each round."""
+    """measure runs the libraries in turns, case by case, A B C A B C in each round."""
     rows = {}
     for turn in range(use.rounds):
         for case in chosen(use.full):
@@ -106,12 +105,12 @@ def measure(use: argparse.Namespace, found: dict[str, Path], pems: dict[str, Pat
                 row = rows.setdefault((name, case), {"library": name, **asdict(case)})
                 if "unsupported" in row:
                     continue
-                said = programs.ask(program, case, pems, use.seconds)
-                if "unsupported" in said:
-                    row["unsupported"] = said["unsupported"]
+                answer = programs.ask(program, case, pems, use.seconds)
+                if "unsupported" in answer:
+                    row["unsupported"] = answer["unsupported"]
                 else:
                     rounds = row.setdefault("rounds", {figure: [] for figure in FIGURES})
-                    for figure, value in figures_of(said, case).items():
+                    for figure, value in figures_of(answer, case).items():
                         rounds[figure].append(value)
         print(f"  round {turn + 1} of {use.rounds}", file=sys.stderr)
     for row in rows.values():
@@ -142,17 +141,17 @@ def check(found: dict[str, Path], pems: dict[str, Path]) -> int:
         done, missing = 0, set[str]()
         for case in cases:
             try:
-                said = programs.ask(program, case, pems, 0)
+                answer = programs.ask(program, case, pems, 0)
             except RuntimeError as failure:
                 print(f"FAIL  {failure}")
                 failures += 1
                 continue
             wanted = 2 if case.kind in ("ticket", "id") else 0
-            if "unsupported" in said:
-                missing.add(said["unsupported"])
-                failures += unexpected(said, case)
-            elif said["handshakes"] != 2 or said["resumed"] != wanted:
-                print(f"FAIL  {name}, {case}: {said}")
+            if "unsupported" in answer:
+                missing.add(answer["unsupported"])
+                failures += unexpected(answer, case)
+            elif answer["handshakes"] != 2 or answer["resumed"] != wanted:
+                print(f"FAIL  {name}, {case}: {answer}")
                 failures += 1
             else:
                 done += 1
@@ -160,12 +159,12 @@ def check(found: dict[str, Path], pems: dict[str, Path]) -> int:
     return 1 if failures else 0
 
 
-def unexpected(said: dict, case: Case) -> int:
-    """unexpected: 1 for what every library must be able to do."""
+def unexpected(answer: dict, case: Case) -> int:
+    """unexpected is 1 for a handshake that every library must be able to do."""
     rare = case.kind == "renegotiate" or (case.kind == "id" and case.version == "1.3")
     if rare or case.group != "x25519" or case.contexts == "library":
         return 0
-    print(f"FAIL  {case}: {said}")
+    print(f"FAIL  {case}: {answer}")
     return 1
 
 

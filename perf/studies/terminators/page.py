@@ -5,7 +5,7 @@ from statistics import median
 from cleat_perf.chart import Series, lines
 from cleat_perf.table import table
 
-# The benchmarks of 2011 asked of a terminator to answer in time, and nearly every client.
+# The benchmarks of 2011 asked of a terminator: answers in time, and for nearly every client.
 PASSED = ("mean response below 100 ms", "failures below 0.1 %")
 DRAWN = "resumed-4-rsa-2048"
 

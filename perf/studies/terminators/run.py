@@ -1,8 +1,8 @@
 """Terminators on staircases: the study of docs/studies/terminators.md.
 
-Each server is started by `cleat-bench serve` with the settings of a scenario. What it can do is
-found in a closed loop; then `cleat-bench staircase` asks it for more and more new connections a
-second, from well below that to above it. Servers take turns, round after round.
+Each server is started by `cleat-bench serve` with the settings of a scenario. A closed
+loop finds its capacity; then `cleat-bench staircase` opens more and more new connections a second,
+from well below that to above it. Servers take turns, round after round.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
 
 
 def settings(name: str) -> dict[str, str]:
-    """settings of a scenario that its clients must know."""
+    """settings of a scenario, for its clients."""
     path = TREE / "perf/scenarios" / f"{name}.scenario"
     lines = [line.split("#")[0] for line in path.read_text().splitlines()]
     pairs = (line.partition("=") for line in lines)
@@ -69,7 +69,7 @@ def settings(name: str) -> dict[str, str]:
 
 
 def client(bench: Path, what: dict[str, str], core: str, address: str) -> list[str]:
-    """client is what load and staircase are both told: to offer one of everything."""
+    """client has the arguments of both load and staircase, which offer one of everything."""
     tls = what.get("tls", "1.3")
     suites = (
         ["--ciphersuites", what.get("ciphersuites", "TLS_AES_128_GCM_SHA256")]
@@ -97,9 +97,9 @@ def ask(words: list[str], subcommand: str, *more: str) -> dict:
             raise Unable(done.stderr.strip().splitlines()[-1]) from None
 
 
-def reason(said: str) -> str:
-    """reason is what a server that did not start has said of it, without the temporary folder."""
-    lines = said.strip().splitlines() or ["it ended"]
+def reason(output: str) -> str:
+    """reason of a server that did not start, from its output, without the temporary folder."""
+    lines = output.strip().splitlines() or ["it ended"]
     words = ("too small|larger keys|unable to load", "error|fail", "")
     telling = ([line for line in lines if re.search(word, line, re.IGNORECASE)] for word in words)
     return re.sub(r"/\S*?/cleat-compare-[^/]*/", "", next(filter(None, telling))[-1])
@@ -107,7 +107,7 @@ def reason(said: str) -> str:
 
 @contextmanager
 def serving(use: argparse.Namespace, name: str, scenario: str) -> Iterator[dict]:
-    """serving starts a server and gives what cleat-bench says of it."""
+    """serving starts a server and gives the description that cleat-bench prints."""
     own, others = cores(use)
     child = subprocess.Popen(
         [use.binaries / "cleat-bench", "serve", name, "--scenario", scenario, "--json",
@@ -115,10 +115,10 @@ def serving(use: argparse.Namespace, name: str, scenario: str) -> Iterator[dict]
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
-        told = child.stdout.readline()
-        if not told:
+        line = child.stdout.readline()
+        if not line:
             raise Unable(reason(child.stderr.read()))
-        yield json.loads(told)
+        yield json.loads(line)
     finally:
         child.send_signal(signal.SIGINT)
         child.communicate(timeout=30)
@@ -135,8 +135,8 @@ def climb(use: argparse.Namespace, name: str, scenario: str, top: float | None) 
     """climb is one staircase of one server. Raises Unable."""
     what = settings(scenario)
     bench = use.binaries / "cleat-bench"
-    with serving(use, name, scenario) as told:
-        words = client(bench, what, cores(use)[1], told["address"])
+    with serving(use, name, scenario) as server:
+        words = client(bench, what, cores(use)[1], server["address"])
         if top is None:
             found = ask(words, "load", "-d", f"{CAPACITY_S}s", "-c", "16")
             if not found["ok"]:
@@ -145,7 +145,7 @@ def climb(use: argparse.Namespace, name: str, scenario: str, top: float | None) 
         step = top * (LAST - FIRST) / max(1, use.steps - 1)
         found = ask(
             words, "staircase", "--from", f"{top * FIRST:.0f}", "--to", f"{top * LAST:.0f}",
-            "--step", f"{max(1, step):.0f}", "--hold", use.hold, "--server-pid", str(told["pid"]),
+            "--step", f"{max(1, step):.0f}", "--hold", use.hold, "--server-pid", str(server["pid"]),
         )  # fmt: skip
     return {
         "capacity": top,
@@ -155,8 +155,8 @@ def climb(use: argparse.Namespace, name: str, scenario: str, top: float | None) 
         "ok": found["ok"],
         "cpu_us": found["server"]["cpu_ns"] / max(1, found["ok"]) / 1e3,
         "limits": found["limits"],
-        # Envoy says where it is, which is a matter of this machine.
-        "version": re.sub(r"\S*/peers/", "", told["version"]),
+        # Envoy prints its path, which is of this machine only.
+        "version": re.sub(r"\S*/peers/", "", server["version"]),
     }
 
 
