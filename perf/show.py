@@ -6,7 +6,8 @@
     perf/show.py RESULT... --page PAGE           # fills the tables into a page
     perf/show.py --docs                          # all pages of docs/, from perf/results/
 
-A result is what a study, `cleat-bench compare --json` or side_by_side.py wrote. Of several results
+A result is what a study, `cleat-bench compare --json`, side_by_side.py, clients.py, locks/run.py or
+locks/overhead.py wrote. Of several results
 of a study the newest counts, by its name; of comparisons that share a scenario, the last. Tables go
 between `<!-- show.py: SUBJECT/TABLE -->` and `<!-- end -->`. The same results give the same bytes.
 """
@@ -21,6 +22,7 @@ from pathlib import Path
 import side_by_side
 from cleat_perf.results import RESULTS, TREE, Unusable, newest, read, whole
 from cleat_perf.table import fill
+from studies import performance
 from studies.asio import page as asio
 from studies.compare import page as compare
 from studies.cost import page as cost
@@ -33,7 +35,7 @@ STUDIES = {
     "terminators": terminators,
 }  # fmt: skip
 # These show all of their documents together, and not the newest.
-SETS = {"compare": compare, "side-by-side": side_by_side}
+SETS = {"compare": compare, "side-by-side": side_by_side, "performance": performance}
 
 
 def arguments() -> argparse.Namespace:
@@ -53,8 +55,10 @@ def arguments() -> argparse.Namespace:
     return use
 
 
-def subject(document: dict) -> str | None:
+def subject(path: Path, document: dict) -> str | None:
     """subject of a document; None for one that has no tables here."""
+    if performance.part(path):
+        return "performance"
     if document.get("kind") == "compare":
         return "compare"
     if "found" in document:
@@ -69,12 +73,12 @@ def documents(paths: list[Path], all_known: bool) -> dict[str, dict[Path, dict]]
     found: dict[str, dict[Path, dict]] = defaultdict(dict)
     for path in paths:
         document = read(path)
-        if name := subject(document):
+        if name := subject(path, document):
             found[name][path] = document
         elif all_known:
             raise Unusable(
-                f"{path}: it is not of cleat-bench compare, side_by_side.py or a study "
-                f"({', '.join(STUDIES)})"
+                f"{path}: it is not of cleat-bench compare, of a study ({', '.join(STUDIES)}) "
+                "or of another program that `show.py --help` names"
             )
     return found
 

@@ -12,7 +12,7 @@ def test_what_fits_a_line_is_a_line(tmp_path: Path) -> None:
     document = {"rows": [{"name": "é" * 100, "rounds": [1 / 3] * 50}] * 20, "few": [1, {"a": None}]}
     results.write(tmp_path / "new/result.json", document)
     lines = (tmp_path / "new/result.json").read_text().splitlines()
-    assert len(lines) == 20 + 4 and max(map(len, lines)) < results.LINE
+    assert len(lines) == 20 + 5 and max(map(len, lines)) < results.LINE
     found = results.read(tmp_path / "new/result.json")
     assert found["few"] == document["few"]
     assert found["rows"][0]["rounds"][0] == 0.333333333

@@ -33,8 +33,8 @@ def shortest(name: str) -> str:
 
 
 def stacks(report: dict, weight: str, counted: str) -> list[dict]:
-    """stacks are those with most of a weight, each with its part of all of it, and `count`: how many
-    samples or waits that rests on.
+    """stacks are those with most of a weight, with their parts of all of it, and `count`: how many
+    samples or waits a part rests on.
 
     They are added up by their innermost functions: the callers in the test bench are the same for
     all, and one function is one place, wherever in it a sample was.

@@ -1,0 +1,113 @@
+"""Tables of docs/performance.md from what perf/locks and perf/clients.py recorded."""
+
+import re
+from pathlib import Path
+from statistics import median
+from typing import Callable
+
+from cleat_perf.results import newest, whole
+from cleat_perf.table import microseconds, spread, table
+
+ORDER = ("cleat", "haproxy", "asio")  # of the servers in the table of shared locks
+PARTS = ("handshake", "MB of download", "MB of upload")
+
+
+def server_label(name: str, environment: dict) -> str:
+    """server_label is a server's name with its version and TLS library."""
+    version = environment["servers"][name]
+    library = re.match(r"\S+( \d[\d.]*)?", environment["openssl"])[0]
+    if name == "cleat":
+        return "cleat, " + re.search(r"TLS library +(.+)", version)[1].replace(" API 44", "")
+    if name == "haproxy":
+        number = re.search(r"version (\d+\.\d+)", version)[1]
+        return f"HAProxy {number}, {library}"
+    return "naive Asio, " + re.match(r"\S+( \d[\d.]*)?", version)[0]
+
+
+def shared_locks(document: dict) -> str:
+    """shared_locks are acquisitions of locks that both workers, or threads, have touched."""
+    rows = []
+    for key, run in document["runs"].items():
+        name = key.split(", ")[0]
+        taken = [sum(each["acquisitions"] for each in run["parts"][part]) for part in PARTS]
+        # The rest is of Asio, and of the naive server's own coroutine.
+        library = sum(
+            each["acquisitions"]
+            for each in run["parts"]["handshake"]
+            if "boost::asio" not in each["function"] and each["function"] != "serve"
+        )
+        counts = [f"**{each:.0f}**" if name == "cleat" else f"{each:.0f}" for each in taken]
+        label = server_label(name, run["environment"])
+        cells = [counts[0], f"{library:.0f}", f"{run['hottest_lock']:.0f}", *counts[1:]]
+        rows.append((ORDER.index(name), [label, *cells]))
+    head = ["server", "for each full handshake", "of these the TLS library's",
+            "of the one lock taken most", "for each MB down", "up"]  # fmt: skip
+    return table(head, [row for _, row in sorted(rows, key=lambda each: each[0])])
+
+
+def overhead(document: dict) -> str:
+    """overhead is the CPU of a handshake with the recorder and without."""
+    titles = {
+        "plain": "plain",
+        "locks": "locks (`--no-cpu`)",
+        "locks and CPU": "locks, and CPU 199 times a second",
+    }
+    rows = []
+    for arm, found in document["medians"].items():
+        least, most = found["quarters"]
+        ratios = [f"{found['of_plain']:.3f}", f"{least:.2f} to {most:.2f}"]
+        rows.append([titles[arm], f"{found['us']:.0f}", *(["", ""] if arm == "plain" else ratios)])
+    rounds = len(document["rounds"])
+    return table(["", "us", f"of plain, median of {rounds} rounds", "half of the rounds"], rows)
+
+
+def clients(document: dict) -> str:
+    """clients have the CPU of each load generator, and cleat-bench's ratio to it."""
+    # The aim for cleat-bench over each.
+    titles = {
+        "cleat-bench": ("cleat-bench", ""),
+        "epoll client": ("a bare epoll client on the same AWS-LC", "1.1"),
+        "wrk": ("wrk", "0.7"),
+        "h2load": ("h2load", "0.7"),
+    }
+    figures = document["figures"]["client-cpu"]
+    ours = figures["cleat-bench"]
+    rows = []
+    for name, values in figures.items():
+        ratio = spread([a / b for a, b in zip(ours, values)])
+        title, aim = titles[name]
+        if name == title != "cleat-bench":
+            number = re.search(r"\d+\.\d+\.\d+", document["environment"]["programs"][name])[0]
+            title = f"{title} {number}"
+        shown = f"{ratio} of it" if values is not ours else ""
+        rows.append([title, microseconds(median(values)), shown, aim])
+    return table(["", "us", "cleat-bench is", "aim"], rows)
+
+
+# By the end of a result's name.
+TABLES: dict[str, Callable[[dict], str]] = {
+    "shared-locks": shared_locks,
+    "overhead": overhead,
+    "clients": clients,
+}
+
+
+def part(path: Path) -> str | None:
+    """part of the page that a result is for; None for any other file."""
+    found = re.fullmatch(r"[\d-]{10}-([a-z-]+)", path.stem)
+    return found[1] if found and found[1] in TABLES else None
+
+
+def tables(documents: dict[Path, dict]) -> dict[str, str]:
+    found = {}
+    for name, make in TABLES.items():
+        paths = [path for path in documents if part(path) == name]
+        if paths:
+            with whole(newest(paths)):
+                found[name] = make(documents[newest(paths)])
+    return found
+
+
+def charts(documents: dict[Path, dict]) -> dict[str, str]:
+    """charts are none: the tables have all."""
+    return {}
