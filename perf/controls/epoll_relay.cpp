@@ -88,9 +88,9 @@ struct peer
     std::size_t turn = turn_start; // how much is sent to it at once
     bool readable = false;         // a receive may find something
     bool hung_up = false;          // its FIN has arrived, behind what can still be received
-    bool ended = false;          // it has said its last byte, and that was passed on or is waiting
-    bool ending_sent = false;    // the other side's end was sent to it
-    bool waits_writable = false; // EPOLLOUT is registered, from its first backpressure on
+    bool ended = false;            // its last byte was received, and passed on or waits
+    bool ending_sent = false;      // the other side's end was sent to it
+    bool waits_writable = false;   // EPOLLOUT is registered, from its first backpressure on
     bool sent_once = false;
     bool nodelay = false;
     leftover unsent;
@@ -112,7 +112,7 @@ struct connection
     SSL* tls = nullptr;
     peer client;
     peer upstream;
-    leftover owed; // what TLS said without hurry: it leaves in front of the next answer
+    leftover owed; // TLS records that may wait: they leave with the next answer
     bool handshaken = false;
     bool doomed = false;
     bool queued = false;
@@ -139,9 +139,9 @@ private:
     bool upstream_turn(connection& c);
     bool connect_upstream(connection& c);
     bool handshake(connection& c);
-    static bool receive(peer& from, std::span<char> into, std::span<char const>& got);
+    static bool receive(peer& source, std::span<char> into, std::span<char const>& received);
     bool send_to(connection& c, side which, std::span<char const> bytes, int flags);
-    void adapt(peer& to, std::size_t size) const;
+    void adapt(peer& sink, std::size_t size) const;
     bool pass_endings_on(connection& c) const;
     void doom(connection* c);
     void bury();
@@ -234,11 +234,11 @@ void relay::on_event(epoll_event const& event)
     auto* const c = reinterpret_cast<connection*>(tagged & ~std::uintptr_t{1});
     if (c->doomed)
         return;
-    peer& from = (tagged & 1) ? c->upstream : c->client;
+    peer& source = (tagged & 1) ? c->upstream : c->client;
     if (event.events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-        from.readable = true;
+        source.readable = true;
     if (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-        from.hung_up = true;
+        source.hung_up = true;
     serve(c);
 }
 
@@ -297,29 +297,29 @@ void relay::serve(connection* c)
 
 // receive takes one piece, and learns from its size and the event before it whether it was the
 // last. False is an error of the socket.
-bool relay::receive(peer& from, std::span<char> into, std::span<char const>& got)
+bool relay::receive(peer& source, std::span<char> into, std::span<char const>& received)
 {
-    got = {};
-    ssize_t const received = recv(from.fd, into.data(), into.size(), 0);
-    if (received < 0) {
-        from.readable = false;
+    received = {};
+    ssize_t const count = recv(source.fd, into.data(), into.size(), 0);
+    if (count < 0) {
+        source.readable = false;
         return errno == EAGAIN;
     }
-    got = into.first(static_cast<std::size_t>(received));
-    if (got.size() < into.size()) {
-        from.readable = false;
-        from.ended = got.empty() || from.hung_up;
+    received = into.first(static_cast<std::size_t>(count));
+    if (received.size() < into.size()) {
+        source.readable = false;
+        source.ended = received.empty() || source.hung_up;
     }
     return true;
 }
 
 bool relay::client_turn(connection& c)
 {
-    std::span<char const> got;
-    if (!receive(c.client, std::span(cipher_).first(c.upstream.turn), got))
+    std::span<char const> received;
+    if (!receive(c.client, std::span(cipher_).first(c.upstream.turn), received))
         return false;
-    bool const tcp_ended = std::exchange(c.client.ended, false); // that is for TLS to say
-    bio_.receive(got);
+    bool const tcp_ended = std::exchange(c.client.ended, false); // TLS decides that
+    bio_.receive(received);
     bio_.clear();
     if (!c.handshaken && !handshake(c))
         return false;
@@ -334,7 +334,7 @@ bool relay::client_turn(connection& c)
     int const why = SSL_get_error(c.tls, read);
     if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_ZERO_RETURN)
         return false;
-    // A FIN without a close_notify cuts the stream short, unless all was said and heard before it.
+    // A FIN without a close_notify truncates the stream, unless both sides had ended before it.
     if (why == SSL_ERROR_WANT_READ && tcp_ended && !c.client.ending_sent)
         return false;
     c.client.ended = tcp_ended || why == SSL_ERROR_ZERO_RETURN;
@@ -342,7 +342,7 @@ bool relay::client_turn(connection& c)
         c.owed.keep(bio_.outgoing());
     if (!send_to(c, side::upstream, {plain_.data(), size}, 0))
         return false;
-    adapt(c.upstream, got.size());
+    adapt(c.upstream, received.size());
     return true;
 }
 
@@ -352,7 +352,7 @@ bool relay::handshake(connection& c)
     int const done = SSL_do_handshake(c.tls);
     bool const failed = done != 1 && SSL_get_error(c.tls, done) != SSL_ERROR_WANT_READ;
     c.handshaken = done == 1;
-    // In TLS 1.3 the client speaks last: what is there now is a ticket, which may wait.
+    // In TLS 1.3 the client sends last: what is there now is a ticket, which may wait.
     if (!c.handshaken || SSL_version(c.tls) != TLS1_3_VERSION) {
         if (!send_to(c, side::client, bio_.outgoing(), 0) || failed)
             return false;
@@ -375,56 +375,57 @@ bool relay::connect_upstream(connection& c)
 
 bool relay::upstream_turn(connection& c)
 {
-    std::span<char const> got;
-    if (!receive(c.upstream, std::span(plain_).first(c.client.turn), got))
+    std::span<char const> received;
+    if (!receive(c.upstream, std::span(plain_).first(c.client.turn), received))
         return false;
     bio_.clear();
     bio_.put(c.owed.bytes());
     c.owed.drop(c.owed.bytes().size());
-    if (!got.empty() && SSL_write(c.tls, got.data(), static_cast<int>(got.size())) <= 0)
+    if (!received.empty() &&
+        SSL_write(c.tls, received.data(), static_cast<int>(received.size())) <= 0)
         return false;
     if (c.upstream.ended)
         SSL_shutdown(c.tls);
     // MSG_MORE: the FIN that follows leaves in the segment of the last bytes.
     if (!send_to(c, side::client, bio_.outgoing(), use_.fin && c.upstream.ended ? MSG_MORE : 0))
         return false;
-    adapt(c.client, got.size());
+    adapt(c.client, received.size());
     return true;
 }
 
 // adapt sizes the next turn by what the last one met: the socket took all of a full one, or did
 // not.
-void relay::adapt(peer& to, std::size_t size) const
+void relay::adapt(peer& sink, std::size_t size) const
 {
-    if (!to.unsent.empty())
-        to.turn = std::max(turn_min, to.turn / 2);
-    else if (size == to.turn)
-        to.turn = std::min(use_.turn_max, to.turn * 2);
+    if (!sink.unsent.empty())
+        sink.turn = std::max(turn_min, sink.turn / 2);
+    else if (size == sink.turn)
+        sink.turn = std::min(use_.turn_max, sink.turn * 2);
 }
 
 // send_to sends `bytes` behind what waits already, and keeps what the socket does not take.
 bool relay::send_to(connection& c, side which, std::span<char const> bytes, int flags)
 {
-    peer& to = which == side::client ? c.client : c.upstream;
-    bool const behind = !to.unsent.empty();
+    peer& sink = which == side::client ? c.client : c.upstream;
+    bool const behind = !sink.unsent.empty();
     if (behind && !bytes.empty())
-        to.unsent.keep(bytes);
+        sink.unsent.keep(bytes);
     if (behind)
-        bytes = to.unsent.bytes();
+        bytes = sink.unsent.bytes();
     if (bytes.empty())
         return true;
-    if (which == side::upstream && to.sent_once && !std::exchange(to.nodelay, true))
-        perf::set_option(to.fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    ssize_t const sent = send(to.fd, bytes.data(), bytes.size(), flags);
+    if (which == side::upstream && sink.sent_once && !std::exchange(sink.nodelay, true))
+        perf::set_option(sink.fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    ssize_t const sent = send(sink.fd, bytes.data(), bytes.size(), flags);
     if (sent < 0 && errno != EAGAIN)
         return false;
     std::size_t const taken = sent < 0 ? 0 : static_cast<std::size_t>(sent);
-    to.sent_once |= taken > 0;
+    sink.sent_once |= taken > 0;
     if (behind)
-        to.unsent.drop(taken);
+        sink.unsent.drop(taken);
     else if (taken < bytes.size())
-        to.unsent.keep(bytes.subspan(taken));
-    if (!to.unsent.empty() && !std::exchange(to.waits_writable, true))
+        sink.unsent.keep(bytes.subspan(taken));
+    if (!sink.unsent.empty() && !std::exchange(sink.waits_writable, true))
         watch(&c, which, EPOLL_CTL_MOD);
     return !c.doomed;
 }
@@ -439,7 +440,7 @@ bool relay::pass_endings_on(connection& c) const
     c.client.ending_sent |= end_client;
     c.upstream.ending_sent |= end_upstream;
     if (c.client.ending_sent && c.upstream.ending_sent)
-        return false; // closing says it to both
+        return false; // closing ends both
     if (end_client && use_.fin)
         shutdown(c.client.fd, SHUT_WR);
     if (end_upstream)

@@ -1,5 +1,5 @@
 // one_lock.cpp: how often threads can take a read-write lock for reading that all of them use, and
-// let go of it. Readers keep no reader out; what they wait for is the lock's cache line.
+// let go of it. Readers keep no reader out; they wait for the lock's cache line.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>

@@ -9,8 +9,8 @@
 // six orders one after the other, so that noise, frequency and what the way before left in the
 // caches hit all alike.
 //
-// What is timed is a block, and the figures are its time divided by its messages. One message alone
-// cannot be timed well enough: clocks of virtual machines and of recent AMD cores move in steps of
+// A block is timed, and the figures are its time divided by its messages. One message alone cannot
+// be timed well enough: clocks of virtual machines and of recent AMD cores move in steps of
 // 10 ns, which is 5% of a small message, and a reading costs tens of nanoseconds, which makes small
 // messages look more alike than they are. Over a block both are below 1%; the median cost of
 // reading the clock is measured in the same loop and subtracted. The price: p99.9 is of blocks, not
@@ -330,7 +330,7 @@ std::vector<message> messages(bool large)
     return all;
 }
 
-// verdict says how writev stands to the other ways, and whether that is as promised.
+// verdict is writev's ratio to the other ways, and whether it is as promised.
 struct verdict
 {
     double to_best;     // p50 over the p50 of the faster other way

@@ -25,7 +25,7 @@ namespace {
 namespace ssl = asio::ssl;
 using asio::ip::tcp;
 
-// pin lets every arm and every library do the same work. Tickets are off since nobody resumes.
+// pin lets every arm and every library do the same work. Tickets are off since no client resumes.
 void pin(ssl::context& context)
 {
     SSL_CTX* const native = context.native_handle();

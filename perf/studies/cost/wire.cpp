@@ -2,11 +2,10 @@
 //
 //     study-wire ecdsa=ecdsa.pem rsa=rsa.pem
 //
-// A client and a server of libcleat's engine talk to each other without sockets, and everything
-// that one side says to the other is counted: handshakes of each kind, with the certificates that
-// were given, then messages of each size and the end. Prints JSON. The client says the name of the
-// server and offers no ALPN; a session ticket is counted by itself, since the handshake does not
-// wait for it.
+// A client and a server of libcleat's engine exchange bytes without sockets, and all bytes are
+// counted: handshakes of each kind with the given certificates, then messages of each size and the
+// close_notify. Prints JSON. The client sends the server's name and offers no ALPN; a session
+// ticket is counted by itself, since the handshake does not wait for it.
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/engine.hpp>
 
@@ -41,7 +40,7 @@ struct kind
 {
     tls::protocol_version version;
     char const* version_name;
-    char const* groups; // The first is to be agreed on; P-256 is for certificates as well.
+    char const* groups; // The first is agreed on; P-256 is for certificates as well.
     char const* ciphers = "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256";
 };
 constexpr tls::protocol_version v12 = tls::protocol_version::tls_1_2;
@@ -91,50 +90,51 @@ tls::context client_context(kind const& k)
     return tls::context{spec};
 }
 
-// side is one end of the wire, with what has come to it and was not read yet.
+// side is one end of the wire, with the bytes that it received and did not read yet.
 struct side
 {
     tls::engine engine;
-    std::vector<std::byte> come;
+    std::vector<std::byte> received;
 };
 
-// say calls op(engine, wire) once; what it says comes to `to`, and is what say gives.
+// run calls op(engine, wire) of the sender once, and gives the bytes that go to the receiver.
 template <class Op>
-std::vector<std::byte> say(side& from, side& to, Op op)
+std::vector<std::byte> run(side& sender, side& receiver, Op op)
 {
     static std::vector<std::byte> room(room_size);
-    tls::wire w{from.come, room, false};
-    tls::step const s = op(from.engine, w);
+    tls::wire w{sender.received, room, false};
+    tls::step const s = op(sender.engine, w);
     require(
         !s.error || s.error == cleat::error::closed,
-        fmt::format("{}: {}", s.error.message(), from.engine.failure().reason));
+        fmt::format("{}: {}", s.error.message(), sender.engine.failure().reason));
     require(s.next != tls::want::output, "there is no room");
-    std::vector<std::byte> said(room.begin(), room.end() - std::ptrdiff_t(w.out.size()));
-    from.come.erase(from.come.begin(), from.come.end() - std::ptrdiff_t(w.in.size()));
-    to.come.insert(to.come.end(), said.begin(), said.end());
-    return said;
+    std::vector<std::byte> sent_bytes(room.begin(), room.end() - std::ptrdiff_t(w.out.size()));
+    sender.received.erase(
+        sender.received.begin(), sender.received.end() - std::ptrdiff_t(w.in.size()));
+    receiver.received.insert(receiver.received.end(), sent_bytes.begin(), sent_bytes.end());
+    return sent_bytes;
 }
 
-std::vector<std::byte> shake(side& from, side& to)
+std::vector<std::byte> shake(side& sender, side& receiver)
 {
-    return say(from, to, [](tls::engine& e, tls::wire& w) { return e.handshake(w); });
+    return run(sender, receiver, [](tls::engine& e, tls::wire& w) { return e.handshake(w); });
 }
 
-// send gives how many bytes a message of that size is on the wire, and has the other side read it.
-std::size_t send(side& from, side& to, std::size_t size)
+// send gives the bytes on the wire of a message of that size, which the receiver reads.
+std::size_t send(side& sender, side& receiver, std::size_t size)
 {
     static std::vector<std::byte> const message(room_size / 2, std::byte{'x'});
     static std::vector<std::byte> read(message.size());
     std::size_t sent = 0;
     std::size_t const wire =
-        say(from, to, [&](tls::engine& e, tls::wire& w) {
+        run(sender, receiver, [&](tls::engine& e, tls::wire& w) {
             std::span<std::byte const> const pieces[] = {std::span{message}.first(size)};
             tls::step const s = e.write(w, pieces);
             sent = s.bytes;
             return s;
         }).size();
     std::size_t got = 0;
-    say(to, from, [&](tls::engine& e, tls::wire& w) {
+    run(receiver, sender, [&](tls::engine& e, tls::wire& w) {
         tls::step const s = e.read(w, read);
         got = s.bytes;
         return s;
@@ -194,14 +194,14 @@ struct talk
         for (int i = 0; i < turns_max && !both(); ++i) {
             found.to_server += shake(client, server).size();
             bool const flight_is_last = client.engine.established();
-            std::vector<std::byte> const said = shake(server, client);
+            std::vector<std::byte> const sent_bytes = shake(server, client);
             std::size_t tickets = 0;
             if (!server.engine.ends_with_tickets())
-                tickets = clear_tickets(said);
+                tickets = clear_tickets(sent_bytes);
             else if (flight_is_last)
-                tickets = said.size();
+                tickets = sent_bytes.size();
             found.tickets += tickets;
-            found.to_client += said.size() - tickets;
+            found.to_client += sent_bytes.size() - tickets;
         }
         require(both(), "the handshake does not end");
         // A library may keep its tickets back until something is written.
@@ -274,17 +274,18 @@ void count_records(std::string& records, std::string& ends, kind const& k, std::
 {
     tls::context const of_server = server_context(k, pem);
     tls::context const of_client = client_context(k);
-    talk here{of_server, of_client};
-    static_cast<void>(here.handshake());
-    std::string const cipher{here.client.engine.info().cipher};
+    talk connection{of_server, of_client};
+    static_cast<void>(connection.handshake());
+    std::string const cipher{connection.client.engine.info().cipher};
     for (std::size_t const size : messages)
         records += fmt::format(
             R"({}  {{"tls": "{}", "cipher": "{}", "message": {}, "wire": {}}})",
             records.empty() ? "" : ",\n", k.version_name, cipher, size,
-            send(here.server, here.client, size));
-    std::size_t const end = say(here.server, here.client, [](tls::engine& e, tls::wire& w) {
-                                return e.close(w);
-                            }).size();
+            send(connection.server, connection.client, size));
+    std::size_t const end =
+        run(connection.server, connection.client, [](tls::engine& e, tls::wire& w) {
+            return e.close(w);
+        }).size();
     ends += fmt::format(
         R"({}  {{"tls": "{}", "cipher": "{}", "wire": {}}})", ends.empty() ? "" : ",\n",
         k.version_name, cipher, end);

@@ -145,13 +145,14 @@ public:
     session_table sessions;
 };
 
-/// gnutls_seat is a thread's: its transports, and the session that its next client resumes.
-struct gnutls_seat
+/// gnutls_thread is the state of a thread: its transports, and the session that its next client
+/// resumes.
+struct gnutls_thread
 {
-    explicit gnutls_seat(gnutls_contexts& from) : contexts(from) {}
-    gnutls_seat(gnutls_seat const&) = delete;
-    gnutls_seat& operator=(gnutls_seat const&) = delete;
-    ~gnutls_seat() { gnutls_free(session.data); }
+    explicit gnutls_thread(gnutls_contexts& shared) : contexts(shared) {}
+    gnutls_thread(gnutls_thread const&) = delete;
+    gnutls_thread& operator=(gnutls_thread const&) = delete;
+    ~gnutls_thread() { gnutls_free(session.data); }
 
     gnutls_contexts& contexts;
     study::memory_transport client;
@@ -163,11 +164,11 @@ struct gnutls_seat
 class gnutls_side
 {
 public:
-    gnutls_side(gnutls_seat& seat, role as)
-        : seat_(seat)
-        , use_(seat.contexts.use)
+    gnutls_side(gnutls_thread& thread, role as)
+        : thread_(thread)
+        , use_(thread.contexts.use)
         , as_(as)
-        , transport_(as == role::client ? seat.client : seat.server)
+        , transport_(as == role::client ? thread.client : thread.server)
     {
         bool const tickets = use_.kind == handshake_kind::ticket;
         unsigned const flags = GNUTLS_NONBLOCK | GNUTLS_NO_AUTO_SEND_TICKET |
@@ -175,11 +176,11 @@ public:
         must(
             gnutls_init(&tls_, flags | (as == role::client ? GNUTLS_CLIENT : GNUTLS_SERVER)),
             "gnutls_init");
-        must(gnutls_priority_set(tls_, seat.contexts.pinned), "the priorities");
+        must(gnutls_priority_set(tls_, thread.contexts.pinned), "the priorities");
         must(
             gnutls_credentials_set(
                 tls_, GNUTLS_CRD_CERTIFICATE,
-                as == role::client ? seat.contexts.client : seat.contexts.server),
+                as == role::client ? thread.contexts.client : thread.contexts.server),
             "the credentials");
         transport_.clear();
         gnutls_transport_set_ptr(tls_, this);
@@ -229,8 +230,8 @@ public:
         bool const good = result == 1 && byte == '!';
         // In TLS 1.2 a client resumes one session again and again.
         if (good && use_.resumes() && (use_.tls13() || !gnutls_session_is_resumed(tls_))) {
-            gnutls_free(std::exchange(seat_.session.data, nullptr));
-            must(gnutls_session_get_data2(tls_, &seat_.session), "the session");
+            gnutls_free(std::exchange(thread_.session.data, nullptr));
+            must(gnutls_session_get_data2(tls_, &thread_.session), "the session");
         }
         return good;
     }
@@ -265,19 +266,20 @@ public:
 private:
     void resume()
     {
-        if (seat_.session.data != nullptr)
+        if (thread_.session.data != nullptr)
             must(
-                gnutls_session_set_data(tls_, seat_.session.data, seat_.session.size),
+                gnutls_session_set_data(tls_, thread_.session.data, thread_.session.size),
                 "the session");
     }
 
     void keep_sessions()
     {
         if (use_.kind == handshake_kind::ticket)
-            must(gnutls_session_ticket_enable_server(tls_, &seat_.contexts.ticket_key), "tickets");
+            must(
+                gnutls_session_ticket_enable_server(tls_, &thread_.contexts.ticket_key), "tickets");
         if (use_.kind != handshake_kind::id)
             return;
-        gnutls_db_set_ptr(tls_, &seat_.contexts.sessions);
+        gnutls_db_set_ptr(tls_, &thread_.contexts.sessions);
         gnutls_db_set_store_function(tls_, session_table::store);
         gnutls_db_set_retrieve_function(tls_, session_table::retrieve);
         gnutls_db_set_remove_function(tls_, session_table::remove);
@@ -318,7 +320,7 @@ private:
         return side(self).transport_.readable() > 0 ? 1 : 0;
     }
 
-    gnutls_seat& seat_;
+    gnutls_thread& thread_;
     task const& use_;
     role as_;
     study::memory_transport& transport_;
@@ -330,7 +332,7 @@ private:
 struct gnutls
 {
     using contexts = gnutls_contexts;
-    using seat = gnutls_seat;
+    using thread_state = gnutls_thread;
     using side = gnutls_side;
     static std::string version() { return std::string{"GnuTLS "} + gnutls_check_version(nullptr); }
 };

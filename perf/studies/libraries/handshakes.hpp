@@ -1,19 +1,19 @@
-// handshakes.hpp: what is the same in every program of the libraries' study: its threads, its
-// clocks, and the order in which client and server of a pair speak.
+// handshakes.hpp: the parts that all programs of the libraries' study share: threads, clocks, and
+// the order in which client and server of a pair send.
 //
 // A Library brings these, and a side is the client or the server of one connection:
 //
 //     Library::version()                // name and version
 //     Library::contexts(task)           // what connections share; throws unsupported
-//     Library::seat(contexts&)          // what a thread keeps between its connections
-//     Library::side(seat&, role)
+//     Library::thread_state(contexts&)  // kept by a thread between its connections
+//     Library::side(thread_state&, role)
 //
-//     bool side::shake(bytes)           // takes what the peer has sent; true: established
-//     bytes side::outgoing()            // what the peer is to take before the next call
+//     bool side::shake(bytes)           // reads the peer's bytes; true: established
+//     bytes side::outgoing()            // for the peer, before the next call
 //     void side::send()                 // adds a byte of plaintext to it
 //     bool side::receive(bytes)         // whether there was such a byte
 //     void side::ask_again()            // server: asks for a renegotiation
-//     void side::expect_again()         // from now on shake tells of a new handshake
+//     void side::expect_again()         // from now on shake reports a new handshake
 //     void side::check(bool resumed)    // throws unless the handshake is as asked
 #pragma once
 
@@ -117,7 +117,7 @@ inline std::uint64_t thread_cpu_ns()
 /// The clock is the thread's own CPU clock: with more threads than cores, any other one would count
 /// the time in which a thread waits for a core against the side that it stopped in. A reading is a
 /// system call of up to 1 us, so only one connection of `timed_of` is timed, with a dozen readings,
-/// and what they take is taken off. Each side then has that part of the thread's whole CPU time
+/// and their own time is subtracted. Each side then has that part of the thread's whole CPU time
 /// which it has of the timed connections'.
 class laps_clock
 {
@@ -168,7 +168,8 @@ template <class Library>
 class connections
 {
 public:
-    connections(typename Library::contexts& contexts, task const& use) : use_(use), seat_(contexts)
+    connections(typename Library::contexts& contexts, task const& use)
+        : use_(use), thread_(contexts)
     {
         tally unheeded;
         laps_clock clock{unheeded, 0, false};
@@ -201,9 +202,9 @@ private:
 
     void open(laps_clock& clock)
     {
-        client_.emplace(seat_, role::client);
+        client_.emplace(thread_, role::client);
         clock.client();
-        server_.emplace(seat_, role::server);
+        server_.emplace(thread_, role::server);
         clock.server();
         handshake(clock);
     }
@@ -229,8 +230,8 @@ private:
         count(false, clock, into);
     }
 
-    // It ends with a byte from the server: it brings the tickets of TLS 1.3 along, which some
-    // libraries send no earlier, and shows that both have the same keys.
+    // It ends with a byte from the server: some libraries send the tickets of TLS 1.3 only with it,
+    // and it proves that both sides have the same keys.
     void handshake(laps_clock& clock)
     {
         bool client_done = false;
@@ -260,7 +261,7 @@ private:
     }
 
     task const& use_;
-    typename Library::seat seat_;
+    typename Library::thread_state thread_;
     std::optional<typename Library::side> client_;
     std::optional<typename Library::side> server_;
 };
@@ -282,17 +283,17 @@ void work(
     }
     start.arrive_and_wait();
     std::uint64_t const reading = laps_clock::reading_ns();
-    tally here; // on this thread's stack while it counts
-    here.began = std::chrono::steady_clock::now();
-    here.ended = here.began;
+    tally local; // on this thread's stack while it counts
+    local.began = std::chrono::steady_clock::now();
+    local.ended = local.began;
     std::uint64_t const cpu_before = thread_cpu_ns();
     do {
-        laps_clock clock{here, reading, here.handshakes % laps_clock::timed_of == 0};
-        mine->one(clock, here);
-        here.ended = std::chrono::steady_clock::now();
-    } while (here.ended - here.began < std::chrono::duration<double>{use.seconds});
-    here.cpu = thread_cpu_ns() - cpu_before - here.readings;
-    counted = here;
+        laps_clock clock{local, reading, local.handshakes % laps_clock::timed_of == 0};
+        mine->one(clock, local);
+        local.ended = std::chrono::steady_clock::now();
+    } while (local.ended - local.began < std::chrono::duration<double>{use.seconds});
+    local.cpu = thread_cpu_ns() - cpu_before - local.readings;
+    counted = local;
 }
 
 template <class Library>

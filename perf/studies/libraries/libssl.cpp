@@ -71,10 +71,11 @@ private:
     ctx_ptr pinned(SSL_METHOD const* method) const;
 };
 
-/// libssl_seat is a thread's: its transports, and the session that its next client resumes.
-struct libssl_seat
+/// libssl_thread is the state of a thread: its transports, and the session that its next client
+/// resumes.
+struct libssl_thread
 {
-    explicit libssl_seat(libssl_contexts& from) : contexts(from) {}
+    explicit libssl_thread(libssl_contexts& shared) : contexts(shared) {}
 
     libssl_contexts& contexts;
     session_ptr session;
@@ -85,7 +86,7 @@ struct libssl_seat
 // The library hands over what the client may resume: in TLS 1.3 whenever a ticket comes.
 int keep_session(SSL* tls, SSL_SESSION* session)
 {
-    static_cast<libssl_seat*>(SSL_get_ex_data(tls, 0))->session.reset(session);
+    static_cast<libssl_thread*>(SSL_get_ex_data(tls, 0))->session.reset(session);
     return 1; // the reference is ours now
 }
 
@@ -153,10 +154,11 @@ ctx_ptr libssl_contexts::pinned(SSL_METHOD const* method) const
 class libssl_side
 {
 public:
-    libssl_side(libssl_seat& seat, role as)
-        : use_(seat.contexts.use)
-        , bio_(as == role::client ? seat.client_bio : seat.server_bio)
-        , tls_(SSL_new((as == role::client ? seat.contexts.client : seat.contexts.server).get()))
+    libssl_side(libssl_thread& thread, role as)
+        : use_(thread.contexts.use)
+        , bio_(as == role::client ? thread.client_bio : thread.server_bio)
+        , tls_(
+              SSL_new((as == role::client ? thread.contexts.client : thread.contexts.server).get()))
     {
         must(tls_ != nullptr, "SSL_new");
         bio_.clear();
@@ -166,9 +168,9 @@ public:
             return;
         }
         SSL_set_connect_state(tls_.get());
-        must(SSL_set_ex_data(tls_.get(), 0, &seat) == 1, "SSL_set_ex_data");
-        if (use_.resumes() && seat.session)
-            must(SSL_set_session(tls_.get(), seat.session.get()) == 1, "SSL_set_session");
+        must(SSL_set_ex_data(tls_.get(), 0, &thread) == 1, "SSL_set_ex_data");
+        if (use_.resumes() && thread.session)
+            must(SSL_set_session(tls_.get(), thread.session.get()) == 1, "SSL_set_session");
     }
     libssl_side(libssl_side const&) = delete;
     libssl_side& operator=(libssl_side const&) = delete;
@@ -269,7 +271,7 @@ private:
 struct libssl
 {
     using contexts = libssl_contexts;
-    using seat = libssl_seat;
+    using thread_state = libssl_thread;
     using side = libssl_side;
     static std::string version() { return study::libssl_version(); }
 };

@@ -24,8 +24,8 @@ SSL_CTX* library_context::new_ctx(SSL_METHOD const* method) const
 
 std::string libssl_version()
 {
-    std::string const said = OpenSSL_version(OPENSSL_VERSION); // and then its date
-    return said.substr(0, said.find(' ', said.find(' ') + 1));
+    std::string const version = OpenSSL_version(OPENSSL_VERSION); // and then its date
+    return version.substr(0, version.find(' ', version.find(' ') + 1));
 }
 
 std::uint16_t group_number(SSL const* tls)

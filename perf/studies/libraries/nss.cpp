@@ -185,10 +185,11 @@ private:
     SECKEYPrivateKey* key_ = nullptr;
 };
 
-/// nss_seat is a thread's: its transports, and the name that its sessions are kept under.
-struct nss_seat
+/// nss_thread is the state of a thread: its transports, and the name that its sessions are kept
+/// under.
+struct nss_thread
 {
-    explicit nss_seat(nss_contexts& from) : contexts(from) {}
+    explicit nss_thread(nss_contexts& shared) : contexts(shared) {}
 
     nss_contexts& contexts;
     std::string name = fmt::format("thread-{}", next_name());
@@ -207,11 +208,11 @@ private:
 class nss_side
 {
 public:
-    nss_side(nss_seat& seat, role as)
-        : use_(seat.contexts.use), transport_(as == role::client ? seat.client : seat.server)
+    nss_side(nss_thread& thread, role as)
+        : use_(thread.contexts.use), transport_(as == role::client ? thread.client : thread.server)
     {
         PRFileDesc* const model =
-            (as == role::client ? seat.contexts.client : seat.contexts.server).get();
+            (as == role::client ? thread.contexts.client : thread.contexts.server).get();
         transport_.clear();
         tls_.reset(SSL_ImportFD(model, study::open_nss_layer(&transport_)));
         if (!tls_)
@@ -219,7 +220,7 @@ public:
         must(SSL_ResetHandshake(tls_.get(), as == role::server), "SSL_ResetHandshake");
         if (as == role::client) {
             must(SSL_SetURL(tls_.get(), ""), "SSL_SetURL"); // no client here sends a name
-            must(SSL_SetSockPeerID(tls_.get(), seat.name.c_str()), "SSL_SetSockPeerID");
+            must(SSL_SetSockPeerID(tls_.get(), thread.name.c_str()), "SSL_SetSockPeerID");
         }
         must(
             SSL_HandshakeCallback(
@@ -301,7 +302,7 @@ private:
 struct nss
 {
     using contexts = nss_contexts;
-    using seat = nss_seat;
+    using thread_state = nss_thread;
     using side = nss_side;
     static std::string version() { return std::string{"NSS "} + NSS_GetVersion(); }
 };
