@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cleat/net/stream.hpp>
-#include <cleat/tls/test_certificates.hpp>
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/connect_pair.hpp>

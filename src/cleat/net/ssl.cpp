@@ -1,6 +1,6 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/net/ssl.hpp>
-#include <cleat/tls/private_key.hpp>
+#include <cleat/tls/certificates/private_key.hpp>
 
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>

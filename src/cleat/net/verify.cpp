@@ -1,5 +1,5 @@
 #include <cleat/net/verify.hpp>
-#include <cleat/tls/verification.hpp>
+#include <cleat/tls/certificates/verification.hpp>
 
 #include <boost/asio/error.hpp>
 

@@ -5,7 +5,7 @@
 
 #include <cleat/net/stream.hpp>
 #include <cleat/net/worker.hpp>
-#include <cleat/tls/test_certificates.hpp>
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/ticket_secret.hpp>
 
 #include <boost/asio/awaitable.hpp>

@@ -7,9 +7,9 @@
 #pragma once
 
 #include <cleat/core/error.hpp>
-#include <cleat/tls/client_hello.hpp>
+#include <cleat/tls/certificates/client_hello.hpp>
+#include <cleat/tls/certificates/key_type.hpp>
 #include <cleat/tls/handles.hpp>
-#include <cleat/tls/key_type.hpp>
 
 #include <chrono>
 #include <cstddef>

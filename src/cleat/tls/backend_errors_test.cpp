@@ -1,10 +1,10 @@
 // What a server calls the ways in which a first flight can be wrong, the same on every TLS library.
 
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
+#include <cleat/tls/connection_for_tests.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/openssl_error.hpp>
-#include <cleat/tls/test_certificates.hpp>
-#include <cleat/tls/test_connection.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 #include <cleat/core/assert.hpp>
 #include <cleat/tls/backend.hpp>
-#include <cleat/tls/certificate.hpp>
-#include <cleat/tls/certificate_choice.hpp>
+#include <cleat/tls/certificates/certificate.hpp>
+#include <cleat/tls/certificates/certificate_choice.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_settings.hpp>
 #include <cleat/tls/openssl_error.hpp>

@@ -1,11 +1,11 @@
 #include <cleat/core/limits.hpp>
-#include <cleat/tls/certificate.hpp>
+#include <cleat/tls/certificates/certificate.hpp>
+#include <cleat/tls/certificates/verify_hook.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_settings.hpp>
 #include <cleat/tls/name_lists.hpp>
 #include <cleat/tls/openssl_error.hpp>
 #include <cleat/tls/session_keeper.hpp>
-#include <cleat/tls/verify_hook.hpp>
 
 #include <fmt/format.h>
 

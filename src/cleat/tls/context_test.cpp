@@ -1,8 +1,8 @@
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/capabilities.hpp>
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
+#include <cleat/tls/connection_for_tests.hpp>
 #include <cleat/tls/context.hpp>
-#include <cleat/tls/test_certificates.hpp>
-#include <cleat/tls/test_connection.hpp>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // Resumption: what a session may be resumed on, and what not.
 
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
+#include <cleat/tls/connection_for_tests.hpp>
 #include <cleat/tls/context.hpp>
-#include <cleat/tls/test_certificates.hpp>
-#include <cleat/tls/test_connection.hpp>
 #include <cleat/tls/ticket_keys.hpp>
 
 #include <doctest/doctest.h>

@@ -1,10 +1,10 @@
 // Early data: what a client says with its ClientHello is heard once, whatever the server does with
 // it and however the bytes come.
 
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/early_server_for_tests.hpp>
 #include <cleat/tls/session.hpp>
 #include <cleat/tls/split_wire_for_tests.hpp>
-#include <cleat/tls/test_certificates.hpp>
 
 #include <doctest/doctest.h>
 

@@ -5,11 +5,11 @@
 // than 600 lines: one promise, with the conversations side by side.
 
 #include <cleat/core/limits.hpp>
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/engine.hpp>
 #include <cleat/tls/handles.hpp>
 #include <cleat/tls/key_update_for_tests.hpp>
 #include <cleat/tls/split_wire_for_tests.hpp>
-#include <cleat/tls/test_certificates.hpp>
 
 #include <doctest/doctest.h>
 

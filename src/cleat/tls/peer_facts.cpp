@@ -1,5 +1,5 @@
 #include <cleat/tls/backend.hpp>
-#include <cleat/tls/certificate.hpp>
+#include <cleat/tls/certificates/certificate.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_settings.hpp>
 #include <cleat/tls/engine.hpp>

@@ -1,8 +1,8 @@
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/peer_facts.hpp>
 #include <cleat/tls/session.hpp>
 #include <cleat/tls/split_wire_for_tests.hpp>
-#include <cleat/tls/test_certificates.hpp>
 
 #include <doctest/doctest.h>
 

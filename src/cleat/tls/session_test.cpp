@@ -1,8 +1,8 @@
 // Sessions as a client's engine hands them out and takes them back.
 
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/session.hpp>
 #include <cleat/tls/split_wire_for_tests.hpp>
-#include <cleat/tls/test_certificates.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
 // The scheme that a server has signed its handshake with, as both sides tell it: of every kind of
 // key, in both versions, however its messages come, and none where nothing was signed.
 
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/handles.hpp>
 #include <cleat/tls/split_wire_for_tests.hpp>
-#include <cleat/tls/test_certificates.hpp>
 
 #include <doctest/doctest.h>
 

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/certificates/key_type.hpp>
 #include <cleat/tls/context_spec.hpp>
 #include <cleat/tls/handles.hpp>
-#include <cleat/tls/key_type.hpp>
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/backend.hpp>
-#include <cleat/tls/certificate.hpp>
+#include <cleat/tls/certificates/certificate.hpp>
 
 namespace cleat::tls::backend {
 

@@ -1,6 +1,6 @@
 // The gather write on AWS-LC and BoringSSL.
 
-#include <cleat/tls/ssl_writev_library.hpp>
+#include <cleat/tls/ssl_writev/library.hpp>
 
 namespace cleat::tls::backend {
 

@@ -1,7 +1,7 @@
 // The early look at a ClientHello, OpenSSL's way: the callback may say which alert it refuses with.
 
 #include <cleat/tls/backend.hpp>
-#include <cleat/tls/client_hello.hpp>
+#include <cleat/tls/certificates/client_hello.hpp>
 
 #include <array>
 #include <string_view>

@@ -1,8 +1,8 @@
 // A client may ask a server for small records (RFC 6066, section 4), which cost more room on the
 // wire than full ones. AWS-LC and BoringSSL do not know the extension.
 
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/split_wire_for_tests.hpp>
-#include <cleat/tls/test_certificates.hpp>
 
 #include <openssl/ssl.h>
 

@@ -1,6 +1,6 @@
 // The gather write on OpenSSL.
 
-#include <cleat/tls/ssl_writev_library.hpp>
+#include <cleat/tls/ssl_writev/library.hpp>
 
 #include <openssl/err.h>
 

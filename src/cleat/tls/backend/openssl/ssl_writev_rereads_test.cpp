@@ -1,6 +1,6 @@
 // Tests of the gather write where OpenSSL reads plaintext again: kernel TLS and ASYNC.
 
-#include <cleat/tls/ssl_writev_for_tests.hpp>
+#include <cleat/tls/ssl_writev/writev_connection_for_tests.hpp>
 
 #include <openssl/ssl.h>
 

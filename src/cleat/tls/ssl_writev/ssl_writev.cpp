@@ -2,7 +2,7 @@
 //
 // Each turn offers SSL_write one run of bytes: a stretch of a piece, where it lies, or small pieces
 // copied together. SSL_write binds its caller to offer an unfinished run again, and only that is
-// remembered between calls (ssl_writev_retry.hpp): how far the call had come and how long the run
+// remembered between calls (retry.hpp): how far the call had come and how long the run
 // was. The copy itself is made anew from the caller's pieces, but where the library goes on reading
 // the first one.
 //
@@ -12,9 +12,9 @@
 // checks the arguments and runs the loop, write_from.
 
 #include <cleat/ssl_writev.h>
-#include <cleat/tls/ssl_writev_pieces.hpp>
-#include <cleat/tls/ssl_writev_retry.hpp>
-#include <cleat/tls/ssl_writev_room.hpp>
+#include <cleat/tls/ssl_writev/gather_buffer.hpp>
+#include <cleat/tls/ssl_writev/pieces.hpp>
+#include <cleat/tls/ssl_writev/retry.hpp>
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>

@@ -7,8 +7,8 @@
 
 #pragma once
 
-#include <cleat/tls/ssl_writev_pieces.hpp>
-#include <cleat/tls/ssl_writev_room.hpp>
+#include <cleat/tls/ssl_writev/gather_buffer.hpp>
+#include <cleat/tls/ssl_writev/pieces.hpp>
 
 #include <openssl/ssl.h>
 

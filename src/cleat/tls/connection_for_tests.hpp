@@ -1,4 +1,4 @@
-// test_connection: two contexts' SSL shaking hands in memory, for tests.
+// connection_for_tests: two contexts' SSL shaking hands in memory, for tests.
 
 #pragma once
 

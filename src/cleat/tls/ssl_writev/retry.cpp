@@ -1,5 +1,5 @@
-#include <cleat/tls/ssl_writev_library.hpp>
-#include <cleat/tls/ssl_writev_retry.hpp>
+#include <cleat/tls/ssl_writev/library.hpp>
+#include <cleat/tls/ssl_writev/retry.hpp>
 
 #include <openssl/err.h>
 

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include <cleat/tls/key_type.hpp>
+#include <cleat/tls/certificates/key_type.hpp>
 
 #include <cstdint>
 #include <span>

@@ -1,4 +1,4 @@
-#include <cleat/tls/name_index.hpp>
+#include <cleat/tls/certificates/name_index.hpp>
 
 #include <doctest/doctest.h>
 

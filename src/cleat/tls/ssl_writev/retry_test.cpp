@@ -1,6 +1,6 @@
 // Tests of the gather write: every way to be blocked, and to retry.
 
-#include <cleat/tls/ssl_writev_for_tests.hpp>
+#include <cleat/tls/ssl_writev/writev_connection_for_tests.hpp>
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>

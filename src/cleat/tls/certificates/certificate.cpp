@@ -1,8 +1,8 @@
-#include <cleat/tls/certificate.hpp>
+#include <cleat/tls/certificates/certificate.hpp>
+#include <cleat/tls/certificates/name_index.hpp>
+#include <cleat/tls/certificates/pem.hpp>
 #include <cleat/tls/context.hpp>
-#include <cleat/tls/name_index.hpp>
 #include <cleat/tls/openssl_error.hpp>
-#include <cleat/tls/pem.hpp>
 
 #include <openssl/x509v3.h>
 

@@ -1,7 +1,7 @@
+#include <cleat/tls/certificates/pem.hpp>
+#include <cleat/tls/certificates/private_key.hpp>
 #include <cleat/tls/handles.hpp>
 #include <cleat/tls/openssl_error.hpp>
-#include <cleat/tls/pem.hpp>
-#include <cleat/tls/private_key.hpp>
 
 #include <openssl/crypto.h>
 #include <openssl/pem.h>

@@ -1,4 +1,4 @@
-#include <cleat/tls/client_hello.hpp>
+#include <cleat/tls/certificates/client_hello.hpp>
 
 #include <algorithm>
 #include <array>

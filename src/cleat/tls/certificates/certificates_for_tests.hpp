@@ -1,11 +1,11 @@
-// test_certificates: certificates for tests, made when they are asked for. Nothing in it is secret
-// or lasts.
+// certificates_for_tests: certificates that are made when a test asks for them. Nothing in it is
+// secret or lasts.
 
 #pragma once
 
+#include <cleat/tls/certificates/key_type.hpp>
 #include <cleat/tls/context_spec.hpp>
 #include <cleat/tls/handles.hpp>
-#include <cleat/tls/key_type.hpp>
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include <cleat/tls/test_certificates.hpp>
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
 
 #include <openssl/ec.h>
 #include <openssl/pem.h>

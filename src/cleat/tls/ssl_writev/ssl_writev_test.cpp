@@ -1,6 +1,6 @@
 // Tests of the gather write: what is on the wire, byte for byte, and what is refused.
 
-#include <cleat/tls/ssl_writev_for_tests.hpp>
+#include <cleat/tls/ssl_writev/writev_connection_for_tests.hpp>
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>

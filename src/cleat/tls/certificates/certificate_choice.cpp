@@ -1,4 +1,4 @@
-#include <cleat/tls/certificate_choice.hpp>
+#include <cleat/tls/certificates/certificate_choice.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include <cleat/tls/certificate.hpp>
+#include <cleat/tls/certificates/certificate.hpp>
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/context.hpp>
-#include <cleat/tls/test_certificates.hpp>
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <cleat/tls/key_type.hpp>
+#include <cleat/tls/certificates/key_type.hpp>
 
 #include <cstddef>
 #include <cstdint>

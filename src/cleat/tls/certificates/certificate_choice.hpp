@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cleat/tls/backend.hpp>
-#include <cleat/tls/certificate.hpp>
-#include <cleat/tls/name_index.hpp>
+#include <cleat/tls/certificates/certificate.hpp>
+#include <cleat/tls/certificates/name_index.hpp>
 
 #include <cstdint>
 #include <string>

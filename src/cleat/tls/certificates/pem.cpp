@@ -1,4 +1,4 @@
-#include <cleat/tls/pem.hpp>
+#include <cleat/tls/certificates/pem.hpp>
 
 #include <algorithm>
 

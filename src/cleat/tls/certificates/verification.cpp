@@ -1,9 +1,9 @@
 // A verify_function hangs on its SSL, or on each SSL_CTX of its context: a server's SSL changes its
 // SSL_CTX when the client has named a host.
 
+#include <cleat/tls/certificates/verification.hpp>
+#include <cleat/tls/certificates/verify_hook.hpp>
 #include <cleat/tls/openssl_error.hpp>
-#include <cleat/tls/verification.hpp>
-#include <cleat/tls/verify_hook.hpp>
 
 #include <openssl/x509v3.h>
 

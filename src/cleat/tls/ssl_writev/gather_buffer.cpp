@@ -1,5 +1,5 @@
-#include <cleat/tls/ssl_writev_pieces.hpp>
-#include <cleat/tls/ssl_writev_room.hpp>
+#include <cleat/tls/ssl_writev/gather_buffer.hpp>
+#include <cleat/tls/ssl_writev/pieces.hpp>
 
 #include <openssl/crypto.h>
 
