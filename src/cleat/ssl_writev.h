@@ -17,9 +17,9 @@
  * finds another's headers) that speaks TLS over a stream, whoever made it, over any BIO and in any
  * mode. Not for DTLS and QUIC (their writes are no stream of records) and not for early data on
  * OpenSSL (SSL_write_early_data). On AWS-LC and BoringSSL early data is written as with SSL_write:
- * after SSL_ERROR_EARLY_DATA_REJECTED and SSL_reset_early_data_reject begin anew. A write that
- * waits for its retry when SSL_do_handshake or SSL_read meets the rejection is retried before that
- * reset, and is told, too.
+ * after SSL_ERROR_EARLY_DATA_REJECTED and SSL_reset_early_data_reject begin anew. Where
+ * SSL_do_handshake or SSL_read reports the rejection while a write waits for its retry, retry the
+ * write before that reset: it reports the rejection, too.
  *
  * The guide is docs/guides/ssl_writev.md.
  */
@@ -45,8 +45,8 @@ typedef struct ssl_st SSL;
  * queue should be empty before the call, and one thread at a time uses an SSL.
  *
  * Success means all bytes, unless SSL_MODE_ENABLE_PARTIAL_WRITE is set: then the call returns as
- * SSL_write does after the first record (or the first pipelined batch of them), and the next call
- * is given the rest. Nothing to write (count 0, or empty pieces only) is success with *written 0.
+ * SSL_write does after the first record (or the first pipelined batch of them): give the next call
+ * the rest. Nothing to write (count 0, or empty pieces only) is success with *written 0.
  *
  * Retries: after SSL_ERROR_WANT_WRITE, SSL_ERROR_WANT_READ and the other WANT errors call again
  * with the same pieces: the same bytes, cut in the same lengths; empty pieces do not count. The
@@ -68,9 +68,10 @@ typedef struct ssl_st SSL;
 int cleat_ssl_writev(SSL* ssl, struct iovec const* pieces, int count, size_t* written);
 
 /* cleat_ssl_writev_ex is cleat_ssl_writev that takes at most the first max_bytes bytes of the
- * pieces: for a caller that shares its turns out among connections. Pieces beyond the bound are not
- * looked at. Success with *written below the sum of the pieces is what the bound asks for: the next
- * call is given the rest. A retry is given the same bound, or one that leaves the same bytes. */
+ * pieces: for a caller that limits how much each connection writes in a turn. Pieces beyond the
+ * bound are not looked at. With a bound, success with *written below the sum of the pieces is
+ * normal: give the next call the rest. Give a retry the same bound, or one that selects the same
+ * bytes. */
 int cleat_ssl_writev_ex(
     SSL* ssl, struct iovec const* pieces, int count, size_t max_bytes, size_t* written);
 

@@ -8,56 +8,56 @@
 
 namespace cleat::tls::writev {
 
-constinit thread_local kept_room thread_room{};
+constinit thread_local kept_buffer thread_buffer{};
 
 namespace {
 
-// Frees the thread's room when the thread ends. Calls that come later, from destructors of other
+// Frees the thread's buffer when the thread ends. Later calls, from destructors of other
 // thread_local objects, keep none.
 struct freed_with_thread
 {
-    freed_with_thread() noexcept { thread_room.keeps = true; }
+    freed_with_thread() noexcept { thread_buffer.may_keep = true; }
     ~freed_with_thread()
     {
-        thread_room.keeps = false;
-        free_room(std::exchange(thread_room.bytes, nullptr));
+        thread_buffer.may_keep = false;
+        free_buffer(std::exchange(thread_buffer.bytes, nullptr));
     }
 };
 
-// give_first is give_room where the thread keeps nothing yet, or has something already.
-[[gnu::noinline]] void give_first(unsigned char* bytes) noexcept
+// return_first is return_buffer where the thread keeps no buffer yet, or has one already.
+[[gnu::noinline]] void return_first(unsigned char* bytes) noexcept
 {
     static thread_local freed_with_thread const freed;
     if (bytes == nullptr)
         return;
-    if (thread_room.keeps && thread_room.bytes == nullptr)
-        thread_room.bytes = bytes;
+    if (thread_buffer.may_keep && thread_buffer.bytes == nullptr)
+        thread_buffer.bytes = bytes;
     else
-        free_room(bytes);
+        free_buffer(bytes);
 }
 
 } // namespace
 
-void free_room(unsigned char* bytes) noexcept
+void free_buffer(unsigned char* bytes) noexcept
 {
     if (bytes != nullptr)
         OPENSSL_cleanse(bytes, gather_size_max);
     delete[] bytes;
 }
 
-unsigned char* make_room() noexcept
+unsigned char* allocate_buffer() noexcept
 {
     return new (std::nothrow) unsigned char[gather_size_max];
 }
 
 // Not inline: where fibers move between threads inside SSL_write, the compiler must not go on with
-// the address of the first thread's thread_room.
-[[gnu::noinline]] void give_room(unsigned char* bytes) noexcept
+// the address of the first thread's thread_buffer.
+[[gnu::noinline]] void return_buffer(unsigned char* bytes) noexcept
 {
-    if (thread_room.keeps && thread_room.bytes == nullptr) [[likely]]
-        thread_room.bytes = bytes;
+    if (thread_buffer.may_keep && thread_buffer.bytes == nullptr) [[likely]]
+        thread_buffer.bytes = bytes;
     else
-        give_first(bytes);
+        return_first(bytes);
 }
 
 } // namespace cleat::tls::writev

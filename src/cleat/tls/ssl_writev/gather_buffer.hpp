@@ -1,8 +1,8 @@
-// gather_room: where a gather write copies pieces together. Not a public header.
+// gather_buffer: where a gather write copies pieces together. Not a public header.
 //
-// A thread keeps one room from call to call, so that a small message costs no allocation. A call
-// takes it and gives it back at its end; a call inside a call (a BIO that writes TLS itself) finds
-// none and makes one of its own. Two calls never share a room, whatever runs on the thread between.
+// A thread keeps one buffer from call to call, so that a small message costs no allocation. A call
+// takes it and returns it at its end. A call inside a call (a BIO that writes TLS itself) finds
+// none and allocates its own. Two calls never share a buffer.
 
 #pragma once
 
@@ -11,69 +11,72 @@
 
 namespace cleat::tls::writev {
 
-/// kept_room is the room that a thread keeps.
-struct kept_room
+/// kept_buffer is the buffer that a thread keeps.
+struct kept_buffer
 {
     unsigned char* bytes = nullptr; // null while a call has it, or before the first
-    bool keeps = false;             // false before the first call, and while the thread ends
+    bool may_keep = false;          // false before the first call, and while the thread ends
 };
-extern constinit thread_local kept_room thread_room;
+extern constinit thread_local kept_buffer thread_buffer;
 
-/// take_room takes the thread's room, of gather_size_max bytes that are never cleared, or makes
-/// one; null where memory is short.
-[[nodiscard]] inline unsigned char* take_room() noexcept;
+/// take_buffer takes the thread's buffer, of gather_size_max bytes that are not cleared, or
+/// allocates one; null where memory is short.
+[[nodiscard]] inline unsigned char* take_buffer() noexcept;
 
-/// give_room gives a room back, or null.
-void give_room(unsigned char* bytes) noexcept;
+/// return_buffer gives a buffer back to the thread. Null is allowed.
+void return_buffer(unsigned char* bytes) noexcept;
 
-/// free_room clears a room and frees it; null is none.
-void free_room(unsigned char* bytes) noexcept;
+/// free_buffer clears a buffer and frees it. Null is allowed.
+void free_buffer(unsigned char* bytes) noexcept;
 
-struct room_deleter
+struct buffer_deleter
 {
-    void operator()(unsigned char* bytes) const noexcept { free_room(bytes); }
+    void operator()(unsigned char* bytes) const noexcept { free_buffer(bytes); }
 };
-using room_ptr = std::unique_ptr<unsigned char[], room_deleter>;
+using buffer_ptr = std::unique_ptr<unsigned char[], buffer_deleter>;
 
-/// gather_room is a room for the time of a call. It is made when it is asked for its bytes.
-class gather_room
+/// gather_buffer is the buffer of one call. bytes() takes or allocates it when it is first needed.
+class gather_buffer
 {
 public:
-    gather_room() = default;
-    /// The call has taken these bytes already.
-    explicit gather_room(unsigned char* taken) noexcept : bytes_{taken} {}
-    gather_room(gather_room const&) = delete;
-    gather_room& operator=(gather_room const&) = delete;
-    ~gather_room() { give_room(bytes_); }
+    gather_buffer() = default;
+    /// The call has already taken these bytes from the thread.
+    explicit gather_buffer(unsigned char* taken) noexcept : bytes_{taken} {}
+    gather_buffer(gather_buffer const&) = delete;
+    gather_buffer& operator=(gather_buffer const&) = delete;
+    ~gather_buffer() { return_buffer(bytes_); }
 
-    /// bytes are the room's, or null where memory is short.
+    /// bytes is the buffer, or null where memory is short.
     [[nodiscard]] unsigned char* bytes() noexcept
     {
         if (bytes_ == nullptr)
-            bytes_ = take_room();
+            bytes_ = take_buffer();
         return bytes_;
     }
 
-    /// take_over makes `held` the call's room, and what is in it stays there.
-    void take_over(room_ptr held) noexcept
+    /// take_over makes `held` the call's buffer, with its contents.
+    void take_over(buffer_ptr held) noexcept
     {
-        give_room(bytes_);
+        return_buffer(bytes_);
         bytes_ = held.release();
     }
 
-    /// release hands the room over to somebody who needs it longer than the call.
-    [[nodiscard]] room_ptr release() noexcept { return room_ptr{std::exchange(bytes_, nullptr)}; }
+    /// release gives the buffer to a caller that needs it longer than the call.
+    [[nodiscard]] buffer_ptr release() noexcept
+    {
+        return buffer_ptr{std::exchange(bytes_, nullptr)};
+    }
 
 private:
     unsigned char* bytes_ = nullptr;
 };
 
-[[nodiscard]] unsigned char* make_room() noexcept;
+[[nodiscard]] unsigned char* allocate_buffer() noexcept;
 
-inline unsigned char* take_room() noexcept
+inline unsigned char* take_buffer() noexcept
 {
-    unsigned char* const kept = std::exchange(thread_room.bytes, nullptr);
-    return kept != nullptr ? kept : make_room();
+    unsigned char* const kept = std::exchange(thread_buffer.bytes, nullptr);
+    return kept != nullptr ? kept : allocate_buffer();
 }
 
 } // namespace cleat::tls::writev

@@ -1,7 +1,7 @@
-// What the gather write asks of the TLS library in use. Not a public header.
+// library: what the gather write needs to know of the TLS library. Not a public header.
 //
-// Each folder of tls/backend defines these; they are apart from backend.hpp because they speak of
-// any SSL, not of one of ours.
+// Each folder of tls/backend defines these functions. They are not in backend.hpp because they take
+// any SSL, not only one of cleat's.
 
 #pragma once
 
@@ -16,8 +16,8 @@ namespace cleat::tls::backend {
 /// must_retry is true when SSL_write, which has just failed, binds its caller to the same bytes.
 [[nodiscard]] bool must_retry(SSL* ssl) noexcept;
 
-/// mark_failed makes SSL_get_error say SSL_ERROR_SSL for a call that SSL_write never saw. The
-/// caller puts the reason into the error queue afterwards.
+/// mark_failed makes SSL_get_error return SSL_ERROR_SSL for a call that did not reach SSL_write.
+/// The caller then puts the reason into the error queue.
 void mark_failed(SSL* ssl) noexcept;
 
 } // namespace cleat::tls::backend

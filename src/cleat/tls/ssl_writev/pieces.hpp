@@ -11,15 +11,16 @@
 
 namespace cleat::tls::writev {
 
-/// record_size_max is RFC 8446 section 5.1, RFC 5246 section 6.2.1. No library can be asked for a
-/// smaller maximum (SSL_set_max_send_fragment); it cuts our runs itself then.
+/// record_size_max is the limit of RFC 8446, section 5.1, and RFC 5246, section 6.2.1. A smaller
+/// limit (SSL_set_max_send_fragment) has no getter in any library; the library then cuts runs
+/// itself.
 inline constexpr std::size_t record_size_max = 16384;
 
-/// in_place_size_min: below this a copy costs less than what is needed to avoid it.
+/// in_place_size_min: a copy of fewer bytes costs less than avoiding the copy.
 inline constexpr std::size_t in_place_size_min = 4096;
 
-/// gather_size_max is what one SSL_write is offered of copied bytes. A call of SSL_write costs what
-/// 1 KiB costs to encrypt, so a long message in small pieces pays for four records at a time.
+/// gather_size_max is the most copied bytes in one SSL_write. A call of SSL_write costs as much as
+/// the encryption of 1 KiB, so a long message in small pieces is written four records at a time.
 inline constexpr std::size_t gather_size_max = 4 * record_size_max;
 
 /// cursor is a place in the pieces. Bytes after `left` are not part of the call.
@@ -27,7 +28,7 @@ struct cursor
 {
     iovec const* piece;
     std::size_t offset; // in *piece; below its length unless left is 0
-    std::size_t left;   // bytes from here to the end of the call
+    std::size_t left;   // bytes from the cursor to the end of the call
 
     cursor(iovec const* first, std::size_t total) noexcept : piece{first}, offset{0}, left{total}
     {
@@ -39,8 +40,8 @@ struct cursor
         return static_cast<unsigned char const*>(piece->iov_base) + offset;
     }
 
-    /// here is the number of bytes that lie together from the cursor on.
-    [[nodiscard]] std::size_t here() const noexcept
+    /// contiguous is the number of bytes from the cursor to the end of its piece.
+    [[nodiscard]] std::size_t contiguous() const noexcept
     {
         return std::min(piece->iov_len - offset, left);
     }
@@ -52,7 +53,7 @@ struct cursor
             return;
         }
         while (size != 0) {
-            std::size_t const step = std::min(size, here());
+            std::size_t const step = std::min(size, contiguous());
             size -= step;
             left -= step;
             offset += step;
@@ -78,12 +79,12 @@ private:
     }
 };
 
-/// run is what SSL_write is offered at once.
+/// run is what one SSL_write is given.
 struct run
 {
     unsigned char const* bytes; // a stretch of a piece, or the pieces' copy
     std::size_t size;
-    cursor behind; // the place behind it
+    cursor end; // the place after it
     bool copied;
     bool moved = false; // it was offered before, from another address
 };
@@ -93,25 +94,25 @@ constexpr std::size_t records_of(std::size_t size) noexcept
     return (size + record_size_max - 1) / record_size_max;
 }
 
-/// ends_a_record_free is true where a record may end after size bytes, of left in all, without more
-/// records than the fewest that hold them.
+/// ends_a_record_free is true where ending a record after `size` of the `left` bytes makes no more
+/// records than necessary.
 constexpr bool ends_a_record_free(std::size_t size, std::size_t left) noexcept
 {
     return records_of(size) + records_of(left - size) == records_of(left);
 }
 
-/// run_in_place is the length of the run at the cursor where it lies in place, and 0 where it is to
-/// be copied together, as gather() does. A retry asks again, and must find the same place.
-inline std::size_t run_in_place(cursor const& at) noexcept
+/// run_in_place is the length of the run at `position` where it stays in place, and 0 where
+/// gather() must copy it together. A retry asks again, and must get the same answer.
+inline std::size_t run_in_place(cursor const& position) noexcept
 {
-    std::size_t const first = at.here();
-    if (first == at.left)
+    std::size_t const first = position.contiguous();
+    if (first == position.left)
         return first;
-    if (first >= record_size_max && !ends_a_record_free(first, at.left))
+    if (first >= record_size_max && !ends_a_record_free(first, position.left))
         return first - first % record_size_max;
-    cursor const next = at.after(first);
-    bool const ends = first >= in_place_size_min || next.here() >= in_place_size_min;
-    return ends && ends_a_record_free(first, at.left) ? first : 0;
+    cursor const next = position.after(first);
+    bool const ends = first >= in_place_size_min || next.contiguous() >= in_place_size_min;
+    return ends && ends_a_record_free(first, position.left) ? first : 0;
 }
 
 /// copy_ends copies N to 2N bytes as the first N and the last N, which may overlap.
@@ -145,45 +146,45 @@ inline unsigned char* copy(unsigned char* to, unsigned char const* from, std::si
     return to + size;
 }
 
-/// copy_out copies size bytes from the cursor on, and returns the cursor behind them.
-inline cursor copy_out(cursor at, std::size_t size, unsigned char* to) noexcept
+/// copy_out copies size bytes from `position` on, and returns the cursor after them.
+inline cursor copy_out(cursor position, std::size_t size, unsigned char* to) noexcept
 {
     while (size != 0) {
-        std::size_t const step = std::min(at.here(), size);
-        to = copy(to, at.data(), step);
-        at.advance(step);
+        std::size_t const step = std::min(position.contiguous(), size);
+        to = copy(to, position.data(), step);
+        position.advance(step);
         size -= step;
     }
-    return at;
+    return position;
 }
 
-/// gather copies a run together that does not lie in place, `size_max` bytes at most, and returns
-/// the cursor behind it. `copied` bytes of the run, the ones before the cursor, are at `to`
-/// already. The run ends early before a piece that need not be copied then.
+/// gather copies a run together, `size_max` bytes at most, and returns the cursor after it. The
+/// first `copied` bytes of the run, those before `position`, are at `to` already. The run ends
+/// early where the next piece can stay in place.
 inline cursor gather(
-    cursor at, unsigned char* to, std::size_t size_max, std::size_t copied = 0) noexcept
+    cursor position, unsigned char* to, std::size_t size_max, std::size_t copied = 0) noexcept
 {
-    std::size_t const left_at_first = at.left + copied;
+    std::size_t const left_at_first = position.left + copied;
     std::size_t room = size_max - copied;
     to += copied;
     for (;;) {
-        std::size_t const here = at.here();
-        if (here >= in_place_size_min && room != size_max &&
+        std::size_t const size = position.contiguous();
+        if (size >= in_place_size_min && room != size_max &&
             ends_a_record_free(size_max - room, left_at_first)) [[unlikely]]
-            return at;
-        if (here >= room)
+            return position;
+        if (size >= room)
             break;
-        to = copy(to, at.data(), here);
-        room -= here;
-        at.left -= here;
-        if (at.left == 0)
-            return at;
-        ++at.piece;
-        at.offset = 0;
+        to = copy(to, position.data(), size);
+        room -= size;
+        position.left -= size;
+        if (position.left == 0)
+            return position;
+        ++position.piece;
+        position.offset = 0;
     }
-    copy(to, at.data(), room);
-    at.advance(room);
-    return at;
+    copy(to, position.data(), room);
+    position.advance(room);
+    return position;
 }
 
 } // namespace cleat::tls::writev

@@ -11,9 +11,9 @@ namespace {
 
 extern "C" {
 
-static void free_unfinished(void*, void* state, CRYPTO_EX_DATA*, int, long, void*)
+static void free_retry_state(void*, void* state, CRYPTO_EX_DATA*, int, long, void*)
 {
-    delete static_cast<unfinished*>(state);
+    delete static_cast<retry_state*>(state);
 }
 
 // A copy of an SSL (SSL_dup) has no unfinished write.
@@ -24,14 +24,15 @@ static int forget_in_copy(CRYPTO_EX_DATA*, CRYPTO_EX_DATA const*, void** state, 
 }
 }
 
-// fingerprint_of tells one list of pieces from another, as far as a careless retry differs.
+// fingerprint_of distinguishes lists of pieces well enough to detect a mistaken retry.
 fingerprint fingerprint_of(call const& c)
 {
     constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
     fingerprint f;
-    for (cursor at{c.pieces, c.total}; at.left != 0; at.advance(at.here())) {
-        f.lengths = (f.lengths ^ at.here()) * spread;
-        f.places = (f.places ^ reinterpret_cast<std::uintptr_t>(at.data())) * spread;
+    for (cursor position{c.pieces, c.total}; position.left != 0;
+         position.advance(position.contiguous())) {
+        f.lengths = (f.lengths ^ position.contiguous()) * spread;
+        f.places = (f.places ^ reinterpret_cast<std::uintptr_t>(position.data())) * spread;
     }
     return f;
 }
@@ -40,14 +41,14 @@ fingerprint fingerprint_of(call const& c)
 
 int register_ex_data() noexcept
 {
-    return SSL_get_ex_new_index(0, nullptr, nullptr, forget_in_copy, free_unfinished);
+    return SSL_get_ex_new_index(0, nullptr, nullptr, forget_in_copy, free_retry_state);
 }
 
 bool make_state(call& c) noexcept
 {
     if (c.state != nullptr)
         return true;
-    std::unique_ptr<unfinished> state{new (std::nothrow) unfinished};
+    std::unique_ptr<retry_state> state{new (std::nothrow) retry_state};
     if (state == nullptr || SSL_set_ex_data(c.ssl, ex_data_index(), state.get()) != 1)
         return false;
     c.state = state.release();
@@ -87,7 +88,7 @@ int remember(call& c, std::size_t done, run const& r, int ret) noexcept
     c.state->run = r.size;
     c.state->pieces = fingerprint_of(c);
     if (r.copied && backend::rereads_plaintext(c.ssl))
-        c.state->held = c.room.release();
+        c.state->held = c.buffer.release();
     return ret;
 }
 

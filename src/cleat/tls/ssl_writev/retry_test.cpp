@@ -1,4 +1,4 @@
-// Tests of the gather write: every way to be blocked, and to retry.
+// Tests of the gather write: blocking at every byte, and retries.
 
 #include <cleat/tls/ssl_writev/writev_connection_for_tests.hpp>
 
@@ -25,8 +25,8 @@ TEST_CASE("a transport that blocks at any byte changes nothing on the wire")
                 std::string const all = joined(list);
                 connection c{version, mode};
                 c.handshake();
-                for (std::size_t at = 0; at < all.size() + 29; ++at) {
-                    c.client_end.quota = at;
+                for (std::size_t quota = 0; quota < all.size() + 29; ++quota) {
+                    c.client_end.quota = quota;
                     finish(c, list);
                     REQUIRE(c.sizes_on_wire() == std::vector<std::size_t>{all.size()});
                     REQUIRE(c.received() == all);
@@ -56,10 +56,11 @@ TEST_CASE("a transport that blocks at any byte of many records changes nothing o
                 REQUIRE(c.sizes_on_wire().size() == fewest_records(all.size()));
                 REQUIRE(c.received() == all);
                 // Near the ends of records at every byte, elsewhere at steps that share no divisor.
-                for (std::size_t at = 0; at < wire_size; at += at % 16413 < 40 ? 1u : 97u) {
-                    c.client_end.quota = at;
+                for (std::size_t quota = 0; quota < wire_size;
+                     quota += quota % 16413 < 40 ? 1u : 97u) {
+                    c.client_end.quota = quota;
                     finish(c, list);
-                    CAPTURE(at);
+                    CAPTURE(quota);
                     REQUIRE(c.client_end.out.size() == wire_size);
                     REQUIRE(c.received() == all);
                 }
@@ -145,7 +146,7 @@ TEST_CASE("a wrong retry is refused, and the right one still succeeds")
         }
 }
 
-TEST_CASE("an array that is built anew, with empty pieces, is the same retry")
+TEST_CASE("a new array with the same pieces, and empty ones, is the same retry")
 {
     for (int const version : versions) {
         connection c{version};
@@ -205,9 +206,9 @@ TEST_CASE("an SSL that is freed with a write unfinished leaks nothing")
     pieces const list = make_pieces({50, 20000, 300});
     c.client_end.quota = 16420;
     CHECK(c.error(c.write(iovecs_of(list))) == SSL_ERROR_WANT_WRITE);
-} // the leak checker of an ASan build is the judge
+} // The leak checker of an ASan build finds a leak.
 
-TEST_CASE("a refusal is told apart from what SSL_write said before and after it")
+TEST_CASE("a refusal does not change what SSL_write reports before and after it")
 {
     for (int const version : versions) {
         connection c{version};

@@ -1,15 +1,14 @@
 // The gather write for any SSL: a loop around SSL_write that decides which bytes make a record.
 //
-// Each turn offers SSL_write one run of bytes: a stretch of a piece, where it lies, or small pieces
-// copied together. SSL_write binds its caller to offer an unfinished run again, and only that is
-// remembered between calls (retry.hpp): how far the call had come and how long the run
-// was. The copy itself is made anew from the caller's pieces, but where the library goes on reading
-// the first one.
+// Each turn gives SSL_write one run of bytes: part of a piece, in place, or small pieces copied
+// together. SSL_write requires its caller to offer an unfinished run again, so how far the call
+// came and how long the run was are remembered between calls (retry.hpp). The copy itself is made
+// again from the caller's pieces, except where the library goes on reading the first one.
 //
-// From the bottom up: the public functions choose a way. write_one and write_record are the short
-// ways for nearly all calls, one piece or one record that is no retry; what they cost beside
-// SSL_write decides whether gathering pays. They leave everything unusual to write_list, which
-// checks the arguments and runs the loop, write_from.
+// From the bottom up: the public functions choose a path. write_one and write_record are the short
+// paths for nearly all calls: one piece, or one record, that is no retry. Gathering pays only if
+// they cost little beside SSL_write. They leave every other call to write_list, which checks the
+// arguments and runs the loop, write_from.
 
 #include <cleat/ssl_writev.h>
 #include <cleat/tls/ssl_writev/gather_buffer.hpp>
@@ -28,8 +27,8 @@ namespace cleat::tls::writev {
 
 namespace {
 
-// partial_writes says whether a call ends after its first record. Asking costs OpenSSL 4 as much as
-// copying 1 KiB, so a call asks once.
+// partial_writes says whether a call ends after its first record. The question costs as much in
+// OpenSSL 4 as a copy of 1 KiB, so a call asks once.
 bool partial_writes(call& c)
 {
     if (!c.partial)
@@ -37,11 +36,12 @@ bool partial_writes(call& c)
     return *c.partial;
 }
 
-// copied_size_max is what is copied together at the cursor: several records, unless SSL_write would
-// take one of them and leave the others to be copied again.
-std::size_t copied_size_max(call& c, cursor const& at)
+// copied_size_max is the most to copy together at `position`: several records, unless SSL_write
+// would take one of them and leave the others to be copied again.
+std::size_t copied_size_max(call& c, cursor const& position)
 {
-    return at.left <= record_size_max || partial_writes(c) ? record_size_max : gather_size_max;
+    return position.left <= record_size_max || partial_writes(c) ? record_size_max
+                                                                 : gather_size_max;
 }
 
 int write(SSL* ssl, run const& r)
@@ -49,98 +49,99 @@ int write(SSL* ssl, run const& r)
     return SSL_write(ssl, r.bytes, static_cast<int>(r.size));
 }
 
-// behind is the cursor behind what SSL_write took of a run at `at`.
-cursor behind(cursor const& at, run const& r, int taken)
+// position_after is the cursor after the `taken` bytes of a run that begins at `position`.
+cursor position_after(cursor const& position, run const& r, int taken)
 {
     auto const size = static_cast<std::size_t>(taken);
-    return size == r.size ? r.behind : at.after(size);
+    return size == r.size ? r.end : position.after(size);
 }
 
 // write_moved offers the bytes of a retry from another address than before, which SSL_write accepts
-// only if told.
+// only in a mode of its own.
 int write_moved(SSL* ssl, run const& r)
 {
-    bool const told = (SSL_get_mode(ssl) & SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER) != 0;
-    if (!told)
+    bool const has_mode = (SSL_get_mode(ssl) & SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER) != 0;
+    if (!has_mode)
         SSL_set_mode(ssl, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     int const ret = write(ssl, r);
-    if (!told)
+    if (!has_mode)
         SSL_clear_mode(ssl, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     return ret;
 }
 
-// next_run is the run at the cursor: the stretch of a piece that can stay where it is, or small
-// pieces copied together. Its bytes are null where memory is short.
-run next_run(call& c, cursor const& at)
+// next_run is the run at `position`: part of a piece, in place, or small pieces copied together.
+// Its bytes are null where memory is short.
+run next_run(call& c, cursor const& position)
 {
-    if (std::size_t const size = run_in_place(at); size != 0)
-        return {at.data(), size, at.after(size), false};
-    unsigned char* const copy = c.room.bytes();
+    if (std::size_t const size = run_in_place(position); size != 0)
+        return {position.data(), size, position.after(size), false};
+    unsigned char* const copy = c.buffer.bytes();
     if (copy == nullptr)
-        return {nullptr, 0, at, true};
-    cursor const behind = gather(at, copy, copied_size_max(c, at));
-    return {copy, at.left - behind.left, behind, true};
+        return {nullptr, 0, position, true};
+    cursor const end = gather(position, copy, copied_size_max(c, position));
+    return {copy, position.left - end.left, end, true};
 }
 
-// run_again is the run that an unfinished call must offer again, likewise. A copied run is the very
-// copy of before where that was held, and else made anew.
-run run_again(call& c, cursor const& at, std::size_t size)
+// retried_run is the run that a retry must offer again, likewise. A copied run is the held copy,
+// where there is one, or is copied again.
+run retried_run(call& c, cursor const& position, std::size_t size)
 {
-    if (size <= at.here())
-        return {at.data(), size, at.after(size), false};
+    if (size <= position.contiguous())
+        return {position.data(), size, position.after(size), false};
     if (c.state->held != nullptr) {
-        c.room.take_over(std::move(c.state->held));
-        return {c.room.bytes(), size, at.after(size), true};
+        c.buffer.take_over(std::move(c.state->held));
+        return {c.buffer.bytes(), size, position.after(size), true};
     }
-    unsigned char* const copy = c.room.bytes();
+    unsigned char* const copy = c.buffer.bytes();
     if (copy == nullptr)
-        return {nullptr, 0, at, true};
-    return {copy, size, copy_out(at, size, copy), true, true};
+        return {nullptr, 0, position, true};
+    return {copy, size, copy_out(position, size, copy), true, true};
 }
 
-// write_from writes what is left at the cursor; first, in a retry, a run of `unfinished` bytes.
-int write_from(call& c, cursor at, std::size_t unfinished, std::size_t* written)
+// write_from writes everything from `position` on. In a retry it begins with the unfinished run, of
+// `retried_size` bytes.
+int write_from(call& c, cursor position, std::size_t retried_size, std::size_t* written)
 {
     for (;;) {
-        run const next = unfinished != 0 ? run_again(c, at, unfinished) : next_run(c, at);
+        run const next =
+            retried_size != 0 ? retried_run(c, position, retried_size) : next_run(c, position);
         if (next.bytes == nullptr)
             return fail(c.ssl, ERR_R_MALLOC_FAILURE);
         int const ret = next.moved ? write_moved(c.ssl, next) : write(c.ssl, next);
         if (ret <= 0)
-            return remember(c, c.total - at.left, next, ret);
-        at = behind(at, next, ret);
-        if (at.left == 0 || partial_writes(c))
+            return remember(c, c.total - position.left, next, ret);
+        position = position_after(position, next, ret);
+        if (position.left == 0 || partial_writes(c))
             break;
-        unfinished = 0;
+        retried_size = 0;
     }
     forget(c);
-    *written = c.total - at.left;
+    *written = c.total - position.left;
     return 1;
 }
 
-// measure adds up to size_max bytes of the pieces, and returns 0 or the reason why they are
-// refused.
+// measure sums the pieces, up to size_max bytes. Returns 0, or the reason why they are refused.
 int measure(iovec const* pieces, int count, std::size_t size_max, std::size_t& total)
 {
     if (count < 0)
         return SSL_R_BAD_LENGTH;
     if (pieces == nullptr && count != 0)
         return ERR_R_PASSED_NULL_PARAMETER;
-    std::size_t room = std::min(size_max, std::size_t{INT_MAX} + 1);
-    std::size_t const room_at_first = room;
-    for (iovec const* piece = pieces; piece != pieces + count && room != 0; ++piece) {
+    std::size_t left = std::min(size_max, std::size_t{INT_MAX} + 1);
+    std::size_t const left_at_first = left;
+    for (iovec const* piece = pieces; piece != pieces + count && left != 0; ++piece) {
         if (piece->iov_base == nullptr && piece->iov_len != 0)
             return ERR_R_PASSED_NULL_PARAMETER;
-        room -= std::min(piece->iov_len, room);
+        left -= std::min(piece->iov_len, left);
     }
-    total = room_at_first - room;
+    total = left_at_first - left;
     return total > INT_MAX ? SSL_R_BAD_LENGTH : 0;
 }
 
-// write_list is the way for every call: any list, any state.
+// write_list serves every call: any list, any state.
 int write_list(
     SSL* ssl, iovec const* pieces, int count, std::size_t max_bytes, std::size_t* written,
-    gather_room& room)
+    gather_buffer& buffer)
 {
     if (written == nullptr)
         return fail(ssl, ERR_R_PASSED_NULL_PARAMETER);
@@ -148,103 +149,103 @@ int write_list(
     std::size_t total = 0;
     if (int const reason = measure(pieces, count, max_bytes, total); reason != 0)
         return fail(ssl, reason);
-    call c{ssl, pieces, total, state_of(ssl), room};
+    call c{ssl, pieces, total, retry_state_of(ssl), buffer};
     if (total == 0 && c.state == nullptr)
         return 1;
-    cursor const at{pieces, total};
+    cursor const position{pieces, total};
     if (c.state == nullptr)
-        return write_from(c, at, 0, written);
+        return write_from(c, position, 0, written);
     if (!same_as_before(c))
         return fail(ssl, SSL_R_BAD_WRITE_RETRY);
-    return write_from(c, at.after(c.state->done), c.state->run, written);
+    return write_from(c, position.after(c.state->done), c.state->run, written);
 }
 
-// write_any is write_list with a room of its own.
+// write_any is write_list with a buffer of its own.
 [[gnu::noinline]] int write_any(
     SSL* ssl, iovec const* pieces, int count, std::size_t max_bytes, std::size_t* written)
 {
-    gather_room room;
-    return write_list(ssl, pieces, count, max_bytes, written, room);
+    gather_buffer buffer;
+    return write_list(ssl, pieces, count, max_bytes, written, buffer);
 }
 
-// after_first_run goes on after SSL_write returned ret for the first run.
-[[gnu::noinline]] int after_first_run(call c, run const& first, int ret, std::size_t* written)
+// continue_after_run: SSL_write has returned ret for the first run.
+[[gnu::noinline]] int continue_after_run(call c, run const& first, int ret, std::size_t* written)
 {
     *written = 0;
     if (ret <= 0)
         return remember(c, 0, first, ret);
-    cursor const at = behind({c.pieces, c.total}, first, ret);
-    if (at.left != 0 && !partial_writes(c))
-        return write_from(c, at, 0, written);
-    *written = c.total - at.left;
+    cursor const position = position_after({c.pieces, c.total}, first, ret);
+    if (position.left != 0 && !partial_writes(c))
+        return write_from(c, position, 0, written);
+    *written = c.total - position.left;
     return 1;
 }
 
-// after_one goes on after SSL_write returned ret for the one piece there is.
-[[gnu::noinline]] int after_one(SSL* ssl, iovec const* piece, int ret, std::size_t* written)
+// continue_after_piece: SSL_write has returned ret for the only piece.
+[[gnu::noinline]] int continue_after_piece(
+    SSL* ssl, iovec const* piece, int ret, std::size_t* written)
 {
-    gather_room room;
+    gather_buffer buffer;
     std::size_t const size = piece->iov_len;
     auto const* const bytes = static_cast<unsigned char const*>(piece->iov_base);
-    return after_first_run(
-        {ssl, piece, size, nullptr, room}, {bytes, size, {piece, 0}, false}, ret, written);
+    return continue_after_run(
+        {ssl, piece, size, nullptr, buffer}, {bytes, size, {piece, 0}, false}, ret, written);
 }
 
-// write_one writes one piece as SSL_write does. Inline and without a frame of its own: what it
-// costs beside SSL_write is all that a single piece pays.
+// write_one writes one piece as SSL_write does. Inline and without a frame of its own: a single
+// piece pays nothing else beside SSL_write.
 [[gnu::always_inline]] inline int write_one(
     SSL* ssl, iovec const* piece, std::size_t max_bytes, std::size_t* written)
 {
     bool const plain = written != nullptr && piece != nullptr && piece->iov_base != nullptr &&
                        piece->iov_len - 1 < std::min(max_bytes, std::size_t{INT_MAX});
-    if (!plain || state_of(ssl) != nullptr) [[unlikely]]
+    if (!plain || retry_state_of(ssl) != nullptr) [[unlikely]]
         return write_any(ssl, piece, 1, max_bytes, written);
     std::size_t const size = piece->iov_len;
     int const ret = SSL_write(ssl, piece->iov_base, static_cast<int>(size));
     if (static_cast<std::size_t>(ret) != size) [[unlikely]]
-        return after_one(ssl, piece, ret, written);
+        return continue_after_piece(ssl, piece, ret, written);
     *written = size;
     return 1;
 }
 
-// write_begun is write_list when the first `copied` bytes, all before `next`, are in the room
+// write_gathered is write_list where the first `copied` bytes, all before `next`, are in the buffer
 // already.
-[[gnu::noinline]] int write_begun(
+[[gnu::noinline]] int write_gathered(
     SSL* ssl, iovec const* pieces, int count, std::size_t max_bytes, std::size_t* written,
     unsigned char* gathered, std::size_t copied, iovec const* next)
 {
-    gather_room room{gathered};
+    gather_buffer buffer{gathered};
     std::size_t total = 0;
     if (int const reason = measure(pieces, count, max_bytes, total); reason != 0) {
         *written = 0;
         return fail(ssl, reason);
     }
     if (total == 0 || run_in_place({pieces, total}) != 0)
-        return write_list(ssl, pieces, count, max_bytes, written, room);
-    cursor const behind = gather({next, total - copied}, gathered, record_size_max, copied);
-    run const first{gathered, total - behind.left, behind, true};
+        return write_list(ssl, pieces, count, max_bytes, written, buffer);
+    cursor const end = gather({next, total - copied}, gathered, record_size_max, copied);
+    run const first{gathered, total - end.left, end, true};
     int const ret = write(ssl, first);
-    return after_first_run({ssl, pieces, total, nullptr, room}, first, ret, written);
+    return continue_after_run({ssl, pieces, total, nullptr, buffer}, first, ret, written);
 }
 
-// after_record goes on after SSL_write returned ret for a record that is all of the call.
-[[gnu::noinline]] int after_record(
+// continue_after_record: SSL_write has returned ret for a record that is all of the call.
+[[gnu::noinline]] int continue_after_record(
     SSL* ssl, iovec const* pieces, run const& record, unsigned char* gathered, int ret,
     std::size_t* written)
 {
-    gather_room room{gathered};
-    return after_first_run({ssl, pieces, record.size, nullptr, room}, record, ret, written);
+    gather_buffer buffer{gathered};
+    return continue_after_run({ssl, pieces, record.size, nullptr, buffer}, record, ret, written);
 }
 
-// write_record writes pieces that make one record together, in one pass over them. When it finds
-// out that they do not, or that one is large enough to stay in place, write_begun goes on from
-// there.
+// write_record writes pieces that make one record together, in one pass over them. Where they are
+// more than a record, or one is large enough to stay in place, write_gathered continues.
 [[gnu::noinline]] int write_record(
     SSL* ssl, iovec const* pieces, int count, std::size_t max_bytes, std::size_t* written)
 {
-    if (written == nullptr || state_of(ssl) != nullptr) [[unlikely]]
+    if (written == nullptr || retry_state_of(ssl) != nullptr) [[unlikely]]
         return write_any(ssl, pieces, count, max_bytes, written);
-    unsigned char* const gathered = take_room();
+    unsigned char* const gathered = take_buffer();
     if (gathered == nullptr) [[unlikely]]
         return write_any(ssl, pieces, count, max_bytes, written);
     unsigned char* to = gathered;
@@ -256,23 +257,23 @@ int write_list(
         auto const* const from = static_cast<unsigned char const*>(piece->iov_base);
         if (size > left || size >= in_place_size_min || from == nullptr) [[unlikely]] {
             auto const copied = static_cast<std::size_t>(to - gathered);
-            return write_begun(ssl, pieces, count, max_bytes, written, gathered, copied, piece);
+            return write_gathered(ssl, pieces, count, max_bytes, written, gathered, copied, piece);
         }
         left -= size;
         to = copy(to, from, size);
     } while (++piece != last);
 
     auto const total = static_cast<std::size_t>(to - gathered);
-    // Where the first piece is empty or all there is, a retry would look for the run in place.
+    // Where the first piece is empty or the only one with bytes, a retry expects the run in place.
     if (pieces->iov_len - 1 >= total - 1) [[unlikely]] {
-        give_room(gathered);
+        return_buffer(gathered);
         return write_any(ssl, pieces, count, max_bytes, written);
     }
     int const ret = SSL_write(ssl, gathered, static_cast<int>(total));
     if (static_cast<std::size_t>(ret) != total) [[unlikely]]
-        return after_record(
+        return continue_after_record(
             ssl, pieces, {gathered, total, {last, 0}, true}, gathered, ret, written);
-    give_room(gathered);
+    return_buffer(gathered);
     *written = total;
     return 1;
 }

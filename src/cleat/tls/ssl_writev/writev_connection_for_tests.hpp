@@ -1,5 +1,5 @@
-// writev_connection: a connection in memory for the tests of the gather write, whose transport
-// blocks where a test wants it to.
+// writev_connection: a connection in memory for the tests of the gather write. The test decides
+// where its transport blocks.
 
 #pragma once
 
@@ -45,7 +45,7 @@ struct transport
     std::string out;
     std::string in;
     std::size_t quota = SIZE_MAX;
-    std::function<void()> before_write; // what a BIO may do that is more than memory
+    std::function<void()> before_write; // for a BIO that does more than copy
 };
 
 inline transport& transport_of(BIO* bio)
@@ -151,7 +151,8 @@ struct outcome
     std::size_t written;
 };
 
-// A connection whose client end is written to. The handshake is done unless it is said otherwise.
+// connection: the tests write to its client. They call handshake() first unless the write is to do
+// the handshake.
 struct connection
 {
     transport client_end;
@@ -174,7 +175,7 @@ struct connection
             BIO* bio = make_bio(*end);
             SSL_set_bio(ssl, bio, bio);
         }
-        // An SSL inherits OpenSSL's default modes; these two must be what the test says.
+        // An SSL inherits OpenSSL's default modes; the test sets these two.
         SSL_clear_mode(
             client.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
         SSL_set_mode(client.get(), static_cast<decltype(SSL_get_mode(client.get()))>(mode));
@@ -216,14 +217,14 @@ struct connection
         std::vector<std::size_t> sizes;
         std::string const& out = client_end.out;
         std::size_t const overhead = version == TLS1_3_VERSION ? 17 : 24;
-        for (std::size_t at = 0; at < out.size();) {
-            REQUIRE(out.size() - at >= 5);
-            REQUIRE(out[at] == SSL3_RT_APPLICATION_DATA);
-            std::size_t const size = static_cast<unsigned char>(out[at + 3]) * 256u +
-                                     static_cast<unsigned char>(out[at + 4]);
+        for (std::size_t position = 0; position < out.size();) {
+            REQUIRE(out.size() - position >= 5);
+            REQUIRE(out[position] == SSL3_RT_APPLICATION_DATA);
+            std::size_t const size = static_cast<unsigned char>(out[position + 3]) * 256u +
+                                     static_cast<unsigned char>(out[position + 4]);
             REQUIRE(size > overhead);
             sizes.push_back(size - overhead);
-            at += 5 + size;
+            position += 5 + size;
         }
         return sizes;
     }
@@ -266,17 +267,17 @@ inline constexpr long partial = SSL_MODE_ENABLE_PARTIAL_WRITE;
 inline constexpr long moving = SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER;
 inline constexpr long all_modes[] = {0, partial, moving, partial | moving};
 
-// write_deeper writes from further down the stack, where what is copied there has another address.
+// write_deeper writes from a deeper stack frame, so that a copy on the stack has another address.
 [[gnu::noinline]] inline outcome write_deeper(connection& c, std::vector<iovec> const& vectors)
 {
-    char volatile room[4096];
-    room[0] = 0;
+    char volatile stack[4096];
+    stack[0] = 0;
     outcome const o = c.write(vectors);
-    return room[0] == 0 ? o : outcome{};
+    return stack[0] == 0 ? o : outcome{};
 }
 
-// finish writes the pieces to their end. After a WANT_WRITE it allows `allowance` more bytes; in
-// moving mode each try is made from a fresh copy, and the bytes of the last one are overwritten.
+// finish writes all of the pieces. After each WANT_WRITE the transport takes `allowance` more
+// bytes. In moving mode each try uses a new copy of the pieces, and the copy before is overwritten.
 inline void finish(connection& c, pieces const& list, std::size_t allowance = SIZE_MAX)
 {
     bool const moves = (static_cast<long>(SSL_get_mode(c.client.get())) & moving) != 0;
