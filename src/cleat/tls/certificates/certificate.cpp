@@ -26,9 +26,9 @@ template <class... Parts>
     throw spec_error{fmt::format(text, std::forward<Parts>(parts)...)};
 }
 
-std::string words_of(library_failure const& why)
+std::string reason_text(library_failure const& failure)
 {
-    return why.reason.empty() ? "no reason given" : why.reason;
+    return failure.reason.empty() ? "no reason given" : failure.reason;
 }
 
 bio_ptr bio_over(std::string_view text)
@@ -71,7 +71,7 @@ std::vector<x509_ptr> read_certificates(
                 "{}: the certificate on line {} cannot be decoded ({}): the file is damaged; get "
                 "it "
                 "again from where it was issued",
-                origin, block.line, words_of(drain_errors()));
+                origin, block.line, reason_text(drain_errors()));
         found.push_back(std::move(one));
     }
     return found;
@@ -91,8 +91,8 @@ evp_pkey_ptr read_key(
     require_complete(*block, origin);
     if (block->is_encrypted())
         refuse(
-            "{}: the private key on line {} is encrypted, and nobody is there to be asked for the "
-            "passphrase: decrypt it with `openssl pkey -in FILE -out KEY` and restrict KEY to its "
+            "{}: the private key on line {} is encrypted, and no passphrase can be entered here: "
+            "decrypt it with `openssl pkey -in FILE -out KEY` and restrict KEY to its "
             "owner",
             origin, block->line);
     clear_errors();
@@ -103,7 +103,7 @@ evp_pkey_ptr read_key(
             "{}: the private key on line {} cannot be decoded ({}): the file is damaged, or the "
             "key is "
             "of a type that {} does not have; use RSA, or ECDSA on P-256",
-            origin, block->line, words_of(drain_errors()), library_version());
+            origin, block->line, reason_text(drain_errors()), library_version());
     return key;
 }
 
@@ -126,29 +126,30 @@ void match(certificate const& read)
         read.origin);
 }
 
-std::string date(ASN1_TIME const* at)
+std::string date(ASN1_TIME const* asn1_time)
 {
-    std::optional<std::int64_t> const seconds = backend::posix_time(at);
+    std::optional<std::int64_t> const seconds = backend::posix_time(asn1_time);
     if (!seconds)
         return "an unreadable date";
     return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(*seconds)));
 }
 
 void check_dates(
-    X509 const* one, std::string_view which, std::string const& origin, time_point now,
+    X509 const* x509, std::string_view description, std::string const& origin, time_point now,
     std::vector<std::string>& warnings)
 {
     std::time_t const today = std::chrono::system_clock::to_time_t(now);
-    ASN1_TIME const* const first = X509_get0_notBefore(one);
-    ASN1_TIME const* const last = X509_get0_notAfter(one);
+    ASN1_TIME const* const first = X509_get0_notBefore(x509);
+    ASN1_TIME const* const last = X509_get0_notAfter(x509);
     if (backend::posix_time(last).value_or(-1) < today)
         warnings.push_back(fmt::format(
-            "{}: {} expired on {}: clients will refuse it; renew it", origin, which, date(last)));
+            "{}: {} expired on {}: clients will refuse it; renew it", origin, description,
+            date(last)));
     else if (backend::posix_time(first).value_or(-1) > today)
         warnings.push_back(fmt::format(
             "{}: {} is valid from {} only: clients will refuse it until then; check this machine's "
             "clock",
-            origin, which, date(first)));
+            origin, description, date(first)));
 }
 
 void check_chain(certificate const& read, time_point now, std::vector<std::string>& warnings)
@@ -257,12 +258,12 @@ std::vector<x509_ptr> read_authorities(
     return found;
 }
 
-std::string common_name(X509 const* of)
+std::string common_name(X509 const* x509)
 {
-    auto const* const subject = X509_get_subject_name(of);
+    auto const* const subject = X509_get_subject_name(x509);
     int last = -1;
-    for (int at = -1; (at = X509_NAME_get_index_by_NID(subject, NID_commonName, at)) >= 0;)
-        last = at;
+    for (int i = -1; (i = X509_NAME_get_index_by_NID(subject, NID_commonName, i)) >= 0;)
+        last = i;
     if (last < 0)
         return {};
     X509_NAME_ENTRY const* const entry = X509_NAME_get_entry(subject, last);

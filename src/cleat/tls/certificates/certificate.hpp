@@ -27,8 +27,7 @@ struct certificate
 };
 
 /// read_certificate throws spec_error, which names the origin and what to do, when there is no
-/// usable certificate and key. What only deserves attention is added to warnings: expiry, order,
-/// odd names.
+/// usable certificate and key. Expiry, a wrong order and unusable names are added to warnings.
 [[nodiscard]] certificate read_certificate(
     backend::library_state const& library, certificate_source const& source,
     std::chrono::system_clock::time_point now, std::vector<std::string>& warnings);
@@ -39,6 +38,6 @@ struct certificate
     backend::library_state const& library, std::string_view pem, std::string const& origin);
 
 /// common_name is the last CN of the subject in UTF-8, or empty.
-[[nodiscard]] std::string common_name(X509 const* of);
+[[nodiscard]] std::string common_name(X509 const* x509);
 
 } // namespace cleat::tls

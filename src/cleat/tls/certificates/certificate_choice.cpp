@@ -10,8 +10,8 @@ namespace {
 
 using number = name_index::number;
 
-// ECDSA first: it is what clients verify every day. RSA last: it is slow, and counts as what every
-// client can use.
+// ECDSA first: nearly all clients verify it. RSA last: it is slow, and can_use takes it as usable
+// by every client.
 constexpr std::array by_preference{
     &name_index::choice::ecdsa, &name_index::choice::ed25519, &name_index::choice::rsa};
 
@@ -33,35 +33,35 @@ std::vector<std::uint16_t> ecdsa_suites_of(SSL_CTX const* ctx)
 void certificate_choice::add(
     certificate const& next, SSL_CTX* ctx, std::vector<std::string>& warnings)
 {
-    number const mine = static_cast<number>(served_.size());
+    number const added = static_cast<number>(served_.size());
     if (served_.empty())
         ecdsa_suites_ = ecdsa_suites_of(ctx); // The settings are the same for all of them.
     served_.push_back({ctx, next.type, next.origin});
     for (std::string const& name : next.names) {
-        number const lost = names_.add(name, next.type, mine);
-        if (lost == name_index::none || lost == mine)
+        number const replaced = names_.add(name, next.type, added);
+        if (replaced == name_index::none || replaced == added)
             continue;
         warnings.push_back(fmt::format(
             "{} and {} both answer to {} with the same kind of key: {}, the later one, is used",
-            served_[lost].origin, next.origin, name, next.origin));
+            served_[replaced].origin, next.origin, name, next.origin));
     }
-    choose_default(next, mine);
+    choose_default(next, added);
 }
 
 // The default is the last certificate, with those of other kinds that have all its names.
-void certificate_choice::choose_default(certificate const& last, number mine)
+void certificate_choice::choose_default(certificate const& last, number added)
 {
     default_ = {};
     bool is_first = true;
     for (std::string const& name : last.names) {
         name_index::choice const* const found = names_.find(name);
-        name_index::choice const here = found == nullptr ? name_index::choice{} : *found;
+        name_index::choice const found_choice = found == nullptr ? name_index::choice{} : *found;
         for (number name_index::choice::*const kind : by_preference)
-            if (is_first || default_.*kind != here.*kind)
-                default_.*kind = is_first ? here.*kind : name_index::none;
+            if (is_first || default_.*kind != found_choice.*kind)
+                default_.*kind = is_first ? found_choice.*kind : name_index::none;
         is_first = false;
     }
-    name_index::set(default_, last.type, mine);
+    name_index::set(default_, last.type, added);
 }
 
 SSL_CTX* certificate_choice::initial() const noexcept
@@ -79,37 +79,38 @@ bool certificate_choice::is_needed() const noexcept
 
 SSL_CTX* certificate_choice::choose(backend::client_hello const& hello) const noexcept
 {
-    name_index::choice const* from = &default_;
+    name_index::choice const* candidates = &default_;
     std::string_view const name = server_name_in(hello.body_of(extension::server_name));
     if (!name.empty()) {
         name_index::choice const* const found = names_.find(name);
         if (found != nullptr)
-            from = found;
+            candidates = found;
         else if (rules_.refuse_unknown_names)
             return nullptr;
     }
-    return served_[preferred(*from, hello)].ctx;
+    return served_[preferred(*candidates, hello)].ctx;
 }
 
-// The first kind that the client can use. Where there is nothing to choose, nothing is looked at.
+// The first kind that the client can use. Where there is only one, the rest of the ClientHello is
+// not read.
 number certificate_choice::preferred(
-    name_index::choice const& from, backend::client_hello const& hello) const noexcept
+    name_index::choice const& candidates, backend::client_hello const& hello) const noexcept
 {
-    std::array<number, by_preference.size()> there{};
+    std::array<number, by_preference.size()> numbers{};
     std::size_t count = 0;
     for (number name_index::choice::*const kind : by_preference)
-        if (from.*kind != name_index::none)
-            there[count++] = from.*kind;
+        if (candidates.*kind != name_index::none)
+            numbers[count++] = candidates.*kind;
     if (count == 1)
-        return there.front();
+        return numbers.front();
     client_offer const offer{
         hello.cipher_suites(), hello.body_of(extension::signature_algorithms),
         hello.body_of(extension::supported_groups), hello.body_of(extension::supported_versions)};
-    server_side const here{rules_.tls_1_3, rules_.tls_1_2, ecdsa_suites_};
-    auto const end = there.begin() + count;
+    server_side const server{rules_.tls_1_3, rules_.tls_1_2, ecdsa_suites_};
+    auto const end = numbers.begin() + count;
     auto const best = std::find_if(
-        there.begin(), end, [&](number n) { return can_use(offer, here, served_[n].type); });
-    return best == end ? there.front() : *best; // Whichever: the handshake fails and says why.
+        numbers.begin(), end, [&](number n) { return can_use(offer, server, served_[n].type); });
+    return best == end ? numbers.front() : *best; // Any: the handshake fails and says why.
 }
 
 } // namespace cleat::tls

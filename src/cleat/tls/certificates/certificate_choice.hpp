@@ -13,8 +13,8 @@
 
 namespace cleat::tls {
 
-/// certificate_choice decides by SNI, then by the kind of key. Connections begin on initial(), so
-/// that a client that wants what most clients want changes nothing.
+/// certificate_choice decides by SNI, then by the kind of key. Connections begin on initial(),
+/// which suits most clients, so that most connections need no change of SSL_CTX.
 class certificate_choice
 {
 public:
@@ -25,7 +25,7 @@ public:
         bool refuse_unknown_names = false;
     };
 
-    explicit certificate_choice(rules use) noexcept : rules_{use} {}
+    explicit certificate_choice(rules r) noexcept : rules_{r} {}
 
     /// add takes the next certificate, with the SSL_CTX that serves it, which must outlive the
     /// choice. The last one added is the default, together with those of other kinds of key for the
@@ -35,10 +35,11 @@ public:
     /// initial is the SSL_CTX that connections are made from. Null before the first add.
     [[nodiscard]] SSL_CTX* initial() const noexcept;
 
-    /// is_needed: there is something to choose, or someone to refuse.
+    /// is_needed: there are several certificates, or unknown names to refuse.
     [[nodiscard]] bool is_needed() const noexcept;
 
-    /// choose answers a ClientHello; null refuses it. No SNI is no unknown name.
+    /// choose is the SSL_CTX for a ClientHello, or null to refuse it. A ClientHello without SNI is
+    /// not refused.
     [[nodiscard]] SSL_CTX* choose(backend::client_hello const& hello) const noexcept;
 
 private:
@@ -50,7 +51,7 @@ private:
     };
 
     [[nodiscard]] name_index::number preferred(
-        name_index::choice const& from, backend::client_hello const& hello) const noexcept;
+        name_index::choice const& candidates, backend::client_hello const& hello) const noexcept;
     void choose_default(certificate const& last, name_index::number number);
 
     rules rules_;

@@ -66,7 +66,7 @@ TEST_CASE_FIXTURE(fixture, "names that could match nothing are left out and warn
     CHECK(has_text(warnings, "w*.test"));
 }
 
-TEST_CASE_FIXTURE(fixture, "every kind of key is told apart")
+TEST_CASE_FIXTURE(fixture, "every kind of key is recognised")
 {
     for (key_type const each :
          {key_type::rsa, key_type::ecdsa_p256, key_type::ecdsa_p384, key_type::ecdsa_p521,
@@ -133,7 +133,7 @@ TEST_CASE_FIXTURE(fixture, "damage inside of a block is found and located")
     CHECK(!refusal_of({second, good.key_pem, "bad.pem"}).empty());
 }
 
-TEST_CASE_FIXTURE(fixture, "an encrypted key is refused and nobody is asked for the passphrase")
+TEST_CASE_FIXTURE(fixture, "an encrypted key is refused without a prompt for the passphrase")
 {
     test_identity const good = make_identity({.names = {"a.test"}});
     std::string const refusal =

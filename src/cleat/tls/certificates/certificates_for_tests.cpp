@@ -17,7 +17,7 @@ using time_ptr = std::unique_ptr<ASN1_TIME, freed_by<ASN1_TIME_free>>;
 using integer_ptr = std::unique_ptr<ASN1_INTEGER, freed_by<ASN1_INTEGER_free>>;
 using extension_ptr = std::unique_ptr<X509_EXTENSION, freed_by<X509_EXTENSION_free>>;
 
-void need(bool done, char const* what)
+void require(bool done, char const* what)
 {
     if (!done)
         throw std::runtime_error{what};
@@ -44,31 +44,31 @@ evp_pkey_ptr key_of(key_type type)
     case key_type::rsa:
         break;
     }
-    // Making one takes 100 ms: the tests share it.
+    // A new RSA key takes 100 ms: the tests share one.
     static evp_pkey_ptr const rsa = make_test_key(EVP_PKEY_RSA, NID_undef);
-    need(EVP_PKEY_up_ref(rsa.get()) == 1, "rsa");
+    require(EVP_PKEY_up_ref(rsa.get()) == 1, "rsa");
     return evp_pkey_ptr{rsa.get()};
 }
 
-void add_extension(X509* to, X509* issuer, int nid, std::string const& value)
+void add_extension(X509* x509, X509* issuer, int nid, std::string const& value)
 {
     X509V3_CTX ctx{};
-    X509V3_set_ctx(&ctx, issuer, to, nullptr, nullptr, 0);
+    X509V3_set_ctx(&ctx, issuer, x509, nullptr, nullptr, 0);
     extension_ptr const made{X509V3_EXT_nconf_nid(nullptr, &ctx, nid, value.c_str())};
-    need(made != nullptr && X509_add_ext(to, made.get(), -1) == 1, "extension");
+    require(made != nullptr && X509_add_ext(x509, made.get(), -1) == 1, "extension");
 }
 
-void set_name(X509* of, std::string const& common_name)
+void set_name(X509* x509, std::string const& common_name)
 {
     name_ptr const name{X509_NAME_new()};
     if (!common_name.empty())
-        need(
+        require(
             X509_NAME_add_entry_by_txt(
                 name.get(), "CN", MBSTRING_UTF8,
                 reinterpret_cast<unsigned char const*>(common_name.data()),
                 static_cast<int>(common_name.size()), -1, 0) == 1,
             "name");
-    need(X509_set_subject_name(of, name.get()) == 1, "subject");
+    require(X509_set_subject_name(x509, name.get()) == 1, "subject");
 }
 
 time_ptr in_days(int days)
@@ -81,13 +81,13 @@ time_ptr in_days(int days)
 evp_pkey_ptr make_test_key(int type, int curve)
 {
     key_ctx_ptr const ctx{EVP_PKEY_CTX_new_id(type, nullptr)};
-    need(ctx != nullptr && EVP_PKEY_keygen_init(ctx.get()) == 1, "key");
+    require(ctx != nullptr && EVP_PKEY_keygen_init(ctx.get()) == 1, "key");
     if (type == EVP_PKEY_EC)
-        need(EVP_PKEY_CTX_set_ec_paramgen_curve_nid(ctx.get(), curve) == 1, "curve");
+        require(EVP_PKEY_CTX_set_ec_paramgen_curve_nid(ctx.get(), curve) == 1, "curve");
     if (type == EVP_PKEY_RSA)
-        need(EVP_PKEY_CTX_set_rsa_keygen_bits(ctx.get(), 2048) == 1, "bits");
+        require(EVP_PKEY_CTX_set_rsa_keygen_bits(ctx.get(), 2048) == 1, "bits");
     EVP_PKEY* key = nullptr;
-    need(EVP_PKEY_keygen(ctx.get(), &key) == 1, "keygen");
+    require(EVP_PKEY_keygen(ctx.get(), &key) == 1, "keygen");
     return evp_pkey_ptr{key};
 }
 
@@ -107,15 +107,15 @@ test_identity sign_identity(evp_pkey_ptr key, test_identity_spec const& spec)
     EVP_PKEY* const signer = spec.issuer == nullptr ? made.key.get() : spec.issuer->key.get();
 
     integer_ptr const number{ASN1_INTEGER_new()};
-    need(X509_set_version(x, 2) == 1 && ASN1_INTEGER_set(number.get(), ++serial) == 1, "serial");
-    need(X509_set_serialNumber(x, number.get()) == 1, "serial");
-    need(
+    require(X509_set_version(x, 2) == 1 && ASN1_INTEGER_set(number.get(), ++serial) == 1, "serial");
+    require(X509_set_serialNumber(x, number.get()) == 1, "serial");
+    require(
         X509_set1_notBefore(x, in_days(spec.valid_from_days).get()) == 1 &&
             X509_set1_notAfter(x, in_days(spec.valid_to_days).get()) == 1,
         "dates");
     set_name(x, spec.common_name);
-    need(X509_set_issuer_name(x, X509_get_subject_name(issuer)) == 1, "issuer");
-    need(X509_set_pubkey(x, made.key.get()) == 1, "public key");
+    require(X509_set_issuer_name(x, X509_get_subject_name(issuer)) == 1, "issuer");
+    require(X509_set_pubkey(x, made.key.get()) == 1, "public key");
     if (spec.authority) {
         add_extension(x, issuer, NID_basic_constraints, "critical,CA:TRUE");
         add_extension(x, issuer, NID_key_usage, "critical,keyCertSign,cRLSign");
@@ -126,12 +126,12 @@ test_identity sign_identity(evp_pkey_ptr key, test_identity_spec const& spec)
     if (!names.empty())
         add_extension(x, issuer, NID_subject_alt_name, names);
     bool const own_digest = EVP_PKEY_id(signer) == EVP_PKEY_ED25519;
-    need(X509_sign(x, signer, own_digest ? nullptr : EVP_sha256()) > 0, "signature");
+    require(X509_sign(x, signer, own_digest ? nullptr : EVP_sha256()) > 0, "signature");
 
     bio_ptr const certificate{BIO_new(BIO_s_mem())};
     bio_ptr const private_key{BIO_new(BIO_s_mem())};
-    need(PEM_write_bio_X509(certificate.get(), x) == 1, "PEM");
-    need(
+    require(PEM_write_bio_X509(certificate.get(), x) == 1, "PEM");
+    require(
         PEM_write_bio_PrivateKey(
             private_key.get(), made.key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1,
         "PEM");
@@ -144,7 +144,7 @@ std::string encrypted_pem(EVP_PKEY* key)
 {
     bio_ptr const bio{BIO_new(BIO_s_mem())};
     char passphrase[] = "secret";
-    need(
+    require(
         PEM_write_bio_PKCS8PrivateKey(
             bio.get(), key, EVP_aes_256_cbc(), passphrase, sizeof passphrase - 1, nullptr,
             nullptr) == 1,

@@ -20,7 +20,7 @@ struct test_identity
     std::string certificate_pem;
     std::string key_pem;
 
-    /// source is what a spec takes. The chain goes between: PEM of the issuers.
+    /// source is what a context_spec takes. chain is the issuers' PEM, appended to the certificate.
     [[nodiscard]] certificate_source source(std::string origin, std::string const& chain = {}) const
     {
         return {certificate_pem + chain, key_pem, std::move(origin)};
@@ -38,13 +38,13 @@ struct test_identity_spec
     int valid_to_days = 30;
 };
 
-/// make_identity makes a new key (an RSA key is made once in a process) and certificate.
+/// make_identity makes a certificate and its key. All RSA certificates share one key.
 [[nodiscard]] test_identity make_identity(test_identity_spec const& spec);
 
 /// make_test_key makes a private key; curve is a NID, or NID_undef for RSA-2048 or an Ed25519 key.
 [[nodiscard]] evp_pkey_ptr make_test_key(int type, int curve);
 
-/// sign_identity makes a certificate for a key that the caller brings.
+/// sign_identity makes a certificate for the caller's key.
 [[nodiscard]] test_identity sign_identity(evp_pkey_ptr key, test_identity_spec const& spec);
 
 /// encrypted_pem is the key under the passphrase "secret".

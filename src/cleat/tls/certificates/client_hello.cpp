@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::uint16_t version_1_3 = 0x0304;
 
-constexpr std::uint16_t number_at(octets bytes, std::size_t at) noexcept
+constexpr std::uint16_t number_at(octets bytes, std::size_t offset) noexcept
 {
-    return static_cast<std::uint16_t>(bytes[at] << 8 | bytes[at + 1]);
+    return static_cast<std::uint16_t>(bytes[offset] << 8 | bytes[offset + 1]);
 }
 
 bool contains(octets numbers, std::uint16_t wanted) noexcept
@@ -22,7 +22,7 @@ bool contains(octets numbers, std::uint16_t wanted) noexcept
     return false;
 }
 
-// The vector in an extension's body after a length of two bytes; empty if the length is a lie.
+// The vector in an extension's body after a length of two bytes; empty if the length is wrong.
 octets vector16(octets body) noexcept
 {
     if (body.size() < 2 || number_at(body, 0) != body.size() - 2)
@@ -41,7 +41,7 @@ octets vector8(octets body) noexcept
 struct key_numbers
 {
     std::uint16_t scheme;
-    std::uint16_t group; // 0: the key is on no curve that supported_groups speaks of.
+    std::uint16_t group; // 0: no curve of supported_groups.
 };
 
 constexpr key_numbers numbers_of(key_type key) noexcept
@@ -61,7 +61,7 @@ constexpr key_numbers numbers_of(key_type key) noexcept
     return {0, 0};
 }
 
-// In TLS 1.2 a scheme names a hash and ECDSA, whatever the curve; SHA-1 is not used here.
+// In TLS 1.2 a scheme names a hash and ECDSA, with any curve. SHA-1 is not used here.
 bool has_scheme_1_2(octets schemes, key_type key) noexcept
 {
     if (key == key_type::ed25519)
@@ -85,15 +85,15 @@ std::string_view server_name_in(octets body) noexcept
     return {reinterpret_cast<char const*>(name.data()), name.size()};
 }
 
-bool can_use(client_offer const& offer, server_side const& here, key_type key) noexcept
+bool can_use(client_offer const& offer, server_side const& server, key_type key) noexcept
 {
     if (key == key_type::rsa)
         return true;
     key_numbers const wanted = numbers_of(key);
     octets const schemes = vector16(offer.signature_algorithms);
-    if (here.tls_1_3 && contains(vector8(offer.supported_versions), version_1_3))
+    if (server.tls_1_3 && contains(vector8(offer.supported_versions), version_1_3))
         return contains(schemes, wanted.scheme);
-    if (!here.tls_1_2 || !has_scheme_1_2(schemes, key))
+    if (!server.tls_1_2 || !has_scheme_1_2(schemes, key))
         return false;
 
     // RFC 8422, section 5.1: without the extension any curve will do.
@@ -101,7 +101,7 @@ bool can_use(client_offer const& offer, server_side const& here, key_type key) n
     if (wanted.group != 0 && !groups.empty() && !contains(groups, wanted.group))
         return false;
     return std::any_of(
-        here.ecdsa_suites.begin(), here.ecdsa_suites.end(),
+        server.ecdsa_suites.begin(), server.ecdsa_suites.end(),
         [&](std::uint16_t suite) { return contains(offer.cipher_suites, suite); });
 }
 

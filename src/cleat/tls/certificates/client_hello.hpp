@@ -1,7 +1,7 @@
 // client_hello: what a ClientHello's raw parts say about certificates. Pure functions over bytes.
 //
-// The TLS library has checked the message's outer form when these are asked, and checks the inner
-// form later; whatever is malformed here means "no" and is refused there.
+// The TLS library has already checked the message's outer form, and checks the inner form later.
+// These functions take malformed parts for absent ones; the library refuses them.
 
 #pragma once
 
@@ -15,7 +15,8 @@ namespace cleat::tls {
 
 using octets = std::span<std::uint8_t const>;
 
-/// Extension numbers that matter here (RFC 8446, section 4.2).
+/// extension is the number of an extension that a server's choice depends on (RFC 8446,
+/// section 4.2).
 enum class extension : std::uint16_t
 {
     server_name = 0,
@@ -33,12 +34,12 @@ enum class extension : std::uint16_t
 struct client_offer
 {
     octets cipher_suites;        ///< The suites' bytes, without the length before them.
-    octets signature_algorithms; ///< The extensions' bodies; empty: not sent.
+    octets signature_algorithms; ///< Like the next two, an extension's body; empty: not sent.
     octets supported_groups;
     octets supported_versions;
 };
 
-/// server_side is what this server is ready to do.
+/// server_side is what the server's settings allow.
 struct server_side
 {
     bool tls_1_3 = true;
@@ -47,9 +48,9 @@ struct server_side
         ecdsa_suites; ///< TLS 1.2 suites that an ECDSA or Ed25519 key signs.
 };
 
-/// can_use: the client can verify a certificate with such a key in the version that the two will
-/// use.
+/// can_use: the client can verify a certificate with such a key, in the version that the handshake
+/// will choose.
 [[nodiscard]] bool can_use(
-    client_offer const& offer, server_side const& here, key_type key) noexcept;
+    client_offer const& offer, server_side const& server, key_type key) noexcept;
 
 } // namespace cleat::tls

@@ -12,10 +12,10 @@ namespace {
 
 using bytes = std::vector<std::uint8_t>;
 
-bytes numbers(std::vector<std::uint16_t> const& of)
+bytes numbers(std::vector<std::uint16_t> const& values)
 {
     bytes out;
-    for (std::uint16_t const n : of) {
+    for (std::uint16_t const n : values) {
         out.push_back(static_cast<std::uint8_t>(n >> 8));
         out.push_back(static_cast<std::uint8_t>(n));
     }

@@ -1,4 +1,4 @@
-// key_type: the kinds of keys that a certificate here can have.
+// key_type: the kinds of keys that a certificate can have.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace cleat::tls {
 
-/// key_type tells apart what a client must be able to verify (RFC 8446, section 4.2.3).
+/// key_type distinguishes keys by what a client must be able to verify (RFC 8446, section 4.2.3).
 enum class key_type : std::uint8_t
 {
     rsa,

@@ -22,7 +22,7 @@ std::string_view without_final_dot(std::string_view name) noexcept
     return name;
 }
 
-// Underscores are in no host name of RFC 952, but in many a certificate.
+// RFC 952 has no underscore in host names, but many certificates do.
 constexpr bool is_label_character(char c) noexcept
 {
     char const l = lower(c);
@@ -37,8 +37,8 @@ bool is_label(std::string_view label) noexcept
 
 } // namespace
 
-// FNV-1a over the lower-case form. Keys come from our own certificates, so a client cannot make
-// chains longer by what it asks for.
+// FNV-1a over the lower-case form. The table's keys are names in our own certificates, so a client
+// cannot make a bucket longer.
 std::size_t name_index::hash::operator()(std::string_view name) const noexcept
 {
     std::uint64_t sum = 14695981039346656037ULL;
@@ -56,24 +56,24 @@ bool name_index::equal::operator()(std::string_view a, std::string_view b) const
     });
 }
 
-name_index::number& name_index::place_in(choice& in, key_type key) noexcept
+name_index::number& name_index::slot(choice& c, key_type key) noexcept
 {
     switch (key) {
     case key_type::rsa:
-        return in.rsa;
+        return c.rsa;
     case key_type::ed25519:
-        return in.ed25519;
+        return c.ed25519;
     case key_type::ecdsa_p256:
     case key_type::ecdsa_p384:
     case key_type::ecdsa_p521:
         break;
     }
-    return in.ecdsa;
+    return c.ecdsa;
 }
 
-name_index::number name_index::set(choice& in, key_type key, number certificate) noexcept
+name_index::number name_index::set(choice& c, key_type key, number certificate) noexcept
 {
-    return std::exchange(place_in(in, key), certificate);
+    return std::exchange(slot(c, key), certificate);
 }
 
 bool name_index::is_usable(std::string_view name) noexcept

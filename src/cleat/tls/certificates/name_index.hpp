@@ -1,5 +1,4 @@
-// name_index: which certificates answer to a name. A plain table; it knows nothing of TLS
-// libraries.
+// name_index: which certificates answer to a name. A table, independent of the TLS library.
 
 #pragma once
 
@@ -26,31 +25,31 @@ public:
     using number = std::uint32_t;
     static constexpr number none = UINT32_MAX;
 
-    /// choice is what answers to one name: at most one certificate of each kind of key.
+    /// choice is the certificates that answer to one name: at most one for each kind of key.
     struct choice
     {
-        number ecdsa = none; ///< On whatever curve.
+        number ecdsa = none; ///< On any curve.
         number rsa = none;
         number ed25519 = none;
 
         friend bool operator==(choice const&, choice const&) = default;
     };
 
-    /// place_in is where a choice keeps the certificate with such a key.
-    static number& place_in(choice& in, key_type key) noexcept;
+    /// slot is the member of a choice for certificates with such a key.
+    static number& slot(choice& c, key_type key) noexcept;
 
-    /// set puts a certificate into a choice, in the place of its key's kind. It returns what was in
-    /// that place before, or none.
-    static number set(choice& in, key_type key, number certificate) noexcept;
+    /// set puts a certificate into its slot of a choice, and returns the one that was there, or
+    /// none.
+    static number set(choice& c, key_type key, number certificate) noexcept;
 
     /// is_usable: name is a DNS name, or one label "*" and then a DNS name. Others match nothing.
     [[nodiscard]] static bool is_usable(std::string_view name) noexcept;
 
-    /// add lets a certificate answer to a usable name. The later one of two wins; the number of the
-    /// one that lost is returned, or none.
+    /// add lets a certificate answer to a usable name. Where another with the same kind of key
+    /// answers already, add replaces and returns it; otherwise it returns none.
     number add(std::string_view name, key_type key, number certificate);
 
-    /// find is what answers to a client's SNI, or null. The pointer is good until the next add.
+    /// find is the choice for a client's SNI, or null. The pointer is valid until the next add.
     [[nodiscard]] choice const* find(std::string_view name) const noexcept;
 
     [[nodiscard]] std::size_t size() const noexcept { return exact_.size() + wildcards_.size(); }

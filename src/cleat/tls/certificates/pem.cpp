@@ -43,12 +43,12 @@ std::vector<pem_block> pem_blocks(std::string_view text)
     std::vector<pem_block> blocks;
     bool inside = false;
     std::size_t number = 1;
-    for (std::size_t at = 0; at < text.size(); ++number) {
-        std::size_t const end = std::min(text.find('\n', at), text.size());
-        std::string_view const line = text.substr(at, end - at);
+    for (std::size_t offset = 0; offset < text.size(); ++number) {
+        std::size_t const end = std::min(text.find('\n', offset), text.size());
+        std::string_view const line = text.substr(offset, end - offset);
         if (std::string_view const label = label_in(line, begin_mark); !label.empty()) {
-            // A BEGIN inside of a block ends that one unfinished.
-            blocks.push_back({label, text.substr(at, end - at), number, false});
+            // A BEGIN inside a block leaves that block incomplete.
+            blocks.push_back({label, text.substr(offset, end - offset), number, false});
             inside = true;
         } else if (inside) {
             pem_block& block = blocks.back();
@@ -59,7 +59,7 @@ std::vector<pem_block> pem_blocks(std::string_view text)
                 inside = false;
             }
         }
-        at = end + 1;
+        offset = end + 1;
     }
     return blocks;
 }

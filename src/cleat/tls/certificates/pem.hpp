@@ -1,7 +1,7 @@
 // pem: the blocks of a PEM text (RFC 7468), cut out but not decoded. Not a public header.
 //
-// Cutting them out here lets every error name the block's line, whichever TLS library decodes it,
-// and keeps that library from reading a key that is not asked for.
+// Cutting them out here lets every error name the block's line, with every TLS library, and keeps
+// the library from reading a key that the caller did not want.
 
 #pragma once
 

@@ -22,13 +22,13 @@ std::optional<pem_block> first_key(std::string_view pem)
     return found == blocks.end() ? std::nullopt : std::optional{*found};
 }
 
-// Too long a passphrase is refused: its beginning is another one.
-int give_passphrase(char* into, int size, int, void* from) noexcept
+// A passphrase that does not fit is refused, not cut: its beginning is another passphrase.
+int give_passphrase(char* buffer, int size, int, void* argument) noexcept
 {
-    auto const& passphrase = *static_cast<std::string_view const*>(from);
+    auto const& passphrase = *static_cast<std::string_view const*>(argument);
     if (passphrase.size() > static_cast<std::size_t>(size))
         return -1;
-    std::memcpy(into, passphrase.data(), passphrase.size());
+    std::memcpy(buffer, passphrase.data(), passphrase.size());
     return static_cast<int>(passphrase.size());
 }
 

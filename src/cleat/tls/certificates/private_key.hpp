@@ -12,9 +12,8 @@ namespace cleat::tls {
 /// std::bad_alloc.
 [[nodiscard]] bool has_encrypted_key(std::string_view pem);
 
-/// decrypt_private_key gives that key as PEM without a passphrase; nothing when the passphrase does
-/// not open it, or the key is damaged. Throws std::bad_alloc. What it gives is secret: write it
-/// nowhere.
+/// decrypt_private_key is that key as PEM without a passphrase, or nothing where the passphrase is
+/// wrong or the key is damaged. Throws std::bad_alloc. The text is secret: write it nowhere.
 [[nodiscard]] std::optional<std::string> decrypt_private_key(
     std::string_view pem, std::string_view passphrase);
 

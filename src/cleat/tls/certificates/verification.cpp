@@ -1,5 +1,5 @@
-// A verify_function hangs on its SSL, or on each SSL_CTX of its context: a server's SSL changes its
-// SSL_CTX when the client has named a host.
+// A verify_function is in the ex_data of its SSL, or of each SSL_CTX of its context: a server's SSL
+// changes its SSL_CTX when the client has sent SNI.
 
 #include <cleat/tls/certificates/verification.hpp>
 #include <cleat/tls/certificates/verify_hook.hpp>
@@ -47,41 +47,41 @@ void resume_nothing(SSL* ssl) noexcept
 
 } // namespace
 
-extern "C" int cleat_verify_hook(int preverified, X509_STORE_CTX* at)
+extern "C" int cleat_verify_hook(int preverified, X509_STORE_CTX* store_ctx)
 {
-    auto* const ssl =
-        static_cast<SSL*>(X509_STORE_CTX_get_ex_data(at, SSL_get_ex_data_X509_STORE_CTX_idx()));
-    verify_function const* const decide = ssl == nullptr ? nullptr : function_of(ssl);
+    auto* const ssl = static_cast<SSL*>(
+        X509_STORE_CTX_get_ex_data(store_ctx, SSL_get_ex_data_X509_STORE_CTX_idx()));
+    verify_function const* const function = ssl == nullptr ? nullptr : function_of(ssl);
     bool accepted = false;
     try {
-        accepted = decide != nullptr && (*decide)(preverified == 1, at);
+        accepted = function != nullptr && (*function)(preverified == 1, store_ctx);
     } catch (...) {
-        accepted = false; // There is a C library above, which no exception may cross.
+        accepted = false; // The caller is C code, which no exception may cross.
     }
-    if (!accepted && X509_STORE_CTX_get_error(at) == X509_V_OK)
-        X509_STORE_CTX_set_error(at, X509_V_ERR_APPLICATION_VERIFICATION);
+    if (!accepted && X509_STORE_CTX_get_error(store_ctx) == X509_V_OK)
+        X509_STORE_CTX_set_error(store_ctx, X509_V_ERR_APPLICATION_VERIFICATION);
     return accepted ? 1 : 0;
 }
 
-bool attach_verify_function(SSL_CTX* ctx, verify_function const* decide) noexcept
+bool attach_verify_function(SSL_CTX* ctx, verify_function const* function) noexcept
 {
-    return SSL_CTX_set_ex_data(ctx, index_in_ctx(), const_cast<verify_function*>(decide)) == 1;
+    return SSL_CTX_set_ex_data(ctx, index_in_ctx(), const_cast<verify_function*>(function)) == 1;
 }
 
-void set_verification(ssl_st* ssl, peer_verification how) noexcept
+void set_verification(ssl_st* ssl, peer_verification verification) noexcept
 {
     int mode = SSL_VERIFY_NONE;
-    if (how != peer_verification::none)
+    if (verification != peer_verification::none)
         mode = SSL_VERIFY_PEER;
-    if (how == peer_verification::required)
+    if (verification == peer_verification::required)
         mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
     SSL_set_verify(ssl, mode, nullptr); // Null keeps the function that is there.
     resume_nothing(ssl);
 }
 
-void set_verify_function(ssl_st* ssl, verify_function decide)
+void set_verify_function(ssl_st* ssl, verify_function function)
 {
-    auto owned = std::make_unique<verify_function>(std::move(decide));
+    auto owned = std::make_unique<verify_function>(std::move(function));
     auto* const before = static_cast<verify_function*>(SSL_get_ex_data(ssl, index_in_ssl()));
     if (SSL_set_ex_data(ssl, index_in_ssl(), owned.get()) != 1) {
         clear_errors();
@@ -99,16 +99,16 @@ void set_verify_depth(ssl_st* ssl, int intermediates_max) noexcept
     resume_nothing(ssl);
 }
 
-bool certificate_names(x509_store_ctx_st* at, std::string const& host) noexcept
+bool certificate_names(x509_store_ctx_st* store_ctx, std::string const& host) noexcept
 {
-    if (X509_STORE_CTX_get_error_depth(at) > 0)
+    if (X509_STORE_CTX_get_error_depth(store_ctx) > 0)
         return true;
-    X509* const shown = X509_STORE_CTX_get_current_cert(at);
+    X509* const shown = X509_STORE_CTX_get_current_cert(store_ctx);
     if (shown == nullptr || host.empty())
         return false;
     bool const named = X509_check_ip_asc(shown, host.c_str(), 0) == 1 ||
                        X509_check_host(shown, host.data(), host.size(), 0, nullptr) == 1;
-    clear_errors(); // What is no address is an error to X509_check_ip_asc.
+    clear_errors(); // X509_check_ip_asc queues an error for a name.
     return named;
 }
 

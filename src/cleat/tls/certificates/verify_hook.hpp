@@ -8,12 +8,12 @@
 
 namespace cleat::tls {
 
-/// cleat_verify_hook is what SSL_CTX_set_verify takes where there is a verify_function. Without one
-/// it refuses.
-extern "C" int cleat_verify_hook(int preverified, X509_STORE_CTX* at);
+/// cleat_verify_hook is the callback for SSL_CTX_set_verify that calls the verify_function. Without
+/// one it refuses.
+extern "C" int cleat_verify_hook(int preverified, X509_STORE_CTX* store_ctx);
 
-/// attach_verify_function makes connections of ctx ask `decide`, which must outlive it. False when
-/// the library is out of memory.
-[[nodiscard]] bool attach_verify_function(SSL_CTX* ctx, verify_function const* decide) noexcept;
+/// attach_verify_function makes connections of ctx call the function, which must outlive ctx. False
+/// when memory is short.
+[[nodiscard]] bool attach_verify_function(SSL_CTX* ctx, verify_function const* function) noexcept;
 
 } // namespace cleat::tls
