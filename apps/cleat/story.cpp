@@ -92,7 +92,7 @@ void story::proxy_header_failed(error_code why) noexcept
 void story::handshake_failed(error_code why, tls::engine const& engine) noexcept
 {
     // Who opens a connection only to see that it opens has had what it came for.
-    if (!engine.has_heard() && (why == error::truncated || is_reset(why))) {
+    if (!engine.has_received() && (why == error::truncated || is_reset(why))) {
         reason_ = close_reason::client_silent;
         return;
     }

@@ -302,7 +302,8 @@ std::size_t channel::write_max() const noexcept
 {
     if (engine_.fragment_max() == limits::plaintext_record_max)
         return limits::turn_max; // A block and unsent_max are made for that.
-    return std::min(limits::turn_max, engine_.taken_whole(limits::unsent_max - limits::joined_max));
+    return std::min(
+        limits::turn_max, engine_.write_capacity(limits::unsent_max - limits::joined_max));
 }
 
 progress channel::close(transport at) noexcept

@@ -50,7 +50,7 @@ public:
     // Goes on with the handshake, as far as what has come allows.
     void handshake()
     {
-        call([&](tls::wire& w) { return listener_.handshake(engine_, w); });
+        call([&](tls::wire& w) { return early_.handshake(engine_, w); });
     }
 
     void write(std::span<std::byte const> text)
@@ -66,8 +66,8 @@ public:
         return heard;
     }
 
-    [[nodiscard]] bool established() const { return engine_.established() && listener_.over; }
-    [[nodiscard]] bytes const& heard_early() const { return listener_.heard; }
+    [[nodiscard]] bool established() const { return engine_.established() && early_.finished; }
+    [[nodiscard]] bytes const& heard_early() const { return early_.received; }
 
 private:
     template <class Op>
@@ -89,7 +89,7 @@ private:
     }
 
     tls::engine engine_;
-    tls::early_listener listener_;
+    tls::early_data_server early_;
     int fd_;
     bytes in_;
 };

@@ -1,4 +1,4 @@
-// What a server calls the ways in which a first flight can be wrong, the same on every TLS library.
+// The errors for first flights that are wrong, the same with every TLS library.
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
@@ -23,15 +23,15 @@ context_spec server_spec()
     return spec;
 }
 
-// What the server's handshake ends with when these are the first bytes that it reads.
-error verdict_on(std::string_view first_bytes)
+// The error of a server's handshake that reads these bytes first.
+error error_for(std::string_view first_bytes)
 {
     context const server{server_spec()};
     ssl_ptr const ssl{SSL_new(server.native_handle())};
-    bio_ptr in{BIO_new(BIO_s_mem())};
-    bio_ptr out{BIO_new(BIO_s_mem())};
-    BIO_write(in.get(), first_bytes.data(), static_cast<int>(first_bytes.size()));
-    SSL_set_bio(ssl.get(), in.release(), out.release());
+    bio_ptr input{BIO_new(BIO_s_mem())};
+    bio_ptr output{BIO_new(BIO_s_mem())};
+    BIO_write(input.get(), first_bytes.data(), static_cast<int>(first_bytes.size()));
+    SSL_set_bio(ssl.get(), input.release(), output.release());
     clear_errors();
     REQUIRE(SSL_accept(ssl.get()) <= 0);
     return backend::error_of(drain_errors().code);
@@ -43,27 +43,27 @@ TEST_CASE("plain HTTP on a TLS port is recognised")
          {"GET / HTTP/1.1\r\nHost: a\r\n\r\n"sv, "POST /x HTTP/1.0\r\n\r\n"sv,
           "HEAD / HTTP/1.1\r\n\r\n"sv, "PUT /x HTTP/1.1\r\n\r\n"sv,
           "CONNECT a:443 HTTP/1.1\r\n\r\n"sv})
-        CHECK_MESSAGE(verdict_on(request) == error::http_request, request);
+        CHECK_MESSAGE(error_for(request) == error::http_request, request);
 }
 
 TEST_CASE("bytes that are no TLS are not called a broken handshake")
 {
-    CHECK(verdict_on("SSH-2.0-OpenSSH_9.2\r\n\r\n"sv) == error::not_tls);
-    CHECK(verdict_on(std::string(64, '\0')) == error::not_tls);
-    CHECK(verdict_on("EHLO mail.example.com\r\n"sv) == error::not_tls);
+    CHECK(error_for("SSH-2.0-OpenSSH_9.2\r\n\r\n"sv) == error::not_tls);
+    CHECK(error_for(std::string(64, '\0')) == error::not_tls);
+    CHECK(error_for("EHLO mail.example.com\r\n"sv) == error::not_tls);
 }
 
 TEST_CASE("TLS that breaks its own rules is a violation")
 {
     // A ClientHello whose length is right and whose inside is empty.
-    CHECK(verdict_on("\x16\x03\x01\x00\x04\x01\x00\x00\x00"sv) == error::protocol_violation);
+    CHECK(error_for("\x16\x03\x01\x00\x04\x01\x00\x00\x00"sv) == error::protocol_violation);
     // A handshake message that is no ClientHello.
-    CHECK(verdict_on("\x16\x03\x01\x00\x04\x0e\x00\x00\x00"sv) == error::protocol_violation);
+    CHECK(error_for("\x16\x03\x01\x00\x04\x0e\x00\x00\x00"sv) == error::protocol_violation);
     // Application data before any handshake.
-    CHECK(verdict_on("\x17\x03\x03\x00\x04zzzz"sv) == error::protocol_violation);
+    CHECK(error_for("\x17\x03\x03\x00\x04zzzz"sv) == error::protocol_violation);
 }
 
-TEST_CASE("nothing in common is named by what is missing")
+TEST_CASE("a handshake without a common suite or scheme names what is missing")
 {
     context_spec client_side;
     client_side.role = role::client;
@@ -72,17 +72,17 @@ TEST_CASE("nothing in common is named by what is missing")
     test_connection by_suite{server, client};
     SSL_set_max_proto_version(by_suite.client.get(), TLS1_2_VERSION);
     SSL_set_cipher_list(by_suite.client.get(), "ECDHE-RSA-AES128-GCM-SHA256");
-    CHECK(!by_suite.shake());
+    CHECK(!by_suite.handshake());
     CHECK(backend::error_of(by_suite.failure.code) == error::no_shared_cipher);
 
     test_connection by_scheme{server, client};
     SSL_set_min_proto_version(by_scheme.client.get(), TLS1_3_VERSION);
     SSL_set1_sigalgs_list(by_scheme.client.get(), "RSA-PSS+SHA256");
-    CHECK(!by_scheme.shake());
+    CHECK(!by_scheme.handshake());
     CHECK(backend::error_of(by_scheme.failure.code) == error::no_shared_cipher);
 }
 
-TEST_CASE("what began with a want of memory is known for that, whatever was concluded from it")
+TEST_CASE("a failure that lack of memory caused is reported as that")
 {
     clear_errors();
     ERR_put_error(ERR_LIB_CRYPTO, 0, ERR_R_MALLOC_FAILURE, __FILE__, __LINE__);
@@ -99,7 +99,7 @@ TEST_CASE("a record that was changed on the way is a violation")
     context const client{client_side};
     context const server{server_spec()};
     test_connection connection{server, client};
-    REQUIRE(connection.shake());
+    REQUIRE(connection.handshake());
     std::string const record = std::string{"\x17\x03\x03\x00\x20", 5} + std::string(32, 'x');
     BIO_write(
         SSL_get_wbio(connection.client.get()), record.data(), static_cast<int>(record.size()));

@@ -1,4 +1,4 @@
-// capabilities: what the linked TLS library can do, asked at run time.
+// capabilities: what the linked TLS library can do, found at run time.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// connection_for_tests: two contexts' SSL shaking hands in memory, for tests.
+// connection_for_tests: a connection in memory between the SSL of two contexts.
 
 #pragma once
 
@@ -19,18 +19,18 @@ using session_ptr = std::unique_ptr<SSL_SESSION, freed_by<SSL_SESSION_free>>;
 /// changed.
 struct test_connection
 {
-    test_connection(context const& of_server, context const& of_client)
-        : server{SSL_new(of_server.native_handle())}, client{SSL_new(of_client.native_handle())}
+    test_connection(context const& server_context, context const& client_context)
+        : server{SSL_new(server_context.native_handle())}
+        , client{SSL_new(client_context.native_handle())}
     {
         joined = join_in_memory(server.get(), client.get());
-        of_client.prepare_client(client.get());
+        client_context.prepare_client(client.get());
         SSL_set_ex_data(client.get(), sessions_index(), &sessions);
-        SSL_CTX_set_session_cache_mode(of_client.native_handle(), SSL_SESS_CACHE_CLIENT);
-        SSL_CTX_sess_set_new_cb(of_client.native_handle(), keep_session);
+        SSL_CTX_set_session_cache_mode(client_context.native_handle(), SSL_SESS_CACHE_CLIENT);
+        SSL_CTX_sess_set_new_cb(client_context.native_handle(), keep_session);
     }
 
-    /// OpenSSL takes a session of a connection without close_notify for one that must not be
-    /// resumed.
+    /// OpenSSL does not resume a session whose connection ended without close_notify.
     ~test_connection()
     {
         SSL_set_shutdown(client.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
@@ -38,8 +38,8 @@ struct test_connection
     test_connection(test_connection const&) = delete;
     test_connection& operator=(test_connection const&) = delete;
 
-    /// shake runs the handshake, and a byte from the server, so that tickets have come too.
-    bool shake()
+    /// handshake runs the handshake, and then sends a byte from the server: tickets come before it.
+    bool handshake()
     {
         clear_errors();
         ok = joined && shake_hands(server.get(), client.get());
@@ -81,7 +81,7 @@ struct test_connection
     bool joined = false;
     bool ok = false;
     library_failure failure;
-    std::vector<session_ptr> sessions; ///< What the client was given, in order.
+    std::vector<session_ptr> sessions; ///< The client's new sessions, in order.
 
 private:
     static int sessions_index()
@@ -95,7 +95,7 @@ private:
         auto* const kept =
             static_cast<std::vector<session_ptr>*>(SSL_get_ex_data(ssl, sessions_index()));
         kept->emplace_back(session);
-        return 1; // The reference is ours now.
+        return 1; // It has taken over the reference.
     }
 };
 

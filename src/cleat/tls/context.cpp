@@ -17,18 +17,19 @@
 
 namespace cleat::tls {
 
-/// state's members are destroyed from last to first: what the SSL_CTX point to is above them.
+/// state's members are destroyed from last to first: the SSL_CTX come after the members that they
+/// point to.
 struct context::state
 {
     explicit state(context_spec const& spec);
 
     void build_server(context_spec const& spec);
     void build_client(context_spec const& spec);
-    ssl_ctx_ptr serve(context_spec const& spec, certificate const& with);
+    ssl_ctx_ptr make_ctx(context_spec const& spec, certificate const& identity);
 
     tls::role role;
     std::vector<std::string> warnings;
-    std::string server_name; // Client role: what SNI says; empty for an address.
+    std::string server_name; // Client role: the SNI; empty for an address.
     backend::library_state library;
     context_settings settings;
     std::optional<ticket_keys> tickets;
@@ -41,22 +42,22 @@ struct context::state
 
 namespace {
 
-SSL_CTX* choose_certificate(void const* with, backend::client_hello const& hello) noexcept
+SSL_CTX* choose_certificate(void const* argument, backend::client_hello const& hello) noexcept
 {
-    return static_cast<certificate_choice const*>(with)->choose(hello);
+    return static_cast<certificate_choice const*>(argument)->choose(hello);
 }
 
-void use(SSL_CTX* ctx, certificate const& with)
+void use(SSL_CTX* ctx, certificate const& identity)
 {
-    bool done = SSL_CTX_use_certificate(ctx, with.leaf.get()) == 1;
-    for (x509_ptr const& each : with.chain)
+    bool done = SSL_CTX_use_certificate(ctx, identity.leaf.get()) == 1;
+    for (x509_ptr const& each : identity.chain)
         done = done && SSL_CTX_add1_chain_cert(ctx, each.get()) == 1;
-    if (!done || SSL_CTX_use_PrivateKey(ctx, with.key.get()) != 1)
+    if (!done || SSL_CTX_use_PrivateKey(ctx, identity.key.get()) != 1)
         throw spec_error{fmt::format(
             "{}: {} refuses the certificate: {}; have one issued with a 2048-bit RSA or a P-256 "
             "key and a "
             "SHA-256 signature",
-            with.origin, library_version(), drain_errors().reason)};
+            identity.origin, library_version(), drain_errors().reason)};
 }
 
 } // namespace
@@ -84,10 +85,10 @@ void context::state::build_server(context_spec const& spec)
     std::vector<key_type> warmed;
     for (certificate_source const& source : spec.certificates) {
         certificate const read = read_certificate(library, source, now, warnings);
-        contexts.push_back(serve(spec, read));
+        contexts.push_back(make_ctx(spec, read));
         SSL_CTX* const ctx = contexts.back().get();
         choice->add(read, ctx, warnings);
-        // Once for each kind of key: a thousand certificates are not a thousand handshakes.
+        // Once for each kind of key, not for each of perhaps a thousand certificates.
         if (std::ranges::find(warmed, read.type) == warmed.end()) {
             warm_server(library, ctx, spec, settings.groups(), read.type, read.origin, warnings);
             warmed.push_back(read.type);
@@ -99,10 +100,10 @@ void context::state::build_server(context_spec const& spec)
         backend::on_client_hello(initial, &chooser);
 }
 
-ssl_ctx_ptr context::state::serve(context_spec const& spec, certificate const& with)
+ssl_ctx_ptr context::state::make_ctx(context_spec const& spec, certificate const& identity)
 {
     ssl_ctx_ptr ctx = settings.new_ctx(library, spec, tickets ? &*tickets : nullptr);
-    use(ctx.get(), with);
+    use(ctx.get(), identity);
     return ctx;
 }
 
@@ -121,13 +122,14 @@ void context::state::build_client(context_spec const& spec)
 
 namespace {
 
-// What is a setting alone, beside the default of everything else: a mistake in one hides no other.
+// Specs that each have one group of the spec's settings, with defaults elsewhere: a mistake in one
+// group hides none in another.
 std::vector<context_spec> settings_one_by_one(context_spec const& spec)
 {
     context_spec base;
     base.role = spec.role;
     std::vector<context_spec> each(7, base);
-    for (context_spec& one : each) { // Which lists of suites count follows from the versions.
+    for (context_spec& one : each) { // The versions decide which lists of suites are used.
         one.version_min = spec.version_min;
         one.version_max = spec.version_max;
     }
@@ -148,9 +150,9 @@ std::vector<context_spec> settings_one_by_one(context_spec const& spec)
 class mistakes
 {
 public:
-    // Does a step of building a context, and keeps the error in which it ends, once.
+    // Runs a step of building a context, and keeps its error, once.
     template <class Step>
-    void look_at(Step step)
+    void check(Step step)
     {
         try {
             clear_errors();
@@ -171,20 +173,20 @@ private:
 std::vector<std::string> find_mistakes(context_spec const& spec)
 {
     mistakes all;
-    std::vector<std::string> warnings; // The constructor's to tell.
+    std::vector<std::string> warnings; // Not returned: context::warnings has them.
     backend::library_state const library;
     std::chrono::system_clock::time_point const now = std::chrono::system_clock::now();
     for (context_spec const& one : settings_one_by_one(spec))
-        all.look_at([&] { static_cast<void>(context_settings{library, one, warnings}); });
+        all.check([&] { static_cast<void>(context_settings{library, one, warnings}); });
     for (certificate_source const& source : spec.certificates)
-        all.look_at([&] {
+        all.check([&] {
             ssl_ctx_ptr const ctx = library.new_ctx(spec.role == role::server);
             if (ctx != nullptr)
                 use(ctx.get(), read_certificate(library, source, now, warnings));
         });
-    // What none of the pieces shows: they do not fit together, or there is none.
+    // Mistakes that no piece shows alone: pieces that do not fit together, or none at all.
     if (all.found().empty())
-        all.look_at([&] { static_cast<void>(context{spec}); });
+        all.check([&] { static_cast<void>(context{spec}); });
     return all.found();
 }
 
@@ -225,7 +227,7 @@ void context::prepare_client(ssl_st* ssl) const
     SSL_set_connect_state(ssl);
     std::string const& name = state_->server_name;
     if (!name.empty() && SSL_set_tlsext_host_name(ssl, name.c_str()) != 1)
-        throw std::bad_alloc{}; // The constructor of another one has done it with success.
+        throw std::bad_alloc{};
 }
 
 } // namespace cleat::tls

@@ -14,7 +14,7 @@ struct ssl_st;
 
 namespace cleat::tls {
 
-/// spec_error says what in a context_spec cannot be used: what() names the origin and the cure.
+/// spec_error says what in a context_spec cannot be used: what() names its origin and a remedy.
 struct spec_error : std::runtime_error
 {
     using std::runtime_error::runtime_error;
@@ -23,12 +23,13 @@ struct spec_error : std::runtime_error
 /// context owns its library context where the TLS library has one, its own parsed copies of
 /// certificates and keys, and its ticket keys, so that two workers' contexts share nothing.
 ///
-/// It must outlive its engines. With tickets, these stay on one thread: its keys have no lock.
+/// It must outlive its engines. With tickets, all its engines stay on one thread: the keys have no
+/// lock.
 class context
 {
 public:
-    /// Builds everything or throws spec_error. Warms the library: what it fetches and caches on
-    /// first use is there before the first connection.
+    /// Builds everything or throws spec_error. Warms the library: it fetches and caches algorithms
+    /// now, not at the first connection.
     explicit context(context_spec const& spec);
     context(context&&) noexcept;
     context& operator=(context&&) noexcept;
@@ -40,7 +41,7 @@ public:
     /// certificates answer to, a chain in the wrong order. One sentence each, with the origin.
     [[nodiscard]] std::vector<std::string> const& warnings() const noexcept;
 
-    /// native_handle is the library's SSL_CTX for settings that a spec has no word for.
+    /// native_handle is the library's SSL_CTX, for settings that a spec does not have.
     [[nodiscard]] ssl_ctx_st* native_handle() const noexcept;
 
     /// prepare_client gives a new SSL of a client context its role, SNI and the name to verify.
@@ -51,8 +52,8 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// find_mistakes looks at a spec piece by piece and gives everything that is wrong with it, a
-/// sentence each, where context throws the first. Empty: context{spec} can be built.
+/// find_mistakes checks a spec piece by piece and returns every mistake in it, one sentence each;
+/// context's constructor throws only the first. Empty: context{spec} can be built.
 [[nodiscard]] std::vector<std::string> find_mistakes(context_spec const& spec);
 
 /// library_version is the linked TLS library's own name and version: "AWS-LC 5.12.0".

@@ -17,11 +17,11 @@
 namespace cleat::tls {
 namespace {
 
-void require(bool done, std::string_view what)
+void require(bool done, std::string_view setting)
 {
     if (!done)
-        throw spec_error{
-            fmt::format("{}: {} refuses it: {}", what, library_version(), drain_errors().reason)};
+        throw spec_error{fmt::format(
+            "{}: {} refuses it: {}", setting, library_version(), drain_errors().reason)};
 }
 
 void check_versions(context_spec const& spec)
@@ -73,8 +73,8 @@ std::vector<unsigned char> alpn_on_wire(std::vector<std::string> const& protocol
     return wire;
 }
 
-// What a session is bound to. A resumed handshake shows no certificate again, so a session made
-// under other rules of verification must not be taken for one made under these.
+// The session ID context. A resumed handshake has no certificates, so a session that was made under
+// other rules of verification must not resume under these.
 std::array<std::byte, 32> hash_of_rules(
     backend::library_state const& library, context_spec const& spec)
 {
@@ -86,7 +86,7 @@ std::array<std::byte, 32> hash_of_rules(
     if (spec.verify_depth)
         text += fmt::format("depth {}\n", *spec.verify_depth);
     if (spec.verify_function)
-        text += "function\n"; // Which one cannot be told: session_scope is to tell them apart.
+        text += "function\n"; // Functions have no identity: session_scope must distinguish them.
     text += spec.verify_authorities;
     std::array<std::byte, 32> hash{};
     require(
@@ -101,11 +101,11 @@ int choose_alpn(
     SSL*, unsigned char const** chosen, unsigned char* chosen_size, unsigned char const* offered,
     unsigned offered_size, void* argument) noexcept
 {
-    std::vector<unsigned char> const& ours =
+    std::vector<unsigned char> const& supported =
         *static_cast<std::vector<unsigned char> const*>(argument);
     unsigned char* found = nullptr;
     int const verdict = SSL_select_next_proto(
-        &found, chosen_size, ours.data(), static_cast<unsigned>(ours.size()), offered,
+        &found, chosen_size, supported.data(), static_cast<unsigned>(supported.size()), offered,
         offered_size);
     *chosen = found;
     return verdict == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
@@ -115,9 +115,9 @@ int choose_alpn(
 
 bool is_ip_address(std::string const& text) noexcept
 {
-    in6_addr room{};
-    return inet_pton(AF_INET, text.c_str(), &room) == 1 ||
-           inet_pton(AF_INET6, text.c_str(), &room) == 1;
+    in6_addr address{};
+    return inet_pton(AF_INET, text.c_str(), &address) == 1 ||
+           inet_pton(AF_INET6, text.c_str(), &address) == 1;
 }
 
 context_settings::context_settings(
@@ -136,8 +136,8 @@ context_settings::context_settings(
         check_ciphersuites(scratch.get(), spec.ciphersuites);
     session_id_context_ = hash_of_rules(library, spec);
 
-    // Also where nothing is verified: a connection may decide otherwise (set_verification). Named
-    // and empty is a file without a certificate, and read_authorities says so.
+    // Also where `verify` is none: a connection may change that (set_verification). An origin
+    // without text is a file without a certificate, and read_authorities throws for it.
     bool const named = spec.verify != peer_verification::none && !spec.verify_origin.empty();
     if (spec.verify_authorities.empty() && !named)
         return;
@@ -184,13 +184,13 @@ void context_settings::apply_suites(SSL_CTX* ctx, context_spec const& spec) cons
         SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
     else
         SSL_CTX_clear_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE);
-    clear_errors(); // Names that check_ciphers has warned of.
+    clear_errors(); // Errors for names that check_ciphers has warned of.
 }
 
 void context_settings::apply_tickets(
     SSL_CTX* ctx, context_spec const& spec, ticket_keys* tickets) const
 {
-    // A cache in the process would be shared state, and memory for each client that ever came.
+    // A session cache would be state that workers share, and would use memory for every client.
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     require(
         SSL_CTX_set_session_id_context(
@@ -227,7 +227,7 @@ void context_settings::apply_verification(SSL_CTX* ctx, context_spec const& spec
         SSL_CTX_set_verify_depth(ctx, *spec.verify_depth);
     apply_authorities(ctx, spec);
     if (spec.role == role::server) {
-        // The names that clients choose a certificate by (RFC 8446, section 4.2.4).
+        // Clients choose their certificate by these names (RFC 8446, section 4.2.4).
         for (x509_ptr const& each : authorities_)
             require(SSL_CTX_add_client_CA(ctx, each.get()) == 1, "authorities");
         return;

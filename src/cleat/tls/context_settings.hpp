@@ -1,4 +1,4 @@
-// context_settings: what every SSL_CTX of a context has in common, worked out of the spec once. Not
+// context_settings: what every SSL_CTX of a context has in common, computed from the spec once. Not
 // a public header.
 
 #pragma once
@@ -17,12 +17,13 @@ namespace cleat::tls {
 
 using x509_store_ptr = std::unique_ptr<X509_STORE, freed_by<X509_STORE_free>>;
 
-/// context_settings must outlive the contexts that it was applied to.
+/// context_settings must outlive every SSL_CTX that it made.
 class context_settings
 {
 public:
-    /// Throws spec_error for what the library or cleat cannot do. What the library passes over in
-    /// silence, such as one unknown name among its cipher suites, is added to warnings.
+    /// Throws spec_error for settings that the library or cleat does not support. Settings that the
+    /// library ignores silently, such as an unknown name among cipher suites, are added to
+    /// warnings.
     context_settings(
         backend::library_state const& library, context_spec const& spec,
         std::vector<std::string>& warnings);
@@ -42,15 +43,15 @@ private:
     void apply_authorities(SSL_CTX* ctx, context_spec const& spec) const;
     void apply_alpn(SSL_CTX* ctx, context_spec const& spec) const;
 
-    std::string groups_;                // Without what the library does not have.
+    std::string groups_;                // Without those that the library does not have.
     std::vector<unsigned char> alpn_;   // As on the wire (RFC 7301, section 3.1).
     std::vector<x509_ptr> authorities_; // Parsed once, however many certificates there are.
-    x509_store_ptr store_;              // Null: no authorities, or the system's own beside them.
-    verify_function verify_function_;   // What the contexts point to.
-    std::array<std::byte, 32> session_id_context_{}; // Sessions resume only where this is the same.
+    x509_store_ptr store_;              // Null: no authorities in the spec.
+    verify_function verify_function_;   // Each SSL_CTX points to it.
+    std::array<std::byte, 32> session_id_context_{}; // A session resumes only where it is the same.
 };
 
-/// is_ip_address: an address where a name could be: it gets no SNI (RFC 6066, section 3).
+/// is_ip_address: the text is an IP address, which must not be sent as SNI (RFC 6066, section 3).
 [[nodiscard]] bool is_ip_address(std::string const& text) noexcept;
 
 } // namespace cleat::tls

@@ -29,11 +29,11 @@ enum class protocol_version : std::uint16_t
     tls_1_3 = 0x0304
 };
 
-/// peer_verification says what a server asks of its clients, or a client of its server.
+/// peer_verification is whether a side requests and verifies its peer's certificate.
 enum class peer_verification : std::uint8_t
 {
-    none,     ///< No certificate is asked for (server), or none is checked (client).
-    optional, ///< Asked for; one that is sent must verify. Servers only.
+    none,     ///< No certificate is requested (server), or none is verified (client).
+    optional, ///< Requested; a certificate that is sent must verify. Servers only.
     required, ///< A certificate that verifies, or no connection.
 };
 
@@ -42,18 +42,20 @@ struct certificate_source
 {
     std::string chain;       ///< Leaf first, then intermediates.
     std::string private_key; ///< May be the same text as the chain: the key is found in it.
-    std::string origin;      ///< Where it came from, for error messages: a file's name.
+    std::string origin;      ///< Its source, for error messages: a file's name.
 };
 
-/// ticket_secret is what session ticket keys are derived from; share it to share resumption.
+/// ticket_secret is what session ticket keys are derived from. Servers that share it resume each
+/// other's sessions.
 using ticket_secret = std::array<std::byte, 32>;
 
-/// verify_function has the last word on each certificate of a peer's chain, from the authority down
-/// to the peer's own: it hears whether the TLS library found it good, and its answer holds, also
-/// where that turns a no into a yes. `at` is the library's X509_STORE_CTX. It is called on the
-/// thread of the handshake, not where a session is resumed, and to throw is to refuse. Each context
-/// has a copy: two workers' must not share what changes.
-using verify_function = std::function<bool(bool preverified, x509_store_ctx_st* at)>;
+/// verify_function decides on each certificate of a peer's chain, from the authority's down to the
+/// peer's own. `preverified` is the TLS library's verdict; the function's result replaces it, also
+/// to accept what the library refuses. An exception refuses the certificate. `store_ctx` is the
+/// library's X509_STORE_CTX. The function is called on the thread of the handshake, and not for a
+/// resumed session. Each context has a copy: the copies of two workers must not share mutable
+/// state.
+using verify_function = std::function<bool(bool preverified, x509_store_ctx_st* store_ctx)>;
 
 /// context_spec describes a context. It is a value: every worker builds a context of its own from
 /// it.
@@ -64,13 +66,14 @@ struct context_spec
     protocol_version version_min = protocol_version::tls_1_2;
     protocol_version version_max = protocol_version::tls_1_3;
 
-    /// TLS 1.2 suites in OpenSSL's language. Default: forward secrecy and AEAD only.
+    /// TLS 1.2 suites in the syntax of OpenSSL's ciphers(1). Default: forward secrecy and AEAD
+    /// only.
     std::string ciphers = "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
                           "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
                           "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305";
     /// TLS 1.3 suites, names separated by colons. Empty: the library's own order.
     std::string ciphersuites;
-    /// Key exchange groups in order of preference. A name with a leading '?' is left out where the
+    /// Key exchange groups in order of preference. A name with a leading '?' is skipped where the
     /// library does not have it; any other unknown name is an error.
     std::string groups = "?X25519MLKEM768:X25519:P-256:P-384";
     bool prefer_server_ciphers = false;
@@ -78,8 +81,8 @@ struct context_spec
     /// "ECDSA+SHA256:RSA-PSS+SHA256". Empty: the library's own.
     std::string signature_algorithms;
 
-    /// Application protocols in the order of preference (RFC 7301). A client that offers ALPN and
-    /// has none of these is refused with no_application_protocol; empty: ALPN is not answered.
+    /// Application protocols in order of preference (RFC 7301). A client that offers ALPN without
+    /// any of these is refused with no_application_protocol. Empty: a client's ALPN is ignored.
     std::vector<std::string> alpn;
 
     /// The certificates of a server. Each answers to the names in it (SAN, or CN where there is no
@@ -90,32 +93,32 @@ struct context_spec
     bool refuse_unknown_names = false;
 
     peer_verification verify = peer_verification::none;
-    /// PEM text of the authorities that peers' certificates must chain to. A client that requires a
-    /// certificate and has none of these takes the system's.
+    /// PEM text of the authorities that peers' certificates must chain to. Empty, for a client that
+    /// requires a certificate: the system's.
     std::string verify_authorities;
-    std::string verify_origin; ///< Where they came from, for error messages.
-    /// The system's authorities are good too.
+    std::string verify_origin; ///< Their source, for error messages.
+    /// The system's authorities are accepted, too.
     bool verify_system_authorities = false;
     /// How many certificates may be between the peer's and an authority's. Unset: the library's
     /// limit, 100.
     std::optional<int> verify_depth;
-    /// Called where a peer is verified at all; empty: the library decides.
+    /// Called wherever a peer is verified. Empty: the library decides.
     tls::verify_function verify_function;
-    /// Client role: the name that the server's certificate must carry, sent as SNI too. Empty:
-    /// neither.
+    /// Client role: the name that the server's certificate must have. It is also sent as SNI.
+    /// Empty: neither.
     std::string server_name;
 
-    /// Session tickets (RFC 5077, RFC 8446 4.6.1): keys come from the secret (ticket_secret.hpp),
-    /// new ones every rotation, and those of the last are still read. Null: no session is resumed.
+    /// Session tickets (RFC 5077; RFC 8446, section 4.6.1). Keys are derived from the secret
+    /// (ticket_secret.hpp), new ones every rotation; tickets of the rotation before are accepted,
+    /// too. Null: no session is resumed.
     std::shared_ptr<ticket_secret const> tickets;
-    /// Client role: sessions that servers give are kept for engine::take_sessions.
+    /// Client role: sessions that servers issue are kept for engine::take_sessions.
     bool keep_sessions = false;
-    /// Client role: ask for tickets. Without, TLS 1.2 sessions have IDs, and TLS 1.3 has none.
+    /// Client role: request tickets. If false, TLS 1.2 sessions have IDs, and TLS 1.3 has none.
     bool want_tickets = true;
     std::chrono::seconds ticket_rotation = std::chrono::hours{12};
-    /// What a session is bound to: it resumes only under a spec with the same text (RFC
-    /// 8446, 4.6.1; nginx's CVE-2025-23419 is what happens otherwise). Give listeners with other
-    /// rules other texts.
+    /// A session resumes only under a spec with the same text (RFC 8446, section 4.6.1; without
+    /// this, nginx had CVE-2025-23419). Give listeners with different rules different texts.
     std::string session_scope = "cleat";
 };
 

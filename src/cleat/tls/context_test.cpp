@@ -60,12 +60,12 @@ certificate_source named(
         .source(common_name + ".pem");
 }
 
-// Who answers to a client that asks for a name.
-std::string who_answers(context const& server, std::string const& name)
+// The common name of the certificate that a client with this SNI gets, or "refused".
+std::string answer_to(context const& server, std::string const& name)
 {
     context const client{client_spec(name)};
     test_connection connection{server, client};
-    return connection.shake() ? connection.server_identity() : "nobody";
+    return connection.handshake() ? connection.server_identity() : "refused";
 }
 
 TEST_CASE("SNI chooses: the exact name, then the wildcard, then the last certificate")
@@ -74,13 +74,13 @@ TEST_CASE("SNI chooses: the exact name, then the wildcard, then the last certifi
         {named("exact", {"www.a.test"}), named("wildcard", {"*.a.test"}),
          named("last", {"b.test"})})};
     CHECK(server.warnings() == strings{});
-    CHECK(who_answers(server, "www.a.test") == "exact");
-    CHECK(who_answers(server, "WWW.A.Test") == "exact");
-    CHECK(who_answers(server, "other.a.test") == "wildcard");
-    CHECK(who_answers(server, "b.test") == "last");
-    CHECK(who_answers(server, "two.labels.a.test") == "last");
-    CHECK(who_answers(server, "unheard.of") == "last");
-    CHECK(who_answers(server, "") == "last");
+    CHECK(answer_to(server, "www.a.test") == "exact");
+    CHECK(answer_to(server, "WWW.A.Test") == "exact");
+    CHECK(answer_to(server, "other.a.test") == "wildcard");
+    CHECK(answer_to(server, "b.test") == "last");
+    CHECK(answer_to(server, "two.labels.a.test") == "last");
+    CHECK(answer_to(server, "unknown.test") == "last");
+    CHECK(answer_to(server, "") == "last");
 }
 
 TEST_CASE("a name that two certificates of a kind answer to goes to the later one, with a warning")
@@ -89,7 +89,7 @@ TEST_CASE("a name that two certificates of a kind answer to goes to the later on
         {named("first", {"a.test"}), named("second", {"a.test"}), named("last", {"b.test"})})};
     REQUIRE(server.warnings().size() == 1);
     CHECK(has(server.warnings().front(), "first.pem and second.pem both answer to a.test"));
-    CHECK(who_answers(server, "a.test") == "second");
+    CHECK(answer_to(server, "a.test") == "second");
 }
 
 TEST_CASE("a client gets ECDSA where it can use it, and RSA where it cannot")
@@ -106,19 +106,19 @@ TEST_CASE("a client gets ECDSA where it can use it, and RSA where it cannot")
         for (int const version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
             test_connection able{server, client};
             SSL_set_max_proto_version(able.client.get(), static_cast<std::uint16_t>(version));
-            CHECK(able.shake());
+            CHECK(able.handshake());
             CHECK(able.server_identity() == "ecdsa");
 
             test_connection unable{server, client};
             SSL_set_max_proto_version(unable.client.get(), static_cast<std::uint16_t>(version));
             REQUIRE(SSL_set1_sigalgs_list(unable.client.get(), "RSA-PSS+SHA256:RSA+SHA256") == 1);
-            CHECK(unable.shake());
+            CHECK(unable.handshake());
             CHECK(unable.server_identity() == "rsa");
         }
         test_connection by_suite{server, client};
         SSL_set_max_proto_version(by_suite.client.get(), TLS1_2_VERSION);
         SSL_set_cipher_list(by_suite.client.get(), "ECDHE-RSA-AES128-GCM-SHA256");
-        CHECK(by_suite.shake());
+        CHECK(by_suite.handshake());
         CHECK(by_suite.server_identity() == "rsa");
     }
 }
@@ -137,16 +137,16 @@ TEST_CASE("an Ed25519 certificate beside others takes nothing from clients that 
             context const client{client_spec(name)};
             for (int const version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
                 auto const shown_to = [&](char const* algorithms) {
-                    test_connection with{server, client};
+                    test_connection connection{server, client};
                     SSL_set_max_proto_version(
-                        with.client.get(), static_cast<std::uint16_t>(version));
-                    REQUIRE(SSL_set1_sigalgs_list(with.client.get(), algorithms) == 1);
-                    return with.shake() ? with.server_identity() : "nobody";
+                        connection.client.get(), static_cast<std::uint16_t>(version));
+                    REQUIRE(SSL_set1_sigalgs_list(connection.client.get(), algorithms) == 1);
+                    return connection.handshake() ? connection.server_identity() : "refused";
                 };
                 CHECK(shown_to("ECDSA+SHA256:RSA-PSS+SHA256") == "ecdsa");
                 CHECK(shown_to("ed25519:ECDSA+SHA256") == "ecdsa");
                 CHECK(shown_to("ed25519") == "ed25519");
-                CHECK(shown_to("RSA-PSS+SHA256") == (order.size() == 3 ? "rsa" : "nobody"));
+                CHECK(shown_to("RSA-PSS+SHA256") == (order.size() == 3 ? "rsa" : "refused"));
             }
         }
     }
@@ -161,10 +161,10 @@ TEST_CASE("the curve counts: a P-384 key is not for a client that knows only P-2
     test_connection narrow{server, client};
     SSL_set_min_proto_version(narrow.client.get(), TLS1_3_VERSION);
     REQUIRE(SSL_set1_sigalgs_list(narrow.client.get(), "ECDSA+SHA256:RSA-PSS+SHA256") == 1);
-    CHECK(narrow.shake());
+    CHECK(narrow.handshake());
     CHECK(narrow.server_identity() == "rsa");
     test_connection wide{server, client};
-    CHECK(wide.shake());
+    CHECK(wide.handshake());
     CHECK(wide.server_identity() == "p384");
 }
 
@@ -176,30 +176,29 @@ TEST_CASE("every kind of key serves")
         context const server{server_spec({named("any", {"a.test"}, each)})};
         for (std::string const& warning : server.warnings())
             FAIL_CHECK(warning);
-        if (each != key_type::ed25519) // Not every library's client takes it unless told to.
-            CHECK(who_answers(server, "a.test") == "any");
+        if (each != key_type::ed25519) // Not every library's client accepts it by default.
+            CHECK(answer_to(server, "a.test") == "any");
     }
 }
 
-TEST_CASE(
-    "strict SNI refuses an unknown name with its own alert; no name at all is none that is unknown")
+TEST_CASE("strict SNI refuses an unknown name with its own alert, and serves a client without SNI")
 {
     context_spec spec = server_spec({named("a", {"a.test"}), named("b", {"*.b.test"})});
     spec.refuse_unknown_names = true;
     context const server{spec};
-    CHECK(who_answers(server, "a.test") == "a");
-    CHECK(who_answers(server, "x.b.test") == "b");
-    CHECK(who_answers(server, "") == "b");
+    CHECK(answer_to(server, "a.test") == "a");
+    CHECK(answer_to(server, "x.b.test") == "b");
+    CHECK(answer_to(server, "") == "b");
 
     context const client{client_spec("c.test")};
     test_connection refused{server, client};
-    CHECK(!refused.shake());
+    CHECK(!refused.handshake());
     CHECK(backend::refused_name(refused.server.get()));
     CHECK(refused.client_alert() == alert_unrecognized_name);
 
     context const good_client{client_spec("a.test")};
     test_connection good{server, good_client};
-    CHECK(good.shake());
+    CHECK(good.handshake());
     CHECK(!backend::refused_name(good.server.get()));
 }
 
@@ -217,11 +216,11 @@ TEST_CASE("the chain of the file is sent whole and in order")
     verifying.verify_authorities = root.certificate_pem;
     context const client{verifying};
     test_connection connection{server, client};
-    CHECK(connection.shake());
+    CHECK(connection.handshake());
 
     context const bare{server_spec({leaf.source("leaf.pem")})};
     test_connection without{bare, client};
-    CHECK(!without.shake());
+    CHECK(!without.handshake());
     CHECK(error_on(without) == error::bad_certificate);
 }
 
@@ -253,7 +252,7 @@ TEST_CASE("a client that verifies refuses other names and other authorities")
     }
     context const client{spec};
     test_connection connection{server, client};
-    CHECK(!connection.shake());
+    CHECK(!connection.handshake());
     CHECK(error_on(connection) == error::bad_certificate);
 }
 
@@ -268,15 +267,15 @@ TEST_CASE("ALPN: the server's order decides, a client without ALPN is served, no
     offers.alpn = {"http/1.1", "h2"};
     context const both{offers};
     test_connection agreed{server, both};
-    CHECK(agreed.shake());
+    CHECK(agreed.handshake());
     CHECK(agreed.alpn() == "h2");
 
-    CHECK(who_answers(server, "a.test") == "a");
+    CHECK(answer_to(server, "a.test") == "a");
 
     offers.alpn = {"imap"};
     context const other{offers};
     test_connection refused{server, other};
-    CHECK(!refused.shake());
+    CHECK(!refused.handshake());
     CHECK(error_on(refused) == error::alpn_mismatch);
     CHECK(refused.client_alert() == alert_no_application_protocol);
 }
@@ -289,18 +288,18 @@ TEST_CASE("versions outside of the bounds are refused")
     context const client{client_spec("a.test")};
     test_connection old{only_1_3, client};
     SSL_set_max_proto_version(old.client.get(), TLS1_2_VERSION);
-    CHECK(!old.shake());
+    CHECK(!old.handshake());
     CHECK(error_on(old) == error::no_shared_version);
 
     spec.version_min = protocol_version::tls_1_2;
     spec.version_max = protocol_version::tls_1_2;
     context const only_1_2{spec};
     test_connection fallen_back{only_1_2, client};
-    CHECK(fallen_back.shake());
+    CHECK(fallen_back.handshake());
     CHECK(std::string_view{SSL_get_version(fallen_back.server.get())} == "TLSv1.2");
 }
 
-TEST_CASE("groups: the ones that are set are used, and a '?' passes over what is not there")
+TEST_CASE("groups: those of the spec are used, and '?' skips those that the library lacks")
 {
     context_spec spec = server_spec({named("a", {"a.test"})});
     spec.groups = "?NO-SUCH-GROUP:P-384:?X25519MLKEM768";
@@ -308,12 +307,12 @@ TEST_CASE("groups: the ones that are set are used, and a '?' passes over what is
     context const client{client_spec("a.test")};
     test_connection connection{server, client};
     SSL_set1_groups_list(connection.client.get(), "X25519:P-384");
-    CHECK(connection.shake());
+    CHECK(connection.handshake());
     CHECK(backend::group_name(connection.server.get()) == "P-384");
 
     test_connection none{server, client};
     SSL_set1_groups_list(none.client.get(), "P-521");
-    CHECK(!none.shake());
+    CHECK(!none.handshake());
     CHECK(error_on(none) == error::no_shared_group);
 
     spec.groups = "X25519:NO-SUCH-GROUP";
@@ -332,7 +331,7 @@ TEST_CASE("the default groups agree on the post-quantum one where the library ha
     context const server{server_spec({named("a", {"a.test"})})};
     context const client{client_spec("a.test")};
     test_connection connection{server, client};
-    CHECK(connection.shake());
+    CHECK(connection.handshake());
     CHECK(
         backend::group_name(connection.server.get()) ==
         (library_capabilities().post_quantum_group ? "X25519MLKEM768" : "X25519"));
@@ -363,13 +362,13 @@ TEST_CASE("every mistake in a spec is found, each once, and none in a good one")
                 found, [&](std::string const& each) { return each.starts_with(about); }) == 1,
             about);
 
-    // What is wrong with all of it is said once.
+    // A mistake that every piece has is returned once.
     spec = {};
     spec.certificates = {one.source("good.pem")};
     spec.version_min = protocol_version::tls_1_3;
     spec.version_max = protocol_version::tls_1_2;
     CHECK(find_mistakes(spec).size() == 1);
-    // And what is wrong with none of its pieces.
+    // So is a mistake that no piece has alone.
     spec = {};
     REQUIRE(find_mistakes(spec).size() == 1);
     CHECK(has(find_mistakes(spec).front(), "needs a certificate"));
@@ -436,7 +435,7 @@ TEST_CASE(
             has(odd.warnings().front(), "ciphersuites") ==
             std::string_view{unknown}.starts_with("TLS_"));
     }
-    // Lists as administrators have had them for years.
+    // Lists as administrators have used them for years.
     for (char const* usual :
          {"HIGH:!aNULL:!eNULL:!EXPORT:!DES:!RC4:!MD5:!PSK:!SRP:!CAMELLIA:!SEED:!IDEA:!3DES",
           "EECDH+AESGCM:ECDHE+CHACHA20:!DSS:!ADH:!AECDH:!kEDH+aDSS:!ECDHE-RSA-NULL-SHA",
@@ -461,18 +460,18 @@ TEST_CASE("client certificates: none, optional and required")
     context_spec spec = server_spec({named("a", {"a.test"}), named("b", {"b.test"})});
     spec.verify_authorities = root.certificate_pem;
 
-    context_spec shows = client_spec("a.test");
-    context const anonymous{shows};
-    shows.certificates = {person.source("person.pem")};
-    context const known{shows};
-    shows.certificates = {stranger.source("stranger.pem")};
-    context const unknown{shows};
+    context_spec certified = client_spec("a.test");
+    context const anonymous{certified};
+    certified.certificates = {person.source("person.pem")};
+    context const known{certified};
+    certified.certificates = {stranger.source("stranger.pem")};
+    context const unknown{certified};
 
     for (int const version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-        auto const meets = [&](context const& server, context const& client) {
+        auto const result = [&](context const& server, context const& client) {
             test_connection connection{server, client};
             SSL_set_max_proto_version(connection.client.get(), static_cast<std::uint16_t>(version));
-            if (!connection.shake())
+            if (!connection.handshake())
                 return std::string{name_of(error_on(connection))};
             return backend::has_peer_certificate(connection.server.get())
                        ? backend::peer_common_name(connection.server.get())
@@ -480,17 +479,17 @@ TEST_CASE("client certificates: none, optional and required")
         };
         spec.verify = peer_verification::none;
         context const none{spec};
-        CHECK(meets(none, known) == "anonymous");
+        CHECK(result(none, known) == "anonymous");
         spec.verify = peer_verification::optional;
         context const optional{spec};
-        CHECK(meets(optional, anonymous) == "anonymous");
-        CHECK(meets(optional, known) == "person");
-        CHECK(meets(optional, unknown) == "bad-certificate");
+        CHECK(result(optional, anonymous) == "anonymous");
+        CHECK(result(optional, known) == "person");
+        CHECK(result(optional, unknown) == "bad-certificate");
         spec.verify = peer_verification::required;
         context const required{spec};
-        CHECK(meets(required, anonymous) == "no-client-certificate");
-        CHECK(meets(required, known) == "person");
-        CHECK(meets(required, unknown) == "bad-certificate");
+        CHECK(result(required, anonymous) == "no-client-certificate");
+        CHECK(result(required, known) == "person");
+        CHECK(result(required, unknown) == "bad-certificate");
     }
 }
 

@@ -1,4 +1,4 @@
-// Resumption: what a session may be resumed on, and what not.
+// Resumption: under which specs a session resumes, and under which it does not.
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
@@ -42,24 +42,25 @@ struct fixture
     }
 };
 
-struct visit
+struct connection_result
 {
     bool ok = false;
     bool resumed = false;
-    std::vector<session_ptr> sessions; // What the client was told of as new.
-    session_ptr last;                  // What it would resume with next time.
+    std::vector<session_ptr> sessions; // New sessions, from the client's callback.
+    session_ptr last;                  // The session to resume next time.
 };
 
-visit go(context const& server, context const& client, int version, SSL_SESSION* with = nullptr)
+connection_result connect(
+    context const& server, context const& client, int version, SSL_SESSION* offered = nullptr)
 {
     test_connection connection{server, client};
     SSL_set_max_proto_version(connection.client.get(), static_cast<std::uint16_t>(version));
-    if (with != nullptr)
-        SSL_set_session(connection.client.get(), with);
-    visit seen;
-    seen.ok = connection.shake();
+    if (offered != nullptr)
+        SSL_set_session(connection.client.get(), offered);
+    connection_result seen;
+    seen.ok = connection.handshake();
     seen.resumed = connection.resumed();
-    // OpenSSL does not tell its client of a ticket that is renewed in TLS 1.2.
+    // OpenSSL calls no callback for a ticket that is renewed in TLS 1.2.
     seen.last.reset(SSL_get1_session(connection.client.get()));
     seen.sessions = std::move(connection.sessions);
     if (!seen.sessions.empty()) {
@@ -75,19 +76,21 @@ TEST_CASE_FIXTURE(
 {
     context const one{server};
     context const other{server};
-    context const visitor{client};
+    context const client_context{client};
     for (int const version : versions) {
-        visit const first = go(one, visitor, version);
+        connection_result const first = connect(one, client_context, version);
         REQUIRE(first.ok);
         CHECK(!first.resumed);
         REQUIRE(first.sessions.size() == 1);
-        visit const second = go(one, visitor, version, first.sessions.front().get());
+        connection_result const second =
+            connect(one, client_context, version, first.sessions.front().get());
         CHECK(second.ok);
         CHECK(second.resumed);
         CHECK(second.sessions.size() <= 1);
-        visit const third = go(one, visitor, version); // OpenSSL's client uses a session once.
+        connection_result const third =
+            connect(one, client_context, version); // OpenSSL's client uses a session once.
         REQUIRE(third.sessions.size() == 1);
-        CHECK(go(other, visitor, version, third.sessions.front().get()).resumed);
+        CHECK(connect(other, client_context, version, third.sessions.front().get()).resumed);
     }
 }
 
@@ -95,23 +98,23 @@ TEST_CASE_FIXTURE(fixture, "without a secret there are no tickets")
 {
     server.tickets = nullptr;
     context const without{server};
-    context const visitor{client};
-    visit const last = go(without, visitor, TLS1_3_VERSION);
+    context const client_context{client};
+    connection_result const last = connect(without, client_context, TLS1_3_VERSION);
     CHECK(last.ok);
     CHECK(last.sessions.empty());
 
-    // TLS 1.2 has sessions without tickets; they resume nowhere, for nobody keeps them.
-    visit const old = go(without, visitor, TLS1_2_VERSION);
+    // TLS 1.2 has sessions without tickets; they do not resume, since no server stores them.
+    connection_result const old = connect(without, client_context, TLS1_2_VERSION);
     CHECK(old.ok);
     for (session_ptr const& session : old.sessions)
-        CHECK(!go(without, visitor, TLS1_2_VERSION, session.get()).resumed);
+        CHECK(!connect(without, client_context, TLS1_2_VERSION, session.get()).resumed);
 }
 
 TEST_CASE_FIXTURE(
     fixture, "a session does not resume under other rules, and the connection goes on in full")
 {
     context const issuing{server};
-    context const visitor{client};
+    context const client_context{client};
     SUBCASE("another scope")
     {
         server.session_scope = "another listener";
@@ -129,11 +132,12 @@ TEST_CASE_FIXTURE(
         server.verify = peer_verification::optional;
         server.verify_authorities = root.certificate_pem;
     }
-    context const meant_for_others{server};
+    context const other_server{server};
     for (int const version : versions) {
-        visit const first = go(issuing, visitor, version);
+        connection_result const first = connect(issuing, client_context, version);
         REQUIRE(first.sessions.size() == 1);
-        visit const second = go(meant_for_others, visitor, version, first.sessions.front().get());
+        connection_result const second =
+            connect(other_server, client_context, version, first.sessions.front().get());
         CHECK(second.ok);
         CHECK(!second.resumed);
     }
@@ -146,28 +150,28 @@ TEST_CASE_FIXTURE(
     server.verify = peer_verification::required;
     server.verify_authorities = root.certificate_pem;
     context const closed{server};
-    context const visitor{client};
+    context const client_context{client};
     for (int const version : versions) {
-        visit const first = go(open, visitor, version);
+        connection_result const first = connect(open, client_context, version);
         REQUIRE(first.sessions.size() == 1);
-        CHECK(!go(closed, visitor, version, first.sessions.front().get()).ok);
+        CHECK(!connect(closed, client_context, version, first.sessions.front().get()).ok);
     }
 }
 
-TEST_CASE_FIXTURE(fixture, "a resumed session still knows who its client is")
+TEST_CASE_FIXTURE(fixture, "a resumed session has its client's certificate")
 {
     server.verify = peer_verification::required;
     server.verify_authorities = root.certificate_pem;
     client.certificates = {person.source("person.pem")};
     context const closed{server};
-    context const visitor{client};
+    context const client_context{client};
     for (int const version : versions) {
-        visit const first = go(closed, visitor, version);
+        connection_result const first = connect(closed, client_context, version);
         REQUIRE(first.sessions.size() == 1);
-        test_connection again{closed, visitor};
+        test_connection again{closed, client_context};
         SSL_set_max_proto_version(again.client.get(), static_cast<std::uint16_t>(version));
         SSL_set_session(again.client.get(), first.sessions.front().get());
-        CHECK(again.shake());
+        CHECK(again.handshake());
         CHECK(again.resumed());
         CHECK(backend::peer_common_name(again.server.get()) == "person");
     }
@@ -182,22 +186,23 @@ TEST_CASE_FIXTURE(fixture, "a ticket resumes in its epoch and the next, and is r
         backend::library_state library;
         ticket_time = std::chrono::system_clock::time_point{1'700'000'400s};
         ticket_keys keys{library, *secret_of(3), 600s, [] { return ticket_time; }};
-        // The context's own keys follow the wall clock: these stand in for them.
+        // In place of the context's own keys, which follow the wall clock.
         backend::on_ticket_key(serving.native_handle(), &keys);
         client.server_name = "b.test";
-        context const direct{client}; // Its name is the default's: no other SSL_CTX comes in.
-        visit const first = go(serving, direct, version);
+        context const direct{client}; // Its name is the default's: it stays on this SSL_CTX.
+        connection_result const first = connect(serving, direct, version);
         REQUIRE(first.sessions.size() == 1);
         ticket_time += 600s;
-        visit const second = go(serving, direct, version, first.sessions.front().get());
+        connection_result const second =
+            connect(serving, direct, version, first.sessions.front().get());
         CHECK(second.resumed);
         ticket_time += 600s;
-        CHECK(go(serving, direct, version, second.last.get()).resumed);
+        CHECK(connect(serving, direct, version, second.last.get()).resumed);
 
-        visit const late = go(serving, direct, version);
+        connection_result const late = connect(serving, direct, version);
         REQUIRE(late.sessions.size() == 1);
         ticket_time += 1200s;
-        CHECK(!go(serving, direct, version, late.sessions.front().get()).resumed);
+        CHECK(!connect(serving, direct, version, late.sessions.front().get()).resumed);
     }
 }
 

@@ -1,5 +1,5 @@
-// Early data: what a client says with its ClientHello is heard once, whatever the server does with
-// it and however the bytes come.
+// Early data: the server's application receives each byte once, whatever the server does with early
+// data, and with every delivery.
 
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/early_server_for_tests.hpp>
@@ -17,14 +17,14 @@ namespace {
 
 using bytes = std::vector<std::byte>;
 
-// said is how a connection went whose client began with early data.
-struct said
+// exchange_result is the result of a connection whose client began with early data.
+struct exchange_result
 {
     step early; // Of write_early.
     handshake_info info;
-    bytes heard;                 // By the server's application.
-    std::size_t heard_early = 0; // Before its handshake was done.
-    std::size_t to_server = 0;   // Bytes on the wire.
+    bytes received;                 // By the server's application.
+    std::size_t received_early = 0; // Before its handshake was done.
+    std::size_t to_server = 0;      // Bytes on the wire.
     std::size_t to_client = 0;
 };
 
@@ -46,253 +46,260 @@ struct fixture
 
 session ticket_of(context const& server, context const& client)
 {
-    duet both{server, client};
-    REQUIRE(both.established());
-    bytes got;
-    write_all(both.server, both.client, pattern(1));
-    read_all(both.client, both.server, got);
-    std::vector<session> given = both.client.engine.take_sessions();
-    REQUIRE(given.size() == 1);
-    return std::move(given.front());
+    engine_pair pair{server, client};
+    REQUIRE(pair.established());
+    bytes text;
+    write_all(pair.server, pair.client, pattern(1));
+    read_all(pair.client, pair.server, text);
+    std::vector<session> sessions = pair.client.engine.take_sessions();
+    REQUIRE(sessions.size() == 1);
+    return std::move(sessions.front());
 }
 
-// The client asks `request` as early as it may, and the rest once it knows.
-said ask(
-    context const& server, context const& client, session const& with, bytes const& request,
+// The client sends `request`: as early data as far as it can, the rest after the handshake.
+exchange_result exchange(
+    context const& server, context const& client, session const& offered, bytes const& request,
     delivery to_server = {}, delivery to_client = {})
 {
-    duet both{server, client, to_server, to_client};
-    both.client.engine.resume(with);
+    engine_pair pair{server, client, to_server, to_client};
+    pair.client.engine.resume(offered);
     std::span<std::byte const> const pieces[] = {request};
-    said found;
+    exchange_result found;
     found.early = drive(
-        both.client, both.server, [&](engine& e, wire& w) { return e.write_early(w, pieces); });
-    INFO(both.client.engine.failure().reason);
+        pair.client, pair.server, [&](engine& e, wire& w) { return e.write_early(w, pieces); });
+    INFO(pair.client.engine.failure().reason);
     REQUIRE(!found.early.error);
-    CHECK(!both.client.engine.established());
+    CHECK(!pair.client.engine.established());
 
-    early_listener listener;
-    step of_client{want::input};
-    step of_server{want::input};
+    early_data_server early;
+    step client_step{want::input};
+    step server_step{want::input};
     for (int turns = 0;
-         turns < 16 && (of_client.next != want::nothing || of_server.next != want::nothing);
+         turns < 16 && (client_step.next != want::nothing || server_step.next != want::nothing);
          ++turns) {
-        if (of_server.next != want::nothing)
-            of_server = drive(both.server, both.client, [&](engine& e, wire& w) {
-                return listener.handshake(e, w);
+        if (server_step.next != want::nothing)
+            server_step = drive(pair.server, pair.client, [&](engine& e, wire& w) {
+                return early.handshake(e, w);
             });
-        REQUIRE(!of_server.error);
-        if (of_client.next != want::nothing)
-            of_client =
-                drive(both.client, both.server, [](engine& e, wire& w) { return e.handshake(w); });
-        REQUIRE(!of_client.error);
+        REQUIRE(!server_step.error);
+        if (client_step.next != want::nothing)
+            client_step =
+                drive(pair.client, pair.server, [](engine& e, wire& w) { return e.handshake(w); });
+        REQUIRE(!client_step.error);
     }
-    REQUIRE(of_client.next == want::nothing);
-    REQUIRE(of_server.next == want::nothing);
-    CHECK(both.client.engine.established());
+    REQUIRE(client_step.next == want::nothing);
+    REQUIRE(server_step.next == want::nothing);
+    CHECK(pair.client.engine.established());
 
-    found.info = both.client.engine.info();
-    found.heard_early = listener.heard.size();
-    found.heard = std::move(listener.heard);
+    found.info = pair.client.engine.info();
+    found.received_early = early.received.size();
+    found.received = std::move(early.received);
     std::size_t const done = found.info.early == early_data::accepted ? found.early.bytes : 0;
-    REQUIRE(!write_all(both.client, both.server, std::span{request}.subspan(done)).error);
+    REQUIRE(!write_all(pair.client, pair.server, std::span{request}.subspan(done)).error);
 
-    // And the other way, which brings the next ticket along. After a close nobody would want it.
+    // An answer brings the next ticket.
     bytes answer;
-    write_all(both.server, both.client, pattern(300));
-    read_all(both.client, both.server, answer);
+    write_all(pair.server, pair.client, pattern(300));
+    read_all(pair.client, pair.server, answer);
     CHECK(answer == pattern(300));
-    CHECK(both.client.engine.take_sessions().size() == 1);
-    REQUIRE(!close(both.client, both.server).error);
-    CHECK(read_all(both.server, both.client, found.heard).error == error::closed);
-    found.to_server = both.server.come.size();
-    found.to_client = both.client.come.size();
-    found.info.version = found.info.cipher = found.info.group = {}; // They die with the engine.
+    CHECK(pair.client.engine.take_sessions().size() == 1);
+    REQUIRE(!close(pair.client, pair.server).error);
+    CHECK(read_all(pair.server, pair.client, found.received).error == error::closed);
+    found.to_server = pair.server.received.size();
+    found.to_client = pair.client.received.size();
+    // Views into the engine, which ends here.
+    found.info.version = found.info.cipher = found.info.group = {};
     return found;
 }
 
-TEST_CASE_FIXTURE(
-    fixture, "what is said with the ClientHello is heard before the handshake is done")
+TEST_CASE_FIXTURE(fixture, "early data is received before the handshake is done")
 {
-    context const on_server{server};
-    context const on_client{client};
-    allow_early_data(on_server, true);
-    session const ticket = ticket_of(on_server, on_client);
+    context const server_context{server};
+    context const client_context{client};
+    allow_early_data(server_context, true);
+    session const ticket = ticket_of(server_context, client_context);
     CHECK(ticket.allows_early_data());
-    said const found = ask(on_server, on_client, ticket, pattern(500));
+    exchange_result const found = exchange(server_context, client_context, ticket, pattern(500));
     CHECK(found.early.bytes == 500);
     CHECK(found.info.early == early_data::accepted);
     CHECK(found.info.resumed);
-    CHECK(found.heard_early == 500);
-    CHECK(found.heard == pattern(500));
+    CHECK(found.received_early == 500);
+    CHECK(found.received == pattern(500));
 }
 
-TEST_CASE_FIXTURE(fixture, "a ticket that does not allow it offers none")
+TEST_CASE_FIXTURE(fixture, "a ticket that does not allow early data offers none")
 {
-    context const on_server{server};
-    context const on_client{client};
-    session const ticket = ticket_of(on_server, on_client);
+    context const server_context{server};
+    context const client_context{client};
+    session const ticket = ticket_of(server_context, client_context);
     CHECK(!ticket.allows_early_data());
-    said const found = ask(on_server, on_client, ticket, pattern(500));
+    exchange_result const found = exchange(server_context, client_context, ticket, pattern(500));
     CHECK(found.early.bytes == 0);
     CHECK(found.info.early == early_data::not_offered);
     CHECK(found.info.resumed);
-    CHECK(found.heard == pattern(500));
+    CHECK(found.received == pattern(500));
 }
 
 TEST_CASE_FIXTURE(fixture, "without a session, and with TLS 1.2's, there is no early data")
 {
-    context const on_server{server};
-    context const on_client{client};
-    allow_early_data(on_server, true);
-    CHECK(ask(on_server, on_client, {}, pattern(9)).info.early == early_data::not_offered);
+    context const server_context{server};
+    context const client_context{client};
+    allow_early_data(server_context, true);
+    CHECK(
+        exchange(server_context, client_context, {}, pattern(9)).info.early ==
+        early_data::not_offered);
     CHECK(!session{}.allows_early_data());
     client.version_max = protocol_version::tls_1_2;
     context const older{client};
-    duet both{on_server, older};
-    REQUIRE(both.established());
-    for (session const& each : both.client.engine.take_sessions())
+    engine_pair pair{server_context, older};
+    REQUIRE(pair.established());
+    for (session const& each : pair.client.engine.take_sessions())
         CHECK(!each.allows_early_data());
 }
 
-TEST_CASE_FIXTURE(fixture, "a session that is resumed without a word offers none")
+TEST_CASE_FIXTURE(fixture, "a session that is resumed without data offers none")
 {
-    context const on_server{server};
-    context const on_client{client};
-    allow_early_data(on_server, true);
-    said const found = ask(on_server, on_client, ticket_of(on_server, on_client), {});
+    context const server_context{server};
+    context const client_context{client};
+    allow_early_data(server_context, true);
+    exchange_result const found =
+        exchange(server_context, client_context, ticket_of(server_context, client_context), {});
     CHECK(found.info.early == early_data::not_offered);
     CHECK(found.info.resumed);
 }
 
-TEST_CASE_FIXTURE(fixture, "a ticket that was used may not be offered again, and asks no less")
+TEST_CASE_FIXTURE(fixture, "with a ticket that was used, the request still arrives")
 {
-    context const on_server{server};
-    context const on_client{client};
-    allow_early_data(on_server, true);
-    session const ticket = ticket_of(on_server, on_client);
-    ask(on_server, on_client, ticket, pattern(10));
-    CHECK(ask(on_server, on_client, ticket, pattern(10)).heard == pattern(10));
+    context const server_context{server};
+    context const client_context{client};
+    allow_early_data(server_context, true);
+    session const ticket = ticket_of(server_context, client_context);
+    exchange(server_context, client_context, ticket, pattern(10));
+    CHECK(exchange(server_context, client_context, ticket, pattern(10)).received == pattern(10));
 }
 
-TEST_CASE_FIXTURE(fixture, "what the session's limit leaves is for after the handshake")
+TEST_CASE_FIXTURE(fixture, "the bytes beyond the session's limit are sent after the handshake")
 {
-    context const on_server{server};
-    context const on_client{client};
-    std::size_t const limit = allow_early_data(on_server, true);
+    context const server_context{server};
+    context const client_context{client};
+    std::size_t const limit = allow_early_data(server_context, true);
     for (std::size_t const size : {limit - 1, limit, limit + 1, 3 * limit}) {
-        session const ticket = ticket_of(on_server, on_client);
-        said const found = ask(on_server, on_client, ticket, pattern(size));
+        session const ticket = ticket_of(server_context, client_context);
+        exchange_result const found =
+            exchange(server_context, client_context, ticket, pattern(size));
         CHECK(found.early.bytes == std::min(size, limit));
         CHECK(found.info.early == early_data::accepted);
-        CHECK(found.heard_early == std::min(size, limit));
-        CHECK(found.heard == pattern(size));
+        CHECK(found.received_early == std::min(size, limit));
+        CHECK(found.received == pattern(size));
     }
 }
 
-TEST_CASE_FIXTURE(fixture, "a server that takes none any more still gets every byte once")
+TEST_CASE_FIXTURE(fixture, "a server that now rejects early data still gets every byte once")
 {
-    context const on_server{server};
-    context const on_client{client};
-    std::size_t const limit = allow_early_data(on_server, true);
+    context const server_context{server};
+    context const client_context{client};
+    std::size_t const limit = allow_early_data(server_context, true);
     for (std::size_t const size : {std::size_t{1}, std::size_t{500}, 2 * limit}) {
-        allow_early_data(on_server, true);
-        session const ticket = ticket_of(on_server, on_client);
-        allow_early_data(on_server, false);
-        said const found = ask(on_server, on_client, ticket, pattern(size));
+        allow_early_data(server_context, true);
+        session const ticket = ticket_of(server_context, client_context);
+        allow_early_data(server_context, false);
+        exchange_result const found =
+            exchange(server_context, client_context, ticket, pattern(size));
         CHECK(found.early.bytes == std::min(size, limit));
         CHECK(found.info.early == early_data::rejected);
         CHECK(found.info.resumed);
-        CHECK(found.heard_early == 0);
-        CHECK(found.heard == pattern(size));
+        CHECK(found.received_early == 0);
+        CHECK(found.received == pattern(size));
     }
 }
 
-TEST_CASE_FIXTURE(fixture, "a server with other ticket keys rejects it with the session")
+TEST_CASE_FIXTURE(fixture, "a server with other ticket keys rejects the session and its early data")
 {
-    context const on_server{server};
-    context const on_client{client};
-    allow_early_data(on_server, true);
-    session const ticket = ticket_of(on_server, on_client);
+    context const server_context{server};
+    context const client_context{client};
+    allow_early_data(server_context, true);
+    session const ticket = ticket_of(server_context, client_context);
     server.tickets = std::make_shared<ticket_secret const>(ticket_secret{std::byte{2}});
     context const other{server};
     allow_early_data(other, true);
-    said const found = ask(other, on_client, ticket, pattern(500));
+    exchange_result const found = exchange(other, client_context, ticket, pattern(500));
     CHECK(found.early.bytes == 500);
     CHECK(found.info.early == early_data::rejected);
     CHECK(!found.info.resumed);
-    CHECK(found.heard == pattern(500));
+    CHECK(found.received == pattern(500));
 }
 
-TEST_CASE_FIXTURE(fixture, "a HelloRetryRequest rejects it")
+TEST_CASE_FIXTURE(fixture, "a HelloRetryRequest rejects early data")
 {
-    context const on_server{server};
-    context const on_client{client};
-    allow_early_data(on_server, true);
-    session const ticket = ticket_of(on_server, on_client);
-    server.groups = "P-256"; // The client brings a key for X25519.
+    context const server_context{server};
+    context const client_context{client};
+    allow_early_data(server_context, true);
+    session const ticket = ticket_of(server_context, client_context);
+    server.groups = "P-256"; // The client's key share is for X25519.
     context const other{server};
     allow_early_data(other, true);
-    said const found = ask(other, on_client, ticket, pattern(500));
+    exchange_result const found = exchange(other, client_context, ticket, pattern(500));
     CHECK(found.early.bytes == 500);
     CHECK(found.info.early == early_data::rejected);
-    CHECK(found.heard == pattern(500));
+    CHECK(found.received == pattern(500));
 }
 
-TEST_CASE_FIXTURE(fixture, "it is not offered under another protocol than the session's")
+TEST_CASE_FIXTURE(fixture, "early data is not offered under another protocol than the session's")
 {
     server.alpn = {"h2", "http/1.1"};
-    context const on_server{server};
-    allow_early_data(on_server, true);
+    context const server_context{server};
+    allow_early_data(server_context, true);
     client.alpn = {"h2"};
     context const two{client};
     client.alpn = {"http/1.1"};
     context const one{client};
     client.alpn = {};
     context const none{client};
-    auto const outcome = [&](context const& with) {
-        return ask(on_server, with, ticket_of(on_server, two), pattern(50)).info.early;
+    auto const outcome = [&](context const& client_context) {
+        return exchange(server_context, client_context, ticket_of(server_context, two), pattern(50))
+            .info.early;
     };
     CHECK(outcome(two) == early_data::accepted);
     CHECK(outcome(one) == early_data::not_offered);
     CHECK(outcome(none) == early_data::not_offered);
 }
 
-TEST_CASE_FIXTURE(fixture, "a server that chooses another protocol now rejects it")
+TEST_CASE_FIXTURE(fixture, "a server that now chooses another protocol rejects early data")
 {
     server.alpn = {"h2"};
     client.alpn = {"http/1.1", "h2"};
-    context const on_server{server};
-    context const on_client{client};
-    allow_early_data(on_server, true);
-    session const ticket = ticket_of(on_server, on_client);
+    context const server_context{server};
+    context const client_context{client};
+    allow_early_data(server_context, true);
+    session const ticket = ticket_of(server_context, client_context);
     server.alpn = {"http/1.1"};
     context const other{server};
     allow_early_data(other, true);
-    said const found = ask(other, on_client, ticket, pattern(50));
+    exchange_result const found = exchange(other, client_context, ticket, pattern(50));
     CHECK(found.info.early == early_data::rejected);
-    CHECK(found.heard == pattern(50));
+    CHECK(found.received == pattern(50));
 }
 
-TEST_CASE_FIXTURE(fixture, "early data is heard once, wherever the wire is cut")
+TEST_CASE_FIXTURE(fixture, "early data is received once, wherever the wire is split")
 {
-    context const on_server{server};
-    context const on_client{client};
-    allow_early_data(on_server, true);
-    for (bool const taken : {true, false}) {
-        early_data const outcome = taken ? early_data::accepted : early_data::rejected;
+    context const server_context{server};
+    context const client_context{client};
+    allow_early_data(server_context, true);
+    for (bool const accepted : {true, false}) {
+        early_data const outcome = accepted ? early_data::accepted : early_data::rejected;
         auto const check = [&](delivery to_server, delivery to_client) {
-            allow_early_data(on_server, true);
-            session const ticket = ticket_of(on_server, on_client);
-            allow_early_data(on_server, taken);
-            said const found = ask(on_server, on_client, ticket, pattern(40), to_server, to_client);
+            allow_early_data(server_context, true);
+            session const ticket = ticket_of(server_context, client_context);
+            allow_early_data(server_context, accepted);
+            exchange_result const found =
+                exchange(server_context, client_context, ticket, pattern(40), to_server, to_client);
             CHECK(found.info.early == outcome);
             CHECK(found.early.bytes == 40);
-            CHECK(found.heard == pattern(40));
+            CHECK(found.received == pattern(40));
             return found;
         };
         check({.chunk = 1}, {.chunk = 1});
-        said const plain = check({}, {});
+        exchange_result const plain = check({}, {});
         for (std::size_t at = 1; at < plain.to_server; ++at)
             check({.split_at = at}, {});
         for (std::size_t at = 1; at < plain.to_client; ++at)
@@ -300,41 +307,40 @@ TEST_CASE_FIXTURE(fixture, "early data is heard once, wherever the wire is cut")
     }
 }
 
-TEST_CASE_FIXTURE(
-    fixture, "where a ClientHello hardly has room it goes in parts, and early data waits")
+TEST_CASE_FIXTURE(fixture, "with little room a ClientHello is sent in parts, without early data")
 {
-    context const on_server{server};
-    context const on_client{client};
-    allow_early_data(on_server, true);
+    context const server_context{server};
+    context const client_context{client};
+    allow_early_data(server_context, true);
     for (std::size_t const room : {std::size_t{7}, std::size_t{100}, std::size_t{1000}}) {
-        duet both{on_server, on_client, {}, {.room = room}};
-        both.client.engine.resume(ticket_of(on_server, on_client));
+        engine_pair pair{server_context, client_context, {}, {.room = room}};
+        pair.client.engine.resume(ticket_of(server_context, client_context));
         bytes const request = pattern(50);
         std::span<std::byte const> const pieces[] = {request};
         step const s = drive(
-            both.client, both.server, [&](engine& e, wire& w) { return e.write_early(w, pieces); });
+            pair.client, pair.server, [&](engine& e, wire& w) { return e.write_early(w, pieces); });
         CHECK(s.next == want::nothing);
         CHECK(s.bytes == 0);
-        CHECK(both.established());
+        CHECK(pair.established());
     }
 }
 
-TEST_CASE_FIXTURE(fixture, "an engine that is moved between the two remembers")
+TEST_CASE_FIXTURE(fixture, "an engine that is moved after write_early still reports the rejection")
 {
-    context const on_server{server};
-    context const on_client{client};
-    allow_early_data(on_server, true);
-    session const ticket = ticket_of(on_server, on_client);
-    allow_early_data(on_server, false);
-    duet both{on_server, on_client};
-    both.client.engine.resume(ticket);
+    context const server_context{server};
+    context const client_context{client};
+    allow_early_data(server_context, true);
+    session const ticket = ticket_of(server_context, client_context);
+    allow_early_data(server_context, false);
+    engine_pair pair{server_context, client_context};
+    pair.client.engine.resume(ticket);
     bytes const request = pattern(50);
     std::span<std::byte const> const pieces[] = {request};
-    drive(both.client, both.server, [&](engine& e, wire& w) { return e.write_early(w, pieces); });
-    engine moved = std::move(both.client.engine);
-    both.client.engine = std::move(moved);
-    REQUIRE(both.established());
-    CHECK(both.client.engine.info().early == early_data::rejected);
+    drive(pair.client, pair.server, [&](engine& e, wire& w) { return e.write_early(w, pieces); });
+    engine moved = std::move(pair.client.engine);
+    pair.client.engine = std::move(moved);
+    REQUIRE(pair.established());
+    CHECK(pair.client.engine.info().early == early_data::rejected);
 }
 
 } // namespace

@@ -1,5 +1,5 @@
-// early_server: the other side of a client's early data (RFC 8446, section 2.3), for tests: an
-// engine that takes it, which cleat's own servers never do.
+// early_server: a server that accepts early data (RFC 8446, section 2.3), for tests of clients.
+// cleat's own servers never accept it.
 
 #pragma once
 
@@ -11,19 +11,19 @@
 
 namespace cleat::tls {
 
-/// allow_early_data makes tickets of this server say that it takes early data, and makes it take
-/// some, up to the number of bytes returned. Not allowed: tickets say nothing, and what those of
-/// before bring is rejected.
+/// allow_early_data makes this server issue tickets for early data, and accept early data up to the
+/// number of bytes returned. With `allowed` false, new tickets are not for early data, and the
+/// early data of older ones is rejected.
 std::size_t allow_early_data(context const& server, bool allowed);
 
-/// early_listener is what a server has heard before its handshake was done.
-struct early_listener
+/// early_data_server is the early data that a server has received during its handshake.
+struct early_data_server
 {
-    std::vector<std::byte> heard;
-    bool over = false; ///< No more early data comes.
+    std::vector<std::byte> received;
+    bool finished = false; ///< No more early data comes.
 
-    /// handshake goes on with the handshake, as `drive` calls it. want::nothing: it is done, and
-    /// engine::read gives what the client said after it.
+    /// handshake continues the server's handshake. want::nothing: it is done, and engine::read
+    /// returns what the client sends after it.
     step handshake(engine& server, wire& w);
 };
 

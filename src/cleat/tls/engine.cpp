@@ -1,7 +1,7 @@
-// One SSL, driven through a BIO that is attached to the caller's wire for the length of a call.
+// One SSL, driven through a BIO that is attached to the caller's wire during each call.
 //
-// SSL_get_error is wrong when an older error is in the library's queue: so each call clears the
-// queue first, and `outcome_of` drains it after a failure.
+// SSL_get_error is wrong when the library's queue has an older error. So each call clears the queue
+// first, and `outcome_of` drains it after a failure.
 
 #include <cleat/core/assert.hpp>
 #include <cleat/core/limits.hpp>
@@ -25,31 +25,31 @@ namespace {
 // An alert from the peer is reason 1000 + its number, in every library.
 constexpr int alert_reason_offset = 1000;
 
-error_code meaning_of(SSL* ssl, library_failure const& why) noexcept
+error_code meaning_of(SSL* ssl, library_failure const& failure) noexcept
 {
-    if (why.out_of_memory)
+    if (failure.out_of_memory)
         return make_error_code(boost::system::errc::not_enough_memory);
     if (backend::refused_name(ssl))
         return error::unknown_name;
-    return backend::error_of(why.code);
+    return backend::error_of(failure.code);
 }
 
 } // namespace
 
-engine::engine(context const& use)
+engine::engine(context const& settings)
 {
-    ssl_ptr ssl{SSL_new(use.native_handle())};
+    ssl_ptr ssl{SSL_new(settings.native_handle())};
     bio_ptr bio = new_span_bio();
     if (ssl == nullptr || bio == nullptr)
         throw std::bad_alloc{};
     SSL_set_bio(ssl.get(), bio.get(), bio.get()); // Takes the one reference for both directions.
     static_cast<void>(bio.release());
     backend::prepare(ssl.get());
-    if (use.role() == role::server)
+    if (settings.role() == role::server)
         SSL_set_accept_state(ssl.get());
     else
-        use.prepare_client(ssl.get());
-    if (keeps_sessions(use.native_handle())) {
+        settings.prepare_client(ssl.get());
+    if (keeps_sessions(settings.native_handle())) {
         sessions_ = std::make_unique<std::vector<session>>();
         set_keeper(ssl.get(), sessions_.get());
     }
@@ -61,7 +61,7 @@ engine::engine(engine&& other) noexcept
     , failure_{std::move(other.failure_)}
     , sessions_{std::move(other.sessions_)}
     , fragment_max_{other.fragment_max_}
-    , signed_with_{other.signed_with_}
+    , signing_scheme_{other.signing_scheme_}
     , established_{other.established_}
     , close_sent_{other.close_sent_}
     , holds_tickets_{other.holds_tickets_}
@@ -77,7 +77,7 @@ engine& engine::operator=(engine&& other) noexcept
         failure_ = std::move(other.failure_);
         sessions_ = std::move(other.sessions_);
         fragment_max_ = other.fragment_max_;
-        signed_with_ = other.signed_with_;
+        signing_scheme_ = other.signing_scheme_;
         established_ = other.established_;
         close_sent_ = other.close_sent_;
         holds_tickets_ = other.holds_tickets_;
@@ -93,15 +93,14 @@ engine::~engine()
 
 void engine::free() noexcept
 {
-    // OpenSSL lets no session resume whose connection ended without a close_notify, as TLS 1.0
-    // asked for (RFC 2246, section 7.2.1). Since TLS 1.1 it does not matter (RFC 4346,
-    // section 7.2.1).
+    // OpenSSL does not resume a session whose connection ended without close_notify: a rule of TLS
+    // 1.0 (RFC 2246, section 7.2.1) that TLS 1.1 has dropped (RFC 4346, section 7.2.1).
     if (sessions_ != nullptr && ssl_ != nullptr)
         SSL_set_shutdown(ssl_, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(ssl_);
 }
 
-// Says why a call returned `value` and what the caller must do about it.
+// The step for a call of the library that has returned `value`.
 step engine::outcome_of(wire const& w, int value, std::size_t bytes) noexcept
 {
     int const why = SSL_get_error(ssl_, value);
@@ -109,8 +108,8 @@ step engine::outcome_of(wire const& w, int value, std::size_t bytes) noexcept
     case SSL_ERROR_NONE:
         return {want::nothing, bytes, {}};
     case SSL_ERROR_WANT_READ:
-        // The library is not told of FIN: OpenSSL 3 would take it for fatal and refuse to write the
-        // answer to a client that has closed its half so.
+        // The BIO never reports FIN: OpenSSL 3 would take it for fatal, and refuse to write the
+        // answer to a client that has closed its half in this way.
         if (w.in_ended && w.in.empty())
             return {want::nothing, bytes, error::truncated};
         return {want::input, bytes, {}};
@@ -144,9 +143,9 @@ step engine::handshake(wire& w) noexcept
     std::span<std::byte const> const given = w.in;
     attached const call{SSL_get_rbio(ssl_), w};
     clear_errors();
-    int value = backend::do_handshake(ssl_, signed_with_);
+    int value = backend::do_handshake(ssl_, signing_scheme_);
     if (value != 1 && early_)
-        value = backend::past_rejection(ssl_, value);
+        value = backend::continue_after_rejection(ssl_, value);
     if (value == 1) {
         established_ = true;
         holds_tickets_ = backend::keeps_tickets() && ends_with_tickets();
@@ -158,19 +157,19 @@ step engine::handshake(wire& w) noexcept
         s.error = error::proxy_header;
     if (failure_ == nullptr)
         return s;
-    // The library's own word is only that it failed.
+    // The error queue says only that verification failed.
     if (long const why = SSL_get_verify_result(ssl_);
         s.error == error::bad_certificate && why != X509_V_OK)
         try {
             failure_->reason = X509_verify_cert_error_string(why);
-        } catch (std::bad_alloc const&) { // Then it is the library's own word.
+        } catch (std::bad_alloc const&) { // The error queue's text stays.
         }
     if (s.error != error::protocol_violation)
         return s;
     failure_->peer_alert = plaintext_alert(given);
     if (failure_->peer_alert >= 0) {
         s.error = error::peer_alert;
-        failure_->reason.clear(); // Of a library that took the alert for a broken record.
+        failure_->reason.clear(); // The library took the alert for a broken record.
     }
     return s;
 }
@@ -184,7 +183,8 @@ step engine::write_early(wire& w, std::span<std::span<std::byte const> const> pi
     clear_errors();
     if (int const value = backend::begin_early_data(ssl_); value != 1) {
         step const s = outcome_of(w, value, 0);
-        return s.next == want::input ? step{} : s; // Not offered: a ServerHello is next.
+        return s.next == want::input ? step{}
+                                     : s; // Not offered: the library waits for ServerHello.
     }
     early_ = true;
     std::size_t bytes = 0;
@@ -193,7 +193,7 @@ step engine::write_early(wire& w, std::span<std::span<std::byte const> const> pi
         if (value < 0)
             return outcome_of(w, value, bytes);
         if (value == 0)
-            break; // The session's limit. The rest is for after the handshake.
+            break; // The session's limit. The caller writes the rest after the handshake.
         source.pop(static_cast<std::size_t>(value));
         bytes += static_cast<std::size_t>(value);
     }
@@ -211,7 +211,7 @@ step engine::read(wire& w, std::span<std::byte> plaintext) noexcept
         if (value <= 0)
             return outcome_of(w, value, bytes);
         bytes += static_cast<std::size_t>(value);
-        // Asking again only to hear "later" costs a trip through the library for each wake-up.
+        // One more SSL_read would only return WANT_READ, and cost a call for each wake-up.
         if (w.in.empty() && !w.in_ended && SSL_pending(ssl_) == 0)
             return {want::input, bytes, {}};
     }
@@ -229,9 +229,9 @@ step engine::write(wire& w, std::span<std::span<std::byte const> const> pieces) 
     clear_errors();
     std::size_t bytes = 0;
     while (!source.empty()) {
-        // A record that does not fit whole would be remembered by the library, and the caller bound
-        // to offer the same bytes again. Stopping before it keeps a retry free.
-        std::size_t const room = taken_whole(w.out.size());
+        // The library would keep a record that does not fit, and the caller would have to offer the
+        // same bytes again. Stopping before it leaves the next write free.
+        std::size_t const room = write_capacity(w.out.size());
         if (room == 0)
             return {want::output, bytes, {}};
         std::span<std::byte const> const run =
@@ -247,7 +247,7 @@ step engine::write(wire& w, std::span<std::span<std::byte const> const> pieces) 
     return {want::nothing, bytes, {}};
 }
 
-std::size_t engine::taken_whole(std::size_t room) const noexcept
+std::size_t engine::write_capacity(std::size_t room) const noexcept
 {
     return room / (fragment_max_ + limits::record_overhead_max) * fragment_max_;
 }
@@ -276,10 +276,10 @@ step engine::close(wire& w) noexcept
     return {};
 }
 
-void engine::resume(session const& with) noexcept
+void engine::resume(session const& offered) noexcept
 {
-    // What the library refuses, for its version say, it does not offer: a full handshake then.
-    static_cast<void>(SSL_set_session(ssl_, with.native_handle()));
+    // Where the library refuses the session, for example for its version, the handshake is full.
+    static_cast<void>(SSL_set_session(ssl_, offered.native_handle()));
     clear_errors();
 }
 
@@ -290,7 +290,7 @@ std::vector<session> engine::take_sessions() noexcept
 
 bool engine::established() const noexcept
 {
-    // Remembered: to OpenSSL a KeyUpdate that is on its way is a handshake that is not finished.
+    // Not SSL_is_init_finished: to OpenSSL a KeyUpdate in progress is an unfinished handshake.
     return established_;
 }
 
@@ -299,7 +299,7 @@ bool engine::ends_with_tickets() const noexcept
     return SSL_is_server(ssl_) != 0 && SSL_version(ssl_) == TLS1_3_VERSION;
 }
 
-bool engine::has_heard() const noexcept
+bool engine::has_received() const noexcept
 {
     return BIO_number_read(SSL_get_rbio(ssl_)) != 0;
 }
@@ -321,7 +321,7 @@ handshake_info engine::info() const noexcept
     if (SSL_CIPHER const* const cipher = SSL_get_current_cipher(ssl_); cipher != nullptr)
         found.cipher = SSL_CIPHER_get_name(cipher);
     found.group = backend::group_name(ssl_);
-    found.signature_scheme = backend::signature_scheme(ssl_, signed_with_);
+    found.signature_scheme = backend::signature_scheme(ssl_, signing_scheme_);
     unsigned char const* alpn = nullptr;
     unsigned alpn_size = 0;
     SSL_get0_alpn_selected(ssl_, &alpn, &alpn_size);
@@ -342,14 +342,14 @@ failure_info const& engine::failure() const noexcept
 
 certificate_facts engine::own_certificate() const
 {
-    // Asked of the context: an established connection may have given its own copy back.
-    X509 const* const shown = SSL_CTX_get0_certificate(SSL_get_SSL_CTX(ssl_));
-    if (shown == nullptr)
+    // From the SSL_CTX: an established SSL may have freed its own copy.
+    X509 const* const certificate = SSL_CTX_get0_certificate(SSL_get_SSL_CTX(ssl_));
+    if (certificate == nullptr)
         return {};
     certificate_facts facts;
-    if (char const* const name = OBJ_nid2sn(X509_get_signature_nid(shown)); name != nullptr)
+    if (char const* const name = OBJ_nid2sn(X509_get_signature_nid(certificate)); name != nullptr)
         facts.signature = name;
-    EVP_PKEY const* const key = X509_get0_pubkey(shown);
+    EVP_PKEY const* const key = X509_get0_pubkey(certificate);
     if (key == nullptr)
         return facts;
     std::string const bits = std::to_string(EVP_PKEY_bits(key));

@@ -1,8 +1,6 @@
-// Conversations over a wire that is whole, split, a byte at a time, cut, or short of room. What
-// must not differ: the bytes that come out and the name of the end. Visits, also with client
-// certificates, flights of data, resumption, KeyUpdates and fatal alerts are split at every place,
-// and visits are cut at every place, too; the rest is held over the wires that matter to it. More
-// than 600 lines: one promise, with the conversations side by side.
+// Conversations over a wire that is whole, split, a byte at a time, cut, or short of room. The
+// bytes that come out, and the error at the end, must not depend on the wire. More than 600 lines:
+// it is one promise, and the conversations are easier to compare in one file.
 
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
@@ -27,15 +25,15 @@ using session_ptr = std::unique_ptr<SSL_SESSION, freed_by<SSL_SESSION_free>>;
 
 constexpr std::array versions{protocol_version::tls_1_2, protocol_version::tls_1_3};
 
-// Contexts of both sides for one version. X25519 keeps the flights short, since each of their bytes
-// is a place to split at.
+// Contexts of both sides for one version. X25519 keeps the flights short: tests split them at each
+// byte.
 struct pair_of_contexts
 {
     context server;
     context client;
 };
 
-struct wishes
+struct context_options
 {
     protocol_version version = protocol_version::tls_1_3;
     key_type key = key_type::ecdsa_p256;
@@ -44,7 +42,7 @@ struct wishes
     std::string groups = "X25519:P-256"; // In TLS 1.2 the group of a certificate counts too.
 };
 
-pair_of_contexts make_contexts(wishes const& w)
+pair_of_contexts make_contexts(context_options const& w)
 {
     static test_identity const authority =
         make_identity({.common_name = "people", .authority = true});
@@ -97,9 +95,9 @@ std::string text_of(std::span<std::byte const> bytes)
     return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
 }
 
-// A visit: handshake, a question, an answer, close_notify each way. False at the first thing that
-// is not as it must be.
-bool visits(duet& d)
+// A conversation: handshake, a question, an answer, close_notify from each side. False at the first
+// result that is wrong.
+bool conversation_succeeds(engine_pair& d)
 {
     if (!d.established())
         return false;
@@ -117,10 +115,10 @@ bool visits(duet& d)
     return good;
 }
 
-bool visits(pair_of_contexts const& with, delivery to_server, delivery to_client)
+bool conversation_succeeds(pair_of_contexts const& contexts, delivery to_server, delivery to_client)
 {
-    duet d{with.server, with.client, to_server, to_client};
-    return visits(d);
+    engine_pair d{contexts.server, contexts.client, to_server, to_client};
+    return conversation_succeeds(d);
 }
 
 struct flights
@@ -129,62 +127,62 @@ struct flights
     std::size_t to_client = 0;
 };
 
-// The length of each direction of a visit. ECDSA signatures differ in length by a few bytes, so a
-// little is added: a split behind the end is none.
-flights length_of_visit(pair_of_contexts const& with)
+// The length of each direction of a conversation, and 4 bytes more: ECDSA signatures differ in
+// length by a few bytes, and a split after the end changes nothing.
+flights length_of_conversation(pair_of_contexts const& contexts)
 {
-    duet d{with.server, with.client};
-    REQUIRE(visits(d));
-    return {d.server.come.size() + 4, d.client.come.size() + 4};
+    engine_pair d{contexts.server, contexts.client};
+    REQUIRE(conversation_succeeds(d));
+    return {d.server.received.size() + 4, d.client.received.size() + 4};
 }
 
-TEST_CASE("a visit goes well however its bytes come")
+TEST_CASE("a conversation succeeds with every delivery")
 {
     for (protocol_version const version : versions)
         for (key_type const key : {key_type::ecdsa_p256, key_type::rsa})
             for (bool const certified : {false, true}) {
-                pair_of_contexts const with = make_contexts(
+                pair_of_contexts const contexts = make_contexts(
                     {version, key,
                      certified ? peer_verification::required : peer_verification::none, certified,
                      "?X25519MLKEM768:X25519:P-256"});
-                CHECK(visits(with, {}, {}));
-                CHECK(visits(with, {.chunk = 1}, {.chunk = 1}));
-                CHECK(visits(with, {.chunk = 5}, {.chunk = 3}));
-                CHECK(visits(with, {.chunk = 1000}, {.chunk = 1000}));
+                CHECK(conversation_succeeds(contexts, {}, {}));
+                CHECK(conversation_succeeds(contexts, {.chunk = 1}, {.chunk = 1}));
+                CHECK(conversation_succeeds(contexts, {.chunk = 5}, {.chunk = 3}));
+                CHECK(conversation_succeeds(contexts, {.chunk = 1000}, {.chunk = 1000}));
             }
 }
 
-TEST_CASE("a visit goes well with its bytes split at every position")
+TEST_CASE("a conversation succeeds when it is split at any position")
 {
     for (protocol_version const version : versions) {
-        pair_of_contexts const& with = contexts_of(version);
-        flights const length = length_of_visit(with);
-        for (std::size_t at = 1; at < length.to_server; ++at)
-            if (!visits(with, {.split_at = at}, {}))
-                FAIL_CHECK("to the server, split at " << at);
-        for (std::size_t at = 1; at < length.to_client; ++at)
-            if (!visits(with, {}, {.split_at = at}))
-                FAIL_CHECK("to the client, split at " << at);
+        pair_of_contexts const& contexts = contexts_of(version);
+        flights const length = length_of_conversation(contexts);
+        for (std::size_t position = 1; position < length.to_server; ++position)
+            if (!conversation_succeeds(contexts, {.split_at = position}, {}))
+                FAIL_CHECK("to the server, split at " << position);
+        for (std::size_t position = 1; position < length.to_client; ++position)
+            if (!conversation_succeeds(contexts, {}, {.split_at = position}))
+                FAIL_CHECK("to the client, split at " << position);
     }
 }
 
-TEST_CASE("with client certificates, too, no split does harm")
+TEST_CASE("a conversation with a client certificate succeeds when it is split at any position")
 {
     for (protocol_version const version : versions) {
-        pair_of_contexts const with =
+        pair_of_contexts const contexts =
             make_contexts({version, key_type::ecdsa_p256, peer_verification::required, true});
-        std::size_t const length = length_of_visit(with).to_server;
-        for (std::size_t at = 1; at < length; ++at)
-            if (!visits(with, {.split_at = at}, {}))
-                FAIL_CHECK("split at " << at);
-        duet d{with.server, with.client};
+        std::size_t const length = length_of_conversation(contexts).to_server;
+        for (std::size_t position = 1; position < length; ++position)
+            if (!conversation_succeeds(contexts, {.split_at = position}, {}))
+                FAIL_CHECK("split at " << position);
+        engine_pair d{contexts.server, contexts.client};
         REQUIRE(d.established());
         CHECK(d.server.engine.info().peer_certificate);
         CHECK(d.server.engine.peer_common_name() == "alice");
     }
 }
 
-// How a side's handshake, and reading after it, ended when FIN came in place of a byte.
+// The end of a side's handshake, and of its reading after it, when FIN came in place of a byte.
 struct cut_short
 {
     bool established = false;
@@ -192,44 +190,48 @@ struct cut_short
     error_code end;
 };
 
-cut_short cut(pair_of_contexts const& with, side duet::*victim, std::size_t at, std::size_t& length)
+cut_short cut(
+    pair_of_contexts const& contexts, side engine_pair::*which, std::size_t position,
+    std::size_t& length)
 {
     delivery const whole_wire{};
-    delivery const cut_wire{.cut_at = at};
-    bool const server = victim == &duet::server;
-    duet d{
-        with.server, with.client, server ? cut_wire : whole_wire, server ? whole_wire : cut_wire};
-    side& me = d.*victim;
-    side& other = server ? d.client : d.server;
-    auto const [of_server, of_client] = d.shake();
+    delivery const cut_wire{.cut_at = position};
+    bool const server = which == &engine_pair::server;
+    engine_pair d{
+        contexts.server, contexts.client, server ? cut_wire : whole_wire,
+        server ? whole_wire : cut_wire};
+    side& reader = d.*which;
+    side& peer = server ? d.client : d.server;
+    auto const [server_step, client_step] = d.handshake();
     cut_short seen;
-    seen.handshake = server ? of_server : of_client;
-    seen.established = me.engine.established();
-    if (other.engine.established()) {
-        static_cast<void>(write_all(other, me, bytes_of("data")));
-        static_cast<void>(close(other, me));
+    seen.handshake = server ? server_step : client_step;
+    seen.established = reader.engine.established();
+    if (peer.engine.established()) {
+        static_cast<void>(write_all(peer, reader, bytes_of("data")));
+        static_cast<void>(close(peer, reader));
     }
-    length = me.come.size();
+    length = reader.received.size();
     std::vector<std::byte> plaintext;
     if (seen.established)
-        seen.end = read_all(me, other, plaintext).error;
+        seen.end = read_all(reader, peer, plaintext).error;
     return seen;
 }
 
-void cut_everywhere(pair_of_contexts const& with, side duet::*victim)
+void cut_everywhere(pair_of_contexts const& contexts, side engine_pair::*which)
 {
     std::size_t length = whole;
     bool once_established = false;
-    for (std::size_t at = 0; at <= length; ++at) {
-        cut_short const seen = cut(with, victim, at, length);
+    for (std::size_t position = 0; position <= length; ++position) {
+        cut_short const seen = cut(contexts, which, position, length);
         if (!seen.established) {
-            CHECK_MESSAGE(seen.handshake.error == error::truncated, "cut at " << at);
+            CHECK_MESSAGE(seen.handshake.error == error::truncated, "cut at " << position);
             continue;
         }
         once_established = true;
-        // Only who has seen the close_notify whole may call it closed.
+        // error::closed needs the whole close_notify.
         CHECK_MESSAGE(
-            seen.end == (at >= length ? error::closed : error::truncated), "cut at " << at);
+            seen.end == (position >= length ? error::closed : error::truncated),
+            "cut at " << position);
     }
     CHECK(once_established);
 }
@@ -238,22 +240,22 @@ TEST_CASE(
     "FIN at any position of what a server reads is a truncation until the close_notify is whole")
 {
     for (protocol_version const version : versions)
-        cut_everywhere(contexts_of(version), &duet::server);
+        cut_everywhere(contexts_of(version), &engine_pair::server);
 }
 
 TEST_CASE(
     "FIN at any position of what a client reads is a truncation until the close_notify is whole")
 {
     for (protocol_version const version : versions)
-        cut_everywhere(contexts_of(version), &duet::client);
+        cut_everywhere(contexts_of(version), &engine_pair::client);
 }
 
-TEST_CASE("a handshake needs no more room than it is given")
+TEST_CASE("a handshake succeeds with any room for its output")
 {
     for (protocol_version const version : versions)
         for (std::size_t const room : {std::size_t{1}, std::size_t{100}, std::size_t{16709}}) {
-            pair_of_contexts const& with = contexts_of(version);
-            duet d{with.server, with.client, {.room = room}, {.room = room}};
+            pair_of_contexts const& contexts = contexts_of(version);
+            engine_pair d{contexts.server, contexts.client, {.room = room}, {.room = room}};
             CHECK(d.established());
             CHECK((d.server.wants_output > 0) == (room < 500));
             CHECK(!close(d.server, d.client).error);
@@ -263,47 +265,46 @@ TEST_CASE("a handshake needs no more room than it is given")
         }
 }
 
-TEST_CASE(
-    "a write stops before a record that has no room, and a retry is free to offer other bytes")
+TEST_CASE("a write stops before a record that has no room, and the next write may have other bytes")
 {
-    pair_of_contexts const& with = contexts_of(protocol_version::tls_1_3);
-    duet d{with.server, with.client};
+    pair_of_contexts const& contexts = contexts_of(protocol_version::tls_1_3);
+    engine_pair d{contexts.server, contexts.client};
     REQUIRE(d.established());
     std::vector<std::byte> const data = pattern(100'000);
 
-    d.server.how.room = 1;
+    d.server.delivery.room = 1;
     CHECK(write_all(d.server, d.client, data).next == want::output);
-    d.server.how.room = limits::record_max - 1;
+    d.server.delivery.room = limits::record_max - 1;
     step const none = write_all(d.server, d.client, data);
     CHECK(none.next == want::output);
     CHECK(none.bytes == 0);
 
-    d.server.how.room = limits::record_max; // Room for one record at a time.
+    d.server.delivery.room = limits::record_max; // Room for one record at a time.
     d.server.wants_output = 0;
     step const all = write_all(d.server, d.client, data);
     CHECK(all.next == want::nothing);
     CHECK(all.bytes == data.size());
     CHECK(d.server.wants_output == data.size() / limits::plaintext_record_max);
-    std::vector<std::byte> got;
-    CHECK(read_all(d.client, d.server, got).next == want::input);
-    CHECK(got == data);
+    std::vector<std::byte> text;
+    CHECK(read_all(d.client, d.server, text).next == want::input);
+    CHECK(text == data);
 }
 
-TEST_CASE("data of any size comes out as it went in, both ways")
+TEST_CASE("data of any size arrives unchanged in both directions")
 {
     for (protocol_version const version : versions)
         for (std::size_t const chunk :
              {whole, std::size_t{1}, std::size_t{1448}, std::size_t{16384}}) {
-            pair_of_contexts const& with = contexts_of(version);
-            duet d{with.server, with.client, {.chunk = chunk}, {.chunk = chunk}};
+            pair_of_contexts const& contexts = contexts_of(version);
+            engine_pair d{contexts.server, contexts.client, {.chunk = chunk}, {.chunk = chunk}};
             REQUIRE(d.established());
             for (int const n : {0, 1, 16383, 16384, 16385, 100'000}) {
                 std::size_t const size = static_cast<std::size_t>(n);
                 std::vector<std::byte> const data = pattern(size);
-                std::size_t const before = d.client.come.size();
+                std::size_t const before = d.client.received.size();
                 std::vector<std::byte> down;
                 CHECK(write_all(d.server, d.client, data).bytes == size);
-                CHECK((d.client.come.size() > before) == (size > 0)); // No empty records.
+                CHECK((d.client.received.size() > before) == (size > 0)); // No empty records.
                 CHECK(read_all(d.client, d.server, down).next == want::input);
                 CHECK(down == data);
                 std::vector<std::byte> up;
@@ -314,64 +315,64 @@ TEST_CASE("data of any size comes out as it went in, both ways")
         }
 }
 
-TEST_CASE("a flight of data may be split anywhere")
+TEST_CASE("a flight of data may be split at any position")
 {
     for (protocol_version const version : versions) {
-        pair_of_contexts const& with = contexts_of(version);
-        duet d{with.server, with.client};
+        pair_of_contexts const& contexts = contexts_of(version);
+        engine_pair d{contexts.server, contexts.client};
         REQUIRE(d.established());
         // Short: at every position. Long: near every border of a record, and at a stride.
         for (std::size_t const size : {std::size_t{100}, std::size_t{40'000}}) {
             std::vector<std::byte> const data = pattern(size);
-            std::set<std::size_t> places;
+            std::set<std::size_t> positions;
             for (std::size_t i = 1; i<size + 100; i += size> 1000 ? 997 : 1)
-                places.insert(i);
+                positions.insert(i);
             for (std::size_t record = 0; record < size; record += 16384)
                 for (std::size_t near = 0; near < 64; ++near)
-                    places.insert(record + near + 1);
-            for (std::size_t const place : places) {
-                d.server.how.split_at = d.server.come.size() + place;
+                    positions.insert(record + near + 1);
+            for (std::size_t const position : positions) {
+                d.server.delivery.split_at = d.server.received.size() + position;
                 REQUIRE(write_all(d.client, d.server, data).bytes == size);
-                std::vector<std::byte> got;
-                step const end = read_all(d.server, d.client, got);
-                if (end.error || got != data)
-                    FAIL_CHECK(size << " bytes split at " << place);
+                std::vector<std::byte> text;
+                step const end = read_all(d.server, d.client, text);
+                if (end.error || text != data)
+                    FAIL_CHECK(size << " bytes split at " << position);
             }
         }
     }
 }
 
-TEST_CASE("small buffers are filled one after the other, and has_plaintext tells of the rest")
+TEST_CASE("small buffers are filled one after the other, and has_plaintext reports the rest")
 {
     for (protocol_version const version : versions) {
-        pair_of_contexts const& with = contexts_of(version);
-        duet d{with.server, with.client};
+        pair_of_contexts const& contexts = contexts_of(version);
+        engine_pair d{contexts.server, contexts.client};
         REQUIRE(d.established());
         std::vector<std::byte> const data = pattern(20'000);
         REQUIRE(write_all(d.server, d.client, data).bytes == data.size());
 
-        std::vector<std::byte> got;
+        std::vector<std::byte> text;
         std::array<std::byte, 7> little{};
-        wire w{d.client.arrived(), {}, false};
+        wire w{d.client.next_input(), {}, false};
         step const first = d.client.engine.read(w, little);
         CHECK(first.bytes == little.size());
         CHECK(first.next == want::nothing);
         CHECK(d.client.engine.has_plaintext());
-        d.client.taken = d.client.come.size() - w.in.size();
-        got.assign(little.begin(), little.end());
-        CHECK(read_all(d.client, d.server, got, 7).next == want::input);
-        CHECK(got == data);
+        d.client.consumed = d.client.received.size() - w.in.size();
+        text.assign(little.begin(), little.end());
+        CHECK(read_all(d.client, d.server, text, 7).next == want::input);
+        CHECK(text == data);
         CHECK(!d.client.engine.has_plaintext());
     }
 }
 
-TEST_CASE("no buffer, no bytes: a read into nothing takes nothing")
+TEST_CASE("a read into an empty buffer takes no input")
 {
-    pair_of_contexts const& with = contexts_of(protocol_version::tls_1_3);
-    duet d{with.server, with.client};
+    pair_of_contexts const& contexts = contexts_of(protocol_version::tls_1_3);
+    engine_pair d{contexts.server, contexts.client};
     REQUIRE(d.established());
     REQUIRE(write_all(d.client, d.server, bytes_of("x")).bytes == 1);
-    wire w{d.server.arrived(), {}, false};
+    wire w{d.server.next_input(), {}, false};
     std::size_t const before = w.in.size();
     step const s = d.server.engine.read(w, {});
     CHECK(!s.error);
@@ -379,11 +380,11 @@ TEST_CASE("no buffer, no bytes: a read into nothing takes nothing")
     CHECK(w.in.size() == before);
 }
 
-TEST_CASE("what was agreed can be read off both sides")
+TEST_CASE("both sides report what the handshake agreed on")
 {
     for (protocol_version const version : versions) {
-        pair_of_contexts const& with = contexts_of(version);
-        duet d{with.server, with.client};
+        pair_of_contexts const& contexts = contexts_of(version);
+        engine_pair d{contexts.server, contexts.client};
         CHECK(!d.server.engine.established());
         REQUIRE(d.established());
         handshake_info const info = d.server.engine.info();
@@ -402,12 +403,12 @@ TEST_CASE("what was agreed can be read off both sides")
     }
 }
 
-// The newest session that a client of these contexts was given. OpenSSL wants each used once.
-session_ptr& newest_session(pair_of_contexts const& with)
+// The newest session of a client of these contexts. OpenSSL resumes each only once.
+session_ptr& newest_session(pair_of_contexts const& contexts)
 {
     static session_ptr newest;
     newest.reset();
-    SSL_CTX* const ctx = with.client.native_handle();
+    SSL_CTX* const ctx = contexts.client.native_handle();
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT);
     SSL_CTX_sess_set_new_cb(ctx, [](SSL*, SSL_SESSION* s) {
         newest.reset(s);
@@ -416,47 +417,48 @@ session_ptr& newest_session(pair_of_contexts const& with)
     return newest;
 }
 
-TEST_CASE("a ticket resumes, at whatever place its handshake is split")
+TEST_CASE("a ticket resumes when its handshake is split at any position")
 {
     for (protocol_version const version : versions) {
-        pair_of_contexts const with = make_contexts({.version = version});
-        session_ptr& newest = newest_session(with);
-        REQUIRE(visits(with, {}, {}));
+        pair_of_contexts const contexts = make_contexts({.version = version});
+        session_ptr& newest = newest_session(contexts);
+        REQUIRE(conversation_succeeds(contexts, {}, {}));
         session_ptr session = std::move(newest);
         std::size_t length = 2;
-        for (std::size_t at = 1; at < length; ++at) {
+        for (std::size_t position = 1; position < length; ++position) {
             REQUIRE(session != nullptr);
-            duet d{with.server, with.client, {.split_at = at}, {.split_at = at}};
+            engine_pair d{
+                contexts.server, contexts.client, {.split_at = position}, {.split_at = position}};
             REQUIRE(SSL_set_session(d.client.engine.native_handle(), session.get()) == 1);
-            bool const good = visits(d);
-            length = std::max(d.server.come.size(), d.client.come.size());
+            bool const good = conversation_succeeds(d);
+            length = std::max(d.server.received.size(), d.client.received.size());
             if (!good || !d.server.engine.info().resumed || !d.client.engine.info().resumed)
-                FAIL_CHECK("split at " << at);
-            // Not every library's server gives a new ticket for a used one.
+                FAIL_CHECK("split at " << position);
+            // Not every library's server issues a new ticket for a used one.
             if (newest == nullptr)
-                REQUIRE(visits(with, {}, {}));
+                REQUIRE(conversation_succeeds(contexts, {}, {}));
             session = std::move(newest);
         }
     }
 }
 
-TEST_CASE("a KeyUpdate is answered on the way, and no byte is lost around it")
+TEST_CASE("a KeyUpdate is answered during a conversation, and no byte is lost")
 {
-    pair_of_contexts const& with = contexts_of(protocol_version::tls_1_3);
+    pair_of_contexts const& contexts = contexts_of(protocol_version::tls_1_3);
     for (std::size_t const chunk : {whole, std::size_t{1}}) {
-        duet d{with.server, with.client, {.chunk = chunk}, {.chunk = chunk}};
+        engine_pair d{contexts.server, contexts.client, {.chunk = chunk}, {.chunk = chunk}};
         REQUIRE(d.established());
-        std::vector<std::byte> settled; // The tickets.
-        REQUIRE(read_all(d.client, d.server, settled).next == want::input);
+        std::vector<std::byte> tickets; // read_all takes the tickets.
+        REQUIRE(read_all(d.client, d.server, tickets).next == want::input);
         std::vector<std::byte> up;
         for (int i = 0; i < 3; ++i) {
             REQUIRE(request_key_update(d.client.engine));
             REQUIRE(write_all(d.client, d.server, bytes_of("new")).bytes == 3);
-            std::size_t const before = d.client.come.size();
+            std::size_t const before = d.client.received.size();
             CHECK(read_all(d.server, d.client, up).next == want::input);
             REQUIRE(write_all(d.server, d.client, bytes_of("keys")).bytes == 4);
             // The answer to the request, and the data.
-            CHECK(d.client.come.size() - before > 4 + 2 * (limits::record_header_size + 17));
+            CHECK(d.client.received.size() - before > 4 + 2 * (limits::record_header_size + 17));
             std::vector<std::byte> down;
             CHECK(read_all(d.client, d.server, down).next == want::input);
             CHECK(text_of(down) == "keys");
@@ -465,19 +467,19 @@ TEST_CASE("a KeyUpdate is answered on the way, and no byte is lost around it")
     }
 }
 
-TEST_CASE("a KeyUpdate, the answer to it and the end may be split anywhere")
+TEST_CASE("a KeyUpdate, its answer and close_notify may be split at any position")
 {
-    pair_of_contexts const& with = contexts_of(protocol_version::tls_1_3);
+    pair_of_contexts const& contexts = contexts_of(protocol_version::tls_1_3);
     std::size_t longest = 1;
-    for (std::size_t place = 0; place < longest; ++place) {
-        duet d{with.server, with.client};
+    for (std::size_t position = 0; position < longest; ++position) {
+        engine_pair d{contexts.server, contexts.client};
         REQUIRE(d.established());
-        std::vector<std::byte> settled; // The tickets.
-        REQUIRE(read_all(d.client, d.server, settled).next == want::input);
-        std::size_t const up_before = d.server.come.size();
-        std::size_t const down_before = d.client.come.size();
-        d.server.how.split_at = up_before + place;
-        d.client.how.split_at = down_before + place;
+        std::vector<std::byte> tickets; // read_all takes the tickets.
+        REQUIRE(read_all(d.client, d.server, tickets).next == want::input);
+        std::size_t const up_before = d.server.received.size();
+        std::size_t const down_before = d.client.received.size();
+        d.server.delivery.split_at = up_before + position;
+        d.client.delivery.split_at = down_before + position;
         REQUIRE(request_key_update(d.client.engine));
         REQUIRE(write_all(d.client, d.server, bytes_of("new")).bytes == 3);
         REQUIRE(!close(d.client, d.server).error);
@@ -489,22 +491,23 @@ TEST_CASE("a KeyUpdate, the answer to it and the end may be split anywhere")
         error_code const client_end = read_all(d.client, d.server, down).error;
         bool const well = server_end == error::closed && client_end == error::closed &&
                           text_of(up) == "new" && text_of(down) == "keys";
-        CHECK_MESSAGE(well, "split at " << place);
-        longest = std::max(d.server.come.size() - up_before, d.client.come.size() - down_before);
+        CHECK_MESSAGE(well, "split at " << position);
+        longest =
+            std::max(d.server.received.size() - up_before, d.client.received.size() - down_before);
     }
     CHECK(longest > 3 * limits::record_header_size);
 }
 
-TEST_CASE("who has closed can still read, and no more write")
+TEST_CASE("a side that has closed can still read, and cannot write")
 {
     for (protocol_version const version : versions) {
-        pair_of_contexts const& with = contexts_of(version);
-        duet d{with.server, with.client};
+        pair_of_contexts const& contexts = contexts_of(version);
+        engine_pair d{contexts.server, contexts.client};
         REQUIRE(d.established());
         REQUIRE(!close(d.client, d.server).error);
-        std::size_t const sent = d.server.come.size();
+        std::size_t const sent = d.server.received.size();
         CHECK(!close(d.client, d.server).error);
-        CHECK(d.server.come.size() == sent); // Once is enough.
+        CHECK(d.server.received.size() == sent); // It is sent once.
         CHECK(write_all(d.client, d.server, bytes_of("x")).error == error::write_after_close);
 
         std::vector<std::byte> nothing;
@@ -513,47 +516,47 @@ TEST_CASE("who has closed can still read, and no more write")
         std::vector<std::byte> const answer = pattern(50'000);
         CHECK(write_all(d.server, d.client, answer).bytes == answer.size());
         CHECK(!close(d.server, d.client).error);
-        std::vector<std::byte> got;
-        CHECK(read_all(d.client, d.server, got).error == error::closed);
-        CHECK(got == answer);
+        std::vector<std::byte> text;
+        CHECK(read_all(d.client, d.server, text).error == error::closed);
+        CHECK(text == answer);
     }
 }
 
-TEST_CASE("closing before the handshake is done says nothing")
+TEST_CASE("closing before the handshake is done sends nothing")
 {
-    pair_of_contexts const& with = contexts_of(protocol_version::tls_1_3);
-    duet d{with.server, with.client};
+    pair_of_contexts const& contexts = contexts_of(protocol_version::tls_1_3);
+    engine_pair d{contexts.server, contexts.client};
     CHECK(!close(d.server, d.client).error);
-    CHECK(d.client.come.empty());
+    CHECK(d.client.received.empty());
 }
 
-TEST_CASE("data and then FIN is data and then a truncation, in one call")
+TEST_CASE("data and FIN are data and a truncation, in one call")
 {
     for (protocol_version const version : versions) {
-        pair_of_contexts const& with = contexts_of(version);
-        duet d{with.server, with.client};
+        pair_of_contexts const& contexts = contexts_of(version);
+        engine_pair d{contexts.server, contexts.client};
         REQUIRE(d.established());
         REQUIRE(write_all(d.client, d.server, bytes_of("half")).bytes == 4);
         d.server.fin = true;
         std::array<std::byte, 100> plaintext{};
         std::array<std::byte, 1000> room{};
-        wire w{d.server.arrived(), room, true};
+        wire w{d.server.next_input(), room, true};
         step const s = d.server.engine.read(w, plaintext);
         CHECK(s.bytes == 4);
         CHECK(s.error == error::truncated);
-        // What has ended stays ended, and its other half still works.
-        d.server.taken = d.server.come.size();
+        // This direction stays truncated, and the other one still works.
+        d.server.consumed = d.server.received.size();
         std::vector<std::byte> more;
         CHECK(read_all(d.server, d.client, more).error == error::truncated);
         CHECK(write_all(d.server, d.client, bytes_of("all")).bytes == 3);
     }
 }
 
-TEST_CASE("a peer's fatal alert is told by its number")
+TEST_CASE("a peer's fatal alert is reported with its number")
 {
     for (protocol_version const version : versions) {
-        pair_of_contexts const& with = contexts_of(version);
-        context_spec stranger; // Does not know who issued the server's certificate.
+        pair_of_contexts const& contexts = contexts_of(version);
+        context_spec stranger; // It does not trust the server's certificate.
         stranger.role = role::client;
         stranger.version_min = stranger.version_max = version;
         stranger.verify = peer_verification::required;
@@ -562,13 +565,14 @@ TEST_CASE("a peer's fatal alert is told by its number")
         stranger.alpn = {"echo/1"};
         context const suspicious{stranger};
         std::size_t length = 1; // Of what the server gets: a hello, and the alert.
-        for (std::size_t at = 0; at <= length; ++at) {
-            // Nothing is split at 0, and the last place is behind the end: a byte at a time there.
-            delivery const how = at < length ? delivery{.split_at = at} : delivery{.chunk = 1};
-            duet d{with.server, suspicious, how, how};
-            auto const [of_server, of_client] = d.shake();
-            CHECK(of_client.error == error::bad_certificate);
-            error_code verdict = of_server.error;
+        for (std::size_t position = 0; position <= length; ++position) {
+            // Position 0 splits nothing. After the last position: a byte at a time.
+            delivery const how =
+                position < length ? delivery{.split_at = position} : delivery{.chunk = 1};
+            engine_pair d{contexts.server, suspicious, how, how};
+            auto const [server_step, client_step] = d.handshake();
+            CHECK(client_step.error == error::bad_certificate);
+            error_code verdict = server_step.error;
             if (!verdict && d.server.engine.established()) {
                 std::vector<std::byte> nothing;
                 verdict = read_all(d.server, d.client, nothing).error;
@@ -576,138 +580,136 @@ TEST_CASE("a peer's fatal alert is told by its number")
             CHECK(verdict == error::peer_alert);
             CHECK(d.server.engine.failure().peer_alert == SSL_AD_UNKNOWN_CA);
             CHECK(!d.server.engine.failure().reason.empty());
-            // What is wrong with the certificate, not only that something is.
+            // The reason names the mistake in the certificate.
             CHECK(d.client.engine.failure().reason.find("certificate") != std::string::npos);
-            length = d.server.come.size();
+            length = d.server.received.size();
         }
     }
 }
 
-TEST_CASE("a required client certificate that is not sent is missed by name")
+TEST_CASE("a missing client certificate that is required has its own error")
 {
     for (protocol_version const version : versions) {
-        pair_of_contexts const with =
+        pair_of_contexts const contexts =
             make_contexts({version, key_type::ecdsa_p256, peer_verification::required, false});
-        duet d{with.server, with.client};
-        auto const [of_server, of_client] = d.shake();
-        CHECK(of_server.error == error::no_client_certificate);
+        engine_pair d{contexts.server, contexts.client};
+        auto const [server_step, client_step] = d.handshake();
+        CHECK(server_step.error == error::no_client_certificate);
         CHECK(!d.server.engine.established());
     }
 }
 
-// What a server's handshake ends with when these are the first bytes, whole and one by one.
-error_code verdict_on(std::string_view first_bytes, std::size_t chunk, bool fin)
+// The error of a server's handshake that reads these bytes first.
+error_code error_for(std::string_view first_bytes, std::size_t chunk, bool fin)
 {
-    pair_of_contexts const& with = contexts_of(protocol_version::tls_1_3);
-    duet d{with.server, with.client, {.chunk = chunk}};
-    d.server.arrive(bytes_of(first_bytes));
+    pair_of_contexts const& contexts = contexts_of(protocol_version::tls_1_3);
+    engine_pair d{contexts.server, contexts.client, {.chunk = chunk}};
+    d.server.receive(bytes_of(first_bytes));
     d.server.fin = fin;
     step const s = drive(d.server, d.client, [](engine& e, wire& w) { return e.handshake(w); });
     CHECK(!d.server.engine.established());
-    CHECK(d.server.engine.info().version.empty()); // Asked for by a log line, whatever failed.
+    CHECK(d.server.engine.info().version.empty()); // Log lines read it after every failure.
     return s.error;
 }
 
-TEST_CASE("what is no TLS is named, also when it comes byte by byte")
+TEST_CASE("other protocols than TLS are recognised, also byte by byte")
 {
     using namespace std::string_view_literals;
     for (std::size_t const chunk : {whole, std::size_t{1}}) {
         CHECK(
-            verdict_on("GET / HTTP/1.1\r\nHost: a\r\n\r\n"sv, chunk, false) == error::http_request);
-        CHECK(verdict_on("SSH-2.0-OpenSSH_9.2p1 Debian\r\n"sv, chunk, false) == error::not_tls);
-        CHECK(verdict_on("PROXYING"sv, chunk, false) == error::not_tls);
-        CHECK(verdict_on(std::string(64, '\0'), chunk, false) == error::not_tls);
-        CHECK(verdict_on(std::string(64, '\xff'), chunk, false) == error::not_tls);
-        CHECK(verdict_on(""sv, chunk, true) == error::truncated);
-        CHECK(verdict_on("\x16"sv, chunk, true) == error::truncated);
-        CHECK(verdict_on("\x16\x03\x01\x02\x00\x01\x00"sv, chunk, true) == error::truncated);
+            error_for("GET / HTTP/1.1\r\nHost: a\r\n\r\n"sv, chunk, false) == error::http_request);
+        CHECK(error_for("SSH-2.0-OpenSSH_9.2p1 Debian\r\n"sv, chunk, false) == error::not_tls);
+        CHECK(error_for("PROXYING"sv, chunk, false) == error::not_tls);
+        CHECK(error_for(std::string(64, '\0'), chunk, false) == error::not_tls);
+        CHECK(error_for(std::string(64, '\xff'), chunk, false) == error::not_tls);
+        CHECK(error_for(""sv, chunk, true) == error::truncated);
+        CHECK(error_for("\x16"sv, chunk, true) == error::truncated);
+        CHECK(error_for("\x16\x03\x01\x02\x00\x01\x00"sv, chunk, true) == error::truncated);
     }
 }
 
-TEST_CASE("a PROXY header that nobody has asked for is named")
+TEST_CASE("a PROXY header in place of TLS is recognised")
 {
     using namespace std::string_view_literals;
     CHECK(
-        verdict_on("PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n"sv, whole, false) ==
-        error::proxy_header);
-    CHECK(verdict_on("\r\n\r\n\0\r\nQUIT\n\x20\0\0\0"sv, whole, false) == error::proxy_header);
+        error_for("PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n"sv, whole, false) == error::proxy_header);
+    CHECK(error_for("\r\n\r\n\0\r\nQUIT\n\x20\0\0\0"sv, whole, false) == error::proxy_header);
 }
 
-TEST_CASE("an engine knows whether its peer has said anything at all")
+TEST_CASE("an engine reports whether its peer has sent any byte")
 {
-    pair_of_contexts const& with = contexts_of(protocol_version::tls_1_3);
-    duet d{with.server, with.client};
-    CHECK_FALSE(d.server.engine.has_heard());
+    pair_of_contexts const& contexts = contexts_of(protocol_version::tls_1_3);
+    engine_pair d{contexts.server, contexts.client};
+    CHECK_FALSE(d.server.engine.has_received());
     d.server.fin = true;
     step const s = drive(d.server, d.client, [](engine& e, wire& w) { return e.handshake(w); });
     CHECK(s.error == error::truncated);
-    CHECK_FALSE(d.server.engine.has_heard());
+    CHECK_FALSE(d.server.engine.has_received());
 
-    duet said{with.server, with.client};
-    said.server.arrive(bytes_of("\x16"));
-    said.server.fin = true;
+    engine_pair second{contexts.server, contexts.client};
+    second.server.receive(bytes_of("\x16"));
+    second.server.fin = true;
     static_cast<void>(
-        drive(said.server, said.client, [](engine& e, wire& w) { return e.handshake(w); }));
-    CHECK(said.server.engine.has_heard());
+        drive(second.server, second.client, [](engine& e, wire& w) { return e.handshake(w); }));
+    CHECK(second.server.engine.has_received());
 }
 
-TEST_CASE("an unknown name is refused and named")
+TEST_CASE("an unknown server name is refused with its own error")
 {
     for (protocol_version const version : versions) {
-        pair_of_contexts const& with = contexts_of(version);
-        context_spec lost;
-        lost.role = role::client;
-        lost.version_min = lost.version_max = version;
-        lost.server_name = "elsewhere.example";
-        context const asks{lost};
+        pair_of_contexts const& contexts = contexts_of(version);
+        context_spec spec;
+        spec.role = role::client;
+        spec.version_min = spec.version_max = version;
+        spec.server_name = "elsewhere.example";
+        context const client{spec};
         for (std::size_t const chunk : {whole, std::size_t{1}}) {
-            duet d{with.server, asks, {.chunk = chunk}};
-            auto const [of_server, of_client] = d.shake();
-            CHECK(of_server.error == error::unknown_name);
-            // A log line asks for this after every failure. OpenSSL has not parsed the name by
-            // then.
+            engine_pair d{contexts.server, client, {.chunk = chunk}};
+            auto const [server_step, client_step] = d.handshake();
+            CHECK(server_step.error == error::unknown_name);
+            // Log lines read this after every failure. OpenSSL has not parsed the name by then.
             std::string_view const name = d.server.engine.info().server_name;
             CHECK((name.empty() || name == "elsewhere.example"));
             CHECK(d.server.engine.info().group.empty());
-            CHECK(of_client.error == error::peer_alert);
+            CHECK(client_step.error == error::peer_alert);
         }
     }
 }
 
-TEST_CASE("any changed byte of a record is a violation and never data")
+TEST_CASE("a changed byte of a record is a violation and never data")
 {
     for (protocol_version const version : versions) {
-        pair_of_contexts const& with = contexts_of(version);
+        pair_of_contexts const& contexts = contexts_of(version);
         std::size_t length = 1;
-        for (std::size_t at = 0; at < length; ++at) {
-            duet d{with.server, with.client};
+        for (std::size_t position = 0; position < length; ++position) {
+            engine_pair d{contexts.server, contexts.client};
             REQUIRE(d.established());
-            std::size_t const begin = d.server.come.size();
+            std::size_t const begin = d.server.received.size();
             REQUIRE(write_all(d.client, d.server, bytes_of("data")).bytes == 4);
-            length = d.server.come.size() - begin;
-            d.server.come[begin + at] ^= std::byte{0x40};
+            length = d.server.received.size() - begin;
+            d.server.received[begin + position] ^= std::byte{0x40};
             d.server.fin = true;
-            std::vector<std::byte> got;
-            step const s = read_all(d.server, d.client, got);
-            CHECK_MESSAGE(got.empty(), "changed at " << at);
-            // A longer length waits for bytes that never come.
+            std::vector<std::byte> text;
+            step const s = read_all(d.server, d.client, text);
+            CHECK_MESSAGE(text.empty(), "changed at " << position);
+            // A greater length waits for bytes that never come.
             bool const named = s.error == error::protocol_violation ||
                                s.error == error::truncated || s.error == error::not_tls ||
                                s.error == error::no_shared_version;
-            CHECK_MESSAGE(named, "changed at " << at << ": " << s.error.message());
+            CHECK_MESSAGE(named, "changed at " << position << ": " << s.error.message());
         }
     }
 }
 
-TEST_CASE("an engine can move house in the middle of everything")
+TEST_CASE("an engine can be moved at any time")
 {
-    pair_of_contexts const& with = contexts_of(protocol_version::tls_1_3);
-    duet d{with.server, with.client, {.chunk = 1}};
+    pair_of_contexts const& contexts = contexts_of(protocol_version::tls_1_3);
+    engine_pair d{contexts.server, contexts.client, {.chunk = 1}};
     side& server = d.server;
     auto const move_it = [&](engine& e, wire& w) {
-        engine elsewhere{std::move(e)};
-        step const s = elsewhere.handshake(w);
-        e = std::move(elsewhere);
+        engine moved{std::move(e)};
+        step const s = moved.handshake(w);
+        e = std::move(moved);
         return s;
     };
     auto const shake = [](engine& e, wire& w) { return e.handshake(w); };

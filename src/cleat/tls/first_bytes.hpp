@@ -1,4 +1,4 @@
-// first_bytes: what a peer speaks that does not speak TLS. Pure, for a better word in the log.
+// first_bytes: recognises the protocol of a peer that does not speak TLS, for the log. Pure.
 
 #pragma once
 
@@ -9,27 +9,27 @@
 
 namespace cleat::tls {
 
-/// begins_like_http is true for the start of a request of HTTP/1, whatever its method: a token of
-/// capital letters, one space, and a target (RFC 9112, section 3). TLS libraries know five methods.
-/// A PROXY header of version 1 looks like one and is none.
+/// begins_like_http is true for the start of an HTTP/1 request with any method: a token of capital
+/// letters, one space, and a target (RFC 9112, section 3). TLS libraries recognise only five
+/// methods. A PROXY header of version 1 has the same form, and is excluded.
 [[nodiscard]] inline bool begins_like_http(std::span<std::byte const> bytes) noexcept
 {
     constexpr std::size_t method_max = 20; // The longest registered one is UPDATEREDIRECTREF.
-    auto const at = [bytes](std::size_t i) { return static_cast<char>(bytes[i]); };
+    auto const byte_at = [bytes](std::size_t i) { return static_cast<char>(bytes[i]); };
     std::size_t const end = std::min(bytes.size(), method_max);
     std::size_t i = 0;
-    while (i < end && ((at(i) >= 'A' && at(i) <= 'Z') || at(i) == '-'))
+    while (i < end && ((byte_at(i) >= 'A' && byte_at(i) <= 'Z') || byte_at(i) == '-'))
         ++i;
     constexpr std::string_view proxy = "PROXY";
     if (i == proxy.size() && std::ranges::equal(bytes.first(i), std::as_bytes(std::span{proxy})))
         return false;
     // A target is a path, "*", an authority or a URL.
-    return i >= 3 && i + 1 < bytes.size() && at(i) == ' ' && at(i + 1) > ' ' && at(i + 1) < 127;
+    return i >= 3 && i + 1 < bytes.size() && byte_at(i) == ' ' && byte_at(i + 1) > ' ' &&
+           byte_at(i + 1) < 127;
 }
 
-/// begins_like_proxy_header is true for the start of a PROXY header, version 1 or 2 (its
-/// specification, sections 2.1 and 2.2), and for as much of it as a TLS library needs to see that
-/// it is no TLS.
+/// begins_like_proxy_header is true for the start of a PROXY header, version 1 or 2 (PROXY protocol
+/// specification, sections 2.1 and 2.2). Five bytes are enough: a TLS library refuses after those.
 [[nodiscard]] inline bool begins_like_proxy_header(std::span<std::byte const> bytes) noexcept
 {
     constexpr std::size_t enough = 5;
@@ -45,8 +45,8 @@ namespace cleat::tls {
 }
 
 /// plaintext_alert is the description of a fatal alert among whole plaintext records (RFC 8446,
-/// sections 5.1 and 6), or -1. Clients that do not like a TLS 1.3 certificate may send one before
-/// they have keys, where a library that expects an encrypted record sees only a bad one.
+/// sections 5.1 and 6), or -1. A client that refuses a TLS 1.3 certificate may send its alert in
+/// plaintext, which a library that expects an encrypted record reports as a bad record.
 [[nodiscard]] inline int plaintext_alert(std::span<std::byte const> records) noexcept
 {
     constexpr std::size_t header_size = 5;

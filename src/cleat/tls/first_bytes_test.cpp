@@ -23,7 +23,7 @@ TEST_CASE("a request of HTTP/1 is recognised by its shape, whatever the method")
         CHECK_MESSAGE(http(request), request);
 }
 
-TEST_CASE("what only begins with letters is not HTTP")
+TEST_CASE("other text that begins with letters is not HTTP")
 {
     for (std::string_view const other :
          {"", "G", "GET", "GET ", "GET  /", "get / HTTP/1.1", "SSH-2.0-OpenSSH_9.2\r\n", "EHLO",

@@ -1,4 +1,4 @@
-// gather: a list of buffers as a row of full records. Not a public header.
+// gather: a list of buffers as a sequence of full records. Not a public header.
 
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace cleat::tls {
 
-/// gather walks over pieces and offers them record by record: front() is the next record's
-/// plaintext, as long as a record can be while pieces last. A record that lies whole in one piece
-/// is offered where it is; one that spans pieces is put together in a staging block on the stack.
+/// gather walks over pieces record by record: front() is the next record's plaintext, a full record
+/// while the pieces last. A record that lies in one piece stays in place; a record that spans
+/// pieces is copied into a staging block on the stack.
 ///
-/// TLS costs 22 to 29 bytes and one pass through the library for each record, whatever is in it
-/// (RFC 8446, section 5.2), so N small pieces are worth one copy.
+/// Each record costs 22 to 29 bytes and one pass through the library (RFC 8446, section 5.2), so
+/// one copy of N small pieces pays.
 class gather
 {
 public:
@@ -30,8 +30,7 @@ public:
     /// front is the next record's plaintext, valid until pop. Not empty unless the gather is.
     [[nodiscard]] std::span<std::byte const> front() noexcept { return run(1); }
 
-    /// run is front, and where full records follow each other in one piece, up to `records` of
-    /// them.
+    /// run is front, or where one piece has several full records, up to `records` of them.
     [[nodiscard]] std::span<std::byte const> run(std::size_t records) noexcept
     {
         if (empty())
@@ -65,11 +64,11 @@ private:
         return std::span{staging_}.first(used);
     }
 
-    std::size_t copy(std::span<std::byte const> from, std::size_t at) noexcept
+    std::size_t copy(std::span<std::byte const> from, std::size_t offset) noexcept
     {
-        std::size_t const n = std::min(from.size(), staging_.size() - at);
+        std::size_t const n = std::min(from.size(), staging_.size() - offset);
         if (n != 0)
-            std::memcpy(staging_.data() + at, from.data(), n);
+            std::memcpy(staging_.data() + offset, from.data(), n);
         return n;
     }
 

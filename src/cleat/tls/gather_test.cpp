@@ -13,17 +13,17 @@ namespace {
 constexpr std::size_t record = limits::plaintext_record_max;
 
 // Pieces of the given sizes, whose bytes count up across their borders.
-struct cut_up
+struct split_buffer
 {
-    explicit cut_up(std::vector<std::size_t> const& sizes)
+    explicit split_buffer(std::vector<std::size_t> const& sizes)
     {
         all.resize(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
         for (std::size_t i = 0; i < all.size(); ++i)
             all[i] = static_cast<std::byte>((i * 7 + i / 256) & 0xff);
-        std::size_t at = 0;
+        std::size_t offset = 0;
         for (std::size_t const size : sizes) {
-            pieces.push_back(std::span{all}.subspan(at, size));
-            at += size;
+            pieces.push_back(std::span{all}.subspan(offset, size));
+            offset += size;
         }
     }
 
@@ -57,7 +57,7 @@ walked walk(std::span<std::span<std::byte const> const> pieces, std::size_t pop_
 
 TEST_CASE("many small pieces are one record")
 {
-    cut_up const c{std::vector<std::size_t>(20, 50)};
+    split_buffer const c{std::vector<std::size_t>(20, 50)};
     walked const w = walk(c.pieces);
     CHECK(w.records == std::vector<std::size_t>{1000});
     CHECK(w.bytes == c.all);
@@ -76,7 +76,7 @@ TEST_CASE("every record but the last is full, wherever the pieces' borders are")
              {100, 3 * record, 100},
              {5000, 5000, 5000, 5000},
              {1, 1, record, 1}}) {
-        cut_up const c{sizes};
+        split_buffer const c{sizes};
         walked const w = walk(c.pieces);
         CHECK(w.bytes == c.all);
         CHECK(w.records.size() == (c.all.size() + record - 1) / record);
@@ -87,7 +87,7 @@ TEST_CASE("every record but the last is full, wherever the pieces' borders are")
 
 TEST_CASE("a record that lies in one piece is not copied")
 {
-    cut_up const c{{2 * record + 10}};
+    split_buffer const c{{2 * record + 10}};
     gather g{c.pieces};
     CHECK(g.front().data() == c.all.data());
     g.pop(record);
@@ -98,9 +98,9 @@ TEST_CASE("a record that lies in one piece is not copied")
 
 TEST_CASE("empty pieces are as if they were not there")
 {
-    cut_up const c{{0, 0, 3, 0, record, 0, 0}};
+    split_buffer const c{{0, 0, 3, 0, record, 0, 0}};
     CHECK(walk(c.pieces).bytes == c.all);
-    cut_up const nothing{{0, 0}};
+    split_buffer const nothing{{0, 0}};
     CHECK(gather{nothing.pieces}.empty());
     CHECK(gather{{}}.empty());
     CHECK(gather{{}}.front().empty());
@@ -108,7 +108,7 @@ TEST_CASE("empty pieces are as if they were not there")
 
 TEST_CASE("a pop of any size goes on at the right byte")
 {
-    cut_up const c{{10, 0, 300, record, 7, 1}};
+    split_buffer const c{{10, 0, 300, record, 7, 1}};
     for (std::size_t const most :
          {std::size_t{1}, std::size_t{9}, std::size_t{10}, std::size_t{11}, record - 1})
         CHECK(walk(c.pieces, most).bytes == c.all);

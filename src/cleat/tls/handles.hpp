@@ -1,4 +1,4 @@
-// Owners of the TLS library's objects, under the library's own names. Not a public header.
+// handles: smart pointers for the TLS library's objects. Not a public header.
 
 #pragma once
 

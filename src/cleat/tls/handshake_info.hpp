@@ -7,8 +7,8 @@
 
 namespace cleat::tls {
 
-/// early_data is what became of a client's 0-RTT data (RFC 8446, section 4.2.10). What is rejected
-/// the server has dropped unread: the same bytes are to be sent again.
+/// early_data is the result of a client's 0-RTT data (RFC 8446, section 4.2.10). The server drops
+/// rejected data unread: send the same bytes again.
 enum class early_data : std::uint8_t
 {
     not_offered,
@@ -24,14 +24,14 @@ struct handshake_info
     std::string_view group;   ///< Key exchange group, "X25519MLKEM768"; empty for RSA key exchange.
     std::string_view
         signature_scheme; ///< Of the server's CertificateVerify or ServerKeyExchange; empty where
-                          ///< it signed nothing: a resumed handshake, RSA key exchange.
+                          ///< there is none: a resumed handshake, RSA key exchange.
     std::string_view
         server_name; ///< SNI as the client sent it; empty if it sent none (RFC 6066, section 3).
     std::string_view alpn; ///< The protocol agreed on; empty if none (RFC 7301).
     bool resumed = false;  ///< The handshake resumed a session.
     bool peer_certificate =
         false; ///< The peer sent a certificate, in this or the resumed handshake.
-    early_data early = early_data::not_offered; ///< Of what engine::write_early sent.
+    early_data early = early_data::not_offered; ///< For the bytes of engine::write_early.
 };
 
 } // namespace cleat::tls

@@ -1,5 +1,5 @@
-// key_update: engines that ask their peer for new keys (RFC 8446, section 4.6.3), for tests; also
-// one that stops in the middle of asking.
+// key_update: requests for new keys (RFC 8446, section 4.6.3), for tests: a whole KeyUpdate, and a
+// record with half of one.
 
 #pragma once
 
@@ -26,12 +26,12 @@ namespace cleat::tls {
     return SSL_key_update(e.native_handle(), SSL_KEY_UPDATE_REQUESTED) == 1;
 }
 
-/// half_key_update makes what no library sends: a record with the first four bytes of a KeyUpdate.
-/// It listens for the secrets of one context's clients while it lives.
+/// half_key_update makes a record that no library sends: the first four bytes of a KeyUpdate. While
+/// it lives it reads the key log of one context's clients.
 class half_key_update
 {
 public:
-    explicit half_key_update(context const& of_clients) : ctx_{of_clients.native_handle()}
+    explicit half_key_update(context const& client_context) : ctx_{client_context.native_handle()}
     {
         secret().clear();
         SSL_CTX_set_keylog_callback(ctx_, [](SSL const*, char const* line) { take(line); });
@@ -40,15 +40,16 @@ public:
     half_key_update& operator=(half_key_update const&) = delete;
     ~half_key_update() { SSL_CTX_set_keylog_callback(ctx_, nullptr); }
 
-    /// record is the first that the last client sends behind its handshake.
+    /// record is encrypted as the first record after the handshake of the latest client.
     [[nodiscard]] static std::string record()
     {
         REQUIRE_FALSE(secret().empty());
         EVP_CIPHER const* const cipher =
             secret().size() == 48 ? EVP_aes_256_gcm() : EVP_aes_128_gcm();
         std::string const key = expanded("key", secret().size() == 48 ? 32 : 16);
-        std::string const nonce = expanded("iv", 12);        // Of record 0: the IV as it is.
-        std::string const inside{"\x18\x00\x00\x01\x16", 5}; // And the type: handshake.
+        std::string const nonce = expanded("iv", 12); // Of record 0: the IV as it is.
+        std::string const inside{
+            "\x18\x00\x00\x01\x16", 5}; // The last byte is the type: handshake.
         std::string made{"\x17\x03\x03\x00\x15", 5};
         std::array<unsigned char, 32> sealed{};
         std::array<char, 16> tag{};
@@ -67,8 +68,8 @@ public:
 private:
     static std::string& secret()
     {
-        static std::string of_the_last;
-        return of_the_last;
+        static std::string latest;
+        return latest;
     }
 
     static unsigned char const* octets_of(std::string const& text)
@@ -90,25 +91,25 @@ private:
     // The libraries do not agree on the type of a key's size.
     template <class Size>
     static void sign(
-        unsigned char* (*with)(
+        unsigned char* (*hmac)(
             EVP_MD const*, void const*, Size, unsigned char const*, std::size_t, unsigned char*,
             unsigned*),
-        EVP_MD const* hash, std::string const& text, unsigned char* to, unsigned& n)
+        EVP_MD const* hash, std::string const& text, unsigned char* mac, unsigned& n)
     {
-        with(
+        hmac(
             hash, secret().data(), static_cast<Size>(secret().size()), octets_of(text), text.size(),
-            to, &n);
+            mac, &n);
     }
 
-    // HKDF-Expand-Label (RFC 8446, section 7.1) of what is no longer than a hash.
+    // HKDF-Expand-Label (RFC 8446, section 7.1) of at most one hash length.
     static std::string expanded(std::string_view label, unsigned size)
     {
         std::string info{'\0', static_cast<char>(size), static_cast<char>(6 + label.size())};
         info.append("tls13 ").append(label).append({'\0', '\x01'});
         std::array<char, EVP_MAX_MD_SIZE> made{};
         unsigned n = 0;
-        auto const into = reinterpret_cast<unsigned char*>(made.data());
-        sign(&HMAC, secret().size() == 48 ? EVP_sha384() : EVP_sha256(), info, into, n);
+        auto const mac = reinterpret_cast<unsigned char*>(made.data());
+        sign(&HMAC, secret().size() == 48 ? EVP_sha384() : EVP_sha256(), info, mac, n);
         REQUIRE(n >= size);
         return {made.data(), size};
     }

@@ -3,8 +3,8 @@
 namespace cleat::tls {
 namespace {
 
-// A flight that is longer than the pair's buffer takes more turns; a long chain of certificates,
-// ten.
+// A flight that is longer than the BIO pair's buffer takes more turns: ten for a long chain of
+// certificates.
 constexpr int turns_max = 64;
 
 enum class outcome

@@ -9,7 +9,7 @@ namespace cleat::tls {
 /// join_in_memory connects two new SSL to each other, and gives each its role.
 [[nodiscard]] bool join_in_memory(SSL* server, SSL* client);
 
-/// shake_hands runs both sides until they are done. False when one fails: the error queue says why.
+/// shake_hands runs the handshake of both. False when one fails: the error queue has the reason.
 [[nodiscard]] bool shake_hands(SSL* server, SSL* client);
 
 } // namespace cleat::tls

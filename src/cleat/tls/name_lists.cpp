@@ -63,11 +63,11 @@ std::string known_ciphers(SSL_CTX* scratch)
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// What is often taken out by name, and that a library of today may have forgotten: with it gone
-// there is nothing left to take out.
-bool is_long_gone(std::string_view keyword) noexcept
+// Keywords that lists often exclude, and that today's libraries may not have: then there is nothing
+// to exclude.
+bool is_obsolete(std::string_view keyword) noexcept
 {
-    constexpr std::array gone{
+    constexpr std::array obsolete{
         "aNULL",
         "eNULL",
         "NULL",
@@ -126,25 +126,24 @@ bool is_long_gone(std::string_view keyword) noexcept
         "kFZA",
         "aFZA",
         "eFZA"};
-    return std::ranges::find(gone, keyword) != gone.end();
+    return std::ranges::find(obsolete, keyword) != obsolete.end();
 }
 
-// known: the token selects a suite of the library, or is an order to it ("@STRENGTH").
+// known: the token selects a suite of the library, or is a command ("@STRENGTH").
 bool known(SSL_CTX* scratch, std::string_view token)
 {
     if (token.starts_with('@'))
-        return true; // The library refuses those that it does not know.
-    bool const takes_out = token.starts_with('!') || token.starts_with('-');
-    if (takes_out || token.starts_with('+'))
+        return true; // The library itself refuses unknown commands.
+    bool const excludes = token.starts_with('!') || token.starts_with('-');
+    if (excludes || token.starts_with('+'))
         token.remove_prefix(1);
     if (accepts_ciphers(scratch, std::string{token}))
         return true;
-    // A selection ("kEDH+aDSS") or a suite's whole name takes out no more than what is there.
-    return takes_out &&
-           (is_long_gone(token) || token.find_first_of("+-") != std::string_view::npos);
+    // Excluding an unknown combination ("kEDH+aDSS") or suite has no effect.
+    return excludes && (is_obsolete(token) || token.find_first_of("+-") != std::string_view::npos);
 }
 
-// A suite of TLS 1.3 is named otherwise, and no business of this list.
+// TLS 1.3 suites have names of their own, and belong to the other list.
 bool is_tls_1_3(std::string_view token) noexcept
 {
     return token.starts_with("TLS_");
@@ -167,7 +166,7 @@ std::string usable_groups(SSL_CTX* scratch, std::string const& names)
     for (std::string const& each : split(names, ":")) {
         bool const optional = each.starts_with('?');
         std::string const name = each.substr(optional ? 1 : 0);
-        if (backend::knows_group(scratch, name))
+        if (backend::has_group(scratch, name))
             usable.push_back(name);
         else if (!optional)
             throw spec_error{fmt::format(
@@ -175,7 +174,7 @@ std::string usable_groups(SSL_CTX* scratch, std::string const& names)
                 "out "
                 "where the library does not have it",
                 library_version(), name, known_among(well_known, [&](std::string const& candidate) {
-                    return backend::knows_group(scratch, candidate);
+                    return backend::has_group(scratch, candidate);
                 }))};
     }
     if (usable.empty())

@@ -1,7 +1,7 @@
 // name_lists: the colon-separated settings of a spec, checked name by name. Not a public header.
 //
-// TLS libraries answer such a list with yes or no, and pass over some unknown names in silence.
-// These find the name that is at fault, and say which names there are.
+// TLS libraries accept or refuse such a list as a whole, and ignore some unknown names silently.
+// These functions find the wrong name, and list the names that the library has.
 
 #pragma once
 
@@ -17,8 +17,8 @@ namespace cleat::tls {
 /// of the library.
 [[nodiscard]] std::string usable_groups(SSL_CTX* scratch, std::string const& names);
 
-/// check_ciphers throws spec_error when the list leaves no TLS 1.2 suite, and warns of words in it
-/// that change nothing.
+/// check_ciphers throws spec_error when the list selects no TLS 1.2 suite, and adds a warning for
+/// each name that has no effect.
 void check_ciphers(SSL_CTX* scratch, std::string const& list, std::vector<std::string>& warnings);
 
 /// check_ciphersuites throws spec_error for a name that is no TLS 1.3 suite of the library.

@@ -4,7 +4,7 @@ namespace cleat::tls {
 
 void clear_errors() noexcept
 {
-    // Clearing walks through all 16 places of the queue, and nearly always finds them empty.
+    // Clearing visits all 16 entries of the queue, which are nearly always empty.
     if (ERR_peek_error() != 0)
         ERR_clear_error();
 }
@@ -28,7 +28,7 @@ library_failure drain_errors() noexcept
         found.reason =
             reason != nullptr ? reason : "error " + std::to_string(ERR_GET_REASON(found.code));
     } catch (...) {
-        found.reason.clear(); // Out of memory: the code has to be enough.
+        found.reason.clear(); // Out of memory: the code must suffice.
     }
     return found;
 }

@@ -10,20 +10,20 @@
 
 namespace cleat::tls {
 
-/// library_failure is what the TLS layer concluded: its oldest entry in the queue, or the oldest of
-/// all where it has none. What lies below (a number that is on no curve) says less than what it led
-/// to.
+/// library_failure is the oldest entry of the TLS layer in the queue, or the oldest of all where
+/// that layer has none. An entry of the layers below (a number that is on no curve) says less than
+/// the TLS error that it caused.
 struct library_failure
 {
     std::uint32_t code = 0;     ///< Packed as the library packs it; 0: the queue was empty.
-    std::string reason;         ///< The library's words for it, without file names.
-    bool out_of_memory = false; ///< Whatever was concluded from it.
+    std::string reason;         ///< The library's text for it, without file names.
+    bool out_of_memory = false; ///< Any entry of the queue says so.
 };
 
 /// clear_errors empties this thread's queue.
 void clear_errors() noexcept;
 
-/// drain_errors takes that entry and empties this thread's queue.
+/// drain_errors returns the failure in this thread's queue, and empties the queue.
 [[nodiscard]] library_failure drain_errors() noexcept;
 
 } // namespace cleat::tls

@@ -59,10 +59,10 @@ std::string text_of_address(std::span<unsigned char const> bytes)
     return text;
 }
 
-std::vector<std::string> names_in(X509 const* of)
+std::vector<std::string> names_in(X509 const* x509)
 {
-    general_names_ptr const san{
-        static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(of, NID_subject_alt_name, nullptr, nullptr))};
+    general_names_ptr const san{static_cast<GENERAL_NAMES*>(
+        X509_get_ext_d2i(x509, NID_subject_alt_name, nullptr, nullptr))};
     std::vector<std::string> names;
     int const count = san == nullptr ? 0 : static_cast<int>(sk_GENERAL_NAME_num(san.get()));
     for (int i = 0; i < count; ++i) {
@@ -81,9 +81,10 @@ std::vector<std::string> names_in(X509 const* of)
     return names;
 }
 
-std::chrono::sys_seconds moment_of(ASN1_TIME const* at)
+std::chrono::sys_seconds sys_time_of(ASN1_TIME const* asn1_time)
 {
-    return std::chrono::sys_seconds{std::chrono::seconds{backend::posix_time(at).value_or(0)}};
+    return std::chrono::sys_seconds{
+        std::chrono::seconds{backend::posix_time(asn1_time).value_or(0)}};
 }
 
 std::string short_name(int nid)
@@ -92,66 +93,66 @@ std::string short_name(int nid)
     return name == nullptr ? "unknown" : name;
 }
 
-void read_key(shown_certificate& into, EVP_PKEY const* key)
+void read_key(shown_certificate& found, EVP_PKEY const* key)
 {
     if (key == nullptr) {
-        into.key = "unknown"; // A kind that the library cannot read.
+        found.key = "unknown"; // The library cannot read this kind.
         return;
     }
-    into.key_bits = static_cast<unsigned>(std::max(EVP_PKEY_bits(key), 0));
+    found.key_bits = static_cast<unsigned>(std::max(EVP_PKEY_bits(key), 0));
     switch (int const kind = EVP_PKEY_base_id(key); kind) {
     case EVP_PKEY_RSA:
-        into.key = "RSA";
+        found.key = "RSA";
         break;
     case EVP_PKEY_EC:
-        into.key = "ECDSA";
+        found.key = "ECDSA";
         break;
     case EVP_PKEY_ED25519:
-        into.key = "Ed25519";
+        found.key = "Ed25519";
         break;
     default:
-        into.key = short_name(kind);
+        found.key = short_name(kind);
     }
 }
 
-shown_certificate facts_of(X509* of)
+shown_certificate facts_of(X509* x509)
 {
     shown_certificate found;
-    auto const* const subject = X509_get_subject_name(of);
-    auto const* const issuer = X509_get_issuer_name(of);
+    auto const* const subject = X509_get_subject_name(x509);
+    auto const* const issuer = X509_get_issuer_name(x509);
     found.subject = text_of_name(subject);
     found.issuer = text_of_name(issuer);
     found.self_issued = X509_NAME_cmp(subject, issuer) == 0;
-    found.names = names_in(of);
-    read_key(found, X509_get0_pubkey(of));
-    found.signature = short_name(X509_get_signature_nid(of));
-    found.from = moment_of(X509_get0_notBefore(of));
-    found.until = moment_of(X509_get0_notAfter(of));
+    found.names = names_in(x509);
+    read_key(found, X509_get0_pubkey(x509));
+    found.signature = short_name(X509_get_signature_nid(x509));
+    found.from = sys_time_of(X509_get0_notBefore(x509));
+    found.until = sys_time_of(X509_get0_notAfter(x509));
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned size = 0;
-    if (X509_digest(of, EVP_sha256(), digest.data(), &size) == 1)
+    if (X509_digest(x509, EVP_sha256(), digest.data(), &size) == 1)
         for (unsigned char const byte : std::span{digest}.first(size))
             found.fingerprint += fmt::format("{:02x}", byte);
-    clear_errors(); // Of what could not be read.
+    clear_errors(); // Errors for parts that could not be read.
     return found;
 }
 
-// The library's own place may be the one of the machine that it was built on: the bundles of the
-// usual systems are looked at too, unless the environment names another.
-void add_system_authorities(X509_STORE* to)
+// The library's default path may be that of the machine on which it was built. So the bundles of
+// common systems are tried, too, unless the environment names one.
+void add_system_authorities(X509_STORE* store)
 {
     static constexpr std::array<char const*, 4> bundles{
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
         "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
-    static_cast<void>(X509_STORE_set_default_paths(to));
+    static_cast<void>(X509_STORE_set_default_paths(store));
     if (std::getenv("SSL_CERT_FILE") == nullptr && std::getenv("SSL_CERT_DIR") == nullptr)
         for (char const* each : bundles)
-            if (::access(each, R_OK) == 0 && X509_STORE_load_locations(to, each, nullptr) == 1)
+            if (::access(each, R_OK) == 0 && X509_STORE_load_locations(store, each, nullptr) == 1)
                 break;
-    clear_errors(); // A place that is not there.
+    clear_errors(); // Errors for paths that do not exist.
 }
 
-// The library must outlive the store: what it has read is its own.
+// The library_state must outlive the store, whose certificates belong to it.
 x509_store_ptr store_of(
     backend::library_state const& library, std::string const& authorities,
     std::string const& origin)
@@ -171,7 +172,7 @@ x509_store_ptr store_of(
     return store;
 }
 
-bool carries(X509* leaf, std::string const& name)
+bool has_name(X509* leaf, std::string const& name)
 {
     int const found = is_ip_address(name)
                           ? X509_check_ip_asc(leaf, name.c_str(), 0)
@@ -180,8 +181,8 @@ bool carries(X509* leaf, std::string const& name)
     return found == 1;
 }
 
-// One that needs a certificate of the server, and no secret that both know already.
-bool shows_certificate(std::string_view suite) noexcept
+// The server authenticates by a certificate that today's servers have, not by a shared secret.
+bool uses_certificate(std::string_view suite) noexcept
 {
     constexpr std::array<std::string_view, 5> others{"PSK", "SRP", "GOST", "KRB5", "DSS"};
     return !suite.starts_with("TLS_") && !suite.starts_with("ADH") && !suite.starts_with("AECDH") &&
@@ -191,9 +192,9 @@ bool shows_certificate(std::string_view suite) noexcept
 
 } // namespace
 
-std::vector<shown_certificate> shown_chain(engine const& of)
+std::vector<shown_certificate> shown_chain(engine const& client)
 {
-    auto const* const chain = SSL_get_peer_cert_chain(of.native_handle());
+    auto const* const chain = SSL_get_peer_cert_chain(client.native_handle());
     std::vector<shown_certificate> found;
     int const count = chain == nullptr ? 0 : static_cast<int>(sk_X509_num(chain));
     for (int i = 0; i < count; ++i)
@@ -203,10 +204,10 @@ std::vector<shown_certificate> shown_chain(engine const& of)
 }
 
 trust verify_shown(
-    engine const& of, std::string const& name, std::string const& authorities,
+    engine const& client, std::string const& name, std::string const& authorities,
     std::string const& origin)
 {
-    auto* const chain = SSL_get_peer_cert_chain(of.native_handle());
+    auto* const chain = SSL_get_peer_cert_chain(client.native_handle());
     if (chain == nullptr || sk_X509_num(chain) == 0)
         return {false, "the server showed no certificate", false, false};
     X509* const leaf = sk_X509_value(chain, 0);
@@ -217,7 +218,7 @@ trust verify_shown(
         X509_STORE_CTX_set_default(ctx.get(), "ssl_server") != 1)
         throw std::bad_alloc{};
     trust found;
-    found.name_matches = carries(leaf, name);
+    found.name_matches = has_name(leaf, name);
     found.verified = X509_verify_cert(ctx.get()) == 1;
     if (!found.verified) {
         int const why = X509_STORE_CTX_get_error(ctx.get());
@@ -230,56 +231,56 @@ trust verify_shown(
     return found;
 }
 
-std::chrono::seconds kept_for(session const& with) noexcept
+std::chrono::seconds kept_for(session const& received) noexcept
 {
-    if (!with.by_ticket())
+    if (!received.by_ticket())
         return {};
-    if (with.lifetime().count() != 0 || !with.single_use())
-        return with.lifetime();
-    return std::chrono::seconds{SSL_SESSION_get_timeout(with.native_handle())};
+    if (received.lifetime().count() != 0 || !received.single_use())
+        return received.lifetime();
+    return std::chrono::seconds{SSL_SESSION_get_timeout(received.native_handle())};
 }
 
 session copy_of(session const& original)
 {
-    // By way of its bytes: what the libraries have to copy one with goes by different rules.
-    SSL_SESSION* const from = original.native_handle();
-    int const size = from == nullptr ? 0 : i2d_SSL_SESSION(from, nullptr);
+    // Encoded and decoded: the libraries' own functions for a copy have different rules.
+    SSL_SESSION* const native = original.native_handle();
+    int const size = native == nullptr ? 0 : i2d_SSL_SESSION(native, nullptr);
     if (size <= 0) {
         clear_errors();
         return {};
     }
     std::vector<unsigned char> bytes(static_cast<std::size_t>(size));
     unsigned char* out = bytes.data();
-    i2d_SSL_SESSION(from, &out);
-    unsigned char const* in = bytes.data();
-    session made{d2i_SSL_SESSION(nullptr, &in, size)};
+    i2d_SSL_SESSION(native, &out);
+    unsigned char const* encoded = bytes.data();
+    session made{d2i_SSL_SESSION(nullptr, &encoded, size)};
     OPENSSL_cleanse(bytes.data(), bytes.size()); // The session's secret is in it.
     clear_errors();
     return made;
 }
 
-std::vector<std::string> offerable_suites(protocol_version in)
+std::vector<std::string> offerable_suites(protocol_version version)
 {
     backend::library_state const library;
     ssl_ctx_ptr const ctx = library.new_ctx(false);
     if (ctx == nullptr)
         throw std::bad_alloc{};
     std::vector<std::string> found;
-    if (in == protocol_version::tls_1_3) {
+    if (version == protocol_version::tls_1_3) {
         for (char const* each :
              {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
               "TLS_AES_128_CCM_SHA256", "TLS_AES_128_CCM_8_SHA256"})
             if (backend::set_ciphersuites(ctx.get(), each))
                 found.emplace_back(each);
     } else {
-        // The second is OpenSSL's word for those without encryption.
+        // COMPLEMENTOFALL: OpenSSL's suites without encryption.
         static_cast<void>(
             SSL_CTX_set_cipher_list(ctx.get(), "ALL:COMPLEMENTOFALL") == 1 ||
             SSL_CTX_set_cipher_list(ctx.get(), "ALL") == 1);
         auto const* const all = SSL_CTX_get_ciphers(ctx.get());
         for (auto i = decltype(sk_SSL_CIPHER_num(all)){0}; i < sk_SSL_CIPHER_num(all); ++i)
             if (std::string_view const name = SSL_CIPHER_get_name(sk_SSL_CIPHER_value(all, i));
-                shows_certificate(name))
+                uses_certificate(name))
                 found.emplace_back(name);
     }
     clear_errors();
@@ -296,16 +297,16 @@ std::vector<std::string> offerable_groups()
     for (char const* each :
          {"X25519MLKEM768", "SecP256r1MLKEM768", "SecP384r1MLKEM1024", "X25519", "P-256", "P-384",
           "P-521", "X448"})
-        if (backend::knows_group(ctx.get(), each))
+        if (backend::has_group(ctx.get(), each))
             found.emplace_back(each);
     return found;
 }
 
-void accept_weak(context const& use, context_spec const& spec) noexcept
+void accept_weak(context const& client, context_spec const& spec) noexcept
 {
-    // The level is part of OpenSSL's language for suites. The other libraries refuse the word, and
-    // may have cleared the list by then.
-    SSL_CTX* const ctx = use.native_handle();
+    // OpenSSL sets the security level in its list of suites. The other libraries refuse the
+    // keyword, and may have cleared the list.
+    SSL_CTX* const ctx = client.native_handle();
     if (SSL_CTX_set_cipher_list(ctx, (spec.ciphers + ":@SECLEVEL=0").c_str()) != 1)
         static_cast<void>(SSL_CTX_set_cipher_list(ctx, spec.ciphers.c_str()));
     clear_errors();

@@ -1,5 +1,5 @@
-// peer_facts: what a client of the linked TLS library can ask a server for, and what the
-// certificates say that the server shows. For programs that look at servers, not for serving.
+// peer_facts: what a client with the linked TLS library can offer, and what a server's certificates
+// say. For programs that examine servers, not for serving.
 
 #pragma once
 
@@ -15,8 +15,8 @@ class context;
 class engine;
 class session;
 
-/// shown_certificate is one certificate as its server shows it. All text is printable: what a
-/// certificate says is its owner's word, and could be meant for a terminal.
+/// shown_certificate is one certificate of a server's chain. All text is printable: a certificate
+/// can contain control sequences for a terminal.
 struct shown_certificate
 {
     std::string subject;             ///< As RFC 2253 writes names: "CN=example.org,O=Example".
@@ -24,55 +24,56 @@ struct shown_certificate
     std::vector<std::string> names;  ///< DNS names and IP addresses of the SAN (RFC 5280, 4.2.1.6).
     std::string key;                 ///< "RSA", "ECDSA", "Ed25519", or the library's name for it.
     unsigned key_bits = 0;           ///< Of the modulus or the field: 2048, 256.
-    std::string signature;           ///< What it is signed with: "ecdsa-with-SHA256".
-    std::chrono::sys_seconds from{}; ///< Valid from; the epoch where it cannot be read.
-    std::chrono::sys_seconds until{}; ///< Valid until; likewise.
+    std::string signature;           ///< Its signature algorithm: "ecdsa-with-SHA256".
+    std::chrono::sys_seconds from{}; ///< notBefore; the epoch where it cannot be read.
+    std::chrono::sys_seconds until{}; ///< notAfter; likewise.
     bool self_issued = false;         ///< Subject and issuer are the same.
     std::string fingerprint;          ///< SHA-256 of the DER, in lower case.
 };
 
-/// shown_chain is what the server has sent, in its order: the leaf first. Client role, once the
-/// handshake is done; empty where there is none. A resumed handshake gives that of the first one.
-[[nodiscard]] std::vector<shown_certificate> shown_chain(engine const& of);
+/// shown_chain is the server's chain as it was sent: the leaf first. Client role, once the
+/// handshake is done; empty where there is none. A resumed handshake has the chain of the original
+/// one.
+[[nodiscard]] std::vector<shown_certificate> shown_chain(engine const& client);
 
 /// trust is the outcome of verifying a chain, and of looking for a name in its leaf.
 struct trust
 {
     bool verified = false;   ///< The chain ends at one of the authorities, and is valid today.
-    std::string reason;      ///< In the library's words, why not; empty where it is.
+    std::string reason;      ///< The library's error text where it is not; else empty.
     bool incomplete = false; ///< It ends at an issuer that was neither sent nor is an authority.
     bool name_matches = false;
 };
 
-/// verify_shown verifies what the server has sent, whether or not its context did, against the
-/// authorities of a PEM text, or the system's where that is empty; `name` is a DNS name or an IP
+/// verify_shown verifies the server's chain against the authorities in a PEM text, or the system's
+/// where that is empty, whether or not the handshake verified it. `name` is a DNS name or an IP
 /// address. Throws spec_error, which names the origin, for authorities that cannot be read. Reads
 /// files where it uses the system's: not for the data path.
 [[nodiscard]] trust verify_shown(
-    engine const& of, std::string const& name, std::string const& authorities,
+    engine const& client, std::string const& name, std::string const& authorities,
     std::string const& origin);
 
-/// kept_for is how long the server says that a new session is good for. Where the library does not
-/// keep the server's word, it is how long the library keeps the session, which is never longer:
-/// AWS-LC keeps one of TLS 1.3 for two days at most. Zero for a session ID and for no session.
-[[nodiscard]] std::chrono::seconds kept_for(session const& with) noexcept;
+/// kept_for is the lifetime that the server has sent with a new session. Where the library does not
+/// store that, it is the library's own limit, which is never longer: AWS-LC keeps a TLS 1.3 session
+/// for two days at most. Zero for a session ID and for no session.
+[[nodiscard]] std::chrono::seconds kept_for(session const& received) noexcept;
 
-/// copy_of is a session that can be offered where this one has been: OpenSSL offers one of TLS 1.3
-/// once only, whatever the server would say. Empty for none, and where the library fails.
+/// copy_of is a session that can be offered although the original was: OpenSSL offers a TLS 1.3
+/// session only once. Empty for no session, and where the library fails.
 [[nodiscard]] session copy_of(session const& original);
 
-/// offerable_suites are those that a client can offer in a version, in the library's order; in TLS
-/// 1.2 with those that nobody should use, as long as the server shows a certificate. The names are
-/// those that context_spec::ciphers and ciphersuites take.
-[[nodiscard]] std::vector<std::string> offerable_suites(protocol_version in);
+/// offerable_suites are the cipher suites that a client can offer in a version, in the library's
+/// order. Those of TLS 1.2 include insecure ones, if the server authenticates by a certificate. The
+/// names are those of context_spec::ciphers and ciphersuites.
+[[nodiscard]] std::vector<std::string> offerable_suites(protocol_version version);
 
-/// offerable_groups are those of cleat's own list of key exchange groups that the library has:
-/// post-quantum first. The names are those that context_spec::groups takes.
+/// offerable_groups are the key exchange groups of cleat's own list that the library has,
+/// post-quantum first. The names are those of context_spec::groups.
 [[nodiscard]] std::vector<std::string> offerable_groups();
 
-/// accept_weak lets connections of a client's context, built from this spec, meet keys, digests and
-/// groups that the library would refuse for their size: to see them, not to use them. Nothing
-/// happens where the library has no such limits.
-void accept_weak(context const& use, context_spec const& spec) noexcept;
+/// accept_weak makes connections of a client's context, built from this spec, accept keys, digests
+/// and groups that the library refuses for their size: to examine a server, not to use it. It does
+/// nothing where the library has no such limits.
+void accept_weak(context const& client, context_spec const& spec) noexcept;
 
 } // namespace cleat::tls

@@ -32,22 +32,22 @@ context server_of(certificate_source source)
     return context{spec};
 }
 
-// A client that has shaken hands with a server that shows this.
-struct visit
+// A client whose handshake with a server that has this certificate is done.
+struct connected_client
 {
-    explicit visit(certificate_source source)
-        : of_server{server_of(std::move(source))}
-        , of_client{client_spec()}
-        , joined{of_server, of_client}
+    explicit connected_client(certificate_source source)
+        : server_context{server_of(std::move(source))}
+        , client_context{client_spec()}
+        , pair{server_context, client_context}
     {
-        REQUIRE(joined.established());
+        REQUIRE(pair.established());
     }
 
-    [[nodiscard]] engine const& client() const { return joined.client.engine; }
+    [[nodiscard]] engine const& client() const { return pair.client.engine; }
 
-    context of_server;
-    context of_client;
-    duet joined;
+    context server_context;
+    context client_context;
+    engine_pair pair;
 };
 
 bool has(strings const& all, std::string_view one)
@@ -55,14 +55,14 @@ bool has(strings const& all, std::string_view one)
     return std::ranges::find(all, one) != all.end();
 }
 
-TEST_CASE("what a server shows can be read, the leaf first")
+TEST_CASE("a server's chain can be read, the leaf first")
 {
     test_identity const authority = make_identity({.common_name = "authority", .authority = true});
     test_identity const leaf =
         make_identity({.names = {"a.test", "*.b.test"}, .common_name = "a", .issuer = &authority});
-    visit const to{leaf.source("leaf", authority.certificate_pem)};
+    connected_client const connected{leaf.source("leaf", authority.certificate_pem)};
 
-    std::vector<shown_certificate> const shown = shown_chain(to.client());
+    std::vector<shown_certificate> const shown = shown_chain(connected.client());
     REQUIRE(shown.size() == 2);
     CHECK(shown[0].subject == "CN=a");
     CHECK(shown[0].issuer == "CN=authority");
@@ -82,39 +82,42 @@ TEST_CASE("what a server shows can be read, the leaf first")
     CHECK(shown[0].until < now + std::chrono::hours{24 * 31});
 }
 
-TEST_CASE("each kind of key has its word")
+TEST_CASE("each kind of key has its name")
 {
-    visit const rsa{make_identity({.type = key_type::rsa}).source("rsa")};
+    connected_client const rsa{make_identity({.type = key_type::rsa}).source("rsa")};
     CHECK(shown_chain(rsa.client()).at(0).key == "RSA");
     CHECK(shown_chain(rsa.client()).at(0).key_bits == 2048);
-    visit const p384{make_identity({.type = key_type::ecdsa_p384}).source("p384")};
+    connected_client const p384{make_identity({.type = key_type::ecdsa_p384}).source("p384")};
     CHECK(shown_chain(p384.client()).at(0).key == "ECDSA");
     CHECK(shown_chain(p384.client()).at(0).key_bits == 384);
 }
 
-TEST_CASE("what a certificate says to the terminal is taken out")
+TEST_CASE("control characters in a certificate are replaced")
 {
-    visit const to{make_identity({.common_name = "red\x1b[31m"}).source("red")};
-    std::string const subject = shown_chain(to.client()).at(0).subject;
+    connected_client const connected{make_identity({.common_name = "red\x1b[31m"}).source("red")};
+    std::string const subject = shown_chain(connected.client()).at(0).subject;
     CHECK(subject.starts_with("CN=red"));
     CHECK(subject.find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("a chain verifies against its authority, and the name is a question of its own")
+TEST_CASE("a chain verifies against its authority, whether or not the name matches")
 {
     test_identity const authority = make_identity({.common_name = "authority", .authority = true});
     test_identity const leaf = make_identity({.names = {"a.test"}, .issuer = &authority});
-    visit const to{leaf.source("leaf")};
+    connected_client const connected{leaf.source("leaf")};
 
-    trust const good = verify_shown(to.client(), "a.test", authority.certificate_pem, "ca.pem");
+    trust const good =
+        verify_shown(connected.client(), "a.test", authority.certificate_pem, "ca.pem");
     CHECK(good.verified);
     CHECK(good.reason.empty());
     CHECK(good.name_matches);
 
-    trust const other = verify_shown(to.client(), "b.test", authority.certificate_pem, "ca.pem");
+    trust const other =
+        verify_shown(connected.client(), "b.test", authority.certificate_pem, "ca.pem");
     CHECK(other.verified);
     CHECK(!other.name_matches);
-    CHECK(!verify_shown(to.client(), "127.0.0.1", authority.certificate_pem, "").name_matches);
+    CHECK(
+        !verify_shown(connected.client(), "127.0.0.1", authority.certificate_pem, "").name_matches);
 }
 
 TEST_CASE("a chain without its intermediate is incomplete")
@@ -124,21 +127,21 @@ TEST_CASE("a chain without its intermediate is incomplete")
         make_identity({.common_name = "middle", .issuer = &root, .authority = true});
     test_identity const leaf = make_identity({.names = {"a.test"}, .issuer = &middle});
 
-    visit const without{leaf.source("leaf")};
+    connected_client const without{leaf.source("leaf")};
     trust const broken = verify_shown(without.client(), "a.test", root.certificate_pem, "ca.pem");
     CHECK(!broken.verified);
     CHECK(broken.incomplete);
     CHECK(!broken.reason.empty());
     CHECK(broken.name_matches);
 
-    visit const with{leaf.source("leaf", middle.certificate_pem)};
-    CHECK(verify_shown(with.client(), "a.test", root.certificate_pem, "ca.pem").verified);
+    connected_client const complete{leaf.source("leaf", middle.certificate_pem)};
+    CHECK(verify_shown(complete.client(), "a.test", root.certificate_pem, "ca.pem").verified);
 }
 
 TEST_CASE("the system's authorities do not know a certificate made a moment ago")
 {
-    visit const to{make_identity({.names = {"a.test"}}).source("self-signed")};
-    trust const found = verify_shown(to.client(), "a.test", {}, {});
+    connected_client const connected{make_identity({.names = {"a.test"}}).source("self-signed")};
+    trust const found = verify_shown(connected.client(), "a.test", {}, {});
     CHECK(!found.verified);
     CHECK(!found.incomplete);
     CHECK(found.name_matches);
@@ -146,13 +149,13 @@ TEST_CASE("the system's authorities do not know a certificate made a moment ago"
 
 TEST_CASE("authorities that cannot be read are named")
 {
-    visit const to{make_identity({.names = {"a.test"}}).source("self-signed")};
+    connected_client const connected{make_identity({.names = {"a.test"}}).source("self-signed")};
     CHECK_THROWS_WITH_AS(
-        static_cast<void>(verify_shown(to.client(), "a.test", "no PEM", "ca.pem")),
+        static_cast<void>(verify_shown(connected.client(), "a.test", "no PEM", "ca.pem")),
         doctest::Contains("ca.pem"), spec_error);
 }
 
-TEST_CASE("a ticket is good for as long as its server says, and a copy of it as often")
+TEST_CASE("a ticket has its server's lifetime, and copies of it can each be offered")
 {
     for (protocol_version const each : {protocol_version::tls_1_2, protocol_version::tls_1_3}) {
         CAPTURE(static_cast<int>(each));
@@ -161,27 +164,27 @@ TEST_CASE("a ticket is good for as long as its server says, and a copy of it as 
         serve.certificates.push_back(identity.source("test"));
         serve.tickets = std::make_shared<ticket_secret const>();
         serve.ticket_rotation = std::chrono::hours{1};
-        context const of_server{serve};
+        context const server_context{serve};
         context_spec ask = client_spec();
         ask.version_min = ask.version_max = each;
         ask.keep_sessions = true;
-        context const of_client{ask};
-        duet joined{of_server, of_client};
-        REQUIRE(joined.established());
+        context const client_context{ask};
+        engine_pair pair{server_context, client_context};
+        REQUIRE(pair.established());
         std::vector<std::byte> none;
-        std::array const word{std::byte{'x'}};
-        REQUIRE(!write_all(joined.server, joined.client, word).error);
-        REQUIRE(!read_all(joined.client, joined.server, none).error);
-        std::vector<session> const given = joined.client.engine.take_sessions();
+        std::array const byte{std::byte{'x'}};
+        REQUIRE(!write_all(pair.server, pair.client, byte).error);
+        REQUIRE(!read_all(pair.client, pair.server, none).error);
+        std::vector<session> const given = pair.client.engine.take_sessions();
         REQUIRE(given.size() == 1);
         CHECK(kept_for(given.front()) <= std::chrono::hours{1});
         CHECK(kept_for(given.front()) > std::chrono::minutes{59});
 
-        // A copy can be offered as often as one likes.
+        // OpenSSL offers the same session only once.
         for (int i = 0; i < 2; ++i) {
             session const again = copy_of(given.front());
             REQUIRE(again);
-            duet next{of_server, of_client};
+            engine_pair next{server_context, client_context};
             next.client.engine.resume(again);
             REQUIRE(next.established());
             CHECK(next.client.engine.info().resumed);
@@ -191,7 +194,7 @@ TEST_CASE("a ticket is good for as long as its server says, and a copy of it as 
     CHECK(kept_for(session{}).count() == 0);
 }
 
-TEST_CASE("every suite and group that is said to be offerable makes a context")
+TEST_CASE("every offerable suite and group makes a context")
 {
     strings const old = offerable_suites(protocol_version::tls_1_2);
     CHECK(has(old, "ECDHE-RSA-AES128-GCM-SHA256"));
@@ -225,18 +228,18 @@ TEST_CASE("every suite and group that is said to be offerable makes a context")
     }
 }
 
-TEST_CASE("a context that accepts what is weak still offers what its spec says")
+TEST_CASE("after accept_weak a context still offers the suites of its spec")
 {
     test_identity const identity = make_identity({.names = {"a.test"}});
-    context const of_server = server_of(identity.source("test"));
+    context const server_context = server_of(identity.source("test"));
     context_spec spec = client_spec();
     spec.version_max = protocol_version::tls_1_2;
     spec.ciphers = "ECDHE-ECDSA-AES256-GCM-SHA384";
-    context const of_client{spec};
-    accept_weak(of_client, spec);
-    duet joined{of_server, of_client};
-    REQUIRE(joined.established());
-    CHECK(joined.client.engine.info().cipher == "ECDHE-ECDSA-AES256-GCM-SHA384");
+    context const client_context{spec};
+    accept_weak(client_context, spec);
+    engine_pair pair{server_context, client_context};
+    REQUIRE(pair.established());
+    CHECK(pair.client.engine.info().cipher == "ECDHE-ECDSA-AES256-GCM-SHA384");
 }
 
 } // namespace

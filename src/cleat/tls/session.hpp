@@ -1,4 +1,4 @@
-// session: what a client resumes a connection with.
+// session: a TLS session that a client can resume.
 
 #pragma once
 
@@ -25,18 +25,18 @@ public:
 
     explicit operator bool() const noexcept { return session_ != nullptr; }
 
-    /// single_use: it is to serve one connection only, so that nobody can link two of them (RFC
-    /// 8446, appendix C.4).
+    /// single_use: use it for one connection only, so that an observer cannot link two connections
+    /// (RFC 8446, appendix C.4).
     [[nodiscard]] bool single_use() const noexcept;
 
-    /// by_ticket: the server keeps nothing; otherwise it is a session ID that the server looks up.
+    /// by_ticket: it is a ticket; otherwise it is a session ID, which the server must have stored.
     [[nodiscard]] bool by_ticket() const noexcept;
 
-    /// lifetime is how long the server says that its ticket is good for; zero: it does not say.
+    /// lifetime is the ticket's lifetime as the server has sent it; zero: it has sent none.
     [[nodiscard]] std::chrono::seconds lifetime() const noexcept;
 
-    /// allows_early_data: the server said that it takes 0-RTT data with it (RFC 8446, section
-    /// 4.6.1). Whether it does is its choice at each connection.
+    /// allows_early_data: the ticket says that the server accepts 0-RTT data with it (RFC 8446,
+    /// section 4.6.1). The server can still reject the data of any connection.
     [[nodiscard]] bool allows_early_data() const noexcept;
 
     [[nodiscard]] ssl_session_st* native_handle() const noexcept { return session_; }

@@ -5,18 +5,18 @@
 namespace cleat::tls {
 namespace {
 
-// 1: the reference is ours now.
-int on_new_session(SSL* ssl, SSL_SESSION* given) noexcept
+// Returns 1 where it has taken over the reference.
+int on_new_session(SSL* ssl, SSL_SESSION* issued) noexcept
 {
-    auto* const into = static_cast<std::vector<session>*>(SSL_get_app_data(ssl));
-    if (into == nullptr)
+    auto* const keeper = static_cast<std::vector<session>*>(SSL_get_app_data(ssl));
+    if (keeper == nullptr)
         return 0;
     try {
-        into->reserve(into->size() + 1);
+        keeper->reserve(keeper->size() + 1);
     } catch (std::bad_alloc const&) {
         return 0; // The next connection is a full handshake; this one goes on.
     }
-    into->emplace_back(given);
+    keeper->emplace_back(issued);
     return 1;
 }
 
@@ -24,7 +24,7 @@ int on_new_session(SSL* ssl, SSL_SESSION* given) noexcept
 
 void keep_sessions(SSL_CTX* ctx) noexcept
 {
-    // The library's own store would be one for all connections, and would choose for us.
+    // The library's own store is one for all connections, and chooses the session itself.
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(ctx, on_new_session);
 }
@@ -34,9 +34,9 @@ bool keeps_sessions(SSL_CTX* ctx) noexcept
     return SSL_CTX_sess_get_new_cb(ctx) == on_new_session;
 }
 
-void set_keeper(SSL* ssl, std::vector<session>* into)
+void set_keeper(SSL* ssl, std::vector<session>* keeper)
 {
-    if (SSL_set_app_data(ssl, into) != 1)
+    if (SSL_set_app_data(ssl, keeper) != 1)
         throw std::bad_alloc{};
 }
 

@@ -1,4 +1,4 @@
-// Sessions as a client's engine hands them out and takes them back.
+// Sessions that a client's engine returns, and resumes.
 
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/session.hpp>
@@ -30,115 +30,119 @@ struct fixture
         client.keep_sessions = true;
     }
 
-    void speak(protocol_version only) { client.version_min = client.version_max = only; }
+    void set_version(protocol_version version)
+    {
+        client.version_min = client.version_max = version;
+    }
 };
 
-struct visit
+struct connection_result
 {
     bool resumed = false;
-    std::vector<session> given;
+    std::vector<session> sessions;
 };
 
-// A handshake and an answer, which takes TLS 1.3's tickets along.
-visit go(context const& server, context const& client, session const& with = {}, delivery how = {})
+// A handshake and an answer: TLS 1.3's tickets come before the answer.
+connection_result connect(context const& server, context const& client, session const& offered = {})
 {
-    duet both{server, client, how, how};
-    if (with)
-        both.client.engine.resume(with);
-    REQUIRE(both.established());
-    std::vector<std::byte> got;
-    write_all(both.server, both.client, pattern(10));
-    read_all(both.client, both.server, got);
-    CHECK(got == pattern(10));
-    return {both.client.engine.info().resumed, both.client.engine.take_sessions()};
+    engine_pair pair{server, client};
+    if (offered)
+        pair.client.engine.resume(offered);
+    REQUIRE(pair.established());
+    std::vector<std::byte> text;
+    write_all(pair.server, pair.client, pattern(10));
+    read_all(pair.client, pair.server, text);
+    CHECK(text == pattern(10));
+    return {pair.client.engine.info().resumed, pair.client.engine.take_sessions()};
 }
 
-TEST_CASE_FIXTURE(fixture, "what a server gives resumes the next connection, in both versions")
+TEST_CASE_FIXTURE(fixture, "a server's session resumes the next connection, in both versions")
 {
     for (protocol_version const version : versions) {
-        speak(version);
-        context const on_server{server};
-        context const on_client{client};
-        visit const first = go(on_server, on_client);
+        set_version(version);
+        context const server_context{server};
+        context const client_context{client};
+        connection_result const first = connect(server_context, client_context);
         CHECK(!first.resumed);
-        REQUIRE(first.given.size() == 1);
-        session const& ticket = first.given.front();
+        REQUIRE(first.sessions.size() == 1);
+        session const& ticket = first.sessions.front();
         CHECK(ticket.by_ticket());
         CHECK(ticket.single_use() == (version == protocol_version::tls_1_3));
-        CHECK(go(on_server, on_client, ticket).resumed);
+        CHECK(connect(server_context, client_context, ticket).resumed);
     }
 }
 
 TEST_CASE_FIXTURE(fixture, "a session outlives its connection, and a copy is the same session")
 {
-    speak(protocol_version::tls_1_2);
-    context const on_server{server};
-    context const on_client{client};
-    session kept = go(on_server, on_client).given.front();
+    set_version(protocol_version::tls_1_2);
+    context const server_context{server};
+    context const client_context{client};
+    session kept = connect(server_context, client_context).sessions.front();
     session const copy = kept;
     kept = session{};
     CHECK(!kept);
-    CHECK(go(on_server, on_client, copy).resumed);
-    CHECK(go(on_server, on_client, copy).resumed);
+    CHECK(connect(server_context, client_context, copy).resumed);
+    CHECK(connect(server_context, client_context, copy).resumed);
 }
 
-TEST_CASE_FIXTURE(fixture, "sessions are handed out once, also when they come a byte at a time")
+TEST_CASE_FIXTURE(fixture, "sessions are returned once, also when they come a byte at a time")
 {
-    speak(protocol_version::tls_1_3);
-    context const on_server{server};
-    context const on_client{client};
-    duet both{on_server, on_client, {.chunk = 1}, {.chunk = 1}};
-    REQUIRE(both.established());
-    CHECK(both.client.engine.take_sessions().empty()); // The ticket is behind the handshake.
-    std::vector<std::byte> got;
-    write_all(both.server, both.client, pattern(10));
-    read_all(both.client, both.server, got);
-    engine moved = std::move(both.client.engine);
+    set_version(protocol_version::tls_1_3);
+    context const server_context{server};
+    context const client_context{client};
+    engine_pair pair{server_context, client_context, {.chunk = 1}, {.chunk = 1}};
+    REQUIRE(pair.established());
+    CHECK(pair.client.engine.take_sessions().empty()); // The ticket comes after the handshake.
+    std::vector<std::byte> text;
+    write_all(pair.server, pair.client, pattern(10));
+    read_all(pair.client, pair.server, text);
+    engine moved = std::move(pair.client.engine);
     CHECK(moved.take_sessions().size() == 1);
     CHECK(moved.take_sessions().empty());
 }
 
-TEST_CASE_FIXTURE(fixture, "nothing is kept unless it was asked for")
+TEST_CASE_FIXTURE(fixture, "no session is kept without keep_sessions")
 {
     client.keep_sessions = false;
-    context const on_server{server};
-    context const on_client{client};
-    CHECK(go(on_server, on_client).given.empty());
+    context const server_context{server};
+    context const client_context{client};
+    CHECK(connect(server_context, client_context).sessions.empty());
 }
 
 TEST_CASE_FIXTURE(fixture, "a client that wants no tickets gets none")
 {
     client.want_tickets = false;
-    speak(protocol_version::tls_1_2);
-    context const on_server{server};
-    context const on_client{client};
-    for (session const& each : go(on_server, on_client).given)
+    set_version(protocol_version::tls_1_2);
+    context const server_context{server};
+    context const client_context{client};
+    for (session const& each : connect(server_context, client_context).sessions)
         CHECK(!each.by_ticket());
 }
 
-TEST_CASE_FIXTURE(fixture, "a session that another server's key has sealed is no harm")
+TEST_CASE_FIXTURE(
+    fixture, "a session that another server's key has sealed leads to a full handshake")
 {
-    context const on_client{client};
+    context const client_context{client};
     context const one{server};
     server.tickets = std::make_shared<ticket_secret const>(ticket_secret{std::byte{2}});
     context const other{server};
-    visit const first = go(one, on_client);
-    REQUIRE(!first.given.empty());
-    CHECK(!go(other, on_client, first.given.front()).resumed);
+    connection_result const first = connect(one, client_context);
+    REQUIRE(!first.sessions.empty());
+    CHECK(!connect(other, client_context, first.sessions.front()).resumed);
 }
 
-TEST_CASE_FIXTURE(fixture, "signature algorithms are the ones that were asked for")
+TEST_CASE_FIXTURE(fixture, "signature algorithms are those of the spec")
 {
     client.signature_algorithms = "RSA-PSS+SHA256";
-    context const on_server{server};
-    context const on_client{client};
-    duet both{on_server, on_client};
-    CHECK(!both.established()); // The server has an ECDSA key only.
+    context const server_context{server};
+    context const client_context{client};
+    engine_pair pair{server_context, client_context};
+    CHECK(!pair.established()); // The server has an ECDSA key only.
     client.signature_algorithms = "NONSENSE+SHA256";
     CHECK_THROWS_AS(context{client}, spec_error);
 }
 
-TEST_CASE("no session is no session")
+TEST_CASE("a default session is empty")
 {
     session const none;
     CHECK(!none);

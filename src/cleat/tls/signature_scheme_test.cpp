@@ -1,5 +1,5 @@
-// The scheme that a server has signed its handshake with, as both sides tell it: of every kind of
-// key, in both versions, however its messages come, and none where nothing was signed.
+// handshake_info::signature_scheme of both sides: with every kind of key, in both versions, with
+// every delivery, and empty where the server signed nothing.
 
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/handles.hpp>
@@ -46,22 +46,22 @@ pair_of_contexts make_contexts(
     return {context{server}, context{client}};
 }
 
-// What the server tells and then what the client tells, after a handshake.
-using told = std::pair<std::string_view, std::string_view>;
+// The server's and the client's signature_scheme.
+using scheme_pair = std::pair<std::string_view, std::string_view>;
 
-told schemes_of(duet const& d)
+scheme_pair schemes_of(engine_pair const& d)
 {
     return {d.server.engine.info().signature_scheme, d.client.engine.info().signature_scheme};
 }
 
-told both(std::string_view scheme)
+scheme_pair same(std::string_view scheme)
 {
     return {scheme, scheme};
 }
 
 } // namespace
 
-TEST_CASE("both sides tell the scheme that the server signed with, of each kind of key")
+TEST_CASE("both sides report the scheme that the server signed with, for each kind of key")
 {
     struct row
     {
@@ -77,15 +77,14 @@ TEST_CASE("both sides tell the scheme that the server signed with, of each kind 
     for (row const& each : rows)
         for (protocol_version const version : versions) {
             test_identity const identity = make_identity({.type = each.key});
-            pair_of_contexts const with = make_contexts(version, identity, each.groups);
-            // The client offers a key of another group first: a HelloRetryRequest goes before.
-            duet d{with.server, with.client};
-            CHECK(schemes_of(d) == both(""));
+            pair_of_contexts const contexts = make_contexts(version, identity, each.groups);
+            // The client's key share is for another group: the server sends a HelloRetryRequest.
+            engine_pair d{contexts.server, contexts.client};
+            CHECK(schemes_of(d) == same(""));
             REQUIRE(d.established());
-            told const schemes = schemes_of(d);
+            scheme_pair const schemes = schemes_of(d);
             CHECK(schemes.first == schemes.second);
-            // TLS 1.2 binds a scheme to no curve: which digest goes with P-384 is the library's
-            // choice.
+            // In TLS 1.2 a scheme has any curve, and the library chooses the digest for P-384.
             if (version == protocol_version::tls_1_3 || each.key != key_type::ecdsa_p384)
                 CHECK(std::string{schemes.first} == each.scheme);
             else
@@ -93,53 +92,53 @@ TEST_CASE("both sides tell the scheme that the server signed with, of each kind 
         }
 }
 
-TEST_CASE("a scheme is told however the handshake is delivered, and by a moved engine")
+TEST_CASE("a scheme is reported with every delivery, and by a moved engine")
 {
     test_identity const identity = make_identity({});
     for (protocol_version const version : versions)
         for (std::size_t const room : {std::size_t{64}, std::size_t{256 * 1024}}) {
-            pair_of_contexts const with = make_contexts(version, identity);
+            pair_of_contexts const contexts = make_contexts(version, identity);
             delivery const by_byte{.chunk = 1, .room = room};
-            duet d{with.server, with.client, by_byte, by_byte};
+            engine_pair d{contexts.server, contexts.client, by_byte, by_byte};
             REQUIRE(d.established());
             engine const moved{std::move(d.server.engine)};
             CHECK(moved.info().signature_scheme == "ecdsa_secp256r1_sha256");
         }
 }
 
-TEST_CASE("a resumed handshake has no scheme, also beside ones that were signed")
+TEST_CASE("a resumed handshake has no scheme, also during a full one")
 {
     test_identity const identity = make_identity({});
     for (protocol_version const version : versions) {
-        pair_of_contexts const with = make_contexts(version, identity);
-        duet first{with.server, with.client};
+        pair_of_contexts const contexts = make_contexts(version, identity);
+        engine_pair first{contexts.server, contexts.client};
         REQUIRE(first.established());
-        // An answer takes TLS 1.3's tickets along.
-        std::vector<std::byte> got;
+        // TLS 1.3's tickets come before the answer.
+        std::vector<std::byte> text;
         write_all(first.server, first.client, pattern(10));
-        read_all(first.client, first.server, got);
+        read_all(first.client, first.server, text);
         std::vector<session> const sessions = first.client.engine.take_sessions();
         REQUIRE(!sessions.empty());
 
-        duet resumed{with.server, with.client};
+        engine_pair resumed{contexts.server, contexts.client};
         resumed.client.engine.resume(sessions.back());
-        duet full{with.server, with.client};
+        engine_pair full{contexts.server, contexts.client};
         REQUIRE(full.established());
         REQUIRE(resumed.established());
         REQUIRE(resumed.server.engine.info().resumed);
-        CHECK(schemes_of(resumed) == both(""));
-        CHECK(schemes_of(full) == both("ecdsa_secp256r1_sha256"));
+        CHECK(schemes_of(resumed) == same(""));
+        CHECK(schemes_of(full) == same("ecdsa_secp256r1_sha256"));
     }
 }
 
-TEST_CASE("RSA key exchange signs nothing, and no scheme is told")
+TEST_CASE("RSA key exchange has no scheme")
 {
     test_identity const identity = make_identity({.type = key_type::rsa});
-    pair_of_contexts const with =
+    pair_of_contexts const contexts =
         make_contexts(protocol_version::tls_1_2, identity, "P-256", "AES128-GCM-SHA256");
-    duet d{with.server, with.client};
+    engine_pair d{contexts.server, contexts.client};
     REQUIRE(d.established());
-    CHECK(schemes_of(d) == both(""));
+    CHECK(schemes_of(d) == same(""));
 }
 
 TEST_CASE("a client's own certificate is not taken for the server's")
@@ -158,10 +157,10 @@ TEST_CASE("a client's own certificate is not taken for the server's")
         client.certificates.push_back(person.source("person"));
         context const server_context{server};
         context const client_context{client};
-        duet d{server_context, client_context};
+        engine_pair d{server_context, client_context};
         REQUIRE(d.established());
         REQUIRE(d.server.engine.info().peer_certificate);
-        CHECK(schemes_of(d) == both("rsa_pss_rsae_sha256"));
+        CHECK(schemes_of(d) == same("rsa_pss_rsae_sha256"));
     }
 }
 

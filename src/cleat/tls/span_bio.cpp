@@ -1,6 +1,6 @@
 // A BIO pair would hold two 17 KiB buffers for each connection and copy every byte once more; a
-// memory BIO allocates. This one has no memory at all: TLS reads ciphertext from where recv put it,
-// and writes records to where send takes them from. Both blocks belong to the worker.
+// memory BIO allocates. This BIO has no memory: TLS reads ciphertext where recv has put it, and
+// writes records where send will read them. Both blocks belong to the worker.
 //
 // Plain read and write only: BIO_nread and BIO_nwrite are not in BoringSSL's or AWS-LC's headers.
 
@@ -22,7 +22,7 @@ int read(BIO* bio, char* to, int size) noexcept
     BIO_clear_retry_flags(bio);
     wire* const w = wire_of(bio);
     if (w == nullptr || w->in.empty()) {
-        BIO_set_retry_read(bio); // At the end too: the engine tells the end from waiting.
+        BIO_set_retry_read(bio); // After FIN, too: the engine reports FIN (wire::in_ended).
         return -1;
     }
     std::size_t const n = std::min(w->in.size(), static_cast<std::size_t>(size));
@@ -48,7 +48,7 @@ int write(BIO* bio, char const* from, int size) noexcept
 long ctrl(BIO* bio, int command, long, void*) noexcept
 {
     static_cast<void>(bio);
-    // What was written is already where the caller sends it from.
+    // Written bytes are already in the caller's memory.
     return command == BIO_CTRL_FLUSH ? 1 : 0;
 }
 

@@ -7,11 +7,11 @@
 
 namespace cleat::tls {
 
-/// new_span_bio makes a BIO that is attached to nothing: reads and writes on it would block.
-/// Null when memory is out.
+/// new_span_bio makes a BIO that is attached to no wire: reads and writes on it would block. Null
+/// when memory is short.
 [[nodiscard]] bio_ptr new_span_bio() noexcept;
 
-/// attached gives a span BIO a wire for as long as it lives, one call into the TLS library.
+/// attached gives a span BIO a wire for its own lifetime: one call into the TLS library.
 class attached
 {
 public:

@@ -14,7 +14,7 @@ std::span<std::byte const> bytes_of(std::string_view text)
     return std::as_bytes(std::span{text});
 }
 
-TEST_CASE("a BIO that is attached to nothing would block both ways")
+TEST_CASE("a BIO without a wire would block both ways")
 {
     bio_ptr const bio = new_span_bio();
     REQUIRE(bio != nullptr);
@@ -32,25 +32,25 @@ TEST_CASE("reading takes from the front of the wire, and then would block")
     bio_ptr const bio = new_span_bio();
     wire w{bytes_of("hello"), {}, false};
     attached const call{bio.get(), w};
-    char to[8] = {};
-    CHECK(BIO_read(bio.get(), to, 2) == 2);
+    char buffer[8] = {};
+    CHECK(BIO_read(bio.get(), buffer, 2) == 2);
     CHECK(w.in.size() == 3);
-    CHECK(BIO_read(bio.get(), to + 2, 6) == 3);
-    CHECK(std::string_view{to} == "hello");
+    CHECK(BIO_read(bio.get(), buffer + 2, 6) == 3);
+    CHECK(std::string_view{buffer} == "hello");
 
-    CHECK(BIO_read(bio.get(), to, 1) == -1);
+    CHECK(BIO_read(bio.get(), buffer, 1) == -1);
     CHECK(BIO_should_retry(bio.get()));
     CHECK(BIO_eof(bio.get()) == 0);
 }
 
-TEST_CASE("FIN is not the library's to know: behind the last byte it would block, too")
+TEST_CASE("the BIO does not report FIN: after the last byte it would block, too")
 {
     bio_ptr const bio = new_span_bio();
     wire w{bytes_of("last"), {}, true};
     attached const call{bio.get(), w};
-    char to[8] = {};
-    CHECK(BIO_read(bio.get(), to, sizeof to) == 4);
-    CHECK(BIO_read(bio.get(), to, sizeof to) == -1);
+    char buffer[8] = {};
+    CHECK(BIO_read(bio.get(), buffer, sizeof buffer) == 4);
+    CHECK(BIO_read(bio.get(), buffer, sizeof buffer) == -1);
     CHECK(BIO_should_read(bio.get()));
     CHECK(BIO_eof(bio.get()) == 0);
 }
@@ -69,7 +69,7 @@ TEST_CASE("writing fills the room and then asks for more")
     CHECK(BIO_flush(bio.get()) == 1);
 }
 
-TEST_CASE("the wire is let go of when the call is over")
+TEST_CASE("the wire is detached at the end of the call")
 {
     bio_ptr const bio = new_span_bio();
     {

@@ -1,5 +1,4 @@
-// split_wire: two TLS engines joined in memory by a wire that delivers its bytes as a test wants
-// them.
+// split_wire: two TLS engines joined in memory by a wire whose delivery a test controls.
 
 #pragma once
 
@@ -19,131 +18,137 @@ namespace cleat::tls {
 
 inline constexpr std::size_t whole = std::numeric_limits<std::size_t>::max();
 
-/// delivery is how bytes come to a side, and how much room each of its calls has for what it says.
+/// delivery is how bytes reach a side, and how much room each of its calls has for output.
 struct delivery
 {
-    std::size_t chunk = whole;    ///< The most that one call is shown.
-    std::size_t split_at = whole; ///< No call is shown bytes on both sides of this offset.
-    std::size_t cut_at = whole;   ///< FIN comes in place of the byte at this offset.
-    std::size_t room = 256 * 1024;
+    std::size_t chunk = whole;     ///< The most input of one call.
+    std::size_t split_at = whole;  ///< No call's input has bytes on both sides of this offset.
+    std::size_t cut_at = whole;    ///< FIN comes in place of the byte at this offset.
+    std::size_t room = 256 * 1024; ///< The output of one call.
 };
 
-/// side is one engine and everything that was ever sent to it.
+/// side is one engine and everything that its peer has sent.
 struct side
 {
-    side(context const& use, delivery d) : engine{use}, how{d} {}
+    side(context const& settings, tls::delivery d) : engine{settings}, delivery{d} {}
 
-    /// arrived is what the next call is shown.
-    [[nodiscard]] std::span<std::byte const> arrived() const
+    /// next_input is the input of the next call.
+    [[nodiscard]] std::span<std::byte const> next_input() const
     {
-        std::size_t const until = std::min({come.size(), how.cut_at});
-        std::size_t end = taken + std::min(how.chunk, until - taken);
-        if (taken < how.split_at && how.split_at < end)
-            end = how.split_at;
-        return std::span{come}.subspan(taken, end - taken);
+        std::size_t const until = std::min({received.size(), delivery.cut_at});
+        std::size_t end = consumed + std::min(delivery.chunk, until - consumed);
+        if (consumed < delivery.split_at && delivery.split_at < end)
+            end = delivery.split_at;
+        return std::span{received}.subspan(consumed, end - consumed);
     }
 
-    [[nodiscard]] bool ended() const { return fin || come.size() >= how.cut_at; }
+    [[nodiscard]] bool ended() const { return fin || received.size() >= delivery.cut_at; }
 
-    /// exhausted: everything that has come was read.
-    [[nodiscard]] bool exhausted() const { return taken >= std::min(come.size(), how.cut_at); }
-
-    /// arrive puts bytes on their way to this side.
-    void arrive(std::span<std::byte const> bytes)
+    /// exhausted: the engine has read everything.
+    [[nodiscard]] bool exhausted() const
     {
-        come.insert(come.end(), bytes.begin(), bytes.end());
+        return consumed >= std::min(received.size(), delivery.cut_at);
+    }
+
+    /// receive appends bytes to what the peer has sent.
+    void receive(std::span<std::byte const> bytes)
+    {
+        received.insert(received.end(), bytes.begin(), bytes.end());
     }
 
     tls::engine engine;
-    delivery how;
-    std::vector<std::byte> come; ///< All that was sent to this side.
-    std::size_t taken = 0;
-    bool fin = false;             ///< The other side has closed its half.
-    std::size_t wants_output = 0; ///< How often a call asked for more room.
+    tls::delivery delivery;
+    std::vector<std::byte> received; ///< All that the peer has sent.
+    std::size_t consumed = 0;        ///< As much of it the engine has read.
+    bool fin = false;                ///< The peer has closed its half.
+    std::size_t wants_output = 0;    ///< How often a call returned want::output.
 };
 
-/// drive calls op(engine, wire) until it is done, or has failed, or wants bytes that have not come.
-/// What it writes arrives at `other`. A machine that asks for nothing that helps it fails the test.
-template <class Op>
-step drive(side& me, side& other, Op op)
+/// drive calls operation(engine, wire) until it is done, has failed, or needs bytes that have not
+/// come. Its output goes to the peer. An engine that asks for input that it already has fails the
+/// test.
+template <class Operation>
+step drive(side& active, side& peer, Operation operation)
 {
-    std::vector<std::byte> room(me.how.room);
+    std::vector<std::byte> room(active.delivery.room);
     std::size_t bytes = 0;
     for (;;) {
-        std::span<std::byte const> const in = me.arrived();
-        // FIN is behind the last byte, so only who is shown the last byte can be shown FIN.
+        std::span<std::byte const> const input = active.next_input();
+        // FIN comes with the last byte.
         bool const last =
-            me.ended() && me.taken + in.size() >= std::min(me.come.size(), me.how.cut_at);
-        wire w{in, room, last};
-        step s = op(me.engine, w);
-        me.taken += in.size() - w.in.size();
-        std::size_t const out = room.size() - w.out.size();
-        other.arrive(std::span{room}.first(out));
+            active.ended() && active.consumed + input.size() >=
+                                  std::min(active.received.size(), active.delivery.cut_at);
+        wire w{input, room, last};
+        step s = operation(active.engine, w);
+        active.consumed += input.size() - w.in.size();
+        std::size_t const written = room.size() - w.out.size();
+        peer.receive(std::span{room}.first(written));
         bytes += s.bytes;
         s.bytes = bytes;
         if (s.error || s.next == want::nothing)
             return s;
         if (s.next == want::output) {
-            ++me.wants_output;
-            if (out == 0)
-                return s; // Not even the room of a whole call is enough.
+            ++active.wants_output;
+            if (written == 0)
+                return s; // The room of a whole call is not enough.
             continue;
         }
-        REQUIRE(w.in.empty()); // "Everything in wire::in was read."
-        if (me.exhausted() && (!me.ended() || last))
+        REQUIRE(w.in.empty()); // want::input promises it.
+        if (active.exhausted() && (!active.ended() || last))
             return s;
     }
 }
 
-/// duet is a client and a server with a wire between them.
-struct duet
+/// engine_pair is a client's and a server's engine with a wire between them.
+struct engine_pair
 {
-    duet(
-        context const& of_server, context const& of_client, delivery to_server = {},
+    engine_pair(
+        context const& server_context, context const& client_context, delivery to_server = {},
         delivery to_client = {})
-        : server{of_server, to_server}, client{of_client, to_client}
+        : server{server_context, to_server}, client{client_context, to_client}
     {
     }
 
-    /// shake runs the handshake to where neither side can go on. Both steps tell how.
-    std::pair<step, step> shake()
+    /// handshake runs the handshake until neither side can go on. Returns the last steps of server
+    /// and client.
+    std::pair<step, step> handshake()
     {
-        auto const op = [](engine& e, wire& w) { return e.handshake(w); };
-        step of_client{want::input};
-        step of_server{want::input};
+        auto const operation = [](engine& e, wire& w) { return e.handshake(w); };
+        step client_step{want::input};
+        step server_step{want::input};
         for (int turns = 0; turns < 16; ++turns) {
-            std::size_t const before = server.come.size() + client.come.size();
-            if (of_client.next != want::nothing)
-                of_client = drive(client, server, op);
-            if (of_server.next != want::nothing)
-                of_server = drive(server, client, op);
-            if (server.come.size() + client.come.size() == before)
+            std::size_t const before = server.received.size() + client.received.size();
+            if (client_step.next != want::nothing)
+                client_step = drive(client, server, operation);
+            if (server_step.next != want::nothing)
+                server_step = drive(server, client, operation);
+            if (server.received.size() + client.received.size() == before)
                 break;
         }
-        return {of_server, of_client};
+        return {server_step, client_step};
     }
 
     [[nodiscard]] bool established()
     {
-        auto const [of_server, of_client] = shake();
-        return of_server.next == want::nothing && !of_server.error &&
-               of_client.next == want::nothing && !of_client.error;
+        auto const [server_step, client_step] = handshake();
+        return server_step.next == want::nothing && !server_step.error &&
+               client_step.next == want::nothing && !client_step.error;
     }
 
     side server;
     side client;
 };
 
-/// read_all reads until nothing more has come, or an end; it appends to `into`.
+/// read_all reads everything that has come, up to an end, and appends the plaintext to `text`.
 inline step read_all(
-    side& me, side& other, std::vector<std::byte>& into, std::size_t buffer = 65536)
+    side& reader, side& peer, std::vector<std::byte>& text, std::size_t buffer = 65536)
 {
     std::vector<std::byte> plaintext(buffer);
     for (;;) {
-        step const s = drive(me, other, [&](engine& e, wire& w) {
+        step const s = drive(reader, peer, [&](engine& e, wire& w) {
             step const one = e.read(w, plaintext);
-            into.insert(
-                into.end(), plaintext.begin(),
+            text.insert(
+                text.end(), plaintext.begin(),
                 plaintext.begin() + static_cast<std::ptrdiff_t>(one.bytes));
             return one;
         });
@@ -152,10 +157,10 @@ inline step read_all(
     }
 }
 
-/// write_all writes the pieces, however little room there is.
-inline step write_all(side& me, side& other, std::span<std::byte const> bytes)
+/// write_all writes all the bytes, in as many calls as the room requires.
+inline step write_all(side& writer, side& peer, std::span<std::byte const> bytes)
 {
-    return drive(me, other, [&](engine& e, wire& w) {
+    return drive(writer, peer, [&](engine& e, wire& w) {
         std::span<std::byte const> const pieces[] = {bytes};
         step const s = e.write(w, pieces);
         bytes = bytes.subspan(s.bytes);
@@ -164,9 +169,9 @@ inline step write_all(side& me, side& other, std::span<std::byte const> bytes)
 }
 
 /// close sends close_notify.
-inline step close(side& me, side& other)
+inline step close(side& closer, side& peer)
 {
-    return drive(me, other, [](engine& e, wire& w) { return e.close(w); });
+    return drive(closer, peer, [](engine& e, wire& w) { return e.close(w); });
 }
 
 /// pattern is n bytes that differ from their neighbours and from those a record away.

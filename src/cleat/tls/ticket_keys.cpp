@@ -11,7 +11,7 @@
 namespace cleat::tls {
 namespace {
 
-// Bound into every key, so that the same secret used for something else gives something else.
+// Part of every derivation: the same secret gives other keys for another purpose.
 constexpr std::string_view purpose = "cleat session ticket key 1";
 
 } // namespace
@@ -38,7 +38,7 @@ ticket_keys::key const* ticket_keys::current() noexcept
 
 ticket_keys::opened ticket_keys::find(std::span<std::uint8_t const, 16> name) noexcept
 {
-    // Names are public, they travel in the clear: no need to compare in constant time.
+    // Names are sent in the clear: the comparison need not be constant in time.
     if (!refresh())
         return {};
     if (std::ranges::equal(name, current_.name))
@@ -62,15 +62,15 @@ bool ticket_keys::refresh() noexcept
     return true;
 }
 
-bool ticket_keys::derive(std::int64_t epoch, key& into) const noexcept
+bool ticket_keys::derive(std::int64_t epoch, key& derived) const noexcept
 {
     std::array<std::byte, purpose.size() + sizeof epoch> info{};
     std::ranges::transform(purpose, info.begin(), [](char c) { return std::byte(c); });
     for (std::size_t i = 0; i < sizeof epoch; ++i)
         info[purpose.size() + i] = std::byte(static_cast<std::uint64_t>(epoch) >> (56 - 8 * i));
 
-    static_assert(sizeof(key) == 16 + 32 + 32, "a key is nothing but its bytes");
-    return library_.derive(secret_, info, std::as_writable_bytes(std::span{&into, 1}));
+    static_assert(sizeof(key) == 16 + 32 + 32, "a key has no padding");
+    return library_.derive(secret_, info, std::as_writable_bytes(std::span{&derived, 1}));
 }
 
 } // namespace cleat::tls

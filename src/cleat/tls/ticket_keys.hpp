@@ -1,4 +1,4 @@
-// ticket_keys: what session tickets are sealed with, a new key every epoch. Not a public header.
+// ticket_keys: the keys that encrypt session tickets, a new one every epoch. Not a public header.
 
 #pragma once
 
@@ -16,19 +16,19 @@ class library_state;
 }
 
 /// ticket_keys derives a key for each epoch from one secret, so that processes and hosts that share
-/// the secret and the rotation open each other's tickets and need to tell each other nothing.
+/// the secret and the rotation open each other's tickets without communication.
 ///
-/// An epoch is `rotation` long and counted from 1970. Tickets are sealed with this epoch's key; the
-/// one before it is still accepted, so a ticket is good for at least one rotation and less than
-/// two. Keys of older epochs are gone from memory. Each context has its own: there is no lock and
-/// no timer, the clock is read when a ticket is. Everything secret is wiped on drop.
+/// An epoch is `rotation` long and counted from 1970. Tickets are sealed with this epoch's key, and
+/// opened with it or with the one before. So a ticket is valid for at least one rotation and less
+/// than two. Older keys are not in memory. Each context has its own ticket_keys: there is no lock,
+/// and no timer, since each use reads the clock. The destructor wipes all secrets.
 class ticket_keys
 {
 public:
     using clock = std::chrono::system_clock::time_point (*)();
 
-    /// key is one epoch's: a public name to find it by, AES-256-CBC and HMAC-SHA256 (RFC 5077,
-    /// section 4).
+    /// key is the key of one epoch: a public name, and keys for AES-256-CBC and HMAC-SHA256 (RFC
+    /// 5077, section 4).
     struct key
     {
         std::array<std::uint8_t, 16> name{};
@@ -38,8 +38,8 @@ public:
 
     struct opened
     {
-        key const* with = nullptr; ///< Null: no key here has this name.
-        bool renew = false;        ///< It was sealed in the last epoch: send a new ticket.
+        key const* sealing_key = nullptr; ///< Null: no key has this name.
+        bool renew = false;               ///< It was sealed in the epoch before: send a new ticket.
     };
 
     /// library must outlive the keys. rotation is at least a second.
@@ -61,7 +61,7 @@ public:
 
 private:
     bool refresh() noexcept;
-    bool derive(std::int64_t epoch, key& into) const noexcept;
+    bool derive(std::int64_t epoch, key& derived) const noexcept;
 
     backend::library_state const& library_;
     ticket_secret secret_;

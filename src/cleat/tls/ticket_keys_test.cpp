@@ -43,36 +43,36 @@ TEST_CASE_FIXTURE(
     ticket_keys::key const sealed = *keys.current();
 
     test_time += 599s;
-    CHECK(keys.find(sealed.name).with != nullptr);
+    CHECK(keys.find(sealed.name).sealing_key != nullptr);
     CHECK(!keys.find(sealed.name).renew);
 
     test_time += 1s;
     ticket_keys::opened const last = keys.find(sealed.name);
-    REQUIRE(last.with != nullptr);
+    REQUIRE(last.sealing_key != nullptr);
     CHECK(last.renew);
-    CHECK(last.with->aes == sealed.aes);
-    CHECK(last.with->hmac == sealed.hmac);
+    CHECK(last.sealing_key->aes == sealed.aes);
+    CHECK(last.sealing_key->hmac == sealed.hmac);
     CHECK(keys.current()->name != sealed.name);
 
     test_time += 600s;
-    CHECK(keys.find(sealed.name).with == nullptr);
+    CHECK(keys.find(sealed.name).sealing_key == nullptr);
 }
 
-TEST_CASE("a new secret is like no other")
+TEST_CASE("each new secret is different")
 {
     auto const one = new_ticket_secret();
     CHECK(*one != *new_ticket_secret());
     CHECK(*one != ticket_secret{});
 }
 
-TEST_CASE_FIXTURE(fixture, "two holders of one secret agree, with no word between them")
+TEST_CASE_FIXTURE(fixture, "two ticket_keys with one secret have the same keys")
 {
     ticket_keys other{library, secret_of(1), 600s, test_clock};
     CHECK(other.current()->name == keys.current()->name);
     CHECK(other.current()->aes == keys.current()->aes);
     ticket_keys stranger{library, secret_of(2), 600s, test_clock};
     CHECK(stranger.current()->name != keys.current()->name);
-    CHECK(stranger.find(keys.current()->name).with == nullptr);
+    CHECK(stranger.find(keys.current()->name).sealing_key == nullptr);
 }
 
 TEST_CASE_FIXTURE(fixture, "the parts of a key and the keys of two epochs differ")
@@ -86,26 +86,26 @@ TEST_CASE_FIXTURE(fixture, "the parts of a key and the keys of two epochs differ
     CHECK(first.hmac != second.hmac);
 }
 
-TEST_CASE_FIXTURE(fixture, "a clock that jumps back or far ahead finds the keys of where it is")
+TEST_CASE_FIXTURE(fixture, "a clock that jumps back or far ahead finds the keys of its time")
 {
-    ticket_keys::key const here = *keys.current();
+    ticket_keys::key const original = *keys.current();
     test_time += 24h * 365;
-    CHECK(keys.find(here.name).with == nullptr);
+    CHECK(keys.find(original.name).sealing_key == nullptr);
     test_time -= 24h * 365;
-    CHECK(keys.find(here.name).with != nullptr);
-    CHECK(keys.current()->aes == here.aes);
+    CHECK(keys.find(original.name).sealing_key != nullptr);
+    CHECK(keys.current()->aes == original.aes);
 }
 
 TEST_CASE_FIXTURE(fixture, "nothing secret is left in memory when the keys are dropped")
 {
-    alignas(ticket_keys) static unsigned char room[sizeof(ticket_keys)];
-    ticket_keys* const dropped = new (room) ticket_keys{library, secret_of(7), 600s, test_clock};
+    alignas(ticket_keys) static unsigned char memory[sizeof(ticket_keys)];
+    ticket_keys* const dropped = new (memory) ticket_keys{library, secret_of(7), 600s, test_clock};
     ticket_keys::key const known = *dropped->current();
     dropped->~ticket_keys();
     ticket_secret const secret = secret_of(7);
-    CHECK(memmem(room, sizeof room, secret.data(), secret.size()) == nullptr);
-    CHECK(memmem(room, sizeof room, known.aes.data(), known.aes.size()) == nullptr);
-    CHECK(memmem(room, sizeof room, known.hmac.data(), known.hmac.size()) == nullptr);
+    CHECK(memmem(memory, sizeof memory, secret.data(), secret.size()) == nullptr);
+    CHECK(memmem(memory, sizeof memory, known.aes.data(), known.aes.size()) == nullptr);
+    CHECK(memmem(memory, sizeof memory, known.hmac.data(), known.hmac.size()) == nullptr);
 }
 
 } // namespace

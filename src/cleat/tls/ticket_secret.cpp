@@ -8,8 +8,8 @@
 
 namespace cleat::tls {
 
-// From the kernel itself. std::random_device may be a processor's instruction instead, of which all
-// that is known is what its maker says.
+// From the kernel. std::random_device may be a processor instruction, whose quality cannot be
+// verified.
 std::shared_ptr<ticket_secret const> new_ticket_secret()
 {
     auto made = std::make_shared<ticket_secret>();

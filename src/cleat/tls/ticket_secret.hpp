@@ -1,4 +1,4 @@
-// ticket_secret: what a server's session ticket keys are derived from, made anew.
+// ticket_secret: makes the random secret that a server's session ticket keys are derived from.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace cleat::tls {
 
-/// new_ticket_secret is 32 bytes of the kernel's own generator. Throws std::system_error where it
-/// gives none: a sandbox may forbid getrandom(2).
+/// new_ticket_secret is 32 bytes from the kernel's generator. Throws std::system_error where
+/// getrandom(2) fails: a sandbox may forbid it.
 [[nodiscard]] std::shared_ptr<ticket_secret const> new_ticket_secret();
 
 } // namespace cleat::tls

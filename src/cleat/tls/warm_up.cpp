@@ -10,7 +10,7 @@
 namespace cleat::tls {
 namespace {
 
-// TLS 1.2 asks for a certificate's curve to be among the client's groups (RFC 8422, section 5.1).
+// In TLS 1.2 a certificate's curve must be among the client's groups (RFC 8422, section 5.1).
 std::string with_curves(std::string groups)
 {
     for (char const* each : {"P-256", "P-384", "P-521"})
@@ -19,8 +19,8 @@ std::string with_curves(std::string groups)
     return groups;
 }
 
-// A client that takes whatever this server offers.
-ssl_ctx_ptr willing_client(
+// A client that accepts everything that this server offers.
+ssl_ctx_ptr permissive_client(
     backend::library_state const& library, std::string const& groups, key_type key)
 {
     ssl_ctx_ptr ctx = library.new_ctx(false);
@@ -36,12 +36,12 @@ ssl_ctx_ptr willing_client(
     return ctx;
 }
 
-// A byte each way: takes the ticket along, and both directions' record protection.
-void exchange_a_byte(SSL* from, SSL* to)
+// A byte in each direction warms the tickets and the record protection.
+void send_a_byte(SSL* sender, SSL* receiver)
 {
     std::array<char, 1> byte{};
-    if (SSL_write(from, byte.data(), 1) == 1)
-        static_cast<void>(SSL_read(to, byte.data(), 1));
+    if (SSL_write(sender, byte.data(), 1) == 1)
+        static_cast<void>(SSL_read(receiver, byte.data(), 1));
 }
 
 bool try_version(SSL_CTX* server_ctx, SSL_CTX* client_ctx, std::uint16_t version)
@@ -56,8 +56,8 @@ bool try_version(SSL_CTX* server_ctx, SSL_CTX* client_ctx, std::uint16_t version
         server.get(), SSL_VERIFY_NONE, nullptr); // This client has no certificate to show.
     if (!shake_hands(server.get(), client.get()))
         return false;
-    exchange_a_byte(server.get(), client.get());
-    exchange_a_byte(client.get(), server.get());
+    send_a_byte(server.get(), client.get());
+    send_a_byte(client.get(), server.get());
     return true;
 }
 
@@ -68,7 +68,7 @@ void warm_server(
     std::string const& groups, key_type key, std::string const& origin,
     std::vector<std::string>& warnings)
 {
-    ssl_ctx_ptr const client = willing_client(library, groups, key);
+    ssl_ctx_ptr const client = permissive_client(library, groups, key);
     if (client == nullptr)
         return;
     for (protocol_version const each : {protocol_version::tls_1_2, protocol_version::tls_1_3}) {
@@ -89,11 +89,11 @@ void warm_server(
 void warm_client(SSL_CTX* client)
 {
     ssl_ptr const one{SSL_new(client)};
-    bio_ptr in{BIO_new(BIO_s_mem())};
-    bio_ptr out{BIO_new(BIO_s_mem())};
-    if (one == nullptr || in == nullptr || out == nullptr)
+    bio_ptr input{BIO_new(BIO_s_mem())};
+    bio_ptr output{BIO_new(BIO_s_mem())};
+    if (one == nullptr || input == nullptr || output == nullptr)
         return;
-    SSL_set_bio(one.get(), in.release(), out.release());
+    SSL_set_bio(one.get(), input.release(), output.release());
     static_cast<void>(SSL_connect(one.get())); // Ends where the server's answer would be read.
     clear_errors();
 }

@@ -1,5 +1,5 @@
-// warm_up: throw-away handshakes, so that the first real one finds nothing left to fetch. Not a
-// public header.
+// warm_up: handshakes in memory that make the library fetch its algorithms before the first
+// connection. Not a public header.
 
 #pragma once
 
@@ -13,12 +13,12 @@
 
 namespace cleat::tls {
 
-/// warm_server shakes hands in memory once for each version that the spec allows, with a client of
-/// its own: everything that OpenSSL fetches on first use, under locks, is there afterwards, and so
-/// are the numbers that an RSA key is prepared with. A version in which no handshake succeeds is a
-/// warning: no client could do better. A few milliseconds.
+/// warm_server runs a handshake in memory for each version that the spec allows, with a client of
+/// its own. Afterwards OpenSSL has fetched everything that it fetches under locks on first use, and
+/// the precomputed numbers of an RSA key are there. Takes a few milliseconds.
 ///
-/// groups are the server's, as its library takes them.
+/// A version in which no handshake succeeds is added to warnings: no client would succeed either.
+/// groups are the server's, as context_settings::groups returns them.
 void warm_server(
     backend::library_state const& library, SSL_CTX* server, context_spec const& spec,
     std::string const& groups, key_type key, std::string const& origin,

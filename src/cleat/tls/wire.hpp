@@ -7,13 +7,13 @@
 
 namespace cleat::tls {
 
-/// wire is what the engine may read and where it may write during one call. The engine moves both
-/// fronts: afterwards `in` is what it has not read, and `out` is the room that is left.
+/// wire is what the engine may read and where it may write during one call. The engine moves the
+/// beginning of both spans: afterwards `in` is what it has not read, and `out` is the room left.
 struct wire
 {
-    std::span<std::byte const> in; ///< Ciphertext that has come and that TLS has not read yet.
-    std::span<std::byte> out; ///< Room for ciphertext to send. At least a record's worth, please.
-    bool in_ended = false;    ///< The peer sent FIN: nothing will come after `in`.
+    std::span<std::byte const> in; ///< Received ciphertext that the engine has not read yet.
+    std::span<std::byte> out; ///< Room for ciphertext to send: at least one record's, for progress.
+    bool in_ended = false;    ///< The peer has sent FIN: `in` is the last.
 };
 
 } // namespace cleat::tls

@@ -1,4 +1,4 @@
-// What AWS-LC has beyond, or says otherwise than, the rest of the BoringSSL family.
+// Where AWS-LC differs from the rest of the BoringSSL family.
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/backend/awslc/signing.hpp>

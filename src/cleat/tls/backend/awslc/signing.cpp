@@ -1,8 +1,8 @@
-// AWS-LC has no function that tells a server what it signed with, but shows every message of a
-// handshake to the message callback, which is asked for nothing afterwards.
+// AWS-LC has no getter for the scheme that a server signed with, but its message callback gets
+// every handshake message. The callback removes itself when it has found the scheme.
 //
-// What it finds goes to the call in progress, by a pointer of the thread: the first ex_data of an
-// SSL allocates, and freeing it takes a lock of the process.
+// The callback stores the scheme through a thread_local pointer that do_handshake sets, not in the
+// SSL's ex_data: the first ex_data of an SSL allocates, and freeing it takes a lock of the process.
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/backend/awslc/signing.hpp>
@@ -11,14 +11,15 @@ namespace cleat::tls {
 namespace awslc {
 namespace {
 
-constinit thread_local std::uint16_t* found = nullptr; // Of the call in progress, or null.
+// Where the do_handshake in progress wants the scheme, or null.
+constinit thread_local std::uint16_t* scheme_of_call = nullptr;
 
-std::size_t number_at(std::span<std::uint8_t const> bytes, std::size_t at) noexcept
+std::size_t number_at(std::span<std::uint8_t const> bytes, std::size_t offset) noexcept
 {
-    return std::size_t{bytes[at]} << 8U | bytes[at + 1];
+    return std::size_t{bytes[offset]} << 8U | bytes[offset + 1];
 }
 
-void look_at(
+void on_message(
     int is_write, int, int content_type, void const* bytes, std::size_t size, SSL* ssl,
     void*) noexcept
 {
@@ -28,15 +29,15 @@ void look_at(
     switch (message[0]) {
     case SSL3_MT_SERVER_KEY_EXCHANGE:
     case SSL3_MT_CERTIFICATE_VERIFY:
-        if (found != nullptr)
-            *found = scheme_of(message);
+        if (scheme_of_call != nullptr)
+            *scheme_of_call = scheme_of(message);
         break;
-    case SSL3_MT_FINISHED: // Nothing is signed after it.
+    case SSL3_MT_FINISHED: // No signature comes after it.
         break;
     default:
         return;
     }
-    SSL_set_msg_callback(ssl, nullptr); // Or it would be called for every record from now on.
+    SSL_set_msg_callback(ssl, nullptr); // Otherwise it is called for every later record.
 }
 
 } // namespace
@@ -44,30 +45,30 @@ void look_at(
 std::uint16_t scheme_of(std::span<std::uint8_t const> message) noexcept
 {
     constexpr std::size_t header_size = 4; // The message's type and its length.
-    std::size_t at = header_size;
+    std::size_t offset = header_size;
     if (!message.empty() && message[0] == SSL3_MT_SERVER_KEY_EXCHANGE) {
         // RFC 8422, section 5.4: a named group (3), its number, and a public key before the scheme.
         constexpr std::size_t key_size_at = header_size + 3;
         if (message.size() <= key_size_at || message[header_size] != 3)
             return 0;
-        at = key_size_at + 1 + message[key_size_at];
+        offset = key_size_at + 1 + message[key_size_at];
     } else if (message.empty() || message[0] != SSL3_MT_CERTIFICATE_VERIFY)
         return 0;
-    return message.size() < at + 2 ? 0 : static_cast<std::uint16_t>(number_at(message, at));
+    return message.size() < offset + 2 ? 0 : static_cast<std::uint16_t>(number_at(message, offset));
 }
 
 void watch_signing(SSL_CTX* ctx) noexcept
 {
-    SSL_CTX_set_msg_callback(ctx, look_at);
+    SSL_CTX_set_msg_callback(ctx, on_message);
 }
 
 } // namespace awslc
 
-int backend::do_handshake(SSL* ssl, std::uint16_t& signed_with) noexcept
+int backend::do_handshake(SSL* ssl, std::uint16_t& signing_scheme) noexcept
 {
-    awslc::found = &signed_with;
+    awslc::scheme_of_call = &signing_scheme;
     int const value = SSL_do_handshake(ssl);
-    awslc::found = nullptr;
+    awslc::scheme_of_call = nullptr;
     return value;
 }
 

@@ -1,4 +1,4 @@
-// signing: what a server has signed its handshake with, which AWS-LC forgets. Not a public header.
+// signing: the signature scheme of a server's handshake, which AWS-LC forgets. Not a public header.
 
 #pragma once
 
@@ -14,9 +14,8 @@ namespace cleat::tls::awslc {
 /// a server's, a CertificateVerify or the ServerKeyExchange of TLS 1.2; 0 where there is none.
 [[nodiscard]] std::uint16_t scheme_of(std::span<std::uint8_t const> message) noexcept;
 
-/// watch_signing makes connections of a server's ctx tell backend::do_handshake what they sign
-/// with. It takes the place of SSL_CTX_set_msg_callback; a later call of that, or of
-/// SSL_set_msg_callback, takes it away again.
+/// watch_signing makes connections of a server's ctx give backend::do_handshake their scheme. It
+/// uses SSL_CTX_set_msg_callback: a later call of that, or of SSL_set_msg_callback, removes it.
 void watch_signing(SSL_CTX* ctx) noexcept;
 
 } // namespace cleat::tls::awslc

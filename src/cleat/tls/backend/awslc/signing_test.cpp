@@ -1,4 +1,4 @@
-// What is read out of a handshake message: the scheme, and nothing beyond the message's end.
+// scheme_of finds the scheme in a handshake message and reads nothing beyond the message's end.
 
 #include <cleat/tls/backend/awslc/signing.hpp>
 
@@ -29,13 +29,13 @@ TEST_CASE("the scheme of both messages that have one, and of no part that is too
     {
         message const& whole;
         std::uint16_t scheme;
-        std::size_t until; // The scheme's end in the message.
+        std::size_t end; // The scheme's end in the message.
     };
     for (row const& each :
          {row{certificate_verify, SSL_SIGN_RSA_PSS_RSAE_SHA256, 6},
           row{key_exchange, SSL_SIGN_ECDSA_SECP256R1_SHA256, 12}})
         for (std::size_t size = 0; size <= each.whole.size(); ++size)
-            CHECK(scheme_of_first(each.whole, size) == (size < each.until ? 0 : each.scheme));
+            CHECK(scheme_of_first(each.whole, size) == (size < each.end ? 0 : each.scheme));
 }
 
 TEST_CASE("no scheme in other messages, nor where the parameters are no named group")
@@ -44,7 +44,7 @@ TEST_CASE("no scheme in other messages, nor where the parameters are no named gr
     other[0] = 20; // Finished.
     CHECK(scheme_of(other) == 0);
     message without_group = key_exchange;
-    without_group[4] = 0; // The hint of a PSK, say (RFC 5489).
+    without_group[4] = 0; // For example the hint of a PSK (RFC 5489).
     CHECK(scheme_of(without_group) == 0);
     message long_key = key_exchange;
     long_key[7] = 255;

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// AWS-LC's own names (crypto/ube). A definition here is found before the archive's, whose objects
-// are then left out.
+// AWS-LC's own names (crypto/ube). The linker takes these definitions before the archive's, whose
+// object files are then left out.
 extern "C" {
 int CRYPTO_get_vm_ube_generation(std::uint32_t* number);
 int CRYPTO_get_ube_generation_number(std::uint64_t* number);
@@ -27,8 +27,8 @@ std::atomic<std::uint64_t>* wiped_on_fork() noexcept
         ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         return nullptr;
-    // An emulator that takes any advice without doing it would leave the word as it is; it takes
-    // one that does not exist, too.
+    // An emulator may accept any advice without doing it, and would not wipe the word. Such an
+    // emulator accepts advice -1, which does not exist, too.
     if (::madvise(page, length, -1) == 0 || ::madvise(page, length, MADV_WIPEONFORK) != 0) {
         ::munmap(page, length);
         return nullptr;
@@ -39,12 +39,12 @@ std::atomic<std::uint64_t>* wiped_on_fork() noexcept
 struct answer
 {
     std::uint64_t number = 0;   // 0 where forks cannot be detected.
-    bool machine_known = false; // Or its number cannot be read, though it has one.
+    bool machine_known = false; // False: the machine has a number, which cannot be read.
 };
 
 answer ask() noexcept
 {
-    // Never unmapped: random numbers are drawn until the process ends.
+    // Never unmapped: random numbers are needed until the process ends.
     static std::atomic<std::uint64_t>* const word = wiped_on_fork();
     static generation number{word};
     if (word == nullptr)
@@ -67,8 +67,8 @@ void detect_copies() noexcept
 
 } // namespace cleat::tls::awslc
 
-// 1 and the number; 0 where copies cannot be detected, and AWS-LC then takes fresh entropy for each
-// call.
+// Returns 1 and the number, or 0 where copies cannot be detected: AWS-LC then takes new entropy for
+// each call.
 int CRYPTO_get_ube_generation_number(std::uint64_t* number)
 {
     auto const [current, machine_known] = cleat::tls::awslc::ask();
@@ -76,7 +76,8 @@ int CRYPTO_get_ube_generation_number(std::uint64_t* number)
     return current != 0 && machine_known ? 1 : 0;
 }
 
-// What RSA's blinding asks. It hears of snapshots too, which costs it a new blinding factor.
+// Called for RSA's blinding. The number changes for snapshots too, which costs a new blinding
+// factor.
 std::uint64_t CRYPTO_get_fork_ube_generation()
 {
     return cleat::tls::awslc::ask().number;

@@ -1,11 +1,10 @@
-// uniqueness: has this memory come to exist twice? Without locks, for AWS-LC's RAND_bytes.
+// uniqueness: tells AWS-LC's RAND_bytes, without locks, whether this memory was copied.
 //
-// A random generator whose state exists twice gives the same numbers twice: in a child after
-// fork(), and in a virtual machine that was started from a snapshot. So AWS-LC asks for a number
-// that changes with every such event, twice in each RAND_bytes. Its own answer takes two read-write
+// A random generator whose state was copied gives the same numbers twice: in a child after fork(),
+// and in a virtual machine that was started from a snapshot. So AWS-LC reads a number that changes
+// with every such event, twice in each RAND_bytes. Its own functions for that take two read-write
 // locks of the process each time, 24 acquisitions for a TLS 1.3 handshake, on cache lines that all
-// cores write. uniqueness.cpp defines the two functions that ask instead of it
-// (docs/decisions/rand-locks.md).
+// cores write. uniqueness.cpp replaces the two functions (docs/decisions/rand-locks.md).
 
 #pragma once
 
@@ -14,20 +13,19 @@
 
 namespace cleat::tls::awslc {
 
-/// generation is a number that is another one after each event that may have doubled the memory it
-/// is in. All threads have the same; it never comes again, and grows unless the kernel wipes the
-/// word while a thread is between two instructions of current().
+/// generation is a number that changes with each event that may have copied its memory. All threads
+/// see the same number. No number comes twice, and numbers grow unless the kernel wipes the word
+/// while a thread is between two instructions of current().
 ///
-/// Nothing here is a lock, so fork() leaves none locked behind for the child.
+/// It has no lock, so fork() cannot leave one locked in the child.
 class generation
 {
 public:
-    /// word: in memory that the kernel gives to a child as zeros (MADV_WIPEONFORK, madvise(2)), and
-    /// 0 now.
+    /// word is 0, in memory that a child finds zeroed (MADV_WIPEONFORK, madvise(2)).
     explicit generation(std::atomic<std::uint64_t>* word) noexcept : word_{word} {}
 
-    /// current number, never 0. `machine` reads the number that the hypervisor changes when it
-    /// starts a snapshot (SysGenID), or always the same where there is none.
+    /// current is the number, never 0. machine() returns the number that the hypervisor changes
+    /// when it starts a snapshot (SysGenID), or a constant where there is none.
     template <class Machine>
     [[nodiscard]] std::uint64_t current(Machine machine) noexcept
     {
@@ -36,9 +34,9 @@ public:
             std::uint32_t const now = machine();
             if (seen != 0 && static_cast<std::uint32_t>(seen) == now)
                 return seen >> 32;
-            // An event. Who comes second takes the number of who came first, and its own is lost:
-            // a number that was given out once must not be given out for a second event. The word
-            // alone is what is read, so no order with other memory is needed.
+            // An event. The first thread to store its number wins; the others take that number and
+            // drop their own, since no number may serve two events. No other memory is read, so
+            // no memory order is needed.
             std::uint64_t const next = given_.fetch_add(1, std::memory_order_relaxed) + 1;
             if (word_->compare_exchange_strong(seen, next << 32 | now, std::memory_order_relaxed))
                 return next;
@@ -46,12 +44,12 @@ public:
     }
 
 private:
-    std::atomic<std::uint64_t>* word_;    // The number, and the machine's that it was given for.
-    std::atomic<std::uint32_t> given_{0}; // A child goes on from here: 4 billion events are enough.
+    std::atomic<std::uint64_t>* word_;    // The number, and the machine's number that it is for.
+    std::atomic<std::uint32_t> given_{0}; // A child continues from it: 4 billion events are enough.
 };
 
-/// detect_copies makes ready what RAND_bytes will ask, and makes the linker take our answer: to be
-/// called by whatever makes a context.
+/// detect_copies prepares the word, and makes the linker take these functions. Call it before
+/// making a context.
 void detect_copies() noexcept;
 
 } // namespace cleat::tls::awslc

@@ -5,7 +5,7 @@
 
 using namespace cleat::tls;
 
-TEST_CASE("suites of TLS 1.3 go by name, and a list without one is not the library's own order")
+TEST_CASE("TLS 1.3 suites are set by name, and a list without a known name is refused")
 {
     backend::library_state const library;
     ssl_ctx_ptr const ctx = library.new_ctx(true);

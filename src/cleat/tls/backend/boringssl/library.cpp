@@ -1,4 +1,4 @@
-// What BoringSSL has beyond, or says otherwise than, the rest of its family.
+// Where BoringSSL differs from the rest of its family.
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/context.hpp>
@@ -19,8 +19,8 @@ namespace {
 constexpr std::uint16_t first_suite = 0x1301;
 constexpr std::uint16_t last_suite = 0x1305;
 
-// BoringSSL's own list of what a peer may sign with, and ECDSA on P-521, which it can verify and
-// leaves out: a server with such a key could not be looked at, nor such a client be let in.
+// BoringSSL's own list of the schemes that a peer may sign with, and ECDSA on P-521, which it can
+// verify and leaves out: servers and clients with such keys would be refused.
 constexpr std::array<std::uint16_t, 10> peer_signatures{
     SSL_SIGN_ECDSA_SECP256R1_SHA256, SSL_SIGN_RSA_PSS_RSAE_SHA256,    SSL_SIGN_RSA_PKCS1_SHA256,
     SSL_SIGN_ECDSA_SECP384R1_SHA384, SSL_SIGN_RSA_PSS_RSAE_SHA384,    SSL_SIGN_RSA_PKCS1_SHA384,
@@ -47,42 +47,44 @@ ssl_ctx_ptr backend::library_state::new_ctx(bool server) const
     return ctx;
 }
 
-// OpenSSL takes a list of names, BoringSSL one of numbers, and an empty one for its own order.
+// OpenSSL takes a list of names; BoringSSL takes numbers, and an empty list means its own order.
 bool backend::set_ciphersuites(SSL_CTX* ctx, std::string const& names)
 {
     std::vector<std::uint16_t> numbers;
-    for (std::size_t at = 0; at <= names.size();) {
-        std::size_t const end = std::min(names.find(':', at), names.size());
-        std::string_view const name{names.data() + at, end - at};
+    for (std::size_t begin = 0; begin <= names.size();) {
+        std::size_t const end = std::min(names.find(':', begin), names.size());
+        std::string_view const name{names.data() + begin, end - begin};
         std::optional<std::uint16_t> const number = suite_number(name);
         if (number)
             numbers.push_back(*number);
         else if (!name.empty())
             return false;
-        at = end + 1;
+        begin = end + 1;
     }
     return !numbers.empty() &&
            SSL_CTX_set1_tls13_ciphers(ctx, numbers.data(), nullptr, numbers.size()) == 1;
 }
 
-// BoringSSL tells until the handshake is done what it was signed with. A server does not sign in
-// the call that ends it: the client's Finished answers what was signed.
-int backend::do_handshake(SSL* ssl, std::uint16_t& signed_with) noexcept
+// BoringSSL has a getter for the scheme that works until the handshake is done. A server signs in
+// an earlier call than the one that ends the handshake: the client's Finished comes after the
+// signature.
+int backend::do_handshake(SSL* ssl, std::uint16_t& signing_scheme) noexcept
 {
     int const value = SSL_do_handshake(ssl);
     if (std::uint16_t const scheme = SSL_get_signature_algorithm_used(ssl); scheme != 0)
-        signed_with = scheme;
+        signing_scheme = scheme;
     return value;
 }
 
-// FIN without close_notify is no error of the library's: it is told apart where the bytes are read.
+// FIN without close_notify is no error in BoringSSL: engine::read and handshake find it by
+// wire::in_ended.
 bool backend::is_truncation(std::uint32_t) noexcept
 {
     return false;
 }
 
-// The source has no version but its API's, which is not raised for every change: the crate that it
-// came in says the rest.
+// The source has only an API version, which does not change with every commit: the crate that it
+// came in identifies the commit.
 std::string library_version()
 {
     return fmt::format("BoringSSL API {} ({})", BORINGSSL_API_VERSION, CLEAT_BORINGSSL_SOURCE);

@@ -1,16 +1,15 @@
-// The early look at a ClientHello, the BoringSSL family's way. The early callback cannot say which
-// alert it refuses with, so it leaves a mark, and the callback for SNI, which can, comes soon
-// after.
+// The BoringSSL family's ClientHello callback. It cannot choose the alert of a refusal, so it marks
+// the SSL, and the SNI callback, which comes soon after and can, refuses it.
 //
-// AWS-LC has OpenSSL's callback, too, but gives no cipher suites that early.
+// AWS-LC has OpenSSL's callback, too, but without the cipher suites.
 
 #include <cleat/tls/backend.hpp>
 
 namespace cleat::tls::backend {
 namespace {
 
-// The mark that a connection was refused for its name. Its address is its value; set on refusal
-// only, since a first ex_data makes the library allocate.
+// The ex_data of an SSL that was refused for its SNI is this variable's address. It is set on
+// refusal only: the first ex_data of an SSL makes the library allocate.
 char const refused_mark = 0;
 
 int refused_index() noexcept
@@ -30,26 +29,25 @@ SSL_CLIENT_HELLO const& hello_of(void const* native) noexcept
     return *static_cast<SSL_CLIENT_HELLO const*>(native);
 }
 
-ssl_select_cert_result_t look_at(SSL_CLIENT_HELLO const* hello) noexcept
+ssl_select_cert_result_t on_hello(SSL_CLIENT_HELLO const* hello) noexcept
 {
     SSL* const ssl = hello->ssl;
-    SSL_CTX* const here = SSL_get_SSL_CTX(ssl);
+    SSL_CTX* const current = SSL_get_SSL_CTX(ssl);
     hello_chooser const& chooser =
-        *static_cast<hello_chooser const*>(SSL_CTX_get_ex_data(here, chooser_index()));
-    SSL_CTX* const chosen = chooser.choose(chooser.with, client_hello{hello});
+        *static_cast<hello_chooser const*>(SSL_CTX_get_ex_data(current, chooser_index()));
+    SSL_CTX* const chosen = chooser.choose(chooser.argument, client_hello{hello});
     if (chosen == nullptr) {
         bool const marked =
             SSL_set_ex_data(ssl, refused_index(), const_cast<char*>(&refused_mark)) == 1;
         return marked ? ssl_select_cert_success : ssl_select_cert_error;
     }
-    // Changing copies the certificate's entry: not done where it changes nothing.
-    if (chosen != here && SSL_set_SSL_CTX(ssl, chosen) == nullptr)
+    // SSL_set_SSL_CTX copies the certificate: skipped where the context is the same.
+    if (chosen != current && SSL_set_SSL_CTX(ssl, chosen) == nullptr)
         return ssl_select_cert_error;
     return ssl_select_cert_success;
 }
 
-// NOACK: a server need not say that it has looked at the name (RFC 6066, section 3), and saves
-// bytes.
+// NOACK: a server need not confirm that it used the name (RFC 6066, section 3). It saves bytes.
 int on_server_name(SSL* ssl, int* alert, void*) noexcept
 {
     if (!refused_name(ssl))
@@ -80,7 +78,7 @@ void on_client_hello(SSL_CTX* ctx, hello_chooser const* chooser)
 {
     static_cast<void>(refused_index());
     SSL_CTX_set_ex_data(ctx, chooser_index(), const_cast<hello_chooser*>(chooser));
-    SSL_CTX_set_select_certificate_cb(ctx, look_at);
+    SSL_CTX_set_select_certificate_cb(ctx, on_hello);
     SSL_CTX_set_tlsext_servername_callback(ctx, on_server_name);
 }
 

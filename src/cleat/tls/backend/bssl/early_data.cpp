@@ -1,6 +1,6 @@
-// Early data of a client in the BoringSSL family: the handshake returns once the ClientHello is
-// out, SSL_write writes early data up to the session's limit, and a rejection is an error of the
-// handshake that goes on from there when it is told to.
+// Early data of a client in the BoringSSL family. The handshake returns once the ClientHello is
+// written, SSL_write writes early data up to the session's limit, and a rejection is an error of
+// the handshake, which goes on after SSL_reset_early_data_reject.
 
 #include <cleat/tls/backend.hpp>
 
@@ -11,7 +11,7 @@ bool allows_early_data(SSL_SESSION const* session) noexcept
     return SSL_SESSION_early_data_capable(session) == 1;
 }
 
-// The library compares ALPN itself, and does not offer where it differs.
+// The library compares ALPN itself, and does not offer early data where it differs.
 void set_offered_alpn(SSL_CTX*, std::vector<unsigned char> const*) {}
 
 bool may_offer_early_data(SSL* ssl) noexcept
@@ -28,15 +28,15 @@ int begin_early_data(SSL* ssl) noexcept
 
 int write_early_data(SSL* ssl, std::span<std::byte const> record, std::size_t) noexcept
 {
-    // The session's limit has no getter. A partial write stops there; a whole one would finish the
-    // handshake for the rest, and remember how far it came.
+    // The session's limit has no getter. A partial write stops at the limit; a complete one would
+    // finish the handshake for the rest, and require a retry with the same bytes.
     SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE);
     int const value = SSL_write(ssl, record.data(), static_cast<int>(record.size()));
     SSL_clear_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE);
     return value <= 0 && SSL_get_error(ssl, value) == SSL_ERROR_WANT_READ ? 0 : value;
 }
 
-int past_rejection(SSL* ssl, int value) noexcept
+int continue_after_rejection(SSL* ssl, int value) noexcept
 {
     if (SSL_get_error(ssl, value) != SSL_ERROR_EARLY_DATA_REJECTED)
         return value;

@@ -1,4 +1,5 @@
-// In the BoringSSL family a server's handshake returns before the early data, and reading gives it.
+// In the BoringSSL family a server's handshake returns before early data is read; SSL_read gives
+// it.
 
 #include <cleat/tls/early_server_for_tests.hpp>
 
@@ -11,23 +12,23 @@ namespace cleat::tls {
 std::size_t allow_early_data(context const& server, bool allowed)
 {
     SSL_CTX_set_early_data_enabled(server.native_handle(), allowed ? 1 : 0);
-    return 14336; // The library's own, which nobody can set.
+    return 14336; // The library's limit, which has no setter.
 }
 
-step early_listener::handshake(engine& server, wire& w)
+step early_data_server::handshake(engine& server, wire& w)
 {
     if (!server.established())
         if (step const s = server.handshake(w); s.error || s.next != want::nothing)
             return s;
-    // A read may go beyond the end of early data. Asked afterwards, the library tells.
-    over = SSL_in_init(server.native_handle()) == 0;
-    while (!over) {
+    // A read may go beyond the end of early data. SSL_in_init tells after it.
+    finished = SSL_in_init(server.native_handle()) == 0;
+    while (!finished) {
         std::array<std::byte, 1000> block{};
         step const s = server.read(w, block);
-        heard.insert(
-            heard.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(s.bytes));
-        over = SSL_in_init(server.native_handle()) == 0;
-        if (s.error || (!over && s.next != want::nothing))
+        received.insert(
+            received.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(s.bytes));
+        finished = SSL_in_init(server.native_handle()) == 0;
+        if (s.error || (!finished && s.next != want::nothing))
             return {s.next, 0, s.error};
     }
     return {};

@@ -1,4 +1,4 @@
-// The BoringSSL family's error codes in our words.
+// The BoringSSL family's error codes as cleat::error.
 
 #include <cleat/tls/backend.hpp>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int common_reason_max = 99; // ERR_R_*: reasons that all parts of the library share.
 
-error of_tls_reason(int reason) noexcept
+error error_of_reason(int reason) noexcept
 {
     switch (reason) {
     case SSL_R_HTTP_REQUEST:
@@ -47,7 +47,7 @@ error of_tls_reason(int reason) noexcept
     case SSL_R_UNINITIALIZED:
         return error::library;
     default:
-        // On a context that was built and warmed, what is left is what a peer sent.
+        // A built and warmed context leaves only the peer's bytes as a cause.
         return error::protocol_violation;
     }
 }
@@ -61,7 +61,7 @@ error error_of(std::uint32_t library_error) noexcept
         return error::truncated;
     if (ERR_GET_LIB(library_error) != ERR_LIB_SSL || reason <= common_reason_max)
         return error::library;
-    return of_tls_reason(reason);
+    return error_of_reason(reason);
 }
 
 } // namespace cleat::tls::backend

@@ -1,4 +1,4 @@
-// The BoringSSL family keeps no state that workers would contend for: a library_state is empty.
+// The BoringSSL family has no state that workers contend for: a library_state is empty.
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/capabilities.hpp>
@@ -13,23 +13,23 @@
 namespace cleat::tls::backend {
 namespace {
 
-// A key under a passphrase is an error for whoever started us, not a question on the terminal.
+// An encrypted key is an error: the library must not prompt on the terminal.
 int no_passphrase(char*, int, int, void*) noexcept
 {
     return -1;
 }
 
-// The family knows the names of NIST and of X9.62, OpenSSL also those of RFC 8422.
+// The family has the names of NIST and of X9.62; OpenSSL has those of RFC 8422, too.
 std::string known_spelling(std::string const& names)
 {
     std::string spelt;
-    for (std::size_t at = 0; at <= names.size();) {
-        std::size_t const end = std::min(names.find(':', at), names.size());
-        std::string const name = names.substr(at, end - at);
+    for (std::size_t begin = 0; begin <= names.size();) {
+        std::size_t const end = std::min(names.find(':', begin), names.size());
+        std::string const name = names.substr(begin, end - begin);
         spelt += name == "secp256r1" ? "P-256" : name;
         if (end < names.size())
             spelt += ':';
-        at = end + 1;
+        begin = end + 1;
     }
     return spelt;
 }
@@ -93,15 +93,15 @@ std::optional<key_type> key_type_of(EVP_PKEY* key) noexcept
     }
 }
 
-std::optional<std::int64_t> posix_time(ASN1_TIME const* at) noexcept
+std::optional<std::int64_t> posix_time(ASN1_TIME const* asn1_time) noexcept
 {
     std::int64_t seconds = 0;
-    if (ASN1_TIME_to_posix(at, &seconds) != 1)
+    if (ASN1_TIME_to_posix(asn1_time, &seconds) != 1)
         return {};
     return seconds;
 }
 
-bool knows_group(SSL_CTX* ctx, std::string const& name)
+bool has_group(SSL_CTX* ctx, std::string const& name)
 {
     bool const known = set_groups(ctx, name);
     clear_errors();
@@ -115,8 +115,7 @@ bool set_groups(SSL_CTX* ctx, std::string const& names)
 
 void set_modes(SSL_CTX* ctx)
 {
-    // Renegotiation and compression do not exist here unless asked for; buffers are always
-    // released.
+    // Renegotiation and compression are off by default; buffers are always released.
     SSL_CTX_set_mode(ctx, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_NO_AUTO_CHAIN);
 }
 

@@ -1,4 +1,4 @@
-// What a handshake agreed on, as the BoringSSL family tells it.
+// Facts of a finished handshake, from the BoringSSL family.
 
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/backend.hpp>
@@ -8,7 +8,7 @@ namespace cleat::tls::backend {
 
 std::size_t fragment_max(SSL* ssl) noexcept
 {
-    static_cast<void>(ssl); // The family does not know the extension, and its records are full.
+    static_cast<void>(ssl); // The family has no such extension: its records are full.
     return limits::plaintext_record_max;
 }
 
@@ -19,7 +19,7 @@ bool keeps_tickets() noexcept
 
 int send_tickets(SSL* ssl) noexcept
 {
-    return SSL_write(ssl, "", 0) < 0 ? -1 : 1; // No record of its own: tickets are all that leaves.
+    return SSL_write(ssl, "", 0) < 0 ? -1 : 1; // Writes the tickets and no record of its own.
 }
 
 std::string_view group_name(SSL* ssl) noexcept
@@ -28,20 +28,20 @@ std::string_view group_name(SSL* ssl) noexcept
     return found == nullptr ? std::string_view{} : found;
 }
 
-std::string_view signature_scheme(SSL* ssl, std::uint16_t signed_with) noexcept
+std::string_view signature_scheme(SSL* ssl, std::uint16_t signing_scheme) noexcept
 {
     if (SSL_session_reused(ssl) == 1)
         return {}; // Nothing was signed.
-    // What a server signed with is not kept after the handshake; a client knows what it verified.
+    // The library forgets a server's own scheme after the handshake, and keeps the peer's.
     std::uint16_t const scheme =
-        SSL_is_server(ssl) == 1 ? signed_with : SSL_get_peer_signature_algorithm(ssl);
+        SSL_is_server(ssl) == 1 ? signing_scheme : SSL_get_peer_signature_algorithm(ssl);
     char const* const found = scheme == 0 ? nullptr : SSL_get_signature_algorithm_name(scheme, 1);
     return found == nullptr ? std::string_view{} : found;
 }
 
 bool has_peer_certificate(SSL* ssl) noexcept
 {
-    return SSL_get0_peer_certificates(ssl) != nullptr; // Raw bytes: asking parses nothing.
+    return SSL_get0_peer_certificates(ssl) != nullptr; // Raw bytes: nothing is parsed.
 }
 
 std::string peer_common_name(SSL* ssl)

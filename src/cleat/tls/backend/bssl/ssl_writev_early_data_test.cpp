@@ -16,8 +16,8 @@ namespace {
 
 using session_ptr = std::unique_ptr<SSL_SESSION, freed_by<SSL_SESSION_free>>;
 
-// world is a server that takes early data, or does not any more, and a client with a session.
-struct world
+// early_connection is a client with a session, and a server that can switch early data off.
+struct early_connection
 {
     transport client_end;
     transport server_end;
@@ -27,20 +27,21 @@ struct world
     ssl_ptr client;
     ssl_ptr server;
 
-    world()
+    early_connection()
     {
         SSL_CTX_set_early_data_enabled(client_context.get(), 1);
         SSL_CTX_set_early_data_enabled(server_context.get(), 1);
         SSL_CTX_set_session_cache_mode(client_context.get(), SSL_SESS_CACHE_CLIENT);
         SSL_CTX_set_app_data(client_context.get(), this);
         SSL_CTX_sess_set_new_cb(client_context.get(), [](SSL* ssl, SSL_SESSION* made) {
-            static_cast<world*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)))->session.reset(made);
+            static_cast<early_connection*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)))
+                ->session.reset(made);
             return 1;
         });
         connect();
         for (int turn = 0; turn < 3; ++turn)
             step();
-        char byte = 0; // Tickets leave with what the server writes first.
+        char byte = 0; // The server's first write sends the tickets.
         REQUIRE(SSL_write(server.get(), &byte, 1) == 1);
         client_end.in += std::exchange(server_end.out, {});
         REQUIRE(SSL_read(client.get(), &byte, 1) == 1);
@@ -65,7 +66,7 @@ struct world
             SSL_set_session(client.get(), session.get());
     }
 
-    // step passes on what either has said.
+    // step runs both handshakes and delivers what they wrote.
     void step()
     {
         SSL_do_handshake(client.get());
@@ -87,10 +88,10 @@ struct world
     std::string received()
     {
         server_end.in += std::exchange(client_end.out, {});
-        std::string got(1000, 0);
-        int const size = SSL_read(server.get(), got.data(), 1000);
-        got.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-        return got;
+        std::string plaintext(1000, 0);
+        int const size = SSL_read(server.get(), plaintext.data(), 1000);
+        plaintext.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+        return plaintext;
     }
 };
 
@@ -98,37 +99,37 @@ struct world
 
 TEST_CASE("early data that is accepted is written in pieces")
 {
-    world w;
-    w.connect();
-    SSL_do_handshake(w.client.get());
-    REQUIRE(SSL_in_early_data(w.client.get()) == 1);
-    CHECK(w.write({"first ", "request"}) == SSL_ERROR_NONE);
-    w.step();
-    CHECK(w.received() == "first request");
+    early_connection c;
+    c.connect();
+    SSL_do_handshake(c.client.get());
+    REQUIRE(SSL_in_early_data(c.client.get()) == 1);
+    CHECK(c.write({"first ", "request"}) == SSL_ERROR_NONE);
+    c.step();
+    CHECK(c.received() == "first request");
 }
 
 TEST_CASE("after early data was rejected, writing begins anew with any pieces")
 {
-    world w;
-    SSL_CTX_set_early_data_enabled(w.server_context.get(), 0); // It has changed its mind.
+    early_connection c;
+    SSL_CTX_set_early_data_enabled(c.server_context.get(), 0); // The server now rejects it.
     for (bool const blocked : {false, true}) {
-        w.connect();
-        SSL_do_handshake(w.client.get());
-        REQUIRE(SSL_in_early_data(w.client.get()) == 1);
-        CHECK(w.write({"first ", "request"}) == SSL_ERROR_NONE);
-        w.step();
+        c.connect();
+        SSL_do_handshake(c.client.get());
+        REQUIRE(SSL_in_early_data(c.client.get()) == 1);
+        CHECK(c.write({"first ", "request"}) == SSL_ERROR_NONE);
+        c.step();
         pieces const second{"second ", "request, longer"};
         if (blocked) {
-            w.client_end.quota = 0;
-            CHECK(w.write(second) == SSL_ERROR_WANT_WRITE);
-            w.client_end.quota = SIZE_MAX;
+            c.client_end.quota = 0;
+            CHECK(c.write(second) == SSL_ERROR_WANT_WRITE);
+            c.client_end.quota = SIZE_MAX;
         }
-        CHECK(SSL_do_handshake(w.client.get()) <= 0);
-        CHECK(w.write(second) == SSL_ERROR_EARLY_DATA_REJECTED);
-        SSL_reset_early_data_reject(w.client.get());
+        CHECK(SSL_do_handshake(c.client.get()) <= 0);
+        CHECK(c.write(second) == SSL_ERROR_EARLY_DATA_REJECTED);
+        SSL_reset_early_data_reject(c.client.get());
         for (int turn = 0; turn < 3; ++turn)
-            w.step();
-        CHECK(w.write({"first ", "request"}) == SSL_ERROR_NONE);
-        CHECK(w.received() == "first request");
+            c.step();
+        CHECK(c.write({"first ", "request"}) == SSL_ERROR_NONE);
+        CHECK(c.received() == "first request");
     }
 }

@@ -10,7 +10,7 @@ bool rereads_plaintext(SSL*) noexcept
     return false;
 }
 
-// SSL_want, not SSL_get_error: an old entry in the caller's error queue says nothing of this call.
+// SSL_want, not SSL_get_error: the caller's error queue may have an older entry.
 // After a rejection of early data SSL_reset_early_data_reject makes the library forget it.
 bool must_retry(SSL* ssl) noexcept
 {
@@ -18,7 +18,7 @@ bool must_retry(SSL* ssl) noexcept
     return why != SSL_NOTHING && why != SSL_ERROR_EARLY_DATA_REJECTED;
 }
 
-// SSL_get_error says SSL_ERROR_SSL whenever the error queue has an entry.
+// SSL_get_error returns SSL_ERROR_SSL whenever the error queue has an entry.
 void mark_failed(SSL*) noexcept {}
 
 } // namespace cleat::tls::backend

@@ -20,8 +20,8 @@ int keys_index() noexcept
     return index;
 }
 
-// What to return: -1 fails the handshake, 0 goes on without the ticket, 1 is good, 2 asks for a new
-// one. Sealing knows only 1 and -1.
+// Returns -1 to fail the handshake, 0 to go on without the ticket, 1 for success, 2 to request a
+// new ticket, too. Sealing returns only 1 and -1.
 int on_ticket(
     SSL* ssl, std::uint8_t* name, std::uint8_t* iv, EVP_CIPHER_CTX* cipher, HMAC_CTX* mac,
     int sealing) noexcept
@@ -41,9 +41,9 @@ int on_ticket(
         return ready ? 1 : -1;
     }
     ticket_keys::opened const found = keys.find(std::span<std::uint8_t const, 16>{name, 16});
-    if (found.with == nullptr)
+    if (found.sealing_key == nullptr)
         return 0;
-    ticket_keys::key const& key = *found.with;
+    ticket_keys::key const& key = *found.sealing_key;
     bool const ready =
         HMAC_Init_ex(mac, key.hmac.data(), key.hmac.size(), EVP_sha256(), nullptr) == 1 &&
         EVP_DecryptInit_ex(cipher, aes, nullptr, key.aes.data(), iv) == 1;

@@ -1,4 +1,4 @@
-// The early look at a ClientHello, OpenSSL's way: the callback may say which alert it refuses with.
+// OpenSSL's ClientHello callback, which can choose the alert of a refusal.
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/certificates/client_hello.hpp>
@@ -9,8 +9,8 @@
 namespace cleat::tls::backend {
 namespace {
 
-// The mark that a connection was refused for its name. Its address is its value; set on refusal
-// only, since a first ex_data makes the library allocate.
+// The ex_data of an SSL that was refused for its SNI is this variable's address. It is set on
+// refusal only: the first ex_data of an SSL makes the library allocate.
 char const refused_mark = 0;
 
 int refused_index() noexcept
@@ -24,13 +24,13 @@ SSL* ssl_of(void const* native) noexcept
     return static_cast<SSL*>(const_cast<void*>(native));
 }
 
-int look_at(SSL* ssl, int* alert, void* argument) noexcept
+int on_hello(SSL* ssl, int* alert, void* argument) noexcept
 {
     hello_chooser const& chooser = *static_cast<hello_chooser const*>(argument);
-    SSL_CTX* const chosen = chooser.choose(chooser.with, client_hello{ssl});
+    SSL_CTX* const chosen = chooser.choose(chooser.argument, client_hello{ssl});
     if (chosen == nullptr) {
         SSL_set_ex_data(ssl, refused_index(), const_cast<char*>(&refused_mark));
-        // The library has not come to SNI yet, and the log wants to say which name it was.
+        // The library has not parsed SNI yet; the log names the host that was refused.
         std::string_view const name =
             server_name_in(client_hello{ssl}.body_of(extension::server_name));
         std::array<char, 256> text{}; // RFC 1035, section 2.3.4: a name has 255 bytes at most.
@@ -39,7 +39,7 @@ int look_at(SSL* ssl, int* alert, void* argument) noexcept
         *alert = SSL_AD_UNRECOGNIZED_NAME;
         return SSL_CLIENT_HELLO_ERROR;
     }
-    // Changing copies the certificate's entry: not done where it changes nothing.
+    // SSL_set_SSL_CTX copies the certificate: skipped where the context is the same.
     if (chosen != SSL_get_SSL_CTX(ssl) && SSL_set_SSL_CTX(ssl, chosen) == nullptr) {
         *alert = SSL_AD_INTERNAL_ERROR;
         return SSL_CLIENT_HELLO_ERROR;
@@ -69,7 +69,7 @@ octets client_hello::body_of(extension number) const noexcept
 void on_client_hello(SSL_CTX* ctx, hello_chooser const* chooser)
 {
     static_cast<void>(refused_index());
-    SSL_CTX_set_client_hello_cb(ctx, look_at, const_cast<hello_chooser*>(chooser));
+    SSL_CTX_set_client_hello_cb(ctx, on_hello, const_cast<hello_chooser*>(chooser));
 }
 
 bool refused_name(SSL* ssl) noexcept

@@ -1,7 +1,6 @@
-// Early data of a client on OpenSSL: SSL_write_early_data sends the ClientHello too, and the
-// handshake goes on by itself whatever the server thinks of it. What the library would take for a
-// programmer's error (another name or protocol than the session's, more than its limit) is asked
-// before.
+// Early data of a client on OpenSSL. SSL_write_early_data sends the ClientHello too, and the
+// handshake needs no help after a rejection. The library fails the connection where the name or the
+// protocol is not the session's, and where early data exceeds its limit: these are checked before.
 
 #include <cleat/tls/backend.hpp>
 
@@ -20,8 +19,8 @@ int offered_alpn_index() noexcept
 // A list of ALPN is protocols with a length of one byte before each (RFC 7301, section 3.1).
 bool offers(std::vector<unsigned char> const& list, std::span<unsigned char const> protocol)
 {
-    for (std::size_t at = 0; at < list.size(); at += 1U + list[at])
-        if (std::ranges::equal(std::span{list}.subspan(at + 1, list[at]), protocol))
+    for (std::size_t i = 0; i < list.size(); i += 1U + list[i])
+        if (std::ranges::equal(std::span{list}.subspan(i + 1, list[i]), protocol))
             return true;
     return false;
 }
@@ -61,7 +60,7 @@ void set_offered_alpn(SSL_CTX* ctx, std::vector<unsigned char> const* offered)
 bool may_offer_early_data(SSL* ssl) noexcept
 {
     SSL_SESSION const* const session = SSL_get0_session(ssl);
-    // A TLS 1.3 session that was used the library does not offer again, and would break then.
+    // The library does not offer a TLS 1.3 session twice, and early data would then fail.
     return session != nullptr && SSL_SESSION_is_resumable(session) == 1 &&
            allows_early_data(session) && same_name(ssl, session) &&
            offers_protocol_of(ssl, session);
@@ -84,7 +83,7 @@ int write_early_data(SSL* ssl, std::span<std::byte const> record, std::size_t wr
                                                                        : -1;
 }
 
-int past_rejection(SSL*, int value) noexcept
+int continue_after_rejection(SSL*, int value) noexcept
 {
     return value;
 }

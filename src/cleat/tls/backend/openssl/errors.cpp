@@ -1,4 +1,4 @@
-// OpenSSL's error codes in our words.
+// OpenSSL's error codes as cleat::error.
 
 #include <cleat/tls/backend.hpp>
 
@@ -8,7 +8,7 @@
 namespace cleat::tls::backend {
 namespace {
 
-error of_tls_reason(int reason) noexcept
+error error_of_reason(int reason) noexcept
 {
     switch (reason) {
     case SSL_R_HTTP_REQUEST:
@@ -53,7 +53,7 @@ error of_tls_reason(int reason) noexcept
     case SSL_R_UNINITIALIZED:
         return error::library;
     default:
-        // On a context that was built and warmed, what is left is what a peer sent.
+        // A built and warmed context leaves only the peer's bytes as a cause.
         return error::protocol_violation;
     }
 }
@@ -70,7 +70,7 @@ error error_of(std::uint32_t library_error) noexcept
 {
     if (ERR_GET_LIB(library_error) != ERR_LIB_SSL || ERR_COMMON_ERROR(library_error))
         return error::library;
-    return of_tls_reason(ERR_GET_REASON(library_error));
+    return error_of_reason(ERR_GET_REASON(library_error));
 }
 
 } // namespace cleat::tls::backend

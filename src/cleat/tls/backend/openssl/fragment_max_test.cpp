@@ -15,13 +15,13 @@
 namespace cleat::tls {
 namespace {
 
-struct asked
+struct requested_size
 {
     std::uint8_t mode;
     std::size_t bytes;
 };
 
-constexpr asked sizes[] = {
+constexpr requested_size sizes[] = {
     {TLSEXT_max_fragment_length_512, 512},
     {TLSEXT_max_fragment_length_1024, 1024},
     {TLSEXT_max_fragment_length_2048, 2048},
@@ -44,53 +44,54 @@ context client_context(protocol_version version)
     return context{spec};
 }
 
-TEST_CASE("small records that a client asked for are written as far as there is room, and no more")
+TEST_CASE("the small records that a client asked for fill the room that they have, and no more")
 {
     context const server = server_context();
     for (protocol_version const version : {protocol_version::tls_1_2, protocol_version::tls_1_3}) {
         context const client = client_context(version);
-        for (asked const& each : sizes) {
+        for (requested_size const& each : sizes) {
             REQUIRE(SSL_CTX_set_tlsext_max_fragment_length(client.native_handle(), each.mode) == 1);
-            duet both{server, client};
-            REQUIRE(both.established());
-            CHECK(both.server.engine.fragment_max() == each.bytes);
+            engine_pair pair{server, client};
+            REQUIRE(pair.established());
+            CHECK(pair.server.engine.fragment_max() == each.bytes);
 
             // More than a block takes, into blocks of all sizes: less than one record, one, many.
             std::vector<std::byte> const text = pattern(300'000);
-            std::vector<std::byte> heard;
-            std::size_t said = 0;
-            for (std::size_t room = 600; said < text.size(); room = room * 3 % 200'003) {
+            std::vector<std::byte> received;
+            std::size_t sent = 0;
+            for (std::size_t room = 600; sent < text.size(); room = room * 3 % 200'003) {
                 std::vector<std::byte> block(room);
                 wire w{{}, block, false};
-                std::span<std::byte const> const pieces[] = {std::span{text}.subspan(said)};
-                step const s = both.server.engine.write(w, pieces);
+                std::span<std::byte const> const pieces[] = {std::span{text}.subspan(sent)};
+                step const s = pair.server.engine.write(w, pieces);
                 REQUIRE(!s.error);
-                // What was promised was taken, and no record was left half written.
+                // At least as much as write_capacity promised was taken.
                 REQUIRE(
-                    s.bytes >= std::min(both.server.engine.taken_whole(room), text.size() - said));
-                said += s.bytes;
+                    s.bytes >=
+                    std::min(pair.server.engine.write_capacity(room), text.size() - sent));
+                sent += s.bytes;
 
                 std::span<std::byte const> const sealed{block.data(), room - w.out.size()};
                 std::vector<std::byte> plaintext(room);
                 wire in{sealed, {}, false};
-                step const r = both.client.engine.read(in, plaintext);
+                step const r = pair.client.engine.read(in, plaintext);
                 REQUIRE(!r.error);
-                heard.insert(
-                    heard.end(), plaintext.begin(),
+                received.insert(
+                    received.end(), plaintext.begin(),
                     plaintext.begin() + static_cast<std::ptrdiff_t>(r.bytes));
             }
-            CHECK(heard == text);
+            CHECK(received == text);
         }
     }
 }
 
-TEST_CASE("who asks for nothing gets full records")
+TEST_CASE("a client that does not ask gets full records")
 {
     context const server = server_context();
     context const client = client_context(protocol_version::tls_1_3);
-    duet both{server, client};
-    REQUIRE(both.established());
-    CHECK(both.server.engine.fragment_max() == 16384);
+    engine_pair pair{server, client};
+    REQUIRE(pair.established());
+    CHECK(pair.server.engine.fragment_max() == 16384);
 }
 
 } // namespace

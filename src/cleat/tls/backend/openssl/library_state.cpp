@@ -18,7 +18,7 @@ namespace cleat::tls {
 namespace backend {
 namespace {
 
-// A key under a passphrase is an error for whoever started us, not a question on the terminal.
+// An encrypted key is an error: the library must not prompt on the terminal.
 int no_passphrase(char*, int, int, void*) noexcept
 {
     return -1;
@@ -114,15 +114,15 @@ std::optional<key_type> key_type_of(EVP_PKEY* key) noexcept
     return {};
 }
 
-std::optional<std::int64_t> posix_time(ASN1_TIME const* at) noexcept
+std::optional<std::int64_t> posix_time(ASN1_TIME const* asn1_time) noexcept
 {
     std::tm parts{};
-    if (ASN1_TIME_to_tm(at, &parts) != 1)
+    if (ASN1_TIME_to_tm(asn1_time, &parts) != 1)
         return {};
     return timegm(&parts);
 }
 
-bool knows_group(SSL_CTX* ctx, std::string const& name)
+bool has_group(SSL_CTX* ctx, std::string const& name)
 {
     bool const known = SSL_CTX_set1_groups_list(ctx, name.c_str()) == 1;
     clear_errors();
@@ -167,7 +167,7 @@ capabilities library_capabilities() noexcept
         try {
             backend::library_state const library;
             ssl_ctx_ptr const ctx = library.new_ctx(true);
-            return ctx != nullptr && backend::knows_group(ctx.get(), "X25519MLKEM768");
+            return ctx != nullptr && backend::has_group(ctx.get(), "X25519MLKEM768");
         } catch (std::exception const&) {
             return false;
         }

@@ -1,4 +1,4 @@
-// What a handshake agreed on, as OpenSSL tells it.
+// Facts of a finished handshake, from OpenSSL.
 
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/backend.hpp>
@@ -15,7 +15,7 @@ struct spelling
     std::string_view ours;
 };
 
-// OpenSSL gives back other names than one sets the groups with.
+// OpenSSL returns other names for groups than those that set them.
 constexpr std::array<spelling, 5> spellings{{
     {"secp256r1", "P-256"},
     {"secp384r1", "P-384"},
@@ -48,8 +48,7 @@ int send_tickets(SSL*) noexcept
 std::string_view group_name(SSL* ssl) noexcept
 {
     if (SSL_get_session(ssl) == nullptr)
-        return {}; // A handshake that failed early: OpenSSL 3.0 would look into the session that is
-                   // not there.
+        return {}; // The handshake failed early: OpenSSL 3.0 would dereference the null session.
     int const group = static_cast<int>(SSL_get_negotiated_group(ssl));
     char const* const found = group == NID_undef ? nullptr : SSL_group_to_name(ssl, group);
     if (found == nullptr)
@@ -62,7 +61,7 @@ std::string_view group_name(SSL* ssl) noexcept
 
 int do_handshake(SSL* ssl, std::uint16_t&) noexcept
 {
-    return SSL_do_handshake(ssl); // What was signed with is remembered as long as the SSL lives.
+    return SSL_do_handshake(ssl); // The SSL remembers the scheme as long as it lives.
 }
 
 bool has_peer_certificate(SSL* ssl) noexcept

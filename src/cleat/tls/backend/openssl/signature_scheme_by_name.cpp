@@ -1,4 +1,4 @@
-// The signature scheme from OpenSSL 3.5 on, which knows its name.
+// The signature scheme with OpenSSL 3.5 and later, which return its name.
 
 #include <cleat/tls/backend.hpp>
 
@@ -6,7 +6,7 @@ namespace cleat::tls::backend {
 
 std::string_view signature_scheme(SSL* ssl, std::uint16_t) noexcept
 {
-    // The library tells what it would have signed with, also where nothing was signed.
+    // The library returns a scheme also where nothing was signed.
     bool const encrypts = SSL_CIPHER_get_kx_nid(SSL_get_current_cipher(ssl)) == NID_kx_rsa;
     if (encrypts || SSL_session_reused(ssl) == 1)
         return {};

@@ -1,4 +1,4 @@
-// The signature scheme before OpenSSL 3.5, put together from the numbers of key and digest.
+// The signature scheme before OpenSSL 3.5, from the NIDs of key and digest.
 
 #include <cleat/tls/backend.hpp>
 
@@ -30,7 +30,7 @@ constexpr std::array<row, 9> schemes{{
 
 std::string_view signature_scheme(SSL* ssl, std::uint16_t) noexcept
 {
-    // The library tells what it would have signed with, also where nothing was signed.
+    // The library returns a scheme also where nothing was signed.
     bool const encrypts = SSL_CIPHER_get_kx_nid(SSL_get_current_cipher(ssl)) == NID_kx_rsa;
     if (encrypts || SSL_session_reused(ssl) == 1)
         return {};

@@ -1,4 +1,4 @@
-# OpenSSL 3.0 to 4.0. All of them have what cleat uses but for what a probe asks for.
+# OpenSSL 3.0 to 4.0. Probes find where its versions differ.
 include(CleatProbe)
 cleat_probe(CLEAT_OPENSSL_USABLE openssl_usable.c)
 if(NOT CLEAT_OPENSSL_USABLE)

@@ -12,7 +12,7 @@ using namespace cleat::tls::writev_tests;
 
 TEST_CASE("where the library may read a run again, it keeps its address until it is written")
 {
-    // Without the moving mode the library itself refuses a run that is offered from elsewhere.
+    // Without the moving mode the library itself refuses a run at another address.
     pieces const list =
         make_pieces({100, 50, 3000, 17000, 300, 3000, 3000, 3000, 3000, 3000, 3000});
     for (bool const ktls : {true, false})
@@ -23,8 +23,8 @@ TEST_CASE("where the library may read a run again, it keeps its address until it
             else
                 SSL_set_mode(c.client.get(), SSL_MODE_ASYNC);
             c.handshake();
-            for (std::size_t at = 0; at < 38600; at += 97) {
-                c.client_end.quota = at;
+            for (std::size_t quota = 0; quota < 38600; quota += 97) {
+                c.client_end.quota = quota;
                 finish(c, list, 400);
                 REQUIRE(c.received() == joined(list));
             }

@@ -1,4 +1,4 @@
-// What a library_state is with OpenSSL.
+// state: what a library_state holds with OpenSSL.
 
 #pragma once
 

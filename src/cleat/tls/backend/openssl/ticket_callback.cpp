@@ -29,8 +29,8 @@ bool set_mac_key(EVP_MAC_CTX* mac, ticket_keys::key const& key) noexcept
     return EVP_MAC_CTX_set_params(mac, parameters.data()) == 1;
 }
 
-// What to return is in SSL_CTX_set_tlsext_ticket_key_evp_cb(3): -1 fails the handshake, 0 goes
-// without a ticket, 1 is good, 2 asks for a new ticket.
+// Returns as SSL_CTX_set_tlsext_ticket_key_evp_cb(3) says: -1 fails the handshake, 0 goes on
+// without a ticket, 1 is success, 2 also requests a new ticket.
 int on_ticket(
     SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac,
     int sealing) noexcept
@@ -51,12 +51,12 @@ int on_ticket(
         return ready ? 1 : -1;
     }
     ticket_keys::opened const found = keys.find(std::span<std::uint8_t const, 16>{name, 16});
-    if (found.with == nullptr)
+    if (found.sealing_key == nullptr)
         return 0;
     bool const ready =
-        set_mac_key(mac, *found.with) &&
+        set_mac_key(mac, *found.sealing_key) &&
         EVP_DecryptInit_ex2(
-            cipher, library.aes_256_cbc.get(), found.with->aes.data(), iv, nullptr) == 1;
+            cipher, library.aes_256_cbc.get(), found.sealing_key->aes.data(), iv, nullptr) == 1;
     if (!ready)
         return -1;
     // A TLS 1.3 client uses a ticket once (RFC 8446, appendix C.4), so each one is answered with
@@ -64,8 +64,8 @@ int on_ticket(
     return found.renew || SSL_version(ssl) == TLS1_3_VERSION ? 2 : 1;
 }
 
-// Without an acceptance the library keeps no name in a session, and then knows none of a client
-// that resumes in TLS 1.2.
+// Without this callback the library stores no server name in a session, and then has none for a
+// client that resumes in TLS 1.2.
 int accept_name(SSL*, int*, void*) noexcept
 {
     return SSL_TLSEXT_ERR_OK;
