@@ -14,12 +14,12 @@
  *
  * For C (C11) and C++. Works with any SSL of the TLS library that this cleat was built with
  * (OpenSSL 3.0 to 4.0, AWS-LC or BoringSSL; <cleat/tls_library.h> is an error where the compiler
- * finds another's headers) that speaks TLS over a stream, whoever made it, over any BIO and in any
- * mode. Not for DTLS and QUIC (their writes are no stream of records) and not for early data on
- * OpenSSL (SSL_write_early_data). On AWS-LC and BoringSSL early data is written as with SSL_write:
- * after SSL_ERROR_EARLY_DATA_REJECTED and SSL_reset_early_data_reject begin anew. Where
- * SSL_do_handshake or SSL_read reports the rejection while a write waits for its retry, retry the
- * write before that reset: it reports the rejection, too.
+ * finds another's headers) that uses TLS over a stream: also an SSL that cleat has not made, over
+ * any BIO and in any mode. Not for DTLS and QUIC (their writes are no stream of records) and not
+ * for early data on OpenSSL (SSL_write_early_data). On AWS-LC and BoringSSL early data is written
+ * as with SSL_write: after SSL_ERROR_EARLY_DATA_REJECTED and SSL_reset_early_data_reject begin
+ * anew. Where SSL_do_handshake or SSL_read reports the rejection while a write waits for its retry,
+ * retry the write before that reset: it reports the rejection, too.
  *
  * The guide is docs/guides/ssl_writev.md.
  */
