@@ -300,10 +300,10 @@ TEST_CASE_FIXTURE(fixture, "early data is received once, wherever the wire is sp
         };
         check({.chunk = 1}, {.chunk = 1});
         exchange_result const plain = check({}, {});
-        for (std::size_t at = 1; at < plain.to_server; ++at)
-            check({.split_at = at}, {});
-        for (std::size_t at = 1; at < plain.to_client; ++at)
-            check({}, {.split_at = at});
+        for (std::size_t position = 1; position < plain.to_server; ++position)
+            check({.split_at = position}, {});
+        for (std::size_t position = 1; position < plain.to_client; ++position)
+            check({}, {.split_at = position});
     }
 }
 

@@ -94,7 +94,7 @@ public:
     step close(wire& w) noexcept;
 
     /// resume offers the session to the server. Client role, before the handshake;
-    /// handshake_info::resumed tells whether the server took it.
+    /// handshake_info::resumed is whether the server accepted it.
     void resume(session const& offered) noexcept;
 
     /// take_sessions returns the sessions that the server has issued since the last call, oldest

@@ -54,7 +54,7 @@ TEST_CASE("both forms of an encrypted key are recognised")
     CHECK(new_form[0].is_encrypted());
 }
 
-TEST_CASE("what only looks like PEM has no blocks")
+TEST_CASE("text that only looks like PEM has no blocks")
 {
     CHECK(pem_blocks("").empty());
     CHECK(pem_blocks("\n\n\n").empty());

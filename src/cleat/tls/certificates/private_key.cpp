@@ -55,17 +55,17 @@ std::optional<std::string> decrypt_private_key(std::string_view pem, std::string
     if (!block || !block->complete || block->text.size() > std::numeric_limits<int>::max())
         return std::nullopt;
     clear_errors();
-    bio_ptr const in{BIO_new_mem_buf(block->text.data(), static_cast<int>(block->text.size()))};
-    bio_ptr const out{BIO_new(BIO_s_mem())};
-    if (in == nullptr || out == nullptr)
+    bio_ptr const input{BIO_new_mem_buf(block->text.data(), static_cast<int>(block->text.size()))};
+    bio_ptr const output{BIO_new(BIO_s_mem())};
+    if (input == nullptr || output == nullptr)
         throw std::bad_alloc{};
     evp_pkey_ptr const key{
-        PEM_read_bio_PrivateKey(in.get(), nullptr, give_passphrase, &passphrase)};
+        PEM_read_bio_PrivateKey(input.get(), nullptr, give_passphrase, &passphrase)};
     bool const done =
-        key != nullptr &&
-        PEM_write_bio_PrivateKey(out.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1;
+        key != nullptr && PEM_write_bio_PrivateKey(
+                              output.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1;
     clear_errors();
-    return done ? std::optional{wiped_text_of(out.get())} : std::nullopt;
+    return done ? std::optional{wiped_text_of(output.get())} : std::nullopt;
 }
 
 } // namespace cleat::tls

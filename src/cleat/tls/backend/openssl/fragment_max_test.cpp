@@ -73,8 +73,8 @@ TEST_CASE("the small records that a client asked for fill the room that they hav
 
                 std::span<std::byte const> const sealed{block.data(), room - w.out.size()};
                 std::vector<std::byte> plaintext(room);
-                wire in{sealed, {}, false};
-                step const r = pair.client.engine.read(in, plaintext);
+                wire input{sealed, {}, false};
+                step const r = pair.client.engine.read(input, plaintext);
                 REQUIRE(!r.error);
                 received.insert(
                     received.end(), plaintext.begin(),
