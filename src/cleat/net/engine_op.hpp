@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cleat/net/channel.hpp>
-#include <cleat/net/turnstile.hpp>
+#include <cleat/net/wait_queue.hpp>
 #include <cleat/tls/context.hpp>
 
 #include <boost/asio/cancellation_state.hpp>
@@ -30,11 +30,11 @@ struct stream_core
     Layer layer;
     tls::role role;
     bool begun = false; ///< A handshake has been started: what it asks of the peer is settled.
-    turnstile<Executor> reads;
-    turnstile<Executor> writes;
+    wait_queue<Executor> reads;
+    wait_queue<Executor> writes;
     error_code failed; ///< What a read that also gave bytes has left for the next one to say.
 
-    [[nodiscard]] turnstile<Executor>& turnstile_of(wait what) noexcept
+    [[nodiscard]] wait_queue<Executor>& queue_of(wait what) noexcept
     {
         return what == wait::readable ? reads : writes;
     }
@@ -90,7 +90,7 @@ public:
             break;
         case stage::waiting:
             ec = core_->layer.end_wait(waits_for_, waiting_, ec, bytes, cancelled(self));
-            core_->turnstile_of(waits_for_).leave();
+            core_->queue_of(waits_for_).leave();
             if (!ec && cancelled(self))
                 ec = boost::asio::error::operation_aborted;
             if (ec)
@@ -98,7 +98,7 @@ public:
             break;
         case stage::last_words:
             core_->layer.end_wait(wait::writable, waiting_, ec, bytes, true);
-            core_->turnstile_of(wait::writable).leave();
+            core_->queue_of(wait::writable).leave();
             return action_.complete(self, result_);
         }
         go_on(self);
@@ -140,7 +140,7 @@ private:
                                                                   : finish(self, p.error);
         if (action_.cancellable() != before)
             self.reset_cancellation_state(allowed());
-        turnstile<typename Next::executor_type>& gate = core_->turnstile_of(p.next);
+        wait_queue<typename Next::executor_type>& gate = core_->queue_of(p.next);
         if (gate.taken()) {
             at_ = stage::queued;
             return gate.async_queue(next_->get_executor(), std::move(self));
@@ -153,7 +153,7 @@ private:
     {
         stage const before = std::exchange(at_, then);
         waits_for_ = what;
-        core_->turnstile_of(what).enter();
+        core_->queue_of(what).enter();
         try {
             // `waiting_` moves along with self; what it points to stays.
             core_->layer.start_wait(*next_, what, waiting_, std::move(self));
@@ -161,7 +161,7 @@ private:
             // A layer that has taken the operation by now has ended it, and perhaps the stream.
             if (!core_)
                 throw;
-            core_->turnstile_of(what).leave();
+            core_->queue_of(what).leave();
             at_ = before;
             if (before == stage::starting)
                 throw; // The caller hears that nothing was started.
@@ -177,7 +177,7 @@ private:
     void say_why(Self& self, error_code ec)
     {
         result_ = ec;
-        if (core_->turnstile_of(wait::writable).taken())
+        if (core_->queue_of(wait::writable).taken())
             return finish(self, ec);
         wait_for(self, wait::writable, stage::last_words);
     }

@@ -1,4 +1,4 @@
-// turnstile: lets one operation at a time wait on one side of a layer below; the others queue.
+// wait_queue: lets one operation at a time wait on one side of a layer below; the others queue.
 
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace cleat::net {
 
-/// turnstile keeps two operations from waiting for the same thing: a shutdown that wants to read
+/// wait_queue keeps two operations from waiting for the same thing: a shutdown that wants to read
 /// while a read is on its way has to let it come back first. It has no lock: the operations of one
 /// stream run on one thread, or on one strand. It owns nothing until somebody has to queue.
 template <class Executor>
-class turnstile
+class wait_queue
 {
 public:
     [[nodiscard]] bool taken() const noexcept { return taken_; }
