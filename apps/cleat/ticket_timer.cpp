@@ -12,14 +12,14 @@ ticket_timer::ticket_timer(net::socket& to, net::channel& of) noexcept
 
 void ticket_timer::begin()
 {
-    if (channel_.holds_back() && !channel_.unread())
+    if (channel_.holds_records() && !channel_.unread())
         socket_.on().arm(*this, limits::ticket_delay);
 }
 
 void ticket_timer::on_expired(deadline& d) noexcept
 {
     ticket_timer& self = static_cast<ticket_timer&>(d);
-    self.channel_.let_go(self.socket_.entry());
+    self.channel_.flush_held(self.socket_.entry());
 }
 
 } // namespace cleat::app

@@ -157,9 +157,9 @@ progress channel::flush(transport at) noexcept
     return {.next = blocked_ ? wait::writable : wait::none};
 }
 
-void channel::let_go(transport at) noexcept
+void channel::flush_held(transport at) noexcept
 {
-    if (!holds_back())
+    if (!holds_records())
         return;
     if (!out_.empty())
         static_cast<void>(flush(at));
@@ -169,7 +169,7 @@ void channel::let_go(transport at) noexcept
     // A broken socket is found by reading. With no memory for what it did not take the stream has a
     // gap, and the client ends it.
     static_cast<void>(deliver(at, produced(block, w)));
-    blocked_ = false; // Nothing that anybody waits for.
+    blocked_ = false; // No operation waits for these bytes.
 }
 
 // The next part of the peer's flight is to come. A client with Nagle's algorithm on keeps it back

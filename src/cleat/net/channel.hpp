@@ -64,7 +64,7 @@ public:
 
     /// handshake goes on with the handshake as far as the socket allows. What a server has to say
     /// after the handshake (its session ticket) stays here and leaves with the first bytes written,
-    /// or by let_go.
+    /// or by flush_held.
     progress handshake(
         transport at, bool ended = false, last_flight leaves = last_flight::at_once) noexcept;
 
@@ -106,15 +106,15 @@ public:
     /// flush sends what waits here.
     progress flush(transport at) noexcept;
 
-    /// holds_back: records wait here to leave with the first bytes written.
-    [[nodiscard]] bool holds_back() const noexcept
+    /// holds_records: records wait here to leave with the first bytes written.
+    [[nodiscard]] bool holds_records() const noexcept
     {
         return !blocked_ && (!out_.empty() || engine_.holds_tickets());
     }
 
-    /// let_go sends them by themselves. What the socket does not take goes on waiting; that it is
-    /// broken is found by reading.
-    void let_go(transport at) noexcept;
+    /// flush_held sends these records by themselves. Bytes that the socket does not take go on
+    /// waiting; a broken socket is found by the next read.
+    void flush_held(transport at) noexcept;
 
     /// close sends close_notify, once; reading goes on as before.
     progress close(transport at) noexcept;

@@ -110,7 +110,7 @@ TEST_CASE("the ticket of the handshake leaves with the first answer, in one segm
 {
     scene s{socket_kind::tcp};
     CHECK(s.client.receive_raw() == 0); // All of the server's part of the handshake has been read.
-    CHECK(s.server.holds_back());
+    CHECK(s.server.holds_records());
     REQUIRE(write(s.server, s.fd(), bytes_of("hello")).bytes == 5);
     // Two records at least, and one packet: the receiver's kernel counts them.
     CHECK(segments_received(s.ends.second.get()) == s.client.segments_seen() + 1);
@@ -123,11 +123,11 @@ TEST_CASE("a ticket that no answer takes along can leave by itself, once")
 {
     scene s{socket_kind::tcp};
     s.client.receive_raw();
-    CHECK(s.server.holds_back());
-    s.server.let_go(s.fd());
-    CHECK(!s.server.holds_back());
+    CHECK(s.server.holds_records());
+    s.server.flush_held(s.fd());
+    CHECK(!s.server.holds_records());
     CHECK(s.client.receive_raw() > limits::record_header_size);
-    s.server.let_go(s.fd());
+    s.server.flush_held(s.fd());
     REQUIRE(write(s.server, s.fd(), bytes_of("hello")).bytes == 5);
     CHECK(s.client.receive_raw() == 5 + 17 + limits::record_header_size); // The answer alone.
     CHECK(s.client.plaintext() == "hello");
@@ -138,8 +138,8 @@ TEST_CASE("a ticket that the socket does not take goes on waiting for the first 
     scene s{socket_kind::unix_pair};
     s.client.receive_raw();
     fill(s.fd());
-    s.server.let_go(s.fd());
-    CHECK(s.server.holds_back());
+    s.server.flush_held(s.fd());
+    CHECK(s.server.holds_records());
     CHECK(!s.server.unsent());
     drain(s.ends.second.get());
     REQUIRE(write(s.server, s.fd(), bytes_of("hello")).bytes == 5);

@@ -84,7 +84,7 @@ public:
         // A server that waits for its client has no answer to send the session ticket with; and the
         // client may wait for the acknowledgment that it carries before it asks.
         if (p.next == wait::readable && p.bytes == 0)
-            channel_.let_go(at(next));
+            channel_.flush_held(at(next));
         return p;
     }
 
