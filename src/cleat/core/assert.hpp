@@ -4,7 +4,7 @@
 
 namespace cleat::detail {
 
-/// assert_failed prints the broken promise and where it stands to stderr, and aborts.
+/// assert_failed prints the broken promise and its place in the source to stderr, and aborts.
 [[noreturn]] void assert_failed(char const* promise, char const* file, int line) noexcept;
 
 } // namespace cleat::detail

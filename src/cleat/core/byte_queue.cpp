@@ -45,7 +45,7 @@ bool byte_queue::append(std::span<std::byte const> bytes, std::size_t size_max) 
 
     std::size_t const needed = held + bytes.size();
     if (!block_ || needed > block_->capacity) {
-        // Doubling keeps many small appends linear; the bound keeps doubling from passing it.
+        // Doubling makes many small appends linear in time. The bound limits it.
         std::size_t const doubled = held > size_max / 2 ? size_max : held * 2;
         block_ptr larger = make_block(std::max(needed, doubled));
         if (!larger)

@@ -1,4 +1,4 @@
-// byte_queue: bytes that a socket did not take yet, first in first out; one pointer while there are
+// byte_queue: bytes that a socket has not taken, first in first out; one pointer while there are
 // none.
 
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace cleat {
 
-/// byte_queue owns heap memory only while it holds bytes, because most connections never leave any
-/// behind. One thread. A queue that was moved from is empty.
+/// byte_queue owns heap memory only while it holds bytes, because most connections never have any.
+/// One thread. A queue that was moved from is empty.
 class byte_queue
 {
 public:
@@ -19,15 +19,14 @@ public:
     [[nodiscard]] bool empty() const noexcept { return block_ == nullptr; }
     [[nodiscard]] std::size_t size() const noexcept;
 
-    /// append copies bytes to the end, if the queue then holds no more than size_max. False, and
-    /// nothing taken, when they are too many or the heap is exhausted. `bytes` may not point into
-    /// this queue.
+    /// append copies bytes to the end. False, and nothing is copied, when the queue would hold more
+    /// than size_max, or the heap is exhausted. `bytes` may not point into this queue.
     [[nodiscard]] bool append(std::span<std::byte const> bytes, std::size_t size_max) noexcept;
 
     /// front is all of the bytes, oldest first, valid until the queue is changed.
     [[nodiscard]] std::span<std::byte const> front() const noexcept;
 
-    /// consume forgets the n oldest bytes; n is at most size(). The memory goes with the last one.
+    /// consume removes the n oldest bytes; n is at most size(). An empty queue frees its memory.
     void consume(std::size_t n) noexcept;
 
     void clear() noexcept { block_.reset(); }

@@ -40,7 +40,7 @@ TEST_CASE("bytes leave in the order in which they came")
     CHECK(queue.empty());
 }
 
-TEST_CASE("what would pass the bound is refused whole")
+TEST_CASE("bytes that would exceed the bound are refused whole")
 {
     byte_queue queue;
     CHECK_FALSE(queue.append(bytes_of("12345"), 4));
@@ -49,16 +49,16 @@ TEST_CASE("what would pass the bound is refused whole")
     CHECK_FALSE(queue.append(bytes_of("5"), 4));
     CHECK(queue.append({}, 4));
     CHECK(text_of(queue) == "1234");
-    // The bound counts what is held, not what passed through.
+    // The bound is for bytes in the queue, not for all that passed through it.
     queue.consume(2);
     CHECK(queue.append(bytes_of("56"), 4));
     CHECK(text_of(queue) == "3456");
-    // A bound that has since become smaller takes nothing away.
+    // A smaller bound in a later call removes nothing.
     CHECK_FALSE(queue.append(bytes_of("7"), 1));
     CHECK(text_of(queue) == "3456");
 }
 
-TEST_CASE("a bound without end does not overflow")
+TEST_CASE("the largest bound does not overflow")
 {
     byte_queue queue;
     std::size_t const endless = std::numeric_limits<std::size_t>::max();

@@ -1,4 +1,4 @@
-// counters: numbers that one worker counts and any thread may read and add up.
+// counters: numbers that one worker counts and that any thread may read and add up.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 namespace cleat {
 
 /// counters has one number for each of the N values of Enum, which count from 0. The worker that
-/// owns it is the only writer; any thread may read. Nothing is ordered by it: a reader may see one
-/// counter ahead of another.
+/// owns it is the only writer; any thread may read. Counters have no order between them: a reader
+/// may see one ahead of another.
 ///
 /// It fills whole cache lines of its own, so that two workers never write to the same one.
 template <class Enum, std::size_t N>
@@ -21,23 +21,26 @@ public:
     counters() noexcept = default;
     counters(counters&&) = delete;
 
-    /// add counts n more of which. Owner only.
-    void add(Enum which, std::uint64_t n = 1) noexcept { store(which, value(which) + n); }
+    /// add adds n to one counter. Owner only.
+    void add(Enum counter, std::uint64_t n = 1) noexcept { store(counter, value(counter) + n); }
 
-    /// subtract counts n fewer, for numbers that go down again, as open connections do. Owner only.
-    void subtract(Enum which, std::uint64_t n = 1) noexcept { store(which, value(which) - n); }
-
-    /// value is what has been counted so far. Any thread.
-    [[nodiscard]] std::uint64_t value(Enum which) const noexcept
+    /// subtract is for numbers that go down again, such as open connections. Owner only.
+    void subtract(Enum counter, std::uint64_t n = 1) noexcept
     {
-        return values_.at(static_cast<std::size_t>(which)).load(std::memory_order_relaxed);
+        store(counter, value(counter) - n);
+    }
+
+    /// value is the present count. Any thread.
+    [[nodiscard]] std::uint64_t value(Enum counter) const noexcept
+    {
+        return values_.at(static_cast<std::size_t>(counter)).load(std::memory_order_relaxed);
     }
 
 private:
     // A load and a store, where fetch_add would lock the cache line: there is only one writer.
-    void store(Enum which, std::uint64_t n) noexcept
+    void store(Enum counter, std::uint64_t n) noexcept
     {
-        values_.at(static_cast<std::size_t>(which)).store(n, std::memory_order_relaxed);
+        values_.at(static_cast<std::size_t>(counter)).store(n, std::memory_order_relaxed);
     }
 
     std::array<std::atomic<std::uint64_t>, N> values_{};
@@ -46,14 +49,14 @@ private:
 /// total adds up one counter of every worker. `workers` is any range of counters, or of pointers to
 /// them.
 template <class Workers, class Enum>
-[[nodiscard]] std::uint64_t total(Workers const& workers, Enum which) noexcept
+[[nodiscard]] std::uint64_t total(Workers const& workers, Enum counter) noexcept
 {
     std::uint64_t sum = 0;
     for (auto const& each : workers) {
-        if constexpr (requires { each->value(which); })
-            sum += each->value(which);
+        if constexpr (requires { each->value(counter); })
+            sum += each->value(counter);
         else
-            sum += each.value(which);
+            sum += each.value(counter);
     }
     return sum;
 }

@@ -17,12 +17,12 @@ enum class event
 };
 using worker_counters = counters<event, 3>;
 
-// On the heap, where services are: the stack frames that AddressSanitizer makes up in place of the
-// real ones (detect_stack_use_after_return) are not aligned for cache lines.
+// The tests below use the heap, because AddressSanitizer's fake stack frames
+// (detect_stack_use_after_return) are not aligned for cache lines.
 
 } // namespace
 
-TEST_CASE("each worker counts for itself and a reader adds them up")
+TEST_CASE("each worker counts by itself, and a reader adds up their counters")
 {
     std::vector<worker_counters> workers(2);
     workers[0].add(event::accepted);
@@ -36,7 +36,7 @@ TEST_CASE("each worker counts for itself and a reader adds them up")
     CHECK(total(pointers, event::accepted) == 43);
 }
 
-TEST_CASE("a number that goes down may do so on another worker than it went up")
+TEST_CASE("a number may go up on one worker and down on another")
 {
     std::vector<worker_counters> workers(2);
     workers[0].add(event::open, 3);

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nothing when the file cannot be read or is longer than such a file can honestly be.
+// Nothing when the file cannot be read, or is longer than limits::sysfs_file_max.
 std::optional<std::string> read_file(fs::path const& path)
 {
     unique_fd const fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
@@ -88,8 +88,8 @@ bool contains(std::vector<int> const& sorted, int number)
     return std::binary_search(sorted.begin(), sorted.end(), number);
 }
 
-// The siblings' list names a core without doubt. core_id does only within a package, and some
-// machines number it -1 everywhere, so it is the second choice.
+// The list of siblings identifies a core. core_id does so only within a package, and is -1 on some
+// machines, so it is the second choice.
 int physical_core_of(cpu const& each, fs::path const& cpus_folder, std::vector<cpu> const& before)
 {
     fs::path const topology = cpus_folder / ("cpu" + std::to_string(each.number)) / "topology";
@@ -136,8 +136,8 @@ std::optional<double> parse_cpu_max(std::string_view text)
     return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-// The group of cgroup v2 is the line "0::/path". It is relative to the mount and, seen from another
-// cgroup namespace, may climb out of it with "..": then only the mount's own limit is ours to see.
+// The group of cgroup v2 is the line "0::/path", relative to the mount. Seen from another cgroup
+// namespace it may leave the mount with "..": then we can read only the mount's own limit.
 fs::path own_group(fs::path const& own_cgroup)
 {
     std::optional<std::string> const text = read_file(own_cgroup);
@@ -155,16 +155,16 @@ fs::path own_group(fs::path const& own_cgroup)
     return {};
 }
 
-// Every level above limits as well: the smallest one holds.
+// Every level above limits as well: the smallest limit applies.
 std::optional<double> read_cpu_limit(kernel_files const& files)
 {
     std::optional<double> limit;
     fs::path group = own_group(files.own_cgroup);
     for (int depth = 0; depth != limits::cgroup_depth_max; ++depth) {
         std::optional<std::string> const text = read_file(files.cgroup / group / "cpu.max");
-        std::optional<double> const here = text ? parse_cpu_max(trimmed(*text)) : std::nullopt;
-        if (here)
-            limit = std::min(limit.value_or(*here), *here);
+        std::optional<double> const level = text ? parse_cpu_max(trimmed(*text)) : std::nullopt;
+        if (level)
+            limit = std::min(limit.value_or(*level), *level);
         if (group.empty())
             break;
         group = group.parent_path();
@@ -237,12 +237,12 @@ cpu_topology read_cpu_topology(std::vector<int> allowed, kernel_files const& fil
     std::vector<std::pair<int, int>> const nodes = read_numa_nodes(files.sysfs);
     cpu_topology topology;
     for (int const number : allowed) {
-        fs::path const about = folder / ("cpu" + std::to_string(number)) / "topology";
+        fs::path const files_of_cpu = folder / ("cpu" + std::to_string(number)) / "topology";
         auto const node = std::lower_bound(nodes.begin(), nodes.end(), std::pair{number, 0});
         cpu each{
             .number = number,
             .physical_core = number,
-            .package = std::max(0, read_number(about / "physical_package_id").value_or(0)),
+            .package = std::max(0, read_number(files_of_cpu / "physical_package_id").value_or(0)),
             .numa_node = node != nodes.end() && node->first == number ? node->second : 0};
         each.physical_core = physical_core_of(each, folder, topology.cpus);
         topology.cpus.push_back(each);
@@ -261,23 +261,23 @@ result<cpu_topology> read_cpu_topology(kernel_files const& files)
 
 std::vector<int> order_for_workers(cpu_topology const& topology, std::size_t n)
 {
-    // The turn of a CPU: how many of its core's CPUs come before it.
-    std::vector<std::tuple<int, int, int>> by_turn; // turn, node, number
+    // The round of a CPU: how many of its core's CPUs have a lower number.
+    std::vector<std::tuple<int, int, int>> by_round; // round, node, number
     for (cpu const& each : topology.cpus) {
-        auto const turn =
+        auto const round =
             std::count_if(topology.cpus.begin(), topology.cpus.end(), [&](cpu const& other) {
                 return other.physical_core == each.physical_core && other.number < each.number;
             });
-        by_turn.emplace_back(static_cast<int>(turn), each.numa_node, each.number);
+        by_round.emplace_back(static_cast<int>(round), each.numa_node, each.number);
     }
-    std::sort(by_turn.begin(), by_turn.end());
+    std::sort(by_round.begin(), by_round.end());
 
     std::vector<int> order;
-    if (by_turn.empty())
+    if (by_round.empty())
         return order;
     order.reserve(n);
     for (std::size_t i = 0; i != n; ++i)
-        order.push_back(std::get<2>(by_turn[i % by_turn.size()]));
+        order.push_back(std::get<2>(by_round[i % by_round.size()]));
     return order;
 }
 
@@ -293,7 +293,7 @@ using cpu_set_ptr = std::unique_ptr<cpu_set_t, free_cpu_set>;
 
 result<std::vector<int>> allowed_cpus()
 {
-    // The kernel answers EINVAL until the set is as long as its own, which it does not tell.
+    // The kernel answers EINVAL until the set is as long as its own, whose length is not known.
     for (int size = CPU_SETSIZE; size <= limits::cpus_max; size *= 2) {
         cpu_set_ptr const set{CPU_ALLOC(static_cast<std::size_t>(size))};
         if (!set)

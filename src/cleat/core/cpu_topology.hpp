@@ -1,4 +1,5 @@
-// cpu_topology: which CPUs this process may use, which of them share a core, and who runs where.
+// cpu_topology: the CPUs that this process may use, which of them share a core, and the CPU for
+// each worker.
 
 #pragma once
 
@@ -18,27 +19,26 @@ struct cpu
     int number;        ///< The kernel's number.
     int physical_core; ///< The lowest CPU number on the same core: equal for SMT siblings.
     int package;       ///< The socket; 0 where the kernel does not say.
-    int numa_node;     ///< The memory that is near; 0 where the kernel does not say.
+    int numa_node;     ///< 0 where the kernel does not say.
 
     bool operator==(cpu const&) const = default;
 };
 
-/// cpu_topology is what the kernel tells about the CPUs that we may use.
+/// cpu_topology is the kernel's data on the CPUs that we may use.
 struct cpu_topology
 {
-    std::vector<cpu> cpus; ///< Allowed and online, by number; never empty when read.
-    std::optional<double>
-        cpu_limit; ///< CPUs' worth of time that the control group grants, if limited.
+    std::vector<cpu> cpus;           ///< Allowed and online, by number; never empty when read.
+    std::optional<double> cpu_limit; ///< The control group's quota, in CPUs.
 
     /// physical_cores is how many cores the CPUs are on.
     [[nodiscard]] std::size_t physical_cores() const;
 
-    /// workers_auto is how many workers to start when nobody says: one for each CPU, but no more
-    /// than the control group's limit, rounded up, lets run; at least 1.
+    /// workers_auto is the default number of workers: one for each CPU, but no more than the
+    /// control group's limit, rounded up; at least 1.
     [[nodiscard]] std::size_t workers_auto() const;
 };
 
-/// kernel_files is where the kernel's answers are read: the machine's, or a test's own.
+/// kernel_files is where the kernel's files are: the machine's, or a test's own.
 struct kernel_files
 {
     std::filesystem::path sysfs = "/sys";
@@ -46,17 +46,16 @@ struct kernel_files
     std::filesystem::path own_cgroup = "/proc/self/cgroup"; ///< Which group we are in.
 };
 
-/// read_cpu_topology asks for this thread's affinity, and reads the rest from files. Fails only
+/// read_cpu_topology gets this thread's affinity, and reads the rest from files. It fails only
 /// where the affinity cannot be read: a file that is missing or makes no sense leaves its default,
 /// and a CPU whose siblings are unknown has a core to itself.
 [[nodiscard]] result<cpu_topology> read_cpu_topology(kernel_files const& files = {});
 
-/// read_cpu_topology of the given CPUs. Those that the kernel calls offline are left out, unless
-/// that leaves none.
+/// read_cpu_topology of the given CPUs. Offline ones are left out, unless that leaves none.
 [[nodiscard]] cpu_topology read_cpu_topology(std::vector<int> allowed, kernel_files const& files);
 
 /// order_for_workers is the CPU for each of n workers: first one CPU of every physical core, then
-/// their siblings, then from the start again. Within each, a NUMA node is filled before the next.
+/// their siblings, then from the start again. In each round a NUMA node is filled before the next.
 [[nodiscard]] std::vector<int> order_for_workers(cpu_topology const& topology, std::size_t n);
 
 /// parse_cpu_list reads the kernel's notation, "0-3,8", in ascending order without duplicates.

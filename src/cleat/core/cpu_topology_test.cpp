@@ -13,7 +13,7 @@
 namespace cleat {
 namespace {
 
-// A machine made of files.
+// A machine's files.
 struct machine
 {
     temporary_folder root;
@@ -55,7 +55,7 @@ void add_four_cores_of_two(machine const& m)
 
 } // namespace
 
-TEST_CASE("every core gets a worker before any gets two")
+TEST_CASE("every core gets a first worker before any gets a second")
 {
     machine const m;
     add_four_cores_of_two(m);
@@ -78,7 +78,7 @@ TEST_CASE("siblings next to each other are still one core")
     CHECK(order_for_workers(topology, 4) == std::vector{0, 2, 1, 3});
 }
 
-TEST_CASE("of a core whose first thread is not ours, the second is the first")
+TEST_CASE("a core whose first CPU is not allowed is used by its second in the first round")
 {
     machine const m;
     add_four_cores_of_two(m);
@@ -123,7 +123,7 @@ TEST_CASE("without a list of siblings, the same core_id in the same package is t
     CHECK(topology.physical_cores() == 4);
 }
 
-TEST_CASE("a kernel that tells nothing leaves every CPU a core to itself")
+TEST_CASE("without the kernel's files every CPU is a core of its own")
 {
     machine const m;
     cpu_topology const topology = read_cpu_topology({2, 0, 2}, m.files);
@@ -133,7 +133,7 @@ TEST_CASE("a kernel that tells nothing leaves every CPU a core to itself")
     CHECK(order_for_workers(topology, 2) == std::vector{0, 2});
 }
 
-TEST_CASE("garbage in the kernel's files is as good as no file")
+TEST_CASE("garbage in the kernel's files is treated like a missing file")
 {
     machine const m;
     for (std::string const garbage :
@@ -155,7 +155,7 @@ TEST_CASE("garbage in the kernel's files is as good as no file")
     CHECK(read_cpu_topology({0}, m.files).cpus.size() == 1);
 }
 
-TEST_CASE("the smallest limit on the way from our control group to the root holds")
+TEST_CASE("the smallest limit from our control group up to the root applies")
 {
     machine const m;
     m.root.write("own_cgroup", "1:name=systemd:/x\n0::/site/cleat\n");
@@ -177,7 +177,7 @@ TEST_CASE("the smallest limit on the way from our control group to the root hold
     CHECK(read_cpu_topology(up_to(8), m.files).workers_auto() == 1);
 }
 
-TEST_CASE("a control group outside of what we see is not followed")
+TEST_CASE("a control group outside of the mount is not followed")
 {
     machine const m;
     m.root.write("own_cgroup", "0::/../other\n");
@@ -185,7 +185,7 @@ TEST_CASE("a control group outside of what we see is not followed")
     CHECK_FALSE(read_cpu_topology({0}, m.files).cpu_limit.has_value());
 }
 
-TEST_CASE("the kernel's lists are read as it writes them")
+TEST_CASE("the kernel's notation for lists is read")
 {
     CHECK(parse_cpu_list("") == std::vector<int>{});
     CHECK(parse_cpu_list("0-2,7,5-5") == std::vector{0, 1, 2, 5, 7});
@@ -194,12 +194,12 @@ TEST_CASE("the kernel's lists are read as it writes them")
         CHECK_FALSE(parse_cpu_list(bad).has_value());
 }
 
-TEST_CASE("a pinned thread runs where it was told")
+TEST_CASE("a pinned thread runs on its CPU")
 {
-    result<cpu_topology> const here = read_cpu_topology();
-    REQUIRE(here.has_value());
-    REQUIRE(!here->cpus.empty());
-    int const wanted = here->cpus.back().number;
+    result<cpu_topology> const machine_cpus = read_cpu_topology();
+    REQUIRE(machine_cpus.has_value());
+    REQUIRE(!machine_cpus->cpus.empty());
+    int const wanted = machine_cpus->cpus.back().number;
     int ran_on = -1;
     error_code pinned;
     std::vector<int> allowed;
@@ -214,7 +214,7 @@ TEST_CASE("a pinned thread runs where it was told")
     CHECK(allowed == std::vector{wanted});
 }
 
-TEST_CASE("pinning to a CPU that is not there is an error")
+TEST_CASE("pinning to a CPU that does not exist is an error")
 {
     CHECK(pin_this_thread(-1));
     CHECK(pin_this_thread(limits::cpus_max));

@@ -12,7 +12,7 @@ struct row
     std::string_view text;
 };
 
-// One row a value. The switch has no default, so a value without a row does not compile.
+// One row for each value. The switch has no default, so a value without a row does not compile.
 constexpr row row_of(error e) noexcept
 {
     switch (e) {
@@ -111,7 +111,7 @@ bool is_out_of_resources(error_code ec) noexcept
     namespace errc = boost::system::errc;
     return ec == errc::too_many_files_open || ec == errc::too_many_files_open_in_system ||
            ec == errc::no_buffer_space || ec == errc::not_enough_memory ||
-           ec == errc::no_space_on_device; // What epoll says when it may watch no more.
+           ec == errc::no_space_on_device; // epoll_ctl's limit (max_user_watches).
 }
 
 } // namespace cleat

@@ -1,4 +1,4 @@
-// Every way in which cleat's own code can fail, as one enum in one category.
+// error: every failure of cleat's own code, as one enum in one category.
 
 #pragma once
 
@@ -11,19 +11,18 @@ namespace cleat {
 
 using boost::system::error_code;
 
-/// result is a value, or the error_code that says why there is none.
+/// result is a value, or the error_code of the failure.
 template <class T>
 using result = boost::system::result<T>;
 
-/// error names what went wrong on the data path. The operating system's errors keep their own
-/// category.
+/// error is a failure on the data path. The operating system's errors keep their own category.
 enum class error
 {
     // The peer, during the handshake.
     handshake_timeout = 1, ///< The handshake was not finished before its deadline.
     not_tls,               ///< The first bytes are no TLS record.
     http_request,          ///< The first bytes are a plain HTTP request.
-    proxy_header,          ///< The first bytes are a PROXY header, which nobody has asked for.
+    proxy_header,          ///< The first bytes are a PROXY header where none is expected.
     no_shared_version,     ///< No protocol version that both sides allow.
     no_shared_cipher,      ///< No cipher suite that both sides allow.
     no_shared_group,       ///< No key exchange group that both sides allow.
@@ -64,12 +63,10 @@ enum class error
 /// last_system_error is errno, of the call that has just failed on this thread.
 [[nodiscard]] error_code last_system_error() noexcept;
 
-/// is_reset: the peer has thrown the connection away (ECONNRESET), as a write may be the first to
-/// learn (EPIPE).
+/// is_reset: the peer has reset the connection: ECONNRESET, or EPIPE where a write finds it first.
 [[nodiscard]] bool is_reset(error_code ec) noexcept;
 
-/// is_out_of_resources: there is no descriptor or no memory to be had just now, of the process's or
-/// of the system's.
+/// is_out_of_resources: the process or the system has no free descriptor or no memory now.
 [[nodiscard]] bool is_out_of_resources(error_code ec) noexcept;
 
 } // namespace cleat

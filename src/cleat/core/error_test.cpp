@@ -8,7 +8,7 @@
 
 namespace cleat {
 
-TEST_CASE("there is one category, and it is called cleat")
+TEST_CASE("there is one category, named cleat")
 {
     CHECK(&error_category() == &error_category());
     CHECK(error_category().name() == std::string{"cleat"});
@@ -35,13 +35,13 @@ TEST_CASE("every error has a name and a text of its own")
     }
 }
 
-TEST_CASE("no value beyond the last is in use, or the test above would miss it")
+TEST_CASE("no value beyond the last is in use: the test above would miss it")
 {
     CHECK(name_of(error{0}) == "unknown");
     CHECK(name_of(error{static_cast<int>(error::library) + 1}) == "unknown");
 }
 
-TEST_CASE("a result carries a value or the reason why there is none")
+TEST_CASE("a result is a value or an error")
 {
     result<int> const good = 7;
     CHECK(good.value() == 7);
@@ -50,8 +50,7 @@ TEST_CASE("a result carries a value or the reason why there is none")
     CHECK(bad.error() == error::unsupported);
 }
 
-TEST_CASE(
-    "what the system says of a call keeps its number, and a reset is one in reading and writing")
+TEST_CASE("last_system_error is errno, and a reset is recognized for reads and writes")
 {
     errno = EPIPE;
     CHECK(last_system_error() == boost::system::errc::broken_pipe);

@@ -1,5 +1,5 @@
-// fifo_deadlines: deadlines that all have the same duration, so the order of arming is the order of
-// expiry.
+// fifo_deadlines: deadlines of the same duration, which expire in the order in which they were
+// armed.
 
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace cleat {
 
-/// deadline is one thing that must happen in time. It is a member, or a base, of what it belongs
-/// to: arming it allocates nothing, and destroying it cancels it.
+/// deadline calls a function when its time has passed. It is a member, or a base, of its owner:
+/// arming it allocates nothing, and destroying it cancels it.
 ///
-/// When it expires its function is called with the deadline itself. An owner that derives from
-/// deadline finds itself with `static_cast<owner&>(d)`. The function may arm, cancel and destroy
-/// any deadline, its own included.
+/// The function's argument is the deadline itself. An owner that derives from deadline gets itself
+/// by `static_cast<owner&>(d)`. The function may arm, cancel and destroy any deadline, its own
+/// included.
 ///
 /// A deadline is in one fifo_deadlines at most: arming it in another takes it out of the first, so
 /// a connection needs only one for "handshake" and then "idle". It belongs to one thread.
@@ -27,8 +27,7 @@ public:
     using clock = std::chrono::steady_clock;
     using function = void (*)(deadline&) noexcept;
 
-    /// deadline that calls on_expired, unless fifo_deadlines::expire is given something else to
-    /// call.
+    /// deadline that calls on_expired, unless fifo_deadlines::expire gets another function.
     explicit deadline(function on_expired = nullptr) noexcept : on_expired_{on_expired} {}
     deadline(deadline&&) = delete;
     ~deadline() { cancel(); }
@@ -37,10 +36,10 @@ public:
     /// cancelled.
     [[nodiscard]] bool armed() const noexcept { return next_ != this; }
 
-    /// expiry is the moment it was last armed for.
+    /// expiry is the time for which it was last armed.
     [[nodiscard]] clock::time_point expiry() const noexcept { return expiry_; }
 
-    /// cancel disarms it; a deadline that is not armed stays so.
+    /// cancel disarms it, if it is armed.
     void cancel() noexcept
     {
         previous_->next_ = next_;
@@ -51,7 +50,7 @@ public:
 private:
     friend class fifo_deadlines;
 
-    // A deadline alone is a ring of one, so no operation has to ask about ends.
+    // A deadline that is not armed is a ring of one, so no operation needs a check for ends.
     deadline* previous_ = this;
     deadline* next_ = this;
     clock::time_point expiry_{};
@@ -61,13 +60,13 @@ private:
 static_assert(sizeof(deadline) <= 32, "every connection pays for its deadlines");
 
 /// fifo_deadlines is a queue of deadlines for one duration. Everything but expire is O(1).
-/// One thread. It stays where it was made; deadlines still armed when it is destroyed are disarmed.
+/// One thread. It cannot be moved. Its destructor disarms the deadlines that are left.
 class fifo_deadlines
 {
 public:
     using clock = deadline::clock;
 
-    /// fifo_deadlines whose deadlines expire `duration` (more than nothing) after they are armed.
+    /// fifo_deadlines whose deadlines expire `duration` (more than zero) after they are armed.
     explicit fifo_deadlines(std::chrono::nanoseconds duration) noexcept : duration_{duration}
     {
         CLEAT_ASSERT(duration > std::chrono::nanoseconds::zero());
@@ -82,8 +81,8 @@ public:
     [[nodiscard]] std::chrono::nanoseconds duration() const noexcept { return duration_; }
     [[nodiscard]] bool empty() const noexcept { return !ring_.armed(); }
 
-    /// arm makes d expire at now + duration, wherever it was armed before. A caller whose `now` is
-    /// older than that of a call before gets the later of the two: the order holds.
+    /// arm makes d expire at now + duration, wherever it was armed before. Where `now` is older
+    /// than in an earlier call, d expires with the last deadline, so that the order is kept.
     void arm(deadline& d, clock::time_point now) noexcept
     {
         d.cancel();
@@ -98,7 +97,7 @@ public:
     /// cancel disarms d.
     void cancel(deadline& d) noexcept { d.cancel(); }
 
-    /// next is when expire has something to do; nothing when no deadline is armed.
+    /// next is the earliest expiry; nothing when no deadline is armed.
     [[nodiscard]] std::optional<clock::time_point> next() const noexcept
     {
         if (empty())
@@ -107,15 +106,15 @@ public:
     }
 
     /// expire calls on_expired(deadline&) for each deadline that has expired by now, oldest first.
-    /// What the calls arm waits for the next expire, so this always ends; what they cancel is not
-    /// called.
+    /// Deadlines that the calls arm wait for the next expire, so this always ends. Deadlines that
+    /// they cancel are not called.
     template <class F>
     void expire(clock::time_point now, F&& on_expired) noexcept
     {
         static_assert(
             std::is_nothrow_invocable_v<F&, deadline&>,
-            "a throw would lose the deadlines behind it");
-        // The expired move to a ring of their own: a call may then do anything to either ring.
+            "an exception would lose the deadlines behind it");
+        // Expired deadlines move to a ring of their own: a call may then change either ring.
         deadline expired;
         while (!empty() && ring_.next_->expiry_ <= now) {
             deadline& d = *ring_.next_;
@@ -147,7 +146,7 @@ private:
     }
 
     std::chrono::nanoseconds duration_;
-    deadline ring_; // Never expires: the place where the ring begins and ends.
+    deadline ring_; // The begin and end of the ring. It never expires.
 };
 
 } // namespace cleat

@@ -16,28 +16,28 @@ using time_point = deadline::clock::time_point;
 
 time_point const start{1h};
 
-// A connection as cleat has them: it finds itself from its deadline.
+// Derives from deadline, as connections do, and adds its name to a string when it expires.
 struct named : deadline
 {
-    named(char c, std::string& story) : deadline{&named::on_expired}, name{c}, told{&story} {}
+    named(char c, std::string& log) : deadline{&named::on_expired}, name{c}, order{&log} {}
 
     static void on_expired(deadline& d) noexcept
     {
         named& self = static_cast<named&>(d);
-        self.told->push_back(self.name);
+        self.order->push_back(self.name);
     }
 
     char name;
-    std::string* told;
+    std::string* order;
 };
 
 } // namespace
 
 TEST_CASE("deadlines expire in the order in which they were armed, and not before their time")
 {
-    std::string story;
-    named a{'a', story};
-    named b{'b', story};
+    std::string order;
+    named a{'a', order};
+    named b{'b', order};
     fifo_deadlines deadlines{10s};
     CHECK(deadlines.next() == std::nullopt);
 
@@ -45,38 +45,38 @@ TEST_CASE("deadlines expire in the order in which they were armed, and not befor
     deadlines.arm(b, start + 1s);
     CHECK(deadlines.next() == start + 10s);
     deadlines.expire(start + 10s - 1ns);
-    CHECK(story.empty());
+    CHECK(order.empty());
     deadlines.expire(start + 10s);
-    CHECK(story == "a");
+    CHECK(order == "a");
     CHECK_FALSE(a.armed());
     CHECK(deadlines.next() == start + 11s);
     deadlines.expire(start + 1h);
-    CHECK(story == "ab");
+    CHECK(order == "ab");
     CHECK(deadlines.empty());
 }
 
-TEST_CASE("a deadline that is pushed back expires last")
+TEST_CASE("a deadline that is armed again expires last")
 {
-    std::string story;
-    named a{'a', story};
-    named b{'b', story};
-    named c{'c', story};
+    std::string order;
+    named a{'a', order};
+    named b{'b', order};
+    named c{'c', order};
     fifo_deadlines deadlines{10s};
     for (named* each : {&a, &b, &c})
         deadlines.arm(*each, start);
     deadlines.arm(a, start + 5s);
     deadlines.expire(start + 10s);
-    CHECK(story == "bc");
+    CHECK(order == "bc");
     CHECK(a.expiry() == start + 15s);
     deadlines.expire(start + 15s);
-    CHECK(story == "bca");
+    CHECK(order == "bca");
 }
 
 TEST_CASE("a cancelled deadline does not expire, and cancelling twice does no harm")
 {
-    std::string story;
-    named a{'a', story};
-    named b{'b', story};
+    std::string order;
+    named a{'a', order};
+    named b{'b', order};
     fifo_deadlines deadlines{1s};
     deadlines.arm(a, start);
     deadlines.arm(b, start);
@@ -84,25 +84,25 @@ TEST_CASE("a cancelled deadline does not expire, and cancelling twice does no ha
     deadlines.cancel(a);
     CHECK_FALSE(a.armed());
     deadlines.expire(start + 1s);
-    CHECK(story == "b");
+    CHECK(order == "b");
 }
 
-TEST_CASE("a deadline that is destroyed leaves the queue whole")
+TEST_CASE("destroying a deadline leaves the others in the queue")
 {
-    std::string story;
-    named a{'a', story};
-    named c{'c', story};
+    std::string order;
+    named a{'a', order};
+    named c{'c', order};
     fifo_deadlines deadlines{1s};
     {
-        named b{'b', story};
+        named b{'b', order};
         for (named* each : {&a, &b, &c})
             deadlines.arm(*each, start);
     }
     deadlines.expire(start + 1s);
-    CHECK(story == "ac");
+    CHECK(order == "ac");
 }
 
-TEST_CASE("a queue that is destroyed disarms what is left in it")
+TEST_CASE("destroying a queue disarms its deadlines")
 {
     deadline d;
     {
@@ -113,7 +113,7 @@ TEST_CASE("a queue that is destroyed disarms what is left in it")
     CHECK_FALSE(d.armed());
 }
 
-TEST_CASE("arming in a second queue leaves the first")
+TEST_CASE("arming in a second queue takes a deadline out of the first")
 {
     deadline d;
     fifo_deadlines handshake{1s};
@@ -124,14 +124,14 @@ TEST_CASE("arming in a second queue leaves the first")
     CHECK(idle.next() == start + 1min);
 }
 
-TEST_CASE("what expires may arm itself again: the round still ends")
+TEST_CASE("a deadline may arm itself again when it expires, and expire still ends")
 {
     fifo_deadlines deadlines{1s};
     std::array<deadline, 3> all;
     for (deadline& each : all)
         deadlines.arm(each, start);
     int calls = 0;
-    // A clock that stands so far behind that the new deadline has expired as well.
+    // The clock is so far behind that the new deadline has expired as well.
     deadlines.expire(start + 10s, [&](deadline& d) noexcept {
         CHECK_FALSE(d.armed());
         deadlines.arm(d, start);
@@ -141,7 +141,7 @@ TEST_CASE("what expires may arm itself again: the round still ends")
     CHECK(deadlines.next() == start + 1s);
 }
 
-TEST_CASE("what expires may cancel, destroy and arm the others of its round")
+TEST_CASE("a deadline that expires may cancel, destroy and arm others that have expired")
 {
     fifo_deadlines deadlines{1s};
     deadline first;
@@ -152,21 +152,21 @@ TEST_CASE("what expires may cancel, destroy and arm the others of its round")
     for (deadline* each : {&first, destroyed.get(), &cancelled, &pushed_back, &last})
         deadlines.arm(*each, start);
 
-    std::string story;
+    std::string order;
     deadlines.expire(start + 1s, [&](deadline& d) noexcept {
-        story += &d == &first ? "first " : &d == &last ? "last " : "wrong ";
+        order += &d == &first ? "first " : &d == &last ? "last " : "wrong ";
         if (&d != &first)
             return;
         destroyed.reset();
         cancelled.cancel();
         deadlines.arm(pushed_back, start + 1s);
     });
-    CHECK(story == "first last ");
+    CHECK(order == "first last ");
     CHECK(pushed_back.armed());
     CHECK(deadlines.next() == start + 2s);
 }
 
-TEST_CASE("what expires may destroy itself")
+TEST_CASE("a deadline that expires may destroy itself")
 {
     struct connection : deadline
     {
@@ -184,20 +184,20 @@ TEST_CASE("what expires may destroy itself")
     CHECK(alive == 0);
 }
 
-TEST_CASE("a caller whose clock is late does not break the order")
+TEST_CASE("an older `now` does not break the order")
 {
-    std::string story;
-    named a{'a', story};
-    named b{'b', story};
+    std::string order;
+    named a{'a', order};
+    named b{'b', order};
     fifo_deadlines deadlines{10s};
     deadlines.arm(a, start);
     deadlines.arm(b, start - 5s);
     CHECK(b.expiry() == a.expiry());
     deadlines.expire(start + 10s);
-    CHECK(story == "ab");
+    CHECK(order == "ab");
 }
 
-TEST_CASE("a duration of for ever does not wrap into the past")
+TEST_CASE("the longest duration does not wrap into the past")
 {
     deadline d;
     fifo_deadlines deadlines{std::chrono::nanoseconds::max()};

@@ -11,8 +11,8 @@
 namespace cleat {
 namespace {
 
-// The smallest power of two that tells 2 * 10^digits values apart, halved: the buckets that each
-// power of two beyond the first gets.
+// The smallest power of two that distinguishes 2 * 10^digits values, halved: the number of buckets
+// of each power of two beyond the first. Returns its log2.
 int half_bits_for(int digits) noexcept
 {
     std::uint64_t resolution = 2;
@@ -24,8 +24,8 @@ int half_bits_for(int digits) noexcept
 } // namespace
 
 // Values below 2^(half_bits + 1) have a bucket each. Above, a value of k more bits drops its k
-// lowest ones, and what is left lies in the upper half: 2^half_bits buckets for each k. The index
-// is then k * 2^half_bits + what is left, without a gap.
+// lowest ones, and the rest lies in the upper half: 2^half_bits buckets for each k. The index is
+// then k * 2^half_bits + the rest, without a gap.
 histogram::histogram(std::uint64_t value_max, int digits)
     : value_max_{value_max}, digits_{digits}, half_bits_{half_bits_for(std::clamp(digits, 1, 5))}
 {
@@ -181,7 +181,7 @@ std::string histogram::percentile_distribution(double unit, int ticks) const
             int const halvings = static_cast<int>(std::log2(100 / (100 - level))) + 1;
             level += 100 / (ticks * std::ldexp(1.0, halvings));
             if (last)
-                break; // The line for 100 says the rest.
+                break; // The line for 100 % follows.
         }
     });
     if (count_ != 0)

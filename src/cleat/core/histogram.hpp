@@ -1,4 +1,4 @@
-// histogram: how often each size of a number occurred, to a fixed number of significant digits.
+// histogram: how often each value occurred, to a fixed number of significant digits.
 
 #pragma once
 
@@ -17,14 +17,14 @@ class histogram
 {
 public:
     /// histogram for values up to value_max (at least 2) with 1 to 5 significant digits. Its memory
-    /// is fixed from here on: nanoseconds up to one minute at 3 digits take 214 KiB.
+    /// does not grow: nanoseconds up to one minute at 3 digits take 214 KiB.
     explicit histogram(std::uint64_t value_max, int digits = 3);
 
     /// record counts value `times` times. A value beyond value_max counts as value_max; beyond_max
-    /// says how many did, and a report that hides them is wrong.
+    /// is how many there were, and a report must show it.
     void record(std::uint64_t value, std::uint64_t times = 1) noexcept;
 
-    /// merge adds what other has counted. Both must have the same value_max and digits.
+    /// merge adds the counts of other. Both must have the same value_max and digits.
     void merge(histogram const& other) noexcept;
 
     /// clear forgets every value and keeps the memory.
@@ -42,8 +42,8 @@ public:
     [[nodiscard]] std::uint64_t max() const noexcept { return max_; }
     [[nodiscard]] double mean() const noexcept;
 
-    /// totals is what is known exactly beside the buckets: a copy that went through a file gets it
-    /// back with restore.
+    /// totals is the exact state beside the buckets. restore sets it in a copy that was read from a
+    /// file.
     struct totals
     {
         std::uint64_t min = UINT64_MAX;
@@ -65,15 +65,15 @@ public:
         beyond_max_ = exact.beyond_max;
     }
 
-    /// standard_deviation takes every value for the middle of its bucket.
+    /// standard_deviation counts every value as the middle of its bucket.
     [[nodiscard]] double standard_deviation() const noexcept;
 
-    /// percentile_distribution is the text that HdrHistogram's plotters read (.hgrm): value,
+    /// percentile_distribution is text for HdrHistogram's plotters (.hgrm): value,
     /// percentile, count so far, 1/(1-percentile). Values are divided by unit: 1e6 turns
     /// nanoseconds into ms.
     [[nodiscard]] std::string percentile_distribution(double unit = 1.0, int ticks = 5) const;
 
-    /// bucket is a range of values that are not told apart, and how many of them there were.
+    /// bucket is a range of values that are counted together, and their count.
     struct bucket
     {
         std::uint64_t lowest;
@@ -94,7 +94,7 @@ public:
     /// bucket_of is the bucket that value (at most value_max) is counted in.
     [[nodiscard]] bucket bucket_of(std::uint64_t value) const noexcept;
 
-    /// bucket_at is the bucket with that index, below buckets(), be it empty or not.
+    /// bucket_at is the bucket with that index, below buckets(). It may be empty.
     [[nodiscard]] bucket bucket_at(std::size_t index) const noexcept;
     [[nodiscard]] std::size_t buckets() const noexcept { return counts_.size(); }
 

@@ -13,7 +13,7 @@
 namespace cleat {
 namespace {
 
-// The answer without a histogram: the smallest value that p percent do not exceed.
+// Without a histogram: the smallest value that at least p percent of the values do not exceed.
 std::uint64_t exact_percentile(std::vector<std::uint64_t> values, double p)
 {
     std::sort(values.begin(), values.end());
@@ -102,7 +102,7 @@ TEST_CASE("buckets follow each other without gap or overlap, and are never too w
     }
 }
 
-TEST_CASE("the largest numbers that there are do not overflow")
+TEST_CASE("the largest numbers do not overflow")
 {
     histogram h{UINT64_MAX, 3};
     h.record(UINT64_MAX, UINT64_MAX / 2);
@@ -114,7 +114,7 @@ TEST_CASE("the largest numbers that there are do not overflow")
     CHECK(h.bucket_of(UINT64_MAX).highest == UINT64_MAX);
 }
 
-TEST_CASE("a value beyond the maximum is counted as the maximum, and that is not hidden")
+TEST_CASE("a value beyond the maximum is counted as the maximum, and in beyond_max")
 {
     histogram h{1000};
     h.record(5000, 3);

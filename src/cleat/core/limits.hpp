@@ -40,15 +40,16 @@ inline constexpr std::size_t record_max = plaintext_record_max + record_overhead
 /// turn_min: below 64 KiB a relay pays more for wake-ups and system calls than for encryption.
 inline constexpr std::size_t turn_min = 64_KiB;
 
-/// turn_max: 1 MiB a turn is the cheapest per byte that was measured; more keeps others waiting.
+/// turn_max: turns of 1 MiB were the cheapest per byte of those measured; longer ones make other
+/// connections wait.
 inline constexpr std::size_t turn_max = 1_MiB;
 
-/// joined_max: bytes that wait, up to this many, travel in the same send as the next ones, for one
-/// copy; more are sent first.
+/// joined_max: up to this many waiting bytes are copied in front of the next ones, for one send;
+/// more are sent first.
 inline constexpr std::size_t joined_max = 4_KiB;
 
-/// unsent_max: what one slow receiver may leave behind in our memory: a turn, sealed, that the
-/// socket did not take. Its sender is not read meanwhile.
+/// unsent_max: bytes in our memory that one slow receiver has not taken: a turn, sealed. Its sender
+/// is not read meanwhile.
 inline constexpr std::size_t unsent_max = turn_max + record_max;
 
 /// pending_writes_max: buffers in one gather write; Linux takes no more in one call (IOV_MAX).
@@ -57,49 +58,50 @@ inline constexpr std::size_t pending_writes_max = 1024;
 /// library_call_max: TLS libraries count the bytes of one call with an int.
 inline constexpr std::size_t library_call_max = 1U << 30U;
 
-// Time: what a worker may do before it looks again at who has become ready.
+// Time: how long a worker may work before it asks for new events.
 
-/// handshake_time: of public-key work in a turn of a worker's loop, and one step more. Shorter ones
-/// keep established connections waiting less, and ask the kernel for events more often: an
-/// epoll_wait of a microsecond for each.
+/// handshake_time: for public-key work in a turn of a worker's loop, and one step more. With a
+/// shorter time established connections wait less, and the worker asks the kernel for events more
+/// often: an epoll_wait of a microsecond each time.
 inline constexpr std::chrono::microseconds handshake_time{100};
 
-/// bulk_time: of transfers in a turn of a worker's loop, and one turn of theirs more.
+/// bulk_time: for transfers in a turn of a worker's loop, and one transfer's turn more.
 inline constexpr std::chrono::microseconds bulk_time{250};
 
-/// bulk_min: a connection that moved more than this in its last turn, both ways together, is a
-/// transfer. Others take some 10 us, so that a wait's worth of them is served as soon as it is
-/// found.
+/// bulk_min: a connection that moved more bytes than this in its last turn, both ways together, is
+/// a transfer. Other turns take some 10 us, so that all that one wait found are served at once.
 inline constexpr std::size_t bulk_min = record_max;
 
 // Events.
 
-/// accept_batch_max: connections taken from a listening socket before the others get their turn.
+/// accept_batch_max: connections accepted from a listening socket before other tasks get their
+/// turn.
 inline constexpr int accept_batch_max = 64;
 
-/// queued_connections_max: connections that a listening socket takes before it is closed; more than
-/// any backlog in practice.
+/// queued_connections_max: connections accepted from a listening socket before it is closed; more
+/// than any backlog in practice.
 inline constexpr int queued_connections_max = 65'536;
 
-/// events_per_wait: events taken from the kernel at once; more only makes the last one older.
+/// events_per_wait: events taken from the kernel at once; with more the last one waits longer.
 inline constexpr int events_per_wait = 256;
 
-/// linger_timeout: how long a client may be silent after the last byte was delivered to it. Closing
-/// at once would turn what it still sends into an RST, which can destroy an answer that it has not
-/// read.
+/// linger_timeout: how long a client may be silent after the last byte was delivered to it. If we
+/// closed at once, bytes that it still sends would cause an RST, which can destroy an answer that
+/// it has not read.
 inline constexpr std::chrono::seconds linger_timeout{10};
 
-/// fin_delay: how long our FIN waits behind a close_notify for the client to close, so that closing
-/// can carry it. Longer than a round trip nearly anywhere, and too short for a person to notice.
+/// fin_delay: how long we wait after a close_notify for the client to close, so that closing sends
+/// our FIN without a call of its own. Longer than nearly every round trip, and too short for a
+/// person to notice.
 inline constexpr std::chrono::milliseconds fin_delay{100};
 
 /// backlog_pause: between two tries of a worker to reach a UNIX upstream whose backlog is full.
 inline constexpr std::chrono::milliseconds backlog_pause{10};
 
-/// handler_farewell: what a connection's handler may take to end once it was told to.
+/// handler_farewell: how long a connection's handler may take to end after its interrupt.
 inline constexpr std::chrono::milliseconds handler_farewell{1000};
 
-/// accept_pause: after running out of descriptors, time for some to come back.
+/// accept_pause: before accepting again after running out of descriptors or memory.
 inline constexpr std::chrono::milliseconds accept_pause{100};
 
 // Bytes of a peer that is not trusted yet.
@@ -109,9 +111,9 @@ inline constexpr std::size_t proxy_header_max = 4096;
 
 // Tickets.
 
-/// ticket_delay: how long a session ticket waits after the handshake for an answer to travel with.
-/// A request that is on its way comes within it, and a client that waits for the ticket, or for the
-/// acknowledgment that it carries, does not notice.
+/// ticket_delay: how long a session ticket waits after the handshake, to be sent with an answer. A
+/// request that is on its way comes within that time, and a client that waits for the ticket, or
+/// for the acknowledgment that it carries, does not notice it.
 inline constexpr std::chrono::milliseconds ticket_delay{1};
 
 /// ticket_lifetime_max: RFC 8446 section 4.6.1 allows seven days.
@@ -122,23 +124,21 @@ inline constexpr std::chrono::seconds ticket_lifetime_max = std::chrono::hours{7
 /// log_line_max: a line is built on the stack and written whole; it holds every field that we log.
 inline constexpr std::size_t log_line_max = 2048;
 
-/// log_value_max: characters of one value, escaped, so that a peer's cannot push the others out.
+/// log_value_max: characters of one value, escaped, so that a peer's value leaves room for others.
 inline constexpr std::size_t log_value_max = 512;
 
 // Files.
 
-/// config_lines_max: far beyond any configuration written by hand or generator; ends a wrong file
-/// early.
+/// config_lines_max: far beyond any configuration; a file of another kind is refused early.
 inline constexpr std::size_t config_lines_max = 10'000;
 
 /// config_line_max: one line of a configuration file; a cipher list is the longest in practice.
 inline constexpr std::size_t config_line_max = 64_KiB;
 
-/// pem_file_max: a certificate, its chain and its key; larger means that it is some other file.
+/// pem_file_max: a certificate, its chain and its key; a larger file is of another kind.
 inline constexpr std::size_t pem_file_max = 1_MiB;
 
-/// sysfs_file_max: what one file of sysfs, procfs or cgroupfs may tell us: a CPU list fits one
-/// page.
+/// sysfs_file_max: one file of sysfs, procfs or cgroupfs. A CPU list fits one page.
 inline constexpr std::size_t sysfs_file_max = 64_KiB;
 
 // Machine.
@@ -146,7 +146,7 @@ inline constexpr std::size_t sysfs_file_max = 64_KiB;
 /// cpus_max: CPU numbers go below this; Linux stops at 8192, and a list from a file is not trusted.
 inline constexpr int cpus_max = 65'536;
 
-/// cgroup_depth_max: levels of control groups that are looked at for a CPU limit.
+/// cgroup_depth_max: levels of control groups in which a CPU limit is read.
 inline constexpr int cgroup_depth_max = 64;
 
 /// workers_max: workers in a process; a larger number in a configuration is a typing error.

@@ -11,8 +11,8 @@
 namespace cleat {
 namespace {
 
-// What ends a line that had to be cut; room for it, and for a closing quote before it, is never
-// given to anything else.
+// The end of a line that had to be cut. Room for it, and for a closing quote before it, is
+// reserved.
 constexpr std::string_view cut_mark = " truncated=true";
 constexpr std::size_t reserved = 1 + cut_mark.size() + 1;
 
@@ -35,7 +35,7 @@ bool needs_quotes(std::string_view value) noexcept
            });
 }
 
-// One character as it stands between quotes, in at most 6.
+// One character as it is written between quotes: at most 6 characters.
 std::string_view escaped(char const& c, std::array<char, 6>& space) noexcept
 {
     switch (c) {
@@ -76,11 +76,11 @@ int syslog_severity(log_level level) noexcept
     return LOG_ERR;
 }
 
-// value in decimal, with zeros before it to fill the width.
-void put_digits(char* to, std::size_t width, std::uint64_t value) noexcept
+// Writes value in decimal, with zeros before it to fill the width.
+void put_digits(char* text, std::size_t width, std::uint64_t value) noexcept
 {
     for (std::size_t i = width; i-- != 0; value /= 10)
-        to[i] = static_cast<char>('0' + value % 10);
+        text[i] = static_cast<char>('0' + value % 10);
 }
 
 } // namespace
@@ -118,13 +118,13 @@ std::string_view name_of(log_level level) noexcept
     return "unknown";
 }
 
-std::array<char, rfc3339_size> format_rfc3339(std::chrono::system_clock::time_point when) noexcept
+std::array<char, rfc3339_size> format_rfc3339(std::chrono::system_clock::time_point moment) noexcept
 {
     using namespace std::chrono;
-    auto const at = floor<milliseconds>(when);
-    auto const day = floor<days>(at);
+    auto const whole = floor<milliseconds>(moment);
+    auto const day = floor<days>(whole);
     year_month_day const date{day};
-    hh_mm_ss const time{at - day};
+    hh_mm_ss const time{whole - day};
 
     std::array<char, rfc3339_size> text; // NOLINT: filled below
     std::string_view const shape = "0000-00-00T00:00:00.000Z";
@@ -140,7 +140,7 @@ std::array<char, rfc3339_size> format_rfc3339(std::chrono::system_clock::time_po
 }
 
 log_line::log_line(log_sink* sink, log_level level, std::string_view event, int worker) noexcept
-    : sink_{sink} // text_ is left as it is: only what size_ covers is ever read
+    : sink_{sink} // text_ is not initialized: only its first size_ characters are ever read
 {
     if (sink_ == nullptr)
         return;
@@ -179,8 +179,8 @@ log_line::~log_line()
         text_[size_++] = '\n';
     if (!sink_->write({text_.data(), size_}))
         return;
-    // This one went, so those before it that did not can be told of now.
-    if (std::uint64_t const lost = sink_->take_untold(); lost != 0)
+    // This line was written, so a line about lost ones before it can be written too.
+    if (std::uint64_t const lost = sink_->take_unreported(); lost != 0)
         log_line{sink_, log_level::warning, "log-lines-lost", logger::no_worker}.add("count", lost);
 }
 
@@ -220,7 +220,7 @@ log_line& log_line::add(std::string_view key, std::string_view value) noexcept
     CLEAT_ASSERT(is_key(key));
     if (sink_ == nullptr)
         return *this;
-    // A field that does not fit leaves room for a smaller one behind it.
+    // A field that does not fit is taken out again: a smaller one behind it may fit.
     std::size_t const before = size_;
     bool const fits = append(" ") && append(key) && append("=") &&
                       (needs_quotes(value) ? append_quoted(value) : append_plain(value));

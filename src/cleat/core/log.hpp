@@ -1,4 +1,4 @@
-// log: one line an event, as key=value pairs (logfmt), which no peer can forge or break.
+// log: one line for each event, as key=value pairs (logfmt), which no peer can forge or break.
 //
 //     logger const log{*sink, log_level::info, worker};
 //     log.info("handshake-failed").add("peer", peer).add("reason", name_of(e));
@@ -7,8 +7,8 @@
 //     reason=no-shared-cipher                                                   (all on one line)
 //
 // A value with spaces, quotes, '=', control characters or anything beyond ASCII is put in quotes;
-// in them \" \\ \n \r \t stand for what they do in JSON, and \u00NN for the byte NN, because what a
-// peer sent need not be text in any encoding. A line that had to be cut ends with truncated=true.
+// in them \" \\ \n \r \t mean what they do in JSON, and \u00NN is the byte NN, because a peer's
+// bytes need not be text in any encoding. A line that had to be cut ends with truncated=true.
 
 #pragma once
 
@@ -27,18 +27,18 @@
 
 namespace cleat {
 
-/// log_level says how much a line matters, and as a threshold, which lines are written.
+/// log_level is how important a line is; as a threshold, which lines are written.
 enum class log_level : std::uint8_t
 {
     silent,  ///< As a threshold: nothing. No line has this level.
-    error,   ///< Something that the operator must mend.
+    error,   ///< Something that the operator must fix.
     warning, ///< Something that the operator should look at.
-    info,    ///< What happens to connections and to the process.
-    debug,   ///< For those who read the source beside it.
+    info,    ///< Events of connections and of the process.
+    debug,   ///< Details for a reader of the source.
 };
 
 /// log_level_of is the threshold for the configuration's number: 0 silent, 1 errors and warnings, 2
-/// info, 3 debug. Nothing for any other.
+/// info, 3 debug. Nothing for any other number.
 [[nodiscard]] std::optional<log_level> log_level_of(int setting) noexcept;
 
 /// name_of is the level as a line spells it.
@@ -47,14 +47,14 @@ enum class log_level : std::uint8_t
 /// rfc3339_size is the length of "2026-11-21T01:02:03.456Z".
 inline constexpr std::size_t rfc3339_size = 24;
 
-/// format_rfc3339 is the moment in UTC with milliseconds (RFC 3339 section 5.6). No time zone is
-/// asked for, because libc takes a lock to look at it.
+/// format_rfc3339 is the time in UTC with milliseconds (RFC 3339 section 5.6). It uses no time
+/// zone, because libc takes a lock to read it.
 [[nodiscard]] std::array<char, rfc3339_size> format_rfc3339(
-    std::chrono::system_clock::time_point when) noexcept;
+    std::chrono::system_clock::time_point moment) noexcept;
 
 /// log_line is one event while its fields are added; it is written when it is destroyed, which is
-/// at the end of the statement. It lives on the stack and allocates nothing. One whose level is not
-/// wanted does nothing at all.
+/// at the end of the statement. It lives on the stack and allocates nothing. Where its level is not
+/// wanted it does nothing at all.
 class log_line
 {
 public:
@@ -62,7 +62,7 @@ public:
     ~log_line();
 
     /// add appends key=value. The key is the program's own: letters, digits, '-' and '_'. The value
-    /// is anyone's: it is escaped, and cut where that exceeds limits::log_value_max characters.
+    /// may be a peer's: it is escaped, and cut after limits::log_value_max characters.
     log_line& add(std::string_view key, std::string_view value) noexcept;
     log_line& add(std::string_view key, char const* value) noexcept
     {
@@ -99,12 +99,12 @@ private:
 
     log_sink* sink_; // Null when the line is not wanted.
     std::size_t size_ = 0;
-    bool cut_ = false;                            // Something is missing.
+    bool cut_ = false;                            // A field is missing or cut.
     std::array<char, limits::log_line_max> text_; // NOLINT: 2 KiB that need no zeros
 };
 
-/// logger writes to a sink, down to a level, in the name of a worker. It is a small value to copy;
-/// the sink outlives it. One thread each, as everything that a worker owns.
+/// logger writes a worker's lines to a sink, down to a level. It is cheap to copy; the sink
+/// outlives it. One thread each.
 class logger
 {
 public:
@@ -117,7 +117,7 @@ public:
     {
     }
 
-    /// for_worker is the same logger in another worker's name.
+    /// for_worker is the same logger for another worker.
     [[nodiscard]] logger for_worker(int worker) const noexcept
     {
         logger copy = *this;
@@ -125,13 +125,13 @@ public:
         return copy;
     }
 
-    /// wants is whether a line of that level is written: to ask before values are costly to make.
+    /// wants: a line of that level is written. Call it before values that are costly to make.
     [[nodiscard]] bool wants(log_level level) const noexcept
     {
         return sink_ != nullptr && level != log_level::silent && level <= level_;
     }
 
-    /// line begins an event's line; error, warning, info and debug begin one of their level.
+    /// line begins an event's line; error, warning, info and debug begin a line of their level.
     log_line line(log_level level, std::string_view event) const noexcept
     {
         return {wants(level) ? sink_ : nullptr, level, event, worker_};

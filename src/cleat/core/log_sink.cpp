@@ -23,20 +23,20 @@ struct opened
 {
     unique_fd fd;
     bool is_new = false;
-    error_code why{}; // Set where there is no fd.
+    error_code error{}; // Set where there is no fd.
 };
 
-opened refused(error_code why) noexcept
+opened refused(error_code ec) noexcept
 {
-    return {unique_fd{}, false, why};
+    return {unique_fd{}, false, ec};
 }
 
-// Made here or there before: O_CREAT alone does not tell them apart.
+// Opens the file, or creates it. O_CREAT alone would not say which of the two it was.
 opened open_log_file(std::string const& path) noexcept
 {
-    // Not blocked by a FIFO that nobody reads.
+    // O_NONBLOCK: a FIFO without a reader must not block.
     constexpr int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK;
-    constexpr int tries_max = 10; // Who rotates may be in between, but not forever.
+    constexpr int tries_max = 10; // A rotation may come in between, but not every time.
     for (int left = tries_max;; --left) {
         if (unique_fd there{::open(path.c_str(), flags)}; there) {
             struct stat about
@@ -44,7 +44,7 @@ opened open_log_file(std::string const& path) noexcept
             };
             if (::fstat(there.get(), &about) != 0)
                 return refused(last_system_error());
-            // By a hard link it may be a file that its folder's owner may not write.
+            // With a hard link a user could make us write to a file that is not the user's.
             if (S_ISREG(about.st_mode) && about.st_nlink > 1)
                 return refused(make_error_code(boost::system::errc::too_many_links));
             return {std::move(there), false, {}};
@@ -82,8 +82,8 @@ ssize_t write_if_taken(int fd, std::string_view line) noexcept
     ssize_t const n = ::pwritev2(fd, &piece, 1, -1, RWF_NOWAIT);
     if (n >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL && errno != ESPIPE))
         return n;
-    // What cannot be asked that way is asked first. Another writer may come in between; then this
-    // one waits for the reader.
+    // Some descriptors do not support RWF_NOWAIT: poll them first. If another writer fills one in
+    // between, this write waits for the reader.
     pollfd room{fd, POLLOUT, 0};
     if (::poll(&room, 1, 0) == 0) {
         errno = EAGAIN;
@@ -98,7 +98,7 @@ struct facility_name
     int facility;
 };
 
-// What hitch and stud call them; "auth" is the private one there, so it is here.
+// hitch's and stud's names. Their "auth" means LOG_AUTHPRIV, and so does ours.
 constexpr std::array facility_names = std::to_array<facility_name>({
     {"auth", LOG_AUTHPRIV},
     {"authpriv", LOG_AUTHPRIV},
@@ -147,7 +147,7 @@ std::unique_ptr<log_sink> log_sink::to_descriptor(int fd)
 result<std::unique_ptr<log_sink>> log_sink::to_file(std::string path)
 {
     if (int const standard = standard_descriptor(path); standard >= 0) {
-        unique_fd copy{::fcntl(standard, F_DUPFD_CLOEXEC, 0)}; // A daemon lets go of its own.
+        unique_fd copy{::fcntl(standard, F_DUPFD_CLOEXEC, 0)}; // A daemon closes the original.
         if (!copy)
             return last_system_error();
         int const fd = copy.get();
@@ -156,7 +156,7 @@ result<std::unique_ptr<log_sink>> log_sink::to_file(std::string path)
     }
     opened file = open_log_file(path);
     if (!file.fd)
-        return file.why;
+        return file.error;
     int const fd = file.fd.get();
     std::unique_ptr<log_sink> sink{
         new log_sink{kind::file, fd, std::move(file.fd), std::move(path)}};
@@ -172,7 +172,7 @@ bool log_sink::is_standard(std::string_view path) noexcept
 void log_sink::give_to(uid_t user, gid_t group) noexcept
 {
     if (is_new_)
-        static_cast<void>(!::fchown(fd_, user, group)); // Not to be had without root's rights.
+        static_cast<void>(!::fchown(fd_, user, group)); // Fails without root's rights.
 }
 
 result<std::unique_ptr<log_sink>> log_sink::to_syslog(
@@ -209,7 +209,7 @@ error_code log_sink::reopen() noexcept
         return {};
     opened const file = open_log_file(path_);
     if (!file.fd)
-        return file.why;
+        return file.error;
     // dup3 exchanges the file behind the number in one step, so no writer ever sees it closed.
     if (::dup3(file.fd.get(), fd_, O_CLOEXEC) < 0)
         return last_system_error();
@@ -240,7 +240,7 @@ bool log_sink::write(std::string_view line) noexcept
     if (n >= 0 && static_cast<std::size_t>(n) == line.size())
         return true;
     lines_lost_.fetch_add(1, std::memory_order_relaxed);
-    untold_.fetch_add(1, std::memory_order_relaxed);
+    unreported_.fetch_add(1, std::memory_order_relaxed);
     return false;
 }
 

@@ -1,4 +1,4 @@
-// log_sink: where the lines of the log go: a file descriptor, a file or the system's log daemon.
+// log_sink: the target of log lines: a file descriptor, a file or the system's log daemon.
 
 #pragma once
 
@@ -17,12 +17,12 @@
 
 namespace cleat {
 
-/// syslog_facility is the facility of that name ("daemon", "local0", ...) as <syslog.h> numbers it.
+/// syslog_facility is the number in <syslog.h> of a facility's name ("daemon", "local0", ...).
 [[nodiscard]] std::optional<int> syslog_facility(std::string_view name) noexcept;
 
 /// log_sink takes whole lines from any thread, each with one system call, so lines never mix and no
-/// lock is needed. A line that cannot be written is counted and forgotten: a full disk must not
-/// stop the traffic. It stays where it was made and outlives every logger that points to it.
+/// lock is needed. A line that cannot be written is counted and dropped: a full disk must not stop
+/// the traffic. It cannot be moved, and outlives every logger that points to it.
 class log_sink
 {
 public:
@@ -31,36 +31,36 @@ public:
     [[nodiscard]] static std::unique_ptr<log_sink> to_descriptor(int fd);
 
     /// to_file appends to the file, making it (mode 0640) when it is not there. /dev/stdout and
-    /// /dev/stderr are the descriptors 1 and 2, as they are now.
+    /// /dev/stderr are copies of the descriptors 1 and 2.
     ///
-    /// Whoever can write the folder may be somebody else than us. So a symbolic link is not
-    /// followed, and a file that has another name too is not written to:
-    /// too_many_symbolic_link_levels, too_many_links. Any other failure is the system's.
+    /// Another user may have write access to the folder. So a symbolic link is not followed
+    /// (too_many_symbolic_link_levels), and a file with a second name (a hard link) is not written
+    /// to (too_many_links). Any other failure is the system's.
     [[nodiscard]] static result<std::unique_ptr<log_sink>> to_file(std::string path);
 
-    /// is_standard is whether to_file takes a path for one of these two descriptors.
+    /// is_standard: the path is /dev/stdout or /dev/stderr.
     [[nodiscard]] static bool is_standard(std::string_view path) noexcept;
 
-    /// to_syslog sends datagrams to the log daemon, as program `ident`. It speaks to the socket
-    /// itself, because libc's syslog() takes a lock that all workers would share, and allocates.
-    /// The daemon stamps the time. The system's error when nobody listens there.
+    /// to_syslog sends datagrams to the log daemon, as program `ident`. It uses the socket itself,
+    /// because libc's syslog() takes a lock that all workers would share, and allocates. The daemon
+    /// adds the time. The error is the system's, also where no daemon listens.
     [[nodiscard]] static result<std::unique_ptr<log_sink>> to_syslog(
         std::string ident, int facility, std::string socket_path = "/dev/log");
 
     log_sink(log_sink&&) = delete;
 
-    /// give_to makes the file another's, who can open it again then. Only a file that to_file has
-    /// made is given away: one that was there before may be what somebody wishes to have.
+    /// give_to changes the owner of the file to a user who must open it again later. Only a file
+    /// that to_file has created is given away: a file that existed before may be somebody else's.
     void give_to(uid_t user, gid_t group) noexcept;
 
-    /// reopen opens the file anew under its name, for log rotation; the other sinks have nothing to
-    /// do. Any thread, while others write: each line lands in the old file or the new one. On an
-    /// error the old file stays.
+    /// reopen opens the file again by its name, after log rotation. Other kinds of sinks do
+    /// nothing. Any thread, while others write: each line goes to the old file or the new one. On
+    /// an error the old file stays.
     [[nodiscard]] error_code reopen() noexcept;
 
-    /// write sends one whole line, and says whether all of it went. It never waits for a reader: a
-    /// line that finds a pipe, a terminal, a socket or the log daemon full is lost. A file may
-    /// block, as it does for everyone.
+    /// write sends one whole line, and returns whether all of it was written. It never waits for a
+    /// reader: a line that finds a pipe, a terminal, a socket or the log daemon full is lost. A
+    /// file may block.
     bool write(std::string_view line) noexcept;
 
     /// lines_lost is how many lines could not be written, or not completely.
@@ -69,12 +69,12 @@ public:
         return lines_lost_.load(std::memory_order_relaxed);
     }
 
-    /// take_untold is how many of them no line has told of yet; none after that.
-    [[nodiscard]] std::uint64_t take_untold() noexcept
+    /// take_unreported is how many of them no log line has reported yet. It resets that number.
+    [[nodiscard]] std::uint64_t take_unreported() noexcept
     {
-        return untold_.load(std::memory_order_relaxed) == 0
+        return unreported_.load(std::memory_order_relaxed) == 0
                    ? 0
-                   : untold_.exchange(0, std::memory_order_relaxed);
+                   : unreported_.exchange(0, std::memory_order_relaxed);
     }
 
     [[nodiscard]] bool is_syslog() const noexcept { return kind_ == kind::syslog; }
@@ -95,15 +95,15 @@ private:
     [[nodiscard]] std::ptrdiff_t send(std::string_view line) const noexcept;
 
     kind kind_;
-    int fd_; // Where write goes. Its number never changes: reopen replaces what is behind it.
-    unique_fd owned_; // fd_ again, where it is ours to close.
+    int fd_;          // Its number never changes: reopen replaces the file behind it.
+    unique_fd owned_; // fd_ again, where we must close it.
     std::string path_;
     std::string ident_;
     int facility_ = 0;
-    bool has_reader_ = false; // Somebody has to take what is written: it is no file.
-    bool is_new_ = false;     // The file was not there before.
+    bool has_reader_ = false; // Not a file: a reader must take the bytes.
+    bool is_new_ = false;     // to_file created the file.
     std::atomic<std::uint64_t> lines_lost_{0};
-    std::atomic<std::uint64_t> untold_{0};
+    std::atomic<std::uint64_t> unreported_{0};
 };
 
 } // namespace cleat

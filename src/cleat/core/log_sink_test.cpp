@@ -68,7 +68,7 @@ TEST_CASE("a file is appended to, and belongs to its owner and group")
     CHECK((about.st_mode & 07137) == 0);
 }
 
-TEST_CASE("a file that cannot be opened says why")
+TEST_CASE("a file that cannot be opened is the system's error")
 {
     temporary_folder const folder;
     auto const sink = log_sink::to_file(folder.path() / "missing" / "log");
@@ -76,7 +76,7 @@ TEST_CASE("a file that cannot be opened says why")
     CHECK(sink.error() == boost::system::errc::no_such_file_or_directory);
 }
 
-TEST_CASE("a link that somebody may have planted is not written to, nor given away")
+TEST_CASE("a link that another user may have planted is not written to")
 {
     temporary_folder const folder;
     folder.write("target", "precious\n");
@@ -105,15 +105,15 @@ TEST_CASE("a link that somebody may have planted is not written to, nor given aw
     CHECK(folder.read("target") == "precious\n");
 }
 
-TEST_CASE("only a file that was made here is given to another")
+TEST_CASE("only a file that to_file created is given to another user")
 {
-    constexpr uid_t somebody = 54321;
+    constexpr uid_t other_user = 54321;
     temporary_folder const folder;
     folder.write("old", "before\n");
     for (char const* name : {"old", "new"}) {
         auto const sink = log_sink::to_file(folder.path() / name);
         REQUIRE(sink.has_value());
-        (*sink)->give_to(somebody, somebody);
+        (*sink)->give_to(other_user, other_user);
     }
     auto const owner = [&](char const* name) {
         struct stat about
@@ -123,15 +123,15 @@ TEST_CASE("only a file that was made here is given to another")
         return about.st_uid;
     };
     CHECK(owner("old") == ::geteuid());
-    CHECK(owner("new") == (::geteuid() == 0 ? somebody : ::geteuid()));
-    // A device is there before, always.
+    CHECK(owner("new") == (::geteuid() == 0 ? other_user : ::geteuid()));
+    // A device always exists before.
     auto const null = log_sink::to_file("/dev/null");
     REQUIRE(null.has_value());
     CHECK((*null)->write("nowhere\n"));
     CHECK_FALSE((*null)->reopen());
 }
 
-TEST_CASE("the standard descriptors have names in /dev, though these are links")
+TEST_CASE("/dev/stdout is descriptor 1, though it is a link")
 {
     temporary_folder const folder;
     unique_fd const kept{::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)};
@@ -142,12 +142,12 @@ TEST_CASE("the standard descriptors have names in /dev, though these are links")
     auto const sink = log_sink::to_file("/dev/stdout");
     REQUIRE(::dup2(kept.get(), STDOUT_FILENO) == STDOUT_FILENO);
     REQUIRE(sink.has_value());
-    (*sink)->write("to the descriptor of then\n");
+    (*sink)->write("to the copy\n");
     CHECK_FALSE((*sink)->reopen());
-    CHECK(folder.read("out") == "to the descriptor of then\n");
+    CHECK(folder.read("out") == "to the copy\n");
 }
 
-TEST_CASE("after a rotation the lines land in the new file")
+TEST_CASE("after a rotation lines go to the new file")
 {
     temporary_folder const folder;
     auto const opened = log_sink::to_file(folder.path() / "log");
@@ -223,7 +223,7 @@ TEST_CASE("a line that cannot be written is counted")
     CHECK_FALSE(sink->reopen());
 }
 
-TEST_CASE("a reader that stalls stops nobody, and is told what it missed")
+TEST_CASE("a reader that stalls blocks no writer, and a later line reports the lost ones")
 {
     int ends[2];
     REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
@@ -232,21 +232,21 @@ TEST_CASE("a reader that stalls stops nobody, and is told what it missed")
     auto const sink = log_sink::to_descriptor(writer.get());
     logger const log{*sink, log_level::info};
 
-    std::uint64_t said = 0;
+    std::uint64_t written = 0;
     while (sink->lines_lost() < 3) {
-        log.info("stranger").add("number", said++);
-        REQUIRE(said < 10'000); // A pipe holds some 64 KiB.
+        log.info("stranger").add("number", written++);
+        REQUIRE(written < 10'000); // A pipe holds some 64 KiB.
     }
-    CHECK(said > 100);
+    CHECK(written > 100);
 
-    // Read until it is empty; what comes next says how much is missing.
-    std::string heard;
+    // After the pipe is empty, the next line is followed by the number of lost ones.
+    std::string text;
     std::array<char, 65536> block{};
     REQUIRE(::fcntl(reader.get(), F_SETFL, O_NONBLOCK) == 0);
     for (ssize_t n = 0; (n = ::read(reader.get(), block.data(), block.size())) > 0;)
-        heard.append(block.data(), static_cast<std::size_t>(n));
-    CHECK(heard.back() == '\n'); // No line was torn.
-    CHECK(std::count(heard.begin(), heard.end(), '\n') == static_cast<std::ptrdiff_t>(said - 3));
+        text.append(block.data(), static_cast<std::size_t>(n));
+    CHECK(text.back() == '\n'); // No line was torn.
+    CHECK(std::count(text.begin(), text.end(), '\n') == static_cast<std::ptrdiff_t>(written - 3));
 
     log.info("again");
     ssize_t const n = ::read(reader.get(), block.data(), block.size());
@@ -254,11 +254,11 @@ TEST_CASE("a reader that stalls stops nobody, and is told what it missed")
     std::string_view const last{block.data(), static_cast<std::size_t>(n)};
     CHECK(last.find("event=again\n") != last.npos);
     CHECK(last.find("level=warning event=log-lines-lost count=3\n") != last.npos);
-    log.info("once"); // It is told once.
+    log.info("once"); // They are reported once.
     CHECK(::read(reader.get(), block.data(), block.size()) < 60);
 }
 
-TEST_CASE("a restarted log daemon is found again")
+TEST_CASE("a restarted log daemon gets lines again")
 {
     temporary_folder const folder;
     std::string const path = folder.path() / "socket";
@@ -269,7 +269,7 @@ TEST_CASE("a restarted log daemon is found again")
     sink.write("first");
     CHECK(daemon->next() == "first");
     daemon.reset();
-    sink.write("nobody there");
+    sink.write("no daemon");
     CHECK(sink.lines_lost() == 1);
     daemon = std::make_unique<log_daemon>(path);
     sink.write("second");
@@ -277,7 +277,7 @@ TEST_CASE("a restarted log daemon is found again")
     CHECK(sink.lines_lost() == 1);
 }
 
-TEST_CASE("the log daemon gets a priority and our name, and stamps the time itself")
+TEST_CASE("the log daemon gets a priority and our name, and adds the time")
 {
     temporary_folder const folder;
     std::string const path = folder.path() / "socket";

@@ -71,7 +71,7 @@ TEST_CASE("time is UTC with milliseconds")
     CHECK(text(sys_time<milliseconds>{milliseconds{-1}}) == "1969-12-31T23:59:59.999Z");
 }
 
-TEST_CASE("a threshold keeps out what matters less")
+TEST_CASE("a threshold drops lines of lower levels")
 {
     written w;
     logger const quiet{*w.sink, log_level_of(1).value()};
@@ -107,7 +107,7 @@ TEST_CASE("a hostile name cannot forge a line or a field")
                             "next=\"a\\\" reason=\\\"none\\\\\"");
 }
 
-TEST_CASE("every byte that there is comes out as harmless ASCII")
+TEST_CASE("every byte is written as harmless ASCII")
 {
     std::string every;
     for (int c = 0; c != 256; ++c) {
@@ -129,14 +129,15 @@ TEST_CASE("every byte that there is comes out as harmless ASCII")
     CHECK(every.find("v=:\n") != std::string::npos);
 }
 
-TEST_CASE("an empty value is there")
+TEST_CASE("an empty value is written")
 {
     written w;
     w.log.info("e").add("sni", "").add("alpn", std::string_view{}).add("n", 1);
     CHECK(w.without_time() == "level=info event=e worker=0 sni=\"\" alpn=\"\" n=1");
 }
 
-TEST_CASE("a long value is cut between characters, the fields behind it stay, and the line says so")
+TEST_CASE(
+    "a long value is cut between characters, the fields behind it stay, and the line is marked")
 {
     written w;
     w.log.info("e").add("sni", std::string(5000, '\1')).add("reason", "closed");
@@ -146,7 +147,7 @@ TEST_CASE("a long value is cut between characters, the fields behind it stay, an
     CHECK(line.size() < limits::log_value_max + 100);
 }
 
-TEST_CASE("a value is whole up to the limit and cut one beyond")
+TEST_CASE("a value is whole up to the limit, and cut beyond it")
 {
     for (bool const quoted : {false, true}) {
         written whole;
@@ -160,7 +161,7 @@ TEST_CASE("a value is whole up to the limit and cut one beyond")
 
 TEST_CASE("a line of any number of fields stays within its bound and ends as it should")
 {
-    // Every length of the field that hits the end.
+    // Fields of every length reach the end of the line.
     for (std::size_t length = 1; length != 80; ++length) {
         CAPTURE(length);
         written w;
@@ -176,14 +177,14 @@ TEST_CASE("a line of any number of fields stays within its bound and ends as it 
     }
 }
 
-TEST_CASE("an error of the system is told in its words")
+TEST_CASE("a system error is logged as its message")
 {
     written w;
     w.log.warning("e").add("reason", make_error_code(boost::system::errc::connection_refused));
     CHECK(w.without_time() == "level=warning event=e worker=0 reason=\"Connection refused\"");
 }
 
-TEST_CASE("each worker signs its lines")
+TEST_CASE("each line has its worker's number")
 {
     written w;
     w.log.for_worker(7).info("e");

@@ -1,4 +1,4 @@
-// temporary_folder: a folder of a test's own, gone at its end.
+// temporary_folder: a folder for one test, removed at its end.
 
 #pragma once
 
@@ -33,14 +33,14 @@ public:
 
     [[nodiscard]] std::filesystem::path const& path() const noexcept { return path_; }
 
-    /// write makes a file, and the folders on the way to it.
+    /// write makes a file, and its parent folders.
     void write(std::filesystem::path const& name, std::string_view text) const
     {
         std::filesystem::create_directories((path_ / name).parent_path());
         std::ofstream{path_ / name} << text;
     }
 
-    /// read is the whole of a file.
+    /// read is the whole text of a file.
     [[nodiscard]] std::string read(std::filesystem::path const& name) const
     {
         std::ostringstream text;

@@ -28,7 +28,7 @@ public:
     /// release gives the descriptor away: the caller closes it.
     [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
 
-    /// reset closes what is owned, and owns fd from now on.
+    /// reset closes the owned descriptor, and owns fd from then on.
     void reset(int fd = -1) noexcept
     {
         // A failed close leaves nothing to do: on Linux the descriptor is gone either way.
