@@ -1,4 +1,4 @@
-/* cleat_ssl_writev: writes a list of buffers to an SSL as if they were one.
+/* cleat_ssl_writev: writes a list of buffers to an SSL as if they were one buffer.
  *
  * SSL_write makes at least one TLS record of every call: 22 bytes of overhead and one seal for each
  * record in TLS 1.3, 29 bytes in TLS 1.2 with AES-GCM. A program that has its message in pieces (a
@@ -14,12 +14,12 @@
  *
  * For C (C11) and C++. Works with any SSL of the TLS library that this cleat was built with
  * (OpenSSL 3.0 to 4.0, AWS-LC or BoringSSL; <cleat/tls_library.h> is an error where the compiler
- * finds another's headers) that uses TLS over a stream: also an SSL that cleat has not made, over
- * any BIO and in any mode. Not for DTLS and QUIC (their writes are no stream of records) and not
- * for early data on OpenSSL (SSL_write_early_data). On AWS-LC and BoringSSL early data is written
- * as with SSL_write: after SSL_ERROR_EARLY_DATA_REJECTED and SSL_reset_early_data_reject begin
- * anew. Where SSL_do_handshake or SSL_read reports the rejection while a write waits for its retry,
- * retry the write before that reset: it reports the rejection, too.
+ * finds another's headers) that is TLS over a stream, made by any code, over any BIO and in any
+ * mode. Not for DTLS and QUIC (their writes are no stream of records) and not for early data on
+ * OpenSSL (SSL_write_early_data). On AWS-LC and BoringSSL early data is written as with SSL_write:
+ * after SSL_ERROR_EARLY_DATA_REJECTED and SSL_reset_early_data_reject begin anew. A write that
+ * waits for its retry when SSL_do_handshake or SSL_read meets the rejection must be retried before
+ * that reset: the retry fails with SSL_ERROR_EARLY_DATA_REJECTED, too.
  *
  * The guide is docs/guides/ssl_writev.md.
  */
@@ -45,8 +45,8 @@ typedef struct ssl_st SSL;
  * queue should be empty before the call, and one thread at a time uses an SSL.
  *
  * Success means all bytes, unless SSL_MODE_ENABLE_PARTIAL_WRITE is set: then the call returns as
- * SSL_write does after the first record (or the first pipelined batch of them): give the next call
- * the rest. Nothing to write (count 0, or empty pieces only) is success with *written 0.
+ * SSL_write does after the first record (or the first pipelined batch of them): give the rest to
+ * the next call. Nothing to write (count 0, or empty pieces only) is success with *written 0.
  *
  * Retries: after SSL_ERROR_WANT_WRITE, SSL_ERROR_WANT_READ and the other WANT errors call again
  * with the same pieces: the same bytes, cut in the same lengths; empty pieces do not count. The
@@ -68,10 +68,9 @@ typedef struct ssl_st SSL;
 int cleat_ssl_writev(SSL* ssl, struct iovec const* pieces, int count, size_t* written);
 
 /* cleat_ssl_writev_ex is cleat_ssl_writev that takes at most the first max_bytes bytes of the
- * pieces: for a caller that limits how much each connection writes in a turn. Pieces beyond the
- * bound are not looked at. With a bound, success with *written below the sum of the pieces is
- * normal: give the next call the rest. Give a retry the same bound, or one that selects the same
- * bytes. */
+ * pieces: for a caller that bounds the turn of each connection. Pieces beyond the bound are not
+ * read. With a bound, success may mean *written below the sum of the pieces: give the rest to the
+ * next call. A retry must have the same bound, or one that covers the same bytes. */
 int cleat_ssl_writev_ex(
     SSL* ssl, struct iovec const* pieces, int count, size_t max_bytes, size_t* written);
 
