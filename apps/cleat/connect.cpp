@@ -105,12 +105,12 @@ net::task<result<upstream>> connect(
 {
     greeting hello{first};
     error_code why = make_error_code(boost::system::errc::address_not_available);
-    net::worker::clock::time_point const until = by.on().now() + within;
+    net::worker::clock::time_point const until = by.worker().now() + within;
     for (std::size_t i = 0; i != addresses.size(); ++i) {
         net::address const& address = addresses[i];
         std::size_t const others = addresses.size() - i - 1;
         if (within.count() != 0)
-            by.expires_in(part_of(until - by.on().now(), others + 1), error::connect_timeout);
+            by.expires_in(part_of(until - by.worker().now(), others + 1), error::connect_timeout);
         // Who waits already was here before us, and is not to be overtaken.
         bool const waited_for = is_unix(address) && !line.empty();
         result<unique_fd> begun = waited_for ? result<unique_fd>{} : begin(address);
@@ -125,7 +125,7 @@ net::task<result<upstream>> connect(
             why = begun.error();
             continue;
         }
-        upstream to{net::socket{by.on(), std::move(*begun)}, {}};
+        upstream to{net::socket{by.worker(), std::move(*begun)}, {}};
         net::io_result const sent = to.socket.send(hello.bytes());
         if (sent.would_block) {
             if (!hello.keep())

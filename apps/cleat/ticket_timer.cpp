@@ -13,7 +13,7 @@ ticket_timer::ticket_timer(net::socket& to, net::channel& of) noexcept
 void ticket_timer::begin()
 {
     if (channel_.holds_records() && !channel_.unread())
-        socket_.on().arm(*this, limits::ticket_delay);
+        socket_.worker().arm(*this, limits::ticket_delay);
 }
 
 void ticket_timer::on_expired(deadline& d) noexcept

@@ -35,8 +35,8 @@ problem cannot_listen(listener_plan const& plan, net::refused_address const& its
 {
     return {
         problem::severity::error, plan.from, "frontend",
-        fmt::format("cannot listen on {}: {}", net::to_string(its.at), its.why.message()),
-        cure_for(its.why)};
+        fmt::format("cannot listen on {}: {}", net::to_string(its.address), its.reason.message()),
+        cure_for(its.reason)};
 }
 
 unique_fd new_eventfd()
@@ -58,10 +58,10 @@ bound bind_all(snapshot const& use, std::size_t workers)
             net::listen_on_each(plan.addresses, use.listen_options, workers);
         for (net::refused_address const& each : its.refused)
             all.problems.push_back(cannot_listen(plan, each));
-        for (net::address const& each : its.made.at)
+        for (net::address const& each : its.opened.addresses)
             all.addresses.push_back(net::to_string(each));
         for (std::size_t i = 0; i < workers; ++i)
-            for (unique_fd& socket : its.made.by_worker[i])
+            for (unique_fd& socket : its.opened.sockets[i])
                 all.by_worker[i].push_back({std::move(socket), &plan});
     }
     return all;

@@ -1,14 +1,13 @@
-// Records are sealed into the thread's scratch block and copied to out_, since the layer below
-// wants them to stay where they are while it writes. Waiting for `writable` is done when all were
-// written.
+// Records are sealed into the thread's scratch block and copied to out_, because the layer below
+// needs them at a fixed address while it writes. A wait for `writable` ends when all are written.
 
 #include <cleat/net/any_layer.hpp>
 #include <cleat/net/scratch.hpp>
 #include <cleat/tls/context.hpp>
 
 namespace cleat::net {
-any_layer::any_layer(tls::context const& use)
-    : engine_{use}, wants_input_{use.role() == tls::role::server}
+any_layer::any_layer(tls::context const& context)
+    : engine_{context}, wants_input_{context.role() == tls::role::server}
 {
 }
 
@@ -17,7 +16,8 @@ std::span<std::byte const> any_layer::input() const noexcept
     return in_.empty() ? arrived_ : in_.front();
 }
 
-// Takes in what a call made of its wire, whose room for output began as the whole scratch block.
+// Keeps the input that a call left on its wire, and the output that it made: the wire's room for
+// output began as the whole scratch block.
 error_code any_layer::keep(tls::step const& s, tls::wire const& w) noexcept
 {
     bool kept = true;
@@ -49,12 +49,13 @@ progress any_layer::handshake() noexcept
             return {.error = s.error};
         if (s.next != tls::want::nothing)
             continue;
-        // Tickets wait for the first answer, and share its packet, where its request is here.
-        bool const is_asked = !input().empty();
-        if (error_code const ec = is_asked ? error_code{} : send_tickets())
+        // If the client's request is here already, tickets wait for the answer and share its
+        // packet.
+        bool const has_request = !input().empty();
+        if (error_code const ec = has_request ? error_code{} : send_tickets())
             return {.error = ec};
         bool const may_end =
-            !unsent() || (engine_.ends_with_tickets() && is_asked && sending_.empty());
+            !unsent() || (engine_.ends_with_tickets() && has_request && sending_.empty());
         return {.next = may_end ? wait::none : wait::writable};
     }
 }
@@ -72,7 +73,7 @@ progress any_layer::read(std::span<std::byte> plaintext) noexcept
     tls::wire w{input(), scratch::of_this_thread().sealed(), in_ended_};
     tls::step const s = engine_.read(w, plaintext);
     progress p{.bytes = s.bytes, .error = s.error};
-    // An answer to a KeyUpdate leaves with the next write, as RFC 8446, section 4.6.3 has it.
+    // An answer to a KeyUpdate leaves with the next write (RFC 8446, section 4.6.3).
     if (error_code const ec = keep(s, w); ec && !p.error)
         p.error = ec;
     if (s.next == tls::want::input && p.bytes == 0 && !p.error)
@@ -127,9 +128,9 @@ boost::asio::const_buffer any_layer::to_send() noexcept
 }
 
 error_code any_layer::end_wait(
-    wait what, waiting& w, error_code ec, std::size_t bytes, bool stops) noexcept
+    wait event, waiting& w, error_code ec, std::size_t bytes, bool stops) noexcept
 {
-    if (what == wait::writable) {
+    if (event == wait::writable) {
         sending_.consume(bytes);
         return ec;
     }

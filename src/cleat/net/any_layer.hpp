@@ -1,4 +1,4 @@
-// any_layer: TLS over any asynchronous stream that is no socket: beast::tcp_stream, another TLS
+// any_layer: TLS over an asynchronous stream that is not a socket: beast::tcp_stream, another TLS
 // stream.
 
 #pragma once
@@ -17,22 +17,23 @@
 
 namespace cleat::net {
 
-/// any_layer joins an engine with a layer that reads and writes by itself. That layer wants memory
-/// while it does: a block for each read that waits, and what is being written until it is gone.
-/// While nothing is on its way there is none.
+/// any_layer joins an engine with a next layer that reads and writes by itself. The next layer
+/// needs memory meanwhile: a block for each pending read, and the records of a pending write.
+/// Without a pending operation any_layer holds neither.
 ///
-/// Its calls never block; what they wait for is in the progress that they give: `readable` is a
-/// read of the next layer, `writable` is a write of all that waits to be sent.
+/// Its calls never block. Their progress says what they wait for: `readable` is a read of the next
+/// layer, `writable` is a write of all records that wait to be sent.
 class any_layer
 {
 public:
-    /// waiting is what an operation keeps while it waits: a block to read into, once it has read.
+    /// waiting is an operation's state while it waits: a block to read into, allocated by its first
+    /// read.
     struct waiting
     {
         std::unique_ptr<std::byte[]> block;
     };
 
-    explicit any_layer(tls::context const& use);
+    explicit any_layer(tls::context const& context);
 
     progress handshake() noexcept;
     progress read(std::span<std::byte> plaintext) noexcept;
@@ -59,28 +60,28 @@ public:
     [[nodiscard]] static constexpr std::size_t turn() noexcept { return limits::turn_min; }
 
     template <class Next, class Handler>
-    void start_wait(Next& next, wait what, waiting& w, Handler&& handler)
+    void start_wait(Next& next, wait event, waiting& w, Handler&& handler)
     {
-        if (what == wait::readable)
+        if (event == wait::readable)
             next.async_read_some(block_of(w), std::forward<Handler>(handler));
         else
             next.async_write_some(to_send(), std::forward<Handler>(handler));
     }
 
-    /// end_wait takes what a read of the next layer gave, or forgets what a write took. What was
-    /// read stays in w's block, for the call that follows; an operation that stops here makes none,
-    /// and the bytes are kept for the next. The end of the next layer is no error: TLS has an end
-    /// of its own.
+    /// end_wait takes the result of a read or write of the next layer. Bytes read stay in w's
+    /// block, for the call that follows. Where the operation stops here there is no such call, and
+    /// they are copied for the next operation. The end of the next layer is no error: TLS has an
+    /// end of its own.
     error_code end_wait(
-        wait what, waiting& w, error_code ec, std::size_t bytes, bool stops) noexcept;
+        wait event, waiting& w, error_code ec, std::size_t bytes, bool stops) noexcept;
 
     template <class Next>
-    error_code block(Next& next, wait what, waiting& w)
+    error_code block(Next& next, wait event, waiting& w)
     {
         error_code ec;
-        std::size_t const bytes = what == wait::readable ? next.read_some(block_of(w), ec)
-                                                         : next.write_some(to_send(), ec);
-        return end_wait(what, w, ec, bytes, false);
+        std::size_t const bytes = event == wait::readable ? next.read_some(block_of(w), ec)
+                                                          : next.write_some(to_send(), ec);
+        return end_wait(event, w, ec, bytes, false);
     }
 
     [[nodiscard]] tls::engine& engine() noexcept { return engine_; }
@@ -95,9 +96,9 @@ private:
     [[nodiscard]] error_code keep(tls::step const& s, tls::wire const& w) noexcept;
 
     tls::engine engine_;
-    byte_queue in_;      // Ciphertext that came and that TLS has not asked for yet.
+    byte_queue in_;      // Ciphertext received before TLS asked for it.
     byte_queue out_;     // Records to send.
-    byte_queue sending_; // Records that the next layer is writing: they stay where they are.
+    byte_queue sending_; // Records that the next layer is writing: they must not move.
     std::span<std::byte const> arrived_; // In the block of the operation that makes the next call.
     bool in_ended_ = false;
     bool wants_input_;

@@ -1,9 +1,10 @@
-// A call into the engine sees one contiguous run of ciphertext: what waits in in_, or else what one
-// recv has just put into the thread's scratch block. What the engine leaves of it goes to in_,
-// which is empty nearly always: a TLS library takes a partial record into a buffer of its own.
+// A call into the engine gets one contiguous run of ciphertext: the bytes queued in in_, or else
+// the bytes that one recv has just put into the thread's scratch block. Bytes that the engine
+// leaves go to in_, which is nearly always empty: a TLS library keeps a partial record in its own
+// buffer.
 //
-// A short count from recv or send is an answer too: the socket is drained or full. Asking once more
-// to hear EAGAIN would be a system call for each wake-up.
+// A short count from recv or send means that the socket is drained or full. Another call, only to
+// get EAGAIN, would be a system call for each wake-up.
 
 #include <cleat/core/limits.hpp>
 #include <cleat/net/channel.hpp>
@@ -27,33 +28,33 @@ std::span<std::byte const> produced(std::span<std::byte> block, tls::wire const&
     return block.first(block.size() - w.out.size());
 }
 
-// The system calls, each of which leaves word of what it found with who remembers events.
-ssize_t receive_from(transport const& at, std::span<std::byte> into) noexcept
+// The system calls. Each tells the socket's readiness entry, if there is one, whether the socket is
+// now drained or full.
+ssize_t receive_from(transport const& socket, std::span<std::byte> buffer) noexcept
 {
     ssize_t n = 0;
     do
-        n = ::recv(at.fd, into.data(), into.size(), MSG_DONTWAIT);
+        n = ::recv(socket.fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);
-    if (at.events != nullptr)
-        at.events->received(n >= 0 && static_cast<std::size_t>(n) == into.size());
+    if (socket.events != nullptr)
+        socket.events->received(n >= 0 && static_cast<std::size_t>(n) == buffer.size());
     return n;
 }
 
-ssize_t send_to(transport const& at, std::span<std::byte const> from) noexcept
+ssize_t send_to(transport const& socket, std::span<std::byte const> bytes) noexcept
 {
     ssize_t n = 0;
     do
-        n = ::send(at.fd, from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        n = ::send(socket.fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
-    if (at.events != nullptr)
-        at.events->sent(n >= 0 && static_cast<std::size_t>(n) == from.size());
+    if (socket.events != nullptr)
+        socket.events->sent(n >= 0 && static_cast<std::size_t>(n) == bytes.size());
     return n;
 }
 
 } // namespace
 
-/// received is the outcome of asking for ciphertext: a run of it, the end, nothing yet, or an
-/// error.
+/// received is the outcome of channel::receive: ciphertext, the end, nothing yet, or an error.
 struct channel::received
 {
     std::span<std::byte const> bytes;
@@ -62,15 +63,15 @@ struct channel::received
     error_code error;
 };
 
-channel::channel(tls::context const& use)
-    : engine_{use}
-    , is_server_{use.role() == tls::role::server}
+channel::channel(tls::context const& context)
+    : engine_{context}
+    , is_server_{context.role() == tls::role::server}
     , wants_input_{is_server_}
     , silent_{!is_server_}
 {
 }
 
-channel::received channel::receive(transport at, std::size_t size, bool ended) noexcept
+channel::received channel::receive(transport socket, std::size_t size, bool ended) noexcept
 {
     received got;
     if (!in_.empty()) {
@@ -83,7 +84,7 @@ channel::received channel::receive(transport at, std::size_t size, bool ended) n
         return got;
     std::span<std::byte> const block = scratch::of_this_thread().received();
     size = std::min(size, block.size());
-    ssize_t const n = receive_from(at, block.first(size));
+    ssize_t const n = receive_from(socket, block.first(size));
     if (n < 0) {
         got.drained = drained_ = true;
         if (errno != EAGAIN && errno != EWOULDBLOCK)
@@ -122,16 +123,16 @@ error_code channel::hold(std::span<std::byte const> sealed) noexcept
     return make_error_code(boost::system::errc::no_buffer_space);
 }
 
-error_code channel::deliver(transport at, std::span<std::byte const> sealed) noexcept
+error_code channel::deliver(transport socket, std::span<std::byte const> sealed) noexcept
 {
     if (sealed.empty())
         return {};
     if (!out_.empty()) {
         if (error_code const ec = hold(sealed))
             return ec;
-        return blocked_ ? error_code{} : flush(at).error;
+        return blocked_ ? error_code{} : flush(socket).error;
     }
-    ssize_t const n = send_to(at, sealed);
+    ssize_t const n = send_to(socket, sealed);
     if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
         return last_system_error();
     std::size_t const sent = n < 0 ? 0 : static_cast<std::size_t>(n);
@@ -139,12 +140,12 @@ error_code channel::deliver(transport at, std::span<std::byte const> sealed) noe
     return hold(sealed.subspan(sent));
 }
 
-progress channel::flush(transport at) noexcept
+progress channel::flush(transport socket) noexcept
 {
     blocked_ = false;
     while (!out_.empty() && !blocked_) {
         std::span<std::byte const> const front = out_.front();
-        ssize_t const n = send_to(at, front);
+        ssize_t const n = send_to(socket, front);
         if (n >= 0) {
             blocked_ = static_cast<std::size_t>(n) < front.size();
             out_.consume(static_cast<std::size_t>(n));
@@ -157,50 +158,49 @@ progress channel::flush(transport at) noexcept
     return {.next = blocked_ ? wait::writable : wait::none};
 }
 
-void channel::flush_held(transport at) noexcept
+void channel::flush_held(transport socket) noexcept
 {
     if (!holds_records())
         return;
     if (!out_.empty())
-        static_cast<void>(flush(at));
+        static_cast<void>(flush(socket));
     std::span<std::byte> const block = scratch::of_this_thread().sealed();
     tls::wire w{{}, block, false};
     static_cast<void>(engine_.send_tickets(w));
-    // A broken socket is found by reading. With no memory for what it did not take the stream has a
-    // gap, and the client ends it.
-    static_cast<void>(deliver(at, produced(block, w)));
+    // A broken socket is found by the next read. Without memory for bytes that the socket did not
+    // take, the stream has a gap, and the client ends it.
+    static_cast<void>(deliver(socket, produced(block, w)));
     blocked_ = false; // No operation waits for these bytes.
 }
 
-// The next part of the peer's flight is to come. A client with Nagle's algorithm on keeps it back
-// until the part before is acknowledged: Java's, which writes its ChangeCipherSpec by itself.
-// Nothing that we would say now carries that acknowledgment, and the kernel's own comes after 40
-// ms.
-progress channel::more_of_flight(transport at, bool is_part) const noexcept
+// Waits for the next part of the peer's flight. A client with Nagle's algorithm on holds it until
+// the part before is acknowledged: Java's does, which writes its ChangeCipherSpec by itself. We
+// have nothing to send that would carry the acknowledgment, and the kernel delays its own by 40 ms.
+progress channel::wait_for_flight(transport socket, bool is_part) const noexcept
 {
     if (is_part && is_server_)
-        acknowledge_now(at.fd);
+        acknowledge_now(socket.fd);
     return {.next = wait::readable};
 }
 
-progress channel::handshake(transport at, bool ended, last_flight leaves) noexcept
+progress channel::handshake(transport socket, bool ended, last_flight departure) noexcept
 {
     if (blocked_)
-        if (progress const p = flush(at); p.error || p.next != wait::none)
+        if (progress const p = flush(socket); p.error || p.next != wait::none)
             return p;
     bool drained = std::exchange(silent_, false);
     bool is_part = false;
     for (;;) {
         if (wants_input_ && drained && !in_ended_)
-            return more_of_flight(at, is_part);
+            return wait_for_flight(socket, is_part);
         received got;
         if (wants_input_) {
-            got = receive(at, limits::turn_min, ended);
+            got = receive(socket, limits::turn_min, ended);
             if (got.error)
                 return {.error = got.error};
             drained = got.drained;
             if (got.bytes.empty() && !in_ended_)
-                return more_of_flight(at, is_part);
+                return wait_for_flight(socket, is_part);
         }
         std::span<std::byte> const block = scratch::of_this_thread().sealed();
         tls::wire w{got.bytes, block, in_ended_};
@@ -211,9 +211,10 @@ progress channel::handshake(transport at, bool ended, last_flight leaves) noexce
             return {.error = make_error_code(boost::system::errc::no_buffer_space)};
 
         bool const done = s.next == tls::want::nothing && !s.error;
-        bool const waits = engine_.ends_with_tickets() || leaves == last_flight::with_first_write;
+        bool const waits =
+            engine_.ends_with_tickets() || departure == last_flight::with_first_write;
         error_code const ec =
-            done && waits ? hold(produced(block, w)) : deliver(at, produced(block, w));
+            done && waits ? hold(produced(block, w)) : deliver(socket, produced(block, w));
         if (s.error == error::not_tls && tls::begins_like_http(got.bytes))
             return {.error = error::http_request};
         if (s.error || ec)
@@ -229,16 +230,16 @@ bool channel::feed(std::span<std::byte const> read_before) noexcept
 {
     if (read_before.empty())
         return true;
-    silent_ = false; // Something has come after all.
+    silent_ = false; // Bytes have come before this client sent any.
     return in_.append(read_before, limits::unsent_max);
 }
 
-progress channel::write_early(transport at, std::span<piece const> pieces) noexcept
+progress channel::write_early(transport socket, std::span<piece const> pieces) noexcept
 {
     std::span<std::byte> const block = scratch::of_this_thread().sealed();
     tls::wire w{{}, block, false};
     tls::step const s = engine_.write_early(w, pieces);
-    error_code const ec = deliver(at, produced(block, w));
+    error_code const ec = deliver(socket, produced(block, w));
     return {
         .next = blocked_ ? wait::writable : wait::none,
         .bytes = s.bytes,
@@ -246,13 +247,13 @@ progress channel::write_early(transport at, std::span<piece const> pieces) noexc
 }
 
 progress channel::read(
-    transport at, std::span<std::byte> plaintext, std::size_t turn, bool ended) noexcept
+    transport socket, std::span<std::byte> plaintext, std::size_t turn, bool ended) noexcept
 {
     received got;
-    // What is in the queue goes along even where it is not needed yet: with FIN behind it, TLS
+    // Queued bytes are passed on even where TLS does not need them yet: with FIN behind them, TLS
     // would take an empty wire for the end.
     if (!in_.empty() || !engine_.has_plaintext()) {
-        got = receive(at, turn, ended);
+        got = receive(socket, turn, ended);
         if (got.error)
             return {.error = got.error};
         if (got.bytes.empty() && !in_ended_)
@@ -265,33 +266,34 @@ progress channel::read(
         .bytes = s.bytes, .on_wire = got.from_queue ? 0 : got.bytes.size(), .error = s.error};
     if (!keep_unread(got, w.in))
         p.error = make_error_code(boost::system::errc::no_buffer_space);
-    // An answer to a KeyUpdate, or the alert of a failure: an error in sending it is found by
-    // reading. One that cannot be kept leaves a gap in the stream.
-    if (deliver(at, produced(block, w)) == boost::system::errc::no_buffer_space && !p.error)
+    // The output is an answer to a KeyUpdate, or an alert. An error in sending it is found by the
+    // next read. Without memory to keep it the stream has a gap.
+    if (deliver(socket, produced(block, w)) == boost::system::errc::no_buffer_space && !p.error)
         p.error = make_error_code(boost::system::errc::no_buffer_space);
     if (!p.error && got.drained && s.next == tls::want::input && !in_ended_)
         p.next = wait::readable;
     return p;
 }
 
-progress channel::write(transport at, std::span<piece const> pieces, after_write then) noexcept
+progress channel::write(
+    transport socket, std::span<piece const> pieces, after_write addition) noexcept
 {
     bool const was_blocked = blocked_;
     if (was_blocked || out_.size() > limits::joined_max)
-        if (progress const p = flush(at); p.error || (was_blocked && blocked_))
+        if (progress const p = flush(socket); p.error || (was_blocked && blocked_))
             return p;
-    // No more than can be kept here, should the socket take none of it.
+    // Seal no more than out_ may hold, in case the socket takes none of it.
     std::span<std::byte> const whole = scratch::of_this_thread().sealed();
     std::span<std::byte> const block =
         whole.first(std::min(whole.size(), limits::unsent_max - out_.size()));
-    // A ticket that the caller knows nothing of does not keep its bytes waiting: they queue behind
-    // it.
+    // A ticket that the socket did not take does not make the caller wait: its bytes queue behind
+    // the ticket.
     std::size_t const joined = blocked_ ? 0 : take_held(block);
     tls::wire w{{}, block.subspan(joined), false};
     tls::step s = engine_.write(w, pieces);
-    if (then == after_write::close_notify && s.next == tls::want::nothing && !s.error)
+    if (addition == after_write::close_notify && s.next == tls::want::nothing && !s.error)
         s.error = engine_.close(w).error;
-    error_code const ec = deliver(at, produced(block, w));
+    error_code const ec = deliver(socket, produced(block, w));
     return {
         .next = blocked_ ? wait::writable : wait::none,
         .bytes = s.bytes,
@@ -301,14 +303,14 @@ progress channel::write(transport at, std::span<piece const> pieces, after_write
 std::size_t channel::write_max() const noexcept
 {
     if (engine_.fragment_max() == limits::plaintext_record_max)
-        return limits::turn_max; // A block and unsent_max are made for that.
+        return limits::turn_max; // The scratch block and unsent_max have room for it.
     return std::min(
         limits::turn_max, engine_.write_capacity(limits::unsent_max - limits::joined_max));
 }
 
-progress channel::close(transport at) noexcept
+progress channel::close(transport socket) noexcept
 {
-    return write(at, {}, after_write::close_notify);
+    return write(socket, {}, after_write::close_notify);
 }
 
 } // namespace cleat::net

@@ -13,15 +13,15 @@
 
 namespace cleat::net {
 
-/// wait says what a call that is not finished waits for.
+/// wait is the event that an unfinished call waits for.
 enum class wait : std::uint8_t
 {
-    none,     ///< It is finished: done, or failed with progress::error.
+    none,     ///< The call is finished: done, or failed with progress::error.
     readable, ///< Call again when the socket has something to read.
     writable, ///< Call again when the socket takes bytes.
 };
 
-/// progress is how far one call came. Bytes can come with an error: data, and then the end.
+/// progress is the outcome of one call. Bytes can come with an error: data, and then the end.
 struct progress
 {
     wait next = wait::none;
@@ -31,12 +31,13 @@ struct progress
 };
 
 /// transport is the socket that a channel receives from and sends to: a bare descriptor, or a
-/// worker's, whose memory of events the channel then keeps true. Only the channel knows which of
-/// its calls come to the socket and which are served from what waits here already.
+/// worker's socket, whose readiness entry the channel keeps up to date. Only the channel knows
+/// which of its calls reach the socket and which are served from its queues.
 struct transport
 {
     transport(int descriptor) noexcept : fd{descriptor} {} // NOLINT: most callers have just that
-    transport(readiness::entry& of) noexcept : fd{of.fd()}, events{&of} {} // NOLINT: as above
+    transport(readiness::entry& entry) noexcept
+        : fd{entry.fd()}, events{&entry} {} // NOLINT: as above
 
     int fd;
     readiness::entry* events = nullptr;
@@ -45,66 +46,66 @@ struct transport
 /// channel makes the system calls of a TLS connection: one recv for many records, one send for many
 /// records. It never blocks and never waits, and is used by one thread at a time.
 ///
-/// It owns memory only for what could not move on: ciphertext that came before it was asked for,
-/// and records that the socket did not take. Both are bounded by limits::unsent_max.
+/// It owns memory only for ciphertext received before TLS asked for it, and for records that the
+/// socket did not take. Both are bounded by limits::unsent_max.
 class channel
 {
 public:
     using piece = std::span<std::byte const>;
 
-    explicit channel(tls::context const& use);
+    explicit channel(tls::context const& context);
 
-    /// last_flight says when what this side says last in the handshake leaves. A client that will
-    /// write at once saves a packet and a system call by letting its Finished wait for that.
+    /// last_flight says when this side's last flight of the handshake is sent. A client that writes
+    /// at once saves a packet and a system call by sending its Finished with those bytes.
     enum class last_flight : std::uint8_t
     {
         at_once,
         with_first_write
     };
 
-    /// handshake goes on with the handshake as far as the socket allows. What a server has to say
-    /// after the handshake (its session ticket) stays here and leaves with the first bytes written,
-    /// or by flush_held.
+    /// handshake goes on with the handshake as far as the socket allows. A server's session ticket
+    /// is held here and leaves with the first bytes written, or by flush_held.
     progress handshake(
-        transport at, bool ended = false, last_flight leaves = last_flight::at_once) noexcept;
+        transport socket, bool ended = false,
+        last_flight departure = last_flight::at_once) noexcept;
 
     /// write_early begins a client's handshake with the pieces as 0-RTT data, as far as its session
-    /// allows (engine::write_early, RFC 8446, section 2.3); progress::bytes is what was taken. Call
-    /// it before the first handshake, and that next, whatever was taken.
-    progress write_early(transport at, std::span<piece const> pieces) noexcept;
+    /// allows (engine::write_early, RFC 8446, section 2.3); progress::bytes counts the bytes taken.
+    /// Call it before the first handshake, and handshake next, even if it took none.
+    progress write_early(transport socket, std::span<piece const> pieces) noexcept;
 
-    /// feed gives bytes that the caller has read from the socket already; the handshake that
+    /// feed passes bytes that the caller has read from the socket already; the handshake that
     /// follows takes them first. False, and nothing taken: more than limits::unsent_max, or no
     /// memory.
     [[nodiscard]] bool feed(std::span<std::byte const> read_before) noexcept;
 
-    /// read receives at most `turn` bytes of ciphertext and decrypts what is whole into
+    /// read receives at most `turn` bytes of ciphertext and decrypts whole records into
     /// `plaintext`. Finished without an error means that there may be more: call again before
-    /// waiting. With `ended`, the caller knows that FIN is behind what the socket still holds.
+    /// waiting. `ended`: the caller knows that FIN follows the bytes that the socket still holds.
     progress read(
-        transport at, std::span<std::byte> plaintext, std::size_t turn,
+        transport socket, std::span<std::byte> plaintext, std::size_t turn,
         bool ended = false) noexcept;
 
-    /// after_write says what else to send in the same packet.
+    /// after_write says what to send in the same packet, behind the bytes.
     enum class after_write : std::uint8_t
     {
         nothing,
         close_notify
     };
 
-    /// write encrypts pieces in order and sends them. All that it took, progress::bytes, it will
-    /// send: while it waits for `writable`, calling flush is enough. It takes nothing while
-    /// `unsent`.
+    /// write encrypts pieces in order and sends them. It will send all bytes that it took
+    /// (progress::bytes): while it waits for `writable`, calling flush is enough. It takes nothing
+    /// while `unsent`.
     progress write(
-        transport at, std::span<piece const> pieces,
-        after_write then = after_write::nothing) noexcept;
+        transport socket, std::span<piece const> pieces,
+        after_write addition = after_write::nothing) noexcept;
 
     /// write_max is how many bytes one write takes whole while nothing is unsent: a turn, or less
-    /// for a client that asked for small records, whose overhead is more than their worth.
+    /// for a client that asked for small records, because of their overhead.
     [[nodiscard]] std::size_t write_max() const noexcept;
 
-    /// flush sends what waits here.
-    progress flush(transport at) noexcept;
+    /// flush sends the records that wait here.
+    progress flush(transport socket) noexcept;
 
     /// holds_records: records wait here to leave with the first bytes written.
     [[nodiscard]] bool holds_records() const noexcept
@@ -114,15 +115,15 @@ public:
 
     /// flush_held sends these records by themselves. Bytes that the socket does not take go on
     /// waiting; a broken socket is found by the next read.
-    void flush_held(transport at) noexcept;
+    void flush_held(transport socket) noexcept;
 
     /// close sends close_notify, once; reading goes on as before.
-    progress close(transport at) noexcept;
+    progress close(transport socket) noexcept;
 
     /// unsent: the socket was full; call flush when it is writable.
     [[nodiscard]] bool unsent() const noexcept { return blocked_; }
 
-    /// unread: a read can give bytes, or the end, that no event will tell of.
+    /// unread: a read can give bytes, or the end, for which no event will come.
     [[nodiscard]] bool unread() const noexcept
     {
         return !in_.empty() || !drained_ || in_ended_ || engine_.has_plaintext();
@@ -134,21 +135,21 @@ public:
 private:
     struct received;
 
-    received receive(transport at, std::size_t size, bool ended) noexcept;
-    [[nodiscard]] progress more_of_flight(transport at, bool is_part) const noexcept;
+    received receive(transport socket, std::size_t size, bool ended) noexcept;
+    [[nodiscard]] progress wait_for_flight(transport socket, bool is_part) const noexcept;
     [[nodiscard]] bool keep_unread(received const& got, std::span<std::byte const> rest) noexcept;
     [[nodiscard]] std::size_t take_held(std::span<std::byte> block) noexcept;
     [[nodiscard]] error_code hold(std::span<std::byte const> sealed) noexcept;
-    [[nodiscard]] error_code deliver(transport at, std::span<std::byte const> sealed) noexcept;
+    [[nodiscard]] error_code deliver(transport socket, std::span<std::byte const> sealed) noexcept;
 
     tls::engine engine_;
     byte_queue in_;  // Ciphertext that TLS has not asked for yet.
-    byte_queue out_; // Records that the socket did not take, or that wait for company.
+    byte_queue out_; // Records that the socket did not take, or that are held for the next write.
     bool in_ended_ = false;
     bool drained_ = false; // The socket had no more at the last recv.
     bool is_server_;
     bool wants_input_;
-    bool silent_;          // A client that has not said anything, so nothing can have come.
+    bool silent_;          // A client that has sent nothing, so nothing can have come.
     bool blocked_ = false; // The socket was full at the last send.
 };
 

@@ -1,6 +1,5 @@
-// A client's channel that begins with 0-RTT data (RFC 8446, section 2.3), at the other end of a
-// socket a server in memory that takes it, on a socket that takes all of it and on one that does
-// not.
+// A client's channel that begins with 0-RTT data (RFC 8446, section 2.3). A server in memory, at
+// the other end of a socket, takes it. The socket takes all of it, or only a part.
 
 #include <cleat/net/channel.hpp>
 #include <cleat/net/tls_peer_for_tests.hpp>
@@ -41,13 +40,13 @@ struct contexts_with_tickets
     contexts_with_tickets() { tls::allow_early_data(server, true); }
 };
 
-// The server's end: what it has received, what it heard, what it said that the socket has not.
-class listening_server
+// The server's end: an engine, the ciphertext received for it, and the early data that it read.
+class early_data_server
 {
 public:
-    listening_server(tls::context const& use, int fd) : engine_{use}, fd_{fd} {}
+    early_data_server(tls::context const& context, int fd) : engine_{context}, fd_{fd} {}
 
-    // Goes on with the handshake, as far as what has come allows.
+    // Goes on with the handshake as far as the received bytes allow.
     void handshake()
     {
         call([&](tls::wire& w) { return early_.handshake(engine_, w); });
@@ -61,13 +60,13 @@ public:
 
     bytes read()
     {
-        bytes heard(65536);
-        heard.resize(call([&](tls::wire& w) { return engine_.read(w, heard); }).bytes);
-        return heard;
+        bytes plaintext(65536);
+        plaintext.resize(call([&](tls::wire& w) { return engine_.read(w, plaintext); }).bytes);
+        return plaintext;
     }
 
     [[nodiscard]] bool established() const { return engine_.established() && early_.finished; }
-    [[nodiscard]] bytes const& heard_early() const { return early_.received; }
+    [[nodiscard]] bytes const& early_data() const { return early_.received; }
 
 private:
     template <class Op>
@@ -82,9 +81,9 @@ private:
         tls::step const s = op(w);
         REQUIRE(!s.error);
         in_.erase(in_.begin(), in_.end() - static_cast<std::ptrdiff_t>(w.in.size()));
-        std::size_t const said = room.size() - w.out.size();
-        if (said > 0)
-            REQUIRE(::send(fd_, room.data(), said, MSG_NOSIGNAL) == static_cast<ssize_t>(said));
+        std::size_t const size = room.size() - w.out.size();
+        if (size > 0)
+            REQUIRE(::send(fd_, room.data(), size, MSG_NOSIGNAL) == static_cast<ssize_t>(size));
         return s;
     }
 
@@ -94,8 +93,8 @@ private:
     bytes in_;
 };
 
-// Both until the handshake is done at both ends.
-void shake(channel& client, int fd, listening_server& server)
+// Calls both sides in turn until the handshake is done at both.
+void shake(channel& client, int fd, early_data_server& server)
 {
     for (int turn = 0; turn < 100; ++turn) {
         progress const p = client.handshake(fd);
@@ -107,29 +106,29 @@ void shake(channel& client, int fd, listening_server& server)
     FAIL("a handshake that does not end");
 }
 
-tls::session ticket(contexts_with_tickets const& with)
+tls::session ticket(contexts_with_tickets const& contexts)
 {
     auto const [near, far] = make_sockets(socket_kind::unix_pair);
-    channel client{with.client};
-    listening_server server{with.server, far.get()};
+    channel client{contexts.client};
+    early_data_server server{contexts.server, far.get()};
     shake(client, near.get(), server);
     server.write(bytes_of("hello")); // The ticket comes with it.
-    std::array<std::byte, 4096> to{};
-    REQUIRE(client.read(near.get(), to, 65536).bytes == 5);
+    std::array<std::byte, 4096> buffer{};
+    REQUIRE(client.read(near.get(), buffer, 65536).bytes == 5);
     std::vector<tls::session> given = client.engine().take_sessions();
     REQUIRE(given.size() == 1);
     REQUIRE(given.front().allows_early_data());
     return std::move(given.front());
 }
 
-TEST_CASE("early data leaves with the ClientHello, and is heard before the handshake is done")
+TEST_CASE("early data leaves with the ClientHello, and is read before the handshake is done")
 {
-    contexts_with_tickets const with;
-    tls::session const session = ticket(with);
+    contexts_with_tickets const contexts;
+    tls::session const session = ticket(contexts);
     auto const [near, far] = make_sockets(socket_kind::unix_pair);
-    channel client{with.client};
+    channel client{contexts.client};
     client.engine().resume(session);
-    listening_server server{with.server, far.get()};
+    early_data_server server{contexts.server, far.get()};
 
     bytes const request = pattern(700);
     channel::piece const pieces[] = {
@@ -140,22 +139,22 @@ TEST_CASE("early data leaves with the ClientHello, and is heard before the hands
     CHECK(p.next == wait::none);
     CHECK(!client.engine().established());
 
-    // Nothing but what has left already: the client is not asked again.
+    // The server reads the bytes sent so far; the client makes no other call.
     server.handshake();
-    CHECK(server.heard_early() == request);
+    CHECK(server.early_data() == request);
 
     shake(client, near.get(), server);
     CHECK(client.engine().info().early == tls::early_data::accepted);
-    CHECK(server.heard_early() == request); // Once.
+    CHECK(server.early_data() == request); // Once.
 }
 
-TEST_CASE("early data that the socket does not take waits here, and leaves when it does")
+TEST_CASE("early data that the socket does not take waits in the channel, and leaves when it does")
 {
-    contexts_with_tickets const with;
-    tls::session const session = ticket(with);
+    contexts_with_tickets const contexts;
+    tls::session const session = ticket(contexts);
     auto const [near, far] = make_sockets(socket_kind::unix_pair, 1);
     fill(near.get());
-    channel client{with.client};
+    channel client{contexts.client};
     client.engine().resume(session);
 
     bytes const request = pattern(9000);
@@ -168,39 +167,39 @@ TEST_CASE("early data that the socket does not take waits here, and leaves when 
     CHECK(client.handshake(near.get()).next == wait::writable);
 
     drain(far.get()); // The filler; TLS has not begun.
-    listening_server server{with.server, far.get()};
+    early_data_server server{contexts.server, far.get()};
     shake(client, near.get(), server);
     CHECK(!client.unsent());
     CHECK(client.engine().info().early == tls::early_data::accepted);
-    CHECK(server.heard_early() == request);
+    CHECK(server.early_data() == request);
 
     progress const after = client.write(near.get(), std::array{channel::piece{bytes_of("more")}});
     CHECK(after.bytes == 4);
     CHECK(text_of(server.read()) == "more");
 }
 
-TEST_CASE("without a session nothing is taken, and the handshake is a full one")
+TEST_CASE("without a session no early data is taken, and the handshake is a full one")
 {
-    contexts_with_tickets const with;
+    contexts_with_tickets const contexts;
     auto const [near, far] = make_sockets(socket_kind::unix_pair);
-    channel client{with.client};
-    listening_server server{with.server, far.get()};
+    channel client{contexts.client};
+    early_data_server server{contexts.server, far.get()};
     bytes const request = pattern(300);
     progress const p = client.write_early(near.get(), std::array{channel::piece{request}});
     CHECK(!p.error);
     CHECK(p.bytes == 0);
     shake(client, near.get(), server);
     CHECK(client.engine().info().early == tls::early_data::not_offered);
-    CHECK(server.heard_early().empty());
+    CHECK(server.early_data().empty());
 }
 
-TEST_CASE("a socket that is broken says so at once")
+TEST_CASE("a broken socket is an error of the first call")
 {
-    contexts_with_tickets const with;
-    tls::session const session = ticket(with);
+    contexts_with_tickets const contexts;
+    tls::session const session = ticket(contexts);
     auto [near, far] = make_sockets(socket_kind::unix_pair);
     far.reset();
-    channel client{with.client};
+    channel client{contexts.client};
     client.engine().resume(session);
     bytes const request = pattern(300);
     CHECK(is_reset(client.write_early(near.get(), std::array{channel::piece{request}}).error));

@@ -17,13 +17,14 @@ namespace {
 using after_write = channel::after_write;
 
 progress write(
-    channel& c, int fd, std::span<std::byte const> bytes, after_write then = after_write::nothing)
+    channel& c, int fd, std::span<std::byte const> bytes,
+    after_write addition = after_write::nothing)
 {
     channel::piece const pieces[] = {bytes};
-    return c.write(fd, pieces, then);
+    return c.write(fd, pieces, addition);
 }
 
-// A server's channel and a client, whose handshake is done if asked for.
+// A server's channel and a client. Their handshake is done unless `shaken` is false.
 struct scene
 {
     explicit scene(socket_kind kind = socket_kind::unix_pair, int buffer = 0, bool shaken = true)
@@ -46,14 +47,15 @@ struct scene
 
     [[nodiscard]] int fd() const { return ends.first.get(); }
 
-    // Everything that the server can read until it has to wait or comes to an end.
-    progress read_all(std::vector<std::byte>& into, std::size_t buffer = 4096, bool ended = false)
+    // Reads until the server has to wait, or finds the end.
+    progress read_all(
+        std::vector<std::byte>& received, std::size_t buffer = 4096, bool ended = false)
     {
         std::vector<std::byte> plaintext(buffer);
         for (int i = 0; i < 100'000; ++i) {
             progress const p = server.read(fd(), plaintext, limits::turn_min, ended);
-            into.insert(
-                into.end(), plaintext.begin(),
+            received.insert(
+                received.end(), plaintext.begin(),
                 plaintext.begin() + static_cast<std::ptrdiff_t>(p.bytes));
             if (p.error || p.next != wait::none)
                 return p;
@@ -67,7 +69,7 @@ struct scene
     channel server;
 };
 
-TEST_CASE("a handshake waits for what it needs, and says so")
+TEST_CASE("a handshake without input waits to read")
 {
     scene s{socket_kind::unix_pair, 0, false};
     CHECK(s.server.handshake(s.fd()).next == wait::readable);
@@ -119,7 +121,7 @@ TEST_CASE("the ticket of the handshake leaves with the first answer, in one segm
     CHECK(s.client.plaintext() == "hello");
 }
 
-TEST_CASE("a ticket that no answer takes along can leave by itself, once")
+TEST_CASE("a ticket without an answer can leave by itself, once")
 {
     scene s{socket_kind::tcp};
     s.client.receive_raw();
@@ -147,21 +149,21 @@ TEST_CASE("a ticket that the socket does not take goes on waiting for the first 
     CHECK(s.client.plaintext() == "hello");
 }
 
-TEST_CASE("what a full socket does not take is kept, flushed in order, and nothing else is taken "
-          "meanwhile")
+TEST_CASE("bytes that a full socket does not take are kept and flushed in order, and no others are "
+          "taken meanwhile")
 {
     for (socket_kind const kind : {socket_kind::unix_pair, socket_kind::tcp}) {
         scene s{kind, 4096};
         std::vector<std::byte> const data = pattern(1'000'000);
         std::vector<std::byte> expected;
         std::size_t blocked = 0;
-        std::size_t at = 0;
-        while (at < data.size()) {
-            std::size_t const n = std::min<std::size_t>(100'000, data.size() - at);
-            progress p = write(s.server, s.fd(), std::span{data}.subspan(at, n));
+        std::size_t sent = 0;
+        while (sent < data.size()) {
+            std::size_t const n = std::min<std::size_t>(100'000, data.size() - sent);
+            progress p = write(s.server, s.fd(), std::span{data}.subspan(sent, n));
             REQUIRE(!p.error);
             CHECK(p.bytes == n);
-            at += p.bytes;
+            sent += p.bytes;
             CHECK((p.next == wait::writable) == s.server.unsent());
             while (p.next == wait::writable) {
                 ++blocked;
@@ -187,15 +189,15 @@ TEST_CASE(
 {
     scene s{socket_kind::unix_pair, 4096};
     std::vector<std::byte> const data = pattern(8 << 20);
-    std::size_t at = 0;
+    std::size_t sent = 0;
     fill(s.fd());
-    while (at < data.size()) {
-        progress p = write(s.server, s.fd(), std::span{data}.subspan(at));
+    while (sent < data.size()) {
+        progress p = write(s.server, s.fd(), std::span{data}.subspan(sent));
         REQUIRE(!p.error);
-        at += p.bytes;
+        sent += p.bytes;
         CHECK(p.bytes <= limits::unsent_max);
         while (p.next == wait::writable) {
-            if (at == p.bytes)
+            if (sent == p.bytes)
                 drain(s.ends.second.get());
             s.client.receive_raw();
             p = s.server.flush(s.fd());
@@ -206,22 +208,22 @@ TEST_CASE(
     CHECK(s.client.bytes() == data);
 }
 
-TEST_CASE("a client's Finished waits for its first write, where that was asked for")
+TEST_CASE("a client's Finished waits for its first write with last_flight::with_first_write")
 {
     using flight = channel::last_flight;
-    for (flight const leaves : {flight::at_once, flight::with_first_write}) {
+    for (flight const departure : {flight::at_once, flight::with_first_write}) {
         auto ends = make_sockets(socket_kind::tcp);
         channel server{contexts().server};
         channel client{contexts().client};
         int const fd = ends.second.get();
-        // Its first call asks for nothing: nothing can have come.
-        REQUIRE(client.handshake(fd, false, leaves).next == wait::readable);
+        // Its first call reads nothing: nothing can have come.
+        REQUIRE(client.handshake(fd, false, departure).next == wait::readable);
         REQUIRE(server.handshake(ends.first.get()).next == wait::readable);
-        REQUIRE(client.handshake(fd, false, leaves).next == wait::none);
+        REQUIRE(client.handshake(fd, false, departure).next == wait::none);
         CHECK(!client.unsent());
         CHECK(
             server.handshake(ends.first.get()).next ==
-            (leaves == flight::at_once ? wait::none : wait::readable));
+            (departure == flight::at_once ? wait::none : wait::readable));
         std::array<std::byte, 100> buffer{};
         REQUIRE(write(client, fd, bytes_of("ping")).bytes == 4);
         static_cast<void>(server.handshake(ends.first.get()));
@@ -277,7 +279,8 @@ TEST_CASE("a close_notify that the socket does not take leaves with the flush")
     CHECK(s.client.end() == error::closed);
 }
 
-TEST_CASE("bytes are given in small buffers, and unread tells of those that no event will tell of")
+TEST_CASE(
+    "bytes are read into small buffers, and unread reports those for which no event will come")
 {
     scene s;
     std::vector<std::byte> const data = pattern(50'000);
@@ -330,7 +333,7 @@ TEST_CASE(
 
 TEST_CASE("an end that came with the handshake is not forgotten")
 {
-    // FIN was known when the client's Finished was read: no further event will tell of it.
+    // FIN was known when the client's Finished was read: no further event will come for it.
     scene s{socket_kind::unix_pair, 0, false};
     s.client.handshake();
     REQUIRE(s.server.handshake(s.fd()).next == wait::readable);
@@ -361,7 +364,7 @@ TEST_CASE("a request that came with the end of the handshake is unread, not lost
 TEST_CASE("an answer to a KeyUpdate that finds the socket full waits in its place")
 {
     scene s;
-    REQUIRE(write(s.server, s.fd(), bytes_of("a")).bytes == 1); // Takes the ticket with it.
+    REQUIRE(write(s.server, s.fd(), bytes_of("a")).bytes == 1); // The ticket leaves too.
     s.client.receive_raw();
     fill(s.fd());
     s.client.request_key_update("x");
@@ -380,7 +383,7 @@ TEST_CASE("an answer to a KeyUpdate that finds the socket full waits in its plac
     CHECK(s.client.plaintext().back() == 'c'); // "b" was taken only where the answer did not wait.
 }
 
-TEST_CASE("a broken socket is an error of the system, both ways")
+TEST_CASE("a broken socket is a system error, for reads and writes")
 {
     scene s{socket_kind::tcp};
     s.client.reset();
@@ -389,7 +392,7 @@ TEST_CASE("a broken socket is an error of the system, both ways")
     CHECK(write(s.server, s.fd(), bytes_of("x")).error == boost::system::errc::broken_pipe);
 }
 
-TEST_CASE("a client's channel and a server's understand each other")
+TEST_CASE("a client's channel and a server's exchange data")
 {
     auto ends = make_sockets(socket_kind::unix_pair);
     channel server{contexts().server};

@@ -1,4 +1,4 @@
-// connection: a server's TLS stream, and all that is known about who is at its other end.
+// connection: a server's TLS stream, and what is known about its peer.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace cleat::net {
 
-/// facts are what accept and the handshake found out. The views in `tls` live as long as the
+/// facts are the results of accept and of the handshake. The views in `tls` live as long as the
 /// connection's stream, wherever it is moved to.
 struct facts
 {
@@ -20,8 +20,8 @@ struct facts
     tls::handshake_info tls; ///< Version, suite, group, signature scheme, SNI, ALPN, resumed.
 };
 
-/// connection is what a server gives to its handler: a stream whose handshake is done. It lives on
-/// one worker, stream.next_layer().on(), and its operations complete there.
+/// connection is the argument of a server's handler: a stream whose handshake is done. It lives on
+/// one worker, stream.next_layer().worker(), and its operations complete there.
 struct connection
 {
     net::stream<socket> stream;

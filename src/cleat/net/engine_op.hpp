@@ -18,54 +18,54 @@
 
 namespace cleat::net {
 
-/// stream_core is what the operations of one stream share: a layer, and whose turn it is to wait on
-/// the next one.
+/// stream_core is what the operations of one stream share: a layer, and the queues of operations
+/// that want to wait on the next layer.
 template <class Layer, class Executor>
 struct stream_core
 {
     using layer_type = Layer;
 
-    explicit stream_core(tls::context const& use) : layer{use}, role{use.role()} {}
+    explicit stream_core(tls::context const& context) : layer{context}, role{context.role()} {}
 
     Layer layer;
     tls::role role;
-    bool begun = false; ///< A handshake has been started: what it asks of the peer is settled.
+    bool begun = false; ///< A handshake has been started: verification settings are fixed.
     wait_queue<Executor> reads;
     wait_queue<Executor> writes;
-    error_code failed; ///< What a read that also gave bytes has left for the next one to say.
+    error_code read_error; ///< From a read that also gave bytes, for the next read to return.
 
-    [[nodiscard]] wait_queue<Executor>& queue_of(wait what) noexcept
+    [[nodiscard]] wait_queue<Executor>& queue_of(wait event) noexcept
     {
-        return what == wait::readable ? reads : writes;
+        return event == wait::readable ? reads : writes;
     }
 };
 
-/// unless_moved is a pointer that is null once what holds it has been moved from.
+/// unless_moved is a pointer that becomes null when its owner is moved from.
 template <class T>
 class unless_moved
 {
 public:
-    explicit unless_moved(T* to) noexcept : to_{to} {}
-    unless_moved(unless_moved&& other) noexcept : to_{std::exchange(other.to_, nullptr)} {}
+    explicit unless_moved(T* target) noexcept : target_{target} {}
+    unless_moved(unless_moved&& other) noexcept : target_{std::exchange(other.target_, nullptr)} {}
     unless_moved& operator=(unless_moved&& other) noexcept
     {
-        to_ = std::exchange(other.to_, nullptr);
+        target_ = std::exchange(other.target_, nullptr);
         return *this;
     }
-    explicit operator bool() const noexcept { return to_ != nullptr; }
-    T& operator*() const noexcept { return *to_; }
-    T* operator->() const noexcept { return to_; }
+    explicit operator bool() const noexcept { return target_ != nullptr; }
+    T& operator*() const noexcept { return *target_; }
+    T* operator->() const noexcept { return target_; }
 
 private:
-    T* to_;
+    T* target_;
 };
 
-/// engine_op repeats an action until it is finished: it tries, and waits for what the action says
-/// it waits for. An action batches, so there is one turn of this for each wake-up and not for each
-/// record.
+/// engine_op repeats an action until it is finished: it attempts the action, and waits until the
+/// next layer is readable or writable, as the action's progress asks. One attempt handles all
+/// records that came with a wake-up.
 ///
-/// An action has `attempt(core, next)`, which gives a progress; `cancellable()`, the kinds of
-/// cancellation that can be kept at this point; and `complete(self, ec)`.
+/// An action has `attempt(core, next)`, which returns a progress; `cancellable()`, the kinds of
+/// cancellation that it supports at this point; and `complete(self, ec)`.
 template <class Core, class Next, class Action>
 class engine_op
 {
@@ -78,7 +78,7 @@ public:
     template <class Self>
     void operator()(Self& self, error_code ec = {}, std::size_t bytes = 0)
     {
-        switch (at_) {
+        switch (stage_) {
         case stage::finished:
             return action_.complete(self, result_);
         case stage::starting:
@@ -90,18 +90,18 @@ public:
             break;
         case stage::waiting:
             ec = core_->layer.end_wait(waits_for_, waiting_, ec, bytes, cancelled(self));
-            core_->queue_of(waits_for_).leave();
+            core_->queue_of(waits_for_).end_wait();
             if (!ec && cancelled(self))
                 ec = boost::asio::error::operation_aborted;
             if (ec)
                 return finish(self, ec);
             break;
-        case stage::last_words:
+        case stage::sending_alert:
             core_->layer.end_wait(wait::writable, waiting_, ec, bytes, true);
-            core_->queue_of(wait::writable).leave();
+            core_->queue_of(wait::writable).end_wait();
             return action_.complete(self, result_);
         }
-        go_on(self);
+        attempt(self);
     }
 
 private:
@@ -110,7 +110,7 @@ private:
         starting,
         queued,
         waiting,
-        last_words,
+        sending_alert,
         finished
     };
 
@@ -119,8 +119,8 @@ private:
         return self.cancelled() != boost::asio::cancellation_type::none;
     }
 
-    // A filter of Asio's is a type of its own for each set of kinds; this is one for any.
-    struct allow
+    // Asio's filters have one type for each set of kinds; this one takes any set.
+    struct cancellation_filter
     {
         boost::asio::cancellation_type kinds;
         boost::asio::cancellation_type operator()(boost::asio::cancellation_type k) const noexcept
@@ -128,66 +128,67 @@ private:
             return k & kinds;
         }
     };
-    [[nodiscard]] allow allowed() const noexcept { return {action_.cancellable()}; }
+    [[nodiscard]] cancellation_filter allowed() const noexcept { return {action_.cancellable()}; }
 
     template <class Self>
-    void go_on(Self& self)
+    void attempt(Self& self)
     {
         boost::asio::cancellation_type const before = action_.cancellable();
         progress const p = action_.attempt(*core_, *next_);
         if (p.error || p.next == wait::none)
-            return p.error && core_->layer.unsent_after_failure() ? say_why(self, p.error)
+            return p.error && core_->layer.unsent_after_failure() ? send_alert(self, p.error)
                                                                   : finish(self, p.error);
         if (action_.cancellable() != before)
             self.reset_cancellation_state(allowed());
-        wait_queue<typename Next::executor_type>& gate = core_->queue_of(p.next);
-        if (gate.taken()) {
-            at_ = stage::queued;
-            return gate.async_queue(next_->get_executor(), std::move(self));
+        wait_queue<typename Next::executor_type>& queue = core_->queue_of(p.next);
+        if (queue.busy()) {
+            stage_ = stage::queued;
+            return queue.async_queue(next_->get_executor(), std::move(self));
         }
         wait_for(self, p.next, stage::waiting);
     }
 
     template <class Self>
-    void wait_for(Self& self, wait what, stage then)
+    void wait_for(Self& self, wait event, stage next_stage)
     {
-        stage const before = std::exchange(at_, then);
-        waits_for_ = what;
-        core_->queue_of(what).enter();
+        stage const before = std::exchange(stage_, next_stage);
+        waits_for_ = event;
+        core_->queue_of(event).begin_wait();
         try {
-            // `waiting_` moves along with self; what it points to stays.
-            core_->layer.start_wait(*next_, what, waiting_, std::move(self));
+            // `waiting_` moves along with self; the block that it points to stays.
+            core_->layer.start_wait(*next_, event, waiting_, std::move(self));
         } catch (std::bad_alloc const&) {
-            // A layer that has taken the operation by now has ended it, and perhaps the stream.
+            // core_ is null once start_wait has moved self away: then the operation has ended, and
+            // the stream may be destroyed.
             if (!core_)
                 throw;
-            core_->queue_of(what).leave();
-            at_ = before;
+            core_->queue_of(event).end_wait();
+            stage_ = before;
             if (before == stage::starting)
-                throw; // The caller hears that nothing was started.
+                throw; // The initiating function throws it: no operation was started.
             finish(
-                self, then == stage::last_words
+                self, next_stage == stage::sending_alert
                           ? result_
                           : make_error_code(boost::system::errc::not_enough_memory));
         }
     }
 
-    // The peer is owed an alert. Who is writing already sends it along.
+    // The failed attempt left an alert for the peer. A write that is pending sends it too.
     template <class Self>
-    void say_why(Self& self, error_code ec)
+    void send_alert(Self& self, error_code ec)
     {
         result_ = ec;
-        if (core_->queue_of(wait::writable).taken())
+        if (core_->queue_of(wait::writable).busy())
             return finish(self, ec);
-        wait_for(self, wait::writable, stage::last_words);
+        wait_for(self, wait::writable, stage::sending_alert);
     }
 
-    // A handler never runs inside the function that started its operation.
+    // A handler must not run inside the initiating function.
     template <class Self>
     void finish(Self& self, error_code ec)
     {
         result_ = ec;
-        if (std::exchange(at_, stage::finished) == stage::starting)
+        if (std::exchange(stage_, stage::finished) == stage::starting)
             return boost::asio::post(next_->get_executor(), std::move(self));
         action_.complete(self, ec);
     }
@@ -198,10 +199,10 @@ private:
     error_code result_;
     typename Core::layer_type::waiting waiting_;
     wait waits_for_ = wait::none;
-    stage at_ = stage::starting;
+    stage stage_ = stage::starting;
 };
 
-/// block_on does what engine_op does, and lets the thread wait.
+/// block_on does what engine_op does, and blocks the thread while it waits.
 template <class Core, class Next, class Action>
 error_code block_on(Core& core, Next& next, Action& action)
 {

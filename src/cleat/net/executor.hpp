@@ -20,11 +20,11 @@ class worker;
 struct task_node
 {
     task_node* next = nullptr;
-    /// Runs it or not, and frees it. Throws std::bad_alloc at most, and not where it is not run.
+    /// Runs the function if `run`, and frees the node. May throw std::bad_alloc, and only if `run`.
     void (*finish)(task_node&, bool run) = nullptr;
 };
 
-/// task_queue is functions in the order in which they came. It owns nothing, and allocates nothing.
+/// task_queue is functions, first in first out. It owns nothing, and allocates nothing.
 class task_queue
 {
 public:
@@ -33,7 +33,7 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
-    /// last is the one that would be popped after all others; only of a queue that is not empty.
+    /// last is the newest. The queue is not empty.
     [[nodiscard]] task_node const* last() const noexcept { return last_; }
 
     void push(task_node& node) noexcept
@@ -53,11 +53,11 @@ private:
 
 /// executor runs functions on its worker's thread. A handle: copying it copies a pointer, and it
 /// must not be used after its worker. It meets Asio's requirements, so any Asio object can be made
-/// with it: the context that it answers to is the worker's io_context.
+/// with it: its execution context is the worker's io_context.
 class executor
 {
 public:
-    explicit executor(worker& on) noexcept : worker_{&on} {}
+    explicit executor(worker& owner) noexcept : worker_{&owner} {}
 
     [[nodiscard]] boost::asio::execution_context& query(
         boost::asio::execution::context_t) const noexcept;
@@ -81,8 +81,8 @@ public:
         return {*worker_, false};
     }
 
-    /// execute runs f here and now where that is allowed and this is the worker's thread, and
-    /// queues it otherwise. Any thread.
+    /// execute calls f at once where that is allowed and this is the worker's thread, and queues it
+    /// otherwise. Any thread.
     template <class F>
     void execute(F&& f) const
     {
@@ -100,14 +100,17 @@ public:
     friend bool operator==(executor const&, executor const&) noexcept = default;
 
 private:
-    executor(worker& on, bool never_blocks) noexcept : worker_{&on}, never_blocks_{never_blocks} {}
+    executor(worker& owner, bool never_blocks) noexcept
+        : worker_{&owner}, never_blocks_{never_blocks}
+    {
+    }
 
     template <class F>
     static task_node* make_node(F&& f)
     {
         struct node : task_node
         {
-            explicit node(F&& from) : function{std::forward<F>(from)} {}
+            explicit node(F&& callable) : function{std::forward<F>(callable)} {}
             std::decay_t<F> function;
         };
         using allocator = boost::asio::recycling_allocator<node>;
@@ -116,7 +119,7 @@ private:
             node& self = static_cast<node&>(base);
             std::decay_t<F> function{std::move(self.function)};
             self.~node();
-            allocator{}.deallocate(&self, 1); // Before the call, which may want the memory.
+            allocator{}.deallocate(&self, 1); // Before the call, which may reuse the memory.
             if (run)
                 function();
         };

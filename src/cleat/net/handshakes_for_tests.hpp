@@ -1,4 +1,4 @@
-// handshakes_for_tests: two streams that shake hands on a socket pair, and how it ended for each.
+// handshakes_for_tests: a handshake of two streams on a socket pair, and its outcome for each.
 
 #pragma once
 
@@ -30,23 +30,23 @@ struct outcome
     error_code server;
     error_code client;
 
-    /// both: neither side found fault. In TLS 1.3 a client ends before its certificate is judged.
+    /// both: no error on either side. In TLS 1.3 a client ends before its certificate is verified.
     [[nodiscard]] bool both() const { return !server && !client; }
 };
 
-/// meet lets set_up change the server's and the client's stream before they shake hands.
+/// meet makes a handshake. set_up may change the server's and the client's stream before it.
 template <class SetUp>
-outcome meet(tls::context& of_server, tls::context& of_client, SetUp set_up)
+outcome meet(tls::context& server_context, tls::context& client_context, SetUp set_up)
 {
     boost::asio::io_context io{1};
     auto ends = connected_pair(io);
-    plain_stream server{std::move(ends.first), of_server};
-    plain_stream client{std::move(ends.second), of_client};
+    plain_stream server{std::move(ends.first), server_context};
+    plain_stream client{std::move(ends.second), client_context};
     set_up(server, client);
     outcome found;
-    auto const note = [](error_code& into, plain_stream& s) {
-        return [&into, &s](error_code ec) {
-            into = ec;
+    auto const note = [](error_code& side, plain_stream& s) {
+        return [&side, &s](error_code ec) {
+            side = ec;
             if (ec)
                 s.lowest_layer().close();
         };
@@ -57,9 +57,9 @@ outcome meet(tls::context& of_server, tls::context& of_client, SetUp set_up)
     return found;
 }
 
-inline outcome meet(tls::context& of_server, tls::context& of_client)
+inline outcome meet(tls::context& server_context, tls::context& client_context)
 {
-    return meet(of_server, of_client, [](plain_stream&, plain_stream&) {});
+    return meet(server_context, client_context, [](plain_stream&, plain_stream&) {});
 }
 
 /// test_chain is a peer's certificate under an intermediate under a root.

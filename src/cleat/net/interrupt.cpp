@@ -3,30 +3,31 @@
 
 namespace cleat::net {
 
-interrupt::interrupt(worker& on) noexcept : deadline{&interrupt::on_expired}, on_{&on}
+interrupt::interrupt(net::worker& owner) noexcept
+    : deadline{&interrupt::on_expired}, worker_{&owner}
 {
-    next_ = std::exchange(on.interrupts_, this);
+    next_ = std::exchange(owner.interrupts_, this);
     if (next_ != nullptr)
         next_->previous_ = this;
-    ++on.interrupts_count_;
-    if (on.interrupted_)
+    ++owner.interrupts_count_;
+    if (owner.interrupted_)
         raised_ = error::stopped;
 }
 
 interrupt::~interrupt()
 {
-    (previous_ != nullptr ? previous_->next_ : on_->interrupts_) = next_;
+    (previous_ != nullptr ? previous_->next_ : worker_->interrupts_) = next_;
     if (next_ != nullptr)
         next_->previous_ = previous_;
-    --on_->interrupts_count_;
+    --worker_->interrupts_count_;
 }
 
-void interrupt::expires_in(std::chrono::milliseconds in, error why)
+void interrupt::expires_in(std::chrono::milliseconds delay, error reason)
 {
     clear();
-    why_ = why;
-    if (in > std::chrono::milliseconds::zero())
-        on_->arm(*this, in);
+    reason_ = reason;
+    if (delay > std::chrono::milliseconds::zero())
+        worker_->arm(*this, delay);
 }
 
 void interrupt::clear() noexcept
@@ -36,9 +37,9 @@ void interrupt::clear() noexcept
         raised_ = {};
 }
 
-void interrupt::raise(error why) noexcept
+void interrupt::raise(error reason) noexcept
 {
-    raised_ = why;
+    raised_ = reason;
     if (waiter* const w = std::exchange(waiting_, nullptr); w != nullptr)
         w->wake(*w, raised_);
 }
@@ -46,7 +47,7 @@ void interrupt::raise(error why) noexcept
 void interrupt::on_expired(deadline& d) noexcept
 {
     interrupt& self = static_cast<interrupt&>(d);
-    self.raise(self.why_);
+    self.raise(self.reason_);
 }
 
 } // namespace cleat::net

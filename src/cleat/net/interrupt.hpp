@@ -1,5 +1,4 @@
-// interrupt: what ends a connection's waits before their time: its deadline, or the end of its
-// worker.
+// interrupt: ends a connection's waits early: at its deadline, or when its worker stops.
 
 #pragma once
 
@@ -14,45 +13,45 @@ namespace cleat::net {
 
 class worker;
 
-/// interrupt belongs to one connection, whose waits it can end. There is one wait at a time:
-/// whoever begins one enters its waiter with `guard`. After it was raised every wait ends at once
-/// with the reason, until a new deadline is set; a worker's end cannot be taken back.
+/// interrupt belongs to one connection, whose waits it can end. The connection has one wait at a
+/// time, and enters its waiter with `guard` when it begins. Once the interrupt is raised every wait
+/// ends at once with the reason, until a new deadline is set. error::stopped is final.
 class interrupt : private deadline
 {
 public:
-    /// An interrupt of a connection on this worker, which raises error::stopped when it ends.
-    explicit interrupt(worker& on) noexcept;
+    /// interrupt of a connection on `owner`, which raises error::stopped when it stops.
+    explicit interrupt(net::worker& owner) noexcept;
     interrupt(interrupt&&) = delete;
     ~interrupt();
 
-    /// expires_in raises `why` after `in`, unless it is called again or cleared. Zero: never.
-    void expires_in(std::chrono::milliseconds in, error why);
+    /// expires_in raises `reason` after `delay`, unless it is called again or cleared. Zero: never.
+    void expires_in(std::chrono::milliseconds delay, error reason);
 
-    /// clear takes the deadline back, and a reason that is raised already, unless it is the end.
+    /// clear disarms the deadline and forgets a raised reason, except error::stopped.
     void clear() noexcept;
 
-    /// raise ends the wait that is on, and those to come, with `why`.
-    void raise(error why) noexcept;
+    /// raise ends the present wait, and later ones, with `reason`.
+    void raise(error reason) noexcept;
 
-    /// raised is why waits end at once; no error while they do not.
+    /// raised is the reason with which waits end at once; no error while none is raised.
     [[nodiscard]] error_code raised() const noexcept { return raised_; }
 
-    /// guard enters the waiter of a wait that begins; null when it is over.
+    /// guard sets the waiter to wake when the interrupt is raised; null when its wait is over.
     void guard(waiter* w) noexcept { waiting_ = w; }
 
-    [[nodiscard]] worker& on() const noexcept { return *on_; }
+    [[nodiscard]] net::worker& worker() const noexcept { return *worker_; }
 
 private:
-    friend class worker;
+    friend class net::worker;
 
     static void on_expired(deadline& d) noexcept;
 
-    worker* on_;
+    net::worker* worker_;
     waiter* waiting_ = nullptr;
-    interrupt* previous_ = nullptr; // All interrupts of the worker, so that its end reaches them.
+    interrupt* previous_ = nullptr; // In the list of all interrupts of the worker.
     interrupt* next_ = nullptr;
     error_code raised_;
-    error why_{};
+    error reason_{}; // Of the deadline.
 };
 
 } // namespace cleat::net

@@ -1,5 +1,5 @@
-// Workers share a port by SO_REUSEPORT, which would let a second server in on it too, in silence.
-// So each address is first tried without.
+// Workers share a port by SO_REUSEPORT, which would silently let a second server share it too. So
+// each address is first tried without it.
 
 #include <cleat/net/listening.hpp>
 
@@ -17,12 +17,12 @@
 namespace cleat::net {
 namespace {
 
-// Port 0 is settled by the first address; another may find that port taken.
+// The first address determines what port 0 becomes. It may be in use at another address.
 constexpr int ports_tried_max = 16;
 
-[[noreturn]] void refuse(std::string const& text, std::string const& why)
+[[noreturn]] void refuse(std::string const& text, std::string const& reason)
 {
-    throw std::invalid_argument{"listen on '" + text + "': " + why};
+    throw std::invalid_argument{"listen on '" + text + "': " + reason};
 }
 
 [[noreturn]] void fail(std::string const& text, error_code ec)
@@ -39,85 +39,86 @@ bool is_same(address const& a, address const& b) noexcept
     return a.size == b.size && std::memcmp(&a.storage, &b.storage, a.size) == 0;
 }
 
-// A hosts file may have one twice.
-std::vector<address> each_once(std::vector<address> const& name)
+// A hosts file may list an address twice.
+std::vector<address> without_duplicates(std::vector<address> const& addresses)
 {
     std::vector<address> all;
-    for (address const& each : name)
+    for (address const& each : addresses)
         if (std::ranges::none_of(all, [&](address const& a) { return is_same(a, each); }))
             all.push_back(each);
     return all;
 }
 
-void set_port(address& of, unsigned port) noexcept
+void set_port(address& a, unsigned port) noexcept
 {
-    if (of.family() == AF_INET)
-        reinterpret_cast<sockaddr_in&>(of.storage).sin_port = htons(static_cast<in_port_t>(port));
-    if (of.family() == AF_INET6)
-        reinterpret_cast<sockaddr_in6&>(of.storage).sin6_port = htons(static_cast<in_port_t>(port));
+    if (a.family() == AF_INET)
+        reinterpret_cast<sockaddr_in&>(a.storage).sin_port = htons(static_cast<in_port_t>(port));
+    if (a.family() == AF_INET6)
+        reinterpret_cast<sockaddr_in6&>(a.storage).sin6_port = htons(static_cast<in_port_t>(port));
 }
 
-// A kernel without IPv6, or a name that is another machine's too, leaves the other addresses.
+// On a kernel without IPv6, or for a name that other machines share, the other addresses remain.
 bool is_not_ours(error_code ec)
 {
     return ec == boost::system::errc::address_family_not_supported ||
            ec == boost::system::errc::address_not_available;
 }
 
-// Binds to an address alone, and to no port of it.
-error_code try_address(address at)
+// Binds to an address without taking a port.
+error_code try_address(address a)
 {
-    set_port(at, 0);
-    unique_fd const socket{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    int const on = 1;
+    set_port(a, 0);
+    unique_fd const socket{::socket(a.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    int const enabled = 1;
     if (!socket ||
-        ::setsockopt(socket.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on) != 0 ||
-        ::bind(socket.get(), at.data(), at.size) != 0)
+        ::setsockopt(socket.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &enabled, sizeof enabled) !=
+            0 ||
+        ::bind(socket.get(), a.data(), a.size) != 0)
         return last_system_error();
     return {};
 }
 
 error_code listen_for_each(
-    listening& made, address at, listen_options const& options, std::size_t workers)
+    listening& opened, address a, listen_options const& options, std::size_t workers)
 {
-    if (at.port() != 0) {
+    if (a.port() != 0) {
         listen_options alone = options;
         alone.reuse_port = false;
-        if (result<unique_fd> const free = listen_on(at, alone); !free)
+        if (result<unique_fd> const free = listen_on(a, alone); !free)
             return free.error();
     }
     std::vector<unique_fd> sockets;
     for (std::size_t i = 0; i < workers; ++i) {
-        result<unique_fd> one = listen_on(at, options);
+        result<unique_fd> one = listen_on(a, options);
         if (!one)
             return one.error();
         result<address> const bound = local_address(one->get());
         if (!bound)
             return bound.error();
-        at = *bound; // The first gets the port, the others join it.
+        a = *bound; // The first socket gets the port, the others share it.
         sockets.push_back(std::move(*one));
     }
-    made.at.push_back(at);
+    opened.addresses.push_back(a);
     for (std::size_t i = 0; i < workers; ++i)
-        made.by_worker[i].push_back(std::move(sockets[i]));
+        opened.sockets[i].push_back(std::move(sockets[i]));
     return {};
 }
 
 listening_attempt try_each(
-    std::vector<address> const& all, listen_options const& options, std::size_t workers)
+    std::vector<address> const& addresses, listen_options const& options, std::size_t workers)
 {
-    listening_attempt a;
-    a.made.by_worker.resize(workers);
+    listening_attempt attempt;
+    attempt.opened.sockets.resize(workers);
     std::vector<refused_address> not_ours;
-    for (address each : all) {
-        if (!a.made.at.empty())
-            set_port(each, a.made.at.front().port());
-        if (error_code const ec = listen_for_each(a.made, each, options, workers))
-            (is_not_ours(ec) ? not_ours : a.refused).push_back({each, ec});
+    for (address each : addresses) {
+        if (!attempt.opened.addresses.empty())
+            set_port(each, attempt.opened.addresses.front().port());
+        if (error_code const ec = listen_for_each(attempt.opened, each, options, workers))
+            (is_not_ours(ec) ? not_ours : attempt.refused).push_back({each, ec});
     }
-    if (a.made.at.empty() && a.refused.empty())
-        a.refused = std::move(not_ours);
-    return a;
+    if (attempt.opened.addresses.empty() && attempt.refused.empty())
+        attempt.refused = std::move(not_ours);
+    return attempt;
 }
 
 } // namespace
@@ -144,25 +145,25 @@ listen_text parse_listen(std::string const& text)
 }
 
 listening_attempt listen_on_each(
-    std::vector<address> const& name, listen_options const& options, std::size_t workers)
+    std::vector<address> const& addresses, listen_options const& options, std::size_t workers)
 {
-    std::vector<address> const all = each_once(name);
+    std::vector<address> const all = without_duplicates(addresses);
     listen_options shared = options;
     shared.reuse_port = true;
     bool const any_port = all.size() > 1 && all.front().port() == 0;
     for (int left = any_port ? ports_tried_max : 1;; --left) {
-        listening_attempt a = try_each(all, shared, workers);
-        bool const is_taken =
-            !a.refused.empty() && a.refused.front().why == boost::system::errc::address_in_use;
-        if (left == 1 || !is_taken)
-            return a;
+        listening_attempt attempt = try_each(all, shared, workers);
+        bool const in_use = !attempt.refused.empty() &&
+                            attempt.refused.front().reason == boost::system::errc::address_in_use;
+        if (left == 1 || !in_use)
+            return attempt;
     }
 }
 
-std::vector<refused_address> listen_nowhere(std::vector<address> const& name)
+std::vector<refused_address> listen_nowhere(std::vector<address> const& addresses)
 {
     std::vector<refused_address> not_ours;
-    for (address const& each : each_once(name)) {
+    for (address const& each : without_duplicates(addresses)) {
         error_code const ec = try_address(each);
         if (!is_not_ours(ec))
             return {};
@@ -177,10 +178,10 @@ listening listen_on_all(std::string const& text, listen_options const& options, 
     result<std::vector<address>> const found = resolve(asked.host, asked.port);
     if (!found)
         fail(text, found.error());
-    listening_attempt a = listen_on_each(*found, options, workers);
-    if (!a.refused.empty())
-        fail(text, a.refused.back().why);
-    return std::move(a.made);
+    listening_attempt attempt = listen_on_each(*found, options, workers);
+    if (!attempt.refused.empty())
+        fail(text, attempt.refused.back().reason);
+    return std::move(attempt.opened);
 }
 
 } // namespace cleat::net

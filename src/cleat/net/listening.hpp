@@ -12,48 +12,49 @@
 
 namespace cleat::net {
 
-/// listen_text is what server_spec::listen says: a host and a port.
+/// listen_text is server_spec::listen in its parts: a host and a port.
 struct listen_text
 {
     std::string host; ///< Without brackets; "*" for every address.
     std::string port;
 };
 
-/// parse_listen throws std::invalid_argument, which says what is wrong with the text.
+/// parse_listen throws std::invalid_argument with the reason.
 [[nodiscard]] listen_text parse_listen(std::string const& text);
 
-/// listening is what every worker listens on: a socket for each address.
+/// listening is the sockets of all workers: each worker has one for each address.
 struct listening
 {
-    std::vector<address> at;                       ///< All with the same port.
-    std::vector<std::vector<unique_fd>> by_worker; ///< In the order of `at`.
+    std::vector<address> addresses;              ///< All with the same port.
+    std::vector<std::vector<unique_fd>> sockets; ///< For each worker, in the order of addresses.
 };
 
-/// refused_address is one that could not be listened on, and why.
+/// refused_address is an address that could not be listened on, and why.
 struct refused_address
 {
-    address at;
-    error_code why;
+    net::address address;
+    error_code reason;
 };
 
-/// listening_attempt is what came of listening: good only if nothing was refused.
+/// listening_attempt is the outcome of listen_on_each: complete only if nothing was refused.
 struct listening_attempt
 {
-    listening made;
+    listening opened;
     std::vector<refused_address> refused;
 };
 
-/// listen_on_each listens on every one of a name's addresses, each once, for so many workers. One
-/// that is not this machine's is refused only where none is, and port 0 becomes one port for all.
-/// address_in_use also where another server would share the port.
+/// listen_on_each listens on every address of one name, each once, for that many workers. An
+/// address of another machine is refused only where none is this machine's. Port 0 becomes one port
+/// for all. address_in_use also where the port is another server's that would share it.
 [[nodiscard]] listening_attempt listen_on_each(
-    std::vector<address> const& name, listen_options const& options, std::size_t workers);
+    std::vector<address> const& addresses, listen_options const& options, std::size_t workers);
 
 /// listen_nowhere is what listen_on_each would refuse because this machine has none of a name's
-/// addresses. No port is taken to find out: who listens already is not disturbed, nor in the way.
-[[nodiscard]] std::vector<refused_address> listen_nowhere(std::vector<address> const& name);
+/// addresses. It takes no port: a server that listens there already makes no difference, and is not
+/// disturbed.
+[[nodiscard]] std::vector<refused_address> listen_nowhere(std::vector<address> const& addresses);
 
-/// listen_on_all listens on every address of the text that this machine has, for so many workers.
+/// listen_on_all listens on every address of the text that this machine has, for that many workers.
 /// Throws std::invalid_argument for the text, std::system_error for the addresses.
 [[nodiscard]] listening listen_on_all(
     std::string const& text, listen_options const& options, std::size_t workers);

@@ -38,7 +38,7 @@ std::error_code failure(std::string const& text)
 
 std::string port_text(listening const& made)
 {
-    return std::to_string(made.at.front().port());
+    return std::to_string(made.addresses.front().port());
 }
 
 TEST_CASE("an address and a port are read strictly")
@@ -50,12 +50,12 @@ TEST_CASE("an address and a port are read strictly")
     CHECK(parsed("localhost:80") == "localhost 80");
 }
 
-TEST_CASE("what is wrong with an address is said in words")
+TEST_CASE("an error names what is wrong with an address")
 {
     auto const says = [](std::string const& text, std::string const& words) {
-        std::string const why = refusal(text);
-        CHECK_MESSAGE(why.starts_with("listen on '" + text + "': "), why);
-        CHECK_MESSAGE(why.find(words) != std::string::npos, why);
+        std::string const reason = refusal(text);
+        CHECK_MESSAGE(reason.starts_with("listen on '" + text + "': "), reason);
+        CHECK_MESSAGE(reason.find(words) != std::string::npos, reason);
     };
     says("127.0.0.1:99999", "'99999' is no number from 0 to 65535");
     says("127.0.0.1:65536", "'65536' is no number");
@@ -83,84 +83,88 @@ TEST_CASE("a star is every family, on one port, for each worker")
     listening const made = listen_on_all("*:0", {}, 2);
     result<std::vector<address>> const all = resolve("*", port_text(made));
     REQUIRE(all.has_value());
-    REQUIRE(made.by_worker.size() == 2);
-    for (std::vector<unique_fd> const& sockets : made.by_worker)
-        CHECK(sockets.size() == made.at.size());
-    for (address const& each : made.at)
-        CHECK(each.port() == made.at.front().port());
-    // A machine without IPv6 has the other.
+    REQUIRE(made.sockets.size() == 2);
+    for (std::vector<unique_fd> const& sockets : made.sockets)
+        CHECK(sockets.size() == made.addresses.size());
+    for (address const& each : made.addresses)
+        CHECK(each.port() == made.addresses.front().port());
+    // A machine without IPv6 has IPv4 only.
     bool const six = listen_on(resolve("::", "0").value().front(), {}).has_value();
-    CHECK(made.at.size() == (six ? 2 : 1));
+    CHECK(made.addresses.size() == (six ? 2 : 1));
     std::array<int, 2> const families{AF_INET, AF_INET6};
-    for (std::size_t i = 0; i < made.at.size(); ++i)
-        CHECK(std::ranges::count(families, made.at[i].family()) == 1);
+    for (std::size_t i = 0; i < made.addresses.size(); ++i)
+        CHECK(std::ranges::count(families, made.addresses[i].family()) == 1);
 }
 
-TEST_CASE("a port that somebody has is in use, also for one that would share it")
+TEST_CASE("a port of another server is in use, also where the new one would share it")
 {
     listening const first = listen_on_all("127.0.0.1:0", {}, 2);
     CHECK(failure("127.0.0.1:" + port_text(first)) == std::errc::address_in_use);
     CHECK(failure("*:" + port_text(first)) == std::errc::address_in_use);
 }
 
-address at(std::string const& host, unsigned port = 0)
+address address_of(std::string const& host, unsigned port = 0)
 {
     return resolve(host, std::to_string(port)).value().front();
 }
 
-TEST_CASE("of a name's addresses those are left out that are not this machine's, unless all are")
+TEST_CASE("addresses of other machines are left out, unless a name has no other")
 {
-    address const others = at("198.51.100.1"); // RFC 5737, as the one below
-    listening_attempt const some = listen_on_each({others, at("127.0.0.1"), others}, {}, 2);
+    address const others = address_of("198.51.100.1"); // RFC 5737, as the one below
+    listening_attempt const some = listen_on_each({others, address_of("127.0.0.1"), others}, {}, 2);
     CHECK(some.refused.empty());
-    REQUIRE(some.made.at.size() == 1);
-    CHECK(to_string(some.made.at.front()).starts_with("127.0.0.1:"));
+    REQUIRE(some.opened.addresses.size() == 1);
+    CHECK(to_string(some.opened.addresses.front()).starts_with("127.0.0.1:"));
 
-    listening_attempt const none = listen_on_each({others, at("203.0.113.1")}, {}, 1);
-    CHECK(none.made.at.empty());
+    listening_attempt const none = listen_on_each({others, address_of("203.0.113.1")}, {}, 1);
+    CHECK(none.opened.addresses.empty());
     REQUIRE(none.refused.size() == 2);
-    CHECK(none.refused[0].why == boost::system::errc::address_not_available);
-    CHECK(to_string(none.refused[1].at) == "203.0.113.1:0");
+    CHECK(none.refused[0].reason == boost::system::errc::address_not_available);
+    CHECK(to_string(none.refused[1].address) == "203.0.113.1:0");
 }
 
-TEST_CASE("an address that is nowhere here is known without a port, also where its port is taken")
+TEST_CASE(
+    "an address of another machine is found without taking a port, also where the port is taken")
 {
-    address const others = at("198.51.100.1", 443);
+    address const others = address_of("198.51.100.1", 443);
     std::vector<refused_address> const refused = listen_nowhere({others, others});
     REQUIRE(refused.size() == 1);
-    CHECK(refused[0].why == boost::system::errc::address_not_available);
-    CHECK(to_string(refused[0].at) == "198.51.100.1:443");
+    CHECK(refused[0].reason == boost::system::errc::address_not_available);
+    CHECK(to_string(refused[0].address) == "198.51.100.1:443");
 
     listening const first = listen_on_all("127.0.0.1:0", {}, 1);
-    CHECK(listen_nowhere({others, first.at.front()}).empty());
+    CHECK(listen_nowhere({others, first.addresses.front()}).empty());
 }
 
 TEST_CASE("an address that a name has twice is listened on once")
 {
-    unsigned const port = listen_on_all("127.0.0.1:0", {}, 1).at.front().port(); // Free again.
-    address const twice = at("127.0.0.1", port);
+    unsigned const port =
+        listen_on_all("127.0.0.1:0", {}, 1).addresses.front().port(); // Free again.
+    address const twice = address_of("127.0.0.1", port);
     listening_attempt const a = listen_on_each({twice, twice}, {}, 2);
     CHECK(a.refused.empty());
-    CHECK(a.made.at.size() == 1);
-    REQUIRE(a.made.by_worker.size() == 2);
-    CHECK(a.made.by_worker[1].size() == 1);
+    CHECK(a.opened.addresses.size() == 1);
+    REQUIRE(a.opened.sockets.size() == 2);
+    CHECK(a.opened.sockets[1].size() == 1);
 }
 
-TEST_CASE("every address that somebody else has is named")
+TEST_CASE("every address that another server has is named")
 {
     listening const first = listen_on_all("127.0.0.1:0", {}, 1);
-    unsigned const port = first.at.front().port();
+    unsigned const port = first.addresses.front().port();
     listening const second = listen_on_all("127.0.0.2:" + std::to_string(port), {}, 1);
     listening_attempt const a = listen_on_each(
-        {at("127.0.0.1", port), at("127.0.0.3", port), at("127.0.0.2", port)}, {}, 1);
+        {address_of("127.0.0.1", port), address_of("127.0.0.3", port),
+         address_of("127.0.0.2", port)},
+        {}, 1);
     REQUIRE(a.refused.size() == 2);
-    CHECK(to_string(a.refused[0].at) == to_string(first.at.front()));
-    CHECK(to_string(a.refused[1].at) == to_string(second.at.front()));
+    CHECK(to_string(a.refused[0].address) == to_string(first.addresses.front()));
+    CHECK(to_string(a.refused[1].address) == to_string(second.addresses.front()));
     for (refused_address const& each : a.refused)
-        CHECK(each.why == boost::system::errc::address_in_use);
+        CHECK(each.reason == boost::system::errc::address_in_use);
 }
 
-TEST_CASE("an address that is another machine's, or nobody's, is the system's error")
+TEST_CASE("an address of another machine, or of none, is a system error")
 {
     CHECK(failure("192.0.2.1:0") == std::errc::address_not_available); // RFC 5737
     CHECK(failure("no such name:0"));

@@ -1,4 +1,4 @@
-// Who is served first when more is ready than a worker can do at once.
+// The order in which a worker serves connections when many are ready.
 
 #include <cleat/core/limits.hpp>
 #include <cleat/net/interrupt.hpp>
@@ -21,7 +21,7 @@
 namespace cleat::net {
 namespace {
 
-// Keeps the worker busy for longer than any kind of work has in a turn of its loop.
+// Keeps the worker busy for longer than the time of any priority in a turn of its loop.
 void overrun()
 {
     auto const until =
@@ -30,30 +30,30 @@ void overrun()
     }
 }
 
-// Connections of a worker, each with a letter. A connection is ready once it was told so, and does
-// its work then; `served` has the letters in the order of that.
+// Connections of a worker, each with a letter. make_ready makes one ready, which then does its
+// work. `served` is the letters in the order of the work.
 class ready_order
 {
 public:
     struct connection
     {
-        connection(worker& on, char letter)
-            : by{on}
+        connection(worker& owner, char letter)
+            : interrupt{owner}
             , entry{new readiness::entry{
-                  on.readiness(), unique_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}}}
+                  owner.readiness(), unique_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}}}
             , name{letter}
         {
         }
 
-        interrupt by;
+        net::interrupt interrupt;
         entry_ptr entry;
         char name;
     };
 
-    connection& add(char name, priority with, std::function<void()> work)
+    connection& add(char name, priority level, std::function<void()> work)
     {
         connection& made = all_.emplace_back(w, name);
-        made.entry->set_priority(with);
+        made.entry->set_priority(level);
         serve(made, std::move(work));
         return made;
     }
@@ -76,7 +76,7 @@ public:
 private:
     detached serve(connection& c, std::function<void()> work)
     {
-        error_code const ec = co_await ready{c.by, interest{c.entry.get(), true, false}};
+        error_code const ec = co_await ready{c.interrupt, interest{c.entry.get(), true, false}};
         if (ec)
             co_return;
         served += c.name;
@@ -94,48 +94,49 @@ TEST_CASE(
     "a transfer, however many of them wait")
 {
     for (priority const others : {priority::handshake, priority::bulk}) {
-        ready_order story;
-        ready_order::connection& quiet = story.add('q', priority::established, {});
+        ready_order order;
+        ready_order::connection& quiet = order.add('q', priority::established, {});
         auto const wakes_quiet = [&] {
-            story.make_ready(quiet);
+            order.make_ready(quiet);
             overrun();
         };
-        story.make_ready(story.add('1', others, wakes_quiet));
+        order.make_ready(order.add('1', others, wakes_quiet));
         for (char const name : {'2', '3', '4', '5'})
-            story.make_ready(story.add(name, others, overrun));
-        CHECK(story.run() == "1q2345");
+            order.make_ready(order.add(name, others, overrun));
+        CHECK(order.run() == "1q2345");
     }
 }
 
-TEST_CASE("what is ready together is served in this order: established, transfers, handshakes")
+TEST_CASE(
+    "connections that are ready together are served in order: established, transfers, handshakes")
 {
-    ready_order story;
-    story.make_ready(story.add('h', priority::handshake, {}));
-    story.make_ready(story.add('b', priority::bulk, {}));
-    story.make_ready(story.add('e', priority::established, {}));
-    CHECK(story.run() == "ebh");
+    ready_order order;
+    order.make_ready(order.add('h', priority::handshake, {}));
+    order.make_ready(order.add('b', priority::bulk, {}));
+    order.make_ready(order.add('e', priority::established, {}));
+    CHECK(order.run() == "ebh");
 }
 
 TEST_CASE("no kind of work keeps the others from all of their time")
 {
-    ready_order story;
+    ready_order order;
     for (char const name : {'1', '2', '3'}) {
-        story.make_ready(story.add(name, priority::bulk, overrun));
-        story.make_ready(
-            story.add(static_cast<char>(name + 'a' - '1'), priority::handshake, overrun));
+        order.make_ready(order.add(name, priority::bulk, overrun));
+        order.make_ready(
+            order.add(static_cast<char>(name + 'a' - '1'), priority::handshake, overrun));
     }
-    CHECK(story.run() == "1a2b3c");
+    CHECK(order.run() == "1a2b3c");
 }
 
 TEST_CASE("a handshake that is ready when its worker stops comes to its end too")
 {
-    ready_order story;
-    story.make_ready(story.add('1', priority::handshake, [&] {
+    ready_order order;
+    order.make_ready(order.add('1', priority::handshake, [&] {
         overrun();
-        story.w.stop();
+        order.w.stop();
     }));
-    story.make_ready(story.add('2', priority::handshake, {}));
-    CHECK(story.run() == "1"); // The other one was ended by its interrupt: its frame is gone.
+    order.make_ready(order.add('2', priority::handshake, {}));
+    CHECK(order.run() == "1"); // The interrupt ended the other one, whose frame is freed.
 }
 
 } // namespace

@@ -1,11 +1,11 @@
 // Edge-triggered epoll with a memory. An event sets bits in the entry's ready_, and a wait whose
 // bit is set need not wait. The code that reads or writes clears a bit right before or after the
-// system call that uses it up. Either will do: bits are set in dispatch only, so an event that
-// comes in between waits in the kernel. What must not be is to clear one without that call.
+// system call that uses it up. Both are right: bits are set in dispatch only, so an event that
+// comes in between waits in the kernel. Clearing a bit without that call would lose the event.
 //
-// A descriptor is added at its first wait, and watched for input only: it is writable at birth, and
-// an event to say so would wake the worker for nothing. Who waits for output extends the watch,
-// once.
+// A descriptor is added at its first wait, and watched for input only: a new socket is writable,
+// and an event for that would wake the worker for nothing. The first wait for output extends the
+// watch.
 
 #include <cleat/core/assert.hpp>
 #include <cleat/net/readiness.hpp>
@@ -30,12 +30,12 @@ readiness::readiness() : epoll_{::epoll_create1(EPOLL_CLOEXEC)}
 
 readiness::~readiness()
 {
-    bury();
+    free_closed();
 }
 
 void readiness::wait(int timeout_ms) noexcept
 {
-    // EINTR finds nothing: a signal is somebody else's to notice.
+    // EINTR counts as no events: signals are handled elsewhere.
     found_ = std::max(
         ::epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()), timeout_ms),
         0);
@@ -50,29 +50,29 @@ void readiness::dispatch() noexcept
     }
     found_ = 0;
     dispatching_ = false;
-    bury();
+    free_closed();
 }
 
-void readiness::bury() noexcept
+void readiness::free_closed() noexcept
 {
-    while (buried_ != nullptr)
-        delete std::exchange(buried_, buried_->next_buried_);
+    while (closed_ != nullptr)
+        delete std::exchange(closed_, closed_->next_closed_);
 }
 
 void readiness::cancel_all(error_code ec) noexcept
 {
-    dispatching_ = true; // Who is woken may close any entry.
+    dispatching_ = true; // A waiter may close any entry.
     for (entry* e = first_; e != nullptr; e = e->next_) {
         e->cancel(ec);
         e->cancel(ec);
-        e->cancel(ec); // A reader, a writer and one that waits for the worst may be three.
+        e->cancel(ec); // Once for the reader, the writer and the waiter for a break.
     }
     dispatching_ = false;
-    bury();
+    free_closed();
 }
 
-readiness::entry::entry(readiness& in, unique_fd fd, trigger how) noexcept
-    : in_{&in}, next_{std::exchange(in.first_, this)}, fd_{std::move(fd)}, how_{how}
+readiness::entry::entry(readiness& owner, unique_fd fd, trigger mode) noexcept
+    : owner_{&owner}, next_{std::exchange(owner.first_, this)}, fd_{std::move(fd)}, mode_{mode}
 {
     if (next_ != nullptr)
         next_->previous_ = this;
@@ -99,7 +99,7 @@ error_code readiness::entry::wait_writable(waiter& w) noexcept
 error_code readiness::entry::wait_broken(waiter& w) noexcept
 {
     CLEAT_ASSERT(watcher_ == nullptr);
-    if (error_code const ec = watch(always)) // Errors are always told of.
+    if (error_code const ec = watch(always)) // epoll always reports errors.
         return ec;
     watcher_ = &w;
     return {};
@@ -109,10 +109,10 @@ error_code readiness::entry::watch(std::uint32_t events) noexcept
 {
     if ((events & ~watched_) == 0)
         return {};
-    std::uint32_t const mode = how_ == trigger::edge ? static_cast<std::uint32_t>(EPOLLET) : 0;
-    epoll_event event{.events = events | watched_ | mode, .data = {.ptr = this}};
+    std::uint32_t const edge = mode_ == trigger::edge ? static_cast<std::uint32_t>(EPOLLET) : 0;
+    epoll_event event{.events = events | watched_ | edge, .data = {.ptr = this}};
     int const operation = watched_ == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-    if (::epoll_ctl(in_->epoll_.get(), operation, fd_.get(), &event) != 0)
+    if (::epoll_ctl(owner_->epoll_.get(), operation, fd_.get(), &event) != 0)
         return last_system_error();
     watched_ |= events;
     return {};
@@ -121,7 +121,7 @@ error_code readiness::entry::watch(std::uint32_t events) noexcept
 void readiness::entry::unwatch() noexcept
 {
     if (watched_ != 0)
-        static_cast<void>(::epoll_ctl(in_->epoll_.get(), EPOLL_CTL_DEL, fd_.get(), nullptr));
+        static_cast<void>(::epoll_ctl(owner_->epoll_.get(), EPOLL_CTL_DEL, fd_.get(), nullptr));
     watched_ = 0;
 }
 
@@ -159,8 +159,7 @@ void readiness::entry::on_events(std::uint32_t events) noexcept
 {
     if (!fd_)
         return; // Closed by an earlier event of the same batch.
-    // FIN and errors are read to be found, so they count as something to read; an error ends
-    // writing too.
+    // A read finds FIN and errors, so both make the entry readable; an error makes it writable too.
     if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0)
         events |= EPOLLIN;
     if ((events & (EPOLLHUP | EPOLLERR)) != 0)
@@ -168,7 +167,7 @@ void readiness::entry::on_events(std::uint32_t events) noexcept
     ready_ |= events;
     if ((ready_ & EPOLLIN) != 0)
         wake(reader_);
-    // The reader may have closed this entry, whose memory stays until the batch is done.
+    // The reader may have closed this entry. Its memory stays until the batch is done.
     if (fd_ && (ready_ & EPOLLOUT) != 0)
         wake(writer_);
     if (fd_ && broken())
@@ -180,23 +179,23 @@ void readiness::entry::wake(waiter*& slot) noexcept
     waiter* const w = slot;
     if (w == nullptr)
         return;
-    forget(*w); // One waiter may be here for several things.
+    forget(*w); // One waiter may wait for several events of this entry.
     w->wake(*w, {});
 }
 
 void readiness::entry_deleter::operator()(entry* e) const noexcept
 {
-    e->close(); // Takes it out of the epoll set too: nobody else holds a copy of the descriptor.
-    readiness& in = *e->in_;
-    (e->previous_ != nullptr ? e->previous_->next_ : in.first_) = e->next_;
+    e->close(); // Takes it out of the epoll set too: there is no copy of the descriptor.
+    readiness& owner = *e->owner_;
+    (e->previous_ != nullptr ? e->previous_->next_ : owner.first_) = e->next_;
     if (e->next_ != nullptr)
         e->next_->previous_ = e->previous_;
-    if (!in.dispatching_) {
+    if (!owner.dispatching_) {
         delete e;
         return;
     }
-    e->next_buried_ = in.buried_;
-    in.buried_ = e;
+    e->next_closed_ = owner.closed_;
+    owner.closed_ = e;
 }
 
 } // namespace cleat::net

@@ -1,4 +1,4 @@
-// readiness: who waits for which descriptor, on one epoll set for each worker.
+// readiness: waits for descriptors, on one epoll set for each worker.
 
 #pragma once
 
@@ -15,16 +15,17 @@
 
 namespace cleat::net {
 
-/// waiter is what is woken when a descriptor becomes ready. It is a member of what waits (a
-/// coroutine's frame, an operation), so waiting allocates nothing. Who waits for several things
-/// forgets the others when it is woken for one.
+/// waiter is woken when a descriptor becomes ready. It is a part of its owner (a coroutine's frame,
+/// an operation), so waiting allocates nothing. An owner that waits on several entries must call
+/// forget on the others when one of them wakes it.
 struct waiter
 {
     void (*wake)(waiter&, error_code) noexcept = nullptr;
 };
 
-/// readiness knows what is ready. Each descriptor is registered once, edge-triggered, and what an
-/// event said is remembered until a system call has used it up: no system call re-arms anything.
+/// readiness tracks which descriptors are ready. Each is registered once, edge-triggered, and an
+/// event is remembered until a system call has used it up: nothing is ever re-armed by a system
+/// call.
 ///
 /// One thread. Asio's own reactor makes one epoll_ctl for each wait on a descriptor and two calls
 /// more for each socket that it did not open itself: 8 of 26 calls of a handshake (docs/decisions).
@@ -34,54 +35,53 @@ public:
     class entry;
     struct entry_deleter;
 
-    /// Throws std::system_error when the kernel has no epoll set to give.
+    /// Throws std::system_error when the kernel cannot make an epoll set.
     readiness();
     readiness(readiness&&) = delete;
     ~readiness();
 
-    /// wait waits for events for at most timeout_ms (-1: for ever; 0: not at all).
+    /// wait collects events, for at most timeout_ms (-1: for ever; 0: without waiting).
     void wait(int timeout_ms) noexcept;
 
-    /// dispatch wakes who waits for what the last wait found.
+    /// dispatch wakes the waiters of the events that the last wait collected.
     void dispatch() noexcept;
 
-    /// cancel_all wakes whoever waits for any entry, with ec.
+    /// cancel_all wakes all waiters of all entries, with ec.
     void cancel_all(error_code ec) noexcept;
 
     /// native_handle is the epoll set's own descriptor: readable when wait(0) has something to do.
     [[nodiscard]] int native_handle() const noexcept { return epoll_.get(); }
 
 private:
-    void bury() noexcept;
+    void free_closed() noexcept;
 
     unique_fd epoll_;
     entry* first_ = nullptr;  // All entries that are not closed by their owners.
-    entry* buried_ = nullptr; // Closed during a dispatch that may still hold events for them.
+    entry* closed_ = nullptr; // Closed during a dispatch that may still hold events for them.
     bool dispatching_ = false;
     int found_ = 0;
     std::array<epoll_event, static_cast<std::size_t>(limits::events_per_wait)> events_;
 };
 
-/// readiness::entry is one descriptor's registration. Made by register_with, owned through
-/// entry_ptr.
+/// readiness::entry is one descriptor's registration. It is owned through entry_ptr.
 class readiness::entry
 {
 public:
-    /// trigger says how events are told: edge once each, which is right for who reads until there
-    /// is no more; level as long as there is something, for who takes one thing at a time.
+    /// trigger is epoll's: edge gives each event once, for a caller that reads until there is no
+    /// more; level repeats it as long as there is something, for a caller that takes one at a time.
     enum class trigger : std::uint8_t
     {
         edge,
         level
     };
 
-    entry(readiness& in, unique_fd fd, trigger how = trigger::edge) noexcept;
+    entry(readiness& owner, unique_fd fd, trigger mode = trigger::edge) noexcept;
     entry(entry&&) = delete;
 
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
-    /// readable, writable: an event said so and nothing has used it up yet. An unregistered
-    /// descriptor has not been asked.
+    /// readable, writable: there was an event, and no system call has used it up yet. False before
+    /// the first wait, which registers the descriptor.
     [[nodiscard]] bool readable() const noexcept { return (ready_ & (EPOLLIN | EPOLLERR)) != 0; }
     [[nodiscard]] bool writable() const noexcept { return (ready_ & (EPOLLOUT | EPOLLERR)) != 0; }
 
@@ -91,20 +91,20 @@ public:
         return (ready_ & EPOLLRDHUP) != 0 && (ready_ & EPOLLERR) == 0;
     }
 
-    /// broken: the peer has reset the connection, or the network has given it up.
+    /// broken: the connection was reset by the peer or ended by the network (EPOLLERR).
     [[nodiscard]] bool broken() const noexcept { return (ready_ & EPOLLERR) != 0; }
 
-    /// use_up_read, use_up_write forget the event: the caller is about to read or write until the
-    /// kernel has no more to give or take, or has just done so, and what comes later is a new
-    /// event. Who makes no such call leaves the event alone, or nobody will hear of it.
+    /// use_up_read, use_up_write forget the event. The caller reads or writes until the kernel has
+    /// no more, right after this call or right before it: bytes that come later make a new event.
+    /// Without such a read or write do not call them, or the event is lost.
     void use_up_read() noexcept { ready_ &= ~static_cast<std::uint32_t>(EPOLLIN); }
     void use_up_write() noexcept { ready_ &= ~static_cast<std::uint32_t>(EPOLLOUT); }
 
-    /// more_to_read takes use_up_read back: the read stopped before the kernel had no more.
+    /// more_to_read undoes use_up_read: the read stopped before the kernel had no more.
     void more_to_read() noexcept { ready_ |= EPOLLIN; }
 
-    /// received, sent say what a system call has just done: all that it was asked for, and there
-    /// may be more, or less, and then the event is used up. FIN stays something to read.
+    /// received, sent record the outcome of a system call. `all`: it moved as many bytes as asked
+    /// for, and there may be more. Otherwise the event is used up; but FIN keeps it readable.
     void received(bool all) noexcept
     {
         if (all || ended())
@@ -118,30 +118,30 @@ public:
             use_up_write();
     }
 
-    /// wait_readable, wait_writable: wake w, once, when the descriptor is; at once is not possible,
-    /// so ask readable() first. One waiter for each at a time. An error is the kernel refusing to
-    /// watch.
+    /// wait_readable, wait_writable wake w, once, at the next event. Check readable() or writable()
+    /// first: an event that has come already wakes no waiter. One waiter for each at a time. The
+    /// error is epoll_ctl's.
     [[nodiscard]] error_code wait_readable(waiter& w) noexcept;
     [[nodiscard]] error_code wait_writable(waiter& w) noexcept;
 
-    /// wait_broken wakes w, once, when the connection breaks: for who is not to read or write just
-    /// now. One waiter at a time; ask broken() first.
+    /// wait_broken wakes w, once, when the connection breaks: for a caller that must not read or
+    /// write now. One waiter at a time; check broken() first.
     [[nodiscard]] error_code wait_broken(waiter& w) noexcept;
 
-    /// priority of what waits for this descriptor, from the next wake-up on.
+    /// priority of waits for this descriptor, from the next wake-up on.
     [[nodiscard]] net::priority priority() const noexcept { return priority_; }
-    void set_priority(net::priority p) noexcept { priority_ = p; }
+    void set_priority(net::priority level) noexcept { priority_ = level; }
 
     /// forget takes w off this entry. It is not woken.
     void forget(waiter& w) noexcept;
 
-    /// cancel wakes whoever waits, with ec.
+    /// cancel wakes one waiter, with ec: the reader, else the writer, else the one for a break.
     void cancel(error_code ec) noexcept;
 
     /// unwatch takes the descriptor out of the epoll set until the next wait.
     void unwatch() noexcept;
 
-    /// close closes the descriptor and wakes nobody.
+    /// close closes the descriptor and wakes no waiter.
     void close() noexcept;
 
 private:
@@ -151,17 +151,17 @@ private:
     void on_events(std::uint32_t events) noexcept;
     void wake(waiter*& slot) noexcept;
 
-    readiness* in_;
+    readiness* owner_;
     waiter* reader_ = nullptr;
     waiter* writer_ = nullptr;
     waiter* watcher_ = nullptr; // Waits for the connection to break.
     entry* previous_ = nullptr;
-    entry* next_ = nullptr; // Stays behind when the entry is buried, so that who walks can walk on.
-    entry* next_buried_ = nullptr;
+    entry* next_ = nullptr; // Kept when the entry is closed, so that cancel_all can go on from it.
+    entry* next_closed_ = nullptr;
     unique_fd fd_;
-    std::uint32_t watched_ = 0; // What epoll was told to watch; 0: it does not know the descriptor.
+    std::uint32_t watched_ = 0; // The events in the epoll set; 0: the descriptor is not in it.
     std::uint32_t ready_ = 0;
-    trigger how_;
+    trigger mode_;
     net::priority priority_ = net::priority::established;
 };
 

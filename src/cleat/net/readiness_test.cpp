@@ -14,7 +14,7 @@
 namespace cleat::net {
 namespace {
 
-// A waiter that counts its wakes, and does something when it is woken.
+// A waiter that counts its wakes and calls a function at each.
 struct bell : waiter
 {
     bell()
@@ -22,42 +22,42 @@ struct bell : waiter
         wake = [](waiter& w, error_code ec) noexcept {
             bell& self = static_cast<bell&>(w);
             ++self.rung;
-            self.why = ec;
-            if (self.then != nullptr)
-                self.then(self);
+            self.error = ec;
+            if (self.action != nullptr)
+                self.action(self);
         };
     }
 
     int rung = 0;
-    error_code why;
-    void (*then)(bell&) = nullptr;
+    error_code error;
+    void (*action)(bell&) = nullptr;
     readiness::entry* entry = nullptr;
     entry_ptr* owner = nullptr;
 };
 
 struct watched
 {
-    explicit watched(readiness& in, readiness::entry::trigger how = readiness::entry::trigger::edge)
+    explicit watched(readiness& r, readiness::entry::trigger mode = readiness::entry::trigger::edge)
     {
         int fds[2];
         REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
-        entry.reset(new readiness::entry{in, unique_fd{fds[0]}, how});
+        entry.reset(new readiness::entry{r, unique_fd{fds[0]}, mode});
         other.reset(fds[1]);
     }
 
-    void tell(std::string_view text) const
+    void send(std::string_view text) const
     {
         REQUIRE(
             ::write(other.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
     }
 
-    // Reads all there is, as the owner of an edge-triggered descriptor does.
-    std::size_t hear() const
+    // Reads until there is no more, as the owner of an edge-triggered descriptor does.
+    std::size_t read_all() const
     {
         entry->use_up_read();
-        std::array<char, 100> to{};
+        std::array<char, 100> buffer{};
         std::size_t n = 0;
-        for (ssize_t got = 0; (got = ::read(entry->fd(), to.data(), to.size())) > 0;)
+        for (ssize_t got = 0; (got = ::read(entry->fd(), buffer.data(), buffer.size())) > 0;)
             n += static_cast<std::size_t>(got);
         return n;
     }
@@ -72,8 +72,8 @@ struct watched
 
     void drain() const
     {
-        std::array<char, 65536> to;
-        while (::recv(other.get(), to.data(), to.size(), MSG_DONTWAIT) > 0) {
+        std::array<char, 65536> buffer;
+        while (::recv(other.get(), buffer.data(), buffer.size(), MSG_DONTWAIT) > 0) {
         }
     }
 
@@ -95,27 +95,27 @@ TEST_CASE("one event wakes one waiter once")
     REQUIRE(!w.entry->wait_readable(b));
     turn(r);
     CHECK(b.rung == 0);
-    w.tell("x");
+    w.send("x");
     turn(r);
     CHECK(b.rung == 1);
-    CHECK(!b.why);
+    CHECK(!b.error);
     CHECK(w.entry->readable());
-    w.tell("y");
+    w.send("y");
     turn(r);
     CHECK(b.rung == 1); // It does not wait any more.
 }
 
-TEST_CASE("what comes between the event and the next wait is remembered")
+TEST_CASE("an event between two waits is remembered")
 {
     readiness r;
     watched w{r};
     bell b;
     REQUIRE(!w.entry->wait_readable(b));
-    w.tell("x");
+    w.send("x");
     turn(r);
-    CHECK(w.hear() == 1);
+    CHECK(w.read_all() == 1);
     CHECK(!w.entry->readable());
-    w.tell("y"); // Nobody waits.
+    w.send("y"); // There is no waiter.
     turn(r);
     CHECK(w.entry->readable());
 }
@@ -126,32 +126,32 @@ TEST_CASE("an event that crosses the read is a wake-up too many, never one too f
     watched w{r};
     bell b;
     REQUIRE(!w.entry->wait_readable(b));
-    w.tell("x");
+    w.send("x");
     turn(r);
-    w.tell("y"); // Comes before the read, its event is taken after.
-    CHECK(w.hear() == 2);
+    w.send("y"); // Comes before the read, its event is taken after.
+    CHECK(w.read_all() == 2);
     turn(r);
-    CHECK(w.hear() == 0);
+    CHECK(w.read_all() == 0);
     REQUIRE(!w.entry->wait_readable(b));
-    w.tell("z");
+    w.send("z");
     turn(r);
     CHECK(b.rung == 2);
 }
 
-TEST_CASE("a reader that stopped early says so, and need not wait")
+TEST_CASE("a reader that stopped early calls more_to_read, and need not wait")
 {
     readiness r;
     watched w{r};
     bell b;
     REQUIRE(!w.entry->wait_readable(b));
-    w.tell("xyz");
+    w.send("xyz");
     turn(r);
     w.entry->use_up_read();
     w.entry->more_to_read();
     CHECK(w.entry->readable());
 }
 
-TEST_CASE("writable is asked for only by who waits for it")
+TEST_CASE("output is watched only where a waiter waits for it")
 {
     readiness r;
     watched w{r};
@@ -184,7 +184,7 @@ TEST_CASE("one waiter for both directions is woken once")
     bell b;
     REQUIRE(!w.entry->wait_readable(b));
     REQUIRE(!w.entry->wait_writable(b));
-    w.tell("x");
+    w.send("x");
     turn(r);
     CHECK(b.rung == 1);
 }
@@ -195,12 +195,12 @@ TEST_CASE("FIN is something to read, and is known to be the end")
     watched w{r};
     bell b;
     REQUIRE(!w.entry->wait_readable(b));
-    w.tell("bye");
+    w.send("bye");
     REQUIRE(::shutdown(w.other.get(), SHUT_WR) == 0);
     turn(r);
     CHECK(b.rung == 1);
     CHECK(w.entry->ended());
-    CHECK(w.hear() == 3);
+    CHECK(w.read_all() == 3);
     CHECK(w.entry->ended());
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("a peer that closes without reading has failed, which is no end")
     CHECK(w.entry->writable());
 }
 
-TEST_CASE("who is forgotten is not woken")
+TEST_CASE("a waiter that was forgotten is not woken")
 {
     readiness r;
     watched w{r};
@@ -227,7 +227,7 @@ TEST_CASE("who is forgotten is not woken")
     REQUIRE(!w.entry->wait_readable(b));
     REQUIRE(!w.entry->wait_writable(b));
     w.entry->forget(b);
-    w.tell("x");
+    w.send("x");
     turn(r);
     CHECK(b.rung == 0);
     REQUIRE(!w.entry->wait_readable(b)); // The place is free again.
@@ -241,7 +241,7 @@ TEST_CASE("a cancel wakes with its reason")
     REQUIRE(!w.entry->wait_readable(b));
     w.entry->cancel(boost::asio::error::operation_aborted);
     CHECK(b.rung == 1);
-    CHECK(b.why == boost::asio::error::operation_aborted);
+    CHECK(b.error == boost::asio::error::operation_aborted);
     w.entry->cancel(boost::asio::error::operation_aborted);
     CHECK(b.rung == 1);
 }
@@ -252,14 +252,14 @@ TEST_CASE("an entry that its own wake destroys is gone safely")
     watched w{r};
     bell b;
     b.owner = &w.entry;
-    b.then = [](bell& self) { self.owner->reset(); };
+    b.action = [](bell& self) { self.owner->reset(); };
     bell writer;
     REQUIRE(!w.entry->wait_readable(b));
     REQUIRE(!w.entry->wait_writable(writer));
-    w.tell("x");
+    w.send("x");
     turn(r);
     CHECK(b.rung == 1);
-    CHECK(writer.rung == 0); // What is closed is not writable.
+    CHECK(writer.rung == 0); // A closed entry is not writable.
 }
 
 TEST_CASE("an entry destroyed by an earlier event of the same batch is not touched by its own")
@@ -271,22 +271,22 @@ TEST_CASE("an entry destroyed by an earlier event of the same batch is not touch
     bell second;
     first.owner = &other.entry;
     second.owner = &one.entry;
-    first.then = second.then = [](bell& self) { self.owner->reset(); };
+    first.action = second.action = [](bell& self) { self.owner->reset(); };
     REQUIRE(!one.entry->wait_readable(first));
     REQUIRE(!other.entry->wait_readable(second));
-    one.tell("x");
-    other.tell("x");
+    one.send("x");
+    other.send("x");
     turn(r);
-    CHECK(first.rung + second.rung == 1); // Whoever came first closed the other.
+    CHECK(first.rung + second.rung == 1); // The first one that was woken closed the other.
 }
 
-TEST_CASE("a level-triggered entry tells again what was left")
+TEST_CASE("a level-triggered entry repeats its event while bytes are left")
 {
     readiness r;
     watched w{r, readiness::entry::trigger::level};
     bell b;
     REQUIRE(!w.entry->wait_readable(b));
-    w.tell("xy");
+    w.send("xy");
     turn(r);
     w.entry->use_up_read();
     char one = 0;
@@ -305,7 +305,7 @@ TEST_CASE("an entry that is not watched makes no events until the next wait")
     w.entry->forget(b);
     w.entry->unwatch();
     w.entry->unwatch();
-    w.tell("x");
+    w.send("x");
     turn(r);
     CHECK(!w.entry->readable());
     REQUIRE(!w.entry->wait_readable(b));
@@ -322,7 +322,7 @@ TEST_CASE("a descriptor that cannot be watched is an error of the wait")
     CHECK(nothing->wait_writable(b) == boost::system::errc::bad_file_descriptor);
 }
 
-TEST_CASE("many descriptors are told of, batch after batch")
+TEST_CASE("events of many descriptors come batch after batch")
 {
     readiness r;
     std::vector<watched> all;
@@ -330,7 +330,7 @@ TEST_CASE("many descriptors are told of, batch after batch")
     for (bell& b : bells) {
         all.emplace_back(r);
         REQUIRE(!all.back().entry->wait_readable(b));
-        all.back().tell("x");
+        all.back().send("x");
     }
     turn(r);
     turn(r);

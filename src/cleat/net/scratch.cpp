@@ -12,8 +12,8 @@ constexpr std::size_t sealed_max =
 
 scratch& scratch::of_this_thread()
 {
-    // Nothing outlives a call in here, so a thread's own memory is as good as a worker's, and
-    // streams work on any io_context, one that several threads run included.
+    // No bytes stay here between calls, so the memory may belong to the thread. Then streams work
+    // on any io_context, also on one that several threads run.
     thread_local scratch mine;
     return mine;
 }

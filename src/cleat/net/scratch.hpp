@@ -8,9 +8,9 @@
 
 namespace cleat::net {
 
-/// scratch is a thread's working memory: one set for all of its connections. What is in a block is
-/// used up, sent, or copied to its owner before the function that filled it returns; no connection
-/// owns a block, so an idle one costs none.
+/// scratch is a thread's working memory: one set for all of its connections. The bytes in a block
+/// are used up, sent, or copied to a connection's own memory before the function that filled it
+/// returns: no connection owns a block, so an idle one costs none.
 class scratch
 {
 public:
@@ -21,10 +21,10 @@ public:
 
     /// received: where recv puts ciphertext, limits::turn_max bytes.
     [[nodiscard]] std::span<std::byte> received() const noexcept;
-    /// plaintext: where records are decrypted to, or an upstream's bytes received, limits::turn_max
+    /// plaintext: where records are decrypted, or an upstream's bytes received, limits::turn_max
     /// bytes.
     [[nodiscard]] std::span<std::byte> plaintext() const noexcept;
-    /// sealed: where records wait for the one send that takes them, with room for a turn's worth.
+    /// sealed: where records wait for the one send that takes them, with room for a turn.
     [[nodiscard]] std::span<std::byte> sealed() const noexcept;
 
 private:

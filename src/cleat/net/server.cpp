@@ -1,6 +1,5 @@
-// One service for each worker: it accepts, and serves each connection in a coroutine. `served` is
-// what can cut one short: the deadline of its handshake, and the end of its worker, both by way of
-// Asio's cancellation.
+// One service for each worker: it accepts, and serves each connection in a coroutine. `served` ends
+// a connection early, at its handshake's deadline or when its worker stops, by Asio's cancellation.
 
 #include <cleat/core/limits.hpp>
 #include <cleat/net/interrupt.hpp>
@@ -26,7 +25,8 @@ namespace cleat::net {
 namespace asio = boost::asio;
 namespace {
 
-// A socket that is bound to one address has it; one that is bound to all must be asked.
+// A listening socket bound to one address gives it to all connections. For a socket bound to all
+// addresses the kernel must be asked.
 address local_end_of(int fd, address const& bound) noexcept
 {
     auto const& v4 = reinterpret_cast<sockaddr_in const&>(bound.storage);
@@ -43,7 +43,7 @@ class service
 {
 public:
     service(
-        worker& on, server_spec const& spec, std::vector<address> const& at,
+        net::worker& owner, server_spec const& spec, std::vector<address> const& addresses,
         std::vector<unique_fd> sockets, handler serve);
 
     void stop_accepting() noexcept;
@@ -58,24 +58,24 @@ private:
     asio::awaitable<void> serve(served& s, socket accepted, address bound);
     void report(served const& s, error_code ec, std::string_view reason) const;
 
-    worker& on_;
+    net::worker& worker_;
     server_spec const& spec_;
     tls::context context_;
     handler serve_;
-    std::vector<std::unique_ptr<acceptor>>
-        acceptors_; // Closed, they stay: a turn of theirs may be queued.
+    // Closed ones stay, because one may be in the worker's queue.
+    std::vector<std::unique_ptr<acceptor>> acceptors_;
 };
 
-/// acceptor is one listening socket of a service. It takes connections among the handshakes that
-/// its worker has to do: those that come meanwhile wait in the kernel.
+/// acceptor is one listening socket of a service. It accepts with the priority of a handshake:
+/// connections that come before its turn wait in the kernel.
 class service::acceptor : deadline, task_node
 {
 public:
-    acceptor(service& of, address bound, unique_fd listening)
+    acceptor(service& owner, address bound, unique_fd listening)
         : deadline{[](deadline& d) noexcept { static_cast<acceptor&>(d).wait_for_turn(); }}
-        , of_{of}
+        , service_{owner}
         , bound_{bound}
-        , listening_{new readiness::entry{of.on_.readiness(), std::move(listening)}}
+        , listening_{new readiness::entry{owner.worker_.readiness(), std::move(listening)}}
     {
         on_readable_.self = this;
         on_readable_.wake = [](waiter& w, error_code) noexcept {
@@ -90,8 +90,8 @@ public:
         wait();
     }
 
-    /// close takes the connections that the kernel has queued already, which closing their socket
-    /// would reset, and then closes it.
+    /// close accepts the connections that the kernel has queued, because closing the socket would
+    /// reset them, and then closes it.
     void close() noexcept
     {
         if (!listening_)
@@ -112,13 +112,13 @@ private:
     {
         // The kernel refuses to watch when it is out of memory.
         if (listening_->wait_readable(on_readable_))
-            of_.on_.arm(*this, limits::accept_pause);
+            service_.worker_.arm(*this, limits::accept_pause);
     }
 
     enum class accepted : std::uint8_t
     {
         one,
-        gone, // Before it was taken: accept(2) passes its errors on.
+        gone, // It ended before it was accepted: accept(2) returns its error.
         none,
         out_of_resources
     };
@@ -126,12 +126,12 @@ private:
     void wait_for_turn() noexcept
     {
         if (!std::exchange(queued_, true))
-            of_.on_.push_here(*this, priority::handshake);
+            service_.worker_.push_here(*this, priority::handshake);
     }
     accepted accept_one() noexcept;
     void accept_some() noexcept;
 
-    service& of_;
+    service& service_;
     address bound_;
     entry_ptr listening_;
     accept_waiter on_readable_;
@@ -139,12 +139,13 @@ private:
 };
 
 service::service(
-    worker& on, server_spec const& spec, std::vector<address> const& at,
+    net::worker& owner, server_spec const& spec, std::vector<address> const& addresses,
     std::vector<unique_fd> sockets, handler serve)
-    : on_{on}, spec_{spec}, context_{spec.tls}, serve_{std::move(serve)}
+    : worker_{owner}, spec_{spec}, context_{spec.tls}, serve_{std::move(serve)}
 {
     for (std::size_t i = 0; i < sockets.size(); ++i)
-        acceptors_.push_back(std::make_unique<acceptor>(*this, at[i], std::move(sockets[i])));
+        acceptors_.push_back(
+            std::make_unique<acceptor>(*this, addresses[i], std::move(sockets[i])));
 }
 
 void service::stop_accepting() noexcept
@@ -153,19 +154,19 @@ void service::stop_accepting() noexcept
         each->close();
 }
 
-/// served lives as long as the coroutine that serves its connection.
+/// served is one connection's state. It lives as long as the coroutine that serves the connection.
 struct service::served : waiter
 {
-    served(worker& on, address const& from) : by{on}, peer{from}
+    served(net::worker& owner, address const& client) : interrupt{owner}, peer{client}
     {
         wake = [](waiter& w, error_code) noexcept {
             static_cast<served&>(w).cancel.emit(asio::cancellation_type::terminal);
         };
-        by.guard(this);
+        interrupt.guard(this);
     }
 
     asio::cancellation_signal cancel;
-    interrupt by;
+    net::interrupt interrupt;
     address peer;
     bool established = false;
 };
@@ -179,7 +180,8 @@ service::acceptor::accepted service::acceptor::accept_one() noexcept
         listening_->fd(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size,
         SOCK_NONBLOCK | SOCK_CLOEXEC)};
     if (fd)
-        return of_.start(std::move(fd), peer, bound_) ? accepted::one : accepted::out_of_resources;
+        return service_.start(std::move(fd), peer, bound_) ? accepted::one
+                                                           : accepted::out_of_resources;
     if (errno == EAGAIN)
         return accepted::none;
     return is_out_of_resources(last_system_error()) ? accepted::out_of_resources : accepted::gone;
@@ -192,15 +194,15 @@ void service::acceptor::accept_some() noexcept
         case accepted::none:
             return wait();
         case accepted::out_of_resources:
-            return of_.on_.arm(*this, limits::accept_pause);
+            return service_.worker_.arm(*this, limits::accept_pause);
         case accepted::one:
         case accepted::gone:
             break;
         }
-        if (of_.on_.time_is_up())
+        if (service_.worker_.time_is_up())
             break;
     }
-    // Others want their turn. What is still to be accepted makes no new event.
+    // Other tasks get their turn. Connections that are still queued make no new event.
     wait_for_turn();
 }
 
@@ -214,7 +216,7 @@ bool service::start(unique_fd accepted, address const& peer, address const& boun
         if (spec_.on_failure)
             spec_.on_failure(
                 {peer,
-                 on_.number(),
+                 worker_.number(),
                  true,
                  make_error_code(boost::system::errc::not_enough_memory),
                  {}});
@@ -224,17 +226,17 @@ bool service::start(unique_fd accepted, address const& peer, address const& boun
 
 void service::begin(unique_fd accepted, address const& peer, address const& bound)
 {
-    auto s = std::make_unique<served>(on_, peer);
-    served& here = *s;
-    if (here.by.raised())
-        return; // The worker is ending.
+    auto s = std::make_unique<served>(worker_, peer);
+    served& connection = *s;
+    if (connection.interrupt.raised())
+        return; // The worker is stopping.
     asio::co_spawn(
-        on_.get_executor(), serve(here, socket{on_, std::move(accepted)}, bound),
+        worker_.get_executor(), serve(connection, socket{worker_, std::move(accepted)}, bound),
         asio::bind_cancellation_slot(
-            here.cancel.slot(), [this, s = std::move(s)](std::exception_ptr why) noexcept {
+            connection.cancel.slot(), [this, s = std::move(s)](std::exception_ptr thrown) noexcept {
                 try {
-                    if (why)
-                        std::rethrow_exception(why);
+                    if (thrown)
+                        std::rethrow_exception(thrown);
                 } catch (boost::system::system_error const& e) {
                     report(*s, e.code(), {});
                 } catch (std::bad_alloc const&) {
@@ -252,36 +254,37 @@ asio::awaitable<void> service::serve(served& s, socket accepted, address bound)
     address const local = local_end_of(accepted.native_handle(), bound);
     stream<socket> tls{std::move(accepted), context_};
 
-    s.by.expires_in(spec_.handshake_timeout, error::handshake_timeout);
-    s.by.guard(&s);
-    // A handshake costs much, and has its time among others of its kind, from its first byte on.
+    s.interrupt.expires_in(spec_.handshake_timeout, error::handshake_timeout);
+    s.interrupt.guard(&s);
+    // From its first byte on, a handshake shares the time that the worker has for handshakes.
     tls.next_layer().set_priority(priority::handshake);
     auto [ec] = co_await tls.next_layer().async_wait(
         socket::wait_read, asio::as_tuple(asio::use_awaitable));
     if (!ec)
-        ec = s.by.raised(); // While it waited for its turn.
+        ec = s.interrupt.raised(); // It may have been raised while this waited for its turn.
     if (!ec)
         std::tie(ec) =
             co_await tls.async_handshake(tls::role::server, asio::as_tuple(asio::use_awaitable));
     tls.next_layer().set_priority(priority::established);
     if (ec) {
-        error_code const cut_short = s.by.raised();
-        report(s, cut_short ? cut_short : ec, tls.engine().failure().reason);
+        error_code const interrupted = s.interrupt.raised();
+        report(s, interrupted ? interrupted : ec, tls.engine().failure().reason);
         co_return;
     }
-    s.by.clear();
+    s.interrupt.clear();
     s.established = true;
 
-    facts const known{.peer = s.peer, .local = local, .worker = on_.number(), .tls = tls.info()};
-    // Named, because g++ 12 destroys an aggregate twice that is made in a co_await's arguments.
-    connection whole{std::move(tls), known};
-    co_await serve_(std::move(whole));
+    facts const known{
+        .peer = s.peer, .local = local, .worker = worker_.number(), .tls = tls.info()};
+    // A variable, because g++ 12 destroys an aggregate made in a co_await's arguments twice.
+    connection made{std::move(tls), known};
+    co_await serve_(std::move(made));
 }
 
 void service::report(served const& s, error_code ec, std::string_view reason) const
 {
     if (spec_.on_failure)
-        spec_.on_failure({s.peer, on_.number(), !s.established, ec, reason});
+        spec_.on_failure({s.peer, worker_.number(), !s.established, ec, reason});
 }
 
 } // namespace
@@ -289,8 +292,8 @@ void service::report(served const& s, error_code ec, std::string_view reason) co
 struct server::state
 {
     server_spec spec;
-    listening sockets;
-    std::vector<std::unique_ptr<service>> services; // Each is touched by its own worker only.
+    listening listeners;
+    std::vector<std::unique_ptr<service>> services; // Each is used by its own worker only.
     std::unique_ptr<worker_pool> pool;
 
     void stop_accepting();
@@ -298,7 +301,7 @@ struct server::state
 
 void server::state::stop_accepting()
 {
-    pool->broadcast([this](worker& on) { services[on.number()]->stop_accepting(); });
+    pool->broadcast([this](worker& each) { services[each.number()]->stop_accepting(); });
 }
 
 server::server(server_spec spec, handler serve)
@@ -311,21 +314,21 @@ server::server(server_spec spec, handler_for each_worker) : state_{std::make_uni
     state& s = *state_;
     s.spec = std::move(spec);
     s.spec.tls.role = tls::role::server;
-    // Workers build their own; this one finds what is wrong while nothing has begun.
+    // Each worker builds its own context. This one is built to throw before any thread starts.
     static_cast<void>(tls::context{s.spec.tls});
     std::size_t const count = worker_count(s.spec.workers);
-    s.sockets = listen_on_all(s.spec.listen, s.spec.socket, count);
+    s.listeners = listen_on_all(s.spec.listen, s.spec.socket, count);
     s.services.resize(count);
 
     worker_pool_spec pool;
     pool.workers = count;
     pool.pin = s.spec.pin;
-    pool.begin = [&s, make = std::move(each_worker.make)](worker& on) {
-        std::size_t const i = on.number();
+    pool.begin = [&s, make = std::move(each_worker.make)](worker& each) {
+        std::size_t const i = each.number();
         s.services[i] = std::make_unique<service>(
-            on, s.spec, s.sockets.at, std::move(s.sockets.by_worker[i]), make(on));
+            each, s.spec, s.listeners.addresses, std::move(s.listeners.sockets[i]), make(each));
     };
-    pool.end = [&s](worker& on) { s.services[on.number()].reset(); };
+    pool.end = [&s](worker& each) { s.services[each.number()].reset(); };
     s.pool = std::make_unique<worker_pool>(std::move(pool));
 }
 
@@ -336,12 +339,12 @@ server::~server()
 
 address const& server::local_address() const noexcept
 {
-    return state_->sockets.at.front();
+    return state_->listeners.addresses.front();
 }
 
 std::vector<address> const& server::local_addresses() const noexcept
 {
-    return state_->sockets.at;
+    return state_->listeners.addresses;
 }
 
 worker_pool& server::workers() noexcept
@@ -349,10 +352,10 @@ worker_pool& server::workers() noexcept
     return *state_->pool;
 }
 
-std::size_t server::drain(std::chrono::milliseconds longest)
+std::size_t server::drain(std::chrono::milliseconds timeout)
 {
     state_->stop_accepting();
-    std::size_t const left = state_->pool->drain(longest);
+    std::size_t const left = state_->pool->drain(timeout);
     stop();
     return left;
 }

@@ -1,4 +1,4 @@
-// server: the paved path. A spec and a coroutine make a TLS server on every core.
+// server: the shortest way to a TLS server on every core, from a spec and a coroutine.
 //
 //     net::server_spec spec;
 //     spec.listen = "127.0.0.1:8443";
@@ -34,9 +34,9 @@ struct connection_failure
 {
     address const& peer;
     std::size_t worker;
-    bool in_handshake;       ///< The handler never saw it.
+    bool in_handshake;       ///< It failed before its handler was called.
     error_code error;        ///< Of the handshake, or of a handler's boost::system::system_error.
-    std::string_view reason; ///< The TLS library's words, or those of another exception.
+    std::string_view reason; ///< The TLS library's text, or what() of another exception.
 };
 
 struct server_spec
@@ -62,8 +62,8 @@ struct server_spec
 /// (async_shutdown).
 using handler = std::function<boost::asio::awaitable<void>(connection)>;
 
-/// handler_for makes the handler of one worker, on that worker's thread. What it captures is that
-/// worker's own state, which nobody else touches.
+/// handler_for makes the handler of one worker, on that worker's thread. The handler's captures are
+/// that worker's own state: no other thread touches them.
 struct handler_for
 {
     std::function<handler(worker&)> make;
@@ -74,11 +74,10 @@ struct handler_for
 class server
 {
 public:
-    /// Throws before any thread starts: tls::spec_error for what is wrong with the TLS settings,
+    /// Throws before any thread starts: tls::spec_error for wrong TLS settings,
     /// std::invalid_argument for a `listen` that is no address and port, std::system_error for an
-    /// address that cannot be had: address_in_use also where the port is another server's that
-    /// would share it. Then starts the workers, and throws
-    /// what a handler_for threw.
+    /// address that cannot be listened on: address_in_use also where the port is another server's
+    /// that would share it. Then starts the workers, and rethrows an exception of a handler_for.
     server(server_spec spec, handler serve);
     server(server_spec spec, handler_for each_worker);
     server(server&&) = delete;
@@ -90,13 +89,12 @@ public:
     [[nodiscard]] unsigned port() const noexcept { return local_address().port(); }
     [[nodiscard]] worker_pool& workers() noexcept;
 
-    /// drain stops accepting, waits for the connections that are there, at most for so long, and
-    /// stops. Gives how many were cut off.
-    std::size_t drain(std::chrono::milliseconds longest);
+    /// drain stops accepting, waits at most `timeout` for the connections to end, and stops.
+    /// Returns how many were cut off.
+    std::size_t drain(std::chrono::milliseconds timeout);
 
-    /// stop ends now: every handler's operation is cancelled (asio::error::operation_aborted), so
-    /// that its coroutine ends by itself. A handler that goes on regardless is abandoned after a
-    /// second.
+    /// stop cancels every handler's operation (asio::error::operation_aborted), so that its
+    /// coroutine ends by itself. A handler that goes on regardless is abandoned after a second.
     void stop();
 
 private:

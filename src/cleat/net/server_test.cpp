@@ -1,4 +1,4 @@
-// A server on threads of its own, met by clients that block.
+// A server on threads of its own, and blocking clients.
 
 #include <cleat/net/server.hpp>
 #include <cleat/net/worlds_for_tests.hpp>
@@ -107,10 +107,10 @@ server_spec spec_of(std::size_t workers)
 struct client
 {
     explicit client(
-        server const& to, asio::ip::address const& at = asio::ip::address_v4::loopback())
+        server const& target, asio::ip::address const& host = asio::ip::address_v4::loopback())
         : io{1}, stream{tcp::socket{io}, anyone()}
     {
-        stream.next_layer().connect({at, static_cast<unsigned short>(to.port())});
+        stream.next_layer().connect({host, static_cast<unsigned short>(target.port())});
     }
 
     std::string ask(std::string const& text)
@@ -147,7 +147,7 @@ TEST_CASE("a server on two workers echoes, and each connection stays on one")
     CHECK(one.drain(std::chrono::seconds{10}) == 0);
 }
 
-TEST_CASE("facts say who is there, and what was agreed")
+TEST_CASE("facts have the peer's address and the result of the handshake")
 {
     std::promise<std::string> said;
     server one{spec_of(1), [&said](connection c) { return check_facts(std::move(c), said); }};
@@ -162,11 +162,11 @@ TEST_CASE("facts say who is there, and what was agreed")
 TEST_CASE("each worker has state of its own, made on its thread")
 {
     std::promise<int> total;
-    std::thread::id const here = std::this_thread::get_id();
+    std::thread::id const test_thread = std::this_thread::get_id();
     {
-        server one{spec_of(1), handler_for{[&](worker& on) -> handler {
-                       CHECK(std::this_thread::get_id() != here);
-                       CHECK(on.number() == 0);
+        server one{spec_of(1), handler_for{[&](worker& owner) -> handler {
+                       CHECK(std::this_thread::get_id() != test_thread);
+                       CHECK(owner.number() == 0);
                        return [count = std::make_shared<int>(0), &total](connection c) {
                            return count_to_three(std::move(c), *count, total);
                        };
@@ -185,47 +185,47 @@ TEST_CASE("a peer that is silent misses its deadline")
     server_spec spec = spec_of(1);
     spec.handshake_timeout = std::chrono::milliseconds{20};
     spec.socket.defer_accept = false;
-    std::promise<error_code> why;
+    std::promise<error_code> reported;
     spec.on_failure = [&](connection_failure const& f) {
         CHECK(f.in_handshake);
         CHECK(f.peer.port() != 0);
-        why.set_value(f.error);
+        reported.set_value(f.error);
     };
     server one{std::move(spec), echo};
     client c{one};
-    CHECK(why.get_future().get() == error::handshake_timeout);
+    CHECK(reported.get_future().get() == error::handshake_timeout);
     char byte = 0;
     error_code ec;
     CHECK(c.stream.next_layer().read_some(asio::buffer(&byte, 1), ec) == 0);
     CHECK(ec == asio::error::eof);
 }
 
-TEST_CASE("plain HTTP on a TLS port has a name")
+TEST_CASE("plain HTTP on a TLS port is error::http_request")
 {
     server_spec spec = spec_of(1);
-    std::promise<error_code> why;
-    spec.on_failure = [&](connection_failure const& f) { why.set_value(f.error); };
+    std::promise<error_code> reported;
+    spec.on_failure = [&](connection_failure const& f) { reported.set_value(f.error); };
     server one{std::move(spec), echo};
     client c{one};
     asio::write(c.stream.next_layer(), asio::buffer(std::string{"GET / HTTP/1.0\r\n\r\n"}));
-    CHECK(why.get_future().get() == error::http_request);
+    CHECK(reported.get_future().get() == error::http_request);
 }
 
-TEST_CASE("what a handler throws is reported, and its server goes on")
+TEST_CASE("an exception of a handler is reported, and its server goes on")
 {
     server_spec spec = spec_of(1);
-    std::promise<std::string> why;
+    std::promise<std::string> reported;
     spec.on_failure = [&](connection_failure const& f) {
         CHECK(!f.in_handshake);
-        why.set_value(std::string{f.reason});
+        reported.set_value(std::string{f.reason});
     };
     bool first = true;
     server one{
         std::move(spec), [&first](connection c) { return echo_but_once(std::move(c), first); }};
     client unlucky{one};
     unlucky.stream.handshake(stream_base::client);
-    CHECK(why.get_future().get() == "no such page");
-    why = {};
+    CHECK(reported.get_future().get() == "no such page");
+    reported = {};
     client c{one};
     c.stream.handshake(stream_base::client);
     CHECK(c.ask("next") == "next");
@@ -239,8 +239,8 @@ TEST_CASE("a drain lets a connection finish, and takes no more")
     CHECK(c.ask("before") == "before");
     std::future<std::size_t> left =
         std::async(std::launch::async, [&] { return one.drain(std::chrono::minutes{1}); });
-    // Nobody listens any more as soon as every worker has heard of it.
-    // Until then one is still taken, or reset on its way.
+    // Connections are refused once every worker has closed its socket. Until then one may still be
+    // accepted, or reset.
     error_code ec;
     while (ec != asio::error::connection_refused) {
         tcp::socket late{c.io};
@@ -251,7 +251,7 @@ TEST_CASE("a drain lets a connection finish, and takes no more")
     CHECK(left.get() == 0);
 }
 
-TEST_CASE("a drain's deadline cuts off who stays")
+TEST_CASE("a drain's deadline cuts off connections that stay")
 {
     server one{spec_of(1), echo};
     client c{one};
@@ -268,17 +268,17 @@ TEST_CASE("a stop ends handlers wherever they wait")
 {
     server_spec spec = spec_of(1);
     std::promise<void> waits;
-    std::promise<error_code> why;
-    spec.on_failure = [&](connection_failure const& f) { why.set_value(f.error); };
+    std::promise<error_code> reported;
+    spec.on_failure = [&](connection_failure const& f) { reported.set_value(f.error); };
     server one{std::move(spec), [&](connection c) { return wait_for_ever(std::move(c), waits); }};
     client c{one};
     c.stream.handshake(stream_base::client);
     waits.get_future().wait();
     one.stop();
-    CHECK(why.get_future().get() == asio::error::operation_aborted);
+    CHECK(reported.get_future().get() == asio::error::operation_aborted);
 }
 
-TEST_CASE("what cannot be served throws before anything starts")
+TEST_CASE("a spec that cannot be served throws before any thread starts")
 {
     server_spec no_certificate;
     no_certificate.workers = 1;
@@ -300,23 +300,23 @@ TEST_CASE("what cannot be served throws before anything starts")
 
     CHECK_THROWS_WITH(
         (server{spec_of(2), handler_for{[](worker&) -> handler {
-                    throw std::runtime_error{"no state to be had"};
+                    throw std::runtime_error{"no state"};
                 }}}),
-        "no state to be had");
+        "no state");
 }
 
-TEST_CASE("a second server does not slip in on the port of the first")
+TEST_CASE("a second server does not share the port of the first")
 {
     server const first{spec_of(2), echo};
     server_spec same = spec_of(2);
     same.listen = "127.0.0.1:" + std::to_string(first.port());
-    std::error_code why;
+    std::error_code reported;
     try {
         server const second{same, echo};
     } catch (std::system_error const& e) {
-        why = e.code();
+        reported = e.code();
     }
-    CHECK(why == std::errc::address_in_use);
+    CHECK(reported == std::errc::address_in_use);
 }
 
 TEST_CASE("a server on every address is reached by both families")
@@ -342,14 +342,14 @@ TEST_CASE("a server on every address is reached by both families")
     }
 }
 
-TEST_CASE("a pool hears broadcasts in order")
+TEST_CASE("broadcasts reach every worker in order")
 {
     worker_pool pool{{.workers = 3, .pin = false}};
-    std::vector<std::vector<int>> heard(3);
+    std::vector<std::vector<int>> received(3);
     for (int i = 0; i < 100; ++i)
-        pool.broadcast([&heard, i](worker& on) { heard[on.number()].push_back(i); });
-    CHECK(pool.busy() == 0); // Its question comes behind them.
-    for (std::vector<int> const& each : heard) {
+        pool.broadcast([&received, i](worker& each) { received[each.number()].push_back(i); });
+    CHECK(pool.busy() == 0); // Its functions are queued behind the broadcasts.
+    for (std::vector<int> const& each : received) {
         REQUIRE(each.size() == 100);
         CHECK(std::is_sorted(each.begin(), each.end()));
     }

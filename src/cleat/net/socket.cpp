@@ -25,24 +25,24 @@ io_result attempt(Call call) noexcept
 
 } // namespace
 
-io_result socket::receive(std::span<std::byte> into) noexcept
+io_result socket::receive(std::span<std::byte> buffer) noexcept
 {
-    if (into.empty())
+    if (buffer.empty())
         return {};
-    io_result r =
-        attempt([&] { return ::recv(native_handle(), into.data(), into.size(), MSG_DONTWAIT); });
-    entry_->received(r.bytes == into.size());
+    io_result r = attempt(
+        [&] { return ::recv(native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT); });
+    entry_->received(r.bytes == buffer.size());
     if (r.bytes == 0 && !r.would_block && !r.error)
         r.error = error::closed;
     return r;
 }
 
-io_result socket::send(std::span<std::byte const> from, bool more) noexcept
+io_result socket::send(std::span<std::byte const> bytes, bool more) noexcept
 {
     int const flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
     io_result const r =
-        attempt([&] { return ::send(native_handle(), from.data(), from.size(), flags); });
-    entry_->sent(r.bytes == from.size());
+        attempt([&] { return ::send(native_handle(), bytes.data(), bytes.size(), flags); });
+    entry_->sent(r.bytes == bytes.size());
     return r;
 }
 
@@ -69,7 +69,7 @@ std::size_t socket::unsent() const noexcept
 
 void socket::shutdown_send() noexcept
 {
-    // Fails only where the peer has reset the connection already, and nothing is left to be told.
+    // It fails only where the peer has reset the connection already: then no FIN is needed.
     static_cast<void>(::shutdown(native_handle(), SHUT_WR));
 }
 

@@ -27,8 +27,8 @@
 
 namespace cleat::net {
 
-/// io_result is what one non-blocking call gave: bytes, "would block" (no bytes, no error), or an
-/// error.
+/// io_result is the outcome of one non-blocking call: bytes, "would block" (no bytes, no error), or
+/// an error.
 struct io_result
 {
     std::size_t bytes = 0;
@@ -36,8 +36,8 @@ struct io_result
     error_code error{}; ///< error::closed: the peer's FIN.
 };
 
-/// socket owns a connected TCP or UNIX stream socket and its place in the worker's readiness. It
-/// lives on its worker's thread. It models Asio's AsyncReadStream and AsyncWriteStream.
+/// socket owns a connected TCP or UNIX stream socket and its entry in the worker's readiness. It
+/// is used on its worker's thread. It models Asio's AsyncReadStream and AsyncWriteStream.
 class socket
 {
 public:
@@ -47,8 +47,8 @@ public:
     static constexpr wait_type wait_read = boost::asio::socket_base::wait_read;
     static constexpr wait_type wait_write = boost::asio::socket_base::wait_write;
 
-    socket(worker& on, unique_fd fd)
-        : on_{&on}, entry_{new readiness::entry{on.readiness(), std::move(fd)}}
+    socket(net::worker& owner, unique_fd fd)
+        : worker_{&owner}, entry_{new readiness::entry{owner.readiness(), std::move(fd)}}
     {
     }
 
@@ -57,44 +57,43 @@ public:
     {
         if (this != &other) {
             close();
-            on_ = other.on_;
+            worker_ = other.worker_;
             entry_ = std::move(other.entry_);
         }
         return *this;
     }
     ~socket() { close(); }
 
-    [[nodiscard]] executor get_executor() const noexcept { return on_->get_executor(); }
-    [[nodiscard]] worker& on() const noexcept { return *on_; }
+    [[nodiscard]] executor get_executor() const noexcept { return worker_->get_executor(); }
+    [[nodiscard]] net::worker& worker() const noexcept { return *worker_; }
     [[nodiscard]] socket& lowest_layer() noexcept { return *this; }
     [[nodiscard]] socket const& lowest_layer() const noexcept { return *this; }
     [[nodiscard]] bool is_open() const noexcept { return entry_ != nullptr; }
     [[nodiscard]] int native_handle() const noexcept { return entry_ ? entry_->fd() : -1; }
     [[nodiscard]] readiness::entry& entry() const noexcept { return *entry_; }
 
-    /// set_priority says how what waits for this socket is served where its worker has much to do.
+    /// set_priority sets the order in which a busy worker serves waits for this socket.
     void set_priority(priority p) const noexcept { entry_->set_priority(p); }
 
-    /// receive reads what is there, into all of `into` if there is that much.
-    [[nodiscard]] io_result receive(std::span<std::byte> into) noexcept;
+    /// receive reads what the kernel has, at most as much as `buffer` takes.
+    [[nodiscard]] io_result receive(std::span<std::byte> buffer) noexcept;
 
-    /// send writes what the socket takes. With `more`, the rest of a packet is known to follow at
-    /// once.
-    [[nodiscard]] io_result send(std::span<std::byte const> from, bool more = false) noexcept;
+    /// send writes what the socket takes. `more`: the rest of a packet follows at once (MSG_MORE).
+    [[nodiscard]] io_result send(std::span<std::byte const> bytes, bool more = false) noexcept;
 
-    /// error takes what broke the connection, once; no error where nothing has.
+    /// error takes the error that broke the connection (SO_ERROR), once; no error where none did.
     [[nodiscard]] error_code error() noexcept;
 
-    /// unacknowledged is how much of what was sent the peer's kernel has not got or not taken:
-    /// bytes, and 1 for a FIN (SIOCOUTQ, tcp(7)). 0 where that is not known.
+    /// unacknowledged is how many bytes sent the peer's kernel has not acknowledged, and 1 for a
+    /// FIN (SIOCOUTQ, tcp(7)). 0 where that is not known.
     [[nodiscard]] std::size_t unacknowledged() const noexcept;
 
-    /// unsent is how much of what was sent this machine's kernel still holds back, since the peer
-    /// or the network takes no more: an RST now would destroy it. Bytes (SIOCOUTQNSD of
-    /// linux/sockios.h). 0 where that is not known.
+    /// unsent is how many bytes sent are still in this machine's kernel, because the peer or the
+    /// network takes no more (SIOCOUTQNSD of linux/sockios.h): an RST now would discard them. 0
+    /// where that is not known.
     [[nodiscard]] std::size_t unsent() const noexcept;
 
-    /// shutdown_send sends FIN behind everything sent.
+    /// shutdown_send sends FIN after all bytes.
     void shutdown_send() noexcept;
 
     /// reset closes with RST instead of FIN: the peer learns that this was no clean end.
@@ -109,10 +108,10 @@ public:
     /// async_wait completes when the socket is readable or writable. Honours per-operation
     /// cancellation.
     template <class Token>
-    auto async_wait(wait_type what, Token&& token)
+    auto async_wait(wait_type event, Token&& token)
     {
         return boost::asio::async_initiate<Token, void(error_code)>(
-            [this](auto&& handler, wait_type w) { this->start_wait(handler, w); }, token, what);
+            [this](auto&& handler, wait_type w) { this->start_wait(handler, w); }, token, event);
     }
 
     template <class Buffers, class Token>
@@ -125,20 +124,20 @@ private:
     template <class Handler>
     class wait_op;
     template <class Handler>
-    void start_wait(Handler& handler, wait_type what);
+    void start_wait(Handler& handler, wait_type event);
 
-    worker* on_;
+    net::worker* worker_;
     entry_ptr entry_;
 };
 
-/// socket::wait_op is one async_wait: it lives until its handler is on its way.
+/// socket::wait_op is one async_wait. It lives until its handler is dispatched.
 template <class Handler>
 class socket::wait_op : waiter, task_node
 {
 public:
-    /// start moves the handler away once there is memory for the wait, and not before: whoever
-    /// finds none still has it.
-    static void start(socket& s, Handler& handler, wait_type what)
+    /// start moves the handler only once there is memory for the wait: where std::bad_alloc is
+    /// thrown the caller still has its handler.
+    static void start(socket& s, Handler& handler, wait_type event)
     {
         auto allocator = boost::asio::get_associated_allocator(handler);
         using rebound =
@@ -146,22 +145,22 @@ public:
         rebound memory{allocator};
         wait_op* const op = std::allocator_traits<rebound>::allocate(memory, 1);
         new (op) wait_op{s, std::move(handler)};
-        op->begin(what);
+        op->begin(event);
     }
 
 private:
     wait_op(socket& s, Handler handler)
         : waiter{&wait_op::on_wake}
-        , on_{s.on_}
+        , worker_{s.worker_}
         , entry_{s.entry_.get()}
         , handler_{std::move(handler)}
     {
     }
 
-    void begin(wait_type what)
+    void begin(wait_type event)
     {
         readiness::entry& e = *entry_;
-        bool const read = what != wait_write;
+        bool const read = event != wait_write;
         error_code ec;
         if (read ? e.readable() : e.writable())
             return complete(ec);
@@ -181,8 +180,8 @@ private:
         static_cast<wait_op&>(w).complete(ec);
     }
 
-    // Queued, not called: the wake may come from the initiating function, or from inside a close.
-    // The operation is its own place in the queue, so that a wait that has begun can always end.
+    // Queued, not called: wake may be called by the initiating function, or inside a close. The
+    // operation is itself the node in the queue, so a wait that has begun can end without memory.
     void complete(error_code ec) noexcept
     {
         auto slot = boost::asio::get_associated_cancellation_slot(handler_);
@@ -190,14 +189,14 @@ private:
             slot.clear();
         ec_ = ec;
         finish = &wait_op::on_turn;
-        on_->push_here(*this, ec ? priority::established : entry_->priority());
+        worker_->push_here(*this, ec ? priority::established : entry_->priority());
     }
 
     static void on_turn(task_node& node, bool run)
     {
         wait_op& self = static_cast<wait_op&>(node);
         Handler handler{std::move(self.handler_)};
-        executor const on = self.on_->get_executor();
+        executor const fallback = self.worker_->get_executor();
         error_code const ec = self.ec_;
         auto allocator = boost::asio::get_associated_allocator(handler);
         using rebound =
@@ -207,57 +206,57 @@ private:
         std::allocator_traits<rebound>::deallocate(memory, &self, 1);
         if (!run)
             return;
-        auto const where = boost::asio::get_associated_executor(handler, on);
+        auto const where = boost::asio::get_associated_executor(handler, fallback);
         boost::asio::dispatch(
             where, [handler = std::move(handler), ec]() mutable { std::move(handler)(ec); });
     }
 
-    worker* on_;
+    net::worker* worker_;
     readiness::entry* entry_;
     Handler handler_;
     error_code ec_{};
 };
 
 template <class Handler>
-void socket::start_wait(Handler& handler, wait_type what)
+void socket::start_wait(Handler& handler, wait_type event)
 {
-    wait_op<Handler>::start(*this, handler, what);
+    wait_op<Handler>::start(*this, handler, event);
 }
 
 namespace detail {
 
-/// transfer_op is a read or a write of one go: try, and wait only when the socket says so.
+/// transfer_op is one read or write: it tries, and waits only where the socket would block.
 template <bool Reading, class Buffers>
 struct transfer_op
 {
-    socket& on;
+    socket& stream_socket;
     Buffers buffers;
-    enum class state : char
+    enum class stage : char
     {
         starting,
         waiting,
         done
-    } at = state::starting;
+    } current = stage::starting;
     error_code result{};
     std::size_t bytes = 0;
 
     template <class Self>
     void operator()(Self& self, error_code ec = {})
     {
-        if (at == state::done)
+        if (current == stage::done)
             return self.complete(result, bytes);
-        bool const first = at == state::starting;
+        bool const first = current == stage::starting;
         if (!ec) {
             if (!attempt(ec)) {
-                at = state::waiting;
-                return on.async_wait(
+                current = stage::waiting;
+                return stream_socket.async_wait(
                     Reading ? socket::wait_read : socket::wait_write, std::move(self));
             }
         }
         result = ec;
-        at = state::done;
-        if (first) // Never inside the initiating function.
-            return boost::asio::post(on.get_executor(), std::move(self));
+        current = stage::done;
+        if (first) // A handler must not run inside the initiating function.
+            return boost::asio::post(stream_socket.get_executor(), std::move(self));
         self.complete(result, bytes);
     }
 
@@ -285,14 +284,15 @@ private:
     io_result transfer(boost::asio::const_buffer b)
         requires(!Reading)
     {
-        return b.size() == 0 ? io_result{}
-                             : on.send({static_cast<std::byte const*>(b.data()), b.size()});
+        return b.size() == 0
+                   ? io_result{}
+                   : stream_socket.send({static_cast<std::byte const*>(b.data()), b.size()});
     }
     io_result transfer(boost::asio::mutable_buffer b)
         requires Reading
     {
         return b.size() == 0 ? io_result{}
-                             : on.receive({static_cast<std::byte*>(b.data()), b.size()});
+                             : stream_socket.receive({static_cast<std::byte*>(b.data()), b.size()});
     }
 };
 

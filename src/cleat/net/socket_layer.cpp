@@ -6,9 +6,9 @@
 
 namespace cleat::net::detail {
 
-error_code block_until_ready(int fd, wait what) noexcept
+error_code block_until_ready(int fd, wait event) noexcept
 {
-    short const events = what == wait::readable ? POLLIN : POLLOUT;
+    short const events = event == wait::readable ? POLLIN : POLLOUT;
     pollfd one{.fd = fd, .events = events, .revents = 0};
     int n = 0;
     do

@@ -1,4 +1,4 @@
-// socket_layer: TLS right on a socket. Waits for readiness, and owns no buffer while it does.
+// socket_layer: TLS directly on a socket. It owns no buffer while it waits for readiness.
 
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace cleat::net {
 
-/// waitable_socket is a socket that can say when it is ready, and shows its descriptor: net::socket
-/// and Asio's stream sockets. Any other layer is asked to read and write by itself (any_layer).
+/// waitable_socket is a socket that can be waited on for readiness, and that has a descriptor:
+/// net::socket and Asio's stream sockets. Any other layer reads and writes by itself (any_layer).
 template <class T>
 concept waitable_socket =
     std::same_as<T, socket> || (std::derived_from<T, boost::asio::socket_base> && requires(T& s) {
@@ -28,11 +28,11 @@ concept waitable_socket =
 
 namespace detail {
 
-/// block_until_ready waits for one descriptor in poll(2): for the functions that are not
-/// asynchronous.
-[[nodiscard]] error_code block_until_ready(int fd, wait what) noexcept;
+/// block_until_ready waits for one descriptor in poll(2): for the blocking functions.
+[[nodiscard]] error_code block_until_ready(int fd, wait event) noexcept;
 
-/// turn_for_reading is how much ciphertext to ask for, to fill `size` bytes and to end on a record.
+/// turn_for_reading is how much ciphertext to receive for `size` bytes of plaintext in whole
+/// records.
 [[nodiscard]] constexpr std::size_t turn_for_reading(std::size_t size) noexcept
 {
     size = std::min(size, limits::turn_max);
@@ -43,24 +43,24 @@ namespace detail {
 
 } // namespace detail
 
-/// socket_layer joins a channel with a socket that can be waited on. Its calls never block; what
-/// they wait for is in the progress that they give.
+/// socket_layer joins a channel with a waitable_socket. Its calls never block. Their progress says
+/// what they wait for.
 class socket_layer
 {
 public:
-    /// waiting is what an operation keeps while it waits: nothing.
+    /// waiting is an operation's state while it waits: none.
     struct waiting
     {
     };
 
-    explicit socket_layer(tls::context const& use) : channel_{use} {}
+    explicit socket_layer(tls::context const& context) : channel_{context} {}
 
     template <waitable_socket Next>
     progress handshake(Next& next) noexcept
     {
         if (!is_open(next))
             return closed_by_us();
-        return channel_.handshake(at(next), ended(next));
+        return channel_.handshake(transport_of(next), ended(next));
     }
 
     /// feed: see channel::feed.
@@ -74,17 +74,17 @@ public:
     {
         if (!is_open(next))
             return closed_by_us();
-        // The last read emptied the socket: asking again would be a system call to hear so.
+        // Where the last read emptied the socket, another recv would only give EAGAIN.
         progress p{.next = wait::readable};
-        if (!dry_ || readable(next)) {
+        if (!drained_ || readable(next)) {
             std::size_t const turn = detail::turn_for_reading(plaintext.size());
-            p = channel_.read(at(next), plaintext, turn, ended(next));
-            dry_ = p.next == wait::readable;
+            p = channel_.read(transport_of(next), plaintext, turn, ended(next));
+            drained_ = p.next == wait::readable;
         }
-        // A server that waits for its client has no answer to send the session ticket with; and the
-        // client may wait for the acknowledgment that it carries before it asks.
+        // A server that waits for its client has no answer with which to send the session ticket;
+        // and the client may wait for the acknowledgment that the ticket carries before it asks.
         if (p.next == wait::readable && p.bytes == 0)
-            channel_.flush_held(at(next));
+            channel_.flush_held(transport_of(next));
         return p;
     }
 
@@ -93,9 +93,9 @@ public:
     {
         if (!is_open(next))
             return closed_by_us();
-        progress const p = channel_.write(at(next), pieces);
-        // A socket that took all of a turn gets a larger one; one that did not must not cost
-        // memory.
+        progress const p = channel_.write(transport_of(next), pieces);
+        // A socket that took all of a turn gets a larger one next. A smaller one for a full socket
+        // keeps its unsent records few.
         turn_ = channel_.unsent()  ? std::max(turn_ / 2, limits::plaintext_record_max)
                 : p.bytes >= turn_ ? std::min(turn_ * 2, limits::turn_max)
                                    : turn_;
@@ -107,49 +107,47 @@ public:
     {
         if (!is_open(next))
             return closed_by_us();
-        return channel_.unsent() ? channel_.flush(at(next)) : progress{};
+        return channel_.unsent() ? channel_.flush(transport_of(next)) : progress{};
     }
 
-    /// close sends close_notify behind everything that was written before. Call until it is
-    /// finished.
+    /// close sends close_notify behind all records. Call it until it is finished.
     template <waitable_socket Next>
     progress close(Next& next) noexcept
     {
         if (progress const p = flush(next); close_sealed_ || p.error || p.next != wait::none)
             return p;
         close_sealed_ = true;
-        return channel_.close(at(next));
+        return channel_.close(transport_of(next));
     }
 
-    /// unsent_after_failure: an alert that a failed read left for the layer below. Here it was
-    /// sent.
+    /// unsent_after_failure: a failed read left an alert for the layer below. Here it was sent.
     [[nodiscard]] static bool unsent_after_failure() noexcept { return false; }
 
     /// turn is how many bytes of plaintext one write takes.
     [[nodiscard]] std::size_t turn() const noexcept { return turn_; }
 
     template <waitable_socket Next, class Handler>
-    void start_wait(Next& next, wait what, waiting&, Handler&& handler)
+    void start_wait(Next& next, wait event, waiting&, Handler&& handler)
     {
         next.async_wait(
-            what == wait::readable ? Next::wait_read : Next::wait_write,
+            event == wait::readable ? Next::wait_read : Next::wait_write,
             std::forward<Handler>(handler));
     }
 
-    error_code end_wait(wait what, waiting&, error_code ec, std::size_t, bool) noexcept
+    error_code end_wait(wait event, waiting&, error_code ec, std::size_t, bool) noexcept
     {
-        if (what == wait::readable && !ec)
-            dry_ = false;
+        if (event == wait::readable && !ec)
+            drained_ = false;
         return ec;
     }
 
     template <waitable_socket Next>
-    error_code block(Next& next, wait what, waiting& w) noexcept
+    error_code block(Next& next, wait event, waiting& w) noexcept
     {
         if constexpr (requires { next.non_blocking(); })
             if (next.non_blocking())
                 return boost::asio::error::would_block;
-        return end_wait(what, w, detail::block_until_ready(next.native_handle(), what), 0, false);
+        return end_wait(event, w, detail::block_until_ready(next.native_handle(), event), 0, false);
     }
 
     [[nodiscard]] tls::engine& engine() noexcept { return channel_.engine(); }
@@ -163,17 +161,17 @@ private:
 
     static bool is_open(auto& next) noexcept { return next.is_open(); }
 
-    // A worker's socket remembers events. Asio's forgets them, and looks again at each wait.
-    static transport at(socket& next) noexcept { return next.entry(); }
+    // A worker's socket remembers events. Asio's does not, and checks again at each wait.
+    static transport transport_of(socket& next) noexcept { return next.entry(); }
     static bool readable(socket& next) noexcept { return next.entry().readable(); }
     static bool ended(socket& next) noexcept { return next.entry().ended(); }
-    static transport at(auto& next) noexcept { return next.native_handle(); }
+    static transport transport_of(auto& next) noexcept { return next.native_handle(); }
     static bool readable(auto&) noexcept { return false; }
     static bool ended(auto&) noexcept { return false; }
 
     channel channel_;
     std::size_t turn_ = limits::turn_min;
-    bool dry_ = false; // Nothing can be read before a wait says so.
+    bool drained_ = false; // Nothing can be read before the next readable event.
     bool close_sealed_ = false;
 };
 

@@ -1,5 +1,5 @@
-// A worker's socket and its memory of events, under a channel that does not come to the socket at
-// every call.
+// A worker's socket, whose entry remembers events, under a channel that makes no system call in
+// some of its calls.
 
 #include <cleat/net/socket_layer.hpp>
 #include <cleat/net/tls_peer_for_tests.hpp>
@@ -12,9 +12,9 @@
 namespace cleat::net {
 namespace {
 
-struct nobody : waiter
+struct idle_waiter : waiter
 {
-    nobody()
+    idle_waiter()
     {
         wake = [](waiter&, error_code) noexcept {};
     }
@@ -25,22 +25,22 @@ struct scene
     explicit scene(std::pair<unique_fd, unique_fd> fds = make_sockets(socket_kind::unix_pair))
         : far{std::move(fds.second)}, near{w, std::move(fds.first)}
     {
-        REQUIRE(!near.entry().wait_readable(listening)); // Registers it.
+        REQUIRE(!near.entry().wait_readable(registered)); // Puts it in the epoll set.
     }
 
     void shake()
     {
         for (int i = 0; i < 100 && !(client.established() && layer.engine().established()); ++i) {
             client.handshake();
-            look();
+            poll();
             REQUIRE(!layer.handshake(near).error);
         }
         REQUIRE(client.established());
-        look();
+        poll();
     }
 
-    // What the loop does between two turns.
-    void look()
+    // Collects and dispatches events, as the worker's loop does.
+    void poll()
     {
         w.readiness().wait(0);
         w.readiness().dispatch();
@@ -59,7 +59,7 @@ struct scene
     worker w;
     unique_fd far;
     socket near;
-    nobody listening;
+    idle_waiter registered;
     tls_peer client{contexts().client, far.get()};
     socket_layer layer{contexts().server};
     bool waits = false; // The last read would wait for an event.
@@ -72,13 +72,13 @@ TEST_CASE("an event that comes while records still wait in the channel is not fo
     std::string const whole_record(limits::plaintext_record_max, 'a');
     s.client.write(whole_record);
     s.client.write("second");
-    s.look();
-    CHECK(s.read(whole_record.size()) == whole_record); // And the second waits.
+    s.poll();
+    CHECK(s.read(whole_record.size()) == whole_record); // The second waits in the channel.
     s.client.write("third");
-    s.look();
+    s.poll();
     CHECK(s.near.entry().readable());
 
-    CHECK(s.read(100) == "second"); // Without a system call, so nothing is known of the third.
+    CHECK(s.read(100) == "second"); // Without a system call, so the event of the third stays.
     CHECK(!s.waits);
     std::string rest = s.read(100);
     if (rest.empty() && !s.waits)
@@ -92,23 +92,23 @@ TEST_CASE("an event that comes while a flight of the handshake is stuck is not f
 {
     scene s;
     s.client.handshake();
-    s.look();
+    s.poll();
     fill(s.near.native_handle());
     CHECK(s.layer.handshake(s.near).next == wait::writable);
     CHECK(!s.near.entry().readable());
     REQUIRE(::send(s.far.get(), "more", 4, 0) == 4);
-    s.look();
+    s.poll();
     CHECK(s.near.entry().readable());
-    CHECK(s.layer.handshake(s.near).next == wait::writable); // It came no further than the flight.
+    CHECK(s.layer.handshake(s.near).next == wait::writable); // The flight is still stuck.
     CHECK(s.near.entry().readable());
 }
 
-TEST_CASE("a read that its buffer has cut short leaves its event")
+TEST_CASE("a read that filled its buffer leaves its event")
 {
     scene s;
     s.shake();
     s.client.write(std::string(100'000, 'a'));
-    s.look();
+    s.poll();
     CHECK(s.read(1).size() == 1);
     CHECK(s.near.entry().readable());
 }

@@ -19,8 +19,7 @@
 namespace cleat::net {
 namespace {
 
-// Asio's category for getaddrinfo has words for three of its errors; the C library has them for
-// all.
+// Asio's category for getaddrinfo has messages for three of its errors; the C library has all.
 class resolver_errors final : public boost::system::error_category
 {
 public:
@@ -120,13 +119,13 @@ std::optional<std::uint16_t> port_of(std::string_view text) noexcept
 {
     std::uint16_t port = 0;
     char const* const end = text.data() + text.size();
-    auto const [at, ec] = std::from_chars(text.data(), end, port);
-    return ec == std::errc{} && at == end ? std::optional{port} : std::nullopt;
+    auto const [stop, ec] = std::from_chars(text.data(), end, port);
+    return ec == std::errc{} && stop == end ? std::optional{port} : std::nullopt;
 }
 
 result<std::vector<address>> resolve(std::string const& host, std::string const& port)
 {
-    // The C library takes 65537 for 1, and nothing for 0.
+    // The C library would take 65537 for 1, and an empty text for 0.
     if (!port_of(port))
         return error_code{EAI_SERVICE, resolver_category()};
     bool const any = host.empty() || host == "*";
@@ -134,9 +133,10 @@ result<std::vector<address>> resolve(std::string const& host, std::string const&
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = AI_NUMERICSERV | (any ? AI_PASSIVE : 0);
     addrinfo* found = nullptr;
-    if (int const why = ::getaddrinfo(any ? nullptr : host.c_str(), port.c_str(), &hints, &found);
-        why != 0)
-        return why == EAI_SYSTEM ? last_system_error() : error_code{why, resolver_category()};
+    int const failure = ::getaddrinfo(any ? nullptr : host.c_str(), port.c_str(), &hints, &found);
+    if (failure != 0)
+        return failure == EAI_SYSTEM ? last_system_error()
+                                     : error_code{failure, resolver_category()};
     std::unique_ptr<addrinfo, void (*)(addrinfo*)> const owner{found, ::freeaddrinfo};
     std::vector<address> all;
     for (addrinfo const* a = found; a != nullptr; a = a->ai_next) {
@@ -147,14 +147,14 @@ result<std::vector<address>> resolve(std::string const& host, std::string const&
     return all;
 }
 
-result<unique_fd> listen_on(address const& at, listen_options const& options)
+result<unique_fd> listen_on(address const& a, listen_options const& options)
 {
-    unique_fd fd{::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+    unique_fd fd{::socket(a.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     if (!fd)
         return last_system_error();
-    if (error_code const ec = set_options(fd.get(), at.family(), options))
+    if (error_code const ec = set_options(fd.get(), a.family(), options))
         return ec;
-    if (::bind(fd.get(), at.data(), at.size) != 0 || ::listen(fd.get(), options.backlog) != 0)
+    if (::bind(fd.get(), a.data(), a.size) != 0 || ::listen(fd.get(), options.backlog) != 0)
         return last_system_error();
     return fd;
 }
@@ -170,8 +170,7 @@ result<address> local_address(int fd)
 
 void acknowledge_now(int fd) noexcept
 {
-    int const on = 1;
-    static_cast<void>(::setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on));
+    static_cast<void>(set(fd, IPPROTO_TCP, TCP_QUICKACK, 1));
 }
 
 void set_no_delay(int fd) noexcept

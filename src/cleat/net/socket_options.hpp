@@ -1,4 +1,4 @@
-// socket_options: what a listening socket and the connections on it are set to.
+// socket_options: addresses, and the options of listening sockets and their connections.
 
 #pragma once
 
@@ -37,7 +37,7 @@ struct address
 /// unix_address of a path; an error when the path does not fit (108 bytes on Linux).
 [[nodiscard]] result<address> unix_address(std::string const& path);
 
-/// port_of a text: 0 to 65535, digits only; anything else is none.
+/// port_of a text: 0 to 65535, digits only; nothing for any other text.
 [[nodiscard]] std::optional<std::uint16_t> port_of(std::string_view text) noexcept;
 
 /// resolve finds the addresses of a host (a name or a literal; empty or "*": any address) and a
@@ -45,30 +45,30 @@ struct address
 [[nodiscard]] result<std::vector<address>> resolve(
     std::string const& host, std::string const& port);
 
-/// listen_options: each connection inherits what its listening socket was set to, so it is set once
-/// here and not once for each connection.
+/// listen_options are the options of a listening socket. Its connections inherit them, so they are
+/// set once and not for each connection.
 struct listen_options
 {
     int backlog = 1024;                ///< The kernel caps it at net.core.somaxconn.
-    bool defer_accept = true;          ///< Wake up for a connection when its ClientHello is there.
+    bool defer_accept = true;          ///< Wake up for a connection when its ClientHello has come.
     bool reuse_port = true;            ///< Every worker has a socket of its own on the port.
     std::optional<int> receive_buffer; ///< SO_RCVBUF in bytes; unset: the kernel's own tuning.
     std::optional<int> send_buffer;    ///< SO_SNDBUF in bytes; unset: the kernel's own tuning.
     std::optional<std::chrono::seconds> keepalive; ///< Idle time before TCP asks; unset: never.
 };
 
-/// listen_on binds and listens. IPv6 sockets take IPv6 only, so that [::] and 0.0.0.0 can both be
-/// had.
-[[nodiscard]] result<unique_fd> listen_on(address const& at, listen_options const& options);
+/// listen_on binds and listens. IPv6 sockets take IPv6 only, so that [::] and 0.0.0.0 can share a
+/// port.
+[[nodiscard]] result<unique_fd> listen_on(address const& a, listen_options const& options);
 
-/// local_address of a socket: the port that a bind to port 0 was given.
+/// local_address of a socket: has the port that the kernel chose for port 0.
 [[nodiscard]] result<address> local_address(int fd);
 
-/// acknowledge_now sends the acknowledgment that the kernel still delays, if there is one
-/// (TCP_QUICKACK, tcp(7)). Of a TCP socket; another's has none.
+/// acknowledge_now sends the acknowledgment that the kernel delays, if there is one (TCP_QUICKACK,
+/// tcp(7)). Does nothing on sockets other than TCP's.
 void acknowledge_now(int fd) noexcept;
 
-/// set_no_delay turns Nagle's algorithm off; what fails has no such algorithm.
+/// set_no_delay turns Nagle's algorithm off. Does nothing on sockets other than TCP's.
 void set_no_delay(int fd) noexcept;
 
 } // namespace cleat::net

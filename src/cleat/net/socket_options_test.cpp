@@ -66,7 +66,7 @@ TEST_CASE("no host is every address; a wrong port or name is the resolver's erro
     }
 }
 
-TEST_CASE("connections inherit what their listening socket was set to")
+TEST_CASE("connections inherit the options of their listening socket")
 {
     listen_options options;
     options.defer_accept = false;
@@ -74,10 +74,10 @@ TEST_CASE("connections inherit what their listening socket was set to")
     options.receive_buffer = 20'000;
     options.send_buffer = 30'000;
     unique_fd const listening = listen_on(only(resolve("127.0.0.1", "0")), options).value();
-    address const at = local_address(listening.get()).value();
-    CHECK(at.port() != 0);
+    address const bound = local_address(listening.get()).value();
+    CHECK(bound.port() != 0);
     unique_fd const client{::socket(AF_INET, SOCK_STREAM, 0)};
-    REQUIRE(::connect(client.get(), at.data(), at.size) == 0);
+    REQUIRE(::connect(client.get(), bound.data(), bound.size) == 0);
     unique_fd const accepted{::accept4(listening.get(), nullptr, nullptr, SOCK_NONBLOCK)};
     REQUIRE(accepted);
     CHECK(option_of(accepted.get(), IPPROTO_TCP, TCP_NODELAY) == 1);
@@ -87,15 +87,15 @@ TEST_CASE("connections inherit what their listening socket was set to")
     CHECK(option_of(accepted.get(), SOL_SOCKET, SO_SNDBUF) == 60'000);
 }
 
-TEST_CASE("workers share a port, strangers do not")
+TEST_CASE("sockets share a port with reuse_port only")
 {
     listen_options const shared;
     unique_fd const first = listen_on(only(resolve("127.0.0.1", "0")), shared).value();
-    address const at = local_address(first.get()).value();
-    CHECK(listen_on(at, shared).has_value());
+    address const bound = local_address(first.get()).value();
+    CHECK(listen_on(bound, shared).has_value());
     listen_options alone;
     alone.reuse_port = false;
-    result<unique_fd> const refused = listen_on(at, alone);
+    result<unique_fd> const refused = listen_on(bound, alone);
     REQUIRE(!refused.has_value());
     CHECK(refused.error() == boost::system::errc::address_in_use);
 }
@@ -103,14 +103,14 @@ TEST_CASE("workers share a port, strangers do not")
 TEST_CASE("a UNIX socket can be listened on")
 {
     temporary_folder const folder;
-    address const at = unix_address(folder.path() / "s").value();
-    unique_fd const listening = listen_on(at, {}).value();
+    address const bound = unix_address(folder.path() / "s").value();
+    unique_fd const listening = listen_on(bound, {}).value();
     unique_fd const client{::socket(AF_UNIX, SOCK_STREAM, 0)};
-    CHECK(::connect(client.get(), at.data(), at.size) == 0);
+    CHECK(::connect(client.get(), bound.data(), bound.size) == 0);
     CHECK(!listen_on(unix_address("/nonexistent/folder/s").value(), {}).has_value());
 }
 
-TEST_CASE("no delay is set where there is one, and harmless elsewhere")
+TEST_CASE("set_no_delay turns Nagle's algorithm off on TCP, and does nothing elsewhere")
 {
     unique_fd const tcp{::socket(AF_INET, SOCK_STREAM, 0)};
     set_no_delay(tcp.get());

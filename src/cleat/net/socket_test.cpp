@@ -25,12 +25,12 @@ namespace {
 
 struct pair_of_sockets
 {
-    explicit pair_of_sockets(worker& on, socket_kind kind = socket_kind::unix_pair)
-        : pair_of_sockets{on, make_sockets(kind)}
+    explicit pair_of_sockets(worker& owner, socket_kind kind = socket_kind::unix_pair)
+        : pair_of_sockets{owner, make_sockets(kind)}
     {
     }
-    pair_of_sockets(worker& on, std::pair<unique_fd, unique_fd> fds)
-        : near{on, std::move(fds.first)}, far{on, std::move(fds.second)}
+    pair_of_sockets(worker& owner, std::pair<unique_fd, unique_fd> fds)
+        : near{owner, std::move(fds.first)}, far{owner, std::move(fds.second)}
     {
     }
     socket near;
@@ -41,18 +41,18 @@ TEST_CASE("bytes, waiting, the end and an error are four different answers")
 {
     worker w;
     pair_of_sockets s{w, socket_kind::tcp};
-    std::array<std::byte, 16> to{};
-    io_result r = s.near.receive(to);
+    std::array<std::byte, 16> buffer{};
+    io_result r = s.near.receive(buffer);
     CHECK(r.would_block);
     CHECK(!r.error);
     CHECK(s.far.send(bytes_of("hi")).bytes == 2);
-    r = s.near.receive(to);
+    r = s.near.receive(buffer);
     CHECK(r.bytes == 2);
     CHECK(!r.would_block);
     r = s.near.receive({});
-    CHECK(!r.error); // Nothing was asked for, so nothing is no end.
+    CHECK(!r.error); // No bytes for an empty buffer are no end.
     s.far.shutdown_send();
-    r = s.near.receive(to);
+    r = s.near.receive(buffer);
     CHECK(r.error == error::closed);
     CHECK(s.near.send(bytes_of("still")).bytes == 5);
     s.far.reset();
@@ -61,14 +61,14 @@ TEST_CASE("bytes, waiting, the end and an error are four different answers")
     CHECK(s.near.send(bytes_of("x")).error == boost::system::errc::broken_pipe);
 }
 
-TEST_CASE("a reset is no FIN")
+TEST_CASE("a reset is an error, not the end")
 {
     worker w;
     pair_of_sockets s{w, socket_kind::tcp};
     s.far.reset();
-    std::array<std::byte, 16> to{};
-    CHECK(s.near.receive(to).error == boost::system::errc::connection_reset);
-    s.far.reset(); // Once more does no harm.
+    std::array<std::byte, 16> buffer{};
+    CHECK(s.near.receive(buffer).error == boost::system::errc::connection_reset);
+    s.far.reset(); // A second reset does nothing.
 }
 
 TEST_CASE("a full socket takes a part, and then nothing")
@@ -83,7 +83,7 @@ TEST_CASE("a full socket takes a part, and then nothing")
     CHECK(s.near.send(data).would_block);
 }
 
-TEST_CASE("asio's read and write move any amount between two of our sockets")
+TEST_CASE("asio::async_read and async_write move any amount between two of our sockets")
 {
     worker w;
     pair_of_sockets s{w};
@@ -128,22 +128,23 @@ TEST_CASE("an empty buffer completes at once, and never inside the call")
     CHECK(done == 1);
 }
 
-// bounded runs a story that may hang; true if it came to its end.
-template <class Story>
-bool bounded(worker& w, Story story)
+// Runs a coroutine that may hang. True if it ended within 2 s.
+template <class Scenario>
+bool ends_in_time(worker& w, Scenario scenario)
 {
-    struct patience : deadline
+    struct time_limit : deadline
     {
-        explicit patience(worker& of)
-            : deadline{[](deadline& d) noexcept { static_cast<patience&>(d).at.stop(); }}, at{of}
+        explicit time_limit(worker& owner)
+            : deadline{[](deadline& d) noexcept { static_cast<time_limit&>(d).target.stop(); }}
+            , target{owner}
         {
         }
-        worker& at;
-    } bound{w};
+        worker& target;
+    } limit{w};
     bool done = false;
-    w.arm(bound, std::chrono::seconds{2});
-    asio::co_spawn(w.get_executor(), std::move(story), [&](std::exception_ptr why) {
-        done = !why;
+    w.arm(limit, std::chrono::seconds{2});
+    asio::co_spawn(w.get_executor(), std::move(scenario), [&](std::exception_ptr thrown) {
+        done = !thrown;
         w.stop();
     });
     w.run();
@@ -163,17 +164,17 @@ TEST_CASE("a wait to read ends where a receive has left something")
     CHECK(s.far.send(bytes_of("12345678")).bytes == 8);
     if (ends)
         s.far.shutdown_send();
-    auto const story = [&]() -> asio::awaitable<void> {
+    auto const scenario = [&]() -> asio::awaitable<void> {
         co_await s.near.async_wait(socket::wait_read, asio::use_awaitable);
-        std::array<std::byte, 32> to{};
-        std::span<std::byte> const most = std::span{to}.first(ends ? 32 : 5);
+        std::array<std::byte, 32> buffer{};
+        std::span<std::byte> const most = std::span{buffer}.first(ends ? 32 : 5);
         CHECK(s.near.receive(most).bytes == (ends ? 8 : 5));
         co_await s.near.async_wait(socket::wait_read, asio::use_awaitable);
-        io_result const r = s.near.receive(to);
+        io_result const r = s.near.receive(buffer);
         CHECK(r.bytes == (ends ? 0 : 3));
         CHECK((r.error == error::closed) == ends);
     };
-    CHECK(bounded(w, story));
+    CHECK(ends_in_time(w, scenario));
 }
 
 TEST_CASE("a wait to write ends where a send was taken whole")
@@ -182,13 +183,13 @@ TEST_CASE("a wait to write ends where a send was taken whole")
     pair_of_sockets s{w};
     fill(s.near.native_handle());
     CHECK(s.near.send(bytes_of("x")).would_block);
-    auto const story = [&]() -> asio::awaitable<void> {
+    auto const scenario = [&]() -> asio::awaitable<void> {
         drain(s.far.native_handle());
         co_await s.near.async_wait(socket::wait_write, asio::use_awaitable);
         CHECK(s.near.send(bytes_of("x")).bytes == 1);
         co_await s.near.async_wait(socket::wait_write, asio::use_awaitable);
     };
-    CHECK(bounded(w, story));
+    CHECK(ends_in_time(w, scenario));
 }
 
 TEST_CASE("a wait can be cancelled, alone and with its socket")
@@ -206,7 +207,7 @@ TEST_CASE("a wait can be cancelled, alone and with its socket")
     asio::cancellation_signal signal;
     s.near.async_wait(socket::wait_read, asio::bind_cancellation_slot(signal.slot(), note));
     signal.emit(asio::cancellation_type::terminal);
-    signal.emit(asio::cancellation_type::terminal); // Nobody is there any more.
+    signal.emit(asio::cancellation_type::terminal); // No wait is left.
     fill(s.near.native_handle());
     s.near.async_wait(socket::wait_read, note);
     s.near.async_wait(socket::wait_write, note);
@@ -251,26 +252,27 @@ TEST_CASE("a socket that was moved away keeps its waits")
     CHECK(!s.near.is_open());
 }
 
-TEST_CASE("a coroutine that waits for its socket goes with its worker")
+TEST_CASE("a coroutine that waits for its socket is destroyed with its worker")
 {
     auto const token = std::make_shared<int>(0);
     auto fds = make_sockets(socket_kind::unix_pair);
     {
         worker w;
-        auto const story = [&w](socket mine, std::shared_ptr<int> held) -> asio::awaitable<void> {
-            std::array<std::byte, 8> to{};
+        auto const scenario =
+            [&w](socket mine, std::shared_ptr<int> held) -> asio::awaitable<void> {
+            std::array<std::byte, 8> buffer{};
             w.stop();
-            co_await mine.async_read_some(asio::buffer(to), asio::use_awaitable);
+            co_await mine.async_read_some(asio::buffer(buffer), asio::use_awaitable);
             ++*held;
         };
         asio::co_spawn(
-            w.get_executor(), story(socket{w, std::move(fds.first)}, token), asio::detached);
+            w.get_executor(), scenario(socket{w, std::move(fds.first)}, token), asio::detached);
         w.run();
     }
     CHECK(*token == 0);
     CHECK(token.use_count() == 1);
-    std::array<char, 8> to{};
-    CHECK(::recv(fds.second.get(), to.data(), to.size(), 0) == 0); // Its peer is told.
+    std::array<char, 8> buffer{};
+    CHECK(::recv(fds.second.get(), buffer.data(), buffer.size(), 0) == 0); // Its peer got FIN.
 }
 
 } // namespace

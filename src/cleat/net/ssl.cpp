@@ -18,7 +18,7 @@ using cleat::tls::peer_verification;
 using cleat::tls::protocol_version;
 using cleat::tls::role;
 
-// The longest passphrase that OpenSSL's readers of PEM take, which is what Asio's callbacks hear.
+// The longest passphrase that OpenSSL's PEM functions take: length_max of Asio's callbacks.
 constexpr std::size_t passphrase_max = 1024;
 
 constexpr context_base::options honoured = context_base::default_workarounds |
@@ -38,10 +38,10 @@ std::string text_of(std::string const& path, error_code& ec)
     return text;
 }
 
-std::string text_of(asio::const_buffer const& from)
+std::string text_of(asio::const_buffer const& buffer)
 {
-    std::string_view text{static_cast<char const*>(from.data()), from.size()};
-    // asio::buffer of a literal has its terminator too.
+    std::string_view text{static_cast<char const*>(buffer.data()), buffer.size()};
+    // asio::buffer of a string literal includes its terminator.
     while (!text.empty() && text.back() == '\0')
         text.remove_suffix(1);
     return std::string{text};
@@ -54,7 +54,7 @@ std::string first_certificate_in(std::string const& text)
     return found == std::string::npos ? text : text.substr(0, found + end.size()) + "\n";
 }
 
-// The options that are asked for most, and what to do instead.
+// Names the options, and for the most frequent ones what to do instead.
 std::string name_of(context_base::options o)
 {
     struct known
@@ -203,7 +203,7 @@ error_code context::use_private_key_file(std::string const& path, file_format, e
 
 error_code context::keep_key(std::string text, error_code& ec)
 {
-    // Without a callback it stays closed, and the first use says what to do.
+    // Without a callback an encrypted key is kept; the first use of the context throws.
     if (password_ && cleat::tls::has_encrypted_key(text)) {
         std::optional<std::string> opened =
             cleat::tls::decrypt_private_key(text, password_(passphrase_max, for_reading));
@@ -274,10 +274,10 @@ error_code context::set_verify_mode(verify_mode mode, error_code& ec)
 {
     if ((ec = changeable()))
         return ec;
-    result<peer_verification> const how = verification_of(mode, spec_.role);
-    if (how)
-        spec_.verify = *how;
-    return ec = how ? error_code{} : how.error();
+    result<peer_verification> const verification = verification_of(mode, spec_.role);
+    if (verification)
+        spec_.verify = *verification;
+    return ec = verification ? error_code{} : verification.error();
 }
 
 void context::set_verify_depth(int depth)
@@ -334,20 +334,20 @@ cleat::tls::context_spec& context::spec()
 context::operator cleat::tls::context&()
 {
     if (!made_) {
-        cleat::tls::context_spec use = spec_;
-        if (role_is_open_ && certificate_.chain.empty() && use.certificates.empty()) {
-            use.role = role::client;
-            // A client's server has a certificate always: verify_peer alone means that it must be
+        cleat::tls::context_spec spec = spec_;
+        if (role_is_open_ && certificate_.chain.empty() && spec.certificates.empty()) {
+            spec.role = role::client;
+            // A server always sends a certificate: for a client verify_peer means that it must be
             // good.
-            if (use.verify == peer_verification::optional)
-                use.verify = peer_verification::required;
+            if (spec.verify == peer_verification::optional)
+                spec.verify = peer_verification::required;
         }
         if (!certificate_.chain.empty()) {
-            use.certificates.push_back(certificate_);
+            spec.certificates.push_back(certificate_);
             if (certificate_.private_key.empty())
-                use.certificates.back().private_key = certificate_.chain;
+                spec.certificates.back().private_key = certificate_.chain;
         }
-        made_.emplace(use);
+        made_.emplace(spec);
     }
     return *made_;
 }

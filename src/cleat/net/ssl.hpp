@@ -2,9 +2,10 @@
 //
 //     namespace ssl = cleat::net::ssl; // was: namespace ssl = boost::asio::ssl;
 //
-// A program with a context, stream and handshakes compiles on with that line changed. What has no
-// equal here does not compile, and what comes too late or is not honoured is an error, rather than
-// do nothing. New programs use net::stream and tls::context_spec.
+// A program with a context, stream and handshakes compiles with that line changed. A function that
+// has no equal here does not compile. A call that comes too late, or an option that is not
+// honoured, is an error instead of doing nothing. New programs use net::stream and
+// tls::context_spec.
 
 #pragma once
 
@@ -35,11 +36,11 @@ using net::verify_mode;
 using net::verify_none;
 using net::verify_peer;
 
-/// context_base has the words of a context's settings, as Asio spells them.
+/// context_base has Asio's names for a context's settings.
 class context_base
 {
 public:
-    /// sslv23 is the name from the days of SSL for "whatever both sides have".
+    /// sslv23 is the old name for "any version that both sides support".
     enum method
     {
         tls,
@@ -66,7 +67,7 @@ public:
     };
 
     /// options have OpenSSL's values. no_tlsv1_2 and no_tlsv1_3 narrow the versions; the others are
-    /// how cleat is anyway.
+    /// always in effect.
     using options = std::uint64_t;
     static constexpr options default_workarounds = 0x8000'0850;
     static constexpr options single_dh_use = 0;
@@ -84,19 +85,19 @@ protected:
 
 /// context collects settings as asio::ssl::context does, and becomes a tls::context at its first
 /// use: by a stream, or native_handle. After that it can no longer be changed, and every setting is
-/// errc::operation_not_permitted. Secure defaults stand where Asio has the library's.
+/// errc::operation_not_permitted. The defaults are secure ones, where Asio's are the library's.
 ///
 /// A setting without an error_code throws boost::system::system_error, as in Asio. Certificates and
-/// keys are found good or bad at the first use, which throws tls::spec_error. One thread.
+/// keys are checked at the first use, which throws tls::spec_error. One thread.
 class context : public context_base
 {
 public:
     using native_handle_type = ssl_ctx_st*;
 
-    /// A method that names no role is a server's, unless it gets no certificate.
+    /// A method without a role is a server's, or a client's if no certificate is set.
     explicit context(method m);
 
-    /// The certificate with its intermediates: from memory, or from a file, which is read here.
+    /// The certificate with its intermediates: from memory, or from a file, which is read at once.
     void use_certificate_chain(std::string_view pem_text);
     void use_certificate_chain(boost::asio::const_buffer const& pem_text);
     error_code use_certificate_chain(boost::asio::const_buffer const& pem_text, error_code& ec);
@@ -110,8 +111,8 @@ public:
     void use_certificate_file(std::string const& path, file_format);
     error_code use_certificate_file(std::string const& path, file_format, error_code& ec);
 
-    /// A key that is under a passphrase is opened here, with what set_password_callback gives;
-    /// errc::permission_denied where that does not open it.
+    /// An encrypted key is decrypted at once, with the passphrase of set_password_callback;
+    /// errc::permission_denied where that is wrong.
     void use_private_key(std::string_view pem_text, file_format);
     void use_private_key(boost::asio::const_buffer const& pem_text, file_format);
     error_code use_private_key(
@@ -120,7 +121,7 @@ public:
     error_code use_private_key_file(std::string const& path, file_format, error_code& ec);
 
     /// set_password_callback: std::string(std::size_t length_max, password_purpose), called by
-    /// use_private_key and use_private_key_file; it comes before them.
+    /// use_private_key and use_private_key_file. Set it before them.
     template <class Callback>
     void set_password_callback(Callback callback)
     {
@@ -136,25 +137,26 @@ public:
         return ec;
     }
 
-    /// Authorities that peers' certificates must chain to; one call adds to another.
+    /// Authorities that peers' certificates must chain to. Each call adds to them.
     void add_certificate_authority(std::string_view pem_text);
     void add_certificate_authority(boost::asio::const_buffer const& pem_text);
     error_code add_certificate_authority(boost::asio::const_buffer const& pem_text, error_code& ec);
     void load_verify_file(std::string const& path);
     error_code load_verify_file(std::string const& path, error_code& ec);
-    /// set_default_verify_paths: the system's authorities, beside those that are given.
+    /// set_default_verify_paths adds the system's authorities.
     void set_default_verify_paths();
     error_code set_default_verify_paths(error_code& ec);
 
-    /// set_verify_mode: see verify_mode for what is errc::invalid_argument.
+    /// set_verify_mode: see verification_of for errc::invalid_argument.
     void set_verify_mode(verify_mode mode);
     error_code set_verify_mode(verify_mode mode, error_code& ec);
     /// set_verify_depth: how many intermediates a peer may send; negative: errc::invalid_argument.
     void set_verify_depth(int depth);
     error_code set_verify_depth(int depth, error_code& ec);
     /// set_verify_callback: bool(bool preverified, verify_context&), called during handshakes on
-    /// their thread; to throw is to refuse. Where nothing is verified yet it turns verify_peer on,
-    /// since otherwise nobody would heed it; verify_none after it turns that off again.
+    /// their thread; an exception means false. Where verification is off it turns verify_peer on,
+    /// because otherwise the callback's result would have no effect; verify_none after it turns
+    /// that off again.
     template <class Callback>
     void set_verify_callback(Callback callback)
     {
@@ -168,21 +170,21 @@ public:
         return set_verify_function(verify_function_of(std::move(callback)), ec);
     }
 
-    /// set_options: an option that is none of context_base's is errc::invalid_argument, and what()
+    /// set_options: an option that context_base does not have is errc::invalid_argument; what()
     /// names it.
     void set_options(options o);
     error_code set_options(options o, error_code& ec);
 
-    /// spec has the settings for which Asio has no function, such as server_name. Throws once the
-    /// context is in use.
+    /// spec gives access to settings for which Asio has no function, such as server_name. Throws
+    /// once the context is in use.
     [[nodiscard]] cleat::tls::context_spec& spec();
 
-    /// The context itself, made now if it was not before: throws tls::spec_error.
+    /// The context itself, made by the first call: throws tls::spec_error.
     operator cleat::tls::context&();
 
-    /// native_handle is the TLS library's SSL_CTX, made now if it was not before: it comes after
-    /// all other settings. What is set on it takes effect on streams made later. Of a context with
-    /// several certificates it is that of the default one. Throws tls::spec_error.
+    /// native_handle is the TLS library's SSL_CTX, made by the first call: make all other settings
+    /// before. Changes to it affect streams made later. Where there are several certificates it is
+    /// the default one's. Throws tls::spec_error.
     [[nodiscard]] native_handle_type native_handle();
 
 private:

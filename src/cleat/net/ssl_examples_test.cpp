@@ -1,5 +1,5 @@
-// A server and a client in the style of Asio's own examples, with callbacks. Their one line that
-// knows of cleat is `namespace ssl`.
+// A server and a client in the style of Asio's own examples, with callbacks. Only their line
+// `namespace ssl` names cleat.
 
 #include <cleat/core/temporary_folder_for_tests.hpp>
 #include <cleat/net/handshakes_for_tests.hpp>
@@ -105,13 +105,13 @@ private:
 class echo_client
 {
 public:
-    echo_client(asio::io_context& io, ssl::context& context, tcp::endpoint const& to)
+    echo_client(asio::io_context& io, ssl::context& context, tcp::endpoint const& server)
         : socket_{io, context}
     {
         socket_.set_verify_mode(ssl::verify_peer);
         socket_.set_verify_callback(std::bind(
             &echo_client::verify_certificate, this, std::placeholders::_1, std::placeholders::_2));
-        std::array<tcp::endpoint, 1> const all{to};
+        std::array<tcp::endpoint, 1> const all{server};
         asio::async_connect(
             socket_.lowest_layer(), all, [this](error_code const& ec, tcp::endpoint const&) {
                 REQUIRE(!ec);
@@ -123,11 +123,11 @@ public:
     [[nodiscard]] int verified() const { return verified_; }
 
 private:
-    bool verify_certificate(bool preverified, ssl::verify_context& at)
+    bool verify_certificate(bool preverified, ssl::verify_context& context)
     {
         ++verified_;
         char subject[256];
-        X509* const shown = X509_STORE_CTX_get_current_cert(at.native_handle());
+        X509* const shown = X509_STORE_CTX_get_current_cert(context.native_handle());
         X509_NAME_oneline(X509_get_subject_name(shown), subject, sizeof subject);
         CHECK(std::strstr(subject, "CN=test") != nullptr);
         return preverified;

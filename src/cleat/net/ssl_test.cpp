@@ -1,4 +1,4 @@
-// The names of asio::ssl: what they accept takes effect, and what has none is an error.
+// The names of asio::ssl: a setting that is accepted takes effect, and any other is an error.
 
 #include <cleat/core/temporary_folder_for_tests.hpp>
 #include <cleat/net/handshakes_for_tests.hpp>
@@ -18,28 +18,29 @@ namespace asio = boost::asio;
 namespace cleat::net {
 namespace {
 
-std::string file_with(temporary_folder const& in, std::string const& name, std::string const& text)
+std::string file_with(
+    temporary_folder const& folder, std::string const& name, std::string const& text)
 {
-    std::string const path = in.path() / name;
+    std::string const path = folder.path() / name;
     std::ofstream{path} << text;
     return path;
 }
 
-ssl::context serving(ssl::context::method how = ssl::context::sslv23)
+ssl::context serving(ssl::context::method method = ssl::context::sslv23)
 {
     test_chain const& made = chain_for_tests();
-    ssl::context use{how};
-    use.use_certificate_chain(made.chain());
-    use.use_private_key(made.leaf.key_pem, ssl::context::pem);
-    return use;
+    ssl::context context{method};
+    context.use_certificate_chain(made.chain());
+    context.use_private_key(made.leaf.key_pem, ssl::context::pem);
+    return context;
 }
 
-ssl::context verifying(ssl::context::method how = ssl::context::sslv23)
+ssl::context verifying(ssl::context::method method = ssl::context::sslv23)
 {
-    ssl::context use{how};
-    use.add_certificate_authority(chain_for_tests().root.certificate_pem);
-    use.set_verify_mode(ssl::verify_peer);
-    return use;
+    ssl::context context{method};
+    context.add_certificate_authority(chain_for_tests().root.certificate_pem);
+    context.set_verify_mode(ssl::verify_peer);
+    return context;
 }
 
 outcome meet_each(ssl::context& server, ssl::context& client)
@@ -63,7 +64,7 @@ std::string version_of(ssl::context& server, ssl::context& client)
     return version;
 }
 
-TEST_CASE("the methods of old are the ones of today")
+TEST_CASE("old names of methods still work")
 {
     for (auto const how :
          {ssl::context::sslv23, ssl::context::sslv23_server, ssl::context::tls_server}) {
@@ -102,25 +103,25 @@ TEST_CASE("certificates, keys and authorities come from files and from memory")
     CHECK(meet_each(from_memory, other).both());
 }
 
-TEST_CASE("what cannot be read is an error, by value or thrown")
+TEST_CASE("a file that cannot be read is an error, returned or thrown")
 {
-    ssl::context use{ssl::context::tls_server};
+    ssl::context context{ssl::context::tls_server};
     std::string const nowhere = "/nonexistent/site.pem";
     auto const none = boost::system::errc::no_such_file_or_directory;
     error_code ec;
-    CHECK(use.use_certificate_chain_file(nowhere, ec) == none);
-    CHECK(use.use_certificate_file(nowhere, ssl::context::pem, ec) == none);
-    CHECK(use.use_private_key_file(nowhere, ssl::context::pem, ec) == none);
-    CHECK(use.load_verify_file(nowhere, ec) == none);
-    CHECK_THROWS_AS(use.use_certificate_chain_file(nowhere), boost::system::system_error);
+    CHECK(context.use_certificate_chain_file(nowhere, ec) == none);
+    CHECK(context.use_certificate_file(nowhere, ssl::context::pem, ec) == none);
+    CHECK(context.use_private_key_file(nowhere, ssl::context::pem, ec) == none);
+    CHECK(context.load_verify_file(nowhere, ec) == none);
+    CHECK_THROWS_AS(context.use_certificate_chain_file(nowhere), boost::system::system_error);
     CHECK_THROWS_AS(
-        use.use_certificate_file(nowhere, ssl::context::pem), boost::system::system_error);
+        context.use_certificate_file(nowhere, ssl::context::pem), boost::system::system_error);
     CHECK_THROWS_AS(
-        use.use_private_key_file(nowhere, ssl::context::pem), boost::system::system_error);
-    CHECK_THROWS_AS(use.load_verify_file(nowhere), boost::system::system_error);
+        context.use_private_key_file(nowhere, ssl::context::pem), boost::system::system_error);
+    CHECK_THROWS_AS(context.load_verify_file(nowhere), boost::system::system_error);
 }
 
-TEST_CASE("use_certificate is one certificate, without what is behind it")
+TEST_CASE("use_certificate takes one certificate, without the ones behind it")
 {
     temporary_folder const folder;
     test_chain const& made = chain_for_tests();
@@ -139,11 +140,11 @@ TEST_CASE("use_certificate is one certificate, without what is behind it")
     CHECK(meet_each(from_memory, knows_more).both());
 }
 
-TEST_CASE("a key under a passphrase is opened by the callback")
+TEST_CASE("an encrypted key is decrypted with the callback's passphrase")
 {
     test_chain const& made = chain_for_tests();
     std::string const locked = tls::encrypted_pem(made.leaf.key.get());
-    auto const with = [](std::string const& word) {
+    auto const give = [](std::string const& word) {
         return [word](std::size_t length_max, ssl::context::password_purpose purpose) {
             CHECK(length_max >= word.size());
             CHECK(purpose == ssl::context::for_reading);
@@ -152,13 +153,13 @@ TEST_CASE("a key under a passphrase is opened by the callback")
     };
     ssl::context server{ssl::context::tls_server};
     server.use_certificate_chain(made.chain());
-    server.set_password_callback(with("secret"));
+    server.set_password_callback(give("secret"));
     server.use_private_key(locked, ssl::context::pem);
     ssl::context client = verifying();
     CHECK(meet_each(server, client).both());
 
     ssl::context wrong{ssl::context::tls_server};
-    wrong.set_password_callback(with("guess"));
+    wrong.set_password_callback(give("guess"));
     error_code ec;
     CHECK(
         wrong.use_private_key(asio::buffer(locked), ssl::context::pem, ec) ==
@@ -169,7 +170,7 @@ TEST_CASE("a key under a passphrase is opened by the callback")
     CHECK_THROWS_AS(static_cast<void>(silent.native_handle()), tls::spec_error);
 }
 
-TEST_CASE("options narrow the versions, and the others are how it is anyway")
+TEST_CASE("options narrow the versions, and the others are always in effect")
 {
     ssl::context server = serving();
     server.set_options(
@@ -191,13 +192,13 @@ TEST_CASE("options narrow the versions, and the others are how it is anyway")
 
 TEST_CASE("an option that is not honoured is refused by name")
 {
-    ssl::context use = serving();
+    ssl::context context = serving();
     error_code ec;
     constexpr ssl::context::options by_server = 0x0040'0000;
-    CHECK(use.set_options(by_server, ec) == asio::error::invalid_argument);
+    CHECK(context.set_options(by_server, ec) == asio::error::invalid_argument);
     auto const refusal = [&](ssl::context::options o) {
         try {
-            use.set_options(o);
+            context.set_options(o);
         } catch (boost::system::system_error const& e) {
             CHECK(e.code() == asio::error::invalid_argument);
             return std::string{e.what()};
@@ -207,7 +208,7 @@ TEST_CASE("an option that is not honoured is refused by name")
     CHECK(refusal(by_server).find("SSL_OP_CIPHER_SERVER_PREFERENCE") != std::string::npos);
     CHECK(refusal(by_server).find("spec().prefer_server_ciphers") != std::string::npos);
     CHECK(refusal(0x1 | ssl::context::no_tlsv1_2).find("0x1:") != std::string::npos);
-    CHECK(use.spec().version_min == tls::protocol_version::tls_1_2); // Nothing of it was done.
+    CHECK(context.spec().version_min == tls::protocol_version::tls_1_2); // No part of it was done.
 }
 
 TEST_CASE("a context verifies by mode, depth and callback")
@@ -232,14 +233,14 @@ TEST_CASE("a context verifies by mode, depth and callback")
 
     ssl::context lax{ssl::context::tls_client};
     lax.set_verify_callback([](bool, ssl::verify_context&) { return false; });
-    CHECK(meet_each(server, lax).client == error::bad_certificate); // No mode, and heeded.
+    CHECK(meet_each(server, lax).client == error::bad_certificate); // Without a mode, too.
     ssl::context none{ssl::context::tls_client};
     none.set_verify_callback([](bool, ssl::verify_context&) { return false; });
     none.set_verify_mode(ssl::verify_none);
     CHECK(meet_each(server, none).both());
 }
 
-TEST_CASE("a server's callback is asked whatever certificate the client's name chose")
+TEST_CASE("a server's callback is called whichever certificate SNI selects")
 {
     ssl::context server = serving();
     tls::test_identity const second = tls::make_identity({.names = {"second.example"}});
@@ -256,7 +257,7 @@ TEST_CASE("a server's callback is asked whatever certificate the client's name c
     CHECK(asked == 3);
 }
 
-TEST_CASE("the system's authorities are trusted where they are asked for, beside others")
+TEST_CASE("set_default_verify_paths adds the system's authorities to others")
 {
     temporary_folder const folder;
     test_chain const& made = chain_for_tests();
@@ -268,35 +269,36 @@ TEST_CASE("the system's authorities are trusted where they are asked for, beside
     ssl::context without{ssl::context::tls_client};
     without.add_certificate_authority(stranger.certificate_pem);
     without.set_verify_mode(ssl::verify_peer);
-    ssl::context with{ssl::context::tls_client};
-    with.add_certificate_authority(stranger.certificate_pem);
-    with.set_default_verify_paths();
-    with.set_verify_mode(ssl::verify_peer);
+    ssl::context with_system{ssl::context::tls_client};
+    with_system.add_certificate_authority(stranger.certificate_pem);
+    with_system.set_default_verify_paths();
+    with_system.set_verify_mode(ssl::verify_peer);
     CHECK(meet_each(server, without).client == error::bad_certificate);
-    CHECK(meet_each(server, with).both());
+    CHECK(meet_each(server, with_system).both());
     ::unsetenv("SSL_CERT_FILE");
 }
 
-TEST_CASE("a context that is in use is not changed in silence")
+TEST_CASE("changing a context that is in use is an error")
 {
-    ssl::context use = serving();
-    CHECK(use.native_handle() == static_cast<tls::context&>(use).native_handle());
+    ssl::context context = serving();
+    CHECK(context.native_handle() == static_cast<tls::context&>(context).native_handle());
     auto const late = boost::system::errc::operation_not_permitted;
     error_code ec;
-    CHECK(use.set_verify_mode(ssl::verify_peer, ec) == late);
-    CHECK(use.set_verify_depth(1, ec) == late);
-    CHECK(use.set_verify_callback([](bool, ssl::verify_context&) { return false; }, ec) == late);
-    CHECK(use.set_options(ssl::context::no_tlsv1_2, ec) == late);
-    CHECK(use.set_default_verify_paths(ec) == late);
-    CHECK(use.add_certificate_authority(asio::buffer("x", 1), ec) == late);
-    CHECK(use.load_verify_file("/nonexistent", ec) == late);
-    CHECK(use.use_certificate_chain(asio::buffer("x", 1), ec) == late);
-    CHECK(use.use_certificate_chain_file("/nonexistent", ec) == late);
-    CHECK(use.use_certificate(asio::buffer("x", 1), ssl::context::pem, ec) == late);
-    CHECK(use.use_private_key(asio::buffer("x", 1), ssl::context::pem, ec) == late);
-    CHECK(use.use_private_key_file("/nonexistent", ssl::context::pem, ec) == late);
-    CHECK_THROWS_AS(use.set_verify_mode(ssl::verify_peer), boost::system::system_error);
-    CHECK_THROWS_AS(static_cast<void>(use.spec()), boost::system::system_error);
+    CHECK(context.set_verify_mode(ssl::verify_peer, ec) == late);
+    CHECK(context.set_verify_depth(1, ec) == late);
+    CHECK(
+        context.set_verify_callback([](bool, ssl::verify_context&) { return false; }, ec) == late);
+    CHECK(context.set_options(ssl::context::no_tlsv1_2, ec) == late);
+    CHECK(context.set_default_verify_paths(ec) == late);
+    CHECK(context.add_certificate_authority(asio::buffer("x", 1), ec) == late);
+    CHECK(context.load_verify_file("/nonexistent", ec) == late);
+    CHECK(context.use_certificate_chain(asio::buffer("x", 1), ec) == late);
+    CHECK(context.use_certificate_chain_file("/nonexistent", ec) == late);
+    CHECK(context.use_certificate(asio::buffer("x", 1), ssl::context::pem, ec) == late);
+    CHECK(context.use_private_key(asio::buffer("x", 1), ssl::context::pem, ec) == late);
+    CHECK(context.use_private_key_file("/nonexistent", ssl::context::pem, ec) == late);
+    CHECK_THROWS_AS(context.set_verify_mode(ssl::verify_peer), boost::system::system_error);
+    CHECK_THROWS_AS(static_cast<void>(context.spec()), boost::system::system_error);
 }
 
 } // namespace

@@ -5,31 +5,32 @@
 //     co_await s.async_handshake(stream_base::server, use_awaitable);
 //     std::size_t n = co_await s.async_read_some(buffer(block), use_awaitable);
 //
-// What is as in asio::ssl::stream: the names, the completion signatures, one read and one write at
+// As in asio::ssl::stream: the names, the completion signatures, one read and one write at
 // the same time, calls from one thread or strand at a time, and a stream that is not moved or
-// destroyed while an operation is on its way.
+// destroyed while an operation is pending.
 //
-// What is better:
+// Better:
 //  - Over a socket a stream waits for readiness and then works in its thread's memory: an idle one
 //    holds no buffer. Over another stream it holds a block of one record only while a read waits.
-//  - A read decrypts all that came. A write seals up to a turn's worth of any ConstBufferSequence
-//    (64 KiB, and over a socket up to 1 MiB) into full 16 KiB records, and sends them with one
-//    system call.
-//  - Each operation can be cancelled. A read loses nothing by it. Neither does a write that has
-//    not begun; later, terminal and partial give the bytes that were taken, and those leave with
-//    the next write. A handshake or a shutdown that was cancelled goes on when called again.
+//  - A read decrypts all records that have come. A write seals up to one turn of any
+//    ConstBufferSequence (64 KiB, and over a socket up to 1 MiB) into full 16 KiB records, and
+//    sends them with one system call.
+//  - Each operation can be cancelled. A cancelled read loses nothing, nor does a write that has
+//    not begun. A write that has begun can be cancelled with terminal and partial: it completes
+//    with the bytes that were taken, and those leave with the next write. A handshake or a shutdown
+//    that was cancelled goes on when called again.
 //
-// What is different:
+// Different:
 //  - The context decides whether this is a server: a handshake with the other role is
 //    asio::error::invalid_argument.
 //  - A read gives asio::error::eof after the peer's close_notify, and error::truncated at a FIN
-//    without one. Where a read has bytes and an end, the end is said by the next one.
+//    without one. Where a read finds bytes and the end, the next read completes with the end.
 //  - Both shutdowns end without an error when the peer's close_notify has come; Asio's blocking one
-//    gives eof. What the peer sends before it is thrown away, up to limits::turn_max bytes: then
+//    gives eof. They discard what the peer sends before it, up to limits::turn_max bytes; more is
 //    asio::error::message_size.
 //  - Reading and writing before the handshake is asio::error::not_connected.
-//  - What decides about the peer (set_verify_mode and its like) is set before the handshake, and an
-//    error after. A verify callback turns verification on where it was off.
+//  - set_verify_mode, set_verify_depth and set_verify_callback are called before the handshake, and
+//    are an error after. A verify callback turns verification on where it was off.
 
 #pragma once
 
@@ -54,26 +55,26 @@ namespace cleat::net {
 
 namespace detail {
 
-// A layer that names no lowest layer is its own: beast::tcp_stream is one.
+// A layer without lowest_layer_type is its own lowest layer: beast::tcp_stream.
 template <class Next>
 struct lowest_layer_of
 {
     using type = Next;
-    static type& of(Next& next) noexcept { return next; }
-    static type const& of(Next const& next) noexcept { return next; }
+    static type& find(Next& next) noexcept { return next; }
+    static type const& find(Next const& next) noexcept { return next; }
 };
 template <class Next>
     requires requires { typename Next::lowest_layer_type; }
 struct lowest_layer_of<Next>
 {
     using type = typename Next::lowest_layer_type;
-    static type& of(Next& next) noexcept { return next.lowest_layer(); }
-    static type const& of(Next const& next) noexcept { return next.lowest_layer(); }
+    static type& find(Next& next) noexcept { return next.lowest_layer(); }
+    static type const& find(Next const& next) noexcept { return next.lowest_layer(); }
 };
 
 } // namespace detail
 
-/// stream_base has the words of a handshake's role, as Asio spells them.
+/// stream_base has Asio's names for a handshake's role.
 struct stream_base
 {
     enum handshake_type
@@ -112,7 +113,7 @@ public:
 
     /// A stream whose next layer is made from `next`. Throws std::bad_alloc.
     template <class Arg>
-    stream(Arg&& next, tls::context& use) : next_{std::forward<Arg>(next)}, core_{use}
+    stream(Arg&& next, tls::context& context) : next_{std::forward<Arg>(next)}, core_{context}
     {
     }
     stream(stream&&) = default;
@@ -121,16 +122,16 @@ public:
     [[nodiscard]] executor_type get_executor() noexcept { return next_.get_executor(); }
     [[nodiscard]] next_layer_type& next_layer() noexcept { return next_; }
     [[nodiscard]] next_layer_type const& next_layer() const noexcept { return next_; }
-    [[nodiscard]] lowest_layer_type& lowest_layer() noexcept { return lowest::of(next_); }
+    [[nodiscard]] lowest_layer_type& lowest_layer() noexcept { return lowest::find(next_); }
     [[nodiscard]] lowest_layer_type const& lowest_layer() const noexcept
     {
-        return lowest::of(next_);
+        return lowest::find(next_);
     }
 
-    /// info is what the handshake agreed on; see tls::handshake_info for when it is valid.
+    /// info is the result of the handshake; see tls::handshake_info for when it is valid.
     [[nodiscard]] tls::handshake_info info() const noexcept { return engine().info(); }
 
-    /// engine is the TLS machine itself, for further questions: failure(), peer_common_name().
+    /// engine is the TLS state itself, for further queries: failure(), peer_common_name().
     [[nodiscard]] tls::engine const& engine() const noexcept { return core_.layer.engine(); }
 
     /// native_handle is the TLS library's SSL.
@@ -139,11 +140,11 @@ public:
         return engine().native_handle();
     }
 
-    // What this stream asks of its peer, in place of what its context does; before the handshake,
-    // or it is asio::error::already_connected. A server's stream that was changed so resumes no
-    // session. Without an error_code they throw boost::system::system_error.
+    // These functions replace the context's verification settings for this stream. After the start
+    // of the handshake they are asio::error::already_connected. A server's stream with settings of
+    // its own resumes no session. Without an error_code they throw boost::system::system_error.
 
-    /// set_verify_mode: see verify_mode; asio::error::invalid_argument for flags that are none. The
+    /// set_verify_mode: see verify_mode; asio::error::invalid_argument for unknown flags. The
     /// authorities are the context's: where it has none, no certificate is good.
     error_code set_verify_mode(verify_mode mode, error_code& ec)
     {
@@ -171,8 +172,9 @@ public:
     }
 
     /// set_verify_callback: bool(bool preverified, verify_context&), called during the handshake on
-    /// its thread; to throw is to refuse. Where nothing is verified yet it turns verify_peer on,
-    /// since otherwise nobody would heed it; verify_none after it turns that off again.
+    /// its thread; an exception means false. Where verification is off it turns verify_peer on,
+    /// because otherwise the callback's result would have no effect; verify_none after it turns
+    /// that off again.
     template <class Callback>
     error_code set_verify_callback(Callback callback, error_code& ec)
     {
@@ -197,9 +199,9 @@ public:
     }
 
     /// async_handshake of a peer whose first bytes were read already: void(error_code, std::size_t)
-    /// with how many of them were taken. Those are all; fewer only with an error, as
-    /// asio::error::no_buffer_space where they are more than limits::unsent_max. What comes behind
-    /// the handshake is there for the reads that follow.
+    /// with how many of them were taken. All are taken, unless there is an error:
+    /// asio::error::no_buffer_space where they are more than limits::unsent_max. Bytes behind the
+    /// handshake are for the reads that follow.
     template <class Role, class Buffers, class Token = default_token>
         requires boost::asio::is_const_buffer_sequence<Buffers>::value
     auto async_handshake(Role role, Buffers const& buffers, Token&& token = default_token())
@@ -215,8 +217,8 @@ public:
         return start<void(error_code, std::size_t)>(read_action<Buffers>{buffers}, token);
     }
 
-    /// async_write_some: void(error_code, std::size_t). Of more than limits::pending_writes_max
-    /// buffers it takes that many.
+    /// async_write_some: void(error_code, std::size_t). It takes at most limits::pending_writes_max
+    /// buffers.
     template <class Buffers, class Token = default_token>
     auto async_write_some(Buffers const& buffers, Token&& token = default_token())
     {
@@ -230,7 +232,7 @@ public:
         return start<void(error_code)>(shutdown_action{}, token);
     }
 
-    // The same, and the calling thread waits: on a worker, all of its connections would wait along.
+    // The same operations, blocking. On a worker they would block all of its connections.
 
     template <class Role>
     error_code handshake(Role role, error_code& ec)
@@ -333,9 +335,9 @@ private:
     core core_;
 };
 
-// What boost::beast::websocket asks of a transport, found by argument-dependent lookup.
+// boost::beast::websocket finds these functions by argument-dependent lookup.
 
-/// teardown ends a WebSocket's TLS in the thread that calls it.
+/// teardown ends a WebSocket's TLS, and blocks until it has ended.
 template <class NextLayer>
 void teardown(boost::beast::role_type, stream<NextLayer>& s, error_code& ec)
 {

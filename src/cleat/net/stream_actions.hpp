@@ -20,8 +20,8 @@
 
 namespace cleat::net {
 
-// The kinds of cancellation: terminal, the stream is of no more use; partial, what was done is
-// known and the stream goes on from there; total, nothing was done.
+// The kinds of cancellation: terminal, the stream cannot be used any more; partial, the caller
+// knows what was done and the stream goes on from there; total, nothing was done.
 inline constexpr boost::asio::cancellation_type without_effect =
     boost::asio::cancellation_type::terminal | boost::asio::cancellation_type::partial |
     boost::asio::cancellation_type::total;
@@ -31,13 +31,13 @@ inline constexpr boost::asio::cancellation_type with_known_effect =
 /// handshake_action: a handshake that was cancelled goes on when it is started again.
 struct handshake_action
 {
-    tls::role as;
+    tls::role role;
 
     static boost::asio::cancellation_type cancellable() noexcept { return with_known_effect; }
 
     progress attempt(auto& core, auto& next) noexcept
     {
-        if (as != core.role)
+        if (role != core.role)
             return {.error = boost::asio::error::invalid_argument};
         core.begun = true;
         return core.layer.handshake(next);
@@ -46,8 +46,8 @@ struct handshake_action
     static void complete(auto& self, error_code ec) { self.complete(ec); }
 };
 
-/// buffered_handshake_action: a handshake whose first bytes somebody has read already. All of them
-/// are taken before the handshake begins; what is behind its end is for the reads that follow.
+/// buffered_handshake_action: a handshake whose first bytes the caller has read already. All of
+/// them are taken before the handshake begins; bytes behind its end are for the reads that follow.
 template <class Buffers>
 struct buffered_handshake_action
 {
@@ -60,7 +60,7 @@ struct buffered_handshake_action
 
     progress attempt(auto& core, auto& next) noexcept
     {
-        if (handshake.as != core.role)
+        if (handshake.role != core.role)
             return {.error = boost::asio::error::invalid_argument};
         if (!std::exchange(fed, true) && !feed(core))
             return {.error = boost::asio::error::no_buffer_space};
@@ -70,8 +70,8 @@ struct buffered_handshake_action
     bool feed(auto& core) noexcept
     {
         auto const last = boost::asio::buffer_sequence_end(buffers);
-        for (auto at = boost::asio::buffer_sequence_begin(buffers); at != last; ++at) {
-            boost::asio::const_buffer const b{*at};
+        for (auto i = boost::asio::buffer_sequence_begin(buffers); i != last; ++i) {
+            boost::asio::const_buffer const b{*i};
             if (!core.layer.feed({static_cast<std::byte const*>(b.data()), b.size()}))
                 return false;
             bytes += b.size();
@@ -82,54 +82,53 @@ struct buffered_handshake_action
     void complete(auto& self, error_code ec) { self.complete(ec, bytes); }
 };
 
-/// read_action fills the caller's buffers, one after another, with what came in one go.
+/// read_action fills the caller's buffers, one after another, with the plaintext of one turn.
 template <class Buffers>
 struct read_action
 {
     Buffers buffers;
     std::size_t bytes = 0;
 
-    // Nothing was given until the last moment, so nothing is lost.
+    // Cancellation reaches only a read that has given no bytes, so none are lost.
     static boost::asio::cancellation_type cancellable() noexcept { return without_effect; }
 
     progress attempt(auto& core, auto& next) noexcept
     {
         if (boost::asio::buffer_size(buffers) == 0)
             return {};
-        if (core.failed)
-            return {.error = core.failed};
+        if (core.read_error)
+            return {.error = core.read_error};
         if (!core.layer.engine().established())
             return {.error = boost::asio::error::not_connected};
         auto const last = boost::asio::buffer_sequence_end(buffers);
-        for (auto at = boost::asio::buffer_sequence_begin(buffers); at != last; ++at) {
-            boost::asio::mutable_buffer const b{*at};
-            std::span<std::byte> const into{static_cast<std::byte*>(b.data()), b.size()};
-            progress const p = fill(core, next, into);
+        for (auto i = boost::asio::buffer_sequence_begin(buffers); i != last; ++i) {
+            boost::asio::mutable_buffer const b{*i};
+            progress const p = fill(core, next, {static_cast<std::byte*>(b.data()), b.size()});
             bytes += p.bytes;
             if (p.error)
-                core.failed = p.error == error::closed ? boost::asio::error::eof : p.error;
+                core.read_error = p.error == error::closed ? boost::asio::error::eof : p.error;
             if (bytes == 0 && (p.error || p.next != wait::none))
-                return {.next = p.next, .error = core.failed};
+                return {.next = p.next, .error = core.read_error};
             if (p.bytes < b.size())
                 return {};
         }
         return {};
     }
 
-    static progress fill(auto& core, auto& next, std::span<std::byte> into) noexcept
+    static progress fill(auto& core, auto& next, std::span<std::byte> block) noexcept
     {
         progress p;
         // Records without data, such as a session ticket, finish a call and give nothing.
-        while (!into.empty() && p.bytes == 0 && !p.error && p.next == wait::none)
-            p = core.layer.read(next, into);
+        while (!block.empty() && p.bytes == 0 && !p.error && p.next == wait::none)
+            p = core.layer.read(next, block);
         return p;
     }
 
     void complete(auto& self, error_code ec) { self.complete(ec, bytes); }
 };
 
-/// write_action seals as many of the caller's bytes as a turn takes, then waits until they are
-/// gone.
+/// write_action seals as many of the caller's bytes as a turn takes, then waits until all of them
+/// are sent.
 template <class Buffers>
 struct write_action
 {
@@ -150,12 +149,12 @@ struct write_action
         if (!core.layer.engine().established())
             return {.error = boost::asio::error::not_connected};
         auto const begin = boost::asio::buffer_sequence_begin(buffers);
-        bool const few = std::next(begin) == boost::asio::buffer_sequence_end(buffers);
-        progress const p = few ? write_pieces<1>(core, next)
-                               : write_pieces<limits::pending_writes_max>(core, next);
+        bool const single = std::next(begin) == boost::asio::buffer_sequence_end(buffers);
+        progress const p = single ? write_pieces<1>(core, next)
+                                  : write_pieces<limits::pending_writes_max>(core, next);
         bytes = p.bytes;
         if (bytes == 0 && p.next == wait::none && !p.error)
-            return {.error = error::library}; // It has room for a record, and does not say why not.
+            return {.error = error::library}; // It had room for a record and took no byte.
         return p;
     }
 
@@ -166,8 +165,8 @@ struct write_action
         std::size_t count = 0;
         std::size_t room = core.layer.turn();
         auto const last = boost::asio::buffer_sequence_end(buffers);
-        for (auto at = boost::asio::buffer_sequence_begin(buffers); at != last; ++at) {
-            boost::asio::const_buffer const b{*at};
+        for (auto i = boost::asio::buffer_sequence_begin(buffers); i != last; ++i) {
+            boost::asio::const_buffer const b{*i};
             if (b.size() == 0)
                 continue;
             std::size_t const size = std::min(b.size(), room);
@@ -179,15 +178,17 @@ struct write_action
         return core.layer.write(next, std::span{pieces}.first(count));
     }
 
-    // What was taken is sealed, in order, and leaves even if this wait is given up: it counts.
+    // Bytes that were taken are sealed, in order, and leave even if this wait is cancelled: they
+    // count.
     void complete(auto& self, error_code ec) { self.complete(ec, bytes); }
 };
 
-/// shutdown_action sends close_notify, and throws away what comes until the peer's (RFC 8446, 6.1).
+/// shutdown_action sends close_notify and discards plaintext until the peer's close_notify (RFC
+/// 8446, section 6.1).
 struct shutdown_action
 {
     bool sent = false;
-    std::size_t thrown_away = 0;
+    std::size_t discarded = 0;
 
     static boost::asio::cancellation_type cancellable() noexcept { return with_known_effect; }
 
@@ -200,16 +201,16 @@ struct shutdown_action
                 return p;
             sent = true;
         }
-        if (core.failed)
-            return {.error = end_of(core.failed)};
-        while (thrown_away <= limits::turn_max) {
+        if (core.read_error)
+            return {.error = end_of(core.read_error)};
+        while (discarded <= limits::turn_max) {
             progress const p = core.layer.read(
                 next, scratch::of_this_thread().plaintext().first(limits::turn_min));
-            thrown_away += p.bytes;
+            discarded += p.bytes;
             if (p.error)
-                core.failed = p.error == error::closed ? boost::asio::error::eof : p.error;
+                core.read_error = p.error == error::closed ? boost::asio::error::eof : p.error;
             if (p.error || p.next != wait::none)
-                return {.next = p.next, .error = end_of(core.failed)};
+                return {.next = p.next, .error = end_of(core.read_error)};
         }
         return {.error = boost::asio::error::message_size};
     }

@@ -1,4 +1,4 @@
-// Every operation is cancelled at every step, in every way, and the stream must go on as promised.
+// Every operation is cancelled at every step, with every kind, and the stream must still work.
 
 #include <cleat/net/worlds_for_tests.hpp>
 
@@ -24,12 +24,12 @@ namespace {
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 using kind = asio::cancellation_type;
 
-asio::awaitable<void> handshake(auto& s, stream_base::handshake_type as)
+asio::awaitable<void> handshake(auto& s, stream_base::handshake_type role)
 {
-    co_await s.async_handshake(as, asio::use_awaitable);
+    co_await s.async_handshake(role, asio::use_awaitable);
 }
 
-// Lets everything run that can.
+// Runs all handlers that are ready.
 asio::awaitable<void> settle()
 {
     for (int i = 0; i < 20; ++i)
@@ -53,14 +53,13 @@ struct outcome
 
 } // namespace
 
-TEST_CASE_TEMPLATE(
-    "a read that is cancelled has lost nothing", World, socket_world, split_world, worker_world)
+TEST_CASE_TEMPLATE("a cancelled read loses nothing", World, socket_world, split_world, worker_world)
 {
-    for (kind const how : {kind::terminal, kind::partial, kind::total}) {
+    for (kind const each : {kind::terminal, kind::partial, kind::total}) {
         World world;
         both_ends<World> pair{world};
         spawn(world, handshake(pair.server, stream_base::server));
-        spawn(world, [](auto& ends, kind by) -> asio::awaitable<void> {
+        spawn(world, [](auto& ends, kind cancellation) -> asio::awaitable<void> {
             co_await handshake(ends.client, stream_base::client);
             co_await wait_until_established(ends.server);
             std::string got(100, '\0');
@@ -68,7 +67,7 @@ TEST_CASE_TEMPLATE(
             ends.server.async_read_some(asio::buffer(got), read.handler());
             co_await settle();
             REQUIRE(!read.ec);
-            read.signal.emit(by);
+            read.signal.emit(cancellation);
             co_await settle();
             REQUIRE(read.ec);
             CHECK(*read.ec == asio::error::operation_aborted);
@@ -79,7 +78,7 @@ TEST_CASE_TEMPLATE(
             std::size_t const n =
                 co_await ends.server.async_read_some(asio::buffer(got), asio::use_awaitable);
             CHECK(got.substr(0, n) == std::string{"still here", 11});
-        }(pair, how));
+        }(pair, each));
         world.run();
     }
 }
@@ -125,7 +124,7 @@ TEST_CASE_TEMPLATE(
 }
 
 TEST_CASE_TEMPLATE(
-    "a write that is cancelled says what will still be sent", World, socket_world, split_world,
+    "a cancelled write reports the bytes that will still be sent", World, socket_world, split_world,
     worker_world)
 {
     World world;
@@ -137,7 +136,7 @@ TEST_CASE_TEMPLATE(
         std::string sent(4'000'000, ' ');
         for (std::size_t i = 0; i < sent.size(); ++i)
             sent[i] = static_cast<char>('a' + i * 31 / 7 % 26);
-        // Nobody reads, so a write gets stuck before long, with bytes that it has taken.
+        // The peer does not read, so a write soon has to wait, with bytes that it has taken.
         std::size_t taken = 0;
         for (;;) {
             outcome write;
@@ -145,7 +144,7 @@ TEST_CASE_TEMPLATE(
                 asio::buffer(sent.data() + taken, sent.size() - taken), write.handler());
             co_await settle();
             if (!write.ec) {
-                write.signal.emit(kind::total); // Too late for that one: it has an effect.
+                write.signal.emit(kind::total); // Ignored: the write has taken bytes.
                 co_await settle();
                 CHECK(!write.ec);
                 write.signal.emit(kind::partial);
@@ -160,7 +159,7 @@ TEST_CASE_TEMPLATE(
             taken += write.bytes;
             REQUIRE(taken < sent.size());
         }
-        // One that has to wait behind it took nothing yet, and can be taken back without a trace.
+        // A write behind these bytes took none yet, so that it can be cancelled without effect.
         outcome write;
         ends.client.async_write_some(asio::buffer("never sent", 10), write.handler());
         co_await settle();
@@ -191,10 +190,10 @@ TEST_CASE_TEMPLATE(
         World world;
         both_ends<World> pair{world};
         spawn(world, handshake(pair.client, stream_base::client));
-        spawn(world, [](auto& ends, int after) -> asio::awaitable<void> {
+        spawn(world, [](auto& ends, int delay) -> asio::awaitable<void> {
             outcome shake;
             ends.server.async_handshake(stream_base::server, shake.handler());
-            for (int i = 0; i < after; ++i)
+            for (int i = 0; i < delay; ++i)
                 co_await asio::post(asio::use_awaitable);
             if (!shake.ec)
                 shake.signal.emit(kind::partial);
@@ -269,7 +268,7 @@ TEST_CASE_TEMPLATE(
 }
 
 TEST_CASE_TEMPLATE(
-    "a timer wins over a read, and the read can be had again", World, socket_world, split_world,
+    "a timer cancels a read, and a later read gets the data", World, socket_world, split_world,
     worker_world)
 {
     using namespace asio::experimental::awaitable_operators;
@@ -293,7 +292,7 @@ TEST_CASE_TEMPLATE(
     world.run();
 }
 
-TEST_CASE("a timeout of beast's stream is the error of what it cut short")
+TEST_CASE("a timeout of beast's stream is the error of the operation that it ends")
 {
     using tcp = asio::ip::tcp;
     asio::io_context io;
@@ -310,7 +309,7 @@ TEST_CASE("a timeout of beast's stream is the error of what it cut short")
 }
 
 TEST_CASE_TEMPLATE(
-    "closing the socket ends what waits on it", World, socket_world, split_world, worker_world)
+    "closing the socket ends its waits", World, socket_world, split_world, worker_world)
 {
     World world;
     both_ends<World> pair{world};

@@ -1,5 +1,5 @@
-// What programs on asio::ssl::stream also use: tokens that the executor brings, and handshakes
-// whose first bytes are read already.
+// Features of asio::ssl::stream: the executor's default token, and handshakes whose first bytes
+// were read before.
 
 #include <cleat/net/handshakes_for_tests.hpp>
 #include <cleat/net/worlds_for_tests.hpp>
@@ -24,7 +24,7 @@ constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 using awaiting = asio::use_awaitable_t<>::as_default_on_t<plain_stream>;
 static_assert(std::same_as<awaiting::native_handle_type, ssl_st*>);
 
-// Nothing in these two names a token.
+// These two coroutines name no token.
 asio::awaitable<void> answer(awaiting& s)
 {
     co_await s.async_handshake(stream_base::server);
@@ -45,12 +45,12 @@ asio::awaitable<void> ask(awaiting& s)
     co_await s.async_shutdown();
 }
 
-// Reads what comes first past the stream, as a program does that looks what protocol it is.
-asio::awaitable<void> serve_what_was_read(auto& s, std::size_t look)
+// Reads the first bytes from the next layer, as a program does that detects the protocol.
+asio::awaitable<void> serve_after_peek(auto& s, std::size_t size)
 {
-    std::string first(look, '\0');
+    std::string first(size, '\0');
     std::size_t const got = co_await s.next_layer().async_read_some(
-        asio::mutable_buffer{first.data(), look}, asio::use_awaitable);
+        asio::mutable_buffer{first.data(), size}, asio::use_awaitable);
     std::array<asio::const_buffer, 3> const halves{
         asio::buffer(first.data(), got / 2), asio::const_buffer{},
         asio::buffer(first.data() + got / 2, got - got / 2)};
@@ -72,7 +72,7 @@ asio::awaitable<void> say_hello(auto& s)
 
 } // namespace
 
-TEST_CASE("operations complete by the token that their executor brings")
+TEST_CASE("operations complete by the default token of their executor")
 {
     socket_world world;
     auto ends = world.sockets();
@@ -87,17 +87,17 @@ TEST_CASE_TEMPLATE(
     "a handshake begins with bytes that were read before", World, socket_world, split_world,
     worker_world)
 {
-    for (std::size_t const look : {std::size_t{1}, std::size_t{5}, std::size_t{4000}}) {
+    for (std::size_t const size : {std::size_t{1}, std::size_t{5}, std::size_t{4000}}) {
         World world;
         both_ends<World> ends{world};
-        spawn(world, serve_what_was_read(ends.server, look));
+        spawn(world, serve_after_peek(ends.server, size));
         spawn(world, say_hello(ends.client));
         world.run();
         CHECK(ends.server.info().server_name == "cleat.example");
     }
 }
 
-TEST_CASE("a thread that waits hands over what it has read, too")
+TEST_CASE("a blocking handshake takes bytes that were read before, too")
 {
     socket_world world;
     both_ends<socket_world> ends{world};
@@ -116,9 +116,10 @@ TEST_CASE("a thread that waits hands over what it has read, too")
     client.join();
 }
 
-TEST_CASE("what lies behind the handshake is there for the reads that follow")
+TEST_CASE("bytes behind the handshake are there for the reads that follow")
 {
-    // The handshake is given up for a look at the client's last words, which come with its first.
+    // The handshake is cancelled, so that the test can read the client's Finished, which comes with
+    // its first data.
     socket_world world;
     auto sockets = world.sockets();
     plain_stream server{std::move(sockets.first), contexts().server};
@@ -128,15 +129,15 @@ TEST_CASE("what lies behind the handshake is there for the reads that follow")
 
     CHECK(client.handshake(raw).next == wait::readable);
     std::size_t got = server.next_layer().read_some(asio::buffer(bytes));
-    error_code how;
+    error_code first_error;
     server.async_handshake(
         stream_base::server, asio::buffer(bytes, got), [&](error_code ec, std::size_t taken) {
-            how = ec;
+            first_error = ec;
             CHECK(taken == got);
         });
     server.next_layer().cancel();
     world.run();
-    CHECK(how == asio::error::operation_aborted);
+    CHECK(first_error == asio::error::operation_aborted);
 
     CHECK(client.handshake(raw, false, channel::last_flight::with_first_write).next == wait::none);
     std::array<std::byte, 2> const ok{std::byte{'o'}, std::byte{'k'}};
@@ -149,7 +150,7 @@ TEST_CASE("what lies behind the handshake is there for the reads that follow")
     CHECK(text == "ok");
 }
 
-TEST_CASE("more than can be kept is refused, and so is the other role")
+TEST_CASE("more bytes than unsent_max are refused, and so is the other role")
 {
     socket_world world;
     both_ends<socket_world> ends{world};

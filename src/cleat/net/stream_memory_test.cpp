@@ -1,5 +1,4 @@
-// A stream whose operations find no memory to wait with, and what the others of the same stream see
-// of it.
+// Operations that find no memory for their waits, and other operations of the same stream.
 
 #include <cleat/net/worlds_for_tests.hpp>
 
@@ -19,7 +18,7 @@ namespace asio = boost::asio;
 namespace cleat::net {
 namespace {
 
-/// scarce gives memory until it is told that there is none.
+/// scarce is an allocator that throws std::bad_alloc while `none` is true.
 template <class T>
 struct scarce
 {
@@ -44,12 +43,12 @@ struct scarce
     bool const* none_left;
 };
 
-asio::awaitable<void> handshake(auto& s, stream_base::handshake_type as)
+asio::awaitable<void> handshake(auto& s, stream_base::handshake_type role)
 {
-    co_await s.async_handshake(as, asio::use_awaitable);
+    co_await s.async_handshake(role, asio::use_awaitable);
 }
 
-// Lets everything run that can.
+// Runs all handlers that are ready.
 asio::awaitable<void> settle()
 {
     for (int i = 0; i < 20; ++i)
@@ -59,10 +58,10 @@ asio::awaitable<void> settle()
 /// reading is one read of a stream, with memory of its own.
 struct reading
 {
-    void start(auto& of)
+    void start(auto& s)
     {
-        of.async_read_some(
-            asio::buffer(into),
+        s.async_read_some(
+            asio::buffer(block),
             asio::bind_allocator(scarce<char>{no_memory}, [this](error_code e, std::size_t n) {
                 ec = e;
                 bytes = n;
@@ -70,23 +69,23 @@ struct reading
     }
 
     bool no_memory = false;
-    std::string into = std::string(100, '\0');
+    std::string block = std::string(100, '\0');
     std::optional<error_code> ec{};
     std::size_t bytes = 0;
 };
 
-/// established runs `story` on two ends that have shaken hands.
-template <class World, class Story>
-void established(Story story)
+/// established runs `scenario` on two ends whose handshake is done.
+template <class World, class Scenario>
+void established(Scenario scenario)
 {
     World world;
     both_ends<World> pair{world};
     spawn(world, handshake(pair.server, stream_base::server));
-    spawn(world, [](auto& ends, Story then) -> asio::awaitable<void> {
+    spawn(world, [](auto& ends, Scenario next) -> asio::awaitable<void> {
         co_await handshake(ends.client, stream_base::client);
         co_await wait_until_established(ends.server);
-        co_await then(ends);
-    }(pair, std::move(story)));
+        co_await next(ends);
+    }(pair, std::move(scenario)));
     world.run();
 }
 
@@ -107,13 +106,14 @@ TEST_CASE_TEMPLATE(
         co_await settle();
         REQUIRE(next.ec);
         CHECK(!*next.ec);
-        CHECK(std::string_view{next.into}.substr(0, next.bytes) == "hello");
+        CHECK(std::string_view{next.block}.substr(0, next.bytes) == "hello");
     });
 }
 
 TEST_CASE_TEMPLATE(
-    "a read that finds no memory to go on says so, and leaves the stream to the next one", World,
-    socket_world, split_world, worker_world)
+    "a read that finds no memory to go on ends with not_enough_memory, and leaves the stream to "
+    "the next",
+    World, socket_world, split_world, worker_world)
 {
     established<World>([](auto& ends) -> asio::awaitable<void> {
         reading first;
@@ -131,7 +131,7 @@ TEST_CASE_TEMPLATE(
         REQUIRE(first.ec);
         CHECK(*first.ec == boost::system::errc::not_enough_memory);
 
-        // The other one has taken its turn: it hears how the stream ends.
+        // The other read waits now: it gets the end of the stream.
         CHECK(!queued.ec);
         wire.close();
         co_await settle();

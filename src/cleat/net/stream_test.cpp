@@ -27,9 +27,9 @@ std::string text_of(std::size_t size)
     return text;
 }
 
-asio::awaitable<void> handshake(auto& s, stream_base::handshake_type as)
+asio::awaitable<void> handshake(auto& s, stream_base::handshake_type role)
 {
-    co_await s.async_handshake(as, asio::use_awaitable);
+    co_await s.async_handshake(role, asio::use_awaitable);
 }
 
 asio::awaitable<void> echo(auto& s)
@@ -66,11 +66,11 @@ TEST_CASE_TEMPLATE(
         CHECK(client.info().version == "TLSv1.3");
         std::string const sent = text_of(100'000);
         std::string got(sent.size(), '\0');
-        for (std::size_t at = 0; at < sent.size(); at += 20'000) {
+        for (std::size_t i = 0; i < sent.size(); i += 20'000) {
             co_await asio::async_write(
-                client, asio::buffer(sent.data() + at, 20'000), asio::use_awaitable);
+                client, asio::buffer(sent.data() + i, 20'000), asio::use_awaitable);
             co_await asio::async_read(
-                client, asio::buffer(got.data() + at, 20'000), asio::use_awaitable);
+                client, asio::buffer(got.data() + i, 20'000), asio::use_awaitable);
         }
         CHECK(got == sent);
         co_await shut_down(client);
@@ -83,8 +83,8 @@ TEST_CASE("a stream takes its bytes one at a time")
 {
     split_world world;
     both_ends<split_world> ends{world};
-    ends.server.next_layer().most = 1;
-    ends.client.next_layer().most = 1;
+    ends.server.next_layer().size_max = 1;
+    ends.client.next_layer().size_max = 1;
     spawn(world, echo(ends.server));
     spawn(world, [](auto& client) -> asio::awaitable<void> {
         co_await handshake(client, stream_base::client);
@@ -104,23 +104,23 @@ TEST_CASE_TEMPLATE(
     both_ends<World> ends{world};
     static std::string const sent = text_of(10'000'000);
     auto const write_all = [](auto& s) -> asio::awaitable<void> {
-        std::size_t at = 0;
-        while (at < sent.size())
-            at += co_await s.async_write_some(
-                asio::buffer(sent.data() + at, sent.size() - at), asio::use_awaitable);
+        std::size_t done = 0;
+        while (done < sent.size())
+            done += co_await s.async_write_some(
+                asio::buffer(sent.data() + done, sent.size() - done), asio::use_awaitable);
     };
     auto const read_all = [](auto& s, std::size_t block) -> asio::awaitable<void> {
         std::string got(sent.size(), '\0');
-        std::size_t at = 0;
-        while (at < got.size())
-            at += co_await s.async_read_some(
-                asio::buffer(got.data() + at, std::min(block, got.size() - at)),
+        std::size_t done = 0;
+        while (done < got.size())
+            done += co_await s.async_read_some(
+                asio::buffer(got.data() + done, std::min(block, got.size() - done)),
                 asio::use_awaitable);
         CHECK(got == sent);
     };
-    auto const both_ways = [&](auto& s, stream_base::handshake_type as,
+    auto const both_ways = [&](auto& s, stream_base::handshake_type role,
                                std::size_t block) -> asio::awaitable<void> {
-        co_await handshake(s, as);
+        co_await handshake(s, role);
         spawn(world, write_all(s));
         spawn(world, read_all(s, block));
     };
@@ -129,8 +129,7 @@ TEST_CASE_TEMPLATE(
     world.run();
 }
 
-TEST_CASE_TEMPLATE(
-    "what the peer sends reads into several buffers", World, socket_world, split_world)
+TEST_CASE_TEMPLATE("one read fills several buffers", World, socket_world, split_world)
 {
     World world;
     both_ends<World> ends{world};
@@ -140,9 +139,9 @@ TEST_CASE_TEMPLATE(
         co_await asio::async_write(
             client, asio::buffer("header and body", 15), asio::use_awaitable);
         std::string a(7, '\0'), b, c(100, '\0');
-        std::array<asio::mutable_buffer, 3> const into{
+        std::array<asio::mutable_buffer, 3> const buffers{
             asio::buffer(a), asio::buffer(b), asio::buffer(c)};
-        std::size_t const n = co_await client.async_read_some(into, asio::use_awaitable);
+        std::size_t const n = co_await client.async_read_some(buffers, asio::use_awaitable);
         CHECK(n == 15);
         CHECK(a == "header ");
         CHECK(c.substr(0, 8) == "and body");
@@ -151,8 +150,7 @@ TEST_CASE_TEMPLATE(
     world.run();
 }
 
-TEST_CASE_TEMPLATE(
-    "nothing is read or written at once", World, socket_world, split_world, worker_world)
+TEST_CASE_TEMPLATE("empty buffers complete at once", World, socket_world, split_world, worker_world)
 {
     World world;
     both_ends<World> ends{world};
@@ -222,13 +220,13 @@ TEST_CASE_TEMPLATE(
 TEST_CASE_TEMPLATE(
     "one side closes and still reads the answer", World, socket_world, split_world, worker_world)
 {
-    // A shutdown that begins while a read is on its way lets the read have what comes.
+    // A shutdown that begins while a read is pending leaves the data to the read.
     World world;
     both_ends<World> ends{world};
-    spawn(world, [](World& in, auto& client) -> asio::awaitable<void> {
+    spawn(world, [](World& loop, auto& client) -> asio::awaitable<void> {
         co_await handshake(client, stream_base::client);
         co_await asio::async_write(client, asio::buffer("question", 8), asio::use_awaitable);
-        spawn(in, [](auto& s) -> asio::awaitable<void> {
+        spawn(loop, [](auto& s) -> asio::awaitable<void> {
             std::string got(100, '\0');
             auto const [ec, n] = co_await asio::async_read(s, asio::buffer(got), as_result);
             CHECK(ec == asio::error::eof);
@@ -295,7 +293,7 @@ TEST_CASE("a TLS stream carries another")
     world.run();
 }
 
-TEST_CASE("a stream that was moved goes on where it was")
+TEST_CASE("a moved stream goes on")
 {
     socket_world world;
     both_ends<socket_world> ends{world};
@@ -313,7 +311,7 @@ TEST_CASE("a stream that was moved goes on where it was")
     world.run();
 }
 
-TEST_CASE_TEMPLATE("threads that wait, and futures", World, socket_world, split_world)
+TEST_CASE_TEMPLATE("blocking threads, and futures", World, socket_world, split_world)
 {
     World world;
     both_ends<World> ends{world};

@@ -1,4 +1,4 @@
-// What a stream asks of its peer by settings of its own, in place of its context's.
+// A stream's own verification settings, in place of its context's.
 
 #include <cleat/net/channel.hpp>
 #include <cleat/net/handshakes_for_tests.hpp>
@@ -17,7 +17,7 @@
 namespace cleat::net {
 namespace {
 
-// Contexts that verify nothing, and could: all that is asked is asked by their streams.
+// Contexts that have authorities and verify nothing: only their streams' settings verify.
 struct trusting
 {
     trusting() : server{server_spec()}, client{client_spec()} {}
@@ -63,7 +63,7 @@ TEST_CASE("a stream verifies what its context does not")
     CHECK(meet(both.server, knows_nobody, verify).client == error::bad_certificate);
 }
 
-TEST_CASE("a stream lets pass what its context would not")
+TEST_CASE("a stream accepts a peer that its context would refuse")
 {
     trusting both;
     tls::context_spec spec = trusting::client_spec();
@@ -90,12 +90,12 @@ TEST_CASE("a server's stream asks its client for a certificate")
     CHECK(meet(both.server, shows_one, ask(must)).both());
 }
 
-TEST_CASE("a verify callback sees each certificate, and has the last word")
+TEST_CASE("a verify callback sees each certificate, and decides")
 {
     trusting both;
     std::vector<std::string> seen;
-    auto const look = [&seen](bool preverified, verify_context& at) {
-        X509* const shown = X509_STORE_CTX_get_current_cert(at.native_handle());
+    auto const look = [&seen](bool preverified, verify_context& context) {
+        X509* const shown = X509_STORE_CTX_get_current_cert(context.native_handle());
         char name[100];
         X509_NAME_get_text_by_NID(X509_get_subject_name(shown), NID_commonName, name, sizeof name);
         seen.emplace_back(name);
@@ -114,7 +114,7 @@ TEST_CASE("a verify callback sees each certificate, and has the last word")
           }).both());
 }
 
-TEST_CASE("a verify callback that says no, or throws, is heeded without a mode too")
+TEST_CASE("a verify callback that returns false, or throws, takes effect without a mode too")
 {
     trusting both;
     CHECK(meet(both.server, both.client, [](plain_stream&, plain_stream& client) {
@@ -129,7 +129,7 @@ TEST_CASE("a verify callback that says no, or throws, is heeded without a mode t
         server.set_verify_callback([](bool, verify_context&) { return false; });
     };
     CHECK(meet(both.server, shows_one, refuse).server == error::bad_certificate);
-    CHECK(meet(both.server, both.client, refuse).both()); // It shows none, and need not.
+    CHECK(meet(both.server, both.client, refuse).both()); // It sends none, and need not.
 }
 
 TEST_CASE("the last callback counts, and it moves with its stream")
@@ -179,7 +179,7 @@ TEST_CASE("a chain may be as long as the depth says")
     CHECK(at_most(1).both());
 }
 
-TEST_CASE("what would have no effect is an error")
+TEST_CASE("a setting that would have no effect is an error")
 {
     trusting both;
     boost::asio::io_context io{1};
@@ -202,8 +202,8 @@ TEST_CASE("what would have no effect is an error")
     io.run();
 }
 
-// Shakes hands with a client whose engine the test has in its hands: a byte is read, behind which
-// the session has come. Gives what the server said of it.
+// The outcome of a handshake with a client whose engine the test drives. The client also reads one
+// byte, which comes behind the session ticket.
 struct resumption
 {
     error_code server;
@@ -213,12 +213,12 @@ struct resumption
 
 template <class SetUp>
 resumption resume(
-    tls::context& of_server, tls::context& of_client, std::vector<tls::session> const& offered,
-    SetUp set_up)
+    tls::context& server_context, tls::context& client_context,
+    std::vector<tls::session> const& offered, SetUp set_up)
 {
     boost::asio::io_context io{1};
     auto ends = connected_pair(io);
-    plain_stream server{std::move(ends.first), of_server};
+    plain_stream server{std::move(ends.first), server_context};
     set_up(server);
     resumption found;
     server.async_handshake(stream_base::server, [&](error_code ec) {
@@ -227,7 +227,7 @@ resumption resume(
         if (!ec)
             server.write_some(boost::asio::buffer("x", 1), ignored);
     });
-    channel client{of_client};
+    channel client{client_context};
     if (!offered.empty())
         client.engine().resume(offered.back());
     int const fd = ends.second.native_handle();
@@ -246,9 +246,9 @@ resumption resume(
     return found;
 }
 
-TEST_CASE("a server's stream with rules of its own resumes no session of others")
+TEST_CASE("a server's stream with settings of its own resumes no session")
 {
-    // Else a client without a certificate would pass by a ticket from where none was asked for.
+    // Else a client without a certificate could use a ticket of a stream that asked for none.
     tls::context_spec for_server = trusting::server_spec();
     for_server.tickets = std::make_shared<tls::ticket_secret const>();
     tls::context server{for_server};
@@ -258,10 +258,10 @@ TEST_CASE("a server's stream with rules of its own resumes no session of others"
          {tls::protocol_version::tls_1_2, tls::protocol_version::tls_1_3}) {
         for_client.version_max = version;
         tls::context client{for_client};
-        auto const as_it_is = [](plain_stream&) {};
-        resumption const first = resume(server, client, {}, as_it_is);
+        auto const unchanged = [](plain_stream&) {};
+        resumption const first = resume(server, client, {}, unchanged);
         REQUIRE(!first.sessions.empty());
-        CHECK(resume(server, client, first.sessions, as_it_is).resumed);
+        CHECK(resume(server, client, first.sessions, unchanged).resumed);
         resumption const strict = resume(server, client, first.sessions, [](plain_stream& s) {
             s.set_verify_mode(verify_peer | verify_fail_if_no_peer_cert);
         });

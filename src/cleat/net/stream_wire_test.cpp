@@ -1,4 +1,4 @@
-// What a stream costs: records on the wire, memory, and what a broken connection does to it.
+// Records on the wire, memory of a stream, and errors of a broken connection.
 
 #include <cleat/net/worlds_for_tests.hpp>
 
@@ -24,21 +24,21 @@ namespace {
 
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
-asio::awaitable<void> handshake(auto& s, stream_base::handshake_type as)
+asio::awaitable<void> handshake(auto& s, stream_base::handshake_type role)
 {
-    co_await s.async_handshake(as, asio::use_awaitable);
+    co_await s.async_handshake(role, asio::use_awaitable);
 }
 
-// The lengths of the records that wait in a socket, which stay there.
+// The lengths of the records in a socket's receive buffer. The records stay there.
 std::vector<std::size_t> records_waiting(int fd)
 {
     std::string bytes(4'000'000, '\0');
     ssize_t const n = ::recv(fd, bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
     std::vector<std::size_t> found;
-    for (std::size_t at = 0; n > 0 && at + 5 <= static_cast<std::size_t>(n);) {
+    for (std::size_t start = 0; n > 0 && start + 5 <= static_cast<std::size_t>(n);) {
         auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-        found.push_back(std::size_t{byte(at + 3)} << 8U | byte(at + 4));
-        at += 5 + found.back();
+        found.push_back(std::size_t{byte(start + 3)} << 8U | byte(start + 4));
+        start += 5 + found.back();
     }
     return found;
 }
@@ -103,7 +103,8 @@ TEST_CASE_TEMPLATE(
 }
 
 TEST_CASE_TEMPLATE(
-    "a write that nobody reads grows no larger than a turn", World, socket_world, worker_world)
+    "a write to a peer that does not read grows no larger than a turn", World, socket_world,
+    worker_world)
 {
     World world;
     both_ends<World> pair{world};
@@ -128,7 +129,7 @@ TEST_CASE_TEMPLATE(
 
 // A client with Nagle's algorithm on may wait for the acknowledgment that the ticket carries.
 TEST_CASE_TEMPLATE(
-    "a server that waits for its client's first word has given it the session ticket", World,
+    "a server that waits for its client's first bytes has sent the session ticket", World,
     socket_world, worker_world, split_world)
 {
     World world;
@@ -139,17 +140,17 @@ TEST_CASE_TEMPLATE(
         co_await wait_until_established(ends.server);
         int const fd = ends.client.lowest_layer().native_handle();
         std::string word(3, '\0');
-        bool heard = false;
+        bool done = false;
         ends.server.async_read_some(asio::buffer(word), [&](error_code ec, std::size_t) {
             CHECK(!ec);
-            heard = true;
+            done = true;
         });
         for (int i = 0; i != 1000 && records_waiting(fd).empty(); ++i)
             co_await asio::post(ends.server.get_executor(), asio::use_awaitable);
-        CHECK(!heard);
+        CHECK(!done);
         CHECK(records_waiting(fd).size() == 1);
         co_await asio::async_write(ends.client, asio::buffer("ask", 3), asio::use_awaitable);
-        while (!heard)
+        while (!done)
             co_await asio::post(ends.server.get_executor(), asio::use_awaitable);
         CHECK(word == "ask");
     }(pair));
@@ -163,13 +164,13 @@ TEST_CASE_TEMPLATE("a stream that waits to read holds no buffer", World, socket_
     constexpr std::size_t count = 50;
     for (std::size_t i = 0; i < count; ++i)
         all.emplace_back(world);
-    spawn(world, [](World& in, auto& many) -> asio::awaitable<void> {
+    spawn(world, [](World& loop, auto& many) -> asio::awaitable<void> {
         for (auto& ends : many) {
-            spawn(in, handshake(ends.server, stream_base::server));
+            spawn(loop, handshake(ends.server, stream_base::server));
             co_await handshake(ends.client, stream_base::client);
             co_await wait_until_established(ends.server);
         }
-        // One record each, read, so that everything that is made on first use is there.
+        // Each reads one record, so that everything that is made on first use exists.
         std::string got(10, '\0');
         for (auto& ends : many) {
             co_await asio::async_write(ends.client, asio::buffer("x", 1), asio::use_awaitable);
@@ -180,8 +181,8 @@ TEST_CASE_TEMPLATE("a stream that waits to read holds no buffer", World, socket_
             ends.server.async_read_some(asio::buffer(got), [](error_code, std::size_t) {});
         for (int i = 0; i < 100; ++i)
             co_await asio::post(asio::use_awaitable);
-        // The operations themselves; a ticket that waited for a write leaves now, and its memory
-        // goes.
+        // The memory of the operations. A ticket that waited for a write leaves now, and its memory
+        // is freed.
         CHECK(::mallinfo2().uordblks < before + count * 1024);
         for (auto& ends : many)
             ends.server.lowest_layer().close();
@@ -219,16 +220,17 @@ TEST_CASE("over another stream a block is held only while a read waits")
 TEST_CASE_TEMPLATE(
     "keys are updated while both sides write", World, socket_world, split_world, worker_world)
 {
-    // The answer to a KeyUpdate must not come between, or before, records that a full socket holds.
+    // The answer to a KeyUpdate must not come between or before records that wait for the socket.
     World world;
     both_ends<World> pair{world};
     static std::string const sent(3'000'000, 'k');
     auto const write_all = [](auto& s, bool updates) -> asio::awaitable<void> {
-        for (std::size_t at = 0; at < sent.size();) {
+        for (std::size_t done = 0; done < sent.size();) {
             if (updates)
                 REQUIRE(SSL_key_update(s.native_handle(), SSL_KEY_UPDATE_REQUESTED) == 1);
-            at += co_await s.async_write_some(
-                asio::buffer(sent.data() + at, std::min<std::size_t>(200'000, sent.size() - at)),
+            done += co_await s.async_write_some(
+                asio::buffer(
+                    sent.data() + done, std::min<std::size_t>(200'000, sent.size() - done)),
                 asio::use_awaitable);
         }
     };
@@ -237,9 +239,9 @@ TEST_CASE_TEMPLATE(
         co_await asio::async_read(s, asio::buffer(got), asio::use_awaitable);
         CHECK(got == sent);
     };
-    auto const both_ways = [&](auto& s, stream_base::handshake_type as) -> asio::awaitable<void> {
-        co_await handshake(s, as);
-        spawn(world, write_all(s, as == stream_base::server));
+    auto const both_ways = [&](auto& s, stream_base::handshake_type role) -> asio::awaitable<void> {
+        co_await handshake(s, role);
+        spawn(world, write_all(s, role == stream_base::server));
         spawn(world, read_all(s));
     };
     spawn(world, both_ways(pair.server, stream_base::server));
@@ -247,7 +249,7 @@ TEST_CASE_TEMPLATE(
     world.run();
 }
 
-TEST_CASE("a reset is the system's own error")
+TEST_CASE("a reset is a system error")
 {
     using tcp = asio::ip::tcp;
     asio::io_context io;

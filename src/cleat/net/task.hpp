@@ -1,9 +1,8 @@
-// task: a coroutine on a worker, and what it can wait for. No executor, no allocation but its
-// frame.
+// task: a coroutine on a worker, and its waits. No executor, and no allocation except its frame.
 //
 // asio::awaitable costs three frames to start and one more for each thing awaited, about 1.4 KB for
 // an idle connection and 2 us of a handshake. The terminator's connections are tasks; handlers of
-// net::server, which may want anything that Asio has, are asio::awaitable.
+// net::server, which may use all of Asio, are asio::awaitable.
 
 #pragma once
 
@@ -27,9 +26,9 @@ class task;
 
 namespace detail {
 
-// Memory that cannot be had is the one exception that leaves a coroutine: std::bad_alloc goes on to
-// who awaits it, and there, at the latest in `detached`, ends one connection. Nothing else on the
-// data path throws: any other exception is a broken promise and ends the program, here.
+// std::bad_alloc is the one exception that may leave a coroutine: it goes on to the caller that
+// awaits it, and ends one connection, in `detached` at the latest. Nothing else on the data path
+// throws: any other exception is a bug and ends the program here.
 inline void allow_only_out_of_memory() noexcept
 {
     try {
@@ -70,7 +69,7 @@ struct promise : promise_base
     }
     T take()
     {
-        if (!value) // It ended by an exception, and there is only one.
+        if (!value) // It ended by an exception, which can only be this one.
             throw std::bad_alloc{};
         return std::move(*value);
     }
@@ -93,8 +92,8 @@ struct promise<void> : promise_base
 } // namespace detail
 
 /// task<T> is a coroutine that starts when it is awaited and gives its caller a T. It is awaited
-/// once, on the thread that it runs on, and owned by whoever holds it. Calling and awaiting it
-/// throw std::bad_alloc where there is no memory for its frame, or for what it makes.
+/// once, on the thread that it runs on. The task object owns the frame. Calling it throws
+/// std::bad_alloc where there is no memory for its frame, awaiting it where there is none inside.
 template <class T>
 class [[nodiscard]] task
 {
@@ -136,10 +135,10 @@ inline task<void> detail::promise<void>::get_return_object() noexcept
     return task<void>{std::coroutine_handle<promise<void>>::from_promise(*this)};
 }
 
-/// detached is a coroutine that nobody awaits: calling it runs it up to its first wait, and its
-/// frame goes when it ends. Its parameters are values, since its caller does not wait for it. Where
-/// memory runs out it ends there, and what it owns is destroyed; its call throws std::bad_alloc
-/// where there is none for the frame.
+/// detached is a coroutine without a caller that awaits it: calling it runs it up to its first
+/// wait, and its frame is freed when it ends. Its parameters are values, because its caller does
+/// not wait for it. Where memory runs out it ends, and its objects are destroyed; its call throws
+/// std::bad_alloc where there is none for the frame.
 struct detached
 {
     struct promise_type
@@ -152,35 +151,35 @@ struct detached
     };
 };
 
-/// interest is what a wait is for on one descriptor.
+/// interest is the events of one descriptor that a wait is for.
 struct interest
 {
-    readiness::entry* in = nullptr;
+    readiness::entry* entry = nullptr;
     bool read = false;
     bool write = false;
-    bool broken = false; ///< Wake for a reset also where neither is waited for.
+    bool broken = false; ///< Wake for a reset also without read and write.
 };
 
 /// ready waits until any of its interests is ready, or the interrupt is raised. `co_await` gives
-/// the interrupt's reason, the kernel's error if it refuses to watch, or no error.
+/// the interrupt's reason, epoll_ctl's error, or no error.
 ///
-/// What is ready already waits for its turn: the worker looks after its other connections first, so
-/// a connection that always has more cannot keep it to itself. What becomes ready goes on at once
-/// where the priority of the first interest's descriptor is `established`, and else waits for its
-/// turn too.
+/// Where an interest is ready already, the coroutine is queued behind the worker's other
+/// connections, so that a connection that always has more cannot occupy the worker. Where one
+/// becomes ready, the coroutine goes on at once if the first interest's descriptor has the priority
+/// `established`, and is queued otherwise.
 class [[nodiscard]] ready : waiter, task_node
 {
 public:
-    ready(interrupt& by, interest first, interest second = {}) noexcept
-        : by_{by}, interests_{first, second}
+    ready(net::interrupt& interrupt, interest first, interest second = {}) noexcept
+        : interrupt_{interrupt}, interests_{first, second}
     {
     }
     ready(ready&&) = delete;
 
     [[nodiscard]] bool await_ready() noexcept
     {
-        why_ = by_.raised();
-        return static_cast<bool>(why_);
+        error_ = interrupt_.raised();
+        return static_cast<bool>(error_);
     }
 
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> caller) noexcept
@@ -195,33 +194,33 @@ public:
         for (interest const& i : interests_)
             if (!begin(i))
                 return false;
-        by_.guard(this);
+        interrupt_.guard(this);
         return true;
     }
 
-    [[nodiscard]] error_code await_resume() const noexcept { return why_; }
+    [[nodiscard]] error_code await_resume() const noexcept { return error_; }
 
-    /// found_in is the turn of the worker's loop in which something was found to be ready.
+    /// found_in is the turn of the worker's loop in which an interest was found ready.
     [[nodiscard]] std::uint64_t found_in() const noexcept { return found_in_; }
 
 private:
     [[nodiscard]] priority priority_of_wait() const noexcept
     {
-        readiness::entry const* const first = interests_.front().in;
+        readiness::entry const* const first = interests_.front().entry;
         return first == nullptr ? priority::established : first->priority();
     }
 
     void wait_for_turn() noexcept
     {
-        found_in_ = by_.on().turns();
-        by_.on().push_here(*this, priority_of_wait());
+        found_in_ = interrupt_.worker().turns();
+        interrupt_.worker().push_here(*this, priority_of_wait());
     }
 
     [[nodiscard]] bool any_ready() const noexcept
     {
         for (interest const& i : interests_)
-            if ((i.read && i.in->readable()) || (i.write && i.in->writable()) ||
-                (i.broken && i.in->broken()))
+            if ((i.read && i.entry->readable()) || (i.write && i.entry->writable()) ||
+                (i.broken && i.entry->broken()))
                 return true;
         return false;
     }
@@ -230,11 +229,11 @@ private:
     {
         error_code ec;
         if (i.read)
-            ec = i.in->wait_readable(*this);
+            ec = i.entry->wait_readable(*this);
         if (i.write && !ec)
-            ec = i.in->wait_writable(*this);
+            ec = i.entry->wait_writable(*this);
         if (i.broken && !i.read && !i.write)
-            ec = i.in->wait_broken(*this);
+            ec = i.entry->wait_broken(*this);
         if (ec)
             end(ec);
         return !ec;
@@ -242,46 +241,46 @@ private:
 
     void end(error_code ec) noexcept
     {
-        why_ = ec;
-        by_.guard(nullptr);
+        error_ = ec;
+        interrupt_.guard(nullptr);
         for (interest const& i : interests_)
-            if (i.in != nullptr)
-                i.in->forget(*this);
+            if (i.entry != nullptr)
+                i.entry->forget(*this);
     }
 
     static void on_wake(waiter& w, error_code ec) noexcept
     {
         ready& self = static_cast<ready&>(w);
         self.end(ec);
-        self.found_in_ = self.by_.on().turns();
+        self.found_in_ = self.interrupt_.worker().turns();
         if (ec || self.priority_of_wait() == priority::established)
             self.caller_.resume();
         else
             self.wait_for_turn();
     }
 
-    // A deadline that passed meanwhile is found by the next wait: what is ready comes first. A
-    // worker that ends does not run its queue, but it interrupts its connections and lets them end
-    // before.
+    // A deadline that passed meanwhile ends the next wait: a ready descriptor goes first. A worker
+    // that stops calls this with `false` once it has raised error::stopped, so that the coroutine
+    // can end.
     static void on_turn(task_node& n, bool) noexcept
     {
         ready& self = static_cast<ready&>(n);
-        if (self.by_.raised() == error::stopped)
-            self.why_ = error::stopped;
+        if (self.interrupt_.raised() == error::stopped)
+            self.error_ = error::stopped;
         self.caller_.resume();
     }
 
-    interrupt& by_;
+    net::interrupt& interrupt_;
     std::array<interest, 2> interests_;
     std::coroutine_handle<> caller_;
-    error_code why_;
+    error_code error_;
     std::uint64_t found_in_ = 0;
 };
 
 /// pause waits until the interrupt is raised: set its deadline first.
-[[nodiscard]] inline auto pause(interrupt& by) noexcept
+[[nodiscard]] inline auto pause(net::interrupt& interrupt) noexcept
 {
-    return ready{by, {}};
+    return ready{interrupt, {}};
 }
 
 } // namespace cleat::net

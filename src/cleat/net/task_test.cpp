@@ -21,8 +21,8 @@ using namespace std::chrono_literals;
 struct pair_of_sockets
 {
     explicit pair_of_sockets(
-        worker& on, std::pair<unique_fd, unique_fd> fds = make_sockets(socket_kind::unix_pair))
-        : near{on, std::move(fds.first)}, far{on, std::move(fds.second)}
+        worker& owner, std::pair<unique_fd, unique_fd> fds = make_sockets(socket_kind::unix_pair))
+        : near{owner, std::move(fds.first)}, far{owner, std::move(fds.second)}
     {
     }
     socket near;
@@ -57,11 +57,11 @@ detached call_all(int& count, int& result)
     task<int> begun = three();
     CHECK(count == 0);
     co_await nothing(count);
-    task<> never = nothing(count); // Not awaited: not run, and its frame goes with it.
+    task<> never = nothing(count); // Not awaited: it does not run, and its frame is freed.
     result = co_await std::move(begun) + co_await sum(20) + *co_await boxed(100);
 }
 
-TEST_CASE("a task runs when it is awaited, and gives its value to who awaits it")
+TEST_CASE("a task runs when it is awaited, and gives its value to its caller")
 {
     int count = 0;
     int result = 0;
@@ -93,7 +93,7 @@ detached give_up(std::shared_ptr<int> held, int& reached)
     ++reached;
 }
 
-TEST_CASE("memory that cannot be had ends one detached coroutine, and all that it owns")
+TEST_CASE("std::bad_alloc ends one detached coroutine, and destroys what it owns")
 {
     auto const held = std::make_shared<int>(0);
     int reached = 0;
@@ -106,43 +106,43 @@ TEST_CASE("a wait ends when its descriptor is ready, not before the loop has see
 {
     worker w;
     pair_of_sockets s{w};
-    interrupt by{w};
+    net::interrupt interrupt{w};
     int woken = 0;
-    auto const story = [&]() -> detached {
-        CHECK(!co_await ready{by, {&s.near.entry(), true, false}});
+    auto const scenario = [&]() -> detached {
+        CHECK(!co_await ready{interrupt, {&s.near.entry(), true, false}});
         ++woken;
-        std::array<std::byte, 8> to{};
-        CHECK(s.near.receive(to).bytes == 1);
+        std::array<std::byte, 8> buffer{};
+        CHECK(s.near.receive(buffer).bytes == 1);
         CHECK(!s.near.entry().readable());
         w.stop();
     };
-    story();
+    scenario();
     CHECK(s.far.send(bytes_of("x")).bytes == 1);
     CHECK(woken == 0);
     w.run();
     CHECK(woken == 1);
 }
 
-detached until_deadline(worker& w, socket& on, std::vector<error_code>& seen)
+detached until_deadline(worker& w, socket& s, std::vector<error_code>& seen)
 {
-    interrupt by{w};
-    interest const readable{&on.entry(), true, false};
-    by.expires_in(2ms, error::idle_timeout);
-    seen.push_back(co_await ready{by, readable});
-    seen.push_back(co_await ready{by, readable}); // Raised: every wait ends at once.
-    by.expires_in(1ms, error::handshake_timeout);
-    seen.push_back(co_await ready{by, readable});
-    by.expires_in(0ms, error::idle_timeout); // Never.
-    by.raise(error::connect_timeout);
-    seen.push_back(co_await pause(by));
-    by.clear();
-    by.raise(error::stopped);
-    by.clear(); // An end cannot be taken back.
-    seen.push_back(co_await ready{by, readable});
+    net::interrupt interrupt{w};
+    interest const readable{&s.entry(), true, false};
+    interrupt.expires_in(2ms, error::idle_timeout);
+    seen.push_back(co_await ready{interrupt, readable});
+    seen.push_back(co_await ready{interrupt, readable}); // Raised: every wait ends at once.
+    interrupt.expires_in(1ms, error::handshake_timeout);
+    seen.push_back(co_await ready{interrupt, readable});
+    interrupt.expires_in(0ms, error::idle_timeout); // Never.
+    interrupt.raise(error::connect_timeout);
+    seen.push_back(co_await pause(interrupt));
+    interrupt.clear();
+    interrupt.raise(error::stopped);
+    interrupt.clear(); // error::stopped stays.
+    seen.push_back(co_await ready{interrupt, readable});
     w.stop();
 }
 
-TEST_CASE("a deadline ends a wait with its name, again and again until a new one is set")
+TEST_CASE("a deadline ends every wait with its error, until a new one is set")
 {
     worker w;
     pair_of_sockets s{w};
@@ -162,20 +162,20 @@ TEST_CASE("one wait for two descriptors is woken by either, once")
         pair_of_sockets one{w};
         pair_of_sockets other{w};
         int woken = 0;
-        interrupt by{w};
-        auto const story = [&]() -> detached {
-            error_code const why = co_await ready{
-                by, {&one.near.entry(), true, false}, {&other.near.entry(), true, false}};
-            CHECK(!why);
+        net::interrupt interrupt{w};
+        auto const scenario = [&]() -> detached {
+            error_code const ec = co_await ready{
+                interrupt, {&one.near.entry(), true, false}, {&other.near.entry(), true, false}};
+            CHECK(!ec);
             ++woken;
             w.stop();
         };
-        story();
+        scenario();
         CHECK((second ? other : one).far.send(bytes_of("x")).bytes == 1);
         w.run();
         CHECK(woken == 1);
         CHECK((second ? other : one).near.entry().readable());
-        // The place at the other descriptor is free again.
+        // Both entries take a new waiter.
         waiter free{};
         CHECK(!one.near.entry().wait_readable(free));
         CHECK(!other.near.entry().wait_readable(free));
@@ -184,25 +184,26 @@ TEST_CASE("one wait for two descriptors is woken by either, once")
     }
 }
 
-TEST_CASE("who always has more to read does not keep the worker to itself")
+TEST_CASE("a connection that always has more to read does not occupy the worker")
 {
     worker w;
     pair_of_sockets greedy{w};
     pair_of_sockets modest{w};
-    interrupt by{w};
-    interrupt by_modest{w};
+    net::interrupt interrupt{w};
+    net::interrupt modest_interrupt{w};
     int turns = 0;
     int turns_when_served = -1;
     auto const eat = [&]() -> detached {
         for (;;) {
             ++turns;
             greedy.near.entry().more_to_read();
-            if (error_code const why = co_await ready{by, {&greedy.near.entry(), true, false}})
+            if (error_code const ec =
+                    co_await ready{interrupt, {&greedy.near.entry(), true, false}})
                 co_return;
         }
     };
     auto const wait = [&]() -> detached {
-        if (!co_await ready{by_modest, {&modest.near.entry(), true, false}})
+        if (!co_await ready{modest_interrupt, {&modest.near.entry(), true, false}})
             turns_when_served = turns;
         w.interrupt_all();
         w.stop();
@@ -215,57 +216,60 @@ TEST_CASE("who always has more to read does not keep the worker to itself")
     CHECK(turns_when_served <= 3);
 }
 
-TEST_CASE("a connection whose turn is queued when its worker stops still comes to its end")
+TEST_CASE("a connection that is queued when its worker stops still ends")
 {
     auto const token = std::make_shared<int>(0);
     {
         worker w;
-        struct service // What connections refer to, gone before its worker is.
+        struct service // Connections refer to it. It is destroyed before its worker.
         {
             int ended = 0;
         };
-        auto at = std::make_unique<service>();
+        auto shared = std::make_unique<service>();
         pair_of_sockets s{w};
-        auto const busy = [&w](service& here, socket& on, std::shared_ptr<int> held) -> detached {
-            interrupt by{w};
+        auto const busy =
+            [&w](service& owner, socket& stream, std::shared_ptr<int> held) -> detached {
+            net::interrupt interrupt{w};
             for (;;) {
-                on.entry().more_to_read();
-                if (error_code const why = co_await ready{by, {&on.entry(), true, false}}) {
-                    CHECK(why == error::stopped);
-                    ++here.ended;
+                stream.entry().more_to_read();
+                if (error_code const ec =
+                        co_await ready{interrupt, {&stream.entry(), true, false}}) {
+                    CHECK(ec == error::stopped);
+                    ++owner.ended;
                     co_return;
                 }
                 static_cast<void>(*held);
             }
         };
-        asio::post(w.get_executor(), [&] { busy(*at, s.near, token); });
+        asio::post(w.get_executor(), [&] { busy(*shared, s.near, token); });
         asio::post(w.get_executor(), [&] {
-            // The busy one's turn is in the queue already.
+            // The busy connection is in the queue already.
             w.interrupt_all();
             w.stop();
         });
         w.run();
-        CHECK(at->ended == 1);
-        at.reset();
+        CHECK(shared->ended == 1);
+        shared.reset();
     }
     CHECK(token.use_count() == 1);
 }
 
-TEST_CASE("a wait that the kernel refuses ends with the kernel's error")
+TEST_CASE("a wait that epoll refuses ends with its error")
 {
     worker w;
-    interrupt by{w};
+    net::interrupt interrupt{w};
     entry_ptr const none{new readiness::entry{w.readiness(), unique_fd{}}};
     pair_of_sockets good{w};
-    error_code why;
+    error_code ec;
     int woken = 0;
-    auto const story = [&]() -> detached {
-        why = co_await ready{by, {&good.near.entry(), true, false}, {none.get(), true, false}};
+    auto const scenario = [&]() -> detached {
+        ec =
+            co_await ready{interrupt, {&good.near.entry(), true, false}, {none.get(), true, false}};
         ++woken;
     };
-    story();
+    scenario();
     CHECK(woken == 1);
-    CHECK(why == boost::system::errc::bad_file_descriptor);
+    CHECK(ec == boost::system::errc::bad_file_descriptor);
     waiter free{};
     CHECK(!good.near.entry().wait_readable(free));
     good.near.entry().forget(free);

@@ -1,4 +1,4 @@
-// tls_peer: a TLS client that lives in memory at the other end of a socket, for tests; and sockets.
+// tls_peer: a TLS client in memory at the other end of a socket, and pairs of sockets, for tests.
 
 #pragma once
 
@@ -50,8 +50,8 @@ enum class socket_kind
     tcp
 };
 
-/// make_sockets connects two non-blocking sockets; `buffer` bytes is all that the first may hold
-/// for the second, 0 for the kernel's own choice.
+/// make_sockets connects two non-blocking sockets. `buffer` is the most bytes that the first may
+/// queue for the second; 0: the kernel's default.
 inline std::pair<unique_fd, unique_fd> make_sockets(socket_kind kind, int buffer = 0)
 {
     int fds[2] = {-1, -1};
@@ -65,9 +65,9 @@ inline std::pair<unique_fd, unique_fd> make_sockets(socket_kind kind, int buffer
         result<unique_fd> const listening =
             listen_on(resolve("127.0.0.1", "0").value().front(), options);
         REQUIRE(listening.has_value());
-        address const at = local_address(listening->get()).value();
+        address const bound = local_address(listening->get()).value();
         fds[0] = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        static_cast<void>(::connect(fds[0], at.data(), at.size)); // Loopback: there at once.
+        static_cast<void>(::connect(fds[0], bound.data(), bound.size)); // Loopback: at once.
         // A blocking accept: the connection is in the queue, or about to be.
         int const flags = ::fcntl(listening->get(), F_GETFL);
         REQUIRE(::fcntl(listening->get(), F_SETFL, flags & ~O_NONBLOCK) == 0);
@@ -82,8 +82,8 @@ inline std::pair<unique_fd, unique_fd> make_sockets(socket_kind kind, int buffer
     return {unique_fd{fds[0]}, unique_fd{fds[1]}};
 }
 
-/// fill sends filler until the socket takes no more; drain receives and forgets all that is there.
-/// Neither may be mixed with TLS that is half sent.
+/// fill sends filler until the socket takes no more; drain receives and discards all bytes. Do not
+/// use them while a TLS record is half sent.
 inline std::size_t fill(int fd)
 {
     std::array<char, 512> const filler{};
@@ -100,9 +100,9 @@ inline std::size_t fill(int fd)
 
 inline std::size_t drain(int fd)
 {
-    std::array<char, 65536> to;
+    std::array<char, 65536> buffer;
     std::size_t got = 0;
-    for (ssize_t n = 0; (n = ::recv(fd, to.data(), to.size(), MSG_DONTWAIT)) > 0;)
+    for (ssize_t n = 0; (n = ::recv(fd, buffer.data(), buffer.size(), MSG_DONTWAIT)) > 0;)
         got += static_cast<std::size_t>(n);
     return got;
 }
@@ -122,12 +122,12 @@ inline unsigned segments_received(int fd)
     return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.data_segments_in : 0;
 }
 
-/// tls_peer is a client on a socket that it borrows. It never waits: every call does what can be
-/// done.
+/// tls_peer is a client on a socket that it borrows. It never waits: every call goes as far as the
+/// socket allows.
 class tls_peer
 {
 public:
-    tls_peer(tls::context const& use, int fd) : engine_{use}, fd_{fd} {}
+    tls_peer(tls::context const& context, int fd) : engine_{context}, fd_{fd} {}
 
     [[nodiscard]] bool established() const { return engine_.established(); }
 
@@ -152,13 +152,14 @@ public:
         call([](tls::engine& e, tls::wire& w) { return e.close(w); });
     }
 
-    void request_key_update(std::string_view with)
+    void request_key_update(std::string_view text)
     {
         REQUIRE(tls::request_key_update(engine_));
-        write(with);
+        write(text);
     }
 
-    /// send_raw sends what is no TLS; flush sends what the socket did not take before.
+    /// send_raw sends bytes that are not TLS; flush sends bytes that the socket did not take
+    /// before.
     void send_raw(std::string_view text)
     {
         std::span<std::byte const> const bytes = bytes_of(text);
@@ -189,20 +190,22 @@ public:
     {
         linger const at_once{1, 0};
         REQUIRE(::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once) == 0);
-        // The descriptor stays the caller's: connecting to nowhere resets without closing it.
+        // connect to AF_UNSPEC resets without closing the descriptor, which is the caller's.
         sockaddr const nowhere{.sa_family = AF_UNSPEC, .sa_data = {}};
         REQUIRE(::connect(fd_, &nowhere, sizeof nowhere) == 0);
     }
 
-    /// receive_raw takes all that has come through TLS, and says how many bytes it was on the wire.
+    /// receive_raw receives and decrypts all bytes, and returns how many came on the wire.
     std::size_t receive_raw()
     {
         std::size_t const n = fetch();
-        std::array<std::byte, 65536> to;
+        std::array<std::byte, 65536> buffer;
         while (!end_) {
-            tls::step const s = call([&](tls::engine& e, tls::wire& w) { return e.read(w, to); });
+            tls::step const s =
+                call([&](tls::engine& e, tls::wire& w) { return e.read(w, buffer); });
             bytes_.insert(
-                bytes_.end(), to.begin(), to.begin() + static_cast<std::ptrdiff_t>(s.bytes));
+                bytes_.end(), buffer.begin(),
+                buffer.begin() + static_cast<std::ptrdiff_t>(s.bytes));
             end_ = s.error;
             if (s.next == tls::want::input)
                 break;
@@ -234,10 +237,10 @@ private:
 
     std::size_t fetch()
     {
-        std::array<std::byte, 65536> to;
+        std::array<std::byte, 65536> buffer;
         std::size_t got = 0;
         while (!fin_ && !broken_) {
-            ssize_t const n = ::recv(fd_, to.data(), to.size(), MSG_DONTWAIT);
+            ssize_t const n = ::recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
             if (n < 0) {
                 if (errno != EAGAIN)
                     broken_ = {errno, boost::system::system_category()};
@@ -245,7 +248,7 @@ private:
             }
             fin_ = n == 0;
             got += static_cast<std::size_t>(n);
-            in_.insert(in_.end(), to.begin(), to.begin() + n);
+            in_.insert(in_.end(), buffer.begin(), buffer.begin() + n);
         }
         segments_ = segments_received(fd_);
         return got;

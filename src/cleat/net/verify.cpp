@@ -7,7 +7,7 @@
 
 namespace cleat::net {
 
-result<tls::peer_verification> verification_of(verify_mode mode, tls::role as)
+result<tls::peer_verification> verification_of(verify_mode mode, tls::role role)
 {
     constexpr verify_mode known = verify_peer | verify_fail_if_no_peer_cert | verify_client_once;
     bool const peer = (mode & verify_peer) != 0;
@@ -16,23 +16,23 @@ result<tls::peer_verification> verification_of(verify_mode mode, tls::role as)
         return error_code{boost::asio::error::invalid_argument};
     if (!peer)
         return tls::peer_verification::none;
-    return must_send || as == tls::role::client ? tls::peer_verification::required
-                                                : tls::peer_verification::optional;
+    return must_send || role == tls::role::client ? tls::peer_verification::required
+                                                  : tls::peer_verification::optional;
 }
 
-bool host_name_verification::operator()(bool preverified, verify_context& seen) const noexcept
+bool host_name_verification::operator()(bool preverified, verify_context& context) const noexcept
 {
-    return preverified && tls::certificate_names(seen.native_handle(), host_);
+    return preverified && tls::certificate_names(context.native_handle(), host_);
 }
 
 namespace detail {
 
-error_code set_verify_mode(ssl_st* ssl, tls::role as, verify_mode mode) noexcept
+error_code set_verify_mode(ssl_st* ssl, tls::role role, verify_mode mode) noexcept
 {
-    result<tls::peer_verification> const how = verification_of(mode, as);
-    if (!how)
-        return how.error();
-    tls::set_verification(ssl, *how);
+    result<tls::peer_verification> const verification = verification_of(mode, role);
+    if (!verification)
+        return verification.error();
+    tls::set_verification(ssl, *verification);
     return {};
 }
 

@@ -10,32 +10,33 @@
 
 namespace cleat::net {
 
-/// wait_queue keeps two operations from waiting for the same thing: a shutdown that wants to read
-/// while a read is on its way has to let it come back first. It has no lock: the operations of one
-/// stream run on one thread, or on one strand. It owns nothing until somebody has to queue.
+/// wait_queue keeps two operations from waiting for the same thing: a shutdown that needs to read
+/// waits until a pending read has completed. It has no lock: the operations of one stream run on
+/// one thread, or on one strand. It allocates when the first operation has to queue.
 template <class Executor>
 class wait_queue
 {
 public:
-    [[nodiscard]] bool taken() const noexcept { return taken_; }
+    /// busy: an operation is waiting on the layer below.
+    [[nodiscard]] bool busy() const noexcept { return busy_; }
 
-    void enter() noexcept { taken_ = true; }
+    void begin_wait() noexcept { busy_ = true; }
 
-    /// leave lets those who queue try again, all of them.
-    void leave()
+    /// end_wait lets all queued operations try again.
+    void end_wait()
     {
-        taken_ = false;
+        busy_ = false;
         if (queue_)
             queue_->cancel();
     }
 
-    /// async_queue completes, with whatever error, when it is time to try again, or when the
-    /// operation was cancelled: the caller knows which.
+    /// async_queue completes when it is time to try again, or when the operation was cancelled. Its
+    /// error says nothing: the caller knows from its own state which of the two it was.
     template <class Handler>
-    void async_queue(Executor const& on, Handler&& handler)
+    void async_queue(Executor const& executor, Handler&& handler)
     {
         if (!queue_)
-            queue_ = std::make_unique<timer>(on, timer::time_point::max());
+            queue_ = std::make_unique<timer>(executor, timer::time_point::max());
         queue_->async_wait(std::forward<Handler>(handler));
     }
 
@@ -43,7 +44,7 @@ private:
     using timer = boost::asio::basic_waitable_timer<
         std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
-    bool taken_ = false;
+    bool busy_ = false;
     std::unique_ptr<timer> queue_;
 };
 

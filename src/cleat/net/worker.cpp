@@ -1,9 +1,9 @@
-// The loop: run what is queued, let Asio run what it has, wait, see which deadlines have passed,
-// and give transfers and handshakes their time. A connection that asks for little is served as soon
-// as its event is seen, so the longest that it waits is what the others may take between two waits.
+// A turn of the loop: poll Asio, wait for events and dispatch them, expire deadlines, run queued
+// functions, then transfers and handshakes, each for a bounded time. An `established` connection is
+// served when its event is dispatched, so it waits at most for the others' time in one turn.
 //
-// Where Asio has nothing outstanding (io_context::poll says so without a system call), the wait is
-// one epoll_wait on our own set. Where it has (a timer, a resolver, a socket of the handler's), the
+// While Asio has no outstanding work (io_context::poll finds that out without a system call), the
+// wait is one epoll_wait on our own set. Otherwise (a timer, a resolver, a socket of a handler) the
 // wait is Asio's, with our set as one of the descriptors that it watches.
 
 #include <cleat/core/assert.hpp>
@@ -28,9 +28,9 @@
 namespace cleat::net {
 namespace {
 
-// While Asio is in use our set stays in its hands; now and then we look whether Asio still has
-// anything else to do.
-constexpr unsigned turns_between_looks = 64;
+// While Asio is in use it watches our set, which counts as work. Every 64 turns we cancel that wait
+// to find out whether Asio has other work left.
+constexpr unsigned turns_between_checks = 64;
 
 unique_fd new_eventfd()
 {
@@ -40,8 +40,9 @@ unique_fd new_eventfd()
     return fd;
 }
 
-// run_handler calls what the loop can do without. Want of memory is the one exception that a
-// handler may throw: what it was about to do does not happen, and what it owned is gone already.
+// run_handler calls a function that may fail for lack of memory: std::bad_alloc is the one
+// exception that a handler may throw. Its work is then not done, and its objects are destroyed
+// already.
 template <class Function>
 void run_handler(Function&& function)
 {
@@ -51,8 +52,7 @@ void run_handler(Function&& function)
     }
 }
 
-// Asio closes the descriptor that it watches, so it gets one of its own; a program that is executed
-// meanwhile gets none.
+// Asio closes the descriptor that it watches, so it gets a copy, which exec closes.
 int copy_of(int fd)
 {
     int const copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -61,8 +61,8 @@ int copy_of(int fd)
     return copy;
 }
 
-// How much of a quota may be overdrawn.
-constexpr auto between_settlements = std::chrono::milliseconds{1};
+// By how much CPU time a worker may exceed its quota.
+constexpr auto charge_interval = std::chrono::milliseconds{1};
 
 } // namespace
 
@@ -86,7 +86,8 @@ worker::worker(std::size_t number)
     , watch_{io_, copy_of(readiness_.native_handle())}
     , wakeup_{new readiness::entry{readiness_, new_eventfd()}}
 {
-    deadlines_.emplace_back(limits::accept_pause); // Who is out of memory waits that long.
+    // Made first: a worker that is out of memory must be able to arm this delay.
+    deadlines_.emplace_back(limits::accept_pause);
     on_wakeup_.wake = [](waiter&, error_code) noexcept {};
     if (error_code const ec = wakeup_->wait_readable(on_wakeup_))
         throw std::system_error{ec, "epoll_ctl"};
@@ -96,22 +97,22 @@ worker::~worker()
 {
     stopping_ = true;
     end_tasks();
-    // Who waits for a descriptor or for Asio goes too, as with any execution context.
+    // Waits for descriptors and Asio's operations end too, as with any execution context.
     readiness_.cancel_all(boost::asio::error::operation_aborted);
     end_tasks();
     io_.shutdown();
     end_tasks();
 }
 
-// The kernel takes what we have used off the quota of our control group, if we have one, at its
-// ticks, every 4 ms as a rule. So a loop that never sleeps overdraws its quota, and is kept off its
-// core for the longer afterwards. Reading our CPU clock makes the kernel do so now. With 3 ms of
-// every 10 the p99 of requests beside a flood of handshakes was 14 to 17 ms without, and is 8 to 9.
-void worker::settle_cpu_account() noexcept
+// The kernel charges CPU time to the quota of our control group, if it has one, at its timer ticks,
+// every 4 ms as a rule. So a loop that never sleeps exceeds its quota, and is then throttled for
+// longer. Reading our CPU clock makes the kernel charge the time at once. With a quota of 3 ms in
+// 10 the p99 of requests beside a flood of handshakes is 8 to 9 ms, and 14 to 17 without this.
+void worker::charge_cpu_time() noexcept
 {
-    if (!any_ready() || now_ - settled_ < between_settlements)
+    if (!any_ready() || now_ - charged_ < charge_interval)
         return;
-    settled_ = now_;
+    charged_ = now_;
     timespec used{};
     static_cast<void>(::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used));
 }
@@ -123,7 +124,7 @@ bool worker::any_ready() const noexcept
 
 void worker::end_tasks() noexcept
 {
-    // Functions own things whose destructors may queue functions.
+    // A destroyed function's destructor may queue others.
     for (take_from_others(); any_ready(); take_from_others())
         for (priority const each : {priority::established, priority::bulk, priority::handshake})
             run_some(each, clock::duration::max());
@@ -132,7 +133,7 @@ void worker::end_tasks() noexcept
 void worker::run()
 {
     thread_ = std::this_thread::get_id();
-    static_cast<void>(scratch::of_this_thread()); // To make it later could fail.
+    static_cast<void>(scratch::of_this_thread()); // Made now, because later there may be no memory.
     while (!stopping_.load(std::memory_order_acquire)) {
         ++turns_;
         bool const with_asio = asio_has_work();
@@ -142,10 +143,10 @@ void worker::run()
         run_some(priority::established, clock::duration::max());
         run_some(priority::bulk, limits::bulk_time);
         run_some(priority::handshake, limits::handshake_time);
-        settle_cpu_account();
+        charge_cpu_time();
     }
-    // A connection whose turn is queued is not reached by an interrupt before the turn has come;
-    // what it refers to may go before the worker does.
+    // An interrupt reaches a queued connection only when its turn comes. end_tasks lets it end now,
+    // because objects that it refers to may be destroyed before the worker.
     interrupt_all();
     end_tasks();
     thread_ = std::thread::id{};
@@ -155,7 +156,7 @@ void worker::stop() noexcept
 {
     stopping_.store(true, std::memory_order_release);
     std::uint64_t const one = 1;
-    // It can only fail when the counter is full, and then it is readable already.
+    // write fails only when the counter is full, and then the eventfd is readable already.
     static_cast<void>(!::write(wakeup_->fd(), &one, sizeof one));
 }
 
@@ -187,14 +188,14 @@ void worker::take_from_others() noexcept
     }
 }
 
-// What they queue in turn waits until events had their chance.
-void worker::run_some(priority which, clock::duration longest) noexcept
+// Functions that are queued meanwhile wait for the next turn, behind new events.
+void worker::run_some(priority level, clock::duration time) noexcept
 {
-    task_queue& queue = queue_of(which);
+    task_queue& queue = queue_of(level);
     if (queue.empty())
         return;
-    bool const bounded = longest != clock::duration::max();
-    time_up_ = bounded ? clock::now() + longest : clock::time_point::max();
+    bool const bounded = time != clock::duration::max();
+    time_up_ = bounded ? clock::now() + time : clock::time_point::max();
     for (task_node const* const last = queue.last();;) {
         task_node& node = queue.pop();
         bool const was_last = &node == last;
@@ -206,7 +207,7 @@ void worker::run_some(priority which, clock::duration longest) noexcept
 
 bool worker::asio_has_work()
 {
-    if (watching_ && ++turns_with_asio_ % turns_between_looks == 0)
+    if (watching_ && ++turns_with_asio_ % turns_between_checks == 0)
         watch_.cancel();
     io_.restart();
     run_handler([this] { io_.poll(); });
@@ -219,7 +220,7 @@ void worker::wait_for_events(bool with_asio)
     if (with_asio)
         wait_with_asio(timeout);
     readiness_.wait(with_asio ? 0 : timeout);
-    now_ = clock::now(); // Before anything is told, so that deadlines begin when they should.
+    now_ = clock::now(); // Before dispatch, because deadlines that it arms count from now_.
     readiness_.dispatch();
     if (wakeup_->readable()) {
         std::uint64_t count = 0;
@@ -240,7 +241,7 @@ void worker::wait_with_asio(int timeout)
             watching_ = true;
         });
     if (!watching_)
-        return; // No memory for it: another turn asks again.
+        return; // There was no memory. The next turn tries again.
     run_handler([&] {
         if (timeout < 0)
             io_.run_one();
@@ -249,13 +250,14 @@ void worker::wait_with_asio(int timeout)
     });
 }
 
-void worker::arm(deadline& d, std::chrono::milliseconds in)
+void worker::arm(deadline& d, std::chrono::milliseconds delay)
 {
-    auto found = std::find_if(deadlines_.begin(), deadlines_.end(), [in](fifo_deadlines const& q) {
-        return q.duration() == in;
-    });
+    auto found =
+        std::find_if(deadlines_.begin(), deadlines_.end(), [delay](fifo_deadlines const& q) {
+            return q.duration() == delay;
+        });
     if (found == deadlines_.end()) {
-        deadlines_.emplace_back(in);
+        deadlines_.emplace_back(delay);
         found = std::prev(deadlines_.end());
     }
     found->arm(d, now_);
@@ -264,8 +266,8 @@ void worker::arm(deadline& d, std::chrono::milliseconds in)
 void worker::interrupt_all() noexcept
 {
     interrupted_ = true;
-    // A connection that is woken may end, and others with it, so the list is begun anew each time.
-    // Every pass raises one more, and none can be added that is not raised already.
+    // A connection that is woken may end, and others with it, so each pass starts at the first. It
+    // ends, because every pass raises one more, and a new interrupt is raised from the start.
     for (interrupt* i = interrupts_; i != nullptr;)
         if (i->raised_ != error::stopped) {
             i->raise(error::stopped);
@@ -291,8 +293,8 @@ int worker::timeout_ms() noexcept
 
 void worker::expire() noexcept
 {
-    // The earliest first, also when the loop was late for several. What is armed meanwhile is later
-    // than now, so this ends.
+    // The earliest first, also when the loop was late for several. Deadlines armed meanwhile are
+    // later than now, so this ends.
     for (;;) {
         fifo_deadlines* earliest = nullptr;
         clock::time_point next = now_;

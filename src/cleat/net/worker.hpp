@@ -1,4 +1,4 @@
-// worker: one thread with everything that it needs to serve its connections.
+// worker: the event loop of one thread, with everything that its connections use.
 
 #pragma once
 
@@ -32,7 +32,7 @@ class worker
 public:
     using clock = deadline::clock;
 
-    /// number is the worker's place among its like, for logs and counters. Throws
+    /// number identifies the worker among the others, for logs and counters. Throws
     /// std::system_error.
     explicit worker(std::size_t number = 0);
     worker(worker&&) = delete;
@@ -41,64 +41,65 @@ public:
     [[nodiscard]] std::size_t number() const noexcept { return number_; }
     [[nodiscard]] executor get_executor() noexcept { return executor{*this}; }
 
-    /// run serves until stop. Then it raises error::stopped for every connection that is still
-    /// there, and their tasks come to their ends before it returns; functions that are still queued
-    /// are destroyed, not run.
+    /// run serves until stop. Then it raises error::stopped for every open connection, whose tasks
+    /// end before it returns; functions that are still queued are destroyed, not called.
     ///
-    /// A function or an Asio handler that throws std::bad_alloc is gone, with what it owned, and
-    /// the loop goes on: want of memory ends one connection. Any other exception ends the program.
+    /// Where a function or an Asio handler throws std::bad_alloc, it is destroyed and the loop goes
+    /// on: lack of memory ends one connection. Any other exception ends the program.
     void run();
 
-    /// stop ends run after the functions and events in hand. Any thread.
+    /// stop ends run after the current turn of the loop. Any thread.
     void stop() noexcept;
 
-    /// now is when the loop last woke up. Good enough for deadlines, and free.
+    /// now is when the loop last woke up. Precise enough for deadlines, and without a system call.
     [[nodiscard]] clock::time_point now() const noexcept { return now_; }
 
-    /// interrupt_all raises error::stopped for every connection of this worker, and for those to
-    /// come.
+    /// interrupt_all raises error::stopped for every connection of this worker, and for later ones.
     void interrupt_all() noexcept;
 
-    /// interruptible is how many interrupts there are: connections, and listeners that accept.
+    /// interruptible is how many interrupts there are: connections, and accepting listeners.
     [[nodiscard]] std::size_t interruptible() const noexcept { return interrupts_count_; }
 
-    /// turns counts the loop's turns: who was woken in the turn after the last one came back at
-    /// once.
+    /// turns counts the loop's turns. A caller learns from it whether its wait ended in the first
+    /// turn after it began.
     [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
 
-    /// arm makes d expire `in` from now. Few different durations are expected: each has a queue.
-    void arm(deadline& d, std::chrono::milliseconds in);
+    /// arm makes d expire `delay` from now. Each different delay has a queue, so use few.
+    void arm(deadline& d, std::chrono::milliseconds delay);
 
     [[nodiscard]] net::readiness& readiness() noexcept { return readiness_; }
 
-    /// push queues a function that brings its own memory. Any thread; use the executor for others.
+    /// push queues a function with memory of its own; for other functions use the executor. Any
+    /// thread.
     void push(task_node& node) noexcept;
 
-    /// push_here queues one among those of its priority. This worker's thread only.
-    void push_here(task_node& node, priority with) noexcept { queue_of(with).push(node); }
+    /// push_here queues such a function behind those of its priority. This worker's thread only.
+    void push_here(task_node& node, priority level) noexcept { queue_of(level).push(node); }
 
-    /// time_is_up: a function that runs now, and could go on, is to let others have their turn.
+    /// time_is_up: the time of the present priority is used up; a function that could go on
+    /// returns.
     [[nodiscard]] bool time_is_up() const noexcept { return clock::now() >= time_up_; }
 
 private:
     friend class executor;
     friend class interrupt;
 
-    // An io_context whose end can be had while there is still a queue for what its handlers own.
+    // An io_context that can be shut down while the worker's queue still exists: the destructors of
+    // its handlers may queue functions.
     struct asio_context : boost::asio::io_context
     {
         using boost::asio::execution_context::shutdown;
         using boost::asio::io_context::io_context;
     };
 
-    [[nodiscard]] task_queue& queue_of(priority p) noexcept
+    [[nodiscard]] task_queue& queue_of(priority level) noexcept
     {
-        return ready_[static_cast<std::size_t>(p)];
+        return ready_[static_cast<std::size_t>(level)];
     }
     [[nodiscard]] bool any_ready() const noexcept;
     void take_from_others() noexcept;
-    void run_some(priority which, clock::duration longest) noexcept;
-    void settle_cpu_account() noexcept;
+    void run_some(priority level, clock::duration time) noexcept;
+    void charge_cpu_time() noexcept;
     void end_tasks() noexcept;
     bool asio_has_work();
     void wait_for_events(bool with_asio);
@@ -116,17 +117,16 @@ private:
     bool interrupted_ = false;
     std::uint64_t turns_ = 0;
 
-    // Functions from this thread, and those from others: a stack that is taken whole.
     std::array<task_queue, priority_count> ready_;
     clock::time_point time_up_{};
-    clock::time_point settled_{};
-    std::atomic<task_node*> from_others_{nullptr};
+    clock::time_point charged_{};                  // When charge_cpu_time last read the CPU clock.
+    std::atomic<task_node*> from_others_{nullptr}; // A stack of functions from other threads.
     std::atomic<std::thread::id> thread_{};
     std::atomic<bool> stopping_{false};
 
     asio_context io_{1};
-    boost::asio::posix::stream_descriptor watch_; // Our epoll set, as Asio sees it.
-    bool watching_ = false;
+    boost::asio::posix::stream_descriptor watch_; // A copy of our epoll set's descriptor.
+    bool watching_ = false;                       // Asio waits for watch_ to be readable.
     unsigned turns_with_asio_ = 0;
 
     entry_ptr wakeup_; // An eventfd that other threads write to.

@@ -9,20 +9,20 @@
 namespace cleat::net {
 namespace {
 
-// A drain looks this often: soon enough for a person who waits, and no load.
+// How often drain checks: often enough for a person who waits, and no load.
 constexpr std::chrono::milliseconds drain_interval{5};
 
 constexpr int any_cpu = -1;
 
 } // namespace
 
-std::size_t worker_count(std::size_t asked)
+std::size_t worker_count(std::size_t setting)
 {
-    if (asked == 0) {
+    if (setting == 0) {
         result<cpu_topology> const machine = read_cpu_topology();
-        asked = machine ? machine->workers_auto() : std::thread::hardware_concurrency();
+        setting = machine ? machine->workers_auto() : std::thread::hardware_concurrency();
     }
-    return std::clamp<std::size_t>(asked, 1, limits::workers_max);
+    return std::clamp<std::size_t>(setting, 1, limits::workers_max);
 }
 
 worker_pool::worker_pool(worker_pool_spec spec) : spec_{std::move(spec)}
@@ -45,7 +45,7 @@ worker_pool::worker_pool(worker_pool_spec spec) : spec_{std::move(spec)}
         for (std::future<void>& each : began)
             each.get();
     } catch (...) {
-        // All that began must exist before they can be told to stop.
+        // Every worker must exist before stop can end it.
         for (std::future<void> const& each : began)
             if (each.valid())
                 each.wait();
@@ -57,7 +57,7 @@ worker_pool::worker_pool(worker_pool_spec spec) : spec_{std::move(spec)}
 void worker_pool::run(std::size_t number, int cpu, std::promise<void>& began)
 {
     try {
-        // A CPU that was taken from us meanwhile costs speed, not service.
+        // Without the CPU (it may be forbidden by now) the worker is slower, but serves.
         if (cpu != any_cpu)
             static_cast<void>(pin_this_thread(cpu));
         workers_[number] = std::make_unique<worker>(number);
@@ -78,13 +78,13 @@ std::size_t worker_pool::busy()
     std::vector<std::future<std::size_t>> answers;
     for (std::unique_ptr<worker> const& each : workers_) {
         if (threads_.empty())
-            break; // Stopped: nobody would answer.
+            break; // Stopped: no worker would answer.
         std::promise<std::size_t> answer;
         answers.push_back(answer.get_future());
         each->get_executor()
             .require(boost::asio::execution::blocking.never)
-            .execute([on = each.get(), a = std::move(answer)]() mutable {
-                a.set_value(on->interruptible());
+            .execute([target = each.get(), a = std::move(answer)]() mutable {
+                a.set_value(target->interruptible());
             });
     }
     std::size_t sum = 0;
@@ -93,9 +93,9 @@ std::size_t worker_pool::busy()
     return sum;
 }
 
-std::size_t worker_pool::drain(std::chrono::milliseconds longest)
+std::size_t worker_pool::drain(std::chrono::milliseconds timeout)
 {
-    auto const until = std::chrono::steady_clock::now() + longest;
+    auto const until = std::chrono::steady_clock::now() + timeout;
     for (;;) {
         std::size_t const left = busy();
         if (left == 0 || std::chrono::steady_clock::now() >= until)

@@ -1,4 +1,4 @@
-// worker_pool: workers on threads, one for each core, that share nothing.
+// worker_pool: workers on threads of their own, that share nothing.
 
 #pragma once
 
@@ -22,21 +22,23 @@ struct worker_pool_spec
     /// Each thread stays on a CPU of its own; physical cores first, then siblings.
     bool pin = true;
 
-    /// Called on each worker's thread before it serves, and after. What a worker needs is best made
-    /// here: its memory is then near, and from the thread's own arena. May throw in `begin`.
+    /// Called on each worker's thread before it serves, and after. Make a worker's objects here:
+    /// their memory is then on the worker's NUMA node and in the thread's own arena. `begin` may
+    /// throw.
     std::function<void(worker&)> begin{};
     std::function<void(worker&)> end{};
 };
 
-/// worker_count is how many workers a pool has when asked for that many; 0 asks the machine.
-[[nodiscard]] std::size_t worker_count(std::size_t asked);
+/// worker_count is how many workers a pool makes for a setting; 0: as many as the CPUs that this
+/// process may use.
+[[nodiscard]] std::size_t worker_count(std::size_t setting);
 
-/// worker_pool owns workers and their threads. It is used by one thread, which is none of them;
-/// broadcast may be called from any.
+/// worker_pool owns workers and their threads. It is used by one thread, which is not a worker's;
+/// broadcast may be called by any thread.
 class worker_pool
 {
 public:
-    /// Starts all workers, or none: throws what `begin` threw, or std::system_error.
+    /// Starts all workers, or none: rethrows an exception of `begin`, or throws std::system_error.
     explicit worker_pool(worker_pool_spec spec = {});
     worker_pool(worker_pool&&) = delete;
     ~worker_pool() { stop(); }
@@ -44,32 +46,32 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return workers_.size(); }
     [[nodiscard]] worker& operator[](std::size_t number) noexcept { return *workers_[number]; }
 
-    /// broadcast calls a copy of f with each worker, on its thread, and does not wait for it.
-    /// Workers hear of two broadcasts in the same order.
+    /// broadcast calls a copy of f with each worker, on its thread, and does not wait for it. Two
+    /// broadcasts of one thread reach every worker in the same order.
     template <class F>
     void broadcast(F const& f)
     {
         for (std::unique_ptr<worker> const& each : workers_)
             each->get_executor()
                 .require(boost::asio::execution::blocking.never)
-                .execute([f, on = each.get()]() mutable { f(*on); });
+                .execute([f, target = each.get()]() mutable { f(*target); });
     }
 
-    /// busy is how many connections all workers have. It asks each, and waits for the answers.
+    /// busy is how many connections all workers have. It asks each worker, and blocks meanwhile.
     [[nodiscard]] std::size_t busy();
 
-    /// drain waits until no worker is busy, at most for so long, and gives how many connections are
+    /// drain waits until no worker is busy, at most `timeout`, and returns how many connections are
     /// left. Stop accepting first.
-    std::size_t drain(std::chrono::milliseconds longest);
+    std::size_t drain(std::chrono::milliseconds timeout);
 
     /// interrupt_all raises error::stopped for every connection, as worker::interrupt_all does.
     void interrupt_all()
     {
-        broadcast([](worker& on) { on.interrupt_all(); });
+        broadcast([](worker& each) { each.interrupt_all(); });
     }
 
-    /// stop ends the workers after what they have in hand, and waits for their threads. What waits
-    /// on a worker then is never woken: drain or interrupt_all comes first.
+    /// stop ends the workers after their current turn, and waits for their threads. Call drain or
+    /// interrupt_all first: operations that wait on a worker then are never woken.
     void stop() noexcept;
 
 private:

@@ -36,7 +36,7 @@ std::set<int> open_descriptors()
     std::set<int> found;
     for (auto const& each : std::filesystem::directory_iterator{"/proc/self/fd"})
         found.insert(std::stoi(each.path().filename()));
-    // The one that read the folder is closed again.
+    // The iterator's own descriptor is closed by now.
     std::erase_if(found, [](int fd) { return ::fcntl(fd, F_GETFD) < 0; });
     return found;
 }
@@ -47,14 +47,14 @@ using stream_socket = asio::local::stream_protocol::socket;
 // A deadline that calls a function.
 struct alarm : deadline
 {
-    explicit alarm(void (*f)(alarm&), void* with = nullptr)
+    explicit alarm(void (*f)(alarm&), void* value = nullptr)
         : deadline{[](deadline& d) noexcept {
             alarm& self = static_cast<alarm&>(d);
             ++self.rung;
             self.call(self);
         }}
         , call{f}
-        , argument{with}
+        , argument{value}
     {
     }
 
@@ -91,7 +91,7 @@ TEST_CASE("functions run in the order in which they were posted")
         CHECK(order[static_cast<std::size_t>(i)] == i);
 }
 
-TEST_CASE("dispatch runs here and now on the worker's thread, post and defer later")
+TEST_CASE("dispatch runs a function at once on the worker's thread, post and defer later")
 {
     worker w;
     std::vector<std::string> order;
@@ -180,7 +180,7 @@ TEST_CASE("deadlines expire in time, the shorter first, the cancelled never")
     alarm middle{note, &n[1]};
     alarm never{note, &n[0]};
     alarm end{[](alarm& a) { static_cast<worker*>(a.argument)->stop(); }, &w};
-    worker::clock::time_point const begin = w.now(); // Which it counts from.
+    worker::clock::time_point const begin = w.now(); // Deadlines count from it.
     w.arm(late, 6ms);
     w.arm(soon, 1ms);
     w.arm(middle, 3ms);
@@ -227,15 +227,14 @@ struct echo : waiter
     int echoed = 0;
 };
 
-TEST_CASE(
-    "Asio's sockets and timers and our own descriptors are served by one loop, and back again")
+TEST_CASE("one loop serves Asio's sockets and timers and our own descriptors, and later only ours")
 {
     worker w;
     int fds[2];
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
     echo ours{w, fds[0]};
     alarm end{[](alarm& a) { static_cast<worker*>(a.argument)->stop(); }, &w};
-    auto const story = [&]() -> asio::awaitable<void> {
+    auto const scenario = [&]() -> asio::awaitable<void> {
         {
             // Asio's socket talks to our descriptor; each answer needs both loops.
             stream_socket theirs{w.get_executor(), asio::local::stream_protocol{}, fds[1]};
@@ -251,18 +250,18 @@ TEST_CASE(
                 }
             }
         }
-        // Asio has nothing left; deadlines and functions go on, more turns than one look lasts.
+        // Asio has no work left; deadlines and functions go on for more turns than one check lasts.
         for (int i = 0; i < 200; ++i)
             co_await asio::post(w.get_executor(), asio::use_awaitable);
         w.arm(end, 2ms);
     };
-    asio::co_spawn(w.get_executor(), story, asio::detached);
+    asio::co_spawn(w.get_executor(), scenario, asio::detached);
     w.run();
     CHECK(ours.echoed == 300);
     CHECK(end.rung == 1);
 }
 
-TEST_CASE("a loop that has gone back from Asio sleeps: it makes no turns while nothing happens")
+TEST_CASE("once Asio has no work left, the loop makes no turns while nothing happens")
 {
     worker w;
     struct state
@@ -294,7 +293,7 @@ TEST_CASE("a loop that has gone back from Asio sleeps: it makes no turns while n
     CHECK(s.after - s.before <= 4);
 }
 
-TEST_CASE("an exception of a posted function is not swallowed in silence by dispatch")
+TEST_CASE("dispatch does not swallow an exception of its function")
 {
     worker w;
     bool caught = false;
@@ -310,7 +309,7 @@ TEST_CASE("an exception of a posted function is not swallowed in silence by disp
     CHECK(caught);
 }
 
-TEST_CASE("what is still queued at the end is destroyed and not run")
+TEST_CASE("functions that are queued at the end are destroyed and not called")
 {
     auto const token = std::make_shared<int>(0);
     {
@@ -326,17 +325,17 @@ TEST_CASE("what is still queued at the end is destroyed and not run")
     CHECK(token.use_count() == 1);
 }
 
-// What its destructor posts must not be lost, or found by the leak checker.
+// Its destructor posts a function, which must be neither lost nor leaked.
 struct poster
 {
-    worker* on;
+    worker* owner;
     std::shared_ptr<int> token;
     ~poster()
     {
         if (token)
-            asio::post(on->get_executor(), [t = token] { ++*t; });
+            asio::post(owner->get_executor(), [t = token] { ++*t; });
     }
-    poster(worker& w, std::shared_ptr<int> t) : on{&w}, token{std::move(t)} {}
+    poster(worker& w, std::shared_ptr<int> t) : owner{&w}, token{std::move(t)} {}
     poster(poster&&) = default;
 };
 
@@ -353,18 +352,18 @@ TEST_CASE("a queued function whose destructor posts another is destroyed with it
     CHECK(token.use_count() == 1);
 }
 
-TEST_CASE("a coroutine that waits for a timer goes with its worker, and may post on its way")
+TEST_CASE("a coroutine that waits for a timer is destroyed with its worker, and may post meanwhile")
 {
     auto const token = std::make_shared<int>(0);
     {
         worker w;
-        auto const story = [&]() -> asio::awaitable<void> {
-            poster const last_words{w, token};
+        auto const scenario = [&]() -> asio::awaitable<void> {
+            poster const posts_at_end{w, token};
             asio::steady_timer never{w.get_executor(), 1h};
             w.stop();
             co_await never.async_wait(asio::use_awaitable);
         };
-        asio::co_spawn(w.get_executor(), story, asio::detached);
+        asio::co_spawn(w.get_executor(), scenario, asio::detached);
         w.run();
         CHECK(token.use_count() == 2);
     }
@@ -372,7 +371,8 @@ TEST_CASE("a coroutine that waits for a timer goes with its worker, and may post
     CHECK(token.use_count() == 1);
 }
 
-TEST_CASE("a handler that finds no memory is gone with what it owned, and the loop goes on")
+TEST_CASE(
+    "a handler that throws std::bad_alloc is destroyed with what it owned, and the loop goes on")
 {
     worker w;
     auto const owned = std::make_shared<int>(0);
@@ -385,22 +385,23 @@ TEST_CASE("a handler that finds no memory is gone with what it owned, and the lo
     CHECK(owned.use_count() == 1);
 }
 
-TEST_CASE("interrupt_all reaches all that wait, those that end meanwhile, and those to come")
+TEST_CASE(
+    "interrupt_all reaches waiting connections, also those that end meanwhile, and later ones")
 {
     struct connection : waiter
     {
-        explicit connection(worker& w) : by{w}
+        explicit connection(worker& w) : interrupt{w}
         {
             wake = [](waiter& me, error_code ec) noexcept {
                 auto& self = static_cast<connection&>(me);
-                self.why = ec;
+                self.error = ec;
                 if (self.other != nullptr)
-                    self.other->reset(); // Its end is another's, too.
+                    self.other->reset(); // It ends another connection too.
             };
-            by.guard(this);
+            interrupt.guard(this);
         }
-        interrupt by;
-        error_code why;
+        net::interrupt interrupt;
+        error_code error;
         std::unique_ptr<connection>* other = nullptr;
     };
     worker w;
@@ -411,10 +412,10 @@ TEST_CASE("interrupt_all reaches all that wait, those that end meanwhile, and th
     four.other = &three;
     CHECK(w.interruptible() == 4);
     w.interrupt_all();
-    CHECK(one.why == error::stopped);
-    CHECK(two->why == error::stopped);
+    CHECK(one.error == error::stopped);
+    CHECK(two->error == error::stopped);
     CHECK(three == nullptr);
-    CHECK(four.why == error::stopped);
+    CHECK(four.error == error::stopped);
     interrupt const late{w};
     CHECK(late.raised() == error::stopped);
     CHECK(w.interruptible() == 4);

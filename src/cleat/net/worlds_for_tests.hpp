@@ -1,5 +1,4 @@
-// worlds_for_tests: pairs of streams on each kind of layer, and something that runs them, for
-// tests.
+// worlds_for_tests: pairs of streams on each kind of layer, and the loops that run them, for tests.
 
 #pragma once
 
@@ -29,8 +28,8 @@
 
 namespace cleat::net {
 
-/// split_layer passes on at most `most` bytes of each read and write, so that TLS meets its records
-/// in pieces. It hides that it is a socket.
+/// split_layer passes on at most size_max bytes of each read and write, so that TLS gets records in
+/// pieces. It is not a waitable_socket.
 template <class Next>
 class split_layer
 {
@@ -48,23 +47,23 @@ public:
     auto async_read_some(boost::asio::mutable_buffer b, Token&& token)
     {
         ++reads_waiting;
-        return next_.async_read_some(boost::asio::buffer(b, most), std::forward<Token>(token));
+        return next_.async_read_some(boost::asio::buffer(b, size_max), std::forward<Token>(token));
     }
     template <class Token>
     auto async_write_some(boost::asio::const_buffer b, Token&& token)
     {
-        return next_.async_write_some(boost::asio::buffer(b, most), std::forward<Token>(token));
+        return next_.async_write_some(boost::asio::buffer(b, size_max), std::forward<Token>(token));
     }
     std::size_t read_some(boost::asio::mutable_buffer b, error_code& ec)
     {
-        return next_.read_some(boost::asio::buffer(b, most), ec);
+        return next_.read_some(boost::asio::buffer(b, size_max), ec);
     }
     std::size_t write_some(boost::asio::const_buffer b, error_code& ec)
     {
-        return next_.write_some(boost::asio::buffer(b, most), ec);
+        return next_.write_some(boost::asio::buffer(b, size_max), ec);
     }
 
-    std::size_t most = 1000;
+    std::size_t size_max = 1000;
     std::size_t reads_waiting = 0;
 
 private:
@@ -85,7 +84,7 @@ inline test_contexts& contexts()
         tls::context_spec for_server;
         for_server.certificates.push_back(identity.source("test"));
         for_server.alpn = {"echo/1"};
-        for_server.tickets = std::make_shared<tls::ticket_secret const>(); // As servers have it.
+        for_server.tickets = std::make_shared<tls::ticket_secret const>();
         tls::context_spec for_client;
         for_client.role = tls::role::client;
         for_client.verify = tls::peer_verification::required;
@@ -131,18 +130,18 @@ struct worker_world
     {
         int fds[2];
         REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
-        return {socket{on, unique_fd{fds[0]}}, socket{on, unique_fd{fds[1]}}};
+        return {socket{worker, unique_fd{fds[0]}}, socket{worker, unique_fd{fds[1]}}};
     }
-    auto executor() { return on.get_executor(); }
+    auto executor() { return worker.get_executor(); }
     void spawned() { ++running; }
     void ended()
     {
         if (--running == 0)
-            on.stop();
+            worker.stop();
     }
-    void run() { on.run(); }
+    void run() { worker.run(); }
 
-    worker on;
+    net::worker worker;
     int running = 0;
 };
 
@@ -155,7 +154,7 @@ struct both_ends
 {
     using stream_type = typename World::stream_type;
 
-    explicit both_ends(World& in) : both_ends{in.sockets()} {}
+    explicit both_ends(World& world) : both_ends{world.sockets()} {}
     template <class Socket>
     explicit both_ends(std::pair<Socket, Socket> s)
         : server{layer(std::move(s.first)), contexts().server}
@@ -173,8 +172,8 @@ struct both_ends
     stream_type client;
 };
 
-/// wait_until_established waits for the end of a handshake that another coroutine makes: the two
-/// sides do not finish at the same moment.
+/// wait_until_established waits until a handshake in another coroutine is done: the two sides do
+/// not finish at the same moment.
 boost::asio::awaitable<void> wait_until_established(auto& s)
 {
     while (!s.engine().established())
@@ -183,18 +182,19 @@ boost::asio::awaitable<void> wait_until_established(auto& s)
 
 /// spawn starts a coroutine whose exceptions fail the test.
 template <class World>
-void spawn(World& in, boost::asio::awaitable<void> story)
+void spawn(World& world, boost::asio::awaitable<void> scenario)
 {
-    in.spawned();
-    boost::asio::co_spawn(in.executor(), std::move(story), [&in](std::exception_ptr why) {
-        in.ended();
-        try {
-            if (why)
-                std::rethrow_exception(why);
-        } catch (std::exception const& e) {
-            FAIL_CHECK(std::string{e.what()});
-        }
-    });
+    world.spawned();
+    boost::asio::co_spawn(
+        world.executor(), std::move(scenario), [&world](std::exception_ptr thrown) {
+            world.ended();
+            try {
+                if (thrown)
+                    std::rethrow_exception(thrown);
+            } catch (std::exception const& e) {
+                FAIL_CHECK(std::string{e.what()});
+            }
+        });
 }
 
 } // namespace cleat::net
