@@ -1,4 +1,4 @@
-// arguments: the little that the examples' command lines need, and how they end.
+// arguments: the examples' command lines and exit codes.
 
 #pragma once
 
@@ -20,17 +20,17 @@
 
 namespace example {
 
-/// arguments are pairs of a name and a value: --listen 127.0.0.1:8443. What is wrong with them is
+/// arguments are pairs of a name and a value: --listen 127.0.0.1:8443. Wrong ones are
 /// std::invalid_argument.
 class arguments
 {
 public:
-    /// Made first in main: it also holds back SIGINT and SIGTERM, for threads to come as well, so
-    /// that wait_for_signal gets them. The names are those in usage: "--cert FILE [--port NUM]".
+    /// Make it first in main: it also blocks SIGINT and SIGTERM, for later threads too, so that
+    /// wait_for_signal gets them. The names are those in usage: "--cert FILE [--port NUM]".
     arguments(int count, char** values, std::string_view usage) : all_{values + 1, values + count}
     {
-        sigset_t const ends = ending_signals();
-        ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+        sigset_t const signals = ending_signals();
+        ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
         std::string const known = fmt::format("[{} ", usage);
         for (std::size_t i = 0; i < all_.size(); i += 2) {
             bool const is_name = all_[i].starts_with("--") &&
@@ -43,7 +43,7 @@ public:
         }
     }
 
-    /// all is every value that was given under a name.
+    /// all is every value of a name.
     [[nodiscard]] std::vector<std::string> all(std::string_view name) const
     {
         std::vector<std::string> found;
@@ -53,7 +53,7 @@ public:
         return found;
     }
 
-    /// value is the last one that was given under a name. Throws when there is none and no default.
+    /// value is the last value of a name. Throws when there is none and no fallback.
     [[nodiscard]] std::string value(std::string_view name, char const* fallback = nullptr) const
     {
         std::vector<std::string> const found = all(name);
@@ -62,13 +62,13 @@ public:
         return found.empty() ? fallback : found.back();
     }
 
-    /// port is value, as a number that a port can have.
+    /// port is a name's value as a port number.
     [[nodiscard]] unsigned short port(std::string_view name, char const* fallback) const
     {
         return port_in(name, value(name, fallback));
     }
 
-    /// port_in is the number that a text is; name is whose text it is.
+    /// port_in converts a text to a port number; name is for its error.
     static unsigned short port_in(std::string_view name, std::string_view text)
     {
         unsigned short number = 0;
@@ -83,26 +83,25 @@ public:
     /// wait_for_signal returns when the user presses Ctrl-C, or something sends SIGTERM.
     static void wait_for_signal()
     {
-        sigset_t const ends = ending_signals();
-        int got = 0;
-        ::sigwait(&ends, &got);
+        sigset_t const signals = ending_signals();
+        int received = 0;
+        ::sigwait(&signals, &received);
     }
 
 private:
     static sigset_t ending_signals()
     {
-        sigset_t ends;
-        ::sigemptyset(&ends);
-        ::sigaddset(&ends, SIGINT);
-        ::sigaddset(&ends, SIGTERM);
-        return ends;
+        sigset_t signals;
+        ::sigemptyset(&signals);
+        ::sigaddset(&signals, SIGINT);
+        ::sigaddset(&signals, SIGTERM);
+        return signals;
     }
 
     std::vector<std::string> all_;
 };
 
-/// certificate reads a file that has a certificate, its chain and its key, as scripts/certs makes
-/// them.
+/// certificate reads a file with a certificate, its chain and its key, as scripts/certs makes it.
 inline cleat::tls::certificate_source certificate(std::string const& path)
 {
     std::ifstream file{path};
@@ -112,15 +111,15 @@ inline cleat::tls::certificate_source certificate(std::string const& path)
     return {text, text, path};
 }
 
-/// say_ready prints the port, for who started us and for scripts.
+/// say_ready prints the port, for users and scripts.
 inline void say_ready(unsigned port)
 {
     fmt::print("ready {}\n", port);
     std::fflush(stdout);
 }
 
-/// run is main's body with --help answered and its exceptions printed. Exit code 2: the command
-/// line is wrong; 1: something else is.
+/// run calls the body of main, answers --help and prints exceptions. Exit code 2: the command line
+/// is wrong; 1: another error.
 template <class Body>
 int run(int count, char** values, std::string_view usage, Body body)
 try {

@@ -1,8 +1,8 @@
-// How do I show each name its own certificate, and know which one a client asked for?
+// How do I serve a certificate for each name, and know which name a client asked for?
 //
 //     certificate_per_name --cert a.pem --cert b.pem [--listen 127.0.0.1:8443]
 //
-// A certificate answers to the names in it; the last one is shown to everybody else. Try it with
+// Each certificate is for the names in it; the last one is also for all other names. Try it with
 //     openssl s_client -connect 127.0.0.1:PORT -servername NAME
 
 #include "arguments.hpp"

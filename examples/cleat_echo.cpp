@@ -1,6 +1,6 @@
 // How do I move a program from asio::ssl::stream to cleat?
 //
-// By one line. asio_echo.cpp and cleat_echo.cpp are the same program; a test compares them.
+// Change one line: a test checks that asio_echo.cpp and cleat_echo.cpp differ in no other.
 //
 //     PROGRAM --cert site.pem [--port 8443]
 

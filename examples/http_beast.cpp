@@ -1,4 +1,4 @@
-// How do I serve HTTP/1.1 with Boost.Beast, connections kept alive?
+// How do I serve HTTP/1.1 with Boost.Beast and keep-alive?
 //
 //     http_beast --cert site.pem [--listen 127.0.0.1:8443]
 
@@ -20,15 +20,15 @@ namespace net = cleat::net;
 using request = http::request<http::string_body>;
 using response = http::response<http::string_body>;
 
-response answer(request const& asked, net::facts const& who)
+response answer(request const& asked, net::facts const& facts)
 {
     response made{http::status::ok, asked.version()};
     made.set(http::field::content_type, "text/plain");
     made.keep_alive(asked.keep_alive());
     made.body() = fmt::format(
         "{} {}\nworker {}, {} with {}{}\n", std::string{asked.method_string()},
-        std::string{asked.target()}, who.worker, who.tls.version, who.tls.cipher,
-        who.tls.resumed ? ", resumed" : "");
+        std::string{asked.target()}, facts.worker, facts.tls.version, facts.tls.cipher,
+        facts.tls.resumed ? ", resumed" : "");
     made.prepare_payload();
     return made;
 }
