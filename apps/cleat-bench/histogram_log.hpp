@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <cleat/core/histogram.hpp>
+#include "histogram.hpp"
 
 #include <string>
 #include <string_view>

@@ -3,9 +3,8 @@
 
 #pragma once
 
+#include "histogram.hpp"
 #include "outcome.hpp"
-
-#include <cleat/core/histogram.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,5 @@
 #include "config_values.hpp"
-
-#include <cleat/core/log_sink.hpp>
+#include "log/log_sink.hpp"
 
 #include <fmt/format.h>
 

@@ -4,11 +4,11 @@
 #pragma once
 
 #include "close_reason.hpp"
+#include "counters.hpp"
+#include "log/log.hpp"
 #include "snapshot.hpp"
 #include "waiting_line.hpp"
 
-#include <cleat/core/counters.hpp>
-#include <cleat/core/log.hpp>
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/readiness.hpp>

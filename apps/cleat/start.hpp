@@ -2,11 +2,10 @@
 
 #pragma once
 
+#include "log/log.hpp"
+#include "log/log_sink.hpp"
 #include "process.hpp"
 #include "snapshot.hpp"
-
-#include <cleat/core/log.hpp>
-#include <cleat/core/log_sink.hpp>
 
 #include <memory>
 #include <optional>

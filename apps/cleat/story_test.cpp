@@ -1,6 +1,6 @@
+#include "log/log_sink.hpp"
 #include "story.hpp"
 
-#include <cleat/core/log_sink.hpp>
 #include <cleat/core/temporary_folder_for_tests.hpp>
 #include <cleat/net/tls_peer_for_tests.hpp>
 

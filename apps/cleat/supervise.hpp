@@ -2,11 +2,10 @@
 
 #pragma once
 
+#include "log/log.hpp"
+#include "log/log_sink.hpp"
 #include "process.hpp"
 #include "workforce.hpp"
-
-#include <cleat/core/log.hpp>
-#include <cleat/core/log_sink.hpp>
 
 namespace cleat::app {
 

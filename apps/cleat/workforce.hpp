@@ -2,10 +2,10 @@
 
 #pragma once
 
+#include "log/log.hpp"
 #include "service.hpp"
 #include "snapshot.hpp"
 
-#include <cleat/core/log.hpp>
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/worker_pool.hpp>
 

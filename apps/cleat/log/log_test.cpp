@@ -1,4 +1,5 @@
-#include <cleat/core/log.hpp>
+#include "log/log.hpp"
+
 #include <cleat/core/temporary_folder_for_tests.hpp>
 
 #include <doctest/doctest.h>

@@ -12,9 +12,10 @@
 
 #pragma once
 
+#include "log/log_sink.hpp"
+
 #include <cleat/core/error.hpp>
 #include <cleat/core/limits.hpp>
-#include <cleat/core/log_sink.hpp>
 
 #include <array>
 #include <charconv>

@@ -1,5 +1,6 @@
+#include "log/log.hpp"
+
 #include <cleat/core/assert.hpp>
-#include <cleat/core/log.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include <cleat/core/log_sink.hpp>
+#include "log/log_sink.hpp"
 
 #include <boost/system/errc.hpp>
 

@@ -1,4 +1,4 @@
-#include <cleat/core/histogram.hpp>
+#include "histogram.hpp"
 
 #include <doctest/doctest.h>
 

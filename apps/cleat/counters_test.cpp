@@ -1,4 +1,4 @@
-#include <cleat/core/counters.hpp>
+#include "counters.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,6 @@
-#include <cleat/core/log.hpp>
-#include <cleat/core/log_sink.hpp>
+#include "log/log.hpp"
+#include "log/log_sink.hpp"
+
 #include <cleat/core/temporary_folder_for_tests.hpp>
 
 #include <doctest/doctest.h>

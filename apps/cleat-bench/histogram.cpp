@@ -1,5 +1,6 @@
+#include "histogram.hpp"
+
 #include <cleat/core/assert.hpp>
-#include <cleat/core/histogram.hpp>
 
 #include <fmt/format.h>
 
