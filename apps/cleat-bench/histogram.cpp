@@ -9,7 +9,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace cleat {
+namespace cleat::bench {
 namespace {
 
 // The smallest power of two that distinguishes 2 * 10^digits values, halved: the number of buckets
@@ -199,4 +199,4 @@ std::string histogram::percentile_distribution(double unit, int ticks) const
     return text;
 }
 
-} // namespace cleat
+} // namespace cleat::bench

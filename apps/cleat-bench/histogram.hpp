@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace cleat {
+namespace cleat::bench {
 
 /// histogram counts values from 0 to value_max in log-linear buckets, the same ones as
 /// HdrHistogram's: every power of two is divided so finely that two values in one bucket agree in
@@ -120,4 +120,4 @@ private:
     std::uint64_t sum_high_ = 0;
 };
 
-} // namespace cleat
+} // namespace cleat::bench

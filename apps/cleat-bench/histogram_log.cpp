@@ -1,7 +1,7 @@
 // The format: github.com/HdrHistogram/HdrHistogram, "V2 encoding". Big-endian header of 40 bytes,
 // then each count as a zig-zag LEB128 number (at most 9 bytes); a negative number is a run of so
 // many empty buckets. Around it a cookie, a length, and DEFLATE. The buckets are ours: index i of
-// HdrHistogram's array is index i of cleat::histogram, for both begin with one bucket for each of
+// HdrHistogram's array is index i of histogram, for both begin with one bucket for each of
 // the values below 2^(half_bits + 1).
 
 #include "histogram_log.hpp"

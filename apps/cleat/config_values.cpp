@@ -117,7 +117,7 @@ parsed<client_verify> read(as<client_verify>, given const& v)
 
 parsed<syslog_facility> read(as<syslog_facility>, given const& v)
 {
-    if (std::optional<int> const code = cleat::syslog_facility(v.text))
+    if (std::optional<int> const code = syslog_facility_number(v.text))
         return syslog_facility{std::string{v.text}, *code};
     return bad_value{
         fmt::format("\"{}\" is no facility of syslog", v.text),

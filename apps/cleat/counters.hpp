@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cleat {
+namespace cleat::app {
 
 /// counters has one number for each of the N values of Enum, which count from 0. The worker that
 /// owns it is the only writer; any thread may read. Counters have no order between them: a reader
@@ -61,4 +61,4 @@ template <class Workers, class Enum>
     return sum;
 }
 
-} // namespace cleat
+} // namespace cleat::app

@@ -9,7 +9,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
-namespace cleat {
+namespace cleat::app {
 namespace {
 
 // The end of a line that had to be cut. Room for it, and for a closing quote before it, is
@@ -240,4 +240,4 @@ log_line& log_line::add(std::string_view key, error_code const& value) noexcept
     return add(key, std::string_view{value.message(text.data(), text.size())});
 }
 
-} // namespace cleat
+} // namespace cleat::app

@@ -26,7 +26,7 @@
 #include <optional>
 #include <string_view>
 
-namespace cleat {
+namespace cleat::app {
 
 /// log_level is how important a line is; as a threshold, which lines are written.
 enum class log_level : std::uint8_t
@@ -151,4 +151,4 @@ private:
     int worker_ = no_worker;
 };
 
-} // namespace cleat
+} // namespace cleat::app

@@ -16,7 +16,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
-namespace cleat {
+namespace cleat::app {
 namespace {
 
 struct opened
@@ -122,7 +122,7 @@ constexpr std::array facility_names = std::to_array<facility_name>({
 
 } // namespace
 
-std::optional<int> syslog_facility(std::string_view name) noexcept
+std::optional<int> syslog_facility_number(std::string_view name) noexcept
 {
     for (facility_name const& each : facility_names)
         if (each.name == name)
@@ -244,4 +244,4 @@ bool log_sink::write(std::string_view line) noexcept
     return false;
 }
 
-} // namespace cleat
+} // namespace cleat::app

@@ -15,10 +15,10 @@
 
 #include <sys/types.h>
 
-namespace cleat {
+namespace cleat::app {
 
-/// syslog_facility is the number in <syslog.h> of a facility's name ("daemon", "local0", ...).
-[[nodiscard]] std::optional<int> syslog_facility(std::string_view name) noexcept;
+/// syslog_facility_number is the number in <syslog.h> of a facility: "daemon", "local0", ...
+[[nodiscard]] std::optional<int> syslog_facility_number(std::string_view name) noexcept;
 
 /// log_sink takes whole lines from any thread, each with one system call, so lines never mix and no
 /// lock is needed. A line that cannot be written is counted and dropped: a full disk must not stop
@@ -106,4 +106,4 @@ private:
     std::atomic<std::uint64_t> unreported_{0};
 };
 
-} // namespace cleat
+} // namespace cleat::app

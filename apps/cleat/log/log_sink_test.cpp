@@ -22,7 +22,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
-namespace cleat {
+namespace cleat::app {
 namespace {
 
 // The system's log daemon.
@@ -304,11 +304,11 @@ TEST_CASE("a log daemon that is not there, or not possible, is an error")
 
 TEST_CASE("facilities have the names that hitch gives them")
 {
-    CHECK(syslog_facility("daemon") == LOG_DAEMON);
-    CHECK(syslog_facility("auth") == LOG_AUTHPRIV);
-    CHECK(syslog_facility("local7") == LOG_LOCAL7);
-    CHECK_FALSE(syslog_facility("local8").has_value());
-    CHECK_FALSE(syslog_facility("").has_value());
+    CHECK(syslog_facility_number("daemon") == LOG_DAEMON);
+    CHECK(syslog_facility_number("auth") == LOG_AUTHPRIV);
+    CHECK(syslog_facility_number("local7") == LOG_LOCAL7);
+    CHECK_FALSE(syslog_facility_number("local8").has_value());
+    CHECK_FALSE(syslog_facility_number("").has_value());
 }
 
-} // namespace cleat
+} // namespace cleat::app
