@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "config.hpp"
+#include "config/config.hpp"
 #include "relay.hpp"
 
 #include <cleat/net/interrupt.hpp>

@@ -1,7 +1,7 @@
 // cleat, the TLS terminator. From the command line to the last connection; the life of one
 // connection is in terminator.cpp.
 
-#include "command_line.hpp"
+#include "config/command_line.hpp"
 #include "file_limit.hpp"
 #include "process.hpp"
 #include "snapshot.hpp"

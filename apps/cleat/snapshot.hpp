@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "config.hpp"
+#include "config/config.hpp"
 
 #include <cleat/net/socket_options.hpp>
 #include <cleat/tls/context_spec.hpp>

@@ -1,4 +1,4 @@
-#include "config_check.hpp"
+#include "config/check.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "config_values.hpp"
+#include "config/values.hpp"
 #include "log/log_sink.hpp"
 
 #include <fmt/format.h>

@@ -13,7 +13,7 @@
 
 #pragma once
 
-#include "config.hpp"
+#include "config/config.hpp"
 
 #include <string>
 #include <string_view>

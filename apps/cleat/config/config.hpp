@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "address.hpp"
+#include "config/address.hpp"
 
 #include <chrono>
 #include <optional>

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "config_table.hpp"
+#include "config/table.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
-#include "command_line.hpp"
-#include "config_reference.hpp"
-#include "config_table.hpp"
+#include "config/command_line.hpp"
+#include "config/reference.hpp"
+#include "config/table.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // The table itself, and the few setters that a row can call. It has more than 900 lines, most of
 // them rows, because a table is read by searching: in two files there would be two places to look.
 
-#include "config_table.hpp"
-#include "config_values.hpp"
+#include "config/table.hpp"
+#include "config/values.hpp"
 
 #include <cleat/core/limits.hpp>
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "config.hpp"
+#include "config/config.hpp"
 
 #include <span>
 #include <string>

@@ -1,6 +1,6 @@
-#include "config_lexer.hpp"
-#include "config_parser.hpp"
-#include "config_table.hpp"
+#include "config/lexer.hpp"
+#include "config/parser.hpp"
+#include "config/table.hpp"
 
 #include <cleat/core/limits.hpp>
 

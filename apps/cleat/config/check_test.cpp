@@ -1,5 +1,5 @@
-#include "config_check.hpp"
-#include "config_parser.hpp"
+#include "config/check.hpp"
+#include "config/parser.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "address.hpp"
+#include "config/address.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "config_reference.hpp"
-#include "config_table.hpp"
-#include "config_values.hpp"
+#include "config/reference.hpp"
+#include "config/table.hpp"
+#include "config/values.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "config_lexer.hpp"
+#include "config/lexer.hpp"
 
 #include <cleat/core/limits.hpp>
 

@@ -1,5 +1,5 @@
-#include "config_reference.hpp"
-#include "config_table.hpp"
+#include "config/reference.hpp"
+#include "config/table.hpp"
 
 #include <fmt/format.h>
 
@@ -193,7 +193,7 @@ void add_entry(std::string& out, key_row const& row)
 
 constexpr std::string_view page_top = R"(# Configuration
 
-<!-- Made by `cleat --reference` from apps/cleat/config_table.cpp: change it there. -->
+<!-- Made by `cleat --reference` from apps/cleat/config/table.cpp: change it there. -->
 
 A file is read with `--config FILE`. Its language is hitch's: `key = value`, one after the other.
 Flags on the command line come after the file: they replace its values, and add to what can be given

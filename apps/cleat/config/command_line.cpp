@@ -1,8 +1,8 @@
-#include "command_line.hpp"
-#include "config_check.hpp"
-#include "config_parser.hpp"
-#include "config_reference.hpp"
-#include "config_table.hpp"
+#include "config/check.hpp"
+#include "config/command_line.hpp"
+#include "config/parser.hpp"
+#include "config/reference.hpp"
+#include "config/table.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace cleat::app {
 namespace {
 
-// Flags that are no keys. What they are for is said in config_reference.cpp, where the help is
+// Flags that are no keys. What they are for is said in reference.cpp, where the help is
 // made.
 struct program_flags
 {

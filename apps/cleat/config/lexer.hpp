@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "config.hpp"
+#include "config/config.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,6 +1,6 @@
-#include "config_parser.hpp"
-#include "config_reference.hpp"
-#include "config_table.hpp"
+#include "config/parser.hpp"
+#include "config/reference.hpp"
+#include "config/table.hpp"
 
 #include <cleat/core/limits.hpp>
 
