@@ -10,7 +10,7 @@
 #include "start.hpp"
 #include "supervise.hpp"
 #include "version.hpp"
-#include "workforce.hpp"
+#include "worker_group.hpp"
 
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ int run(serve const& wish)
 
     // Serve.
     std::vector<std::string> const addresses = sockets.addresses;
-    workforce workers{loaded.made, std::move(sockets), log};
+    worker_group workers{loaded.made, std::move(sockets), log};
     tell_start(log, addresses, loaded.made);
     daemon.succeeded();
     supervise(workers, from, settings, *sink, log);

@@ -15,7 +15,7 @@ using clock = std::chrono::steady_clock;
 class watch
 {
 public:
-    watch(workforce& workers, config const& settings, log_sink& sink, logger const& log)
+    watch(worker_group& workers, config const& settings, log_sink& sink, logger const& log)
         : workers_{workers}, settings_{settings}, sink_{sink}, log_{log}
     {
     }
@@ -73,7 +73,7 @@ private:
         workers_.interrupt();
     }
 
-    workforce& workers_;
+    worker_group& workers_;
     config const& settings_;
     log_sink& sink_;
     logger const& log_;
@@ -85,7 +85,7 @@ private:
 } // namespace
 
 void supervise(
-    workforce& workers, signals& from, config const& settings, log_sink& sink, logger const& log)
+    worker_group& workers, signals& from, config const& settings, log_sink& sink, logger const& log)
 {
     watch here{workers, settings, sink, log};
     while (workers.running() != 0) {

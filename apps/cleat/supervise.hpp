@@ -5,14 +5,15 @@
 #include "log/log.hpp"
 #include "log/log_sink.hpp"
 #include "process.hpp"
-#include "workforce.hpp"
+#include "worker_group.hpp"
 
 namespace cleat::app {
 
-/// supervise returns when the workforce has ended. SIGTERM: stop accepting, and let connections
+/// supervise returns when the worker_group has ended. SIGTERM: stop accepting, and let connections
 /// finish for `shutdown-timeout`. SIGINT, or a second SIGTERM: end now. SIGUSR1: open the log file
 /// anew.
 void supervise(
-    workforce& workers, signals& from, config const& settings, log_sink& sink, logger const& log);
+    worker_group& workers, signals& from, config const& settings, log_sink& sink,
+    logger const& log);
 
 } // namespace cleat::app

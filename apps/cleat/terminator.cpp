@@ -1,8 +1,8 @@
 #include "announce.hpp"
 #include "connect.hpp"
+#include "connection_log.hpp"
 #include "handshake.hpp"
 #include "relay.hpp"
-#include "story.hpp"
 #include "terminator.hpp"
 
 #include <new>
@@ -15,7 +15,7 @@ net::detached terminate(
     config const& settings = at.current().settings;
     std::string proxy_header;
     // Ends with the line that says how the connection ended.
-    story told{at, acceptor.name, peer, proxy_header};
+    connection_log told{at, acceptor.name, peer, proxy_header};
     net::interrupt by{at.worker()};
     // Until it is established, those that are go first.
     accepted.set_priority(net::priority::handshake);

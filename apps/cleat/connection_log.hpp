@@ -1,4 +1,4 @@
-// story: what happened to a connection, and the one line of the log that tells it.
+// connection_log: counts a connection, and writes its lines of the log.
 
 #pragma once
 
@@ -18,19 +18,19 @@ namespace cleat::app {
 /// reason_for_connect says what an error of connect is to a connection.
 [[nodiscard]] close_reason reason_for_connect(error_code why) noexcept;
 
-/// story counts its connection from its making to its end, and writes a line when a handshake, a
-/// connect or the connection ends. A failure is a warning, and so is an end that may have cut
-/// something off; another end is information.
-class story
+/// connection_log counts its connection from its making to its end, and writes a line when a
+/// handshake, a connect or the connection ends. A failure is a warning, and so is an end that may
+/// have cut something off; another end is information.
+class connection_log
 {
 public:
     /// frontend: where the peer connected to. proxy_header is the PROXY header that it sends
-    /// before TLS, empty until it has. All of them outlive the story.
-    story(
+    /// before TLS, empty until it has. All of them outlive the connection_log.
+    connection_log(
         service& at, std::string_view frontend, net::address const& peer,
         std::string const& proxy_header) noexcept;
-    story(story&&) = delete;
-    ~story();
+    connection_log(connection_log&&) = delete;
+    ~connection_log();
 
     void proxy_header_failed(error_code why) noexcept;
     void handshake_failed(error_code why, tls::engine const& engine) noexcept;

@@ -1,5 +1,5 @@
+#include "connection_log.hpp"
 #include "log/log_sink.hpp"
-#include "story.hpp"
 
 #include <cleat/core/temporary_folder_for_tests.hpp>
 #include <cleat/net/tls_peer_for_tests.hpp>
@@ -24,7 +24,7 @@ struct desk
     std::string told(Story live)
     {
         {
-            story one{*at, "192.0.2.9:443", peer, proxy_header};
+            connection_log one{*at, "192.0.2.9:443", peer, proxy_header};
             live(one);
         }
         return folder.read("log");
@@ -62,16 +62,17 @@ TEST_CASE("an upstream is not to blame for what this machine has run out of")
     CHECK(reason_for_connect(error::stopped) == close_reason::stopped);
 
     desk d;
-    CHECK(has(
-        d.told([](story& s) { s.connect_failed(system(EMFILE)); }), "level=error event=connect-"));
+    CHECK(
+        has(d.told([](connection_log& s) { s.connect_failed(system(EMFILE)); }),
+            "level=error event=connect-"));
     CHECK(d.at->closed().value(close_reason::out_of_resources) == 1);
 }
 
 TEST_CASE("the default log names a stream that may have been cut, and is silent on a whole one")
 {
     desk d;
-    CHECK(d.told([&](story& s) { s.ended({close_reason::done, {}}, d.engine); }).empty());
-    std::string const log = d.told([&](story& s) {
+    CHECK(d.told([&](connection_log& s) { s.ended({close_reason::done, {}}, d.engine); }).empty());
+    std::string const log = d.told([&](connection_log& s) {
         s.ended({close_reason::client_truncated, {}}, d.engine);
     });
     CHECK(has(log, "level=warning event=connection-closed"));
@@ -82,14 +83,14 @@ TEST_CASE("a client that leaves before its first byte is counted, and no warning
 {
     desk d;
     for (error_code const why : {error_code{error::truncated}, system(ECONNRESET)})
-        CHECK(d.told([&](story& s) { s.handshake_failed(why, d.engine); }).empty());
+        CHECK(d.told([&](connection_log& s) { s.handshake_failed(why, d.engine); }).empty());
     for (error_code const why : {error_code{error::closed}, system(ECONNRESET)})
-        CHECK(d.told([&](story& s) { s.proxy_header_failed(why); }).empty());
+        CHECK(d.told([&](connection_log& s) { s.proxy_header_failed(why); }).empty());
     CHECK(d.at->closed().value(close_reason::client_silent) == 4);
     // One that waits for nothing until its deadline is.
-    CHECK(
-        has(d.told([&](story& s) { s.handshake_failed(error::handshake_timeout, d.engine); }),
-            "level=warning event=handshake-failed"));
+    CHECK(has(
+        d.told([&](connection_log& s) { s.handshake_failed(error::handshake_timeout, d.engine); }),
+        "level=warning event=handshake-failed"));
 }
 
 TEST_CASE("behind a load balancer a line tells the client, and always the frontend")
@@ -108,8 +109,8 @@ TEST_CASE("behind a load balancer a line tells the client, and always the fronte
     for (auto const& [proxy_header, who] : each) {
         desk d;
         d.proxy_header = proxy_header;
-        std::string const log =
-            d.told([&](story& s) { s.handshake_failed(error::handshake_timeout, d.engine); });
+        std::string const log = d.told(
+            [&](connection_log& s) { s.handshake_failed(error::handshake_timeout, d.engine); });
         CAPTURE(log);
         CHECK(has(log, who));
     }

@@ -1,4 +1,4 @@
-// workforce: the workers of the program: their sockets, their threads, their beginning and end.
+// worker_group: the workers of the program: their sockets, their threads, their beginning and end.
 
 #pragma once
 
@@ -34,18 +34,18 @@ struct bound
 /// takes no port, so the cleat that is checked for may be running.
 void foresee_binding(snapshot const& use, std::vector<problem>& problems);
 
-/// workforce runs a service on each of its workers. They are pinned when there is one for each CPU:
-/// fewer would all choose the same CPUs as the next program that does so.
-class workforce
+/// worker_group runs a service on each of its workers. They are pinned when there is one for each
+/// CPU: fewer would all choose the same CPUs as the next program that does so.
+class worker_group
 {
 public:
     /// Starts the threads, and returns when all of them accept. Throws what a service throws, with
-    /// every thread ended again. `use` outlives the workforce.
-    workforce(snapshot const& use, bound sockets, logger log);
-    workforce(workforce&&) = delete;
+    /// every thread ended again. `use` outlives the worker_group.
+    worker_group(snapshot const& use, bound sockets, logger log);
+    worker_group(worker_group&&) = delete;
 
     /// Interrupts what is left and waits for the threads.
-    ~workforce();
+    ~worker_group();
 
     /// drain lets every worker stop accepting and end with its last connection.
     void drain();

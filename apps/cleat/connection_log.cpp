@@ -1,5 +1,5 @@
+#include "connection_log.hpp"
 #include "proxy_protocol.hpp"
-#include "story.hpp"
 
 #include <cleat/tls/alert.hpp>
 
@@ -32,7 +32,7 @@ close_reason reason_for_connect(error_code why) noexcept
                                          : close_reason::upstream_unreachable;
 }
 
-story::story(
+connection_log::connection_log(
     service& at, std::string_view frontend, net::address const& peer,
     std::string const& proxy_header) noexcept
     : at_{at}
@@ -44,7 +44,7 @@ story::story(
     at_.on_connection();
 }
 
-story::~story()
+connection_log::~connection_log()
 {
     if (!told_)
         tell();
@@ -52,7 +52,7 @@ story::~story()
 }
 
 // Behind a load balancer the peer is the balancer, and the client whom it announces.
-void story::add_who(log_line& to) const noexcept
+void connection_log::add_who(log_line& to) const noexcept
 {
     to.add("frontend", frontend_);
     add_text(to, "peer", [&] { return net::to_string(peer_); });
@@ -68,7 +68,7 @@ void story::add_who(log_line& to) const noexcept
     }
 }
 
-void story::proxy_header_failed(error_code why) noexcept
+void connection_log::proxy_header_failed(error_code why) noexcept
 {
     // A client that has closed, or broken off, has not sent one byte: what is wrong with a header
     // that has begun is another error.
@@ -89,7 +89,7 @@ void story::proxy_header_failed(error_code why) noexcept
     line.add("reason", why);
 }
 
-void story::handshake_failed(error_code why, tls::engine const& engine) noexcept
+void connection_log::handshake_failed(error_code why, tls::engine const& engine) noexcept
 {
     // Who opens a connection only to see that it opens has had what it came for.
     if (!engine.has_received() && (why == error::truncated || is_reset(why))) {
@@ -117,7 +117,7 @@ void story::handshake_failed(error_code why, tls::engine const& engine) noexcept
         line.add("detail", more.reason);
 }
 
-void story::handshake_done(tls::engine const& engine)
+void connection_log::handshake_done(tls::engine const& engine)
 {
     if (!at_.log().wants(log_level::info))
         return;
@@ -132,7 +132,7 @@ void story::handshake_done(tls::engine const& engine)
         .add("resumed", info.resumed);
 }
 
-void story::connect_failed(error_code why) noexcept
+void connection_log::connect_failed(error_code why) noexcept
 {
     reason_ = reason_for_connect(why);
     told_ = true;
@@ -144,14 +144,14 @@ void story::connect_failed(error_code why) noexcept
     line.add("reason", why);
 }
 
-void story::ended(relay_outcome how, tls::engine const& engine) noexcept
+void connection_log::ended(relay_outcome how, tls::engine const& engine) noexcept
 {
     reason_ = how.reason;
     tell(how.error, &engine.failure());
     told_ = true;
 }
 
-void story::tell(error_code why, tls::failure_info const* more) noexcept
+void connection_log::tell(error_code why, tls::failure_info const* more) noexcept
 {
     bool const good = is_good(reason_);
     log_level const level = good ? log_level::info : log_level::warning;

@@ -1,4 +1,4 @@
-#include "workforce.hpp"
+#include "worker_group.hpp"
 
 #include <cleat/core/cpu_topology.hpp>
 #include <cleat/net/listening.hpp>
@@ -74,7 +74,7 @@ void foresee_binding(snapshot const& use, std::vector<problem>& problems)
             problems.push_back(cannot_listen(plan, each));
 }
 
-workforce::workforce(snapshot const& use, bound sockets, logger log)
+worker_group::worker_group(snapshot const& use, bound sockets, logger log)
     : use_{use}
     , sockets_{std::move(sockets)}
     , log_{log}
@@ -84,7 +84,7 @@ workforce::workforce(snapshot const& use, bound sockets, logger log)
 {
 }
 
-net::worker_pool_spec workforce::pool_spec()
+net::worker_pool_spec worker_group::pool_spec()
 {
     std::size_t const count = services_.size();
     result<cpu_topology> const machine = read_cpu_topology();
@@ -95,7 +95,7 @@ net::worker_pool_spec workforce::pool_spec()
         .end = [this](net::worker& on) { end(on); }};
 }
 
-workforce::~workforce()
+worker_group::~worker_group()
 {
     interrupt();
     while (running() != 0) {
@@ -105,7 +105,7 @@ workforce::~workforce()
     }
 }
 
-void workforce::begin(net::worker& on)
+void worker_group::begin(net::worker& on)
 {
     std::size_t const number = on.number();
     ::pthread_setname_np(::pthread_self(), fmt::format("worker-{}", number).c_str());
@@ -115,7 +115,7 @@ void workforce::begin(net::worker& on)
     ++running_;
 }
 
-void workforce::end(net::worker& on) noexcept
+void worker_group::end(net::worker& on) noexcept
 {
     std::unique_ptr<service> const ended = std::move(services_[on.number()]);
     for (std::size_t i = 0; i < close_reason_count; ++i)
@@ -125,12 +125,12 @@ void workforce::end(net::worker& on) noexcept
     static_cast<void>(!::write(ended_.get(), &one, sizeof one));
 }
 
-void workforce::drain()
+void worker_group::drain()
 {
     pool_.broadcast([this](net::worker& on) { services_[on.number()]->drain(); });
 }
 
-void workforce::interrupt()
+void worker_group::interrupt()
 {
     pool_.broadcast([this](net::worker& on) {
         services_[on.number()]->drain();
@@ -139,7 +139,7 @@ void workforce::interrupt()
     });
 }
 
-void workforce::take_ended() noexcept
+void worker_group::take_ended() noexcept
 {
     std::uint64_t count = 0;
     static_cast<void>(!::read(ended_.get(), &count, sizeof count));
