@@ -28,7 +28,7 @@ enum class accepted
     out_of_resources
 };
 
-accepted failed(service& at, error_code why)
+accepted failed(worker_service& at, error_code why)
 {
     at.log().error("accept-failed").add("reason", why);
     return accepted::out_of_resources;
@@ -36,7 +36,8 @@ accepted failed(service& at, error_code why)
 
 // begin starts the connection's coroutine, which runs to its first wait. False: memory has run out,
 // and the connection is closed.
-bool begin(service& at, service::acceptor& acceptor, unique_fd fd, net::address const& peer)
+bool begin(
+    worker_service& at, worker_service::acceptor& acceptor, unique_fd fd, net::address const& peer)
 {
     constexpr close_reason out = close_reason::out_of_resources;
     std::uint64_t const before = at.closed().value(out);
@@ -49,7 +50,7 @@ bool begin(service& at, service::acceptor& acceptor, unique_fd fd, net::address 
     return at.closed().value(out) == before;
 }
 
-accepted accept_one(service& at, service::acceptor& acceptor)
+accepted accept_one(worker_service& at, worker_service::acceptor& acceptor)
 {
     net::address peer;
     peer.size = sizeof peer.storage;
@@ -72,7 +73,7 @@ accepted accept_one(service& at, service::acceptor& acceptor)
 
 } // namespace
 
-net::detached accept_from(service& at, service::acceptor& acceptor)
+net::detached accept_from(worker_service& at, worker_service::acceptor& acceptor)
 {
     net::interrupt& by = acceptor.by;
     int batch = 1;
@@ -107,7 +108,7 @@ net::detached accept_from(service& at, service::acceptor& acceptor)
     }
 }
 
-void accept_waiting(service& at, service::acceptor& acceptor)
+void accept_waiting(worker_service& at, worker_service::acceptor& acceptor)
 {
     for (int i = 0; i < *at.current().settings.backlog; ++i)
         if (accept_one(at, acceptor) != accepted::one)

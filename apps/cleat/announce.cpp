@@ -40,7 +40,7 @@ client_certificate certificate_of(tls::handshake_info const& info) noexcept
                         : client_certificate::in_this_connection;
 }
 
-std::string header_for(config const& use, client const& from, net::address const& peer)
+std::string header_for(config const& use, client_side const& from, net::address const& peer)
 {
     tls::engine const& engine = from.channel.engine();
     tls::handshake_info const info = engine.info();
@@ -126,8 +126,8 @@ net::task<error_code> receive_proxy_header(
 }
 
 std::span<std::byte const> first_bytes(
-    config const& use, client& from, net::address const& peer, std::string const& received,
-    traffic& moved)
+    config const& use, client_side& from, net::address const& peer, std::string const& received,
+    byte_counts& moved)
 {
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
     std::size_t used = 0;

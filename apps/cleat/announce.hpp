@@ -2,8 +2,9 @@
 
 #pragma once
 
+#include "byte_counts.hpp"
+#include "client_side.hpp"
 #include "config/config.hpp"
-#include "relay.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/socket.hpp>
@@ -23,7 +24,7 @@ net::task<error_code> receive_proxy_header(
 /// plaintext that came with the end of the handshake, which `moved` counts. They are in the
 /// thread's scratch block: use them up before the next wait.
 [[nodiscard]] std::span<std::byte const> first_bytes(
-    config const& use, client& from, net::address const& peer, std::string const& received,
-    traffic& moved);
+    config const& use, client_side& from, net::address const& peer, std::string const& received,
+    byte_counts& moved);
 
 } // namespace cleat::app

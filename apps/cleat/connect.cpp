@@ -40,9 +40,9 @@ bool is_full(net::address const& to, error_code why) noexcept
 // begin_in_line tries when it is this connection's turn, until there is room, or `by` says that it
 // has been long enough.
 net::task<result<unique_fd>> begin_in_line(
-    net::interrupt& by, waiting_line& line, net::address const& to)
+    net::interrupt& by, connect_queue& line, net::address const& to)
 {
-    waiting_line::place here{line, by};
+    connect_queue::place here{line, by};
     for (;;) {
         if (error_code const ec = co_await here.reached())
             co_return ec;
@@ -99,8 +99,8 @@ private:
 
 } // namespace
 
-net::task<result<upstream>> connect(
-    net::interrupt& by, waiting_line& line, std::vector<net::address> const& addresses,
+net::task<result<upstream_side>> connect(
+    net::interrupt& by, connect_queue& line, std::vector<net::address> const& addresses,
     std::span<std::byte const> first, std::chrono::milliseconds within)
 {
     greeting hello{first};
@@ -125,7 +125,7 @@ net::task<result<upstream>> connect(
             why = begun.error();
             continue;
         }
-        upstream to{net::socket{by.worker(), std::move(*begun)}, {}};
+        upstream_side to{net::socket{by.worker(), std::move(*begun)}, {}};
         net::io_result const sent = to.socket.send(hello.bytes());
         if (sent.would_block) {
             if (!hello.keep())

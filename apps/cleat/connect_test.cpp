@@ -55,13 +55,13 @@ std::string all_of(int fd)
 struct attempt
 {
     std::optional<error_code> failed;
-    std::optional<upstream> made;
+    std::optional<upstream_side> made;
 };
 
 struct stage
 {
     net::worker w;
-    waiting_line line{w};
+    connect_queue line{w};
     std::chrono::milliseconds within{};
     int tries = 1; // The last one to end ends the worker.
 };
@@ -70,7 +70,7 @@ net::detached start_to_try(
     stage& on, net::interrupt& by, std::vector<net::address> to, std::span<std::byte const> first,
     attempt& seen)
 {
-    result<upstream> found = co_await connect(by, on.line, to, first, on.within);
+    result<upstream_side> found = co_await connect(by, on.line, to, first, on.within);
     if (found)
         seen.made.emplace(std::move(*found));
     else

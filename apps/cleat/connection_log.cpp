@@ -33,7 +33,7 @@ close_reason reason_for_connect(error_code why) noexcept
 }
 
 connection_log::connection_log(
-    service& at, std::string_view frontend, net::address const& peer,
+    worker_service& at, std::string_view frontend, net::address const& peer,
     std::string const& proxy_header) noexcept
     : at_{at}
     , frontend_{frontend}

@@ -2,9 +2,10 @@
 
 #pragma once
 
+#include "byte_counts.hpp"
 #include "close_reason.hpp"
 #include "relay.hpp"
-#include "service.hpp"
+#include "worker_service.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/socket_options.hpp>
@@ -27,7 +28,7 @@ public:
     /// frontend: where the peer connected to. proxy_header is the PROXY header that it sends
     /// before TLS, empty until it has. All of them outlive the connection_log.
     connection_log(
-        service& at, std::string_view frontend, net::address const& peer,
+        worker_service& at, std::string_view frontend, net::address const& peer,
         std::string const& proxy_header) noexcept;
     connection_log(connection_log&&) = delete;
     ~connection_log();
@@ -39,18 +40,18 @@ public:
     void ended(relay_outcome how, tls::engine const& engine) noexcept;
 
     /// moved is where the relay counts.
-    [[nodiscard]] traffic& moved() noexcept { return moved_; }
+    [[nodiscard]] byte_counts& moved() noexcept { return moved_; }
 
 private:
     void tell(error_code why = {}, tls::failure_info const* more = nullptr) noexcept;
     void add_who(log_line& to) const noexcept;
 
-    service& at_;
+    worker_service& at_;
     std::string_view frontend_;
     net::address const& peer_;
     std::string const& proxy_header_;
     net::worker::clock::time_point begun_;
-    traffic moved_;
+    byte_counts moved_;
     close_reason reason_ = close_reason::out_of_resources; // Where std::bad_alloc has ended it.
     bool told_ = false;
 };

@@ -36,7 +36,7 @@ struct desk
     snapshot use;
     // On the heap: it has a cache line's alignment, which g++ 12 loses in frames that
     // AddressSanitizer keeps (its bug 110027).
-    std::unique_ptr<service> at = std::make_unique<service>(
+    std::unique_ptr<worker_service> at = std::make_unique<worker_service>(
         on, use, std::vector<listening>{}, logger{*sink, log_level::warning});
     net::address peer = net::resolve("192.0.2.1", "1").value().front();
     std::string proxy_header;

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "relay.hpp"
+#include "client_side.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/task.hpp>
@@ -11,7 +11,7 @@ namespace cleat::app {
 
 /// handshake ends with no error when the connection is established. The interrupt's deadline is its
 /// own.
-inline net::task<error_code> handshake(net::interrupt& by, client& with)
+inline net::task<error_code> handshake(net::interrupt& by, client_side& with)
 {
     for (;;) {
         net::readiness::entry& entry = with.socket.entry();

@@ -19,7 +19,7 @@ namespace {
 class turns
 {
 public:
-    turns(client& from, upstream& to, traffic& moved) noexcept
+    turns(client_side& from, upstream_side& to, byte_counts& moved) noexcept
         : client_{from}, upstream_{to}, moved_{moved}
     {
         // Bytes that came with the handshake wait in the channel, where no event will tell of them.
@@ -288,9 +288,9 @@ private:
         fsm_.on_failure(close_reason::upstream_reset);
     }
 
-    client& client_;
-    upstream& upstream_;
-    traffic& moved_;
+    client_side& client_;
+    upstream_side& upstream_;
+    byte_counts& moved_;
     relay_fsm fsm_;
     error_code error_;          // Of the side that broke.
     bool cut_ = false;          // The upstream broke off, and its answer has no end.
@@ -306,7 +306,7 @@ private:
 class farewell
 {
 public:
-    farewell(net::interrupt& by, client& to, relay_deadlines within) noexcept
+    farewell(net::interrupt& by, client_side& to, relay_deadlines within) noexcept
         : by_{by}, client_{to}, within_{within}
     {
     }
@@ -354,7 +354,7 @@ private:
     }
 
     net::interrupt& by_;
-    client& client_;
+    client_side& client_;
     relay_deadlines within_;
     std::size_t untaken_ = 0;
     std::chrono::milliseconds stalled_{};
@@ -414,31 +414,9 @@ std::chrono::milliseconds patience(relay_deadlines within, bool deserted) noexce
 
 } // namespace
 
-bool upstream::send(std::span<std::byte const> bytes, error_code& ec) noexcept
-{
-    if (sends++ == 1)
-        net::set_no_delay(socket.native_handle());
-    net::io_result const r = socket.send(bytes);
-    ec = r.error;
-    if (r.error || r.bytes == bytes.size())
-        return false;
-    if (!unsent.append(bytes.subspan(r.bytes), limits::unsent_max))
-        ec = make_error_code(boost::system::errc::not_enough_memory);
-    return true;
-}
-
-bool upstream::flush(error_code& ec) noexcept
-{
-    if (sends++ == 1)
-        net::set_no_delay(socket.native_handle());
-    net::io_result const r = socket.send(unsent.front());
-    ec = r.error;
-    unsent.consume(r.bytes);
-    return !unsent.empty();
-}
-
 net::task<relay_outcome> relay(
-    net::interrupt& by, client& from, upstream& to, relay_deadlines within, traffic& moved)
+    net::interrupt& by, client_side& from, upstream_side& to, relay_deadlines within,
+    byte_counts& moved)
 {
     turns here{from, to, moved};
     farewell end{by, from, within};

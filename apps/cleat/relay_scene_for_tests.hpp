@@ -60,9 +60,9 @@ struct scene
     // As terminate does it: the sockets are the coroutine's, and go with it.
     net::detached serve()
     {
-        client from{
+        client_side from{
             net::socket{w, std::move(client_ends.first)}, net::channel{net::contexts().server}};
-        upstream to{net::socket{w, std::move(upstream_ends.first)}, {}};
+        upstream_side to{net::socket{w, std::move(upstream_ends.first)}, {}};
         net::interrupt by{w};
         error_code const failed = co_await handshake(by, from);
         CHECK(!failed);
@@ -159,8 +159,8 @@ struct scene
     net::tls_peer peer;
     int client_fd; ///< The relay's end of the client's connection.
     relay_deadlines deadlines;
-    std::function<void(client&)> at_handshake;
-    traffic moved;
+    std::function<void(client_side&)> at_handshake;
+    byte_counts moved;
     bool established = false;
     bool origin_ended = false;
     bool origin_broken = false;

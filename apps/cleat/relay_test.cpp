@@ -98,7 +98,7 @@ TEST_CASE("a client that asks right behind the handshake gets its ticket with th
 {
     scene s{socket_kind::tcp};
     unsigned before = 0;
-    s.at_handshake = [&](client&) {
+    s.at_handshake = [&](client_side&) {
         before = net::segments_received(s.peer.fd());
         s.peer.write("question");
     };
@@ -367,7 +367,7 @@ TEST_CASE("an answer to a KeyUpdate that finds the client's socket full stops th
 TEST_CASE("what finds the client's socket full before the relay begins goes before the answer")
 {
     scene s;
-    s.at_handshake = [](client& from) {
+    s.at_handshake = [](client_side& from) {
         std::string const much(limits::turn_min, 'x');
         net::channel::piece const pieces[] = {net::bytes_of(much)};
         while (from.channel.write(from.socket.native_handle(), pieces).next == net::wait::none)

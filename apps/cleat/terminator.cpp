@@ -10,7 +10,7 @@
 namespace cleat::app {
 
 net::detached terminate(
-    service& at, service::acceptor& acceptor, net::socket accepted, net::address peer)
+    worker_service& at, worker_service::acceptor& acceptor, net::socket accepted, net::address peer)
 {
     config const& settings = at.current().settings;
     std::string proxy_header;
@@ -29,7 +29,7 @@ net::detached terminate(
     }
 
     // The peer has a deadline to finish the handshake; most that miss it are scanners.
-    client from{std::move(accepted), net::channel{acceptor.context}};
+    client_side from{std::move(accepted), net::channel{acceptor.context}};
     error_code const failed = co_await handshake(by, from);
     if (failed)
         co_return told.handshake_failed(failed, from.channel.engine());
@@ -39,7 +39,7 @@ net::detached terminate(
     // Tell the upstream who is talking; what the client has said already goes in the same packet.
     std::span<std::byte const> const first =
         first_bytes(settings, from, peer, proxy_header, told.moved());
-    result<upstream> to = co_await connect(
+    result<upstream_side> to = co_await connect(
         by, at.line(), at.current().upstream, first, *settings.backend_connect_timeout);
     if (!to)
         co_return told.connect_failed(to.error());

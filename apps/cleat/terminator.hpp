@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "service.hpp"
+#include "worker_service.hpp"
 
 #include <cleat/net/socket.hpp>
 #include <cleat/net/task.hpp>
@@ -13,6 +13,7 @@ namespace cleat::app {
 /// bytes that are there already and returns at its first wait; the connection then lives by itself
 /// until it ends or its worker does.
 net::detached terminate(
-    service& at, service::acceptor& acceptor, net::socket accepted, net::address peer);
+    worker_service& at, worker_service::acceptor& acceptor, net::socket accepted,
+    net::address peer);
 
 } // namespace cleat::app

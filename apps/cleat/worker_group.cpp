@@ -109,7 +109,7 @@ void worker_group::begin(net::worker& on)
 {
     std::size_t const number = on.number();
     ::pthread_setname_np(::pthread_self(), fmt::format("worker-{}", number).c_str());
-    services_[number] = std::make_unique<service>(
+    services_[number] = std::make_unique<worker_service>(
         on, use_, std::move(sockets_.by_worker[number]), log_.for_worker(static_cast<int>(number)));
     services_[number]->start();
     ++running_;
@@ -117,7 +117,7 @@ void worker_group::begin(net::worker& on)
 
 void worker_group::end(net::worker& on) noexcept
 {
-    std::unique_ptr<service> const ended = std::move(services_[on.number()]);
+    std::unique_ptr<worker_service> const ended = std::move(services_[on.number()]);
     for (std::size_t i = 0; i < close_reason_count; ++i)
         closed_.at(i) += ended->closed().value(static_cast<close_reason>(i));
     --running_;

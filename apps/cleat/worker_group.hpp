@@ -3,8 +3,8 @@
 #pragma once
 
 #include "log/log.hpp"
-#include "service.hpp"
 #include "snapshot.hpp"
+#include "worker_service.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/worker_pool.hpp>
@@ -79,7 +79,7 @@ private:
     unique_fd ended_; // An eventfd.
     std::atomic<std::size_t> running_{0};
     std::array<std::atomic<std::uint64_t>, close_reason_count> closed_{};
-    std::vector<std::unique_ptr<service>> services_; // Each lives on its worker's thread.
+    std::vector<std::unique_ptr<worker_service>> services_; // Each lives on its worker's thread.
     net::worker_pool pool_;
 };
 

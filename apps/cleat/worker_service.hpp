@@ -1,13 +1,13 @@
-// service: what one worker has for the terminator: its TLS contexts, listening sockets, counters
-// and log.
+// worker_service: what one worker has for the terminator: its TLS contexts, listening sockets,
+// counters and log.
 
 #pragma once
 
 #include "close_reason.hpp"
+#include "connect_queue.hpp"
 #include "counters.hpp"
 #include "log/log.hpp"
 #include "snapshot.hpp"
-#include "waiting_line.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/interrupt.hpp>
@@ -28,16 +28,16 @@ struct listening
     listener_plan const* plan = nullptr;
 };
 
-/// service serves on its worker's thread. It is made on that thread too, since contexts are.
-class service
+/// worker_service serves on its worker's thread. It is made on that thread too, since contexts are.
+class worker_service
 {
 public:
     using close_counters = counters<close_reason, close_reason_count>;
 
     /// Throws tls::spec_error or std::system_error when it cannot be had.
-    service(net::worker& on, snapshot const& use, std::vector<listening> from, logger log);
-    service(service&&) = delete;
-    ~service();
+    worker_service(net::worker& on, snapshot const& use, std::vector<listening> from, logger log);
+    worker_service(worker_service&&) = delete;
+    ~worker_service();
 
     /// start begins to accept.
     void start();
@@ -51,7 +51,7 @@ public:
     [[nodiscard]] logger const& log() const noexcept { return log_; }
 
     /// line is where connections wait for an upstream that has no room.
-    [[nodiscard]] waiting_line& line() noexcept { return line_; }
+    [[nodiscard]] connect_queue& line() noexcept { return line_; }
 
     /// on_connection, on_close keep count of the connections.
     void on_connection() noexcept { ++connections_; }
@@ -78,7 +78,7 @@ private:
     snapshot const& use_;
     logger log_;
     std::vector<std::unique_ptr<acceptor>> acceptors_;
-    waiting_line line_;
+    connect_queue line_;
     std::size_t connections_ = 0;
     bool draining_ = false;
     close_counters closed_;

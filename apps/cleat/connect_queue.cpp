@@ -1,4 +1,4 @@
-#include "waiting_line.hpp"
+#include "connect_queue.hpp"
 
 #include <cleat/core/limits.hpp>
 
@@ -6,41 +6,41 @@
 
 namespace cleat::app {
 
-waiting_line::waiting_line(net::worker& on) : deadline{&waiting_line::on_time}, on_{on}
+connect_queue::connect_queue(net::worker& on) : deadline{&connect_queue::on_time}, on_{on}
 {
-    finish = &waiting_line::on_moved_up;
+    finish = &connect_queue::on_moved_up;
     // The worker makes room for a deadline of this length, which later could fail.
     on.arm(*this, limits::backlog_pause);
     cancel();
 }
 
-void waiting_line::on_time(deadline& d) noexcept
+void connect_queue::on_time(deadline& d) noexcept
 {
-    static_cast<waiting_line&>(d).ask_first();
+    static_cast<connect_queue&>(d).ask_first();
 }
 
 // Through the worker's queue, not from the one that leaves: a long line would be as deep a stack.
-void waiting_line::on_moved_up(net::task_node& n, bool run) noexcept
+void connect_queue::on_moved_up(net::task_node& n, bool run) noexcept
 {
-    waiting_line& self = static_cast<waiting_line&>(n);
+    connect_queue& self = static_cast<connect_queue&>(n);
     self.moved_up_ = false;
     if (run)
         self.ask_first();
 }
 
-void waiting_line::ask_first() noexcept
+void connect_queue::ask_first() noexcept
 {
     if (first_ != nullptr && first_->caller_)
         place::on_wake(*first_, {});
 }
 
-waiting_line::place::place(waiting_line& in, net::interrupt& by) noexcept
+connect_queue::place::place(connect_queue& in, net::interrupt& by) noexcept
     : waiter{&place::on_wake}, in_{in}, by_{by}, previous_{std::exchange(in.last_, this)}
 {
     (previous_ != nullptr ? previous_->next_ : in.first_) = this;
 }
 
-waiting_line::place::~place()
+connect_queue::place::~place()
 {
     bool const was_first = previous_ == nullptr;
     (was_first ? in_.first_ : previous_->next_) = next_;
@@ -52,7 +52,7 @@ waiting_line::place::~place()
         in_.on_.push(in_);
 }
 
-void waiting_line::place::wait(std::coroutine_handle<> caller) noexcept
+void connect_queue::place::wait(std::coroutine_handle<> caller) noexcept
 {
     caller_ = caller;
     by_.guard(this);
@@ -60,7 +60,7 @@ void waiting_line::place::wait(std::coroutine_handle<> caller) noexcept
         in_.on_.arm(in_, limits::backlog_pause);
 }
 
-void waiting_line::place::on_wake(net::waiter& w, error_code) noexcept
+void connect_queue::place::on_wake(net::waiter& w, error_code) noexcept
 {
     place& self = static_cast<place&>(w);
     self.by_.guard(nullptr);

@@ -1,4 +1,4 @@
-// waiting_line: where a worker's connections wait for an upstream that has no room.
+// connect_queue: where a worker's connections wait for an upstream that has no room.
 //
 // A UNIX socket whose backlog is full refuses at once, and tells nobody when there is room again,
 // so somebody has to ask now and then. Here that is whoever is first, for all: a thousand that wait
@@ -17,13 +17,13 @@
 
 namespace cleat::app {
 
-/// waiting_line is one worker's, for its upstream. It outlives all places in it.
-class waiting_line : deadline, net::task_node
+/// connect_queue is one worker's, for its upstream. It outlives all places in it.
+class connect_queue : deadline, net::task_node
 {
 public:
-    explicit waiting_line(net::worker& on);
-    waiting_line(waiting_line&&) = delete;
-    ~waiting_line() = default;
+    explicit connect_queue(net::worker& on);
+    connect_queue(connect_queue&&) = delete;
+    ~connect_queue() = default;
 
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
@@ -40,12 +40,12 @@ private:
     bool moved_up_ = false; // Somebody left, and who is first now will be told.
 };
 
-/// waiting_line::place is one connection's, at the end of the line at first. Destroying it leaves
+/// connect_queue::place is one connection's, at the end of the line at first. Destroying it leaves
 /// the line, wherever it stands.
-class waiting_line::place : net::waiter
+class connect_queue::place : net::waiter
 {
 public:
-    place(waiting_line& in, net::interrupt& by) noexcept;
+    place(connect_queue& in, net::interrupt& by) noexcept;
     place(place&&) = delete;
     ~place();
 
@@ -64,12 +64,12 @@ public:
     }
 
 private:
-    friend class waiting_line;
+    friend class connect_queue;
 
     void wait(std::coroutine_handle<> caller) noexcept;
     static void on_wake(net::waiter& w, error_code) noexcept;
 
-    waiting_line& in_;
+    connect_queue& in_;
     net::interrupt& by_;
     place* previous_;
     place* next_ = nullptr;

@@ -1,11 +1,11 @@
 #include "accept.hpp"
-#include "service.hpp"
+#include "worker_service.hpp"
 
 #include <utility>
 
 namespace cleat::app {
 
-service::acceptor::acceptor(net::worker& on, unique_fd socket, tls::context_spec const& spec)
+worker_service::acceptor::acceptor(net::worker& on, unique_fd socket, tls::context_spec const& spec)
     : entry{new net::readiness::entry{
           on.readiness(), std::move(socket), net::readiness::entry::trigger::level}}
     , context{spec}
@@ -16,22 +16,23 @@ service::acceptor::acceptor(net::worker& on, unique_fd socket, tls::context_spec
         name = net::to_string(*here);
 }
 
-service::service(net::worker& on, snapshot const& use, std::vector<listening> from, logger log)
+worker_service::worker_service(
+    net::worker& on, snapshot const& use, std::vector<listening> from, logger log)
     : on_{on}, use_{use}, log_{log}, line_{on}
 {
     for (listening& l : from)
         acceptors_.push_back(std::make_unique<acceptor>(on, std::move(l.socket), l.plan->tls));
 }
 
-service::~service() = default;
+worker_service::~worker_service() = default;
 
-void service::start()
+void worker_service::start()
 {
     for (std::unique_ptr<acceptor> const& from : acceptors_)
         accept_from(*this, *from);
 }
 
-void service::drain() noexcept
+void worker_service::drain() noexcept
 {
     if (draining_)
         return;
@@ -46,7 +47,7 @@ void service::drain() noexcept
         on_.stop();
 }
 
-void service::on_close(close_reason why) noexcept
+void worker_service::on_close(close_reason why) noexcept
 {
     closed_.add(why);
     --connections_;

@@ -1,0 +1,30 @@
+// upstream_side: the plaintext side of a connection.
+
+#pragma once
+
+#include <cleat/core/byte_queue.hpp>
+#include <cleat/core/error.hpp>
+#include <cleat/net/socket.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace cleat::app {
+
+/// upstream_side is the plaintext side of a connection.
+struct upstream_side
+{
+    net::socket socket;
+    byte_queue unsent;       ///< Bytes that the socket has not taken yet.
+    std::uint32_t sends = 0; ///< Nagle's algorithm is turned off before the second send.
+
+    /// send takes all of the bytes: it keeps those that the socket does not take. True: the socket
+    /// is full. `ec` is set when the connection is broken, or memory is short.
+    [[nodiscard]] bool send(std::span<std::byte const> bytes, error_code& ec) noexcept;
+
+    /// flush sends the bytes that were kept; true while the socket is full.
+    [[nodiscard]] bool flush(error_code& ec) noexcept;
+};
+
+} // namespace cleat::app
