@@ -1,5 +1,5 @@
-// standard_error: what a program says there. Who closed it, or filled it, wants no other end of the
-// program for that: it ends with the code that it would have had.
+// standard_error: messages for standard error. A message that cannot be written, because standard
+// error is closed or its disk is full, is dropped: the program's exit code does not change for it.
 
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace cleat {
 
-/// complain says text on standard error. What cannot be said is not.
-template <typename... Words>
-void complain(fmt::format_string<Words...> text, Words&&... words)
+/// complain writes a message to standard error. Errors are ignored.
+template <typename... Arguments>
+void complain(fmt::format_string<Arguments...> text, Arguments&&... arguments)
 {
-    std::string const said = fmt::format(text, std::forward<Words>(words)...);
-    static_cast<void>(std::fputs(said.c_str(), stderr));
+    std::string const message = fmt::format(text, std::forward<Arguments>(arguments)...);
+    static_cast<void>(std::fputs(message.c_str(), stderr));
 }
 
 } // namespace cleat

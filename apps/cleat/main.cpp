@@ -48,7 +48,7 @@ int run(serve const& wish)
     // Serve.
     std::vector<std::string> const addresses = sockets.addresses;
     worker_group workers{loaded.made, std::move(sockets), log};
-    tell_start(log, addresses, loaded.made);
+    log_start(log, addresses, loaded.made);
     daemon.succeeded();
     supervise(workers, from, settings, *sink, log);
     return EXIT_SUCCESS;
@@ -60,7 +60,7 @@ int run(check_only const& wish)
     loading loaded = load(wish.settings);
     static_cast<void>(find_identity(wish.settings, loaded.problems));
     foresee_binding(loaded.made, loaded.problems);
-    foresee_files(loaded.made.settings, loaded.problems);
+    check_files(loaded.made.settings, loaded.problems);
     if (!report(loaded.problems))
         return EXIT_FAILURE;
     fmt::print("the configuration is good\n");

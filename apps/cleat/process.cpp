@@ -25,18 +25,18 @@ namespace cleat::app {
 namespace {
 
 void unknown(
-    std::vector<problem>& problems, origin const& from, std::string const& key,
+    std::vector<problem>& problems, origin const& place, std::string const& key,
     std::string const& name)
 {
     problems.push_back(
-        {problem::severity::error, from, key, fmt::format("there is no {} {}", key, name),
+        {problem::severity::error, place, key, fmt::format("there is no {} {}", key, name),
          fmt::format(
              "Create it, or name one that `getent {}` lists.",
              key == "user" ? "passwd" : "group")});
 }
 
-// A file of its own with nothing or a number in it. A certificate given as -p by mistake is none,
-// and neither is a hard link that somebody has made to a file of root's.
+// A regular file with one name, empty or with a number in it. That leaves out a certificate given
+// as -p by mistake, and a hard link that another user has made to a file of root's.
 bool is_pid_file(int fd) noexcept
 {
     struct stat about
@@ -59,9 +59,10 @@ std::string name_of(std::string const& process)
     return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-// A number alone says little: the process that had it is gone, and a later one got it. Either the
-// file or the name tells: an upgrade replaces the file that a process runs, and it may not be
-// looked at where its user is another and we lack CAP_SYS_PTRACE. A zombie has a name, and no file.
+// The process of a number may be gone, and a later one may have got the number. The executable file
+// decides, or the name: an upgrade replaces the file that a process runs, and without
+// CAP_SYS_PTRACE the file of another user's process cannot be looked at. A zombie has a name, and
+// no file.
 bool runs_our_program(pid_t process)
 {
     std::string const other = std::to_string(process);
@@ -78,14 +79,14 @@ bool runs_our_program(pid_t process)
     return same_file || name_of(other) == name_of("self");
 }
 
-// Whether we may, by the rights that opening goes by: the effective user's.
+// Whether this process may, by the rights that count for opening: the effective user's.
 error_code may(std::string const& path, int what) noexcept
 {
     return ::faccessat(AT_FDCWD, path.c_str(), what, AT_EACCESS) == 0 ? error_code{}
                                                                       : last_system_error();
 }
 
-// 0 where there is none.
+// 0 where the file has none.
 pid_t number_in(int fd) noexcept
 {
     std::array<char, 32> text{};
@@ -102,32 +103,32 @@ std::optional<identity> find_identity(config const& settings, std::vector<proble
 {
     if (settings.user->empty() && settings.group->empty())
         return std::nullopt;
-    identity who{.user = *settings.user, .uid = ::getuid(), .gid = ::getgid()};
+    identity found{.user = *settings.user, .uid = ::getuid(), .gid = ::getgid()};
     if (!settings.user->empty()) {
-        passwd const* const found = ::getpwnam(settings.user->c_str());
-        if (found == nullptr)
-            unknown(problems, settings.user.from, "user", *settings.user);
+        passwd const* const account = ::getpwnam(settings.user->c_str());
+        if (account == nullptr)
+            unknown(problems, settings.user.origin, "user", *settings.user);
         else
-            who = {*settings.user, found->pw_uid, found->pw_gid};
+            found = {*settings.user, account->pw_uid, account->pw_gid};
     }
     if (!settings.group->empty()) {
-        group const* const found = ::getgrnam(settings.group->c_str());
-        if (found == nullptr)
-            unknown(problems, settings.group.from, "group", *settings.group);
+        group const* const entry = ::getgrnam(settings.group->c_str());
+        if (entry == nullptr)
+            unknown(problems, settings.group.origin, "group", *settings.group);
         else
-            who.gid = found->gr_gid;
+            found.gid = entry->gr_gid;
     }
-    return who;
+    return found;
 }
 
-error_code become(identity const& who) noexcept
+error_code become(identity const& target) noexcept
 {
-    if (who.uid == ::getuid() && who.gid == ::getgid())
+    if (target.uid == ::getuid() && target.gid == ::getgid())
         return {};
     // Groups first: without root's rights they cannot be changed any more.
-    int const groups =
-        who.user.empty() ? ::setgroups(0, nullptr) : ::initgroups(who.user.c_str(), who.gid);
-    if (groups != 0 || ::setgid(who.gid) != 0 || ::setuid(who.uid) != 0)
+    int const groups = target.user.empty() ? ::setgroups(0, nullptr)
+                                           : ::initgroups(target.user.c_str(), target.gid);
+    if (groups != 0 || ::setgid(target.gid) != 0 || ::setuid(target.uid) != 0)
         return last_system_error();
     return {};
 }
@@ -155,14 +156,14 @@ void hold_standard_descriptors() noexcept
 {
     int fd = STDIN_FILENO;
     while (fd >= 0 && fd <= STDERR_FILENO)
-        fd = ::open("/dev/null", O_RDWR); // NOLINT: who is executed may have it, too.
+        fd = ::open("/dev/null", O_RDWR); // NOLINT: a program that is executed may have it too.
     if (fd >= 0)
         ::close(fd);
 }
 
 void keep_heap() noexcept
 {
-    constexpr int kept = 32 * 1024 * 1024; // The most that glibc takes for the second.
+    constexpr int kept = 32 * 1024 * 1024; // The most that glibc takes for M_MMAP_THRESHOLD.
     static_cast<void>(::mallopt(M_TRIM_THRESHOLD, kept));
     static_cast<void>(::mallopt(M_MMAP_THRESHOLD, kept));
 }
@@ -182,7 +183,7 @@ result<background> background::leave()
         char word = 0;
         if (::read(from_daemon.get(), &word, 1) == 1)
             ::_exit(EXIT_SUCCESS);
-        // It ended without a word of success; its own words are on this terminal.
+        // The daemon ended without success, and has written why to this terminal.
         int status = 0;
         ::waitpid(child, &status, 0);
         ::_exit(WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : EXIT_FAILURE);
@@ -200,7 +201,7 @@ void background::succeeded() noexcept
     if (unique_fd const null{::open("/dev/null", O_RDWR | O_CLOEXEC)}; null)
         for (int const standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
             ::dup2(null.get(), standard);
-    static_cast<void>(::chdir("/") == 0); // So that no file system is kept from being unmounted.
+    static_cast<void>(::chdir("/") == 0); // A file system with a process in it cannot be unmounted.
     char const word = '\n';
     static_cast<void>(!::write(parent_.get(), &word, 1));
     parent_.reset();
@@ -211,10 +212,10 @@ pid_file::~pid_file()
     if (path_.empty() || !is_ours())
         return;
     if (::unlink(path_.c_str()) != 0)
-        static_cast<void>(!::ftruncate(fd_.get(), 0)); // An empty one names nobody else.
+        static_cast<void>(!::ftruncate(fd_.get(), 0)); // An empty one names no other process.
 }
 
-// Another process may have been given the same file since, and written itself into it.
+// Another process may have been given the same file since, and have written its number into it.
 bool pid_file::is_ours() const noexcept
 {
     return number_in(fd_.get()) == ::getpid();
@@ -227,7 +228,8 @@ pid_t pid_file::holder(std::string const& path)
     if (!fd || !is_pid_file(fd.get()))
         return 0;
     pid_t const number = number_in(fd.get());
-    // Ours: a container begins at the same number each time, and its files may outlive it.
+    // Our own number does not count: a container begins at the same number each time, and its files
+    // may outlive it.
     return number > 0 && number != ::getpid() && runs_our_program(number) ? number : 0;
 }
 
@@ -238,9 +240,9 @@ result<pid_file> pid_file::write(std::string path)
         return last_system_error();
     if (!is_pid_file(fd.get()))
         return make_error_code(boost::system::errc::file_exists);
-    // The number first, then the end: two that start at once leave one of their numbers, whole. A
-    // lock would do that too, and everyone who may read the file could hold it against us. Whoever
-    // comes later is kept away by holder.
+    // The number first, then the end: two processes that start at once leave one of their numbers,
+    // whole. A lock would do that too, but any user who may read the file could hold it and keep
+    // cleat from starting. A process that comes later finds the file's holder.
     std::string const text = fmt::format("{}\n", ::getpid());
     if (::pwrite(fd.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
         ::ftruncate(fd.get(), static_cast<off_t>(text.size())) != 0)
@@ -261,7 +263,7 @@ error_code pid_file::obstacle(std::string const& path)
     };
     if (ec || ::lstat(path.c_str(), &about) != 0)
         return ec;
-    if (!S_ISREG(about.st_mode)) // Not to be opened: a device may begin to work when it is.
+    if (!S_ISREG(about.st_mode)) // Not opened: that may make a device begin to work.
         return make_error_code(boost::system::errc::file_exists);
     unique_fd const fd{
         ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)};
@@ -281,7 +283,7 @@ signals::signals()
     fd_.reset(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!fd_)
         throw std::system_error{errno, std::system_category(), "signalfd"};
-    ::signal(SIGPIPE, SIG_IGN); // NOLINT: a peer that is gone is an error code, not an end.
+    ::signal(SIGPIPE, SIG_IGN); // NOLINT: writing to a closed connection gives an error code.
 }
 
 int signals::next() noexcept

@@ -1,4 +1,4 @@
-// process: what the program is to the system: its user, its pid file, its daemon, its signals.
+// process: the program as the system sees it: its user, its pid file, its daemon, its signals.
 
 #pragma once
 
@@ -31,41 +31,41 @@ struct identity
     config const& settings, std::vector<problem>& problems);
 
 /// become changes user, group and supplementary groups for good.
-[[nodiscard]] error_code become(identity const& who) noexcept;
+[[nodiscard]] error_code become(identity const& target) noexcept;
 
 /// hold_standard_descriptors opens /dev/null for each of 0, 1 and 2 that the program was started
-/// without: whatever is opened first would take their numbers, and be written to as if it were
-/// them.
+/// without: else the first files that it opens would take these numbers, and get the text that is
+/// meant for the terminal.
 void hold_standard_descriptors() noexcept;
 
 /// obstacle_to_writing is why a file could not be written to now, or made where it is not there, as
-/// far as that is seen without doing it: too_many_symbolic_link_levels for a symbolic link,
-/// too_many_links for a file that has another name too, or the system's.
+/// far as that can be seen without doing it: too_many_symbolic_link_levels for a symbolic link,
+/// too_many_links for a file that has another name too, or the system's error.
 [[nodiscard]] error_code obstacle_to_writing(std::string const& path);
 
 /// keep_heap tells the allocator not to give the heap's top back to the kernel each time a record's
-/// buffer is freed: it is wanted again by the next record, page faults and all.
+/// buffer is freed: the next record would need it again, and pay for the page faults.
 void keep_heap() noexcept;
 
-/// background is the daemon's half of the program, or nothing to do where there is none.
+/// background is the daemon's connection to the process that was started, until it is ready to
+/// serve. Without a daemon it does nothing.
 class background
 {
 public:
-    /// leave makes this process a daemon; the process that was started waits for succeeded, and
-    /// takes the exit code of what did not. Call it before there are threads.
+    /// leave makes this process a daemon. The process that was started waits for succeeded, or for
+    /// the daemon's end, whose exit code it takes. Call it before there are threads.
     [[nodiscard]] static result<background> leave();
 
     background() noexcept = default;
 
-    /// succeeded lets the process that was started end with exit code 0, and lets go of its
-    /// terminal.
+    /// succeeded ends the process that was started, with exit code 0, and gives up its terminal.
     void succeeded() noexcept;
 
 private:
     unique_fd parent_;
 };
 
-/// pid_file names this process while it lives.
+/// pid_file is a file with this process's number in it, which it removes at its end.
 class pid_file
 {
 public:
@@ -77,26 +77,26 @@ public:
     pid_file& operator=(pid_file&&) = delete;
     ~pid_file();
 
-    /// holder is another process of this program that the file names, or 0: then the file is not
-    /// there, left over, or no pid file.
+    /// holder is another process of this program that the file names. 0: the file is not there,
+    /// left over, or no pid file.
     [[nodiscard]] static pid_t holder(std::string const& path);
 
-    /// write makes the file, or replaces the number in one that is there. Whatever else has its
+    /// write makes the file, or replaces the number in one that is there. Anything else of that
     /// name is left as it is: too_many_symbolic_link_levels for a symbolic link, file_exists for
     /// the rest.
     [[nodiscard]] static result<pid_file> write(std::string path);
 
-    /// obstacle is what write would fail with, as far as that is seen without making a file.
+    /// obstacle is the error of write, as far as that can be seen without making a file.
     [[nodiscard]] static error_code obstacle(std::string const& path);
 
 private:
     [[nodiscard]] bool is_ours() const noexcept;
 
     std::string path_;
-    unique_fd fd_; // To empty it where its folder is not ours any more.
+    unique_fd fd_; // To empty the file where its folder cannot be written to any more.
 };
 
-/// signals are the ones that the program acts on, as a descriptor to wait for.
+/// signals are the signals that the program acts on, as a descriptor to wait for.
 class signals
 {
 public:
@@ -105,7 +105,7 @@ public:
 
     [[nodiscard]] int native_handle() const noexcept { return fd_.get(); }
 
-    /// next is the signal that has come, or 0.
+    /// next is the number of a signal that has come, or 0.
     [[nodiscard]] int next() noexcept;
 
 private:

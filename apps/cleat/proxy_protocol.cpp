@@ -27,7 +27,7 @@ constexpr std::size_t crc_size = 4;
 constexpr char version_2_local = 0x20;
 constexpr char version_2_proxy = 0x21;
 
-// What the family byte (section 2.2) says about one family over a stream.
+// The family byte (section 2.2) of one family over a stream, and the sizes of its addresses.
 struct family_facts
 {
     std::uint8_t code; // high four bits
@@ -73,10 +73,10 @@ void append_u32(std::string& out, std::uint32_t number)
     append_u16(out, number & 0xffff);
 }
 
-void put_u16(std::string& out, std::size_t at, std::size_t number)
+void put_u16(std::string& out, std::size_t position, std::size_t number)
 {
-    out[at] = low_byte(number >> 8);
-    out[at + 1] = low_byte(number);
+    out[position] = low_byte(number >> 8);
+    out[position + 1] = low_byte(number);
 }
 
 std::size_t read_u16(bytes_view bytes)
@@ -171,7 +171,7 @@ void append_checksum(std::string& out, std::size_t start)
 constexpr proxy_reading need_more{proxy_verdict::need_more, {}};
 constexpr proxy_reading malformed{proxy_verdict::malformed, {}};
 
-// Whether text is the start of `whole`, or the other way round.
+// Whether `text` is the start of `whole`, or the other way round.
 bool may_be(std::string_view text, std::string_view whole)
 {
     std::size_t const common = std::min(text.size(), whole.size());
@@ -187,23 +187,23 @@ std::string_view take_word(std::string_view& line)
     return word;
 }
 
-bool read_ip(std::string_view text, socket_address& into)
+bool read_ip(std::string_view text, socket_address& address)
 {
     std::array<char, INET6_ADDRSTRLEN> terminated{};
     if (text.size() >= terminated.size() || text.find('\0') != text.npos)
         return false;
     std::ranges::copy(text, terminated.begin());
-    int const family = into.family == address_family::ipv4 ? AF_INET : AF_INET6;
-    return inet_pton(family, terminated.data(), into.bytes.data()) == 1;
+    int const family = address.family == address_family::ipv4 ? AF_INET : AF_INET6;
+    return inet_pton(family, terminated.data(), address.bytes.data()) == 1;
 }
 
 // Decimal, without zeros in front (section 2.1).
-bool read_port(std::string_view text, socket_address& into)
+bool read_port(std::string_view text, socket_address& address)
 {
     if (text.size() > 1 && text.front() == '0')
         return false;
     char const* const last = text.data() + text.size();
-    auto const [end, ec] = std::from_chars(text.data(), last, into.port);
+    auto const [end, ec] = std::from_chars(text.data(), last, address.port);
     return ec == std::errc{} && end == last;
 }
 
@@ -226,7 +226,7 @@ proxy_reading read_v1(std::string_view text)
 
     std::string_view const protocol = take_word(line);
     if (protocol == "UNKNOWN")
-        return reading; // the rest of the line counts for nothing
+        return reading; // the rest of the line is ignored (section 2.1)
     if (protocol != "TCP4" && protocol != "TCP6")
         return malformed;
     header.source.family = protocol == "TCP4" ? address_family::ipv4 : address_family::ipv6;
@@ -272,10 +272,10 @@ bool is_checksum_right(bytes_view whole, bytes_view tlvs)
 std::optional<address_family> family_from(std::uint8_t byte)
 {
     unsigned const family = byte >> 4;
-    unsigned const protocol = byte & 0xf; // 0 is not told, 1 a stream, 2 datagrams
+    unsigned const protocol = byte & 0xf; // 0 is unspecified, 1 a stream, 2 datagrams
     if (family > 3 || protocol > 2)
         return {};
-    if (protocol == 0) // what follows the addresses, a port or not, is not told either
+    if (protocol == 0) // then it is not known either whether ports follow the addresses
         return address_family::unspecified;
     constexpr std::array families{
         address_family::unspecified, address_family::ipv4, address_family::ipv6,
@@ -283,23 +283,23 @@ std::optional<address_family> family_from(std::uint8_t byte)
     return families[family];
 }
 
-void read_addresses_v2(bytes_view body, address_family family, proxy_header& into)
+void read_addresses_v2(bytes_view body, address_family family, proxy_header& header)
 {
     family_facts const shape = facts_of(family);
-    into.source.family = into.destination.family = family;
-    std::ranges::copy(body.first(shape.address_size), into.source.bytes.begin());
+    header.source.family = header.destination.family = family;
+    std::ranges::copy(body.first(shape.address_size), header.source.bytes.begin());
     std::ranges::copy(
-        body.subspan(shape.address_size, shape.address_size), into.destination.bytes.begin());
+        body.subspan(shape.address_size, shape.address_size), header.destination.bytes.begin());
     if (shape.port_size != 0) {
         bytes_view const ports = body.subspan(2 * shape.address_size);
-        into.source.port = static_cast<std::uint16_t>(read_u16(ports));
-        into.destination.port = static_cast<std::uint16_t>(read_u16(ports.subspan(2)));
+        header.source.port = static_cast<std::uint16_t>(read_u16(ports));
+        header.destination.port = static_cast<std::uint16_t>(read_u16(ports.subspan(2)));
     }
 }
 
 proxy_reading read_v2(bytes_view bytes)
 {
-    // Each byte is judged as soon as it is there: a peer that is none of ours is not waited for.
+    // Each byte is checked as soon as it is there: no wait for more of a header that cannot be one.
     if (bytes.size() <= signature_v2.size())
         return need_more;
     std::uint8_t const version_and_command = bytes[12];
@@ -334,7 +334,7 @@ proxy_reading read_v2(bytes_view bytes)
         return malformed;
     bytes_view const tlvs = body.subspan(addresses);
     bool const is_whole = are_whole_tlvs(tlvs);
-    // What follows a family that is not told may be addresses of a kind that we cannot know.
+    // Behind an unspecified family there may be addresses of an unknown kind instead of TLVs.
     if (!is_whole && *family == address_family::unspecified)
         return reading;
     if (!is_whole || !is_checksum_right(whole, tlvs))

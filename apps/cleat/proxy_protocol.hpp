@@ -1,5 +1,6 @@
-// What an upstream is told about a client before the first byte: PROXY headers of version 1 and 2,
-// and stud's bare address. Pure functions over bytes: no sockets, nothing kept between calls.
+// proxy_protocol: how a client is announced to an upstream before its first byte. PROXY headers of
+// version 1 and 2, and stud's bare address. Pure functions over bytes: no sockets, and no state
+// between calls.
 //
 // The format is that of proxy-protocol.txt, which HAProxy keeps; section numbers are of that
 // document.
@@ -37,8 +38,8 @@ struct socket_address
     friend bool operator==(socket_address const&, socket_address const&) = default;
 };
 
-/// to_string spells an address as logs do: 192.0.2.1:443, [2001:db8::1]:443, unix:/path; nothing
-/// for one that is not known.
+/// to_string spells an address as logs do: 192.0.2.1:443, [2001:db8::1]:443, unix:/path; an empty
+/// text for an unspecified one.
 [[nodiscard]] std::string to_string(socket_address const& address);
 
 /// client_certificate says whether the client showed a certificate, and when.
@@ -49,7 +50,7 @@ enum class client_certificate : std::uint8_t
     in_the_session, ///< In the session that this connection resumed.
 };
 
-/// tls_facts is what the TLV of type SSL tells (section 2.2.6). A text that is empty is left out.
+/// tls_facts is the content of the TLV of type SSL (section 2.2.6). An empty text is left out.
 struct tls_facts
 {
     std::string_view version;               ///< "TLSv1.3"
@@ -63,8 +64,8 @@ struct tls_facts
     bool is_client_verified = false; ///< The client's certificate was shown, and verifies.
 };
 
-/// connection_facts is everything that a header can tell. The texts borrow: they must live until
-/// the function that was given them returns.
+/// connection_facts is everything that a header can contain. The texts are borrowed: they must live
+/// until the function that takes them returns.
 struct connection_facts
 {
     socket_address source;      ///< The client.
@@ -86,8 +87,8 @@ enum class header_checksum : bool
 /// errc::address_family_not_supported, and appends nothing.
 [[nodiscard]] error_code append_write_ip(std::string& out, socket_address const& client);
 
-/// append_proxy_v1 appends a header of version 1 (section 2.1). What is not TCP over one and the
-/// same IP version is announced as UNKNOWN.
+/// append_proxy_v1 appends a header of version 1 (section 2.1). A connection that is not TCP over
+/// one IP version is announced as UNKNOWN.
 void append_proxy_v1(std::string& out, connection_facts const& facts);
 
 /// append_proxy_v2 appends a header of version 2 (section 2.2) with a TLV for each fact. Addresses
@@ -107,7 +108,7 @@ struct proxy_header
     std::size_t size = 0;  ///< Bytes of the header; TLS begins behind them.
     int version = 0;       ///< 1 or 2.
     bool is_local = false; ///< The sender's own connection: the addresses are the socket's.
-    /// Of family `unspecified` where the header does not tell: use the socket's own then.
+    /// Of family `unspecified` where the header has none: use the socket's own then.
     socket_address source;
     socket_address destination;
     std::span<std::uint8_t const> tlvs; ///< Checked, to be read with next_tlv. Borrows the input.
@@ -117,7 +118,7 @@ enum class proxy_verdict
 {
     need_more, ///< So far it may become a header.
     complete,
-    malformed, ///< It is none, or one longer than is allowed. The connection must end (section 2).
+    malformed, ///< No header, or one that is too long. The connection must end (section 2).
 };
 
 struct proxy_reading
@@ -126,10 +127,10 @@ struct proxy_reading
     proxy_header header; ///< Filled when complete.
 };
 
-/// read_proxy_header looks for a header of version 1 or 2 at the start of what a peer has sent so
-/// far. Call it with all of it again when more has come; it keeps nothing. It asks for no more than
-/// 107 bytes for version 1 and limits::proxy_header_max for version 2. A checksum that is there
-/// must be right.
+/// read_proxy_header looks for a header of version 1 or 2 at the start of the bytes that a peer has
+/// sent so far. Call it again with all of them when more have come; it keeps none. It needs at most
+/// 107 bytes for version 1 and limits::proxy_header_max for version 2. Where there is a checksum,
+/// it must be right.
 [[nodiscard]] proxy_reading read_proxy_header(std::span<std::uint8_t const> bytes);
 
 /// tlv is one fact of a version 2 header.
@@ -157,11 +158,12 @@ inline constexpr std::uint8_t ssl_sig_scheme = 0x27;
 inline constexpr std::uint8_t netns = 0x30;
 } // namespace tlv_type
 
-/// ssl_value_head is what the value of an ssl TLV begins with: client bits and the result of
-/// verifying.
+/// ssl_value_head is the size of the first part of an ssl TLV's value: client bits and the result
+/// of verifying.
 inline constexpr std::size_t ssl_value_head = 5;
 
-/// next_tlv takes the first TLV off `rest`; empty at the end, or where the bytes are no whole TLV.
+/// next_tlv takes the first TLV off `rest`; empty at the end, or where the bytes are no complete
+/// TLV.
 [[nodiscard]] std::optional<tlv> next_tlv(std::span<std::uint8_t const>& rest);
 
 /// crc32c is the checksum of RFC 4960, appendix B.

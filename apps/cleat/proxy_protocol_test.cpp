@@ -313,7 +313,7 @@ TEST_CASE("a connection of the proxy's own has no addresses")
     CHECK(out == "\r\n\r\n\0\r\nQUIT\n\x20\0\0\0"s);
     CHECK(read_at_every_cut(out).is_local);
 
-    // Whatever it carries is skipped, whatever its family (section 2.2).
+    // Its content is skipped, whatever its family (section 2.2).
     proxy_header const padded = read_at_every_cut(v2_raw(0x20, 0x7f, "rubbish"));
     CHECK(padded.is_local);
     CHECK(padded.source == socket_address{});
@@ -324,8 +324,8 @@ TEST_CASE("a header without a family has no addresses, but may have TLVs")
 {
     connection_facts facts = everything();
     facts.source = {};
-    proxy_header const told = read_at_every_cut(v2(facts));
-    CHECK(told.source.family == address_family::unspecified);
+    proxy_header const header = read_at_every_cut(v2(facts));
+    CHECK(header.source.family == address_family::unspecified);
     CHECK(read(v2_raw(0x21, 0x00, "\x02\0\x01z"s)).header.tlvs.size() == 4);
     // Bytes that are no TLVs may be addresses of a kind that is not known: not our business.
     CHECK(read_at_every_cut(v2_raw(0x21, 0x00, "12345")).tlvs.empty());
@@ -405,7 +405,7 @@ TEST_CASE("version 1 is read to the letter")
     }
 }
 
-TEST_CASE("version 1 of the unknown is whatever stands on its line")
+TEST_CASE("the line of an unknown protocol in version 1 is skipped")
 {
     proxy_header const header = read_at_every_cut("PROXY UNKNOWN\r\n");
     CHECK(header.source.family == address_family::unspecified);

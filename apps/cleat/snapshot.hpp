@@ -17,7 +17,7 @@ namespace cleat::app {
 struct listener_plan
 {
     std::string name; ///< As the configuration spells it.
-    origin from;
+    app::origin origin;
     std::vector<net::address> addresses; ///< More than one where a name has several.
     tls::context_spec tls;
 };

@@ -20,16 +20,16 @@ namespace {
     throw start_error{std::move(why)};
 }
 
-[[noreturn]] void fail(origin const& from, std::string key, std::string text, std::string cure)
+[[noreturn]] void fail(origin const& place, std::string key, std::string text, std::string cure)
 {
-    fail({problem::severity::error, from, std::move(key), std::move(text), std::move(cure)});
+    fail({problem::severity::error, place, std::move(key), std::move(text), std::move(cure)});
 }
 
 std::string cure_for_file(error_code ec)
 {
     if (ec == boost::system::errc::too_many_symbolic_link_levels)
-        return "It is a symbolic link, which whoever can write its folder may have set: name the "
-               "file itself.";
+        return "It is a symbolic link, which any user who can write its folder may have made: "
+               "name the file itself.";
     if (ec == boost::system::errc::too_many_links)
         return "It has another name too, and may be a file that is not for this: remove it, or "
                "choose another.";
@@ -47,21 +47,21 @@ std::string cure_for_file(error_code ec)
 problem cannot_write(setting<std::string> const& file, std::string key, error_code ec)
 {
     return {
-        problem::severity::error, file.from, std::move(key),
+        problem::severity::error, file.origin, std::move(key),
         fmt::format("cannot write {}: {}", *file, ec.message()), cure_for_file(ec)};
 }
 
-// A daemon goes to the root directory, and its files stay where they were named.
-std::string lasting(std::string const& path)
+// A daemon changes to the root directory, and its files stay where they were named.
+std::string absolute(std::string const& path)
 {
     return std::filesystem::absolute(path).string();
 }
 
-// More mistakes than these, or longer ones, mean that it is some other file: a program, an image.
+// A file with more mistakes, or longer ones, is no configuration: a program, an image.
 constexpr std::size_t shown_max = 20;
 constexpr std::size_t line_max = 2000;
 
-// What a file has in it is not for the terminal to act on.
+// Control characters of a file must not reach the terminal.
 std::string printable(std::string text)
 {
     if (text.size() > line_max)
@@ -91,28 +91,31 @@ background enter_background(config const& settings)
     result<background> left = background::leave();
     if (!left)
         fail(
-            settings.daemon.from, "daemon", "cannot fork: " + left.error().message(),
+            settings.daemon.origin, "daemon", "cannot fork: " + left.error().message(),
             "See the limits on processes and memory: `ulimit -a`.");
     return std::move(*left);
 }
 
-std::unique_ptr<log_sink> open_log(config const& settings, std::optional<identity> const& who)
+std::unique_ptr<log_sink> open_log(
+    config const& settings, std::optional<identity> const& new_identity)
 {
     if (!settings.log_filename->empty()) {
-        result<std::unique_ptr<log_sink>> sink = log_sink::to_file(lasting(*settings.log_filename));
+        result<std::unique_ptr<log_sink>> sink =
+            log_sink::to_file(absolute(*settings.log_filename));
         if (!sink)
             fail(cannot_write(settings.log_filename, "log-filename", sink.error()));
-        if (who)
-            (*sink)->give_to(who->uid, who->gid);
+        if (new_identity)
+            (*sink)->give_to(new_identity->uid, new_identity->gid);
         return std::move(*sink);
     }
-    // A daemon has no terminal to write to: where nobody chose, the log daemon is next best.
+    // A daemon has no terminal to write to. Without a choice in the settings its log goes to
+    // syslog.
     if (*settings.syslog || *settings.daemon) {
         result<std::unique_ptr<log_sink>> sink =
             log_sink::to_syslog("cleat", settings.syslog_facility->code);
         if (!sink && !*settings.syslog) {
             report(
-                {{problem::severity::warning, settings.daemon.from, "daemon",
+                {{problem::severity::warning, settings.daemon.origin, "daemon",
                   fmt::format(
                       "no log daemon listens on /dev/log ({}), so nothing will be logged",
                       sink.error().message()),
@@ -121,7 +124,7 @@ std::unique_ptr<log_sink> open_log(config const& settings, std::optional<identit
         }
         if (!sink)
             fail(
-                settings.syslog.from, "syslog",
+                settings.syslog.origin, "syslog",
                 fmt::format("no log daemon listens on /dev/log: {}", sink.error().message()),
                 "Start one, or use log-filename.");
         return std::move(*sink);
@@ -138,10 +141,10 @@ pid_file write_pid_file(config const& settings)
 {
     if (settings.pidfile->empty())
         return {};
-    std::string const path = lasting(*settings.pidfile);
+    std::string const path = absolute(*settings.pidfile);
     if (pid_t const other = pid_file::holder(path); other != 0)
         fail(
-            settings.pidfile.from, "pidfile",
+            settings.pidfile.origin, "pidfile",
             fmt::format("cleat already runs as {} ({})", other, *settings.pidfile),
             "End it, or name another file.");
     result<pid_file> made = pid_file::write(path);
@@ -150,12 +153,12 @@ pid_file write_pid_file(config const& settings)
     return std::move(*made);
 }
 
-void foresee_files(config const& settings, std::vector<problem>& problems)
+void check_files(config const& settings, std::vector<problem>& problems)
 {
     auto const look = [&](setting<std::string> const& file, std::string key, auto obstacle) {
         if (file->empty())
             return;
-        if (error_code const ec = obstacle(lasting(*file)))
+        if (error_code const ec = obstacle(absolute(*file)))
             problems.push_back(cannot_write(file, std::move(key), ec));
     };
     look(settings.pidfile, "pidfile", pid_file::obstacle);
@@ -164,30 +167,32 @@ void foresee_files(config const& settings, std::vector<problem>& problems)
         look(settings.log_filename, "log-filename", obstacle_to_writing);
 }
 
-void drop_privileges(config const& settings, std::optional<identity> const& who)
+void drop_privileges(config const& settings, std::optional<identity> const& new_identity)
 {
-    if (!who)
+    if (!new_identity)
         return;
-    error_code const ec = become(*who);
+    error_code const ec = become(*new_identity);
     if (!ec)
         return;
-    bool const by_user = !settings.user->empty();
+    bool const has_user = !settings.user->empty();
     fail(
-        by_user ? settings.user.from : settings.group.from, by_user ? "user" : "group",
+        has_user ? settings.user.origin : settings.group.origin, has_user ? "user" : "group",
         fmt::format(
-            "cannot become {} {} ({}:{}): {}", by_user ? "user" : "group",
-            by_user ? *settings.user : *settings.group, who->uid, who->gid, ec.message()),
+            "cannot become {} {} ({}:{}): {}", has_user ? "user" : "group",
+            has_user ? *settings.user : *settings.group, new_identity->uid, new_identity->gid,
+            ec.message()),
         "Start as root, or without user and group.");
 }
 
-void tell_start(logger const& log, std::vector<std::string> const& addresses, snapshot const& use)
+void log_start(
+    logger const& log, std::vector<std::string> const& addresses, snapshot const& configuration)
 {
     for (std::string const& address : addresses)
         log.info("listening").add("address", address);
     log.info("started")
         .add("version", version)
         .add("tls_library", tls_library())
-        .add("upstream", to_string(*use.settings.backend));
+        .add("upstream", to_string(*configuration.settings.backend));
     if (::geteuid() == 0)
         log.warning("running-as-root").add("cure", "set user to one that may not do much");
 }

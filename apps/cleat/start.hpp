@@ -17,26 +17,29 @@ namespace cleat::app {
 /// report prints problems to stderr, a line each. False when one of them is an error.
 bool report(std::vector<problem> const& problems);
 
-/// start_error ends a start, with what to tell the operator.
+/// start_error ends a start. report() prints its problem.
 struct start_error
 {
     problem why;
 };
 
-// What follows throws start_error.
+// The next four functions throw start_error.
 
 [[nodiscard]] background enter_background(config const& settings);
 [[nodiscard]] std::unique_ptr<log_sink> open_log(
-    config const& settings, std::optional<identity> const& who);
-[[nodiscard]] log_level log_level_for(config const& settings) noexcept;
+    config const& settings, std::optional<identity> const& new_identity);
 [[nodiscard]] pid_file write_pid_file(config const& settings);
-void drop_privileges(config const& settings, std::optional<identity> const& who);
+void drop_privileges(config const& settings, std::optional<identity> const& new_identity);
 
-/// foresee_files appends what write_pid_file and open_log would throw about files, as far as that
-/// is seen without making or changing one. The cleat that is checked for may be running.
-void foresee_files(config const& settings, std::vector<problem>& problems);
+/// check_files appends the errors that write_pid_file and open_log would throw about files, as far
+/// as that can be seen without making or changing one. A running cleat with the same files is no
+/// obstacle.
+void check_files(config const& settings, std::vector<problem>& problems);
 
-/// tell_start logs what serves where.
-void tell_start(logger const& log, std::vector<std::string> const& addresses, snapshot const& use);
+[[nodiscard]] log_level log_level_for(config const& settings) noexcept;
+
+/// log_start logs the version, the TLS library, the addresses and the upstream.
+void log_start(
+    logger const& log, std::vector<std::string> const& addresses, snapshot const& configuration);
 
 } // namespace cleat::app

@@ -1,4 +1,4 @@
-// version: what this program is, and what the TLS library in it can do.
+// version: the version of cleat, and the abilities of the TLS library in it.
 
 #pragma once
 

@@ -34,7 +34,7 @@ std::string cure_for(error_code ec)
 problem cannot_listen(listener_plan const& plan, net::refused_address const& its)
 {
     return {
-        problem::severity::error, plan.from, "frontend",
+        problem::severity::error, plan.origin, "frontend",
         fmt::format("cannot listen on {}: {}", net::to_string(its.address), its.reason.message()),
         cure_for(its.reason)};
 }

@@ -30,7 +30,7 @@ bad_value not_an_address(std::string_view text)
 }
 
 // Splits at the one place where a host can end. An IPv6 address without brackets has no such place.
-parsed<pieces> split(std::string_view text, dialect speaks)
+parsed<pieces> split(std::string_view text, dialect compat)
 {
     if (text.starts_with('[')) {
         std::size_t const end = text.find(']');
@@ -50,7 +50,7 @@ parsed<pieces> split(std::string_view text, dialect speaks)
     pieces const found{text.substr(0, separator), text.substr(separator + 1)};
 
     if (text[separator] == ',') {
-        if (speaks == dialect::stud)
+        if (compat == dialect::stud)
             return found;
         return bad_value{
             fmt::format("\"{}\" is stud's way to write an address", text),
@@ -105,12 +105,12 @@ parsed<std::uint16_t> parse_port(std::string_view text, std::uint16_t lowest)
     return port;
 }
 
-parsed<listen_address> parse_listen_address(std::string_view text, dialect speaks)
+parsed<listen_address> parse_listen_address(std::string_view text, dialect compat)
 {
     if (text.starts_with('/'))
         return bad_value{
             fmt::format("\"{}\" is a path", text), "cleat listens on TCP only: write [HOST]:PORT."};
-    parsed<pieces> const found = split(text, speaks);
+    parsed<pieces> const found = split(text, compat);
     if (!found)
         return found.error();
 
@@ -132,7 +132,7 @@ parsed<listen_address> parse_listen_address(std::string_view text, dialect speak
     return listen_address{{*std::move(host), *port}, std::string{certificate}};
 }
 
-parsed<upstream_address> parse_upstream_address(std::string_view text, dialect speaks)
+parsed<upstream_address> parse_upstream_address(std::string_view text, dialect compat)
 {
     if (text.starts_with('/')) {
         if (text.size() > unix_path_bytes_max)
@@ -141,7 +141,7 @@ parsed<upstream_address> parse_upstream_address(std::string_view text, dialect s
                 fmt::format("The system allows {}: use a shorter path.", unix_path_bytes_max)};
         return upstream_address{unix_path{std::string{text}}};
     }
-    parsed<pieces> const found = split(text, speaks);
+    parsed<pieces> const found = split(text, compat);
     if (!found)
         return found.error();
     if (found->host == "*")

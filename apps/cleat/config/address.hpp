@@ -1,5 +1,5 @@
-// Addresses as people write them: where to listen and which upstream to connect to. Text only: no
-// name is looked up and no socket is touched here.
+// address: addresses as they are written in the configuration, of frontends and of the backend.
+// Text only: no name is looked up and no socket is touched here.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace cleat::app {
 
-/// bad_value says why a text is not the value that was wanted, and what to write instead.
+/// bad_value says why a text is not the expected value, and what to write instead.
 struct bad_value
 {
     bad_value() = default;
@@ -25,14 +25,14 @@ struct bad_value
     }
 
     std::string text; ///< Without a full stop: "the port is missing".
-    std::string cure; ///< What to do about it, as a sentence.
+    std::string cure; ///< A sentence that says what to do about it.
 };
 
 /// parsed is a value, or the reason why the text is none.
 template <class T>
 using parsed = boost::system::result<T, bad_value>;
 
-/// dialect is whose habits decide where stud and hitch disagree.
+/// dialect is the program whose rules hold where stud and hitch differ (--compat).
 enum class dialect
 {
     hitch, ///< `--write-proxy` is PROXY v2; addresses are `[HOST]:PORT`.
@@ -44,7 +44,7 @@ struct host_port
 {
     std::string host = "*"; ///< "*" is any address, of IPv4 and IPv6. No brackets around IPv6.
     std::uint16_t port =
-        0; ///< 0 is any free port: only for listening, and the log tells which it was.
+        0; ///< 0 is any free port: only for listening. The log names the port that it became.
 
     friend bool operator==(host_port const&, host_port const&) = default;
 };
@@ -60,7 +60,7 @@ struct unix_path
 /// upstream_address is where plaintext goes.
 using upstream_address = std::variant<host_port, unix_path>;
 
-/// listen_address is where TLS comes from, with the certificate that belongs to this place alone.
+/// listen_address is where to listen for TLS, with the certificate of this address alone.
 struct listen_address
 {
     host_port where;
@@ -70,12 +70,12 @@ struct listen_address
 /// parse_listen_address reads `[HOST]:PORT`, `[*]:PORT`, `HOST:PORT` or `*:PORT`, each with `+CERT`
 /// behind it, and in stud's dialect `HOST,PORT`. An IPv6 address needs its brackets. The port is 0
 /// to 65535.
-[[nodiscard]] parsed<listen_address> parse_listen_address(std::string_view text, dialect speaks);
+[[nodiscard]] parsed<listen_address> parse_listen_address(std::string_view text, dialect compat);
 
 /// parse_upstream_address reads the same without "*" and "+CERT", with a port of 1 to 65535; or the
 /// path of a UNIX socket, which begins with a slash.
 [[nodiscard]] parsed<upstream_address> parse_upstream_address(
-    std::string_view text, dialect speaks);
+    std::string_view text, dialect compat);
 
 /// parse_host reads a host alone, as a frontend block has it: a name, a number, "*", or "[::1]".
 [[nodiscard]] parsed<std::string> parse_host(std::string_view text);

@@ -7,17 +7,17 @@
 namespace cleat::app {
 namespace {
 
-host_port listens(std::string_view text, dialect speaks = dialect::hitch)
+host_port listens(std::string_view text, dialect compat = dialect::hitch)
 {
-    parsed<listen_address> const address = parse_listen_address(text, speaks);
+    parsed<listen_address> const address = parse_listen_address(text, compat);
     INFO(text);
     REQUIRE(address.has_value());
     return address->where;
 }
 
-std::string refused(std::string_view text, dialect speaks = dialect::hitch)
+std::string refused(std::string_view text, dialect compat = dialect::hitch)
 {
-    parsed<listen_address> const address = parse_listen_address(text, speaks);
+    parsed<listen_address> const address = parse_listen_address(text, compat);
     INFO(text);
     REQUIRE(address.has_error());
     CHECK_FALSE(address.error().cure.empty());
@@ -81,7 +81,7 @@ TEST_CASE("an IPv6 address without brackets is not guessed at")
     CHECK(refused("::") == "in \"::\" the IPv6 address and the port cannot be told apart");
 }
 
-TEST_CASE("what is no address is told why")
+TEST_CASE("a text that is no address is refused with the reason")
 {
     CHECK(refused("") == "\"\" is not an address");
     CHECK(refused("443") == "\"443\" is not an address");

@@ -16,7 +16,7 @@ void complain(
     problems.push_back({grade, where, std::string{key}, std::move(text), std::move(cure)});
 }
 
-// At most one of the four ways to tell the upstream who is calling.
+// At most one of the four ways to announce the client to the upstream.
 void choose_announcement(config& c, std::vector<problem>& problems)
 {
     struct way
@@ -39,15 +39,15 @@ void choose_announcement(config& c, std::vector<problem>& problems)
             continue;
         if (chosen) {
             complain(
-                problems, problem::severity::error, each.asked.from, each.key,
+                problems, problem::severity::error, each.asked.origin, each.key,
                 fmt::format(
                     "{} excludes {}, which is on by {}", each.key, chosen->key,
-                    to_string(chosen->asked.from)),
+                    to_string(chosen->asked.origin)),
                 fmt::format("Turn one of them off: {} = off.", each.key));
             continue;
         }
         chosen = &each;
-        c.announce = {each.means, each.asked.from};
+        c.announce = {each.means, each.asked.origin};
     }
 }
 
@@ -61,10 +61,10 @@ void check_listeners(config& c, std::vector<problem>& problems)
         for (std::size_t j = 0; j < i; ++j)
             if (*c.listeners[i].port != 0 && c.listeners[i].address() == c.listeners[j].address())
                 complain(
-                    problems, problem::severity::error, c.listeners[i].from, "frontend",
+                    problems, problem::severity::error, c.listeners[i].origin, "frontend",
                     fmt::format(
                         "{} is taken already, by {}", to_string(c.listeners[i].address()),
-                        to_string(c.listeners[j].from)),
+                        to_string(c.listeners[j].origin)),
                     "Give each frontend an address of its own.");
 }
 
@@ -72,7 +72,7 @@ void check_certificates(config const& c, std::vector<problem>& problems)
 {
     if (!c.pem_dir_glob->empty() && c.pem_dir->empty())
         complain(
-            problems, problem::severity::error, c.pem_dir_glob.from, "pem-dir-glob",
+            problems, problem::severity::error, c.pem_dir_glob.origin, "pem-dir-glob",
             "this chooses among the files of pem-dir, which is not set", "Set pem-dir too.");
 
     bool const has_global = !c.pem_files.empty() || !c.pem_dir->empty();
@@ -82,7 +82,7 @@ void check_certificates(config const& c, std::vector<problem>& problems)
         bool const uses_global = each.uses_global_certs();
         if (uses_global && has_global)
             continue;
-        origin const& where = uses_global ? each.from : each.match_global_certs->from;
+        origin const& where = uses_global ? each.origin : each.match_global_certs->origin;
         complain(
             problems, problem::severity::error, where, "frontend",
             fmt::format("there is no certificate for {}", to_string(each.address())),
@@ -92,15 +92,8 @@ void check_certificates(config const& c, std::vector<problem>& problems)
     }
 }
 
-// The value in force is the innermost one that is set.
-template <class T>
-setting<T> const& innermost(optional_setting<T> const& inner, setting<T> const& outer)
-{
-    return inner ? *inner : outer;
-}
-
-// One certificate's clients cannot be verified in another way than the others' of its frontend: the
-// rule would have to follow a session from its first handshake to those that resume it.
+// All certificates of a frontend verify clients in the same way. A rule for one certificate would
+// have to follow its sessions from the first handshake to those that resume it.
 void check_rule_of_its_own(
     pem_file const& pem, setting<client_verify> const& mode, setting<std::string> const& ca,
     std::vector<problem>& problems)
@@ -112,47 +105,46 @@ void check_rule_of_its_own(
             "Set it for the frontend, and give certificates with another rule one of their own.");
     };
     if (pem.client_verify && **pem.client_verify != *mode)
-        refuse(pem.client_verify->from, "client-verify");
+        refuse(pem.client_verify->origin, "client-verify");
     else if (
         pem.client_verify_ca && (*mode == client_verify::none || **pem.client_verify_ca != *ca))
-        refuse(pem.client_verify_ca->from, "client-verify-ca");
+        refuse(pem.client_verify_ca->origin, "client-verify-ca");
 }
 
-// Nobody is asked for a certificate unless client-verify says so; whoever names authorities, and
-// nothing else, believes otherwise. In so many words, `none` is good: it turns off what may be
-// turned on again.
+// Authorities without client-verify are a mistake: no client is asked for a certificate. With
+// `client-verify = none` they are none: verifying was turned off, and may be turned on again.
 void check_authorities_have_effect(config const& c, std::vector<problem>& problems)
 {
-    auto const complain_of = [&](setting<std::string> const& ca) {
+    auto const refuse = [&](setting<std::string> const& ca) {
         complain(
-            problems, problem::severity::error, ca.from, "client-verify-ca",
+            problems, problem::severity::error, ca.origin, "client-verify-ca",
             "this verifies nobody: client-verify is none, so no client is asked for a certificate",
             "Set client-verify to optional or required; or to none, to keep this for later.");
     };
-    bool global_is_used = !c.client_verify.from.is_built_in();
+    bool global_is_used = !c.client_verify.origin.is_built_in();
     for (listener const& each : c.listeners) {
         bool const verifies = each.client_verify && **each.client_verify != client_verify::none;
         global_is_used |= verifies && !each.client_verify_ca;
-        bool const said = each.client_verify || !c.client_verify.from.is_built_in();
-        if (each.client_verify_ca && !(**each.client_verify_ca).empty() && !said)
-            complain_of(*each.client_verify_ca);
+        bool const is_set = each.client_verify || !c.client_verify.origin.is_built_in();
+        if (each.client_verify_ca && !(**each.client_verify_ca).empty() && !is_set)
+            refuse(*each.client_verify_ca);
     }
     if (!c.client_verify_ca->empty() && !global_is_used)
-        complain_of(c.client_verify_ca);
+        refuse(c.client_verify_ca);
 }
 
 void check_client_verify(config const& c, std::vector<problem>& problems)
 {
     check_authorities_have_effect(c, problems);
-    bool global_is_told = false; // What several frontends take from it is wrong once.
+    bool global_is_reported = false; // A mistake that several frontends inherit is reported once.
     for (listener const& each : c.listeners) {
-        setting<client_verify> const& mode = innermost(each.client_verify, c.client_verify);
-        setting<std::string> const& ca = innermost(each.client_verify_ca, c.client_verify_ca);
+        setting<client_verify> const& mode = effective(each.client_verify, c.client_verify);
+        setting<std::string> const& ca = effective(each.client_verify_ca, c.client_verify_ca);
         if (*mode != client_verify::none && ca->empty()) {
             bool const is_global = !each.client_verify;
-            if (!is_global || !std::exchange(global_is_told, true))
+            if (!is_global || !std::exchange(global_is_reported, true))
                 complain(
-                    problems, problem::severity::error, mode.from, "client-verify",
+                    problems, problem::severity::error, mode.origin, "client-verify",
                     "clients cannot be verified without client-verify-ca",
                     "Set client-verify-ca to the file of those who may sign clients' "
                     "certificates.");
@@ -166,8 +158,8 @@ void check_client_verify(config const& c, std::vector<problem>& problems)
     }
 }
 
-// Suites of one version of TLS, which no frontend that would offer them speaks. The default is left
-// alone: a file that --default-config printed has it in so many words.
+// Cipher suites of a TLS version that no frontend with these suites speaks are a mistake. The
+// default list is none: a file that --default-config printed has it.
 void check_suites_have_effect(config const& c, std::vector<problem>& problems)
 {
     struct suites
@@ -178,30 +170,30 @@ void check_suites_have_effect(config const& c, std::vector<problem>& problems)
         bool tls_versions::*version;
         std::string_view version_name;
     };
-    for (suites const& of :
+    for (suites const& kind :
          {suites{
               "ciphers", &config::ciphers, &listener::ciphers, &tls_versions::tls_1_2, "TLSv1.2"},
           suites{
               "ciphersuites", &config::ciphersuites, &listener::ciphersuites,
               &tls_versions::tls_1_3, "TLSv1.3"}}) {
-        std::string const usual = *(config{}.*of.global);
-        auto const complain_of = [&](setting<std::string> const& its) {
+        std::string const usual = *(config{}.*kind.global);
+        auto const refuse = [&](setting<std::string> const& written) {
             complain(
-                problems, problem::severity::error, its.from, of.key,
-                fmt::format("this is for {}, which tls-protos leaves out", of.version_name),
-                fmt::format("Add {} to tls-protos, or leave {} out.", of.version_name, of.key));
+                problems, problem::severity::error, written.origin, kind.key,
+                fmt::format("this is for {}, which tls-protos leaves out", kind.version_name),
+                fmt::format("Add {} to tls-protos, or leave {} out.", kind.version_name, kind.key));
         };
         bool global_is_used = c.listeners.empty();
         for (listener const& each : c.listeners) {
-            bool const speaks = *innermost(each.tls_protos, c.tls_protos).*of.version;
-            optional_setting<std::string> const& own = each.*of.own;
+            bool const speaks = *effective(each.tls_protos, c.tls_protos).*kind.version;
+            optional_setting<std::string> const& own = each.*kind.own;
             global_is_used |= speaks && !own;
             if (own && **own != usual && !speaks)
-                complain_of(*own);
+                refuse(*own);
         }
-        setting<std::string> const& global = c.*of.global;
+        setting<std::string> const& global = c.*kind.global;
         if (*global != usual && !global_is_used)
-            complain_of(global);
+            refuse(global);
     }
 }
 
@@ -210,13 +202,13 @@ void check_log(config const& c, std::vector<problem>& problems)
     bool const to_syslog = *c.syslog || (*c.daemon && c.log_filename->empty());
     if (!to_syslog && c.syslog_facility->code != default_facility().code)
         complain(
-            problems, problem::severity::error, c.syslog_facility.from, "syslog-facility",
+            problems, problem::severity::error, c.syslog_facility.origin, "syslog-facility",
             "the log does not go to syslog", "Turn syslog on, or leave this out.");
     if (*c.syslog && !c.log_filename->empty())
         complain(
-            problems, problem::severity::error, c.log_filename.from, "log-filename",
+            problems, problem::severity::error, c.log_filename.origin, "log-filename",
             fmt::format(
-                "the log goes to one place, and syslog is on by {}", to_string(c.syslog.from)),
+                "the log goes to one place, and syslog is on by {}", to_string(c.syslog.origin)),
             "Leave one of them out.");
 }
 
@@ -224,7 +216,7 @@ void check_daemon(config const& c, std::vector<problem>& problems)
 {
     if (*c.daemon && !*c.syslog && c.log_filename->empty())
         complain(
-            problems, problem::severity::warning, c.daemon.from, "daemon",
+            problems, problem::severity::warning, c.daemon.origin, "daemon",
             "a daemon has no terminal, so its log goes to syslog, if a log daemon is there",
             "Turn syslog on, or set log-filename, and it is certain.");
 }

@@ -1,4 +1,4 @@
-// What can only be judged once every setting is known: what excludes, needs or completes another.
+// check: the settings together, once every one is known: which exclude, need or complete another.
 
 #pragma once
 

@@ -42,7 +42,7 @@ TEST_CASE("without a frontend there is hitch's")
     config const c = good("pem-file = a");
     REQUIRE(c.listeners.size() == 1);
     CHECK(c.listeners[0].address() == host_port{"*", 8443});
-    CHECK(c.listeners[0].from.is_built_in());
+    CHECK(c.listeners[0].origin.is_built_in());
     CHECK(good("pem-file = a frontend = \"[::1]:1\"").listeners.size() == 1);
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("every frontend has a certificate")
         std::string::npos);
 }
 
-TEST_CASE("whoever verifies clients knows whom to trust")
+TEST_CASE("verifying clients needs authorities")
 {
     good("pem-file = a client-verify = required client-verify-ca = ca");
     good("pem-file = a client-verify-ca = ca frontend = { port = 1 client-verify = required }");
@@ -118,7 +118,7 @@ TEST_CASE("whoever verifies clients knows whom to trust")
              "frontend = { port = 1 client-verify = required pem-file = a }",
          })
         CHECK(only_problem(text).find("clients cannot be verified") != std::string::npos);
-    // A frontend that takes the global mode is told about once.
+    // The mode that several frontends inherit is reported once.
     CHECK(
         checked("pem-file = a client-verify = required frontend = { port = 1 }").problems.size() ==
         1);

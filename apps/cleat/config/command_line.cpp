@@ -15,8 +15,7 @@
 namespace cleat::app {
 namespace {
 
-// Flags that are no keys. What they are for is said in reference.cpp, where the help is
-// made.
+// Flags that are no keys. reference.cpp has their help.
 struct program_flags
 {
     CLI::Option* config;
@@ -28,14 +27,14 @@ struct program_flags
     CLI::Option* default_config;
 };
 
-// The table's rows as flags of CLI11, which splits the words; what they mean stays with the table.
+// The table's rows as flags of CLI11, which splits the words; the table knows what they mean.
 class flag_set
 {
 public:
     flag_set()
     {
         app_.set_help_flag();
-        app_.allow_extras(); // unknown flags are ours to report, with what was probably meant
+        app_.allow_extras(); // unknown flags are reported here, with the nearest one
         own_ = {
             .config = value_flag("--config"),
             .compat = value_flag("--compat"),
@@ -83,7 +82,7 @@ public:
         }
     }
 
-    // Every long flag there is, for guessing what an unknown one was meant to be.
+    // Every long flag, to find the nearest one to an unknown flag.
     std::vector<std::string> long_names() const
     {
         std::vector<std::string> names;
@@ -123,7 +122,7 @@ std::string_view base_name(std::string_view path)
 }
 
 // "--ciphers=" means an empty value; CLI11 would take the next word for it.
-std::vector<std::string> words_of(std::span<char const* const> arguments)
+std::vector<std::string> split_words(std::span<char const* const> arguments)
 {
     std::vector<std::string> words;
     bool only_files = false;
@@ -159,7 +158,7 @@ void report_unknown(flag_set const& flags, std::string_view program, std::vector
     }
 }
 
-dialect dialect_of(
+dialect choose_dialect(
     program_flags const& own, std::string_view program, std::vector<problem>& problems)
 {
     if (own.compat->count() == 0)
@@ -171,8 +170,8 @@ dialect dialect_of(
     return name == "stud" ? dialect::stud : dialect::hitch;
 }
 
-// What to print where a flag asks for a text and nothing else.
-std::optional<command> text_wanted(program_flags const& own, std::string_view program)
+// The text to print, where a flag asks for a text and nothing else.
+std::optional<command> requested_text(program_flags const& own, std::string_view program)
 {
     if (own.help->count() != 0)
         return print_text{help_text(program)};
@@ -195,9 +194,9 @@ command parse_command_line(std::span<char const* const> arguments)
 
     flag_set flags;
     try {
-        flags.split(words_of(arguments.subspan(1)));
+        flags.split(split_words(arguments.subspan(1)));
     } catch (CLI::ArgumentMismatch const& bad) {
-        // The one mismatch that these flags can have: the last word is a flag that wants a value.
+        // The only mismatch that these flags can have: the last word is a flag that needs a value.
         std::string const flag =
             std::string{bad.what()}.substr(0, std::string{bad.what()}.find(':'));
         return refused{{mistake(
@@ -207,26 +206,26 @@ command parse_command_line(std::span<char const* const> arguments)
         return refused{{mistake(
             "command line", bad.what(), fmt::format("{} --help explains the flags.", program))}};
     }
-    if (std::optional<command> text = text_wanted(flags.own(), program))
+    if (std::optional<command> text = requested_text(flags.own(), program))
         return *std::move(text);
 
     std::vector<problem> problems;
     report_unknown(flags, program, problems);
-    dialect const speaks = dialect_of(flags.own(), program, problems);
+    dialect const compat = choose_dialect(flags.own(), program, problems);
 
     config settings;
     if (flags.own().config->count() > 1)
         problems.push_back(
             mistake("--config", "there can be only one configuration file", "Put them into one."));
     else if (flags.own().config->count() == 1)
-        read_config_file(flags.own().config->results().front(), speaks, settings, problems);
+        read_config_file(flags.own().config->results().front(), compat, settings, problems);
 
     flags.for_each_key([&](key_row const& row, std::string const& name, std::string const& text) {
-        origin const from{name};
-        apply(settings, {row, row.name, text, from, speaks}, problems);
+        origin const place{name};
+        apply(settings, {row, row.name, text, place, compat}, problems);
     });
 
-    // Without every value, what does not fit together would only be a consequence.
+    // Without every value, settings that do not fit together are only a consequence.
     if (!has_errors(problems))
         check(settings, problems);
     if (has_errors(problems))

@@ -1,4 +1,4 @@
-// The command line: from its words to what the program shall do. It is hitch's, and with
+// The command line: from its words to the command that the program runs. It is hitch's, and with
 // --compat=stud (or when the program is called stud) it is stud's.
 
 #pragma once
@@ -12,14 +12,14 @@
 
 namespace cleat::app {
 
-/// serve: take traffic with these settings, after telling the warnings.
+/// serve: print the warnings, and take traffic with these settings.
 struct serve
 {
     config settings;
     std::vector<problem> warnings;
 };
 
-/// check_only (`-t`): load what the settings name, say whether it would work, and end.
+/// check_only (`-t`): load what the settings name, report whether it would work, and end.
 struct check_only
 {
     config settings;
@@ -33,7 +33,8 @@ struct print_text
     int exit_code = 0;
 };
 
-/// show_version: print the version and what the linked TLS library can do, which is not known here.
+/// show_version: print the version and what the linked TLS library can do. The configuration side
+/// does not know that library.
 struct show_version
 {
 };
@@ -45,7 +46,7 @@ struct refused
     std::vector<problem> problems;
 };
 
-/// command is what the program shall do.
+/// command is what the program does.
 using command = std::variant<serve, check_only, print_text, show_version, refused>;
 
 /// parse_command_line reads a whole command line, the program's name first, with the configuration

@@ -13,13 +13,13 @@ syslog_facility default_facility() noexcept
     return {"daemon", LOG_DAEMON};
 }
 
-std::string to_string(origin const& from)
+std::string to_string(origin const& place)
 {
-    if (from.is_built_in())
+    if (place.is_built_in())
         return "built-in default";
-    if (from.line == 0)
-        return from.source;
-    return fmt::format("{}:{}:{}", from.source, from.line, from.column);
+    if (place.line == 0)
+        return place.source;
+    return fmt::format("{}:{}:{}", place.source, place.line, place.column);
 }
 
 std::string to_string(problem const& found)
@@ -28,7 +28,7 @@ std::string to_string(problem const& found)
     if (!found.where.is_built_in())
         line += to_string(found.where) + ": ";
     line += found.grade == problem::severity::error ? "error: " : "warning: ";
-    // A flag is its own place; saying "workers" behind "--workers" would only repeat it.
+    // A flag names its key: "workers" behind "--workers" would only repeat it.
     if (!found.key.empty() && found.where.line != 0)
         line += found.key + ": ";
     line += found.text + ".";

@@ -14,7 +14,7 @@
 
 namespace cleat::app {
 
-/// origin is where a value was written. A default one means: nowhere, it is built in.
+/// origin is where a value was written. A default-made origin: nowhere, the value is built in.
 struct origin
 {
     std::string source;  ///< A file's name as it was given, or a flag as it was typed: "--workers".
@@ -25,14 +25,14 @@ struct origin
 };
 
 /// to_string writes "cleat.conf:12:5", "--workers" or "built-in default".
-[[nodiscard]] std::string to_string(origin const& from);
+[[nodiscard]] std::string to_string(origin const& place);
 
-/// setting is a value that remembers where it came from. It reads like a pointer to the value.
+/// setting is a value with its origin. It is used like a pointer to the value.
 template <class T>
 struct setting
 {
     T value{};
-    origin from{};
+    app::origin origin{};
 
     [[nodiscard]] T const& operator*() const noexcept { return value; }
     [[nodiscard]] T const* operator->() const noexcept { return &value; }
@@ -42,7 +42,15 @@ struct setting
 template <class T>
 using optional_setting = std::optional<setting<T>>;
 
-/// problem is one thing to tell the operator: what is wrong, where, and what cures it.
+/// effective is the value in force: the inner scope's own, or else the outer one's.
+template <class T>
+[[nodiscard]] setting<T> const& effective(
+    optional_setting<T> const& own, setting<T> const& outer) noexcept
+{
+    return own ? *own : outer;
+}
+
+/// problem is one thing for the operator to see: what is wrong, where, and what cures it.
 struct problem
 {
     enum class severity
@@ -67,8 +75,8 @@ struct problem
 enum class client_verify
 {
     none,     ///< No certificate is asked for.
-    optional, ///< Asked for; a client without one is let in, a bad one is not.
-    required, ///< Nobody gets in without a certificate that verifies.
+    optional, ///< Asked for. A client may have none, but not a bad one.
+    required, ///< Every client needs a certificate that verifies.
 };
 
 struct tls_versions
@@ -93,30 +101,30 @@ struct syslog_facility
 /// default_facility is "daemon".
 [[nodiscard]] syslog_facility default_facility() noexcept;
 
-/// announcement is what an upstream is told about the client before the first byte.
+/// announcement is what an upstream gets about the client before the client's first byte.
 enum class announcement
 {
     nothing,
     write_ip,       ///< The address family in one byte, then the address.
     write_proxy_v1, ///< A PROXY header, version 1.
     write_proxy_v2, ///< A PROXY header, version 2.
-    proxy_proxy,    ///< The PROXY header that the client's side sent us, byte for byte.
+    proxy_proxy,    ///< The PROXY header that came before TLS, byte for byte.
 };
 
 /// pem_file is one certificate with its key.
 struct pem_file
 {
-    origin from;
+    app::origin origin;
     setting<std::string> cert;        ///< Leaf first, then its chain, in PEM.
     setting<std::string> private_key; ///< Empty: the key is in `cert` too.
     optional_setting<app::client_verify> client_verify;
     optional_setting<std::string> client_verify_ca;
 };
 
-/// listener is a `frontend`. What is empty here is decided by the global setting of the same name.
+/// listener is a `frontend`. Where a setting is empty, the global one of the same name holds.
 struct listener
 {
-    origin from;
+    app::origin origin;
     setting<std::string> host{"*"};
     setting<std::uint16_t> port{};
     std::vector<pem_file> pem_files;           ///< Its own; the last is its default.
@@ -141,11 +149,11 @@ struct listener
 
 using std::chrono::seconds;
 
-/// config is everything that can be set. `config{}` is what cleat does when nothing is.
+/// config is everything that can be set. `config{}` has the defaults.
 struct config
 {
     // Where connections come from and go to.
-    std::vector<listener> listeners; ///< check() puts [*]:8443 here when nobody else did.
+    std::vector<listener> listeners; ///< Where it is empty, check() puts [*]:8443 here.
     setting<upstream_address> backend{host_port{"127.0.0.1", 8000}};
 
     // Certificates.
@@ -162,14 +170,14 @@ struct config
                                  "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"};
     setting<std::string> ciphersuites; ///< For TLS 1.3. Empty: the TLS library's own.
     /// The built-in value leaves out X25519MLKEM768 where the TLS library does not have it. In a
-    /// value that somebody wrote (see from), a group that the library lacks is an error.
+    /// value that was written (see origin), a group that the library lacks is an error.
     setting<std::string> ecdh_curve{"X25519MLKEM768:X25519:P-256"};
     setting<bool> prefer_server_ciphers{false};
     setting<std::vector<std::string>> alpn_protos; ///< The first is preferred. Empty: no ALPN.
     setting<app::client_verify> client_verify{app::client_verify::none};
     setting<std::string> client_verify_ca; ///< A file of PEM certificates. Needed unless `none`.
 
-    // What the upstream is told.
+    // How the client is announced to the upstream.
     setting<announcement> announce{announcement::nothing}; ///< Made by check() from these four:
     setting<bool> write_ip{false};
     setting<bool> write_proxy_v1{false};
@@ -189,13 +197,13 @@ struct config
     setting<int> send_bufsize{-1};
     setting<seconds> ssl_handshake_timeout{seconds{30}};
     setting<seconds> backend_connect_timeout{seconds{30}};
-    /// No byte either way for so long ends a connection; 0 is never.
+    /// No byte either way for this time ends a connection; 0 is never.
     setting<seconds> idle_timeout{seconds{0}};
     /// For connections to finish after SIGTERM; 0 ends them at once.
     setting<seconds> shutdown_timeout{seconds{30}};
 
     // Process and log.
-    setting<std::string> user;  ///< Empty: stay who we are.
+    setting<std::string> user;  ///< Empty: keep the user that started cleat.
     setting<std::string> group; ///< Empty: the user's own group.
     setting<bool> daemon{false};
     setting<std::string> pidfile;

@@ -1,4 +1,4 @@
-// The words of a configuration file, each with its place.
+// lexer: the words of a configuration file, each with its place.
 
 #pragma once
 
@@ -30,8 +30,8 @@ struct token
     unsigned column = 1;
 };
 
-/// lex splits a file into tokens; the last one is always of kind `end`. What is no token is left
-/// out and appended to `problems`, with `name` for the file's name.
+/// lex splits a file into tokens; the last one is always of kind `end`. Characters that are no
+/// token are left out and reported in `problems`, with `name` for the file's name.
 [[nodiscard]] std::vector<token> lex(
     std::string_view text, std::string_view name, std::vector<problem>& problems);
 

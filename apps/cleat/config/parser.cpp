@@ -19,11 +19,11 @@
 namespace cleat::app {
 namespace {
 
-// One page of a terminal or two; beyond that the file is no configuration.
+// About two pages of a terminal: a file with more errors is no configuration.
 constexpr std::size_t problems_max = 100;
 
-// A scope is where a setting stands. Each differs in its name, in which keys it allows, and in what
-// a block must say before it ends.
+// A scope is where a setting stands: the top of the file, or a block. Scopes differ in their names,
+// in the keys that they allow, and in the keys that they need.
 bool is_allowed(config const&, key_row const& row)
 {
     return row.where.global;
@@ -51,52 +51,28 @@ constexpr std::string_view name_of(pem_file const&)
 }
 
 // Where a key may stand, for the cure of one that stands elsewhere.
-std::string home_of(key_row const& row)
+std::string places_of(key_row const& row)
 {
-    std::vector<std::string_view> homes;
+    std::vector<std::string_view> found;
     if (row.where.global)
-        homes.emplace_back("at the top of the file");
+        found.emplace_back("at the top of the file");
     if (row.where.frontend)
-        homes.emplace_back("in a frontend block");
+        found.emplace_back("in a frontend block");
     if (row.where.pem_file)
-        homes.emplace_back("in a pem-file block");
-    if (homes.empty())
+        found.emplace_back("in a pem-file block");
+    if (found.empty())
         return fmt::format("Use the flag --{}: it stands on the command line only.", row.name);
-    return fmt::format("It stands {}.", fmt::join(homes, " or "));
+    return fmt::format("It stands {}.", fmt::join(found, " or "));
 }
 
 using seen_keys = std::map<key_row const*, origin>;
 
-class parser
+// The tokens that are still to be read.
+class token_reader
 {
 public:
-    parser(
-        std::span<token const> tokens, std::string_view name, dialect speaks,
-        std::vector<problem>& problems)
-        : rest_(tokens)
-        , name_(name)
-        , speaks_(speaks)
-        , problems_(problems)
-        , problems_at_start_(problems.size())
-    {
-    }
+    explicit token_reader(std::span<token const> tokens) : rest_(tokens) {}
 
-    void file(config& into)
-    {
-        seen_keys seen;
-        while (next().what != token::kind::end && !has_given_up_) {
-            if (next().what == token::kind::close) {
-                complain(
-                    next(), {}, "a } closes nothing",
-                    "Remove it, or look for the { that is missing.");
-                take();
-                continue;
-            }
-            setting_in(into, seen);
-        }
-    }
-
-private:
     token const& next() const { return rest_.front(); }
     token const& after_next() const { return rest_[std::min<std::size_t>(1, rest_.size() - 1)]; }
 
@@ -109,102 +85,139 @@ private:
         return taken;
     }
 
+    bool is_at(token::kind what) const { return next().what == what; }
+
     bool is_at_key() const
     {
-        return next().what == token::kind::word && after_next().what == token::kind::equals;
+        return is_at(token::kind::word) && after_next().what == token::kind::equals;
     }
 
-    origin place_of(token const& t) const { return {std::string{name_}, t.line, t.column}; }
-
-    void complain(token const& at, std::string_view key, std::string text, std::string cure)
-    {
-        if (has_given_up_)
-            return;
-        problems_.push_back(
-            {problem::severity::error, place_of(at), std::string{key}, std::move(text),
-             std::move(cure)});
-        if (problems_.size() - problems_at_start_ < problems_max)
-            return;
-        has_given_up_ = true;
-        problems_.push_back(
-            {problem::severity::error,
-             place_of(at),
-             {},
-             fmt::format("this is error {}, the rest of the file was not read", problems_max),
-             "Is it the right file?"});
-    }
+    bool is_at_end_of_block() const { return is_at(token::kind::end) || is_at(token::kind::close); }
 
     // After a mistake: to where the next setting begins or the block ends, over any block in
     // between.
     void skip_to_next_setting()
     {
-        while (next().what != token::kind::end && next().what != token::kind::close &&
-               !is_at_key()) {
-            if (next().what == token::kind::open)
-                skip_block();
-            else
-                take();
-        }
+        while (!is_at_end_of_block() && !is_at_key())
+            skip_one();
+    }
+
+    void skip_rest_of_block()
+    {
+        while (!is_at_end_of_block())
+            skip_one();
+        take();
+    }
+
+    void skip_value()
+    {
+        if (is_at(token::kind::open))
+            skip_block();
+        skip_to_next_setting();
+    }
+
+private:
+    void skip_one()
+    {
+        if (is_at(token::kind::open))
+            skip_block();
+        else
+            take();
     }
 
     void skip_block()
     {
         std::size_t depth = 0; // a number, not a recursion: the file decides how deep it goes
         do {
-            if (next().what == token::kind::open)
+            if (is_at(token::kind::open))
                 ++depth;
-            if (next().what == token::kind::close)
+            if (is_at(token::kind::close))
                 --depth;
             if (take().what == token::kind::end)
                 return;
         } while (depth != 0);
     }
 
+    std::span<token const> rest_;
+};
+
+class parser
+{
+public:
+    parser(
+        std::span<token const> tokens, std::string_view name, dialect compat,
+        std::vector<problem>& problems)
+        : tokens_(tokens)
+        , name_(name)
+        , compat_(compat)
+        , problems_(problems)
+        , problems_at_start_(problems.size())
+    {
+    }
+
+    void file(config& settings)
+    {
+        seen_keys seen;
+        while (!tokens_.is_at(token::kind::end) && !has_given_up_) {
+            if (tokens_.is_at(token::kind::close)) {
+                complain(
+                    tokens_.next(), {}, "a } closes nothing",
+                    "Remove it, or look for the { that is missing.");
+                tokens_.take();
+                continue;
+            }
+            setting_in(settings, seen);
+        }
+    }
+
+private:
+    origin place_of(token const& t) const { return {std::string{name_}, t.line, t.column}; }
+
+    void complain(token const& where, std::string_view key, std::string text, std::string cure)
+    {
+        if (has_given_up_)
+            return;
+        problems_.push_back(
+            {problem::severity::error, place_of(where), std::string{key}, std::move(text),
+             std::move(cure)});
+        if (problems_.size() - problems_at_start_ < problems_max)
+            return;
+        has_given_up_ = true;
+        problems_.push_back(
+            {problem::severity::error,
+             place_of(where),
+             {},
+             fmt::format("this is error {}, the rest of the file was not read", problems_max),
+             "Is it the right file?"});
+    }
+
     template <class Scope>
     void setting_in(Scope& scope, seen_keys& seen)
     {
-        token const& key = take();
+        token const& key = tokens_.take();
         if (key.what != token::kind::word) {
             complain(
                 key, {}, fmt::format("a key was expected, not {}", quoted(key)),
                 "Write key = value.");
-            if (key.what == token::kind::open) // its contents belong to nobody
-                skip_rest_of_block();
-            return skip_to_next_setting();
+            if (key.what == token::kind::open) // its contents belong to no key
+                tokens_.skip_rest_of_block();
+            return tokens_.skip_to_next_setting();
         }
-        if (next().what != token::kind::equals) {
+        if (!tokens_.is_at(token::kind::equals)) {
             complain(
-                next(), key.text, fmt::format("= was expected, not {}", quoted(next())),
-                usage_of(key.text));
-            return skip_to_next_setting();
+                tokens_.next(), key.text,
+                fmt::format("= was expected, not {}", quoted(tokens_.next())), usage_of(key.text));
+            return tokens_.skip_to_next_setting();
         }
-        take();
+        tokens_.take();
 
         key_row const* const row = known_row(scope, key);
         if (!row)
-            return skip_value();
+            return tokens_.skip_value();
         warn_if_seen(*row, key, seen);
-        if (next().what == token::kind::open)
+        if (tokens_.is_at(token::kind::open))
             return block_in(scope, *row, key);
         value_in(scope, *row, key);
-    }
-
-    void skip_rest_of_block()
-    {
-        while (next().what != token::kind::end && next().what != token::kind::close) {
-            if (next().what == token::kind::open)
-                skip_block();
-            else
-                take();
-        }
-        take();
-    }
-
-    void skip_value()
-    {
-        if (next().what == token::kind::open)
-            skip_block();
-        skip_to_next_setting();
     }
 
     template <class Scope>
@@ -213,7 +226,7 @@ private:
         key_row const* const row = find_key(key.text);
         if (row && is_allowed(scope, *row))
             return row;
-        // Where it may stand is no help as long as nothing comes of it there either.
+        // The places that allow the key are no help as long as it has no effect there either.
         if (row && row->status == key_status::not_built) {
             complain(key, key.text, "this is not built yet", std::string{row->cure});
             return nullptr;
@@ -221,7 +234,7 @@ private:
         if (row) {
             complain(
                 key, key.text, fmt::format("this key does not stand {}", name_of(scope)),
-                home_of(*row));
+                places_of(*row));
             return nullptr;
         }
         std::vector<std::string_view> names;
@@ -252,30 +265,33 @@ private:
     template <class Scope>
     void value_in(Scope& scope, key_row const& row, token const& key)
     {
-        // "daemon =" and then "user = x" on the next line: the value is missing, user is not it.
-        bool const is_missing = is_at_key() && after_next().line == next().line;
+        // "daemon =" and then "user = x" on the next line: the value is missing, and is not "user".
+        bool const is_missing =
+            tokens_.is_at_key() && tokens_.after_next().line == tokens_.next().line;
         if (is_missing ||
-            (next().what != token::kind::word && next().what != token::kind::string)) {
+            (!tokens_.is_at(token::kind::word) && !tokens_.is_at(token::kind::string))) {
             complain(
-                next(), key.text, fmt::format("a value was expected, not {}", quoted(next())),
+                tokens_.next(), key.text,
+                fmt::format("a value was expected, not {}", quoted(tokens_.next())),
                 usage_of(key.text));
-            return skip_to_next_setting();
+            return tokens_.skip_to_next_setting();
         }
-        token const& first = take();
+        token const& first = tokens_.take();
         std::string text = first.text;
-        while (row.kind == value_kind::words && next().what == token::kind::word && !is_at_key())
-            text += " " + take().text;
-        // A word on the next line is another setting's business.
-        bool const is_text = next().what == token::kind::word || next().what == token::kind::string;
-        if (is_text && !is_at_key() && next().line == first.line) {
+        while (row.kind == value_kind::words && tokens_.is_at(token::kind::word) &&
+               !tokens_.is_at_key())
+            text += " " + tokens_.take().text;
+        // A word on the next line belongs to another setting.
+        bool const is_text = tokens_.is_at(token::kind::word) || tokens_.is_at(token::kind::string);
+        if (is_text && !tokens_.is_at_key() && tokens_.next().line == first.line) {
             complain(
-                next(), key.text,
-                fmt::format("this takes one value, and {} follows it", quoted(next())),
+                tokens_.next(), key.text,
+                fmt::format("this takes one value, and {} follows it", quoted(tokens_.next())),
                 "Put a value with blanks in double quotes.");
-            return skip_to_next_setting();
+            return tokens_.skip_to_next_setting();
         }
-        origin const from = place_of(first);
-        apply(scope, {row, key.text, text, from, speaks_}, problems_);
+        origin const place = place_of(first);
+        apply(scope, {row, key.text, text, place, compat_}, problems_);
     }
 
     template <class Scope>
@@ -285,7 +301,7 @@ private:
         if constexpr (requires { scope.listeners; }) {
             if (row.block && row.name == "frontend") {
                 listener made;
-                made.from = place_of(key);
+                made.origin = place_of(key);
                 seen_keys const seen = block(made, key);
                 require(seen, "port", key, "port = \"443\"");
                 scope.listeners.push_back(std::move(made));
@@ -295,33 +311,33 @@ private:
         if constexpr (requires { scope.pem_files; }) {
             if (row.block && row.name == "pem-file") {
                 pem_file made;
-                made.from = place_of(key);
+                made.origin = place_of(key);
                 seen_keys const seen = block(made, key);
                 require(seen, "cert", key, "cert = \"site.pem\"");
                 scope.pem_files.push_back(std::move(made));
                 return;
             }
         }
-        complain(next(), key.text, "this takes a value, not a block", usage_of(key.text));
-        skip_value();
+        complain(tokens_.next(), key.text, "this takes a value, not a block", usage_of(key.text));
+        tokens_.skip_value();
     }
 
     template <class Scope>
     seen_keys block(Scope& scope, token const& key)
     {
         seen_keys seen;
-        take(); // {
-        while (next().what != token::kind::close && !has_given_up_) {
-            if (next().what == token::kind::end) {
+        tokens_.take(); // {
+        while (!tokens_.is_at(token::kind::close) && !has_given_up_) {
+            if (tokens_.is_at(token::kind::end)) {
                 complain(
-                    next(), key.text,
+                    tokens_.next(), key.text,
                     fmt::format("the block that began in line {} has no end", key.line),
                     "Close it with }.");
                 return seen;
             }
             setting_in(scope, seen);
         }
-        take(); // }
+        tokens_.take(); // }
         return seen;
     }
 
@@ -363,15 +379,15 @@ private:
         return std::string{row.value};
     }
 
-    std::span<token const> rest_;
+    token_reader tokens_;
     std::string_view name_;
-    dialect speaks_;
+    dialect compat_;
     std::vector<problem>& problems_;
     std::size_t problems_at_start_;
     bool has_given_up_ = false;
 };
 
-// The whole of a file, or the reason why not. Longer ones than any configuration end early.
+// The whole of a file, or the reason why not. A file longer than any configuration is refused.
 std::optional<std::string> contents(std::FILE* file, std::string& reason)
 {
     constexpr std::size_t bytes_max = limits::config_lines_max * 256;
@@ -399,12 +415,12 @@ struct close_file
 } // namespace
 
 void parse_config(
-    std::string_view text, std::string_view name, dialect speaks, config& into,
+    std::string_view text, std::string_view name, dialect compat, config& settings,
     std::vector<problem>& problems)
 {
     std::size_t const first = problems.size();
     std::vector<token> const tokens = lex(text, name, problems);
-    parser{tokens, name, speaks, problems}.file(into);
+    parser{tokens, name, compat, problems}.file(settings);
     std::ranges::stable_sort(
         problems.begin() + static_cast<std::ptrdiff_t>(first), problems.end(), {},
         [](problem const& p) {
@@ -413,7 +429,7 @@ void parse_config(
 }
 
 void read_config_file(
-    std::string const& path, dialect speaks, config& into, std::vector<problem>& problems)
+    std::string const& path, dialect compat, config& settings, std::vector<problem>& problems)
 {
     bool const is_stdin = path == "-";
     std::string const name = is_stdin ? "stdin" : path;
@@ -434,7 +450,7 @@ void read_config_file(
     std::optional<std::string> const text = contents(is_stdin ? stdin : opened.get(), reason);
     if (!text)
         return refuse(reason);
-    parse_config(*text, name, speaks, into, problems);
+    parse_config(*text, name, compat, settings, problems);
 }
 
 } // namespace cleat::app

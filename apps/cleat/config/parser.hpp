@@ -21,16 +21,16 @@
 
 namespace cleat::app {
 
-/// parse_config reads a file's text into `into`, on top of what is there, and appends what is wrong
-/// to `problems`. `name` is how messages call the file. A setting with an error leaves the one
-/// before it. It ends early, with an error, when the text is longer than limits.hpp allows, or has
-/// too many errors.
+/// parse_config reads a file's text into `settings`, on top of the values there, and appends every
+/// mistake to `problems`. `name` is the file's name in messages. A setting with an error leaves the
+/// value before it. It ends early, with an error, when the text is longer than limits.hpp allows,
+/// or has too many errors.
 void parse_config(
-    std::string_view text, std::string_view name, dialect speaks, config& into,
+    std::string_view text, std::string_view name, dialect compat, config& settings,
     std::vector<problem>& problems);
 
 /// read_config_file reads the file at `path`, or standard input where it is "-", and parses it.
 void read_config_file(
-    std::string const& path, dialect speaks, config& into, std::vector<problem>& problems);
+    std::string const& path, dialect compat, config& settings, std::vector<problem>& problems);
 
 } // namespace cleat::app

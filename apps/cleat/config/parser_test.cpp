@@ -22,16 +22,16 @@ struct outcome
     std::vector<problem> problems;
 };
 
-outcome parse(std::string_view text, dialect speaks = dialect::hitch)
+outcome parse(std::string_view text, dialect compat = dialect::hitch)
 {
     outcome made;
-    parse_config(text, "c", speaks, made.settings, made.problems);
+    parse_config(text, "c", compat, made.settings, made.problems);
     return made;
 }
 
-config good(std::string_view text, dialect speaks = dialect::hitch)
+config good(std::string_view text, dialect compat = dialect::hitch)
 {
-    outcome made = parse(text, speaks);
+    outcome made = parse(text, compat);
     for (problem const& each : made.problems)
         FAIL_CHECK(to_string(each));
     return made.settings;
@@ -91,8 +91,8 @@ write-proxy-v2 = on
     CHECK(*c.pem_files[1].private_key == "/etc/hitch/b.key");
     CHECK(**c.pem_files[1].client_verify == client_verify::required);
     CHECK(*c.write_proxy_v2);
-    CHECK(to_string(c.workers.from) == "c:8:11");
-    CHECK(to_string(c.pem_files[1].from) == "c:19:1");
+    CHECK(to_string(c.workers.origin) == "c:8:11");
+    CHECK(to_string(c.pem_files[1].origin) == "c:19:1");
 }
 
 TEST_CASE("stud's sample configuration sets nothing that it does not mean to")

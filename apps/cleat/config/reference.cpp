@@ -1,5 +1,6 @@
 #include "config/reference.hpp"
 #include "config/table.hpp"
+#include "config/values.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// What is said about the configuration table to people: the help text, the reference page and a
-// file of all defaults. All of it is made from the table.
+// reference: the documentation that is made from the configuration table: the help text, the
+// reference page and a file of all defaults.
 
 #pragma once
 
@@ -18,7 +18,8 @@ namespace cleat::app {
 [[nodiscard]] std::string reference_markdown();
 
 /// default_configuration is a configuration file that sets every key to its default, with its help
-/// above it. What has no default, or no effect, stands in it as a comment or not at all.
+/// above it. A key without a default is a comment; one that is not built, or without effect, is
+/// left out.
 [[nodiscard]] std::string default_configuration();
 
 } // namespace cleat::app

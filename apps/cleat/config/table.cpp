@@ -32,7 +32,7 @@ refusal store(Scope& scope, given const& v)
     auto value = read(type{}, v);
     if (!value)
         return std::move(value).error();
-    scope.*Member = setting<std::remove_reference_t<decltype(*value)>>{*std::move(value), v.from};
+    scope.*Member = setting<std::remove_reference_t<decltype(*value)>>{*std::move(value), v.place};
     return {};
 }
 
@@ -42,11 +42,11 @@ std::string shown(config const& c)
     return written(*(c.*Member));
 }
 
-pem_file from_path(std::string_view path, origin const& from)
+pem_file make_pem_file(std::string_view path, origin const& place)
 {
     pem_file made;
-    made.from = from;
-    made.cert = {std::string{path}, from};
+    made.origin = place;
+    made.cert = {std::string{path}, place};
     return made;
 }
 
@@ -55,7 +55,7 @@ refusal add_pem_file(Scope& scope, given const& v)
 {
     if (v.text.empty()) // stud's sample file has pem-file = ""
         return {};
-    scope.pem_files.push_back(from_path(v.text, v.from));
+    scope.pem_files.push_back(make_pem_file(v.text, v.place));
     return {};
 }
 
@@ -63,15 +63,15 @@ refusal add_listener(config& c, given const& v)
 {
     if (v.text.empty())
         return {};
-    parsed<listen_address> const address = parse_listen_address(v.text, v.speaks);
+    parsed<listen_address> const address = parse_listen_address(v.text, v.compat);
     if (!address)
         return address.error();
     listener made;
-    made.from = v.from;
-    made.host = {address->where.host, v.from};
-    made.port = {address->where.port, v.from};
+    made.origin = v.place;
+    made.host = {address->where.host, v.place};
+    made.port = {address->where.port, v.place};
     if (!address->certificate.empty())
-        made.pem_files.push_back(from_path(address->certificate, v.from));
+        made.pem_files.push_back(make_pem_file(address->certificate, v.place));
     c.listeners.push_back(std::move(made));
     return {};
 }
@@ -81,7 +81,7 @@ refusal set_host(listener& l, given const& v)
     parsed<std::string> host = parse_host(v.text);
     if (!host)
         return host.error();
-    l.host = {*std::move(host), v.from};
+    l.host = {*std::move(host), v.place};
     return {};
 }
 
@@ -90,14 +90,14 @@ refusal set_port(listener& l, given const& v)
     parsed<std::uint16_t> const port = parse_port(v.text, 0);
     if (!port)
         return port.error();
-    l.port = {*port, v.from};
+    l.port = {*port, v.place};
     return {};
 }
 
 // hitch and stud gave one name to two things. The dialect decides, never a guess.
 refusal set_write_proxy(config& c, given const& v)
 {
-    return v.speaks == dialect::stud ? store<&config::write_proxy_v1>(c, v)
+    return v.compat == dialect::stud ? store<&config::write_proxy_v1>(c, v)
                                      : store<&config::write_proxy_v2>(c, v);
 }
 
@@ -107,7 +107,7 @@ refusal set_quiet(config& c, given const& v)
     parsed<bool> const quiet = read(as<bool>{}, v);
     if (!quiet)
         return quiet.error();
-    c.log_level = {*quiet ? 0 : 1, v.from};
+    c.log_level = {*quiet ? 0 : 1, v.place};
     return {};
 }
 
@@ -115,8 +115,8 @@ refusal set_quiet(config& c, given const& v)
 refusal set_daemon(config& c, given const& v)
 {
     refusal bad = store<&config::daemon>(c, v);
-    if (!bad && *c.daemon && v.speaks == dialect::stud)
-        c.syslog = {true, v.from};
+    if (!bad && *c.daemon && v.compat == dialect::stud)
+        c.syslog = {true, v.place};
     return bad;
 }
 
@@ -513,7 +513,7 @@ constexpr key_row rows[] = {
      .status = key_status::no_meaning,
      .cure = tickets_do_it},
 
-    // What the upstream is told.
+    // How the client is announced to the upstream.
     {.name = "write-proxy-v2",
      .group = key_group::upstream_facts,
      .where = global_and_flag,
@@ -825,8 +825,8 @@ constexpr key_row rows[] = {
      .set_global = set_quiet},
 };
 
-// A value that asks for nothing is no reason to complain about a key that does nothing: stud's and
-// hitch's sample files are full of them.
+// A key that does nothing is no mistake where its value asks for nothing: stud's and hitch's sample
+// files have many such lines.
 bool asks_for_nothing(given const& v)
 {
     switch (v.row.kind) {
@@ -850,7 +850,7 @@ void apply_in(
     std::vector<problem>& problems)
 {
     auto const report = [&](problem::severity grade, std::string text, std::string cure) {
-        problems.push_back({grade, v.from, std::string{v.key}, std::move(text), std::move(cure)});
+        problems.push_back({grade, v.place, std::string{v.key}, std::move(text), std::move(cure)});
     };
     switch (v.row.status) {
     case key_status::built:
@@ -920,11 +920,6 @@ std::string default_of(key_row const& row)
                                                 : std::string{row.default_text};
 }
 
-std::string range_of(key_row const& row)
-{
-    return row.highest == 0 ? std::string{} : fmt::format("{} to {}", row.lowest, row.highest);
-}
-
 void apply(config& scope, given const& value, std::vector<problem>& problems)
 {
     apply_in(scope, value.row.set_global, value, problems);
@@ -942,7 +937,7 @@ void apply(pem_file& scope, given const& value, std::vector<problem>& problems)
 
 std::string_view nearest(std::string_view word, std::span<std::string_view const> candidates)
 {
-    constexpr std::size_t word_bytes_max = 64; // nobody means a key with more
+    constexpr std::size_t word_bytes_max = 64; // no key is so long
     if (word.size() > word_bytes_max)
         return {};
     std::string_view best;

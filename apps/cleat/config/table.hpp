@@ -1,101 +1,17 @@
-// Every key of the configuration, one row each. The table drives the parser of files, the command
-// line, the help text and docs/reference/configuration.md: what is not in it does not exist, and
-// what is in it cannot be forgotten elsewhere.
+// Every key of the configuration, one row each. The parser of files, the command line, the help
+// text and docs/reference/configuration.md are all made from the table, so a key cannot be missing
+// in one of them.
 
 #pragma once
 
-#include "config/config.hpp"
+#include "config/key_row.hpp"
 
-#include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace cleat::app {
-
-struct key_row;
-
-/// given is a value as somebody wrote it, on its way into a setting.
-struct given
-{
-    key_row const& row;
-    std::string_view key;  ///< As it was typed: "write-proxy", "--workers" or "-n".
-    std::string_view text; ///< Without its quotes; the words of a list have one blank between them.
-    origin const& from;
-    dialect speaks = dialect::hitch;
-};
-
-/// refusal is empty when a value was taken.
-using refusal = std::optional<bad_value>;
-
-/// value_kind is what a value looks like. It decides how the value is quoted and what the help
-/// shows.
-enum class value_kind
-{
-    boolean, ///< on, yes, y, true, t, 1; off, no, n, false, f, 0. A flag alone means on.
-    number,  ///< A whole number, with the row's lowest and highest.
-    word,    ///< One of a few names, or "auto" or a number.
-    text,    ///< Anything else: a path, an address, a list with separators of its own.
-    words,   ///< Several words without quotes, as `tls-protos` has it.
-};
-
-/// key_status says what becomes of a key that is set.
-enum class key_status
-{
-    built,      ///< It takes effect.
-    not_built,  ///< An error that says so, unless the value asks for nothing ("off", 0, "", none).
-    no_meaning, ///< A warning: it tunes a part that cleat does not have.
-};
-
-/// key_group is the heading under which the help and the reference show a key.
-enum class key_group
-{
-    addresses,
-    certificates,
-    tls,
-    upstream_facts,
-    load,
-    process,
-    log
-};
-
-/// places is where a key may stand.
-struct places
-{
-    bool global = false;
-    bool frontend = false; ///< In `frontend = { }`.
-    bool pem_file = false; ///< In `pem-file = { }`.
-    bool flag = false;     ///< On the command line.
-};
-
-/// key_row is one key. The three functions store a value in the scope that they are named after.
-struct key_row
-{
-    std::string_view name;
-    key_group group;
-    places where;
-    value_kind kind;
-    std::string_view value{};        ///< The value as the help spells it: "SECS".
-    std::string_view default_text{}; ///< Only where show() cannot say it: "none".
-    std::string_view help{};         ///< One sentence or two.
-    std::string_view note{};         ///< How this differs from hitch and stud. May be empty.
-    std::string_view short_flag{};   ///< "-n"; may be empty.
-    std::string_view
-        other_names{}; ///< Long flags, and keys, that mean the same; separated by commas.
-    std::int64_t lowest = 0;
-    std::int64_t highest = 0;
-    bool repeatable = false; ///< Each value adds to those before it.
-    bool block = false;      ///< `key = { ... }` is a value too.
-    key_status status = key_status::built;
-    std::string_view cure{}; ///< What to do instead, unless built.
-
-    refusal (*set_global)(config&, given const&) = nullptr;
-    refusal (*set_frontend)(listener&, given const&) = nullptr;
-    refusal (*set_pem_file)(pem_file&, given const&) = nullptr;
-    std::string (*show)(config const&) = nullptr; ///< The value in `c`, as a file would have it.
-};
 
 /// config_table is all rows, in the order of the reference page.
 [[nodiscard]] std::span<key_row const> config_table() noexcept;
@@ -106,17 +22,15 @@ struct key_row
 /// default_of is a key's default as the documentation shows it.
 [[nodiscard]] std::string default_of(key_row const& row);
 
-/// range_of is "1 to 1024" where a value is, or may be, a number; empty for the rest.
-[[nodiscard]] std::string range_of(key_row const& row);
-
-/// apply stores a value in its scope: a config, a listener or a pem_file. It appends to `problems`
-/// why it did not, and warns about a key without meaning. The caller has checked that the key may
-/// stand there.
+/// apply stores a value in its scope: a config, a listener or a pem_file. Where it cannot, it
+/// appends the reason to `problems`; a key without meaning is a warning. The caller has checked
+/// that the scope allows the key.
 void apply(config& scope, given const& value, std::vector<problem>& problems);
 void apply(listener& scope, given const& value, std::vector<problem>& problems);
 void apply(pem_file& scope, given const& value, std::vector<problem>& problems);
 
-/// nearest is the candidate that `word` was most likely meant to be; empty when none is close.
+/// nearest is the candidate with the fewest letters different from `word`; empty when none is
+/// close.
 [[nodiscard]] std::string_view nearest(
     std::string_view word, std::span<std::string_view const> candidates);
 

@@ -99,7 +99,7 @@ parsed<std::string> read(as<std::string>, given const& v)
 
 parsed<upstream_address> read(as<upstream_address>, given const& v)
 {
-    return parse_upstream_address(v.text, v.speaks);
+    return parse_upstream_address(v.text, v.compat);
 }
 
 parsed<client_verify> read(as<client_verify>, given const& v)
@@ -180,6 +180,11 @@ parsed<std::vector<std::string>> read(as<std::vector<std::string>>, given const&
     if (too_long)
         return bad_value{"a protocol's name is longer than 255 bytes", "Write \"h2,http/1.1\"."};
     return names;
+}
+
+std::string range_of(key_row const& row)
+{
+    return row.highest == 0 ? std::string{} : fmt::format("{} to {}", row.lowest, row.highest);
 }
 
 std::string written(bool v)

@@ -1,8 +1,9 @@
-// How a value's text becomes a setting's type, and back: one reader and one writer for each type.
+// values: how a value's text becomes a setting's type, and back. One reader and one writer for each
+// type.
 
 #pragma once
 
-#include "config/table.hpp"
+#include "config/key_row.hpp"
 
 #include <cstdint>
 #include <string>
@@ -31,7 +32,10 @@ struct as
 /// Names with commas between them; a comma at the end is allowed, an empty name is not.
 [[nodiscard]] parsed<std::vector<std::string>> read(as<std::vector<std::string>>, given const& v);
 
-/// written is a value as a file would have it; read() takes it back.
+/// range_of is "1 to 1024" where a value is, or may be, a number; empty for the rest.
+[[nodiscard]] std::string range_of(key_row const& row);
+
+/// written is a value as a file would have it; read() reads it again.
 [[nodiscard]] std::string written(bool v);
 [[nodiscard]] std::string written(int v);
 [[nodiscard]] std::string written(seconds v);

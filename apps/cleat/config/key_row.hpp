@@ -1,0 +1,97 @@
+// key_row: what the table says about one key, and a value on its way into a setting.
+
+#pragma once
+
+#include "config/config.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cleat::app {
+
+struct key_row;
+
+/// given is a value as it was written, on its way into a setting.
+struct given
+{
+    key_row const& row;
+    std::string_view key;  ///< As it was typed: "write-proxy", "--workers" or "-n".
+    std::string_view text; ///< Without its quotes; the words of a list have one blank between them.
+    origin const& place;
+    dialect compat = dialect::hitch;
+};
+
+/// refusal is empty when a value was taken.
+using refusal = std::optional<bad_value>;
+
+/// value_kind is what a value looks like. It decides how the value is quoted and what the help
+/// shows.
+enum class value_kind
+{
+    boolean, ///< on, yes, y, true, t, 1; off, no, n, false, f, 0. A flag alone means on.
+    number,  ///< A whole number, with the row's lowest and highest.
+    word,    ///< One of a few names, or "auto" or a number.
+    text,    ///< Anything else: a path, an address, a list with separators of its own.
+    words,   ///< Several words without quotes, as `tls-protos` has it.
+};
+
+/// key_status is the effect of a key that is set.
+enum class key_status
+{
+    built,      ///< It takes effect.
+    not_built,  ///< An error that says so, unless the value asks for nothing ("off", 0, "", none).
+    no_meaning, ///< A warning: it is for a part that cleat does not have.
+};
+
+/// key_group is the heading under which the help and the reference show a key.
+enum class key_group
+{
+    addresses,
+    certificates,
+    tls,
+    upstream_facts,
+    load,
+    process,
+    log
+};
+
+/// places is where a key may stand.
+struct places
+{
+    bool global = false;
+    bool frontend = false; ///< In `frontend = { }`.
+    bool pem_file = false; ///< In `pem-file = { }`.
+    bool flag = false;     ///< On the command line.
+};
+
+/// key_row is one key. set_global, set_frontend and set_pem_file store a value in that scope.
+struct key_row
+{
+    std::string_view name;
+    key_group group;
+    places where;
+    value_kind kind;
+    std::string_view value{};        ///< The value as the help spells it: "SECS".
+    std::string_view default_text{}; ///< Only where show() cannot say it: "none".
+    std::string_view help{};         ///< One sentence or two.
+    std::string_view note{};         ///< How this differs from hitch and stud. May be empty.
+    std::string_view short_flag{};   ///< "-n"; may be empty.
+    std::string_view
+        other_names{}; ///< Long flags, and keys, that mean the same; separated by commas.
+    std::int64_t lowest = 0;
+    std::int64_t highest = 0;
+    bool repeatable = false; ///< Each value adds to those before it.
+    bool block = false;      ///< `key = { ... }` is a value too.
+    key_status status = key_status::built;
+    std::string_view cure{}; ///< Unless built: a sentence that says what to do instead.
+
+    refusal (*set_global)(config&, given const&) = nullptr;
+    refusal (*set_frontend)(listener&, given const&) = nullptr;
+    refusal (*set_pem_file)(pem_file&, given const&) = nullptr;
+    std::string (*show)(config const&) = nullptr; ///< The value in `c`, as a file would have it.
+};
+
+} // namespace cleat::app

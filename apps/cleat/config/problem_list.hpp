@@ -1,0 +1,29 @@
+// problem_list: problems that several settings share are reported once.
+
+#pragma once
+
+#include "config/config.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cleat::app {
+
+/// problem_list appends problems to a vector that outlives it, each only once.
+class problem_list
+{
+public:
+    explicit problem_list(std::vector<problem>& problems) : problems_{problems} {}
+
+    void error(origin const& where, std::string key, std::string text, std::string cure);
+    void warning(origin const& where, std::string key, std::string text);
+
+    [[nodiscard]] bool has_errors() const noexcept { return app::has_errors(problems_); }
+
+private:
+    void add(problem found);
+
+    std::vector<problem>& problems_;
+};
+
+} // namespace cleat::app
