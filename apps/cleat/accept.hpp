@@ -1,19 +1,36 @@
-// accept: connections from a listening socket into their coroutines.
+// accept: a worker's listening sockets, and their connections into coroutines.
 
 #pragma once
 
+#include "frontend_socket.hpp"
 #include "worker_service.hpp"
 
-#include <cleat/net/task.hpp>
+#include <memory>
+#include <vector>
 
 namespace cleat::app {
 
-/// accept_from takes connections and starts a terminator for each, until its interrupt is raised.
-/// Out of descriptors or memory, it pauses: what waits stays in the kernel's queue.
-net::detached accept_from(worker_service& at, worker_service::acceptor& acceptor);
+/// frontends are the listening sockets of one worker. They belong to its thread. Out of descriptors
+/// or memory, accepting pauses, and new connections wait in the kernel's queue.
+class frontends
+{
+public:
+    /// Throws what a frontend_socket throws.
+    frontends(worker_service& service, std::vector<bound_socket> sockets);
+    frontends(frontends&&) = delete;
+    ~frontends() = default;
 
-/// accept_waiting takes the connections that the kernel has queued already: closing their listening
-/// socket would reset them.
-void accept_waiting(worker_service& at, worker_service::acceptor& acceptor);
+    /// start begins to accept.
+    void start();
+
+    /// drain takes the connections that the kernel has queued, closes the listening sockets, and
+    /// stops the worker once its last connection has ended.
+    void drain() noexcept;
+
+private:
+    worker_service& service_;
+    std::vector<std::unique_ptr<frontend_socket>> sockets_;
+    bool draining_ = false;
+};
 
 } // namespace cleat::app

@@ -16,23 +16,23 @@
 namespace cleat::app {
 namespace {
 
-socket_address socket_address_of(net::address const& a) noexcept
+socket_address to_socket_address(net::address const& address) noexcept
 {
     socket_address made;
-    if (a.family() == AF_INET) {
-        auto const& ip = reinterpret_cast<sockaddr_in const&>(a.storage);
+    if (address.family() == AF_INET) {
+        auto const& ip = reinterpret_cast<sockaddr_in const&>(address.storage);
         made.family = address_family::ipv4;
         std::memcpy(made.bytes.data(), &ip.sin_addr, sizeof ip.sin_addr);
-    } else if (a.family() == AF_INET6) {
-        auto const& ip = reinterpret_cast<sockaddr_in6 const&>(a.storage);
+    } else if (address.family() == AF_INET6) {
+        auto const& ip = reinterpret_cast<sockaddr_in6 const&>(address.storage);
         made.family = address_family::ipv6;
         std::memcpy(made.bytes.data(), &ip.sin6_addr, sizeof ip.sin6_addr);
     }
-    made.port = static_cast<std::uint16_t>(a.port());
+    made.port = static_cast<std::uint16_t>(address.port());
     return made;
 }
 
-client_certificate certificate_of(tls::handshake_info const& info) noexcept
+client_certificate when_certificate_was_shown(tls::handshake_info const& info) noexcept
 {
     if (!info.peer_certificate)
         return client_certificate::none;
@@ -40,18 +40,18 @@ client_certificate certificate_of(tls::handshake_info const& info) noexcept
                         : client_certificate::in_this_connection;
 }
 
-std::string header_for(config const& use, client_side const& from, net::address const& peer)
+std::string make_header(config const& settings, client_side const& client, net::address const& peer)
 {
-    tls::engine const& engine = from.channel.engine();
+    tls::engine const& engine = client.channel.engine();
     tls::handshake_info const info = engine.info();
     std::string const common_name = engine.peer_common_name();
-    tls::certificate_facts const shown = engine.own_certificate();
+    tls::certificate_facts const own = engine.own_certificate();
     connection_facts facts;
-    facts.source = socket_address_of(peer);
-    if (result<net::address> const local = net::local_address(from.socket.native_handle()))
-        facts.destination = socket_address_of(*local);
+    facts.source = to_socket_address(peer);
+    if (result<net::address> const local = net::local_address(client.socket.native_handle()))
+        facts.destination = to_socket_address(*local);
     std::string out;
-    switch (*use.announce) {
+    switch (*settings.announce) {
     case announcement::nothing:
     case announcement::proxy_proxy:
         break;
@@ -63,22 +63,23 @@ std::string header_for(config const& use, client_side const& from, net::address 
         append_proxy_v1(out, facts);
         break;
     case announcement::write_proxy_v2:
-        if (*use.proxy_authority)
+        if (*settings.proxy_authority)
             facts.authority = info.server_name;
         facts.alpn = info.alpn;
-        if (*use.proxy_tlv) {
+        if (*settings.proxy_tlv) {
             facts.tls = tls_facts{
                 .version = info.version,
                 .cipher = info.cipher,
                 .group = info.group,
                 .signature_scheme = info.signature_scheme,
-                .certificate_signature = shown.signature,
-                .certificate_key = shown.key,
+                .certificate_signature = own.signature,
+                .certificate_key = own.key,
                 .client_common_name = common_name,
-                .client = certificate_of(info),
+                .client = when_certificate_was_shown(info),
                 .is_client_verified = info.peer_certificate};
         }
-        if (append_proxy_v2(out, facts)) { // Too long only by a common name without measure.
+        // Only a very long common name makes the header too long.
+        if (append_proxy_v2(out, facts)) {
             facts.tls->client_common_name = {};
             static_cast<void>(append_proxy_v2(out, facts));
         }
@@ -90,15 +91,15 @@ std::string header_for(config const& use, client_side const& from, net::address 
 } // namespace
 
 net::task<error_code> receive_proxy_header(
-    net::interrupt& by, net::socket& from, std::string& header)
+    net::interrupt& interrupt, net::socket& socket, std::string& header)
 {
-    // Looked at first and taken then, so that TLS finds its bytes where they are.
+    // Peeked at, then taken: the bytes behind the header stay in the socket for TLS.
     std::array<std::uint8_t, limits::proxy_header_max> block; // NOLINT: filled by recv
     for (;;) {
-        net::readiness::entry& entry = from.entry();
+        net::readiness::entry& entry = socket.entry();
         entry.use_up_read();
         ssize_t const n =
-            ::recv(from.native_handle(), block.data(), block.size(), MSG_PEEK | MSG_DONTWAIT);
+            ::recv(socket.native_handle(), block.data(), block.size(), MSG_PEEK | MSG_DONTWAIT);
         if (n == 0)
             co_return error_code{error::closed};
         if (n < 0 && errno != EAGAIN && errno != EINTR)
@@ -110,40 +111,40 @@ net::task<error_code> receive_proxy_header(
                 co_return error_code{error::bad_proxy_header};
             if (read.verdict == proxy_verdict::complete) {
                 header.assign(reinterpret_cast<char const*>(block.data()), read.header.size);
-                // They are there: it cannot come short.
+                // All of these bytes have been peeked at, so all are received.
                 static_cast<void>(
-                    !::recv(from.native_handle(), block.data(), read.header.size, MSG_DONTWAIT));
+                    !::recv(socket.native_handle(), block.data(), read.header.size, MSG_DONTWAIT));
                 co_return error_code{};
             }
-            if (entry.ended() || entry.broken()) // What a reset left can be read for ever.
+            if (entry.ended() || entry.broken()) // No more bytes will come.
                 co_return error_code{error::bad_proxy_header};
         }
         net::interest const readable{&entry, true, false};
-        error_code const interrupted = co_await net::ready{by, readable};
+        error_code const interrupted = co_await net::ready{interrupt, readable};
         if (interrupted)
             co_return interrupted;
     }
 }
 
 std::span<std::byte const> first_bytes(
-    config const& use, client_side& from, net::address const& peer, std::string const& received,
-    byte_counts& moved)
+    config const& settings, client_side& client, net::address const& peer,
+    std::string const& received, byte_counts& traffic)
 {
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
     std::size_t used = 0;
-    if (*use.announce != announcement::nothing) {
-        std::string const made =
-            *use.announce == announcement::proxy_proxy ? received : header_for(use, from, peer);
-        used = made.size();
-        std::memcpy(block.data(), made.data(), used);
+    if (*settings.announce != announcement::nothing) {
+        bool const passes_on = *settings.announce == announcement::proxy_proxy;
+        std::string const header = passes_on ? received : make_header(settings, client, peer);
+        used = header.size();
+        std::memcpy(block.data(), header.data(), used);
     }
-    if (from.channel.unread()) {
-        net::progress const p = from.channel.read(
-            from.socket.entry(), block.subspan(used), limits::turn_min,
-            from.socket.entry().ended());
+    if (client.channel.unread()) {
+        net::progress const p = client.channel.read(
+            client.socket.entry(), block.subspan(used), limits::turn_min,
+            client.socket.entry().ended());
         used += p.bytes;
-        moved.up += p.bytes;
-        from.early_end = p.error;
+        traffic.up += p.bytes;
+        client.early_end = p.error;
     }
     return block.first(used);
 }

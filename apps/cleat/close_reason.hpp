@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <cleat/core/error.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -10,10 +12,10 @@ namespace cleat::app {
 
 enum class close_reason : std::uint8_t
 {
-    // Ends that belong to a good day: is_good below.
+    // Ends that are no reason to warn: is_good below.
     done,          ///< Both sides closed cleanly.
     client_silent, ///< The client closed before its first byte: a health check, mostly.
-    client_reset,  ///< The client sent RST, as browsers do that have what they wanted.
+    client_reset,  ///< The client sent RST, as browsers do that need no more of an answer.
     idle_timeout,  ///< No byte either way for idle-timeout.
     stopped,       ///< The program ended.
 
@@ -31,58 +33,37 @@ enum class close_reason : std::uint8_t
     upstream_reset,       ///< The upstream sent RST.
 
     // Our own.
-    bad_proxy_header, ///< proxy-proxy: what came before TLS is no PROXY header.
+    bad_proxy_header, ///< proxy-proxy: the bytes before TLS are no PROXY header.
     out_of_resources, ///< Descriptors or memory.
 };
 
 inline constexpr std::size_t close_reason_count =
     static_cast<std::size_t>(close_reason::out_of_resources) + 1;
 
-/// is_good: nobody lost anything that the log should warn of. A client that hides the end of its
+/// is_good: nothing was lost that the log should warn of. A client that hides the end of its
 /// stream, or a side that breaks, is worth a look.
 [[nodiscard]] constexpr bool is_good(close_reason why) noexcept
 {
     return why <= close_reason::stopped;
 }
 
-/// name_of is how logs and counters spell it: "client-reset".
-[[nodiscard]] constexpr std::string_view name_of(close_reason r) noexcept
+/// step is where in its life a connection met an error.
+enum class step : std::uint8_t
 {
-    switch (r) {
-    case close_reason::done:
-        return "done";
-    case close_reason::client_silent:
-        return "client-silent";
-    case close_reason::idle_timeout:
-        return "idle-timeout";
-    case close_reason::linger_timeout:
-        return "linger-timeout";
-    case close_reason::stopped:
-        return "stopped";
-    case close_reason::handshake_timeout:
-        return "handshake-timeout";
-    case close_reason::handshake_failed:
-        return "handshake-failed";
-    case close_reason::client_reset:
-        return "client-reset";
-    case close_reason::client_gone:
-        return "client-gone";
-    case close_reason::client_truncated:
-        return "client-truncated";
-    case close_reason::client_failed:
-        return "client-failed";
-    case close_reason::upstream_unreachable:
-        return "upstream-unreachable";
-    case close_reason::upstream_timeout:
-        return "upstream-timeout";
-    case close_reason::upstream_reset:
-        return "upstream-reset";
-    case close_reason::bad_proxy_header:
-        return "bad-proxy-header";
-    case close_reason::out_of_resources:
-        return "out-of-resources";
-    }
-    return "unknown";
-}
+    proxy_header, ///< Receiving the PROXY header of proxy-proxy.
+    first_byte,   ///< The handshake, before the client has sent a byte.
+    handshake,    ///< The handshake, from the client's first byte on.
+    connect,      ///< Connecting to the upstream.
+    client_io,    ///< The relay reads from the client, or writes to it.
+    upstream_io,  ///< The relay reads from the upstream, or writes to it.
+    relay_wait,   ///< The relay waits for either side.
+    linger_wait,  ///< The answer is out, and the relay waits for the client to close.
+};
+
+/// reason_for is the close_reason of a connection that an error has ended in this step.
+[[nodiscard]] close_reason reason_for(step where, error_code why) noexcept;
+
+/// name_of is how logs and counters spell it: "client-reset".
+[[nodiscard]] std::string_view name_of(close_reason why) noexcept;
 
 } // namespace cleat::app

@@ -1,6 +1,6 @@
-// A connection to this machine, and to a neighbour that is quick, is there by the time connect
-// returns, though it says EINPROGRESS. So the first bytes are sent at once: when that works it
-// saves a trip through the event loop, and when it would block, it has cost one system call.
+// A connection to this machine, or to a neighbour that is quick, is established by the time connect
+// returns, though connect says EINPROGRESS. So the first bytes are sent at once. That saves a trip
+// through the event loop where it works, and costs one system call where it would block.
 
 #include "connect.hpp"
 
@@ -15,44 +15,43 @@
 namespace cleat::app {
 namespace {
 
-// A socket on its way to the address; an error where the kernel knows at once that it cannot be.
-result<unique_fd> begin(net::address const& to) noexcept
+// A socket that is connecting; an error where the kernel knows at once that it cannot.
+result<unique_fd> start(net::address const& address) noexcept
 {
-    unique_fd fd{::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+    unique_fd fd{::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     if (!fd)
         return last_system_error();
-    if (::connect(fd.get(), to.data(), to.size) != 0 && errno != EINPROGRESS)
+    if (::connect(fd.get(), address.data(), address.size) != 0 && errno != EINPROGRESS)
         return last_system_error();
     return fd;
 }
 
-bool is_unix(net::address const& a) noexcept
+bool is_unix(net::address const& address) noexcept
 {
-    return a.data()->sa_family == AF_UNIX;
+    return address.data()->sa_family == AF_UNIX;
 }
 
 // A UNIX socket whose backlog is full refuses at once, where TCP would try again by itself.
-bool is_full(net::address const& to, error_code why) noexcept
+bool is_full(net::address const& address, error_code why) noexcept
 {
-    return is_unix(to) && why == boost::system::errc::resource_unavailable_try_again;
+    return is_unix(address) && why == boost::system::errc::resource_unavailable_try_again;
 }
 
-// begin_in_line tries when it is this connection's turn, until there is room, or `by` says that it
-// has been long enough.
-net::task<result<unique_fd>> begin_in_line(
-    net::interrupt& by, connect_queue& line, net::address const& to)
+// Tries whenever it is this connection's turn, until there is room or the interrupt is raised.
+net::task<result<unique_fd>> start_in_turn(
+    net::interrupt& interrupt, connect_queue& queue, net::address const& address)
 {
-    connect_queue::place here{line, by};
+    connect_queue::place place{queue, interrupt};
     for (;;) {
-        if (error_code const ec = co_await here.reached())
+        if (error_code const ec = co_await place.reached())
             co_return ec;
-        result<unique_fd> begun = begin(to);
-        if (begun || !is_full(to, begun.error()))
-            co_return begun;
+        result<unique_fd> started = start(address);
+        if (started || !is_full(address, started.error()))
+            co_return started;
     }
 }
 
-// One of so many parts of what is left of a time, and some time in any case.
+// An equal part of the time that is left, and at least a millisecond.
 std::chrono::milliseconds part_of(net::worker::clock::duration left, std::size_t parts)
 {
     using std::chrono::milliseconds;
@@ -60,18 +59,17 @@ std::chrono::milliseconds part_of(net::worker::clock::duration left, std::size_t
         std::chrono::duration_cast<milliseconds>(left / static_cast<int>(parts)), milliseconds{1});
 }
 
-// goes_on: only this address's time is over, and there are others. `why` is then what it failed
-// with.
-bool goes_on(net::interrupt& by, std::size_t others, error_code& why)
+// True: only this address's time is over, and there are others. `why` is then its error.
+bool goes_on(net::interrupt& interrupt, std::size_t others, error_code& why)
 {
-    if (others == 0 || by.raised() != error::connect_timeout)
+    if (others == 0 || interrupt.raised() != error::connect_timeout)
         return false;
-    why = by.raised();
-    by.clear();
+    why = interrupt.raised();
+    interrupt.clear();
     return true;
 }
 
-// greeting is what the upstream hears first. It lies in a block that others use too, so it is
+// The bytes that the upstream gets first. They lie in a block of the thread's scratch, so they are
 // copied before the first wait, and only then.
 class greeting
 {
@@ -83,13 +81,13 @@ public:
         return borrowed_.empty() ? kept_.front() : borrowed_;
     }
 
-    // keep is false when memory is short.
+    // False: no memory for the copy.
     [[nodiscard]] bool keep()
     {
         return kept_.append(std::exchange(borrowed_, {}), limits::unsent_max);
     }
 
-    // kept gives the copy away.
+    // Gives the copy away.
     [[nodiscard]] byte_queue kept() && noexcept { return std::move(kept_); }
 
 private:
@@ -100,56 +98,57 @@ private:
 } // namespace
 
 net::task<result<upstream_side>> connect(
-    net::interrupt& by, connect_queue& line, std::vector<net::address> const& addresses,
-    std::span<std::byte const> first, std::chrono::milliseconds within)
+    net::interrupt& interrupt, connect_queue& queue, std::vector<net::address> const& addresses,
+    std::span<std::byte const> first, std::chrono::milliseconds timeout)
 {
     greeting hello{first};
     error_code why = make_error_code(boost::system::errc::address_not_available);
-    net::worker::clock::time_point const until = by.worker().now() + within;
+    net::worker::clock::time_point const until = interrupt.worker().now() + timeout;
     for (std::size_t i = 0; i != addresses.size(); ++i) {
         net::address const& address = addresses[i];
         std::size_t const others = addresses.size() - i - 1;
-        if (within.count() != 0)
-            by.expires_in(part_of(until - by.worker().now(), others + 1), error::connect_timeout);
-        // Who waits already was here before us, and is not to be overtaken.
-        bool const waited_for = is_unix(address) && !line.empty();
-        result<unique_fd> begun = waited_for ? result<unique_fd>{} : begin(address);
-        if (waited_for || (!begun && is_full(address, begun.error()))) {
+        if (timeout.count() != 0)
+            interrupt.expires_in(
+                part_of(until - interrupt.worker().now(), others + 1), error::connect_timeout);
+        // Connections that wait already came earlier, and go first.
+        bool const waits = is_unix(address) && !queue.empty();
+        result<unique_fd> started = waits ? result<unique_fd>{} : start(address);
+        if (waits || (!started && is_full(address, started.error()))) {
             if (!hello.keep())
                 co_return make_error_code(boost::system::errc::not_enough_memory);
-            begun = co_await begin_in_line(by, line, address);
+            started = co_await start_in_turn(interrupt, queue, address);
         }
-        if (by.raised() && !goes_on(by, others, why))
-            co_return by.raised();
-        if (!begun) {
-            why = begun.error();
+        if (interrupt.raised() && !goes_on(interrupt, others, why))
+            co_return interrupt.raised();
+        if (!started) {
+            why = started.error();
             continue;
         }
-        upstream_side to{net::socket{by.worker(), std::move(*begun)}, {}};
-        net::io_result const sent = to.socket.send(hello.bytes());
+        upstream_side upstream{net::socket{interrupt.worker(), std::move(*started)}, {}};
+        net::io_result const sent = upstream.socket.send(hello.bytes());
         if (sent.would_block) {
             if (!hello.keep())
                 co_return make_error_code(boost::system::errc::not_enough_memory);
-            net::interest const writable{&to.socket.entry(), false, true};
-            error_code const interrupted = co_await net::ready{by, writable};
-            if (interrupted && !goes_on(by, others, why))
+            net::interest const writable{&upstream.socket.entry(), false, true};
+            error_code const interrupted = co_await net::ready{interrupt, writable};
+            if (interrupted && !goes_on(interrupt, others, why))
                 co_return interrupted;
-            why = interrupted ? why : to.socket.error();
+            why = interrupted ? why : upstream.socket.error();
             if (why)
                 continue;
-            to.unsent = std::move(hello).kept();
-            co_return std::move(to);
+            upstream.unsent = std::move(hello).kept();
+            co_return std::move(upstream);
         }
         why = sent.error;
         if (why)
             continue;
-        to.sends = hello.bytes().empty() ? 0 : 1;
+        upstream.sends = hello.bytes().empty() ? 0 : 1;
         std::span<std::byte const> const rest = hello.bytes().subspan(sent.bytes);
-        if (!rest.empty() && !to.unsent.append(rest, limits::unsent_max)) {
-            to.socket.reset(); // It has got a part, and is not to take that for all.
+        if (!rest.empty() && !upstream.unsent.append(rest, limits::unsent_max)) {
+            upstream.socket.reset(); // An RST: it must not take the part that it got for the whole.
             co_return make_error_code(boost::system::errc::not_enough_memory);
         }
-        co_return std::move(to);
+        co_return std::move(upstream);
     }
     co_return why;
 }

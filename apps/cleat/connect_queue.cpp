@@ -6,64 +6,68 @@
 
 namespace cleat::app {
 
-connect_queue::connect_queue(net::worker& on) : deadline{&connect_queue::on_time}, on_{on}
+connect_queue::connect_queue(net::worker& worker)
+    : deadline{&connect_queue::on_time}, worker_{worker}
 {
     finish = &connect_queue::on_moved_up;
-    // The worker makes room for a deadline of this length, which later could fail.
-    on.arm(*this, limits::backlog_pause);
+    // The worker makes room for a deadline of this length now, where failing is allowed.
+    worker.arm(*this, limits::backlog_pause);
     cancel();
 }
 
 void connect_queue::on_time(deadline& d) noexcept
 {
-    static_cast<connect_queue&>(d).ask_first();
+    static_cast<connect_queue&>(d).wake_first();
 }
 
-// Through the worker's queue, not from the one that leaves: a long line would be as deep a stack.
+// Called by the worker, not by the place that leaves: a long queue would be as deep a stack.
 void connect_queue::on_moved_up(net::task_node& n, bool run) noexcept
 {
     connect_queue& self = static_cast<connect_queue&>(n);
     self.moved_up_ = false;
     if (run)
-        self.ask_first();
+        self.wake_first();
 }
 
-void connect_queue::ask_first() noexcept
+void connect_queue::wake_first() noexcept
 {
     if (first_ != nullptr && first_->caller_)
         place::on_wake(*first_, {});
 }
 
-connect_queue::place::place(connect_queue& in, net::interrupt& by) noexcept
-    : waiter{&place::on_wake}, in_{in}, by_{by}, previous_{std::exchange(in.last_, this)}
+connect_queue::place::place(connect_queue& queue, net::interrupt& interrupt) noexcept
+    : waiter{&place::on_wake}
+    , queue_{queue}
+    , interrupt_{interrupt}
+    , previous_{std::exchange(queue.last_, this)}
 {
-    (previous_ != nullptr ? previous_->next_ : in.first_) = this;
+    (previous_ != nullptr ? previous_->next_ : queue.first_) = this;
 }
 
 connect_queue::place::~place()
 {
     bool const was_first = previous_ == nullptr;
-    (was_first ? in_.first_ : previous_->next_) = next_;
-    (next_ == nullptr ? in_.last_ : next_->previous_) = previous_;
+    (was_first ? queue_.first_ : previous_->next_) = next_;
+    (next_ == nullptr ? queue_.last_ : next_->previous_) = previous_;
     if (!was_first)
         return;
-    in_.cancel();
-    if (in_.first_ != nullptr && !std::exchange(in_.moved_up_, true))
-        in_.on_.push(in_);
+    queue_.cancel();
+    if (queue_.first_ != nullptr && !std::exchange(queue_.moved_up_, true))
+        queue_.worker_.push(queue_);
 }
 
 void connect_queue::place::wait(std::coroutine_handle<> caller) noexcept
 {
     caller_ = caller;
-    by_.guard(this);
-    if (in_.first_ == this && !in_.moved_up_)
-        in_.on_.arm(in_, limits::backlog_pause);
+    interrupt_.guard(this);
+    if (queue_.first_ == this && !queue_.moved_up_)
+        queue_.worker_.arm(queue_, limits::backlog_pause);
 }
 
 void connect_queue::place::on_wake(net::waiter& w, error_code) noexcept
 {
     place& self = static_cast<place&>(w);
-    self.by_.guard(nullptr);
+    self.interrupt_.guard(nullptr);
     std::exchange(self.caller_, {}).resume();
 }
 

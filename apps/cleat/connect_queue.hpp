@@ -1,8 +1,8 @@
 // connect_queue: where a worker's connections wait for an upstream that has no room.
 //
-// A UNIX socket whose backlog is full refuses at once, and tells nobody when there is room again,
-// so somebody has to ask now and then. Here that is whoever is first, for all: a thousand that wait
-// cost as much as one, and get in in the order in which they came.
+// A UNIX socket whose backlog is full refuses at once, and the kernel does not notify anybody when
+// it has room again, so the connections must try from time to time. Only the first of the queue
+// tries: a thousand that wait cost as much as one, and connect in the order in which they came.
 
 #pragma once
 
@@ -21,7 +21,7 @@ namespace cleat::app {
 class connect_queue : deadline, net::task_node
 {
 public:
-    explicit connect_queue(net::worker& on);
+    explicit connect_queue(net::worker& worker);
     connect_queue(connect_queue&&) = delete;
     ~connect_queue() = default;
 
@@ -32,33 +32,39 @@ public:
 private:
     static void on_time(deadline& d) noexcept;
     static void on_moved_up(net::task_node& n, bool run) noexcept;
-    void ask_first() noexcept;
+    void wake_first() noexcept;
 
-    net::worker& on_;
+    net::worker& worker_;
     place* first_ = nullptr;
     place* last_ = nullptr;
-    bool moved_up_ = false; // Somebody left, and who is first now will be told.
+    bool moved_up_ = false; // The first has left, and on_moved_up is queued to wake the next.
 };
 
-/// connect_queue::place is one connection's, at the end of the line at first. Destroying it leaves
-/// the line, wherever it stands.
+/// connect_queue::place is one connection's, at the end of the queue at first. Destroying it leaves
+/// the queue, wherever it stands.
 class connect_queue::place : net::waiter
 {
 public:
-    place(connect_queue& in, net::interrupt& by) noexcept;
+    place(connect_queue& queue, net::interrupt& interrupt) noexcept;
     place(place&&) = delete;
     ~place();
 
-    /// reached is awaited: it ends when it is time to ask the upstream (again), or with the reason
+    /// reached is awaited: it ends when it is time to try the upstream (again), or with the reason
     /// that the interrupt was raised for.
     [[nodiscard]] auto reached() noexcept
     {
         struct awaiter
         {
-            place& of;
-            [[nodiscard]] bool await_ready() const noexcept { return bool{of.by_.raised()}; }
-            void await_suspend(std::coroutine_handle<> caller) noexcept { of.wait(caller); }
-            [[nodiscard]] error_code await_resume() const noexcept { return of.by_.raised(); }
+            place& waiting;
+            [[nodiscard]] bool await_ready() const noexcept
+            {
+                return bool{waiting.interrupt_.raised()};
+            }
+            void await_suspend(std::coroutine_handle<> caller) noexcept { waiting.wait(caller); }
+            [[nodiscard]] error_code await_resume() const noexcept
+            {
+                return waiting.interrupt_.raised();
+            }
         };
         return awaiter{*this};
     }
@@ -69,8 +75,8 @@ private:
     void wait(std::coroutine_handle<> caller) noexcept;
     static void on_wake(net::waiter& w, error_code) noexcept;
 
-    connect_queue& in_;
-    net::interrupt& by_;
+    connect_queue& queue_;
+    net::interrupt& interrupt_;
     place* previous_;
     place* next_ = nullptr;
     std::coroutine_handle<> caller_; // Null while it does not wait.

@@ -4,11 +4,12 @@
 
 #include "byte_counts.hpp"
 #include "close_reason.hpp"
-#include "relay.hpp"
 #include "worker_service.hpp"
 
 #include <cleat/core/error.hpp>
+#include <cleat/core/log.hpp>
 #include <cleat/net/socket_options.hpp>
+#include <cleat/net/worker.hpp>
 #include <cleat/tls/engine.hpp>
 
 #include <string>
@@ -16,19 +17,16 @@
 
 namespace cleat::app {
 
-/// reason_for_connect says what an error of connect is to a connection.
-[[nodiscard]] close_reason reason_for_connect(error_code why) noexcept;
-
-/// connection_log counts its connection from its making to its end, and writes a line when a
-/// handshake, a connect or the connection ends. A failure is a warning, and so is an end that may
-/// have cut something off; another end is information.
+/// connection_log counts its connection while it lives, and writes a line when a handshake, a
+/// connect or the connection ends. A failure is a warning, and so is an end that may have cut
+/// something off; another end is information.
 class connection_log
 {
 public:
-    /// frontend: where the peer connected to. proxy_header is the PROXY header that it sends
-    /// before TLS, empty until it has. All of them outlive the connection_log.
+    /// frontend: where the peer connected to. proxy_header is the PROXY header that the peer sends
+    /// before TLS, empty until it has come. All of them outlive the connection_log.
     connection_log(
-        worker_service& at, std::string_view frontend, net::address const& peer,
+        worker_service& service, std::string_view frontend, net::address const& peer,
         std::string const& proxy_header) noexcept;
     connection_log(connection_log&&) = delete;
     ~connection_log();
@@ -37,23 +35,25 @@ public:
     void handshake_failed(error_code why, tls::engine const& engine) noexcept;
     void handshake_done(tls::engine const& engine);
     void connect_failed(error_code why) noexcept;
-    void ended(relay_outcome how, tls::engine const& engine) noexcept;
 
-    /// moved is where the relay counts.
-    [[nodiscard]] byte_counts& moved() noexcept { return moved_; }
+    /// ended: the relay has ended; `why` is the error behind a reason that is a failure.
+    void ended(close_reason reason, error_code why, tls::engine const& engine) noexcept;
+
+    /// traffic is where the relay counts.
+    [[nodiscard]] byte_counts& traffic() noexcept { return traffic_; }
 
 private:
-    void tell(error_code why = {}, tls::failure_info const* more = nullptr) noexcept;
-    void add_who(log_line& to) const noexcept;
+    void write_closed(error_code why = {}, tls::failure_info const* failure = nullptr) noexcept;
+    void add_addresses(log_line& line) const noexcept;
 
-    worker_service& at_;
+    worker_service& service_;
     std::string_view frontend_;
     net::address const& peer_;
     std::string const& proxy_header_;
     net::worker::clock::time_point begun_;
-    byte_counts moved_;
-    close_reason reason_ = close_reason::out_of_resources; // Where std::bad_alloc has ended it.
-    bool told_ = false;
+    byte_counts traffic_;
+    close_reason reason_ = close_reason::out_of_resources; // Unless set: std::bad_alloc ended it.
+    bool written_ = false;                                 // The log has a line about the end.
 };
 
 } // namespace cleat::app

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <cerrno>
+#include <memory>
 #include <string>
 
 namespace cleat::app {
@@ -17,27 +18,28 @@ error_code system(int number)
     return {number, boost::system::system_category()};
 }
 
-// A worker's service that listens nowhere, and the log at level 1 of what is told to its stories.
-struct desk
+// A worker's service, and the log at level 1 of the connections that a test makes for it.
+struct logged_service
 {
-    template <class Story>
-    std::string told(Story live)
+    // The log after one more connection, to which `live` happens.
+    template <class Live>
+    std::string log_after(Live live)
     {
         {
-            connection_log one{*at, "192.0.2.9:443", peer, proxy_header};
-            live(one);
+            connection_log log{*service, "192.0.2.9:443", peer, proxy_header};
+            live(log);
         }
         return folder.read("log");
     }
 
     temporary_folder folder;
     std::unique_ptr<log_sink> sink = log_sink::to_file(folder.path() / "log").value();
-    net::worker on;
-    snapshot use;
+    net::worker worker;
+    snapshot configuration;
     // On the heap: it has a cache line's alignment, which g++ 12 loses in frames that
     // AddressSanitizer keeps (its bug 110027).
-    std::unique_ptr<worker_service> at = std::make_unique<worker_service>(
-        on, use, std::vector<listening>{}, logger{*sink, log_level::warning});
+    std::unique_ptr<worker_service> service =
+        std::make_unique<worker_service>(worker, configuration, logger{*sink, log_level::warning});
     net::address peer = net::resolve("192.0.2.1", "1").value().front();
     std::string proxy_header;
     tls::engine engine{net::contexts().server};
@@ -50,47 +52,87 @@ bool has(std::string const& log, std::string_view words)
 
 } // namespace
 
+TEST_CASE("every step of a connection has its own reason for an error")
+{
+    struct
+    {
+        step where;
+        error_code why;
+        close_reason reason;
+    } const each[] = {
+        {step::proxy_header, error::closed, close_reason::client_silent},
+        {step::proxy_header, system(ECONNRESET), close_reason::client_silent},
+        {step::proxy_header, error::bad_proxy_header, close_reason::bad_proxy_header},
+        {step::proxy_header, error::handshake_timeout, close_reason::handshake_timeout},
+        {step::proxy_header, system(ETIMEDOUT), close_reason::client_gone},
+        {step::first_byte, error::truncated, close_reason::client_silent},
+        {step::first_byte, system(ECONNRESET), close_reason::client_silent},
+        {step::first_byte, error::handshake_timeout, close_reason::handshake_timeout},
+        {step::handshake, error::truncated, close_reason::client_gone},
+        {step::handshake, system(ECONNRESET), close_reason::client_reset},
+        {step::handshake, error::handshake_timeout, close_reason::handshake_timeout},
+        {step::handshake, error::not_tls, close_reason::handshake_failed},
+        {step::connect, system(ECONNRESET), close_reason::upstream_unreachable},
+        {step::connect, error::connect_timeout, close_reason::upstream_timeout},
+        {step::client_io, system(EPIPE), close_reason::client_reset},
+        {step::client_io, error::peer_alert, close_reason::client_failed},
+        {step::client_io, system(ENOMEM), close_reason::out_of_resources},
+        {step::upstream_io, system(ECONNRESET), close_reason::upstream_reset},
+        {step::upstream_io, system(ENOMEM), close_reason::upstream_reset},
+        {step::relay_wait, error::idle_timeout, close_reason::idle_timeout},
+        {step::linger_wait, error::idle_timeout, close_reason::linger_timeout},
+        {step::relay_wait, system(EPERM), close_reason::out_of_resources},
+        {step::linger_wait, error::stopped, close_reason::stopped},
+    };
+    for (auto const& row : each) {
+        CAPTURE(static_cast<int>(row.where));
+        CAPTURE(row.why.message());
+        CHECK(name_of(reason_for(row.where, row.why)) == name_of(row.reason));
+    }
+}
+
 TEST_CASE("an upstream is not to blame for what this machine has run out of")
 {
     for (int const number : {EMFILE, ENFILE, ENOMEM, ENOBUFS}) {
         CAPTURE(number);
-        CHECK(reason_for_connect(system(number)) == close_reason::out_of_resources);
+        CHECK(reason_for(step::connect, system(number)) == close_reason::out_of_resources);
     }
     for (int const number : {ECONNREFUSED, EHOSTUNREACH, ENOENT, EADDRNOTAVAIL, ECONNRESET})
-        CHECK(reason_for_connect(system(number)) == close_reason::upstream_unreachable);
-    CHECK(reason_for_connect(error::connect_timeout) == close_reason::upstream_timeout);
-    CHECK(reason_for_connect(error::stopped) == close_reason::stopped);
+        CHECK(reason_for(step::connect, system(number)) == close_reason::upstream_unreachable);
+    CHECK(reason_for(step::connect, error::stopped) == close_reason::stopped);
 
-    desk d;
+    logged_service s;
     CHECK(
-        has(d.told([](connection_log& s) { s.connect_failed(system(EMFILE)); }),
+        has(s.log_after([](connection_log& log) { log.connect_failed(system(EMFILE)); }),
             "level=error event=connect-"));
-    CHECK(d.at->closed().value(close_reason::out_of_resources) == 1);
+    CHECK(s.service->closed().value(close_reason::out_of_resources) == 1);
 }
 
 TEST_CASE("the default log names a stream that may have been cut, and is silent on a whole one")
 {
-    desk d;
-    CHECK(d.told([&](connection_log& s) { s.ended({close_reason::done, {}}, d.engine); }).empty());
-    std::string const log = d.told([&](connection_log& s) {
-        s.ended({close_reason::client_truncated, {}}, d.engine);
-    });
+    logged_service s;
+    auto const log_of_end = [&](close_reason reason) {
+        return s.log_after([&](connection_log& log) { log.ended(reason, {}, s.engine); });
+    };
+    CHECK(log_of_end(close_reason::done).empty());
+    std::string const log = log_of_end(close_reason::client_truncated);
     CHECK(has(log, "level=warning event=connection-closed"));
     CHECK(has(log, "reason=client-truncated"));
 }
 
 TEST_CASE("a client that leaves before its first byte is counted, and no warning")
 {
-    desk d;
+    logged_service s;
+    auto const log_of_handshake = [&](error_code why) {
+        return s.log_after([&](connection_log& log) { log.handshake_failed(why, s.engine); });
+    };
     for (error_code const why : {error_code{error::truncated}, system(ECONNRESET)})
-        CHECK(d.told([&](connection_log& s) { s.handshake_failed(why, d.engine); }).empty());
+        CHECK(log_of_handshake(why).empty());
     for (error_code const why : {error_code{error::closed}, system(ECONNRESET)})
-        CHECK(d.told([&](connection_log& s) { s.proxy_header_failed(why); }).empty());
-    CHECK(d.at->closed().value(close_reason::client_silent) == 4);
-    // One that waits for nothing until its deadline is.
-    CHECK(has(
-        d.told([&](connection_log& s) { s.handshake_failed(error::handshake_timeout, d.engine); }),
-        "level=warning event=handshake-failed"));
+        CHECK(s.log_after([&](connection_log& log) { log.proxy_header_failed(why); }).empty());
+    CHECK(s.service->closed().value(close_reason::client_silent) == 4);
+    // A silent client that stays until its deadline is a warning.
+    CHECK(has(log_of_handshake(error::handshake_timeout), "level=warning event=handshake-failed"));
 }
 
 TEST_CASE("behind a load balancer a line tells the client, and always the frontend")
@@ -98,7 +140,7 @@ TEST_CASE("behind a load balancer a line tells the client, and always the fronte
     struct
     {
         std::string proxy_header;
-        std::string_view who;
+        std::string_view addresses;
     } const each[] = {
         {"", " frontend=192.0.2.9:443 peer=192.0.2.1:1 reason="},
         {"PROXY TCP4 203.0.113.7 192.0.2.9 4711 443\r\n",
@@ -106,13 +148,14 @@ TEST_CASE("behind a load balancer a line tells the client, and always the fronte
         {"PROXY TCP6 2001:db8::7 2001:db8::9 4711 443\r\n", " source=[2001:db8::7]:4711 reason="},
         {"PROXY UNKNOWN\r\n", " peer=192.0.2.1:1 reason="},
     };
-    for (auto const& [proxy_header, who] : each) {
-        desk d;
-        d.proxy_header = proxy_header;
-        std::string const log = d.told(
-            [&](connection_log& s) { s.handshake_failed(error::handshake_timeout, d.engine); });
+    for (auto const& row : each) {
+        logged_service s;
+        s.proxy_header = row.proxy_header;
+        std::string const log = s.log_after([&](connection_log& connection) {
+            connection.handshake_failed(error::handshake_timeout, s.engine);
+        });
         CAPTURE(log);
-        CHECK(has(log, who));
+        CHECK(has(log, row.addresses));
     }
 }
 

@@ -9,20 +9,20 @@
 
 namespace cleat::app {
 
-/// handshake ends with no error when the connection is established. The interrupt's deadline is its
-/// own.
-inline net::task<error_code> handshake(net::interrupt& by, client_side& with)
+/// handshake ends with no error when the connection is established. It sets no deadline: that of
+/// `interrupt` holds.
+inline net::task<error_code> handshake(net::interrupt& interrupt, client_side& client)
 {
     for (;;) {
-        net::readiness::entry& entry = with.socket.entry();
-        net::progress const p = with.channel.handshake(entry, entry.ended());
+        net::readiness::entry& entry = client.socket.entry();
+        net::progress const p = client.channel.handshake(entry, entry.ended());
         if (p.error)
             co_return p.error;
         if (p.next == net::wait::none)
             co_return error_code{};
-        net::interest const in{
+        net::interest const interest{
             &entry, p.next == net::wait::readable, p.next == net::wait::writable};
-        error_code const interrupted = co_await net::ready{by, in};
+        error_code const interrupted = co_await net::ready{interrupt, interest};
         if (interrupted)
             co_return interrupted;
     }

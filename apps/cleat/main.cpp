@@ -1,4 +1,4 @@
-// cleat, the TLS terminator. From the command line to the last connection; the life of one
+// cleat, the TLS terminator: from the command line to the last connection. The life of one
 // connection is in terminator.cpp.
 
 #include "config/command_line.hpp"
@@ -21,45 +21,45 @@
 namespace cleat::app {
 namespace {
 
-int run(serve const& wish)
+int run(serve const& request)
 {
-    // Everything that can be wrong is found here, before anything is begun.
-    report(wish.warnings);
-    loading loaded = load(wish.settings);
-    std::optional<identity> const who = find_identity(wish.settings, loaded.problems);
+    // Every mistake of the configuration is reported here, before anything is changed.
+    report(request.warnings);
+    loading loaded = load(request.settings);
+    std::optional<identity> const new_identity = find_identity(request.settings, loaded.problems);
     if (!report(loaded.problems))
         return EXIT_FAILURE;
     config const& settings = loaded.made.settings;
 
-    // Become what the system shall see: a daemon with its ports, a log, a pid file, a user.
+    // Become what the system sees: a daemon with its ports, a pid file, a log, a user.
     background daemon = enter_background(settings);
     raise_file_limit();
     keep_heap();
-    signals from;
-    bound sockets = bind_all(loaded.made, net::worker_count(settings.workers->number));
+    signals arrived;
+    bound_sockets sockets = bind_all(loaded.made, net::worker_count(settings.workers->number));
     if (!report(sockets.problems))
         return EXIT_FAILURE;
-    // The pid file takes itself away when a later step fails; a log, once made, stays.
+    // The pid file is removed again when a later step fails; a log file that was made stays.
     pid_file const pid = write_pid_file(settings);
-    std::unique_ptr<log_sink> const sink = open_log(settings, who);
+    std::unique_ptr<log_sink> const sink = open_log(settings, new_identity);
     logger const log{*sink, log_level_for(settings)};
-    drop_privileges(settings, who);
+    drop_privileges(settings, new_identity);
 
     // Serve.
     std::vector<std::string> const addresses = sockets.addresses;
     worker_group workers{loaded.made, std::move(sockets), log};
     log_start(log, addresses, loaded.made);
     daemon.succeeded();
-    supervise(workers, from, settings, *sink, log);
+    supervise(workers, arrived, settings, *sink, log);
     return EXIT_SUCCESS;
 }
 
-int run(check_only const& wish)
+int run(check_only const& request)
 {
-    report(wish.warnings);
-    loading loaded = load(wish.settings);
-    static_cast<void>(find_identity(wish.settings, loaded.problems));
-    foresee_binding(loaded.made, loaded.problems);
+    report(request.warnings);
+    loading loaded = load(request.settings);
+    static_cast<void>(find_identity(request.settings, loaded.problems));
+    check_addresses(loaded.made, loaded.problems);
     check_files(loaded.made.settings, loaded.problems);
     if (!report(loaded.problems))
         return EXIT_FAILURE;
@@ -67,13 +67,13 @@ int run(check_only const& wish)
     return EXIT_SUCCESS;
 }
 
-int run(print_text const& wish)
+int run(print_text const& request)
 {
-    if (wish.exit_code == 0)
-        fmt::print("{}", wish.text);
+    if (request.exit_code == 0)
+        fmt::print("{}", request.text);
     else
-        complain("{}", wish.text);
-    return wish.exit_code;
+        complain("{}", request.text);
+    return request.exit_code;
 }
 
 int run(show_version const&)
@@ -82,9 +82,9 @@ int run(show_version const&)
     return EXIT_SUCCESS;
 }
 
-int run(refused const& wish)
+int run(refused const& request)
 {
-    report(wish.problems);
+    report(request.problems);
     return EXIT_FAILURE;
 }
 
@@ -96,8 +96,8 @@ int main(int argc, char** argv)
     using namespace cleat::app;
     hold_standard_descriptors();
     try {
-        command const wish = parse_command_line({argv, static_cast<std::size_t>(argc)});
-        int const code = std::visit([](auto const& w) { return run(w); }, wish);
+        command const request = parse_command_line({argv, static_cast<std::size_t>(argc)});
+        int const code = std::visit([](auto const& r) { return run(r); }, request);
         cleat::flush_standard_output();
         return code;
     } catch (start_error const& e) {

@@ -1,9 +1,10 @@
-// A wake-up says that something is ready. One turn then moves what it can in each
-// direction, through the thread's scratch blocks: one recv, all its records through TLS, one send.
-// The relay_fsm decides what is read, flushed and passed on; this file only does it and reports
-// back.
+// A wake-up means that something is ready. One turn then moves as much as it can in each direction,
+// through the thread's scratch blocks: one recv, all its records through TLS, one send. The
+// relay_fsm decides which side is read and flushed, and which end is passed on; this file makes the
+// system calls and reports their results to it.
 
 #include "relay.hpp"
+#include "relay_end.hpp"
 #include "relay_fsm.hpp"
 
 #include <cleat/core/error.hpp>
@@ -11,21 +12,28 @@
 #include <cleat/net/scratch.hpp>
 
 #include <algorithm>
-#include <utility>
+#include <chrono>
+#include <span>
 
 namespace cleat::app {
 namespace {
 
-class turns
+// The kernel reports a socket's error once, and an earlier call may have taken it: a reset then.
+error_code error_or_reset(error_code reported) noexcept
+{
+    return reported ? reported : make_error_code(boost::system::errc::connection_reset);
+}
+
+// relay_turns takes the turns of one connection.
+class relay_turns
 {
 public:
-    turns(client_side& from, upstream_side& to, byte_counts& moved) noexcept
-        : client_{from}, upstream_{to}, moved_{moved}
+    relay_turns(client_side& client, upstream_side& upstream, byte_counts& traffic) noexcept
+        : client_{client}, upstream_{upstream}, traffic_{traffic}
     {
-        // Bytes that came with the handshake wait in the channel, where no event will tell of them.
+        // No event comes for bytes that the handshake left in the channel.
         if (client_.channel.unread() || client_.early_end)
             client_.socket.entry().more_to_read();
-        // And either side may be full already.
         if (!upstream_.unsent.empty())
             fsm_.on_sink_full(direction::up);
         if (client_.channel.unsent())
@@ -52,42 +60,29 @@ public:
         notice_breaks();
     }
 
-    // deserted: a side broke, and only what it said before is still on its way. An answer that had
-    // come to its end before is not: its client has the time that every client has.
-    [[nodiscard]] bool deserted() const noexcept
-    {
-        return client_broke_ || (upstream_broke_ && !fsm_.ended(direction::down));
-    }
-
-    // give_up ends what is on its way.
+    // give_up drops the bytes that are on their way after a break.
     void give_up() noexcept
     {
-        client_broke_ ? fail_client(made_sure({})) : fail_upstream(made_sure({}));
+        fsm_.is_broken(side::client) ? fail_client(error_or_reset({}))
+                                     : fail_upstream(error_or_reset({}));
         client_.socket.reset();
     }
 
-    // breaks_off: the upstream broke, and what it said before may still be in the kernel, where an
-    // RST of ours would destroy it.
-    [[nodiscard]] bool breaks_off() const noexcept
-    {
-        return fsm_.over() && fsm_.reason() == close_reason::upstream_reset;
-    }
+    // holds_whole_upload: the client broke behind the end of its upload, and the kernel holds some
+    // of it, which an RST of ours would destroy.
+    [[nodiscard]] bool holds_whole_upload() const noexcept { return holds_whole_upload_; }
 
-    // hands_over: the client broke behind an upload that had come to its end, and the kernel still
-    // has some of it, which an RST of ours would destroy.
-    [[nodiscard]] bool hands_over() const noexcept { return hands_over_; }
-
-    [[nodiscard]] net::interest in_client() const noexcept
+    [[nodiscard]] net::interest client_interest() const noexcept
     {
         return {
             &client_.socket.entry(), fsm_.reads(direction::up), fsm_.flushes(direction::down),
-            !client_broke_};
+            !fsm_.is_broken(side::client)};
     }
-    [[nodiscard]] net::interest in_upstream() const noexcept
+    [[nodiscard]] net::interest upstream_interest() const noexcept
     {
         return {
             &upstream_.socket.entry(), fsm_.reads(direction::down), fsm_.flushes(direction::up),
-            !upstream_broke_};
+            !fsm_.is_broken(side::upstream)};
     }
 
     [[nodiscard]] relay_outcome outcome() const noexcept { return {fsm_.reason(), error_}; }
@@ -106,7 +101,8 @@ private:
             send_up(block.first(p.bytes));
         if (fsm_.over())
             return;
-        // TLS may have answered the client (KeyUpdate, RFC 8446, section 4.6.3), and found it full.
+        // The engine may have answered the client (KeyUpdate, RFC 8446, section 4.6.3) and found
+        // its socket full.
         if (client_.channel.unsent() && !fsm_.flushes(direction::down))
             fsm_.on_sink_full(direction::down);
         if (p.error == error::closed)
@@ -117,7 +113,7 @@ private:
             fail_client(p.error);
     }
 
-    // An end that came with the first bytes is not to be read a second time.
+    // An end that came with the first bytes cannot be read a second time.
     net::progress read_client(std::span<std::byte> block, bool ended) noexcept
     {
         if (client_.early_end)
@@ -129,7 +125,7 @@ private:
     {
         if (fsm_.deaf())
             return;
-        moved_.up += bytes.size();
+        traffic_.up += bytes.size();
         error_code ec;
         if (upstream_.send(bytes, ec))
             fsm_.on_sink_full(direction::up);
@@ -137,8 +133,8 @@ private:
             fail_sending_up(ec);
     }
 
-    // Bytes that we had no memory for are lost; the upstream, which is well, must not take what it
-    // got for all.
+    // Without memory the bytes are lost. A reset then: the upstream must not take the part that it
+    // got for the whole.
     void fail_sending_up(error_code ec) noexcept
     {
         if (!is_out_of_resources(ec))
@@ -150,11 +146,10 @@ private:
     void go_deaf(error_code ec) noexcept
     {
         upstream_.unsent.clear();
-        fsm_.on_upstream_deaf();
-        // EPIPE: its FIN came first, or the socket still has its error to tell: reading will say
-        // how it ended. Any other error is told only once, here, and the end that is read then is
-        // none.
-        cut_ = ec != boost::system::errc::broken_pipe;
+        // EPIPE: reading will show how the upstream ended, by its FIN or by the socket's error. The
+        // kernel reports any other error once, here, and then shows an end like a FIN's.
+        bool const readable = ec == boost::system::errc::broken_pipe;
+        fsm_.on_upstream_deaf(readable ? answer_end::readable : answer_end::lost);
     }
 
     void move_down() noexcept
@@ -166,18 +161,17 @@ private:
         net::io_result const r = upstream_.socket.receive(block);
         if (r.would_block)
             return;
-        if (r.error == error::closed && !cut_)
+        if (r.error == error::closed && fsm_.finds_answer_end())
             return fsm_.on_end(direction::down, ending::clean);
         if (r.error)
             return fail_upstream(r.error);
         // A short read of an upstream whose FIN has come was the last: the answer and the
         // close_notify can then leave together.
-        bool const last = ended && r.bytes < turn && !cut_;
-        // The event of the end has been, so nothing would call again for what is behind these
-        // bytes.
+        bool const last = ended && r.bytes < turn && fsm_.finds_answer_end();
+        // After the event of the end no other comes for the bytes behind these.
         if (!last && (ended || r.bytes == turn))
             source.more_to_read();
-        moved_.down += r.bytes;
+        traffic_.down += r.bytes;
         write_down(block.first(r.bytes), last);
     }
 
@@ -192,8 +186,7 @@ private:
         if (p.error)
             return fail_client(p.error);
         // write_max promises that all is taken, but OpenSSL writes nothing while it has half a
-        // handshake message: a client that begins a KeyUpdate in one record is to end it before it
-        // is answered.
+        // handshake message: a client must end a KeyUpdate that it began before it is answered.
         if (p.bytes != bytes.size())
             return fail_client(error::protocol_violation);
         fsm_.on_moved(direction::down, bytes.size());
@@ -226,7 +219,7 @@ private:
     void pass_end_up() noexcept
     {
         fsm_.on_end_passed(direction::up);
-        if (!fsm_.over()) // Closing will say the same with one system call less.
+        if (!fsm_.over()) // Closing sends the same FIN with one system call less.
             upstream_.socket.shutdown_send();
     }
 
@@ -241,214 +234,83 @@ private:
         fsm_.on_end_passed(direction::down);
     }
 
-    // An error is told once, and somebody may have heard it before.
-    static error_code made_sure(error_code told) noexcept
-    {
-        return told ? told : make_error_code(boost::system::errc::connection_reset);
-    }
-
-    // A side that is not being read or written just now may break too. What it has said before goes
-    // on to the other side, for as long as that takes it; an answer that has nobody to go to ends.
+    // A side may break while it is neither read nor written.
     void notice_breaks() noexcept
     {
-        if (fsm_.over())
-            return;
-        bool const client_left_alone =
-            !fsm_.reads(direction::up) && !fsm_.flushes(direction::down) && !client_broke_;
-        if (client_left_alone && client_.socket.entry().broken()) {
-            if (!fsm_.delivers(direction::up))
-                return fail_client(made_sure(client_.socket.error()));
-            client_broke_ = true;
-        }
-        bool const upstream_left_alone =
-            !fsm_.reads(direction::down) && !fsm_.flushes(direction::up) && !upstream_broke_;
-        if (upstream_left_alone && upstream_.socket.entry().broken()) {
-            upstream_broke_ = true;
-            if (fsm_.ended(direction::down) && fsm_.delivers(direction::up))
-                go_deaf(make_error_code(boost::system::errc::broken_pipe));
-        }
+        if (fsm_.watches(side::client) && client_.socket.entry().broken() &&
+            fsm_.on_broken(side::client) == after_break::fail)
+            return fail_client(error_or_reset(client_.socket.error()));
+        if (fsm_.watches(side::upstream) && upstream_.socket.entry().broken() &&
+            fsm_.on_broken(side::upstream) == after_break::go_deaf)
+            go_deaf(make_error_code(boost::system::errc::broken_pipe));
     }
 
-    // One side's break is the other's: an RST for an RST, so that nobody takes half for a whole.
+    // An RST for an RST: the other side must not take a part for the whole.
     void fail_client(error_code ec) noexcept
     {
         error_ = ec;
-        fsm_.on_failure(
-            is_reset(ec)              ? close_reason::client_reset
-            : is_out_of_resources(ec) ? close_reason::out_of_resources
-                                      : close_reason::client_failed);
-        hands_over_ = !fsm_.delivers(direction::up) && upstream_.socket.unsent() != 0;
-        if (!hands_over_)
+        fsm_.on_failure(reason_for(step::client_io, ec));
+        holds_whole_upload_ = !fsm_.delivers(direction::up) && upstream_.socket.unsent() != 0;
+        if (!holds_whole_upload_)
             upstream_.socket.reset();
     }
 
     void fail_upstream(error_code ec) noexcept
     {
         error_ = ec;
-        fsm_.on_failure(close_reason::upstream_reset);
+        fsm_.on_failure(reason_for(step::upstream_io, ec));
     }
 
     client_side& client_;
     upstream_side& upstream_;
-    byte_counts& moved_;
+    byte_counts& traffic_;
     relay_fsm fsm_;
-    error_code error_;          // Of the side that broke.
-    bool cut_ = false;          // The upstream broke off, and its answer has no end.
-    bool client_broke_ = false; // And not all that it said has been passed on.
-    bool upstream_broke_ = false;
-    bool hands_over_ = false;
+    error_code error_; // Of the side that broke.
+    bool holds_whole_upload_ = false;
 };
-
-// The end of an answer. close_notify has told the client that it was the last, and it will close;
-// our FIN then goes with the closing, for one system call and one packet less. A client that does
-// not close soon gets the FIN by itself, and one that does not close at all is left; but not while
-// it is still taking what the kernel holds for it, which may be megabytes.
-class farewell
-{
-public:
-    farewell(net::interrupt& by, client_side& to, relay_deadlines within) noexcept
-        : by_{by}, client_{to}, within_{within}
-    {
-    }
-
-    // To be called before each wait: a client that still sends is not one that does not close.
-    void begin()
-    {
-        if (fin_sent_)
-            by_.expires_in(within_.linger, error::idle_timeout);
-        else if (!begun_)
-            by_.expires_in(limits::fin_delay, error::idle_timeout);
-        begun_ = true;
-    }
-
-    // The client's turn is not near, so what carries the FIN is not either.
-    void send_fin() noexcept
-    {
-        if (!std::exchange(fin_sent_, true))
-            client_.socket.shutdown_send();
-    }
-
-    // False: that was the last deadline, or another reason to stop waiting.
-    [[nodiscard]] bool goes_on(error_code interrupted)
-    {
-        if (interrupted != error::idle_timeout)
-            return false;
-        if (fin_sent_)
-            return still_takes();
-        send_fin();
-        return true;
-    }
-
-    // undelivered: what the client has not taken ended the wait, not that it did not close.
-    [[nodiscard]] bool undelivered() const noexcept { return untaken_ > fin; }
-
-private:
-    static constexpr std::size_t fin = 1; // It has a number of its own in the stream.
-
-    // Asked once in each linger timeout, so a transfer that goes on costs nothing for it.
-    bool still_takes() noexcept
-    {
-        std::size_t const before = std::exchange(untaken_, client_.socket.unacknowledged());
-        stalled_ = untaken_ == before ? stalled_ + within_.linger : std::chrono::milliseconds{};
-        return undelivered() && (within_.idle.count() == 0 || stalled_ < within_.idle);
-    }
-
-    net::interrupt& by_;
-    client_side& client_;
-    relay_deadlines within_;
-    std::size_t untaken_ = 0;
-    std::chrono::milliseconds stalled_{};
-    bool begun_ = false;
-    bool fin_sent_ = false;
-};
-
-// The end of what a side that broke has said. Where all of it has left this machine it is an RST,
-// as that side's was. Else the other side gets first what the kernel holds for it, and then a FIN;
-// it has `patience` for each part of that. By a FIN without close_notify a client knows that this
-// is not all of an answer; an upstream gets one only where it is all of an upload.
-net::task<> break_off(net::interrupt& by, net::socket& to, std::chrono::milliseconds patience)
-{
-    if (to.unsent() == 0) {
-        to.reset();
-        co_return;
-    }
-    std::size_t left = to.unacknowledged();
-    to.shutdown_send();
-    by.expires_in(patience, error::idle_timeout);
-    for (;;) {
-        // What it still says is for nobody; unread, it would make an RST of our closing.
-        std::span<std::byte> const room = net::scratch::of_this_thread().plaintext();
-        net::io_result const r = to.receive(room);
-        if (r.error)
-            co_return;
-        if (r.bytes == room.size())
-            to.entry().more_to_read();
-        error_code const ec = co_await net::ready{by, net::interest{&to.entry(), true, false}};
-        if (!ec)
-            continue;
-        std::size_t const before = std::exchange(left, to.unacknowledged());
-        if (ec != error::idle_timeout || left == before) {
-            to.reset();
-            co_return;
-        }
-        by.expires_in(patience, error::idle_timeout);
-    }
-}
-
-close_reason reason_for(error_code interrupted, bool client_does_not_close) noexcept
-{
-    if (interrupted == error::stopped)
-        return close_reason::stopped;
-    if (interrupted != error::idle_timeout)
-        return close_reason::out_of_resources;
-    return client_does_not_close ? close_reason::linger_timeout : close_reason::idle_timeout;
-}
-
-// A side that broke has no more to say, so what it said before is not to wait for ever to be heard.
-std::chrono::milliseconds patience(relay_deadlines within, bool deserted) noexcept
-{
-    if (!deserted)
-        return within.idle;
-    return within.idle.count() == 0 ? within.linger : std::min(within.idle, within.linger);
-}
 
 } // namespace
 
 net::task<relay_outcome> relay(
-    net::interrupt& by, client_side& from, upstream_side& to, relay_deadlines within,
-    byte_counts& moved)
+    net::interrupt& interrupt, client_side& client, upstream_side& upstream,
+    relay_deadlines deadlines, byte_counts& traffic)
 {
-    turns here{from, to, moved};
-    farewell end{by, from, within};
+    relay_turns turns{client, upstream, traffic};
+    farewell end{interrupt, client, deadlines};
     for (;;) {
-        here.take();
-        if (here.breaks_off())
-            co_await break_off(by, from.socket, patience(within, true));
-        if (here.hands_over())
-            co_await break_off(by, to.socket, patience(within, true));
-        if (here.fsm().over())
-            co_return here.outcome();
+        turns.take();
+        if (turns.fsm().cuts_answer())
+            co_await close_after_break(interrupt, client.socket, deadlines.after_break());
+        if (turns.holds_whole_upload())
+            co_await close_after_break(interrupt, upstream.socket, deadlines.after_break());
+        if (turns.fsm().over())
+            co_return turns.outcome();
 
-        bool const awaits_client = here.fsm().awaits_client();
-        if (here.fsm().lingers() && !awaits_client)
+        bool const awaits_client = turns.fsm().awaits_client();
+        bool const delivers = turns.fsm().delivers_after_break();
+        if (turns.fsm().lingers() && !awaits_client)
             end.send_fin();
         if (awaits_client)
-            end.begin();
+            end.set_deadline();
         else
-            by.expires_in(patience(within, here.deserted()), error::idle_timeout);
-        from.socket.set_priority(
-            here.fsm().is_bulk() ? net::priority::bulk : net::priority::established);
-        error_code const ec = co_await net::ready{by, here.in_client(), here.in_upstream()};
+            interrupt.expires_in(
+                delivers ? deadlines.after_break() : deadlines.idle, error::idle_timeout);
+        client.socket.set_priority(
+            turns.fsm().is_bulk() ? net::priority::bulk : net::priority::established);
+        error_code const ec =
+            co_await net::ready{interrupt, turns.client_interest(), turns.upstream_interest()};
         if (!ec || (awaits_client && end.goes_on(ec)))
             continue;
-        if (ec == error::idle_timeout && here.deserted()) {
-            here.give_up();
-            co_return here.outcome();
+        if (ec == error::idle_timeout && delivers) {
+            turns.give_up();
+            co_return turns.outcome();
         }
-        // We end it, not the client, whose bytes the upstream is not to take for all there were.
-        if (here.fsm().delivers(direction::up))
-            to.socket.reset();
-        co_return relay_outcome{reason_for(ec, awaits_client && !end.undelivered())};
+        // cleat ends the connection here, not the client: a FIN would tell the upstream that the
+        // client had sent all.
+        if (turns.fsm().delivers(direction::up))
+            upstream.socket.reset();
+        bool const lingered = awaits_client && !end.undelivered();
+        co_return relay_outcome{reason_for(lingered ? step::linger_wait : step::relay_wait, ec)};
     }
 }
 

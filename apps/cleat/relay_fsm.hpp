@@ -1,8 +1,9 @@
 // relay_fsm: what a two-way copy does next, decided without any I/O.
 //
-// Each direction has a source and a sink. Its life: bytes are read and written; a sink that is full
-// stops the source (backpressure); the source's end is passed on once the last byte has left. The
-// relay is done when both directions have passed their ends on, or when one side breaks.
+// Each direction has a source and a sink. Bytes are read from the source and written to the sink. A
+// sink that is full stops its source (backpressure). The source's end is passed on once the last
+// byte has left. The relay is over when both directions have passed their ends on, or when one side
+// breaks.
 
 #pragma once
 
@@ -32,8 +33,30 @@ enum class ending : std::uint8_t
     truncated, ///< A client's FIN without close_notify.
 };
 
-/// relay_fsm decides. Its caller tells it what happened and asks what to do; the same story always
-/// has the same answers.
+/// side names a peer of the relay.
+enum class side : std::uint8_t
+{
+    client,
+    upstream,
+};
+
+/// after_break says what to do about a side that broke while it was neither read nor written.
+enum class after_break : std::uint8_t
+{
+    fail,    ///< End the connection.
+    deliver, ///< Bytes that it sent before go on to the other side.
+    go_deaf, ///< The upstream's answer is complete: only the upload is lost.
+};
+
+/// answer_end says how the end of an answer is found after a send to the upstream has failed.
+enum class answer_end : std::uint8_t
+{
+    readable, ///< Reading the socket shows it.
+    lost,     ///< The send took the socket's error: reading shows an end that is none.
+};
+
+/// relay_fsm decides. Its caller reports events with the on_ functions and asks what to do next;
+/// the same events always give the same answers.
 class relay_fsm
 {
 public:
@@ -44,30 +67,29 @@ public:
         return !over_ && h.source_open && !h.sink_full;
     }
 
-    /// flushes: the direction's sink holds bytes back and is to be flushed when it is writable.
+    /// flushes: the direction's sink holds bytes, and is to be flushed when it is writable.
     [[nodiscard]] bool flushes(direction d) const noexcept { return !over_ && at(d).sink_full; }
 
-    /// passes_end: the source has ended, all its bytes have left, and the sink is to be told now.
+    /// passes_end: the source has ended and all its bytes have left: pass the end to the sink now.
     [[nodiscard]] bool passes_end(direction d) const noexcept
     {
         half const& h = at(d);
         return !over_ && !h.source_open && !h.sink_full && !h.end_passed;
     }
 
-    /// lingers: the answer and its end are out. An upstream that has said all may still be sent
-    /// what the client has to say.
+    /// lingers: the answer and its end are out. The client may still send to the upstream.
     [[nodiscard]] bool lingers() const noexcept { return !over_ && at(direction::down).end_passed; }
 
-    /// awaits_client: it lingers for the client alone, which may still speak or agree that it is
-    /// over. While the upstream is the one that takes nothing, the client cannot do either.
+    /// awaits_client: it lingers, and only the client can go on, by sending or closing. While the
+    /// upstream's socket is full the client can do neither.
     [[nodiscard]] bool awaits_client() const noexcept { return lingers() && reads(direction::up); }
 
     [[nodiscard]] bool over() const noexcept { return over_; }
 
-    /// ended: the direction's source has said all.
+    /// ended: the direction's source has ended.
     [[nodiscard]] bool ended(direction d) const noexcept { return !at(d).source_open; }
 
-    /// delivers: the direction's source has said, or may still say, what its sink has not got yet.
+    /// delivers: the direction's source is open, or its sink has not got all bytes yet.
     [[nodiscard]] bool delivers(direction d) const noexcept
     {
         return at(d).source_open || at(d).sink_full;
@@ -76,11 +98,11 @@ public:
     /// reason is why the relay is over.
     [[nodiscard]] close_reason reason() const noexcept { return reason_; }
 
-    /// turn is how many bytes to move at most before looking around.
+    /// turn is how many bytes to move at most before the other direction has its turn.
     [[nodiscard]] std::size_t turn(direction d) const noexcept { return at(d).turn; }
 
-    /// is_bulk: the last turn moved so much, or left so much to flush, that others are served
-    /// before the next.
+    /// is_bulk: the last turn moved so much, or left so much to flush, that other connections are
+    /// served before the next.
     [[nodiscard]] bool is_bulk() const noexcept
     {
         return moved_ > limits::bulk_min || flushes(direction::up) || flushes(direction::down);
@@ -89,7 +111,8 @@ public:
     /// on_turn: a turn begins.
     void on_turn() noexcept { moved_ = 0; }
 
-    /// on_moved: n bytes were read in one turn, and the sink took all of them, unless on_sink_full.
+    /// on_moved: n bytes were read in one turn. The sink took all of them, unless on_sink_full
+    /// follows.
     void on_moved(direction d, std::size_t n) noexcept
     {
         half& h = at(d);
@@ -99,8 +122,9 @@ public:
             h.turn = std::min(h.turn * 2, limits::turn_max);
     }
 
-    /// on_sink_full: the sink holds bytes back. A receiver that keeps up gets longer turns, which
-    /// cost less for each byte; one that does not leaves less behind in our memory each time.
+    /// on_sink_full: the sink holds bytes. A receiver that keeps up gets longer turns, which cost
+    /// less for each byte. A slow receiver gets shorter turns, so that it holds less of our
+    /// memory.
     void on_sink_full(direction d) noexcept
     {
         half& h = at(d);
@@ -111,8 +135,8 @@ public:
     /// on_flushed: the sink has taken everything.
     void on_flushed(direction d) noexcept { at(d).sink_full = false; }
 
-    /// on_end: the source has ended. What its sink still holds is not lost. A client that was told
-    /// that all is over owes no close_notify any more.
+    /// on_end: the source has ended. Bytes that its sink holds are not lost. A client that already
+    /// got close_notify needs to send none.
     void on_end(direction d, ending how) noexcept
     {
         at(d).source_open = false;
@@ -120,7 +144,7 @@ public:
             reason_ = close_reason::client_truncated;
     }
 
-    /// on_end_passed: the sink was told.
+    /// on_end_passed: the end was passed to the sink.
     void on_end_passed(direction d) noexcept
     {
         CLEAT_ASSERT(passes_end(d));
@@ -128,21 +152,66 @@ public:
         over_ = at(direction::up).end_passed && at(direction::down).end_passed;
     }
 
-    /// on_upstream_deaf: the upstream takes no more, but what it has said may still be read: an
-    /// answer to a request that it did not want to hear to its end. The client is read on, though
-    /// for nothing: many read no answer before they have sent all, and closing on unread bytes
-    /// would be an RST, which can destroy the answer.
-    void on_upstream_deaf() noexcept
+    /// watches: the side is neither read nor written just now, so look for a break.
+    [[nodiscard]] bool watches(side s) const noexcept
+    {
+        direction const from = s == side::client ? direction::up : direction::down;
+        direction const to = s == side::client ? direction::down : direction::up;
+        return !over_ && !reads(from) && !flushes(to) && !is_broken(s);
+    }
+
+    /// on_broken: a side that was watched has broken. An answer whose client is gone ends at once.
+    after_break on_broken(side s) noexcept
+    {
+        if (s == side::client && !delivers(direction::up))
+            return after_break::fail;
+        broken_[static_cast<std::size_t>(s)] = true;
+        if (s == side::upstream && ended(direction::down) && delivers(direction::up))
+            return after_break::go_deaf;
+        return after_break::deliver;
+    }
+
+    [[nodiscard]] bool is_broken(side s) const noexcept
+    {
+        return broken_[static_cast<std::size_t>(s)];
+    }
+
+    /// delivers_after_break: one side broke, and only bytes that it sent before are still on their
+    /// way. A whole answer does not count: its client has the time that every client has.
+    [[nodiscard]] bool delivers_after_break() const noexcept
+    {
+        return is_broken(side::client) || (is_broken(side::upstream) && !ended(direction::down));
+    }
+
+    /// cuts_answer: the relay is over because the upstream broke, perhaps in its answer. The kernel
+    /// may hold bytes of it for the client, which an RST of ours would destroy.
+    [[nodiscard]] bool cuts_answer() const noexcept
+    {
+        return over_ && reason_ == close_reason::upstream_reset;
+    }
+
+    /// on_upstream_deaf: the upstream takes no more bytes, but its answer may still be read: it
+    /// answered before the end of the request. The client is read on and its bytes are dropped.
+    /// Many clients read no answer before they have sent all, and closing on unread bytes would be
+    /// an RST, which can destroy the answer.
+    void on_upstream_deaf(answer_end end) noexcept
     {
         at(direction::up).sink_full = false;
         deaf_ = true;
+        answer_end_ = end;
     }
 
-    /// deaf: see on_upstream_deaf. What is read from the client is to be dropped.
+    /// finds_answer_end: an end that reading the upstream shows is the answer's.
+    [[nodiscard]] bool finds_answer_end() const noexcept
+    {
+        return answer_end_ == answer_end::readable;
+    }
+
+    /// deaf: see on_upstream_deaf. Bytes that are read from the client are to be dropped.
     [[nodiscard]] bool deaf() const noexcept { return deaf_; }
 
-    /// on_failure: nothing more can be moved. A client that hangs up after all was said did no
-    /// harm.
+    /// on_failure: no more bytes can be moved. A client that resets after the whole answer is no
+    /// failure.
     void on_failure(close_reason why) noexcept
     {
         if (!(lingers() && why == close_reason::client_reset))
@@ -166,8 +235,10 @@ private:
     }
 
     std::array<half, 2> halves_;
-    std::size_t moved_ = 0; // In this turn.
+    std::array<bool, 2> broken_{}; // By side.
+    std::size_t moved_ = 0;        // In this turn.
     close_reason reason_ = close_reason::done;
+    answer_end answer_end_ = answer_end::readable;
     bool deaf_ = false;
     bool over_ = false;
 };

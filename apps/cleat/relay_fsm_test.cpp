@@ -1,11 +1,13 @@
-// Every state that any legal story leads to is visited, and the promises are checked in each of
-// them.
+// Every state that a legal sequence of events leads to is visited, and the promises are checked in
+// each of them.
 
+#include "relay_deadlines.hpp"
 #include "relay_fsm.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
+#include <chrono>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -15,18 +17,18 @@ namespace {
 
 constexpr std::array both{direction::up, direction::down};
 
-std::size_t at(direction d)
+std::size_t index_of(direction d)
 {
     return static_cast<std::size_t>(d);
 }
 
-// What a relay knows of the world beside its machine.
+// The state of the relay's peers and sockets, beside its machine.
 struct world
 {
     relay_fsm fsm;
-    std::array<bool, 2> held{};   // The sink holds bytes back.
-    std::array<bool, 2> ended{};  // The source has told its end.
-    std::array<bool, 2> passed{}; // The sink was told.
+    std::array<bool, 2> held{};   // The sink holds bytes.
+    std::array<bool, 2> ended{};  // The source has ended.
+    std::array<bool, 2> passed{}; // The end was passed to the sink.
     bool failed = false;
     bool truncated = false;
 
@@ -50,8 +52,8 @@ void check(world const& w)
 {
     relay_fsm const& f = w.fsm;
     for (direction const d : both) {
-        std::size_t const i = at(d);
-        // Backpressure: who cannot pass bytes on does not take any.
+        std::size_t const i = index_of(d);
+        // Backpressure: a direction whose sink is full reads nothing.
         REQUIRE_FALSE((f.reads(d) && w.held[i]));
         REQUIRE(f.flushes(d) == (w.held[i] && !f.over()));
         // An end is passed once, after the source's end, and behind the last byte.
@@ -59,12 +61,12 @@ void check(world const& w)
         REQUIRE_FALSE((f.reads(d) && w.ended[i]));
         REQUIRE(f.turn(d) >= limits::turn_min);
         REQUIRE(f.turn(d) <= limits::turn_max);
-        // Nothing waits for nothing: a direction that is not through has something to wait for.
+        // A direction that is not done waits for something.
         if (!f.over() && !w.passed[i])
             REQUIRE((f.reads(d) || f.flushes(d) || f.passes_end(d)));
     }
     REQUIRE(f.over() == (w.failed || (w.passed[0] && w.passed[1])));
-    REQUIRE(f.lingers() == (w.passed[at(direction::down)] && !f.over()));
+    REQUIRE(f.lingers() == (w.passed[index_of(direction::down)] && !f.over()));
     if (f.over() && !w.failed)
         REQUIRE(f.reason() == (w.truncated ? close_reason::client_truncated : close_reason::done));
 }
@@ -79,23 +81,23 @@ void read(world const& w, direction d, std::vector<world>& next)
                 a.fsm.on_moved(d, n);
                 if (full && !dropped) {
                     a.fsm.on_sink_full(d);
-                    a.held[at(d)] = true;
+                    a.held[index_of(d)] = true;
                 }
                 if (last) {
                     a.fsm.on_end(d, ending::clean);
-                    a.ended[at(d)] = true;
+                    a.ended[index_of(d)] = true;
                 }
                 next.push_back(a);
             }
     world end = w;
     end.fsm.on_end(d, ending::clean);
-    end.ended[at(d)] = true;
+    end.ended[index_of(d)] = true;
     next.push_back(end);
     if (d == direction::up) {
         world cut = w;
         cut.truncated = !w.fsm.lingers();
         cut.fsm.on_end(d, ending::truncated);
-        cut.ended[at(d)] = true;
+        cut.ended[index_of(d)] = true;
         next.push_back(cut);
     }
 }
@@ -103,8 +105,8 @@ void read(world const& w, direction d, std::vector<world>& next)
 void go_deaf(world const& w, std::vector<world>& next)
 {
     world deaf = w;
-    deaf.fsm.on_upstream_deaf();
-    deaf.held[at(direction::up)] = false;
+    deaf.fsm.on_upstream_deaf(answer_end::readable);
+    deaf.held[index_of(direction::up)] = false;
     next.push_back(deaf);
 }
 
@@ -120,18 +122,18 @@ std::vector<world> successors(world const& w)
         if (f.flushes(d)) {
             world a = w;
             a.fsm.on_flushed(d);
-            a.held[at(d)] = false;
+            a.held[index_of(d)] = false;
             next.push_back(a);
         }
         if (f.passes_end(d)) {
             world a = w;
             a.fsm.on_end_passed(d);
-            a.passed[at(d)] = true;
+            a.passed[index_of(d)] = true;
             next.push_back(a);
             if (d == direction::down) { // The close_notify itself may not fit.
                 world full = w;
                 full.fsm.on_sink_full(d);
-                full.held[at(d)] = true;
+                full.held[index_of(d)] = true;
                 next.push_back(full);
             }
         }
@@ -140,7 +142,7 @@ std::vector<world> successors(world const& w)
     if (f.reads(direction::up) && !f.flushes(direction::down)) {
         world a = w;
         a.fsm.on_sink_full(direction::down);
-        a.held[at(direction::down)] = true;
+        a.held[index_of(direction::down)] = true;
         next.push_back(a);
     }
     if (!f.deaf() && (f.reads(direction::up) || f.flushes(direction::up)))
@@ -154,7 +156,7 @@ std::vector<world> successors(world const& w)
     return next;
 }
 
-TEST_CASE("no story breaks a promise of the relay")
+TEST_CASE("no sequence of events breaks a promise of the relay")
 {
     std::set<decltype(world{}.key())> seen;
     std::vector<world> to_visit{world{}};
@@ -186,7 +188,7 @@ world after_the_peers_close(world w)
     return w;
 }
 
-TEST_CASE("wherever a story stands, peers that close bring it to its end")
+TEST_CASE("in every state, peers that close bring the relay to its end")
 {
     std::set<decltype(world{}.key())> seen;
     std::vector<world> to_visit{world{}};
@@ -220,7 +222,7 @@ TEST_CASE("turns grow with a receiver that keeps up, and shrink with one that do
     CHECK(f.turn(direction::down) == limits::turn_min);
 }
 
-TEST_CASE("a client that hangs up on an answer that was told whole did no harm")
+TEST_CASE("a client that resets after the whole answer is no failure")
 {
     relay_fsm f;
     f.on_end(direction::down, ending::clean);
@@ -236,7 +238,7 @@ TEST_CASE("a client that hangs up on an answer that was told whole did no harm")
     CHECK(truncated.reason() == close_reason::done);
 }
 
-TEST_CASE("a client that is cut short before its answer is known for it, and keeps its name")
+TEST_CASE("a client that is cut off before its answer stays client_truncated to the end")
 {
     relay_fsm f;
     f.on_end(direction::up, ending::truncated);
@@ -259,13 +261,80 @@ TEST_CASE("a connection is a transfer for as long as its turns move more than a 
     fsm.on_turn();
     fsm.on_moved(direction::down, limits::bulk_min + 1);
     CHECK(fsm.is_bulk());
-    fsm.on_turn(); // It has got all that it wanted, and asks for little again.
+    fsm.on_turn(); // The transfer is over, and little is moved again.
     fsm.on_moved(direction::up, 500);
     CHECK(!fsm.is_bulk());
     fsm.on_sink_full(direction::up); // To flush may be much again.
     CHECK(fsm.is_bulk());
     fsm.on_flushed(direction::up);
     CHECK(!fsm.is_bulk());
+}
+
+// A relay whose sink is full in this direction.
+relay_fsm full(direction d)
+{
+    relay_fsm f;
+    f.on_sink_full(d);
+    return f;
+}
+
+TEST_CASE("a side is watched for a break only while it is neither read nor written")
+{
+    relay_fsm f;
+    CHECK_FALSE(f.watches(side::client));
+    CHECK_FALSE(f.watches(side::upstream));
+    CHECK(full(direction::up).watches(side::client)); // Not read, and no bytes wait for it.
+    CHECK_FALSE(full(direction::up).watches(side::upstream));
+    f = full(direction::up);
+    f.on_sink_full(direction::down);
+    CHECK_FALSE(f.watches(side::client)); // A flush finds the break.
+}
+
+TEST_CASE("a client that breaks after its whole upload ends the connection at once")
+{
+    relay_fsm f;
+    f.on_end(direction::up, ending::clean);
+    f.on_end_passed(direction::up);
+    REQUIRE(f.watches(side::client));
+    CHECK(f.on_broken(side::client) == after_break::fail);
+    CHECK_FALSE(f.delivers_after_break());
+}
+
+TEST_CASE("bytes that a client sent before it broke are delivered")
+{
+    relay_fsm f = full(direction::up);
+    CHECK(f.on_broken(side::client) == after_break::deliver);
+    CHECK(f.delivers_after_break());
+    CHECK_FALSE(f.watches(side::client)); // One break is enough.
+}
+
+TEST_CASE("an upstream that breaks in its answer has it delivered, and after it only goes deaf")
+{
+    relay_fsm f = full(direction::down);
+    relay_fsm whole = f;
+    CHECK(f.on_broken(side::upstream) == after_break::deliver);
+    CHECK(f.delivers_after_break());
+    f.on_failure(close_reason::upstream_reset);
+    CHECK(f.cuts_answer());
+    whole.on_end(direction::down, ending::clean);
+    CHECK(whole.on_broken(side::upstream) == after_break::go_deaf);
+    CHECK_FALSE(whole.delivers_after_break());
+}
+
+TEST_CASE("an end is no answer's where the failed send has taken the upstream's error")
+{
+    relay_fsm f;
+    CHECK(f.finds_answer_end());
+    f.on_upstream_deaf(answer_end::lost);
+    CHECK_FALSE(f.finds_answer_end());
+}
+
+TEST_CASE("bytes of a broken side wait for the shorter of both deadlines, and never for ever")
+{
+    using std::chrono::seconds;
+    CHECK(relay_deadlines{.idle = seconds{2}, .linger = seconds{10}}.after_break() == seconds{2});
+    CHECK(relay_deadlines{.idle = seconds{60}, .linger = seconds{10}}.after_break() == seconds{10});
+    CHECK(relay_deadlines{.linger = seconds{10}}.after_break() == seconds{10});
 }
 
 } // namespace

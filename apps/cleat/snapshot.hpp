@@ -22,7 +22,7 @@ struct listener_plan
     tls::context_spec tls;
 };
 
-/// snapshot holds texts of files, not file names: what it was made from may change under it.
+/// snapshot holds the texts of files, not their names: the files may change afterwards.
 struct snapshot
 {
     config settings;

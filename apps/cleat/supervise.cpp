@@ -12,10 +12,11 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-class watch
+// The state between signals: whether the workers drain, until when, and whether they are ending.
+class supervisor
 {
 public:
-    watch(worker_group& workers, config const& settings, log_sink& sink, logger const& log)
+    supervisor(worker_group& workers, config const& settings, log_sink& sink, logger const& log)
         : workers_{workers}, settings_{settings}, sink_{sink}, log_{log}
     {
     }
@@ -85,23 +86,24 @@ private:
 } // namespace
 
 void supervise(
-    worker_group& workers, signals& from, config const& settings, log_sink& sink, logger const& log)
+    worker_group& workers, signals& arrived, config const& settings, log_sink& sink,
+    logger const& log)
 {
-    watch here{workers, settings, sink, log};
+    supervisor state{workers, settings, sink, log};
     while (workers.running() != 0) {
         std::array<pollfd, 2> fds{
-            pollfd{from.native_handle(), POLLIN, 0}, pollfd{workers.ended(), POLLIN, 0}};
-        static_cast<void>(::poll(fds.data(), fds.size(), here.timeout_ms()));
+            pollfd{arrived.native_handle(), POLLIN, 0}, pollfd{workers.ended(), POLLIN, 0}};
+        static_cast<void>(::poll(fds.data(), fds.size(), state.timeout_ms()));
         workers.take_ended();
-        while (int const number = from.next())
-            here.on_signal(number);
-        here.on_time();
+        while (int const number = arrived.next())
+            state.on_signal(number);
+        state.on_time();
     }
     std::uint64_t finished = 0;
     for (std::size_t i = 0; i < close_reason_count; ++i)
         finished += workers.closed(static_cast<close_reason>(i));
     std::uint64_t const cut = workers.closed(close_reason::stopped);
-    // What was cut off is worth a line to who asked for little log.
+    // Connections that were cut off are worth a line at the default log level too.
     log.line(cut == 0 ? log_level::info : log_level::warning, "ended")
         .add("connections_finished", finished - cut)
         .add("connections_cut", cut);

@@ -1,4 +1,4 @@
-// supervise: what the main thread does while the workers serve: wait for signals and act on them.
+// supervise: the main thread while the workers serve: it waits for signals and acts on them.
 
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace cleat::app {
 
-/// supervise returns when the worker_group has ended. SIGTERM: stop accepting, and let connections
+/// supervise returns when the workers have ended. SIGTERM: stop accepting, and let connections
 /// finish for `shutdown-timeout`. SIGINT, or a second SIGTERM: end now. SIGUSR1: open the log file
-/// anew.
+/// again.
 void supervise(
-    worker_group& workers, signals& from, config const& settings, log_sink& sink,
+    worker_group& workers, signals& arrived, config const& settings, log_sink& sink,
     logger const& log);
 
 } // namespace cleat::app

@@ -1,57 +1,63 @@
 #include "announce.hpp"
+#include "client_side.hpp"
 #include "connect.hpp"
 #include "connection_log.hpp"
 #include "handshake.hpp"
 #include "relay.hpp"
 #include "terminator.hpp"
+#include "upstream_side.hpp"
 
 #include <new>
 
 namespace cleat::app {
 
 net::detached terminate(
-    worker_service& at, worker_service::acceptor& acceptor, net::socket accepted, net::address peer)
+    worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer)
 {
-    config const& settings = at.current().settings;
+    snapshot const& configuration = service.configuration();
+    config const& settings = configuration.settings;
     std::string proxy_header;
-    // Ends with the line that says how the connection ended.
-    connection_log told{at, acceptor.name, peer, proxy_header};
-    net::interrupt by{at.worker()};
-    // Until it is established, those that are go first.
+    // Counts the connection, and logs its end when this coroutine ends.
+    connection_log log{service, frontend.name, peer, proxy_header};
+    // Ends any wait below: at the deadline that is set, or when the worker stops.
+    net::interrupt interrupt{service.worker()};
+    // Handshakes cost much CPU time: the worker serves established connections first.
     accepted.set_priority(net::priority::handshake);
 
-    // A load balancer in front may tell who the client is, before TLS begins.
-    by.expires_in(*settings.ssl_handshake_timeout, error::handshake_timeout);
+    // PROXY header: a load balancer in front announces its client before TLS begins.
+    interrupt.expires_in(*settings.ssl_handshake_timeout, error::handshake_timeout);
     if (*settings.announce == announcement::proxy_proxy) {
-        error_code const ec = co_await receive_proxy_header(by, accepted, proxy_header);
+        error_code const ec = co_await receive_proxy_header(interrupt, accepted, proxy_header);
         if (ec)
-            co_return told.proxy_header_failed(ec);
+            co_return log.proxy_header_failed(ec);
     }
 
-    // The peer has a deadline to finish the handshake; most that miss it are scanners.
-    client_side from{std::move(accepted), net::channel{acceptor.context}};
-    error_code const failed = co_await handshake(by, from);
+    // Handshake, before the same deadline. Most clients that miss it are scanners.
+    client_side client{std::move(accepted), net::channel{frontend.context}};
+    error_code const failed = co_await handshake(interrupt, client);
     if (failed)
-        co_return told.handshake_failed(failed, from.channel.engine());
-    told.handshake_done(from.channel.engine());
-    from.ticket.begin();
+        co_return log.handshake_failed(failed, client.channel.engine());
+    log.handshake_done(client.channel.engine());
+    client.ticket.begin();
 
-    // Tell the upstream who is talking; what the client has said already goes in the same packet.
+    // Connect. The announcement of the client and the bytes that it has sent leave in one packet.
     std::span<std::byte const> const first =
-        first_bytes(settings, from, peer, proxy_header, told.moved());
-    result<upstream_side> to = co_await connect(
-        by, at.line(), at.current().upstream, first, *settings.backend_connect_timeout);
-    if (!to)
-        co_return told.connect_failed(to.error());
+        first_bytes(settings, client, peer, proxy_header, log.traffic());
+    result<upstream_side> upstream = co_await connect(
+        interrupt, service.upstream_queue(), configuration.upstream, first,
+        *settings.backend_connect_timeout);
+    if (!upstream)
+        co_return log.connect_failed(upstream.error());
 
-    // Then get out of the way.
-    by.clear();
+    // Relay: copy both ways until both sides have closed, or one has broken.
+    interrupt.clear();
     try {
-        relay_outcome const how =
-            co_await relay(by, from, *to, {.idle = *settings.idle_timeout}, told.moved());
-        told.ended(how, from.channel.engine());
+        relay_outcome const outcome = co_await relay(
+            interrupt, client, *upstream, {.idle = *settings.idle_timeout}, log.traffic());
+        log.ended(outcome.reason, outcome.error, client.channel.engine());
     } catch (std::bad_alloc const&) {
-        to->socket.reset(); // It is not to take what it has got for all that there was.
+        // An RST: a FIN would tell the upstream that the client had sent all.
+        upstream->socket.reset();
     }
 }
 

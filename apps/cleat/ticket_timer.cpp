@@ -5,8 +5,8 @@
 
 namespace cleat::app {
 
-ticket_timer::ticket_timer(net::socket& to, net::channel& of) noexcept
-    : deadline{&ticket_timer::on_expired}, socket_{to}, channel_{of}
+ticket_timer::ticket_timer(net::socket& socket, net::channel& channel) noexcept
+    : deadline{&ticket_timer::on_expired}, socket_{socket}, channel_{channel}
 {
 }
 

@@ -1,4 +1,4 @@
-// ticket_timer: a client has its session ticket soon, also where nothing takes it along.
+// ticket_timer: sends a session ticket that no other bytes have taken along.
 
 #pragma once
 
@@ -13,19 +13,20 @@ namespace cleat::app {
 ///
 /// A request that came with the client's Finished, or right behind it, is answered soon, and the
 /// ticket shares that packet. But a client with Nagle's algorithm on that writes its Finished alone
-/// keeps its request back until that is acknowledged (RFC 1122, section 4.2.3.4), and our kernel
-/// delays the acknowledgment for up to 40 ms unless bytes of ours carry it: the ticket is such
-/// bytes. And a client that only shakes hands has no ticket otherwise.
+/// keeps its request back until the Finished is acknowledged (RFC 1122, section 4.2.3.4). Our
+/// kernel delays the acknowledgment for up to 40 ms unless bytes of ours carry it, and the ticket
+/// is such bytes. A client that only does a handshake would get no ticket without the timer.
 class ticket_timer : deadline
 {
 public:
-    /// Both belong to one connection, and outlive this.
-    ticket_timer(net::socket& to, net::channel& of) noexcept;
+    /// Both belong to one connection, and outlive the timer.
+    ticket_timer(net::socket& socket, net::channel& channel) noexcept;
 
-    /// begin, when the handshake is done.
+    /// begin starts the timer when the handshake is done.
     void begin();
 
-    /// stop: an answer takes the ticket along, or the client's request has come, and one will.
+    /// stop: an answer takes the ticket along, or the client's request has come and its answer
+    /// will.
     void stop() noexcept { cancel(); }
 
 private:

@@ -1,4 +1,6 @@
+#include "accept.hpp"
 #include "worker_group.hpp"
+#include "worker_service.hpp"
 
 #include <cleat/core/cpu_topology.hpp>
 #include <cleat/net/listening.hpp>
@@ -31,12 +33,12 @@ std::string cure_for(error_code ec)
     return {};
 }
 
-problem cannot_listen(listener_plan const& plan, net::refused_address const& its)
+problem cannot_listen(listener_plan const& plan, net::refused_address const& refused)
 {
     return {
         problem::severity::error, plan.origin, "frontend",
-        fmt::format("cannot listen on {}: {}", net::to_string(its.address), its.reason.message()),
-        cure_for(its.reason)};
+        fmt::format("cannot listen on {}: {}", net::to_string(refused.address), refused.reason.message()),
+        cure_for(refused.reason)};
 }
 
 unique_fd new_eventfd()
@@ -49,50 +51,64 @@ unique_fd new_eventfd()
 
 } // namespace
 
-bound bind_all(snapshot const& use, std::size_t workers)
+// One worker's part, made and destroyed on its thread.
+struct worker_group::serving
 {
-    bound all;
+    serving(
+        net::worker& worker, snapshot const& configuration, logger log,
+        std::vector<bound_socket> sockets)
+        : service{worker, configuration, log}, accepting{service, std::move(sockets)}
+    {
+    }
+
+    worker_service service;
+    frontends accepting;
+};
+
+bound_sockets bind_all(snapshot const& configuration, std::size_t workers)
+{
+    bound_sockets all;
     all.by_worker.resize(workers);
-    for (listener_plan const& plan : use.listeners) {
-        net::listening_attempt its =
-            net::listen_on_each(plan.addresses, use.listen_options, workers);
-        for (net::refused_address const& each : its.refused)
-            all.problems.push_back(cannot_listen(plan, each));
-        for (net::address const& each : its.opened.addresses)
-            all.addresses.push_back(net::to_string(each));
+    for (listener_plan const& plan : configuration.listeners) {
+        net::listening_attempt attempt =
+            net::listen_on_each(plan.addresses, configuration.listen_options, workers);
+        for (net::refused_address const& refused : attempt.refused)
+            all.problems.push_back(cannot_listen(plan, refused));
+        for (net::address const& address : attempt.opened.addresses)
+            all.addresses.push_back(net::to_string(address));
         for (std::size_t i = 0; i < workers; ++i)
-            for (unique_fd& socket : its.opened.sockets[i])
+            for (unique_fd& socket : attempt.opened.sockets[i])
                 all.by_worker[i].push_back({std::move(socket), &plan});
     }
     return all;
 }
 
-void foresee_binding(snapshot const& use, std::vector<problem>& problems)
+void check_addresses(snapshot const& configuration, std::vector<problem>& problems)
 {
-    for (listener_plan const& plan : use.listeners)
-        for (net::refused_address const& each : net::listen_nowhere(plan.addresses))
-            problems.push_back(cannot_listen(plan, each));
+    for (listener_plan const& plan : configuration.listeners)
+        for (net::refused_address const& refused : net::listen_nowhere(plan.addresses))
+            problems.push_back(cannot_listen(plan, refused));
 }
 
-worker_group::worker_group(snapshot const& use, bound sockets, logger log)
-    : use_{use}
+worker_group::worker_group(snapshot const& configuration, bound_sockets sockets, logger log)
+    : configuration_{configuration}
     , sockets_{std::move(sockets)}
     , log_{log}
     , ended_{new_eventfd()}
-    , services_(sockets_.by_worker.size())
+    , serving_(sockets_.by_worker.size())
     , pool_{pool_spec()}
 {
 }
 
 net::worker_pool_spec worker_group::pool_spec()
 {
-    std::size_t const count = services_.size();
+    std::size_t const count = serving_.size();
     result<cpu_topology> const machine = read_cpu_topology();
     return {
         .workers = count,
         .pin = machine && count == machine->cpus.size(),
-        .begin = [this](net::worker& on) { begin(on); },
-        .end = [this](net::worker& on) { end(on); }};
+        .begin = [this](net::worker& worker) { begin(worker); },
+        .end = [this](net::worker& worker) { end(worker); }};
 }
 
 worker_group::~worker_group()
@@ -105,21 +121,22 @@ worker_group::~worker_group()
     }
 }
 
-void worker_group::begin(net::worker& on)
+void worker_group::begin(net::worker& worker)
 {
-    std::size_t const number = on.number();
+    std::size_t const number = worker.number();
     ::pthread_setname_np(::pthread_self(), fmt::format("worker-{}", number).c_str());
-    services_[number] = std::make_unique<worker_service>(
-        on, use_, std::move(sockets_.by_worker[number]), log_.for_worker(static_cast<int>(number)));
-    services_[number]->start();
+    serving_[number] = std::make_unique<serving>(
+        worker, configuration_, log_.for_worker(static_cast<int>(number)),
+        std::move(sockets_.by_worker[number]));
+    serving_[number]->accepting.start();
     ++running_;
 }
 
-void worker_group::end(net::worker& on) noexcept
+void worker_group::end(net::worker& worker) noexcept
 {
-    std::unique_ptr<worker_service> const ended = std::move(services_[on.number()]);
+    std::unique_ptr<serving> const ended = std::move(serving_[worker.number()]);
     for (std::size_t i = 0; i < close_reason_count; ++i)
-        closed_.at(i) += ended->closed().value(static_cast<close_reason>(i));
+        closed_.at(i) += ended->service.closed().value(static_cast<close_reason>(i));
     --running_;
     std::uint64_t const one = 1;
     static_cast<void>(!::write(ended_.get(), &one, sizeof one));
@@ -127,15 +144,15 @@ void worker_group::end(net::worker& on) noexcept
 
 void worker_group::drain()
 {
-    pool_.broadcast([this](net::worker& on) { services_[on.number()]->drain(); });
+    pool_.broadcast([this](net::worker& worker) { serving_[worker.number()]->accepting.drain(); });
 }
 
 void worker_group::interrupt()
 {
-    pool_.broadcast([this](net::worker& on) {
-        services_[on.number()]->drain();
-        on.interrupt_all();
-        on.stop();
+    pool_.broadcast([this](net::worker& worker) {
+        serving_[worker.number()]->accepting.drain();
+        worker.interrupt_all();
+        worker.stop();
     });
 }
 

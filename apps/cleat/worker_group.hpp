@@ -1,10 +1,11 @@
-// worker_group: the workers of the program: their sockets, their threads, their beginning and end.
+// worker_group: the workers of the program: their sockets, and their threads from start to end.
 
 #pragma once
 
+#include "close_reason.hpp"
+#include "frontend_socket.hpp"
 #include "log/log.hpp"
 #include "snapshot.hpp"
-#include "worker_service.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/worker_pool.hpp>
@@ -19,41 +20,42 @@
 
 namespace cleat::app {
 
-/// bound is every listening socket: for each worker, one for each address.
-struct bound
+/// bound_sockets is every listening socket: for each worker, one for each address.
+struct bound_sockets
 {
-    std::vector<std::vector<listening>> by_worker;
+    std::vector<std::vector<bound_socket>> by_worker;
     std::vector<std::string> addresses; ///< With the port that port 0 became.
     std::vector<problem> problems;      ///< Errors: nothing is to be started.
 };
 
-/// bind_all binds for so many workers. It comes before privileges are dropped: ports below 1024.
-[[nodiscard]] bound bind_all(snapshot const& use, std::size_t workers);
+/// bind_all binds a socket for each worker and address. It comes before privileges are dropped:
+/// ports below 1024.
+[[nodiscard]] bound_sockets bind_all(snapshot const& configuration, std::size_t workers);
 
-/// foresee_binding appends what bind_all would say of addresses that this machine does not have. It
-/// takes no port, so the cleat that is checked for may be running.
-void foresee_binding(snapshot const& use, std::vector<problem>& problems);
+/// check_addresses appends the errors that bind_all would report for addresses that this machine
+/// does not have. It takes no port, so that a running cleat with the same ports is no obstacle.
+void check_addresses(snapshot const& configuration, std::vector<problem>& problems);
 
-/// worker_group runs a service on each of its workers. They are pinned when there is one for each
-/// CPU: fewer would all choose the same CPUs as the next program that does so.
+/// worker_group runs the workers: a worker_service and its frontends on each. They are pinned when
+/// there is one for each CPU: fewer would all choose the same CPUs as the next program that pins.
 class worker_group
 {
 public:
-    /// Starts the threads, and returns when all of them accept. Throws what a service throws, with
-    /// every thread ended again. `use` outlives the worker_group.
-    worker_group(snapshot const& use, bound sockets, logger log);
+    /// Starts the threads, and returns when all of them accept. Throws what `frontends` throws,
+    /// with every thread ended again. `configuration` outlives the group.
+    worker_group(snapshot const& configuration, bound_sockets sockets, logger log);
     worker_group(worker_group&&) = delete;
 
-    /// Interrupts what is left and waits for the threads.
+    /// Interrupts the connections that are left and waits for the threads.
     ~worker_group();
 
-    /// drain lets every worker stop accepting and end with its last connection.
+    /// drain makes every worker stop accepting and end with its last connection.
     void drain();
 
     /// interrupt ends every connection now, and then the workers.
     void interrupt();
 
-    /// ended is readable when a worker has ended: look at running() then.
+    /// ended is a descriptor that is readable when a worker has ended: look at running() then.
     [[nodiscard]] int ended() const noexcept { return ended_.get(); }
 
     /// take_ended makes it unreadable again.
@@ -69,17 +71,19 @@ public:
     }
 
 private:
-    [[nodiscard]] net::worker_pool_spec pool_spec();
-    void begin(net::worker& on);
-    void end(net::worker& on) noexcept;
+    struct serving;
 
-    snapshot const& use_;
-    bound sockets_;
+    [[nodiscard]] net::worker_pool_spec pool_spec();
+    void begin(net::worker& worker);
+    void end(net::worker& worker) noexcept;
+
+    snapshot const& configuration_;
+    bound_sockets sockets_;
     logger log_;
     unique_fd ended_; // An eventfd.
     std::atomic<std::size_t> running_{0};
     std::array<std::atomic<std::uint64_t>, close_reason_count> closed_{};
-    std::vector<std::unique_ptr<worker_service>> services_; // Each lives on its worker's thread.
+    std::vector<std::unique_ptr<serving>> serving_; // Each lives on its worker's thread.
     net::worker_pool pool_;
 };
 

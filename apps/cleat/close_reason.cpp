@@ -1,0 +1,100 @@
+#include "close_reason.hpp"
+
+namespace cleat::app {
+namespace {
+
+close_reason handshake_reason(error_code why) noexcept
+{
+    if (why == error::handshake_timeout)
+        return close_reason::handshake_timeout;
+    if (why == error::truncated)
+        return close_reason::client_gone;
+    return is_reset(why) ? close_reason::client_reset : close_reason::handshake_failed;
+}
+
+close_reason proxy_header_reason(error_code why) noexcept
+{
+    // The connection ended before a byte of the header: part of one is error::bad_proxy_header.
+    if (why == error::closed || is_reset(why))
+        return close_reason::client_silent;
+    if (why == error::bad_proxy_header)
+        return close_reason::bad_proxy_header;
+    return why == error::handshake_timeout ? close_reason::handshake_timeout
+                                           : close_reason::client_gone;
+}
+
+} // namespace
+
+close_reason reason_for(step where, error_code why) noexcept
+{
+    if (where == step::upstream_io)
+        return close_reason::upstream_reset;
+    if (why == error::stopped)
+        return close_reason::stopped;
+    if (is_out_of_resources(why))
+        return close_reason::out_of_resources;
+    switch (where) {
+    case step::proxy_header:
+        return proxy_header_reason(why);
+    case step::first_byte:
+        return why == error::truncated || is_reset(why) ? close_reason::client_silent
+                                                        : handshake_reason(why);
+    case step::handshake:
+        return handshake_reason(why);
+    case step::connect:
+        return why == error::connect_timeout ? close_reason::upstream_timeout
+                                             : close_reason::upstream_unreachable;
+    case step::client_io:
+        return is_reset(why) ? close_reason::client_reset : close_reason::client_failed;
+    case step::relay_wait:
+        return why == error::idle_timeout ? close_reason::idle_timeout
+                                          : close_reason::out_of_resources;
+    case step::linger_wait:
+        return why == error::idle_timeout ? close_reason::linger_timeout
+                                          : close_reason::out_of_resources;
+    case step::upstream_io:
+        break;
+    }
+    return close_reason::upstream_reset;
+}
+
+std::string_view name_of(close_reason why) noexcept
+{
+    switch (why) {
+    case close_reason::done:
+        return "done";
+    case close_reason::client_silent:
+        return "client-silent";
+    case close_reason::idle_timeout:
+        return "idle-timeout";
+    case close_reason::linger_timeout:
+        return "linger-timeout";
+    case close_reason::stopped:
+        return "stopped";
+    case close_reason::handshake_timeout:
+        return "handshake-timeout";
+    case close_reason::handshake_failed:
+        return "handshake-failed";
+    case close_reason::client_reset:
+        return "client-reset";
+    case close_reason::client_gone:
+        return "client-gone";
+    case close_reason::client_truncated:
+        return "client-truncated";
+    case close_reason::client_failed:
+        return "client-failed";
+    case close_reason::upstream_unreachable:
+        return "upstream-unreachable";
+    case close_reason::upstream_timeout:
+        return "upstream-timeout";
+    case close_reason::upstream_reset:
+        return "upstream-reset";
+    case close_reason::bad_proxy_header:
+        return "bad-proxy-header";
+    case close_reason::out_of_resources:
+        return "out-of-resources";
+    }
+    return "unknown";
+}
+
+} // namespace cleat::app
