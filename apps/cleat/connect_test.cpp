@@ -41,7 +41,7 @@ struct listener_on_loopback
 
 net::address refused()
 {
-    return listener_on_loopback{}.address; // Nobody is there any more.
+    return listener_on_loopback{}.address; // Its socket is closed again.
 }
 
 std::string all_of(int fd)
@@ -58,43 +58,45 @@ struct attempt
     std::optional<upstream_side> made;
 };
 
+// A worker, and the attempts to connect on it.
 struct stage
 {
-    net::worker w;
-    connect_queue line{w};
-    std::chrono::milliseconds within{};
-    int tries = 1; // The last one to end ends the worker.
+    net::worker worker;
+    connect_queue queue{worker};
+    std::chrono::milliseconds timeout{};
+    int tries = 1; // The last attempt to end stops the worker.
 };
 
 net::detached start_to_try(
-    stage& on, net::interrupt& by, std::vector<net::address> to, std::span<std::byte const> first,
-    attempt& seen)
+    stage& s, net::interrupt& interrupt, std::vector<net::address> addresses,
+    std::span<std::byte const> first, attempt& seen)
 {
-    result<upstream_side> found = co_await connect(by, on.line, to, first, on.within);
+    result<upstream_side> found = co_await connect(interrupt, s.queue, addresses, first, s.timeout);
     if (found)
         seen.made.emplace(std::move(*found));
     else
         seen.failed = found.error();
-    if (--on.tries == 0)
-        on.w.stop();
+    if (--s.tries == 0)
+        s.worker.stop();
 }
 
-// The first bytes lie in a block that is another connection's as soon as this one waits.
+// The first bytes lie in a block that another connection uses as soon as this one waits.
 void try_all(
-    stage& on, net::interrupt& by, std::vector<net::address> to, std::string first, attempt& seen)
+    stage& s, net::interrupt& interrupt, std::vector<net::address> addresses, std::string first,
+    attempt& seen)
 {
-    start_to_try(on, by, std::move(to), net::bytes_of(first), seen);
+    start_to_try(s, interrupt, std::move(addresses), net::bytes_of(first), seen);
     std::fill(first.begin(), first.end(), '#');
 }
 
 TEST_CASE("the first bytes go with the connection")
 {
-    stage on;
-    net::interrupt by{on.w};
+    stage s;
+    net::interrupt interrupt{s.worker};
     listener_on_loopback const there;
     attempt seen;
-    try_all(on, by, {there.address}, "hello", seen);
-    on.w.run();
+    try_all(s, interrupt, {there.address}, "hello", seen);
+    s.worker.run();
     REQUIRE(seen.made);
     CHECK(seen.made->unsent.empty());
     CHECK(seen.made->sends == 1);
@@ -103,13 +105,13 @@ TEST_CASE("the first bytes go with the connection")
 
 TEST_CASE("addresses are tried in their order until one accepts")
 {
-    stage on;
-    net::interrupt by{on.w};
+    stage s;
+    net::interrupt interrupt{s.worker};
     listener_on_loopback const there;
     listener_on_loopback const never;
     attempt seen;
-    try_all(on, by, {refused(), there.address, never.address}, "hello", seen);
-    on.w.run();
+    try_all(s, interrupt, {refused(), there.address, never.address}, "hello", seen);
+    s.worker.run();
     REQUIRE(seen.made);
     CHECK(all_of(there.accept().get()) == "hello");
     CHECK(!never.accept());
@@ -117,34 +119,34 @@ TEST_CASE("addresses are tried in their order until one accepts")
 
 TEST_CASE("when none accepts, the last one's error is the answer")
 {
-    stage on;
-    net::interrupt by{on.w};
+    stage s;
+    net::interrupt interrupt{s.worker};
     attempt seen;
     temporary_folder const folder;
     net::address const missing = net::unix_address(folder.path() / "none").value();
-    try_all(on, by, {missing, refused()}, "x", seen);
+    try_all(s, interrupt, {missing, refused()}, "x", seen);
     REQUIRE(seen.failed);
     CHECK(*seen.failed == boost::system::errc::connection_refused);
     attempt other;
-    try_all(on, by, {refused(), missing}, "", other);
+    try_all(s, interrupt, {refused(), missing}, "", other);
     REQUIRE(other.failed);
     CHECK(*other.failed == boost::system::errc::no_such_file_or_directory);
     attempt none;
-    try_all(on, by, {}, "x", none);
+    try_all(s, interrupt, {}, "x", none);
     REQUIRE(none.failed);
     CHECK(*none.failed == boost::system::errc::address_not_available);
 }
 
 TEST_CASE("what the socket does not take at once is left to be flushed")
 {
-    stage on;
-    net::interrupt by{on.w};
+    stage s;
+    net::interrupt interrupt{s.worker};
     temporary_folder const folder;
-    net::address const at = net::unix_address(folder.path() / "s").value();
-    unique_fd const listening = net::listen_on(at, {}).value();
+    net::address const address = net::unix_address(folder.path() / "s").value();
+    unique_fd const listening = net::listen_on(address, {}).value();
     attempt seen;
     std::string const much(900'000, 'm');
-    try_all(on, by, {at}, much, seen);
+    try_all(s, interrupt, {address}, much, seen);
     REQUIRE(seen.made);
     CHECK(!seen.made->unsent.empty());
     unique_fd const accepted{::accept4(listening.get(), nullptr, nullptr, SOCK_NONBLOCK)};
@@ -157,7 +159,7 @@ TEST_CASE("what the socket does not take at once is left to be flushed")
     CHECK(got == much.size());
 }
 
-// A listener whose queue is full: who connects waits.
+// A listener whose queue is full: a connection to it waits.
 struct full_listener : listener_on_loopback
 {
     full_listener() : listener_on_loopback{0}
@@ -172,43 +174,43 @@ struct full_listener : listener_on_loopback
 
 TEST_CASE("an upstream that does not accept in time is left, with the deadline's name")
 {
-    stage on;
-    net::interrupt by{on.w};
+    stage s;
+    net::interrupt interrupt{s.worker};
     full_listener const full;
     attempt seen;
-    on.within = 3ms;
-    try_all(on, by, {full.address}, "x", seen);
+    s.timeout = 3ms;
+    try_all(s, interrupt, {full.address}, "x", seen);
     CHECK(!seen.failed);
-    on.w.run();
+    s.worker.run();
     REQUIRE(seen.failed);
     CHECK(*seen.failed == error::connect_timeout);
 }
 
 TEST_CASE("an address that swallows packets leaves time for the next")
 {
-    stage on;
-    net::interrupt by{on.w};
+    stage s;
+    net::interrupt interrupt{s.worker};
     full_listener const full;
     listener_on_loopback const there;
     attempt seen;
-    on.within = 50ms;
-    try_all(on, by, {full.address, full.address, there.address}, "hello", seen);
+    s.timeout = 50ms;
+    try_all(s, interrupt, {full.address, full.address, there.address}, "hello", seen);
     CHECK(!seen.made);
-    on.w.run();
+    s.worker.run();
     REQUIRE(seen.made);
     CHECK(all_of(there.accept().get()) + net::text_of(seen.made->unsent.front()) == "hello");
 }
 
 TEST_CASE("where all addresses swallow packets, it is over in the time of one")
 {
-    stage on;
-    net::interrupt by{on.w};
+    stage s;
+    net::interrupt interrupt{s.worker};
     full_listener const full;
     attempt seen;
-    on.within = 30ms;
-    auto const began = on.w.now(); // Which it counts from.
-    try_all(on, by, {full.address, full.address, full.address}, "x", seen);
-    on.w.run();
+    s.timeout = 30ms;
+    auto const began = s.worker.now(); // The deadline counts from here.
+    try_all(s, interrupt, {full.address, full.address, full.address}, "x", seen);
+    s.worker.run();
     REQUIRE(seen.failed);
     CHECK(*seen.failed == error::connect_timeout);
     CHECK(net::worker::clock::now() - began >= 29ms);
@@ -216,24 +218,24 @@ TEST_CASE("where all addresses swallow packets, it is over in the time of one")
 
 TEST_CASE("the first bytes reach the second upstream when the first one failed only after a wait")
 {
-    stage on;
-    net::interrupt by{on.w};
+    stage s;
+    net::interrupt interrupt{s.worker};
     full_listener const full;
     listener_on_loopback const there;
     attempt seen;
     // The descriptor that connect is about to get: to break its first attempt as a network would.
     int const next = ::dup(full.socket.get());
     ::close(next);
-    try_all(on, by, {full.address, there.address}, "hello", seen);
+    try_all(s, interrupt, {full.address, there.address}, "hello", seen);
     CHECK(!seen.made);
     REQUIRE(::shutdown(next, SHUT_RDWR) == 0);
-    on.w.run();
+    s.worker.run();
     REQUIRE(seen.made);
     std::string got = all_of(there.accept().get());
     CHECK(got + net::text_of(seen.made->unsent.front()) == "hello");
 }
 
-// A UNIX upstream whose queue is full: who connects is refused until it accepts.
+// A UNIX upstream whose queue is full: it refuses connections until it accepts one.
 struct full_path
 {
     full_path()
@@ -267,89 +269,91 @@ struct full_path
     std::vector<unique_fd> ahead;
 };
 
-void accept_who_is_there(full_path const& upstream, std::vector<std::string>& heard)
+void accept_queued(full_path const& upstream, std::vector<std::string>& received)
 {
     while (unique_fd const one = upstream.accept())
-        heard.push_back(all_of(one.get()));
+        received.push_back(all_of(one.get()));
 }
 
-// The upstream accepts as long as somebody tries.
-net::detached accept_all(stage& on, full_path const& upstream, std::vector<std::string>& heard)
+// The upstream accepts as long as a connection is tried.
+net::detached accept_all(stage& s, full_path const& upstream, std::vector<std::string>& received)
 {
     upstream.accept_ahead();
-    while (on.tries != 0) {
-        accept_who_is_there(upstream, heard);
-        co_await next_turn{on.w};
+    while (s.tries != 0) {
+        accept_queued(upstream, received);
+        co_await next_turn{s.worker};
     }
 }
 
-TEST_CASE("connections wait in line for room, and each brings its own first bytes")
+TEST_CASE("connections wait in a queue for room, and each sends its own first bytes")
 {
-    stage on;
-    on.tries = 3;
+    stage s;
+    s.tries = 3;
     full_path const upstream;
     std::array<attempt, 3> seen;
-    std::array<std::optional<net::interrupt>, 3> by;
+    std::array<std::optional<net::interrupt>, 3> interrupts;
     for (std::size_t i = 0; i < seen.size(); ++i)
-        try_all(on, by[i].emplace(on.w), {upstream.address}, fmt::format("I am {}", i), seen[i]);
-    CHECK(!on.line.empty());
-    std::vector<std::string> heard;
-    accept_all(on, upstream, heard);
-    on.w.run();
-    accept_who_is_there(upstream, heard);
-    CHECK(heard == std::vector<std::string>{"I am 0", "I am 1", "I am 2"});
-    CHECK(on.line.empty());
+        try_all(
+            s, interrupts[i].emplace(s.worker), {upstream.address}, fmt::format("I am {}", i),
+            seen[i]);
+    CHECK(!s.queue.empty());
+    std::vector<std::string> received;
+    accept_all(s, upstream, received);
+    s.worker.run();
+    accept_queued(upstream, received);
+    CHECK(received == std::vector<std::string>{"I am 0", "I am 1", "I am 2"});
+    CHECK(s.queue.empty());
 }
 
-TEST_CASE("who loses patience in the line leaves it, first or not, and the others go on")
+TEST_CASE("a connection whose time is over leaves the queue, first or not, and the others go on")
 {
-    stage on;
-    on.tries = 3;
+    stage s;
+    s.tries = 3;
     full_path const upstream;
-    net::interrupt first{on.w};
-    net::interrupt second{on.w};
-    net::interrupt third{on.w};
+    net::interrupt first{s.worker};
+    net::interrupt second{s.worker};
+    net::interrupt third{s.worker};
     attempt impatient;
     attempt patient;
     attempt last;
     first.expires_in(30ms, error::connect_timeout);
     third.expires_in(5ms, error::connect_timeout);
-    try_all(on, first, {upstream.address}, "1", impatient);
-    try_all(on, second, {upstream.address}, "2", patient);
-    try_all(on, third, {upstream.address}, "3", last);
-    std::vector<std::string> heard;
+    try_all(s, first, {upstream.address}, "1", impatient);
+    try_all(s, second, {upstream.address}, "2", patient);
+    try_all(s, third, {upstream.address}, "3", last);
+    std::vector<std::string> received;
     auto const accept_later = [&]() -> net::detached {
-        while (on.tries != 1)
-            co_await next_turn{on.w};
-        accept_all(on, upstream, heard);
+        while (s.tries != 1)
+            co_await next_turn{s.worker};
+        accept_all(s, upstream, received);
     };
     accept_later();
-    on.w.run();
+    s.worker.run();
     REQUIRE(last.failed);
     CHECK(*last.failed == error::connect_timeout);
     REQUIRE(impatient.failed);
     CHECK(*impatient.failed == error::connect_timeout);
     CHECK(patient.made);
-    accept_who_is_there(upstream, heard);
-    CHECK(heard == std::vector<std::string>{"2"});
+    accept_queued(upstream, received);
+    CHECK(received == std::vector<std::string>{"2"});
 }
 
-TEST_CASE("the end of the worker is the end of the line")
+TEST_CASE("the end of the worker ends the queue")
 {
-    stage on;
-    on.tries = 3;
+    stage s;
+    s.tries = 3;
     full_path const upstream;
     std::array<attempt, 3> seen;
-    std::array<std::optional<net::interrupt>, 3> by;
+    std::array<std::optional<net::interrupt>, 3> interrupts;
     for (std::size_t i = 0; i < seen.size(); ++i)
-        try_all(on, by[i].emplace(on.w), {upstream.address}, "x", seen[i]);
-    on.w.interrupt_all();
-    on.w.run();
+        try_all(s, interrupts[i].emplace(s.worker), {upstream.address}, "x", seen[i]);
+    s.worker.interrupt_all();
+    s.worker.run();
     for (attempt const& each : seen) {
         REQUIRE(each.failed);
         CHECK(*each.failed == error::stopped);
     }
-    CHECK(on.line.empty());
+    CHECK(s.queue.empty());
 }
 
 } // namespace

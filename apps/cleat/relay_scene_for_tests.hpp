@@ -1,5 +1,5 @@
-// A relay on a real worker and real sockets, for tests; the client's TLS and the upstream are
-// played by a script, which lets the loop turn until it sees what it waits for.
+// A relay on a real worker and real sockets, for tests. A script plays the client's TLS and the
+// upstream, and lets the worker's loop turn until the condition that it waits for is met.
 
 #pragma once
 
@@ -23,22 +23,22 @@
 
 namespace cleat::app {
 
-inline constexpr int turns_max = 300'000; // More than any story here needs: it hangs.
+inline constexpr int turns_max = 300'000; // More than any script here needs: it hangs.
 
 // One turn of the worker's loop.
 struct next_turn : net::task_node
 {
-    explicit next_turn(net::worker& w) : on{w} {}
+    explicit next_turn(net::worker& w) : worker{w} {}
     [[nodiscard]] static bool await_ready() noexcept { return false; }
     void await_suspend(std::coroutine_handle<> h) noexcept
     {
         caller = h;
         finish = [](task_node& n, bool) noexcept { static_cast<next_turn&>(n).caller.resume(); };
-        on.push(*this);
+        worker.push(*this);
     }
     static void await_resume() noexcept {}
 
-    net::worker& on;
+    net::worker& worker;
     std::coroutine_handle<> caller;
 };
 
@@ -46,37 +46,37 @@ struct scene
 {
     explicit scene(
         net::socket_kind client_kind = net::socket_kind::unix_pair,
-        net::socket_kind upstream_kind = net::socket_kind::unix_pair, relay_deadlines within = {},
+        net::socket_kind upstream_kind = net::socket_kind::unix_pair, relay_deadlines timeouts = {},
         int client_buffer = 0, int upstream_buffer = 0)
         : client_ends{net::make_sockets(client_kind, client_buffer)}
         , upstream_ends{net::make_sockets(upstream_kind, upstream_buffer)}
         , peer{net::contexts().client, client_ends.second.get()}
         , client_fd{client_ends.first.get()}
-        , deadlines{within}
+        , deadlines{timeouts}
     {
         serve();
     }
 
-    // As terminate does it: the sockets are the coroutine's, and go with it.
+    // As in terminate(), the coroutine owns the sockets.
     net::detached serve()
     {
-        client_side from{
+        client_side client{
             net::socket{w, std::move(client_ends.first)}, net::channel{net::contexts().server}};
-        upstream_side to{net::socket{w, std::move(upstream_ends.first)}, {}};
-        net::interrupt by{w};
-        error_code const failed = co_await handshake(by, from);
+        upstream_side upstream{net::socket{w, std::move(upstream_ends.first)}, {}};
+        net::interrupt interrupt{w};
+        error_code const failed = co_await handshake(interrupt, client);
         CHECK(!failed);
-        from.ticket.begin();
+        client.ticket.begin();
         established = true;
         if (at_handshake)
-            at_handshake(from);
-        outcome = co_await relay(by, from, to, deadlines, moved);
+            at_handshake(client);
+        outcome = co_await relay(interrupt, client, upstream, deadlines, traffic);
     }
 
     template <class Condition>
     net::task<> until(Condition met)
     {
-        // Turns pass quicker than the kernel's timers, a delayed acknowledgment's say.
+        // Turns pass more quickly than the kernel's timers, such as a delayed acknowledgment's.
         auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
         for (int i = 0; i < turns_max || std::chrono::steady_clock::now() < deadline; ++i) {
             if (met())
@@ -102,6 +102,14 @@ struct scene
         });
     }
 
+    // Longer than any linger timeout of the tests.
+    net::task<> outlast_the_linger_timeout()
+    {
+        net::interrupt interrupt{w};
+        interrupt.expires_in(std::chrono::milliseconds{200}, error::idle_timeout);
+        static_cast<void>(co_await net::pause(interrupt));
+    }
+
     // The upstream's side.
     void say(std::string_view text)
     {
@@ -111,9 +119,9 @@ struct scene
     }
     std::string const& hear()
     {
-        std::array<char, 65536> to;
+        std::array<char, 65536> block;
         while (!origin_ended) {
-            ssize_t const n = ::recv(origin(), to.data(), to.size(), MSG_DONTWAIT);
+            ssize_t const n = ::recv(origin(), block.data(), block.size(), MSG_DONTWAIT);
             if (n < 0) {
                 origin_broken = origin_broken || errno != EAGAIN;
                 break;
@@ -121,13 +129,13 @@ struct scene
             origin_ended = n == 0 && !origin_broken;
             if (n == 0)
                 break;
-            heard.append(to.data(), static_cast<std::size_t>(n));
+            heard.append(block.data(), static_cast<std::size_t>(n));
         }
         return heard;
     }
     [[nodiscard]] bool origin_is_reset()
     {
-        // The kernel tells it once, and after a FIN (EPIPE then) no more to who receives.
+        // The kernel reports it once, and after a FIN (EPIPE then) not to recv.
         int error = 0;
         socklen_t size = sizeof error;
         REQUIRE(::getsockopt(origin(), SOL_SOCKET, SO_ERROR, &error, &size) == 0);
@@ -160,7 +168,7 @@ struct scene
     int client_fd; ///< The relay's end of the client's connection.
     relay_deadlines deadlines;
     std::function<void(client_side&)> at_handshake;
-    byte_counts moved;
+    byte_counts traffic;
     bool established = false;
     bool origin_ended = false;
     bool origin_broken = false;

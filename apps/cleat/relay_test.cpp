@@ -1,4 +1,4 @@
-// What a relay does with bytes, ends and breaks, in stories of both sides.
+// A relay with bytes, ends and breaks of both sides.
 
 #include "relay_scene_for_tests.hpp"
 
@@ -28,8 +28,8 @@ TEST_CASE("bytes go both ways, and a client that closes first still reads its an
         });
         REQUIRE(s.outcome);
         CHECK(s.outcome->reason == close_reason::done);
-        CHECK(s.moved.up == 8);
-        CHECK(s.moved.down == 6);
+        CHECK(s.traffic.up == 8);
+        CHECK(s.traffic.down == 6);
     }
 }
 
@@ -114,8 +114,8 @@ TEST_CASE("a client that asks right behind the handshake gets its ticket with th
     });
 }
 
-// To OpenSSL a connection with half of a KeyUpdate is in a handshake, and it writes nothing. That
-// is the end of this connection at most.
+// OpenSSL takes a connection with half of a KeyUpdate for one in a handshake, and writes nothing.
+// That may end this connection, and no other.
 TEST_CASE("a client that begins a KeyUpdate and does not end it harms nobody else")
 {
     tls::half_key_update const listens{net::contexts().client};
@@ -136,7 +136,7 @@ TEST_CASE("a client that begins a KeyUpdate and does not end it harms nobody els
     });
 }
 
-TEST_CASE("a client's FIN without close_notify is passed on and known for what it is")
+TEST_CASE("a client's FIN without close_notify is passed on, and counted as a truncation")
 {
     scene s;
     s.play([](scene& t) -> net::task<> {
@@ -231,7 +231,7 @@ TEST_CASE("a client that does not read stops its upstream, and loses nothing")
             co_await next_turn{t.w};
         }
         CHECK(sent < data.size());
-        CHECK(t.moved.down <= limits::unsent_max); // What was taken is bounded.
+        CHECK(t.traffic.down <= limits::unsent_max); // The relay takes no more than this.
         co_await t.until([&] {
             pour();
             t.peer.receive_raw();
@@ -246,14 +246,14 @@ TEST_CASE("an upstream that does not read stops its client, and loses nothing")
     scene s{socket_kind::unix_pair, socket_kind::unix_pair, {}, 8192};
     s.play([](scene& t) -> net::task<> {
         std::vector<std::byte> const data = net::pattern(3'000'000);
-        t.peer.write(data); // What the socket does not take waits in the client.
+        t.peer.write(data); // The client keeps the bytes that the socket does not take.
         t.peer.close();
         for (int i = 0; i < 200; ++i) {
             t.peer.flush();
             co_await next_turn{t.w};
         }
         CHECK(!t.peer.flush());
-        CHECK(t.moved.up <= limits::unsent_max);
+        CHECK(t.traffic.up <= limits::unsent_max);
         co_await t.until([&] {
             t.peer.flush();
             t.hear();
@@ -304,7 +304,7 @@ TEST_CASE("an upstream that answers early and goes is heard to its end")
             });
             CHECK(t.peer.plaintext() == "no, thank you");
             CHECK(t.peer.end() == error::closed);
-            // It goes on sending for a while, and is not punished for it by a reset.
+            // The client goes on sending for a while, and gets no reset for it.
             for (int i = 0; i < 20; ++i) {
                 t.peer.write("and more");
                 co_await next_turn{t.w};
@@ -325,7 +325,7 @@ TEST_CASE("an upstream that breaks off in its answer is heard, and then its rese
     s.play([](scene& t) -> net::task<> {
         t.peer.write("a beginning");
         co_await t.until([&] { return t.hear() == "a beginning"; });
-        // The send that finds the connection broken takes its error away from the read.
+        // The send that finds the connection broken takes the error, and the read finds none.
         t.peer.write("more");
         t.say("half an ans");
         t.reset_origin();
@@ -334,7 +334,7 @@ TEST_CASE("an upstream that breaks off in its answer is heard, and then its rese
             return t.outcome.has_value();
         });
         t.peer.receive_raw();
-        CHECK(t.peer.end() != error::closed); // Nobody may take half for a whole.
+        CHECK(t.peer.end() != error::closed); // The client must not take half for a whole.
     });
     CHECK(s.outcome->reason == close_reason::upstream_reset);
 }
@@ -367,12 +367,12 @@ TEST_CASE("an answer to a KeyUpdate that finds the client's socket full stops th
 TEST_CASE("what finds the client's socket full before the relay begins goes before the answer")
 {
     scene s;
-    s.at_handshake = [](client_side& from) {
+    s.at_handshake = [](client_side& client) {
         std::string const much(limits::turn_min, 'x');
         net::channel::piece const pieces[] = {net::bytes_of(much)};
-        while (from.channel.write(from.socket.native_handle(), pieces).next == net::wait::none)
+        while (client.channel.write(client.socket.native_handle(), pieces).next == net::wait::none)
             ;
-        CHECK(from.channel.unsent());
+        CHECK(client.channel.unsent());
     };
     s.play([](scene& t) -> net::task<> {
         t.say("answer");
@@ -389,20 +389,25 @@ TEST_CASE("what finds the client's socket full before the relay begins goes befo
 
 TEST_CASE("the idle timeout counts from the last byte that moved")
 {
-    scene s{socket_kind::unix_pair, socket_kind::unix_pair, {.idle = 40ms}};
-    s.play([](scene& t) -> net::task<> {
-        net::interrupt pace{t.w};
-        pace.expires_in(10ms, error::idle_timeout);
-        static_cast<void>(co_await net::pause(pace));
-        if (t.outcome)
-            co_return; // The machine slept through both deadlines.
-        net::worker::clock::time_point const moved_at = t.w.now();
-        t.peer.write("x");
-        pace.expires_in(10s, error::idle_timeout);
-        while (!t.outcome && !pace.raised())
+    constexpr auto idle = 40ms;
+    scene s{socket_kind::unix_pair, socket_kind::unix_pair, {.idle = idle}};
+    s.play([&](scene& t) -> net::task<> {
+        // A byte in every turn of the loop. A turn passes on what is ready before it looks at
+        // deadlines, so the relay is never idle, even if the machine stops the test for a while.
+        net::worker::clock::time_point const began = t.w.now();
+        net::worker::clock::time_point last = began;
+        std::size_t written = 0;
+        while (t.w.now() - began < 3 * idle) {
+            t.peer.write("x");
+            ++written;
+            last = t.w.now();
             co_await next_turn{t.w};
-        CHECK(t.w.now() - moved_at >= 40ms);
-        CHECK(t.hear() == "x");
+            t.hear();
+        }
+        CHECK(!t.outcome);
+        co_await t.until([&] { return t.outcome.has_value(); });
+        CHECK(t.w.now() - last >= idle);
+        CHECK(t.hear().size() == written);
     });
     REQUIRE(s.outcome);
     CHECK(s.outcome->reason == close_reason::idle_timeout);
@@ -423,21 +428,14 @@ TEST_CASE("a client that does not close gets the FIN by itself soon after the an
         CHECK(t.peer.saw_fin());
         CHECK(t.peer.end() == error::closed);
         CHECK(!t.outcome);
-        t.peer.shutdown_send(); // No close_notify: it has had all, so that is no truncation.
+        t.peer
+            .shutdown_send(); // Without close_notify: after the whole answer that is no truncation.
         co_await t.until_over();
     });
     CHECK(s.outcome->reason == close_reason::done);
 }
 
-// Longer than any linger timeout of the stories that follow.
-net::task<> outlast_the_linger_timeout(scene& t)
-{
-    net::interrupt pace{t.w};
-    pace.expires_in(200ms, error::idle_timeout);
-    static_cast<void>(co_await net::pause(pace));
-}
-
-TEST_CASE("an upstream that has said all may take its time to hear the client out")
+TEST_CASE("an upstream that has ended may take its time with the rest of the upload")
 {
     scene s{socket_kind::tcp, socket_kind::unix_pair, {.linger = 20ms}, 0, 8192};
     s.play([](scene& t) -> net::task<> {
@@ -446,8 +444,8 @@ TEST_CASE("an upstream that has said all may take its time to hear the client ou
         std::vector<std::byte> const data = net::pattern(2'000'000);
         t.peer.write(data);
         t.peer.close();
-        co_await t.until([&] { return t.peer.flush() || t.moved.up > limits::turn_max; });
-        co_await outlast_the_linger_timeout(t);
+        co_await t.until([&] { return t.peer.flush() || t.traffic.up > limits::turn_max; });
+        co_await t.outlast_the_linger_timeout();
         CHECK(!t.outcome);
         co_await t.until([&] {
             t.peer.flush();
@@ -457,7 +455,7 @@ TEST_CASE("an upstream that has said all may take its time to hear the client ou
         });
         CHECK(t.origin_ended);
         CHECK(t.heard == net::text_of(data));
-        CHECK(t.peer.saw_fin()); // And the client has heard of its end before that.
+        CHECK(t.peer.saw_fin()); // The client got its own end before that.
         co_await t.until_over();
     });
     CHECK(s.outcome->reason == close_reason::done);
@@ -473,10 +471,10 @@ TEST_CASE("a client is not left while the kernel still holds some of its answer"
             ssize_t const n = ::send(
                 t.origin(), data.data() + sent, data.size() - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
             sent += n > 0 ? static_cast<std::size_t>(n) : 0;
-            return sent == data.size() && t.moved.down == sent;
+            return sent == data.size() && t.traffic.down == sent;
         });
         t.upstream_ends.second.reset();
-        co_await outlast_the_linger_timeout(t);
+        co_await t.outlast_the_linger_timeout();
         CHECK(!t.outcome);
         co_await t.until([&] {
             t.peer.receive_raw();
@@ -484,7 +482,7 @@ TEST_CASE("a client is not left while the kernel still holds some of its answer"
         });
         CHECK(t.peer.bytes() == data);
         CHECK(t.peer.end() == error::closed);
-        co_await t.until_over(); // It has had all, and does not close.
+        co_await t.until_over(); // It has the whole answer, and does not close.
     });
     CHECK(s.outcome->reason == close_reason::linger_timeout);
 }
@@ -499,7 +497,7 @@ TEST_CASE("a client that stops taking its answer has the idle timeout, wherever 
             ssize_t const n = ::send(
                 t.origin(), data.data() + sent, data.size() - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
             sent += n > 0 ? static_cast<std::size_t>(n) : 0;
-            return (sent == data.size() && t.moved.down == sent) || t.outcome;
+            return (sent == data.size() && t.traffic.down == sent) || t.outcome;
         });
         t.upstream_ends.second.reset();
         net::interrupt pace{t.w};
