@@ -146,7 +146,7 @@ void check_client_verify(config const& c, std::vector<problem>& problems)
                 complain(
                     problems, problem::severity::error, mode.origin, "client-verify",
                     "clients cannot be verified without client-verify-ca",
-                    "Set client-verify-ca to the file of those who may sign clients' "
+                    "Set client-verify-ca to the file of the authorities that may sign clients' "
                     "certificates.");
             continue;
         }

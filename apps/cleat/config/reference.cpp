@@ -24,7 +24,7 @@ constexpr std::array<heading, 7> headings{{
     {key_group::addresses, "Where connections come from and go to"},
     {key_group::certificates, "Certificates"},
     {key_group::tls, "TLS"},
-    {key_group::upstream_facts, "What the backend is told about the client"},
+    {key_group::upstream_facts, "How the client is announced to the backend"},
     {key_group::load, "Load and deadlines"},
     {key_group::process, "Process"},
     {key_group::log, "Log"},

@@ -155,9 +155,8 @@ constexpr key_row rows[] = {
      .default_text = "[*]:8443",
      .help =
          "Listen here for TLS. The host * is every address of IPv4 and IPv6; port 0 is any free "
-         "port, and with log-level 2 the log tells which. CERT is a certificate for this place "
-         "alone. Give it "
-         "several times to listen in several places.",
+         "port, which the log names at log-level 2. CERT is a certificate for this address alone. "
+         "Give frontend several times to listen on several addresses.",
      .note =
          "Port 65536, which stud and hitch take by mistake, is refused. Frontends on the command "
          "line are added to those of the file.",
@@ -287,9 +286,9 @@ constexpr key_row rows[] = {
      .kind = value_kind::word,
      .value = "none|optional|required",
      .help =
-         "Whether clients show a certificate. With optional, one without any is let in, and one "
-         "with a bad one is not. A pem-file can only repeat what its frontend says: a rule for one "
-         "certificate alone is not built yet.",
+         "Whether clients show a certificate. With optional, a client may have none, but not a bad "
+         "one. A pem-file can only repeat the value of its frontend: a rule for one certificate "
+         "alone is not built yet.",
      .set_global = store<&config::client_verify>,
      .set_frontend = store<&listener::client_verify>,
      .set_pem_file = store<&pem_file::client_verify>,
@@ -300,7 +299,7 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "FILE",
      .default_text = "none: client-verify needs one",
-     .help = "The certificates, in PEM, of those who may sign clients' certificates.",
+     .help = "The certificates, in PEM, of the authorities that may sign clients' certificates.",
      .set_global = store<&config::client_verify_ca>,
      .set_frontend = store<&listener::client_verify_ca>,
      .set_pem_file = store<&pem_file::client_verify_ca>,
@@ -419,8 +418,9 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "LIST|auto",
      .help =
-         "Groups for the key exchange, in the order of preference; where a client prefers "
-         "otherwise, it decides. The default, also called auto, leaves out X25519MLKEM768 where "
+         "Groups for the key exchange, in the order of preference; where a client prefers another "
+         "order, the client decides. The default, also called auto, leaves out X25519MLKEM768 "
+         "where "
          "the TLS library does not have it; in a list of your own an unknown group is an error.",
      .note = "hitch's auto is whatever OpenSSL prefers.",
      .set_global = set_ecdh_curve,
@@ -764,9 +764,9 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "FILE",
      .default_text = "none",
-     .help =
-         "Write the process id here. A symbolic link, a file that holds something else, or that "
-         "of a cleat that runs, is an error.",
+     .help = "Write the process id here. A symbolic link, a file with other content, or the pid "
+             "file of "
+             "a running cleat is an error.",
      .note = "hitch has it on the command line only.",
      .short_flag = "-p",
      .set_global = store<&config::pidfile>,
@@ -793,8 +793,8 @@ constexpr key_row rows[] = {
      .help =
          "Add the log to this file; /dev/stdout and /dev/stderr are possible. A file that cleat "
          "makes is given to user, to be opened again after a rotation; one that is there keeps "
-         "its owner. A symbolic link, or a file with another hard link, is an error: who can "
-         "write the folder could point it at any file.",
+         "its owner. A symbolic link, or a file with another hard link, is an error: a user "
+         "who can write the folder could point it at any file.",
      .short_flag = "-l",
      .set_global = store<&config::log_filename>,
      .show = shown<&config::log_filename>},

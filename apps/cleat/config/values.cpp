@@ -171,8 +171,7 @@ parsed<std::vector<std::string>> read(as<std::vector<std::string>>, given const&
     if (gap || names.empty())
         return bad_value{
             "a protocol's name is missing between two commas", "Write \"h2,http/1.1\"."};
-    // Legal on the wire (RFC 7301, section 3.1), but no protocol has one: somebody left a comma
-    // out.
+    // Legal on the wire (RFC 7301, section 3.1), but no protocol has one: a comma is missing.
     if (!with_blank.empty())
         return bad_value{
             fmt::format("\"{}\" is not one protocol's name: it has a blank in it", with_blank),
