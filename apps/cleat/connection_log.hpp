@@ -4,10 +4,10 @@
 
 #include "byte_counts.hpp"
 #include "close_reason.hpp"
+#include "log/log.hpp"
 #include "worker_service.hpp"
 
 #include <cleat/core/error.hpp>
-#include <cleat/core/log.hpp>
 #include <cleat/net/socket_options.hpp>
 #include <cleat/net/worker.hpp>
 #include <cleat/tls/engine.hpp>
