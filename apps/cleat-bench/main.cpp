@@ -1,17 +1,17 @@
 // cleat-bench: finds out what a TLS server can do, and lays servers side by side. The life of one
 // connection is in transaction.cpp; when it begins is decided in pacer.cpp.
 
-#include "command_line.hpp"
+#include "commands/command_line.hpp"
+#include "commands/idle.hpp"
+#include "commands/load.hpp"
+#include "commands/report_files.hpp"
+#include "commands/staircase.hpp"
+#include "commands/transfer.hpp"
 #include "compare/server.hpp"
-#include "idle.hpp"
-#include "load.hpp"
 #include "probe/probe_all.hpp"
-#include "report.hpp"
-#include "report_files.hpp"
-#include "staircase.hpp"
+#include "report/report.hpp"
 #include "standard_error.hpp"
 #include "standard_output.hpp"
-#include "transfer.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #include "compare/child.hpp"
-#include "processes.hpp"
+#include "system/processes.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 

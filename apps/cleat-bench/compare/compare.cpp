@@ -1,10 +1,10 @@
+#include "commands/load.hpp"
 #include "compare/compare.hpp"
 #include "compare/figures_json.hpp"
 #include "compare/measure.hpp"
-#include "environment.hpp"
 #include "file_limit.hpp"
-#include "load.hpp"
-#include "report.hpp"
+#include "report/report.hpp"
+#include "result/environment.hpp"
 #include "standard_error.hpp"
 
 #include <cleat/tls/context.hpp>

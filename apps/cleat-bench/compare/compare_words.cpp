@@ -1,7 +1,7 @@
 #include "compare/compare_words.hpp"
 #include "compare/preset.hpp"
 #include "compare/scenario_files.hpp"
-#include "lists.hpp"
+#include "text/lists.hpp"
 
 #include <cleat/core/cpu_topology.hpp>
 

@@ -4,7 +4,7 @@
 
 #include "compare/scenario.hpp"
 #include "compare/statistics.hpp"
-#include "result.hpp"
+#include "result/result.hpp"
 
 #include <array>
 #include <chrono>

@@ -2,8 +2,8 @@
 // was not measured.
 
 #include "compare/figures_json.hpp"
-#include "result_json.hpp"
-#include "times.hpp"
+#include "result/result_json.hpp"
+#include "text/times.hpp"
 
 namespace cleat::bench {
 namespace {

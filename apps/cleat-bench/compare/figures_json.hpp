@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compare/figures.hpp"
-#include "json.hpp"
+#include "text/json.hpp"
 
 namespace cleat::bench {
 

@@ -1,7 +1,7 @@
 // What is said about figures: tables, remarks, the document.
 
 #include "compare/figures.hpp"
-#include "json.hpp"
+#include "text/json.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 
 #include "compare/config_template.hpp"
 #include "compare/figures.hpp"
-#include "times.hpp"
+#include "text/times.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,8 +1,8 @@
 #include "compare/measure.hpp"
 #include "compare/quiet_client.hpp"
-#include "processes.hpp"
-#include "run.hpp"
-#include "times.hpp"
+#include "generate/run.hpp"
+#include "system/processes.hpp"
+#include "text/times.hpp"
 
 #include <cleat/tls/context.hpp>
 

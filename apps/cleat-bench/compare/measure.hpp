@@ -3,9 +3,9 @@
 #pragma once
 
 #include "compare/figures.hpp"
-#include "compare/interruption.hpp"
 #include "compare/server.hpp"
-#include "load_spec.hpp"
+#include "generate/load_spec.hpp"
+#include "system/interruption.hpp"
 
 namespace cleat::bench {
 

@@ -1,5 +1,5 @@
 #include "compare/quiet_client.hpp"
-#include "outcome.hpp"
+#include "generate/outcome.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #include "compare/scenario.hpp"
-#include "times.hpp"
+#include "text/times.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

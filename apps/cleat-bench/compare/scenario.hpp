@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "pacer.hpp"
+#include "generate/pacer.hpp"
 
 #include <chrono>
 #include <cstdint>

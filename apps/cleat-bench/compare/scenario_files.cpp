@@ -1,5 +1,5 @@
+#include "commands/load.hpp"
 #include "compare/scenario_files.hpp"
-#include "load.hpp"
 #include "scenario_table.hpp"
 
 #include <fmt/format.h>

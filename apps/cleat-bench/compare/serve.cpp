@@ -1,11 +1,11 @@
-#include "compare/interruption.hpp"
 #include "compare/preset.hpp"
 #include "compare/serve.hpp"
 #include "compare/server.hpp"
 #include "compare/workshop.hpp"
 #include "file_limit.hpp"
-#include "json.hpp"
 #include "standard_error.hpp"
+#include "system/interruption.hpp"
+#include "text/json.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "probe/probe.hpp"
 #include "probe/words.hpp"
-#include "times.hpp"
+#include "text/times.hpp"
 
 #include <utility>
 

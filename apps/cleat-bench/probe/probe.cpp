@@ -1,11 +1,11 @@
 // What is to be found out is a story of visits, each in a function of `prober`. More than 400
 // lines: they are short, and each is of use only beside the others.
 
-#include "outcome.hpp"
+#include "generate/outcome.hpp"
+#include "generate/target.hpp"
 #include "probe/old_hello.hpp"
 #include "probe/probe.hpp"
 #include "probe/visit.hpp"
-#include "target.hpp"
 
 #include <cleat/tls/alert.hpp>
 #include <cleat/tls/context.hpp>

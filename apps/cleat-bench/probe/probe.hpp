@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "json.hpp"
+#include "text/json.hpp"
 
 #include <cleat/tls/peer_facts.hpp>
 

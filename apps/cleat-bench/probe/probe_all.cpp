@@ -1,9 +1,9 @@
-#include "compare/interruption.hpp"
-#include "json.hpp"
-#include "load.hpp"
+#include "commands/load.hpp"
 #include "probe/probe.hpp"
 #include "probe/probe_all.hpp"
-#include "times.hpp"
+#include "system/interruption.hpp"
+#include "text/json.hpp"
+#include "text/times.hpp"
 
 #include <fmt/format.h>
 

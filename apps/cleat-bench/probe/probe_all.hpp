@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "command_line.hpp"
+#include "commands/command_line.hpp"
 
 namespace cleat::bench {
 

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "outcome.hpp"
+#include "generate/outcome.hpp"
 #include "probe/probe.hpp"
 
 #include <cleat/core/unique_fd.hpp>

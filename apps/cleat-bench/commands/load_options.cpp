@@ -1,0 +1,484 @@
+#include "commands/load_options.hpp"
+#include "file_limit.hpp"
+#include "generate/target.hpp"
+#include "result/environment.hpp"
+#include "system/processes.hpp"
+#include "text/lists.hpp"
+#include "text/times.hpp"
+
+#include <cleat/tls/context.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace cleat::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Descriptors that are not connections: epoll sets, timers, files, the terminal.
+constexpr std::size_t files_kept = 64;
+constexpr std::size_t file_max = std::size_t{256} << 20;
+
+// Of several addresses of a name, the first that takes a connection within this is measured.
+constexpr std::chrono::milliseconds answer_within{1000};
+
+// More new connections in a second than any machine can begin.
+constexpr double rate_max = 1e7;
+
+// What a method may consist of (RFC 9110, section 5.6.2).
+constexpr std::string_view token_characters =
+    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+[[noreturn]] void refuse(std::string const& text)
+{
+    throw std::runtime_error{text};
+}
+
+// A path ends where a space does, and a line would end the request.
+void check_path(std::string const& option, std::string const& path)
+{
+    bool const broken = std::ranges::any_of(
+        path, [](unsigned char c) { return c <= ' ' || c == 0x7f || c == '#'; });
+    if (broken)
+        refuse(fmt::format(
+            "{} '{}': a space, a control character or a '#' has to be written with %: %20, %23",
+            option, path));
+}
+
+void check_header(std::string const& header)
+{
+    std::size_t const colon = header.find(':');
+    bool const named = colon != std::string::npos && colon != 0 &&
+                       header.find_first_not_of(token_characters) == colon;
+    if (!named || header.find_first_of("\r\n") != std::string::npos)
+        refuse(fmt::format("--header '{}': write 'Name: value'", header));
+}
+
+bool is_named(std::string_view header, std::string_view name)
+{
+    auto const lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
+    return header.size() > name.size() && header[name.size()] == ':' &&
+           std::ranges::equal(header.substr(0, name.size()), name, {}, lower, lower);
+}
+
+// What the TLS library does not know is told with the options that could have said it.
+void check_tls(load_spec const& use)
+{
+    std::vector<std::string> const mistakes = tls::find_mistakes(use.tls);
+    if (!mistakes.empty())
+        refuse(fmt::format("{}", fmt::join(mistakes, "; ")));
+}
+
+std::chrono::nanoseconds length(
+    std::string const& option, std::string const& text, bool zero = false)
+{
+    auto const found = parse_length(text);
+    if (!found || (*found == 0ns && !zero))
+        refuse(fmt::format("{} {}: write a length of time like 10s, 250ms or 2m", option, text));
+    return *found;
+}
+
+std::chrono::milliseconds timeout(std::string const& option, std::string const& text)
+{
+    auto const found = length(option, text);
+    if (found < 1ms || found > 1h)
+        refuse(fmt::format("{} {}: from 1ms to 1h", option, text));
+    return std::chrono::ceil<std::chrono::milliseconds>(found);
+}
+
+std::uint64_t bytes(std::string const& option, std::string const& text)
+{
+    auto const found = parse_size(text);
+    if (!found)
+        refuse(fmt::format("{} {}: write a number of bytes like 1024, 16K or 10M", option, text));
+    return *found;
+}
+
+std::string contents(std::string const& option, std::string const& path)
+{
+    if (std::error_code none; std::filesystem::is_directory(path, none))
+        refuse(fmt::format("{} {}: is a folder; name a file", option, path));
+    std::ifstream file{path, std::ios::binary};
+    std::string text;
+    if (file)
+        text.assign(std::istreambuf_iterator<char>{file}, {});
+    if (!file.good() && !file.eof())
+        refuse(fmt::format("{} {}: cannot be read: {}", option, path, std::strerror(errno)));
+    if (text.empty())
+        refuse(fmt::format("{} {}: cannot be read, or is empty", option, path));
+    if (text.size() > file_max)
+        refuse(fmt::format("{} {}: more than {} MiB", option, path, file_max >> 20));
+    return text;
+}
+
+double number(std::string_view text, std::string const& option, std::string const& whole)
+{
+    double found = 0;
+    auto const read = std::from_chars(text.data(), text.data() + text.size(), found);
+    if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !(found >= 0) ||
+        found > rate_max)
+        refuse(fmt::format(
+            "{} {}: '{}' is no rate per second from 0 to 10 million", option, whole, text));
+    return found;
+}
+
+// RATE/LENGTH for a step, FROM-TO/LENGTH for a ramp, with commas between them.
+std::vector<phase> read_phases(std::string const& text)
+{
+    std::vector<phase> found;
+    for (std::string_view const item : comma_separated(text)) {
+        std::size_t const slash = item.find('/');
+        if (slash == std::string_view::npos)
+            refuse(fmt::format(
+                "--phases {}: write RATE/LENGTH or FROM-TO/LENGTH, such as 100/10s,100-1000/30s",
+                text));
+        std::string_view const rates = item.substr(0, slash);
+        std::size_t const dash = rates.find('-');
+        phase one;
+        one.length = length("--phases", std::string{item.substr(slash + 1)});
+        one.rate_begin = number(rates.substr(0, dash), "--phases", text);
+        one.rate_end = dash == std::string_view::npos
+                           ? one.rate_begin
+                           : number(rates.substr(dash + 1), "--phases", text);
+        found.push_back(one);
+    }
+    return found;
+}
+
+std::vector<weighted_name> read_names(std::vector<std::string> const& words)
+{
+    std::vector<weighted_name> found;
+    for (std::string const& word : words) {
+        std::size_t const equals = word.find('=');
+        weighted_name one{word.substr(0, equals), 1};
+        if (equals != std::string::npos) {
+            char const* const end = word.data() + word.size();
+            auto const read = std::from_chars(word.data() + equals + 1, end, one.weight);
+            if (read.ec != std::errc{} || read.ptr != end || one.weight == 0 ||
+                one.weight > 1'000'000)
+                refuse(fmt::format("--sni {}: a weight is a number from 1 to 1000000", word));
+        }
+        if (one.name.empty())
+            refuse("--sni: the name is missing");
+        check_server_name("--sni", one.name);
+        found.push_back(std::move(one));
+    }
+    return found;
+}
+
+void choose_versions(tls::context_spec& into, std::string const& text)
+{
+    using version = tls::protocol_version;
+    into.version_min = text == "1.3" ? version::tls_1_3 : version::tls_1_2;
+    into.version_max = text == "1.2" ? version::tls_1_2 : version::tls_1_3;
+}
+
+} // namespace
+
+bool load_words::given(std::string const& option) const
+{
+    CLI::Option const* const found = app_ == nullptr ? nullptr : app_->get_option_no_throw(option);
+    return found != nullptr && found->count() != 0;
+}
+
+// What the user wrote and nobody would heed is an error: the figures would not be those asked for.
+void load_words::check_effect() const
+{
+    struct useless
+    {
+        bool here;
+        char const* option;
+        std::string why;
+    };
+    bool const is_open = rate || !phases.empty();
+    bool const by_bytes = !raw.empty() || !raw_file.empty();
+    for (useless const& each : {
+             useless{
+                 is_open, "--connections",
+                 "an open loop begins as many as are due; leave it out, or --rate and --phases"},
+             {!phases.empty(), "--duration", "the phases have their own lengths; leave it out"},
+             {!is_open, "--arrivals", "a closed loop has none; add --rate or --phases"},
+             {!is_open || arrivals != "poisson", "--seed",
+              "only Poisson arrivals are random; add --rate and --arrivals poisson"},
+             {tls == "1.3", "--ciphers",
+              "TLS 1.3 has suites of its own; name them with --ciphersuites, or let --tls be 1.2"},
+             {tls == "1.2", "--ciphersuites",
+              "those are of TLS 1.3; name suites with --ciphers, or let --tls be 1.3"},
+             {by_bytes, "--method", "there is none without HTTP; leave it out, or --raw"},
+         })
+        if (each.here && given(each.option))
+            refuse(fmt::format("{}: has no effect here: {}", each.option, each.why));
+}
+
+void load_words::check_values() const
+{
+    if (in_flight == 0)
+        refuse("--in-flight 0: at least one");
+    if (transactions && *transactions == 0)
+        refuse("--transactions 0: at least one");
+    if (status && (*status < 100 || *status > 599))
+        refuse(fmt::format("--expect-status {}: a number from 100 to 599", *status));
+    bool const is_token =
+        !method.empty() && method.find_first_not_of(token_characters) == std::string::npos;
+    if (!is_token)
+        refuse(fmt::format("--method '{}': one word, such as GET or POST", method));
+    if (path.empty())
+        return;
+    if (!path.starts_with('/') && path != "*")
+        refuse(fmt::format("--path '{}': a path begins with a slash", path));
+    check_path("--path", path);
+}
+
+do_load load_words::make() const
+{
+    check_effect();
+    check_values();
+    do_load wish;
+    make_when(wish);
+    make_target(wish.use);
+    make_tls(wish);
+    make_exchange(wish);
+    for (int const pid : server_pids)
+        if (!exists(pid))
+            refuse(fmt::format("--server-pid {}: there is no such process here", pid));
+    wish.server_pids = server_pids;
+    wish.preflight = !no_preflight;
+    wish.name = name;
+    wish.to = {json, html, quiet};
+    return wish;
+}
+
+void load_words::make_when(do_load& wish) const
+{
+    load_spec& use = wish.use;
+    use.duration = length("--duration", duration);
+    use.warm_up = length("--warm-up", warm_up, true);
+    use.interval = length("--interval", interval);
+    if (use.interval < 1ms)
+        refuse(fmt::format("--interval {}: at least 1ms", interval));
+    if (rate && !phases.empty())
+        refuse("--rate and --phases: give one of them");
+    if (rate || !phases.empty()) {
+        open o;
+        if (rate && !(*rate > 0 && *rate <= rate_max))
+            refuse(fmt::format("--rate {}: more than 0, at most 10 million per second", *rate));
+        o.phases = rate ? std::vector<phase>{{use.warm_up + use.duration, *rate, *rate}}
+                        : read_phases(phases);
+        o.how = arrivals == "poisson" ? bench::arrivals::poisson : bench::arrivals::constant;
+        o.seed = seed;
+        pacer const whole{o.phases, o.how};
+        if (!phases.empty())
+            use.duration = whole.length() - use.warm_up;
+        if (whole.expected() < 0.5)
+            refuse(
+                rate
+                    ? fmt::format("--rate {}: not one connection in --duration {}", *rate, duration)
+                    : fmt::format("--phases {}: not one connection in all of them", phases));
+        if (use.duration <= 0ns)
+            refuse("--warm-up: longer than all phases");
+        wish.asked.emplace_back(
+            "open loop", rate ? fmt::format("{} connections/s, {}", *rate, arrivals)
+                              : fmt::format("{}, {}", phases, arrivals));
+        use.arrive = o;
+    } else {
+        if (connections == 0)
+            refuse("--connections 0: at least one");
+        use.arrive = closed{connections};
+        wish.asked.emplace_back("closed loop", fmt::format("{} connections", connections));
+    }
+    use.transactions = transactions;
+    if (workers != "auto") {
+        auto const read =
+            std::from_chars(workers.data(), workers.data() + workers.size(), use.workers);
+        if (read.ec != std::errc{} || read.ptr != workers.data() + workers.size() ||
+            use.workers == 0 || use.workers > 1024)
+            refuse(fmt::format("--workers {}: a number from 1 to 1024, or auto", workers));
+    }
+    use.in_flight_max = in_flight;
+    if (!start_at.empty())
+        wish.start_at = from_utc(start_at);
+    if (wish.start_at && *wish.start_at < std::chrono::system_clock::now())
+        refuse(fmt::format(
+            "--start-at {}: that time has passed; it is {} now", start_at,
+            in_utc(std::chrono::system_clock::now())));
+}
+
+// What this machine can hold: told now, not by thousands of failures.
+void load_words::check_room(load_spec const& use) const
+{
+    if (auto const* const loop = std::get_if<closed>(&use.arrive)) {
+        std::size_t const files = raise_file_limit();
+        if (loop->connections + files_kept > files)
+            refuse(fmt::format(
+                "{} {}: only {} files may be open here; raise the limit (ulimit -n) or "
+                "ask for less",
+                connections_option, loop->connections, files));
+        if (loop->connections > ephemeral_ports() && sources.empty())
+            refuse(fmt::format(
+                "{} {}: one address has {} ports only; give more with --source", connections_option,
+                loop->connections, ephemeral_ports()));
+        if (std::size_t const all = workers_of(use) * use.in_flight_max; loop->connections > all)
+            refuse(fmt::format(
+                "{} {}: --in-flight {} for each of {} workers is less; allow more",
+                connections_option, loop->connections, use.in_flight_max, workers_of(use)));
+    }
+}
+
+void load_words::make_target(load_spec& use) const
+{
+    check_room(use);
+    bench::target const at = find_target(target);
+    use.target = target;
+    use.tls.server_name = server_name_of(at.host);
+    use.port = at.port;
+    use.path = path.empty() ? at.path : path;
+    check_path("the target's path", use.path);
+    use.timeouts = {
+        timeout("--connect-timeout", connect_timeout),
+        timeout("--handshake-timeout", handshake_timeout),
+        timeout("--answer-timeout", answer_timeout)};
+    choose_addresses(use, at.addresses);
+    use.end = close == "reset" ? ending::reset : ending::fin;
+}
+
+// Of a name's addresses those that the sources can reach, and of these the first that answers.
+void load_words::choose_addresses(load_spec& use, std::vector<net::address> to) const
+{
+    if (!sources.empty())
+        use.from = find_sources(sources);
+    for (net::address const& from : use.from) {
+        std::string const first = net::to_string(to.front());
+        std::erase_if(to, [&](net::address const& a) { return a.family() != from.family(); });
+        if (to.empty())
+            refuse(fmt::format(
+                "--source {}: not of the same family as {}", net::to_string(from), first));
+        check_own(from);
+    }
+    use.to = no_preflight ? to.front()
+                          : first_that_answers(to, std::min(use.timeouts.connect, answer_within));
+}
+
+void load_words::make_tls(do_load& wish) const
+{
+    load_spec& use = wish.use;
+    tls::context_spec& with = use.tls;
+    choose_versions(with, tls);
+    if (!ciphers.empty())
+        with.ciphers = ciphers;
+    with.ciphersuites = ciphersuites;
+    if (!groups.empty())
+        with.groups = groups;
+    with.signature_algorithms = signature_algorithms;
+    use.names = read_names(names);
+    for (std::string_view const protocol : comma_separated(alpn))
+        with.alpn.emplace_back(protocol);
+    if (verify) {
+        with.verify = tls::peer_verification::required;
+        if (authorities.empty())
+            refuse("--verify: name the file of the authorities to trust with --ca "
+                   "(/etc/ssl/certs/ca-certificates.crt is the system's)");
+        with.verify_authorities = contents("--ca", authorities);
+        with.verify_origin = authorities;
+    } else if (!authorities.empty()) {
+        refuse("--ca: has no effect without --verify");
+    }
+    if (!certificate.empty()) {
+        tls::certificate_source shown;
+        shown.chain = contents("--cert", certificate);
+        shown.private_key = key.empty() ? shown.chain : contents("--key", key);
+        shown.origin = certificate;
+        with.certificates.push_back(std::move(shown));
+    } else if (!key.empty()) {
+        refuse("--key: has no effect without --cert");
+    }
+    check_tls(use);
+    wish.asked.emplace_back("TLS", tls);
+    make_reuse(wish);
+}
+
+void load_words::make_reuse(do_load& wish) const
+{
+    if (ratio && std::isnan(*ratio))
+        refuse("--resume-ratio nan: a number from 0 to 1");
+    if (ratio && reuse > 1)
+        refuse("--reuse and --resume-ratio: give one of them");
+    if (session_ids && tls != "1.2")
+        refuse("--session-ids: only TLS 1.2 has them: add --tls 1.2");
+    if (session_ids && reuse == 1 && !ratio)
+        refuse("--session-ids: say how often with --reuse or --resume-ratio");
+    if (early_data && tls == "1.2")
+        refuse("--early-data: only TLS 1.3 has it: give --tls 1.3, or leave --tls out");
+    if (early_data && reuse == 1 && !ratio)
+        refuse(
+            "--early-data: only a resumed connection can send it: say how many resume with --reuse "
+            "2 or --resume-ratio 0.9");
+    wish.use.reuse = {reuse, ratio, !session_ids};
+    wish.use.early_data = early_data;
+    if (reuse > 1)
+        wish.asked.emplace_back("connections per session", std::to_string(reuse));
+    if (ratio)
+        wish.asked.emplace_back("resume ratio", fmt::format("{}", *ratio));
+    if (early_data)
+        wish.asked.emplace_back("early data", "where a session allows it");
+}
+
+void load_words::make_exchange(do_load& wish) const
+{
+    load_spec& use = wish.use;
+    exchange& say = use.say;
+    say.requests = requests;
+    say.status = status;
+    if (!size.empty())
+        say.size = bytes("--expect-size", size);
+    if (!raw.empty() || !raw_file.empty()) {
+        if (!raw.empty() && !raw_file.empty())
+            refuse("--raw and --raw-file: give one of them");
+        if (status || !path.empty() || !headers.empty() || !body_size.empty())
+            refuse("--raw: there is no path, header, body or status without HTTP");
+        if (requests > 1 && !say.size)
+            refuse("--raw with --requests: say with --expect-size where an answer ends");
+        say.request = raw.empty() ? contents("--raw-file", raw_file) : raw;
+        say.http = false;
+    } else {
+        std::string const named = use.names.empty() ? use.tls.server_name : use.names.front().name;
+        std::string const body =
+            body_size.empty() ? std::string{} : std::string(bytes("--body-size", body_size), 'x');
+        if (body.size() > file_max)
+            refuse(fmt::format("--body-size {}: at most {} MiB", body_size, file_max >> 20));
+        say.request = fmt::format("{} {} HTTP/1.1\r\n", method, use.path);
+        for (std::string const& header : headers) {
+            check_header(header);
+            say.request += header + "\r\n";
+        }
+        // What was given is not said twice.
+        auto const add = [&](std::string_view field, std::string_view value) {
+            if (std::ranges::none_of(headers, [&](auto const& h) { return is_named(h, field); }))
+                say.request += fmt::format("{}: {}\r\n", field, value);
+        };
+        add("Host", host_field(named, use.port));
+        add("User-Agent", "cleat-bench");
+        if (!body.empty())
+            add("Content-Length", std::to_string(body.size()));
+        // A server that closes behind its answer to early data may never come to give a ticket.
+        if (requests == 1 && !keep_alive && !early_data)
+            add("Connection", "close");
+        say.request += "\r\n" + body;
+        say.head = method == "HEAD";
+        wish.asked.emplace_back("request", fmt::format("{} {}", method, use.path));
+    }
+    if (requests > 1)
+        wish.asked.emplace_back("requests per connection", std::to_string(requests));
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,108 @@
+// load_words: the options that every kind of load has, as they are written.
+
+#pragma once
+
+#include "commands/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cleat::bench {
+
+/// load_words holds what CLI11 has read; make turns it into a spec.
+class load_words
+{
+public:
+    std::string target;
+    unsigned connections = 10;
+    std::string connections_option = "--connections"; ///< What the user writes them with.
+    std::optional<double> rate;
+    std::string phases;
+    std::string arrivals = "constant";
+    std::uint64_t seed = 1;
+    std::string duration = "10s";
+    std::string warm_up = "0s";
+    std::optional<std::uint64_t> transactions;
+    std::string workers = "auto";
+    std::size_t in_flight = 15'000;
+    std::string interval = "1s";
+
+    std::string tls = "1.2-1.3";
+    std::string ciphers;
+    std::string ciphersuites;
+    std::string groups;
+    std::string signature_algorithms;
+    std::vector<std::string> names;
+    std::string alpn;
+    bool verify = false;
+    std::string authorities;
+    std::string certificate;
+    std::string key;
+    bool early_data = false;
+
+    std::string path;
+    std::string method = "GET";
+    std::vector<std::string> headers;
+    std::string body_size;
+    std::string raw;
+    std::string raw_file;
+    unsigned requests = 1;
+    bool keep_alive = false; ///< Do not ask the server to close after the last request.
+    std::optional<int> status;
+    std::string size;
+
+    unsigned reuse = 1;
+    std::optional<double> ratio;
+    bool session_ids = false;
+
+    std::string close = "fin";
+    std::string sources;
+    std::string connect_timeout = "3s";
+    std::string handshake_timeout = "5s";
+    std::string answer_timeout = "10s";
+
+    std::string json;
+    std::string html;
+    std::string name;
+    bool quiet = false;
+    std::vector<int> server_pids;
+    std::string start_at;
+    bool no_preflight = false;
+
+    /// These give a subcommand its options: when connections begin, the TLS that they offer, what
+    /// is said on them, and where results go. The target is a positional of its own.
+    void add_when(CLI::App& app);
+    void add_seed(CLI::App& app);
+    void add_start(CLI::App& app);
+    void add_tls(CLI::App& app);
+    void add_exchange(CLI::App& app);
+    void add_limits(CLI::App& app);
+    void add_output(CLI::App& app);
+    void add_target(CLI::App& app);
+
+    /// make checks them, resolves names and reads files. Throws std::runtime_error that names the
+    /// option and the cure.
+    [[nodiscard]] do_load make() const;
+
+    /// given: the user wrote this option.
+    [[nodiscard]] bool given(std::string const& option) const;
+
+private:
+    void check_effect() const;
+    void check_values() const;
+    void make_when(do_load& wish) const;
+    void check_room(load_spec const& use) const;
+    void make_target(load_spec& use) const;
+    void choose_addresses(load_spec& use, std::vector<net::address> to) const;
+    void make_tls(do_load& wish) const;
+    void make_reuse(do_load& wish) const;
+    void make_exchange(do_load& wish) const;
+
+    CLI::App const* app_ = nullptr; // Who has read them.
+};
+
+} // namespace cleat::bench

@@ -1,0 +1,105 @@
+#include "commands/load.hpp"
+#include "commands/report_files.hpp"
+#include "report/comparison.hpp"
+#include "report/kinds.hpp"
+#include "result/result_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace cleat::bench {
+namespace {
+
+constexpr std::string_view cure =
+    "name files that `cleat-bench load`, `staircase`, `transfer`, `idle`, `probe`, `merge` or "
+    "`compare` wrote with --json";
+
+constexpr std::array<std::string_view, 4> kinds{"load", "compare", "idle", "probe"};
+
+json::value parsed(std::string const& text, std::string const& origin)
+{
+    boost::system::error_code error;
+    json::value found = json::parse(text, error);
+    if (error)
+        throw std::runtime_error{
+            fmt::format("{}: not JSON ({}): {}", origin, error.message(), cure)};
+    return found;
+}
+
+std::string kind_of(json::value const& document, std::string const& origin)
+{
+    json::object const* const members = document.if_object();
+    json::value const* const version =
+        members == nullptr ? nullptr : members->if_contains("cleat_bench");
+    json::value const* const kind = members == nullptr ? nullptr : members->if_contains("kind");
+    if (version == nullptr || kind == nullptr || !kind->is_string())
+        throw std::runtime_error{
+            fmt::format("{}: not a document of cleat-bench: {}", origin, cure)};
+    if (*version != document_version)
+        throw std::runtime_error{fmt::format(
+            "{}: a document of version {}, and this program reads version {}: draw it with the "
+            "cleat-bench that wrote it",
+            origin, json::serialize(*version), document_version)};
+    return std::string{kind->as_string()};
+}
+
+// add takes a document that is one of cleat-bench. What can be drawn without a grid can be drawn
+// with one.
+void add(drawable& to, json::value document, std::string const& origin)
+{
+    std::string const kind = kind_of(document, origin);
+    if (std::ranges::find(kinds, kind) == kinds.end())
+        throw std::runtime_error{
+            fmt::format("{}: a document of '{}' has no charts: {}", origin, kind, cure)};
+    if (kind == "load") {
+        to.results.push_back(from_document(document, origin));
+        to.extras.resize(to.results.size());
+    }
+    try {
+        if (kind == "load")
+            to.extras.back() = extras_of(document);
+        else if (kind == "compare")
+            static_cast<void>(page_of(document, {}));
+        else if (kind == "idle")
+            static_cast<void>(idle_page_of(document));
+        else if (kind == "probe")
+            static_cast<void>(probe_page_of(document));
+    } catch (std::exception const& e) {
+        throw std::runtime_error{fmt::format(
+            "{}: a damaged document of cleat-bench {}: {}: take the file as `{} --json` wrote it, "
+            "or measure again",
+            origin, kind, e.what(), kind)};
+    }
+    if (kind == "compare")
+        to.comparisons.push_back(std::move(document));
+    else if (kind == "idle")
+        to.idles.push_back(std::move(document));
+    else if (kind == "probe")
+        to.probes.push_back(std::move(document));
+}
+
+} // namespace
+
+void add_document(drawable& to, std::string const& text, std::string const& origin)
+{
+    add(to, parsed(text, origin), origin);
+}
+
+void write_documents(json::object const& document, output const& to)
+{
+    if (!to.json.empty())
+        write_file(to.json, json::serialize(document) + "\n");
+    if (to.html.empty())
+        return;
+    drawable all;
+    add(all, document, to.html);
+    write_file(to.html, page_for(all));
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,255 @@
+#include "commands/live_view.hpp"
+#include "commands/load.hpp"
+#include "commands/report_files.hpp"
+#include "commands/staircase.hpp"
+#include "generate/run.hpp"
+#include "result/environment.hpp"
+#include "result/result_json.hpp"
+#include "text/times.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
+namespace cleat::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The first steps, of which the shortest mean response is that of an idle server.
+constexpr std::size_t calm_steps = 3;
+
+template <class Good>
+summit highest(std::string criterion, std::vector<stair> const& stairs, Good good)
+{
+    summit found{std::move(criterion), {}};
+    for (stair const& each : stairs) {
+        if (each.counts.attempted == 0)
+            continue;
+        if (each.counts.ok == 0 || !each.settled() || broken(each) || !good(each))
+            break;
+        found.rate = each.rate;
+    }
+    return found;
+}
+
+std::string text_of(std::vector<stair> const& stairs, result const& whole)
+{
+    std::string text;
+    auto const out = std::back_inserter(text);
+    fmt::format_to(
+        out, "\n  {:>10}{:>12}{:>12}{:>10}{:>15}{:>14}\n", "asked/s", "attempted", "ok", "failed",
+        "mean response", "max response");
+    for (stair const& each : stairs)
+        fmt::format_to(
+            out, "  {:>10.0f}{:>12}{:>12}{:>9.3g}%{:>15}{:>14}{}\n", each.rate,
+            each.counts.attempted, each.counts.ok, each.failed_share() * 100,
+            in_words(each.response_ns()),
+            in_words(static_cast<double>(each.counts.response_ns_max)),
+            !each.settled() ? "  cut off"
+            : broken(each)  ? "  broken"
+                            : "");
+    fmt::format_to(out, "\n");
+    for (summit const& each : summits(stairs))
+        fmt::format_to(
+            out, "  highest rate with {:26} {}\n", each.criterion,
+            each.rate ? fmt::format("{:.0f}/s", *each.rate) : "none");
+    if (auto const at = knee(stairs))
+        fmt::format_to(out, "  knee{:40}{:.0f}/s\n", "", *at);
+    if (!stairs.empty() && !broken(stairs.back()) && !whole.partial)
+        fmt::format_to(out, "  The server did not break: go on to higher rates with --to.\n");
+    if (whole.verdict.client_limited())
+        fmt::format_to(
+            out, "\nCLIENT-LIMITED: these rates are not the server's; see above how to go on.\n");
+    return text;
+}
+
+json::object document_of(std::vector<stair> const& stairs, result const& whole)
+{
+    json::array steps;
+    for (stair const& each : stairs)
+        steps.push_back(json::object{
+            {"rate", each.rate},
+            {"length_ns", each.length.count()},
+            {"attempted", each.counts.attempted},
+            {"ok", each.counts.ok},
+            {"failed", each.counts.failed},
+            {"done", each.done},
+            {"broken", each.settled() && broken(each)},
+            {"response_mean_ns", each.response_ns()},
+            {"response_max_ns", each.counts.response_ns_max}});
+    json::array highest_rates;
+    for (summit const& each : summits(stairs))
+        highest_rates.push_back(json::object{
+            {"criterion", each.criterion},
+            {"rate", each.rate ? json::value(*each.rate) : json::value(nullptr)}});
+    json::object document = document_of(whole); // Also a load's result, for merge and report.
+    document["steps"] = std::move(steps);
+    document["highest"] = std::move(highest_rates);
+    if (auto const at = knee(stairs))
+        document["knee"] = *at;
+    return document;
+}
+
+// What is sure about the steps that are over: one broke the server.
+bool any_lost(glimpse const& seen, std::vector<phase> const& phases, std::chrono::nanoseconds each)
+{
+    std::chrono::nanoseconds end{};
+    for (stair const& one : stairs_of(seen.timeline, seen.by_start, phases, each)) {
+        end += one.length;
+        if (seen.since_begin <= end)
+            return false;
+        if (lost(one, seen.since_begin - end))
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+bool stair::settled() const noexcept
+{
+    return counts.ok + counts.failed >= counts.attempted;
+}
+
+double stair::failed_share() const noexcept
+{
+    std::uint64_t const all = std::max(counts.attempted, counts.failed);
+    return all == 0 ? 0 : static_cast<double>(counts.failed) / static_cast<double>(all);
+}
+
+double stair::response_ns() const noexcept
+{
+    return counts.ok == 0
+               ? 0
+               : static_cast<double>(counts.response_ns) / static_cast<double>(counts.ok);
+}
+
+std::vector<stair> stairs_of(
+    std::vector<interval> const& timeline, std::vector<interval> const& by_start,
+    std::vector<phase> const& phases, std::chrono::nanoseconds interval_length)
+{
+    std::vector<stair> found;
+    std::chrono::nanoseconds begin{};
+    std::optional<std::chrono::nanoseconds> fastest;
+    for (phase const& each : phases) {
+        std::chrono::nanoseconds const end = begin + each.length;
+        stair one{(each.rate_begin + each.rate_end) / 2, each.length, {}, 0, {}};
+        auto const first = static_cast<std::size_t>(begin / interval_length);
+        auto const behind = static_cast<std::size_t>(end / interval_length);
+        for (std::size_t i = first; i < std::min(by_start.size(), behind); ++i) {
+            add(one.counts, by_start[i]);
+            if (by_start[i].ok != 0) {
+                std::chrono::nanoseconds const mean{by_start[i].response_ns / by_start[i].ok};
+                fastest = std::min(fastest.value_or(mean), mean);
+            }
+        }
+        one.fastest = fastest.value_or(0ns);
+        for (std::size_t i = first; i < std::min(timeline.size(), behind); ++i)
+            one.done += timeline[i].ok;
+        begin = end;
+        if (one.counts.attempted == 0)
+            break; // The run was ended before it.
+        found.push_back(one);
+        if (broken(one) && one.settled())
+            break; // What is asked while it is found out tells nothing more.
+    }
+    return found;
+}
+
+bool broken(stair const& at) noexcept
+{
+    // A sound server that takes long has not answered the last of a step when it ends.
+    double const early_enough = std::max(0.0, 1 - in_seconds(at.fastest) / in_seconds(at.length));
+    double const due = static_cast<double>(at.counts.attempted) * early_enough;
+    return at.failed_share() > 0.05 || at.response_ns() > 1e9 ||
+           static_cast<double>(at.done) < 0.7 * due;
+}
+
+bool lost(stair const& at, std::chrono::nanoseconds since_end) noexcept
+{
+    if (at.settled())
+        return broken(at);
+    // Nobody knows yet how long an answer takes, but that it is longer than a second.
+    if (at.fastest == 0ns)
+        return at.failed_share() > 0.05 || since_end > 1s;
+    // Responses that are still to come may be shorter than those that are there; ends that were
+    // to come during the step may not come any more.
+    stair one = at;
+    one.counts.response_ns = 0;
+    return broken(one);
+}
+
+std::vector<summit> summits(std::vector<stair> const& stairs)
+{
+    return {
+        highest(
+            "mean response below 100 ms", stairs,
+            [](stair const& s) { return s.response_ns() < 100e6; }),
+        highest(
+            "mean response below 500 ms", stairs,
+            [](stair const& s) { return s.response_ns() < 500e6; }),
+        highest(
+            "failures below 0.01 %", stairs,
+            [](stair const& s) { return s.failed_share() < 0.0001; }),
+        highest(
+            "failures below 0.1 %", stairs,
+            [](stair const& s) { return s.failed_share() < 0.001; }),
+    };
+}
+
+std::optional<double> knee(std::vector<stair> const& stairs)
+{
+    std::vector<double> calm;
+    for (std::size_t i = 0; i != std::min(stairs.size(), calm_steps); ++i)
+        calm.push_back(stairs[i].response_ns());
+    if (calm.empty())
+        return std::nullopt;
+    // The calmest of them: a staircase of few steps is steep, and the others may be busy already.
+    double const limit = 3 * *std::ranges::min_element(calm);
+    return highest(
+               "", stairs,
+               [limit](stair const& s) {
+                   return s.response_ns() <= limit &&
+                          static_cast<double>(s.counts.ok) >=
+                              0.99 * static_cast<double>(s.counts.attempted);
+               })
+        .rate;
+}
+
+int staircase(do_staircase const& wish)
+{
+    do_load const& base = wish.load;
+    check_writable(base.to);
+    load_spec const& use = base.use;
+    open const& loop = std::get<open>(use.arrive);
+    result whole = begin_result(base);
+    std::optional<live_view> view;
+    if (!base.to.quiet)
+        view.emplace(use, base.server_pids);
+
+    conduct how;
+    how.start_at = base.start_at;
+    how.every = std::chrono::milliseconds{500};
+    std::size_t looks = 0;
+    how.watch = [&](glimpse const& seen) {
+        if (view && (live_view::on_terminal() || looks++ % 10 == 0))
+            view->show(seen);
+        return any_lost(seen, loop.phases, use.interval) ? proceed::finish : proceed::on;
+    };
+    run_into(whole, base, how);
+    view.reset();
+    // The steps that were not climbed were not asked for.
+    whole.rate_asked = static_cast<double>(whole.counts.attempts) / in_seconds(whole.measured);
+
+    std::vector<stair> const stairs =
+        stairs_of(whole.counts.timeline, whole.counts.by_start, loop.phases, use.interval);
+    fmt::print("{}{}", to_text(whole), text_of(stairs, whole));
+    std::fflush(stdout);
+    write_documents(document_of(stairs, whole), base.to);
+    return whole.partial ? 130 : whole.counts.ok == 0 ? 1 : 0;
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,76 @@
+#include "commands/staircase_options.hpp"
+#include "text/lists.hpp"
+#include "text/times.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+namespace cleat::bench {
+namespace {
+
+constexpr char const* staircase_epilogue =
+    "\nExamples:\n"
+    "  cleat-bench staircase localhost:8443                100/s, 200/s, ... until it breaks\n"
+    "  cleat-bench staircase --from 500 --to 5000 --step 500 --hold 10s --reuse 4 --html s.html "
+    "\\\n"
+    "      localhost:8443                                  as a load appliance does it\n";
+
+} // namespace
+
+void staircase_words::add_to(CLI::App& app)
+{
+    app.add_option("--from", from, "rate of the first step, per second")->capture_default_str();
+    app.add_option("--to", to, "rate of the last; it ends before where the server breaks")
+        ->capture_default_str();
+    app.add_option("--step", step, "from each step to the next")->capture_default_str();
+    app.add_option("--hold", hold, "how long a step is")->capture_default_str();
+    app.add_option("--arrivals", arrivals, "constant gaps, or poisson as of many users")
+        ->check(CLI::IsMember({"constant", "poisson"}))
+        ->capture_default_str();
+    load.add_seed(app);
+    load.add_start(app);
+    load.add_limits(app);
+    load.add_tls(app);
+    load.add_exchange(app);
+    load.add_output(app);
+    load.add_target(app);
+    app.footer(staircase_epilogue);
+}
+
+do_staircase staircase_words::make()
+{
+    auto const length = parse_length(hold);
+    if (!length || *length < std::chrono::milliseconds{100})
+        throw std::runtime_error{fmt::format("--hold {}: a length of time, at least 100ms", hold)};
+    if (!(from > 0 && step > 0 && to >= from && to <= 1e7) || (to - from) / step > 10'000)
+        throw std::runtime_error{fmt::format(
+            "--from {} --to {} --step {}: rates go up from more than 0 to at most 10 million, "
+            "in "
+            "at most 10000 steps",
+            from, to, step)};
+    if (load.requests > 1)
+        throw std::runtime_error{
+            "--requests: has no effect here: a step is of new connections, with one request "
+            "each; see load --phases"};
+    std::string phases;
+    for (double rate = from; rate <= to * (1 + 1e-9); rate += step)
+        phases += fmt::format("{}{}/{}ns", phases.empty() ? "" : ",", rate, length->count());
+    if (load.given("--interval"))
+        throw std::runtime_error{
+            "--interval: has no effect here: a step has four intervals; choose --hold"};
+    load.phases = phases;
+    load.arrivals = arrivals;
+    // Four points of the timeline for each step.
+    load.interval = fmt::format("{}ns", length->count() / 4);
+    do_staircase wish{load.make()};
+    wish.load.use.by_start = true;
+    wish.load.asked.front() = {
+        "staircase",
+        fmt::format(
+            "{:g}/s to {:g}/s in steps of {:g}/s, {} each, {}", from, to, step, hold, arrivals)};
+    return wish;
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,86 @@
+#include "commands/live_view.hpp"
+#include "commands/load.hpp"
+#include "commands/report_files.hpp"
+#include "commands/transfer.hpp"
+#include "result/result_json.hpp"
+#include "text/times.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <optional>
+
+namespace cleat::bench {
+namespace {
+
+// What a transfer came to: text and JSON have the same figures.
+struct moved
+{
+    std::string_view direction;
+    double bytes_per_s = 0;
+    std::optional<double> generator_ns_per_gb;
+    std::optional<double> server_ns_per_gb;
+};
+
+moved moved_in(result const& found, do_transfer const& wish)
+{
+    bool const both = wish.up && wish.down;
+    double const bytes = static_cast<double>(found.counts.ok * wish.size) * (both ? 2 : 1);
+    moved sum;
+    sum.direction = both ? "both ways" : wish.up ? "up" : "down";
+    sum.bytes_per_s = bytes / in_seconds(found.measured);
+    if (bytes > 0) {
+        sum.generator_ns_per_gb = static_cast<double>(found.counts.cpu.count()) / (bytes / 1e9);
+        if (found.server)
+            sum.server_ns_per_gb = static_cast<double>(found.server->cpu.count()) / (bytes / 1e9);
+    }
+    return sum;
+}
+
+json::value in_json(std::optional<double> value)
+{
+    return value ? json::value(*value) : json::value(nullptr);
+}
+
+std::string per_gb(std::optional<double> ns)
+{
+    return ns ? fmt::format("{:.3f} s per GB", *ns / 1e9) : "not known: no message was ok";
+}
+
+} // namespace
+
+int transfer(do_transfer const& wish)
+{
+    do_load const& base = wish.load;
+    check_writable(base.to);
+    result found = begin_result(base);
+    std::optional<live_view> view;
+    if (!base.to.quiet)
+        view.emplace(base.use, base.server_pids);
+    run_into(found, base, conduct_for(base, view));
+    view.reset();
+
+    moved const sum = moved_in(found, wish);
+    fmt::print(
+        "{}{}: {} messages of {} {} in {:.3f} s: {:.1f} MB/s\n"
+        "CPU of the generator: {}\n",
+        found.partial ? "PARTIAL: this run was ended before its time\n" : "", found.target,
+        found.counts.ok, bytes_in_words(static_cast<double>(wish.size)), sum.direction,
+        in_seconds(found.measured), sum.bytes_per_s / 1e6, per_gb(sum.generator_ns_per_gb));
+    if (found.server)
+        fmt::print("CPU of the server: {}\n", per_gb(sum.server_ns_per_gb));
+    fmt::print("\n{}", to_text(found));
+    std::fflush(stdout);
+
+    json::object document = document_of(found); // Also a load's result, for merge and report.
+    document["transfer"] = json::object{
+        {"direction", sum.direction},
+        {"message_bytes", wish.size},
+        {"bytes_per_s", sum.bytes_per_s},
+        {"generator_cpu_ns_per_gb", in_json(sum.generator_ns_per_gb)},
+        {"server_cpu_ns_per_gb", in_json(sum.server_ns_per_gb)}};
+    write_documents(document, base.to);
+    return found.partial ? 130 : found.counts.failed() != 0 ? 1 : 0;
+}
+
+} // namespace cleat::bench

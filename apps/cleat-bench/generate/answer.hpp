@@ -1,0 +1,81 @@
+// answer: what came back on a request, and whether it is what was wanted.
+
+#pragma once
+
+#include "generate/http_answer.hpp"
+#include "generate/load_spec.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace cleat::bench {
+
+/// answer takes bytes until it is over; then `fault` judges it. It keeps none of them. The exchange
+/// must outlive it.
+class answer
+{
+public:
+    explicit answer(exchange const& wanted) : wanted_{wanted}, http_{wanted.head} {}
+
+    void take(std::span<std::byte const> bytes)
+    {
+        if (wanted_.http)
+            surplus_ = http_.take({reinterpret_cast<char const*>(bytes.data()), bytes.size()}) !=
+                       bytes.size();
+        else
+            size_ += bytes.size();
+    }
+
+    void end() noexcept
+    {
+        ended_ = true;
+        http_.end();
+    }
+
+    [[nodiscard]] bool over() const noexcept
+    {
+        if (wanted_.http)
+            return http_.state() != http_answer::state::more || ended_ || known();
+        return ended_ || (wanted_.size && size_ >= *wanted_.size);
+    }
+
+    /// closes: the connection ends behind this answer.
+    [[nodiscard]] bool closes() const noexcept
+    {
+        return ended_ || (wanted_.http && http_.closes());
+    }
+
+    /// fault is why it is not the one that was wanted; empty where it is.
+    [[nodiscard]] std::string fault() const
+    {
+        if (wanted_.http) {
+            if (http_.state() == http_answer::state::bad)
+                return "no HTTP answer";
+            if (http_.state() == http_answer::state::more && !known())
+                return "short answer";
+            bool const good = wanted_.status ? http_.status() == *wanted_.status
+                                             : http_.status() >= 200 && http_.status() < 400;
+            if (!good)
+                return "wrong status " + std::to_string(http_.status());
+            if (surplus_)
+                return "more than the answer";
+        }
+        std::uint64_t const size = !wanted_.http ? size_ : known() ? *http_.length() : http_.body();
+        if (wanted_.size && size != *wanted_.size)
+            return size < *wanted_.size ? "short answer" : "long answer";
+        return {};
+    }
+
+private:
+    [[nodiscard]] bool known() const noexcept { return wanted_.until_head && http_.length(); }
+
+    exchange const& wanted_;
+    http_answer http_;
+    std::uint64_t size_ = 0;
+    bool ended_ = false;
+    bool surplus_ = false;
+};
+
+} // namespace cleat::bench

@@ -1,0 +1,128 @@
+// Each answer is taken whole, and split at every byte.
+
+#include "generate/http_answer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace cleat::bench {
+namespace {
+
+using state = enum http_answer::state;
+
+// read feeds the answer in two parts, split anywhere, and holds that nothing depends on where.
+http_answer read(std::string const& text, bool ended = false, bool head_only = false)
+{
+    http_answer whole{head_only};
+    std::size_t const taken = whole.take(text);
+    if (ended)
+        whole.end();
+    for (std::size_t at = 0; at <= text.size(); ++at) {
+        http_answer split{head_only};
+        std::size_t sum = split.take(std::string_view{text}.substr(0, at));
+        if (sum == at)
+            sum += split.take(std::string_view{text}.substr(at));
+        if (ended)
+            split.end();
+        REQUIRE(split.state() == whole.state());
+        REQUIRE(split.status() == whole.status());
+        REQUIRE(split.body() == whole.body());
+        REQUIRE(split.closes() == whole.closes());
+        if (whole.state() == state::whole)
+            REQUIRE(sum == taken);
+    }
+    return whole;
+}
+
+TEST_CASE("a body of known length ends with its last byte; what follows is not taken")
+{
+    std::string const one = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    http_answer const a = read(one);
+    CHECK(a.state() == state::whole);
+    CHECK(a.status() == 200);
+    CHECK(a.body() == 5);
+    CHECK(!a.closes());
+    http_answer b;
+    CHECK(b.take(one + "HTTP/1.1 200") == one.size());
+}
+
+TEST_CASE("no body: length 0, 204, 304, and any answer to HEAD")
+{
+    CHECK(read("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").state() == state::whole);
+    CHECK(read("HTTP/1.1 204 No Content\r\n\r\n").state() == state::whole);
+    CHECK(read("HTTP/1.1 304 \r\nContent-Length: 10\r\n\r\n").state() == state::whole);
+    CHECK(
+        read("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", false, true).state() == state::whole);
+}
+
+TEST_CASE("chunks, with extensions and a trailer")
+{
+    http_answer const a = read("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"
+                               "5;a=b\r\nhello\r\n1A\r\nabcdefghijklmnopqrstuvwxyz\r\n"
+                               "0\r\nDigest: x\r\n\r\n");
+    CHECK(a.state() == state::whole);
+    CHECK(a.body() == 31);
+}
+
+TEST_CASE("a body without a length ends with the connection")
+{
+    std::string const text = "HTTP/1.0 200 OK\r\n\r\nwhatever comes";
+    CHECK(read(text).state() == state::more);
+    http_answer const a = read(text, true);
+    CHECK(a.state() == state::whole);
+    CHECK(a.body() == 14);
+    CHECK(a.closes());
+}
+
+TEST_CASE("a connection that ends within a body of known length is no end of it")
+{
+    CHECK(read("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", true).state() == state::more);
+    CHECK(
+        read("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe", true).state() ==
+        state::more);
+    CHECK(read("HTTP/1.1 200 OK\r\nConten", true).state() == state::more);
+}
+
+TEST_CASE("interim answers are skipped")
+{
+    http_answer const a = read("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+                               "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx");
+    CHECK(a.state() == state::whole);
+    CHECK(a.status() == 200);
+}
+
+TEST_CASE("who closes: HTTP/1.0 unless it keeps alive, HTTP/1.1 where it says so")
+{
+    CHECK(read("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n").closes());
+    CHECK(!read("HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 0\r\n\r\n").closes());
+    CHECK(read("HTTP/1.1 200 OK\r\nConnection: foo, Close\r\nContent-Length: 0\r\n\r\n").closes());
+}
+
+TEST_CASE("what is no answer is said to be none")
+{
+    for (char const* text : {
+             "SSH-2.0-OpenSSH_9.2\r\n",
+             "HTTP/2 200\r\n\r\n",
+             "HTTP/1.1 abc OK\r\n\r\n",
+             "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+             "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+             "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n",
+         })
+        CHECK(read(text).state() == state::bad);
+}
+
+TEST_CASE("a head without end is bounded")
+{
+    http_answer a;
+    std::string const line = "X: " + std::string(1000, 'x') + "\r\n";
+    a.take("HTTP/1.1 200 OK\r\n");
+    for (int i = 0; i != 70 && a.state() == state::more; ++i)
+        a.take(line);
+    CHECK(a.state() == state::bad);
+}
+
+} // namespace
+} // namespace cleat::bench

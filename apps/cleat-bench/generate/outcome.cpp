@@ -1,0 +1,94 @@
+#include "generate/outcome.hpp"
+
+#include <cleat/tls/alert.hpp>
+#include <cleat/tls/engine.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cleat::bench {
+namespace {
+
+namespace errc = boost::system::errc;
+
+constexpr std::array<std::string_view, stages> stage_names{
+    "start", "connect", "handshake", "request", "answer"};
+
+std::string kind_of_system_error(error_code ec)
+{
+    if (ec == errc::connection_refused)
+        return "refused";
+    if (ec == errc::connection_reset || ec == errc::broken_pipe)
+        return "reset";
+    if (ec == errc::timed_out)
+        return "timeout";
+    if (ec == errc::network_unreachable || ec == errc::host_unreachable)
+        return "unreachable";
+    if (ec == errc::address_not_available || ec == errc::address_in_use)
+        return "no ports";
+    if (ec == errc::too_many_files_open || ec == errc::too_many_files_open_in_system)
+        return "no files";
+    if (ec == errc::not_enough_memory || ec == errc::no_buffer_space)
+        return "no memory";
+    return ec.message();
+}
+
+} // namespace
+
+std::string_view name_of(stage s) noexcept
+{
+    return stage_names[static_cast<std::size_t>(s)];
+}
+
+bool parse(std::string_view name, stage& into) noexcept
+{
+    auto const found = std::ranges::find(stage_names, name);
+    if (found == stage_names.end())
+        return false;
+    into = static_cast<stage>(found - stage_names.begin());
+    return true;
+}
+
+std::string kind_of(stage where, error_code ec, tls::engine const* failed)
+{
+    if (ec.category() != error_category())
+        return kind_of_system_error(ec);
+    switch (static_cast<error>(ec.value())) {
+    case error::connect_timeout:
+    case error::handshake_timeout:
+    case error::idle_timeout:
+        return "timeout";
+    case error::peer_alert:
+        return fmt::format(
+            "alert {}",
+            failed == nullptr ? "unknown" : tls::alert_name(failed->failure().peer_alert));
+    case error::bad_certificate:
+        return "certificate";
+    case error::truncated:
+        return where == stage::answer ? "truncated" : "closed early";
+    case error::closed:
+        return "closed early";
+    case error::stopped:
+        return std::string{unfinished};
+    case error::library:
+    case error::protocol_violation:
+        if (failed != nullptr && !failed->failure().reason.empty())
+            return fmt::format("protocol: {}", failed->failure().reason);
+        return "protocol";
+    case error::not_tls:
+    case error::http_request:
+    case error::proxy_header:
+        return "not TLS";
+    default:
+        return ec.message();
+    }
+}
+
+bool client_limit(failure const& f) noexcept
+{
+    return f.kind == "no ports" || f.kind == "no files" || f.kind == "no memory" ||
+           f.kind == "in-flight limit";
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,109 @@
+#include "generate/tally.hpp"
+
+#include <cleat/core/assert.hpp>
+
+#include <algorithm>
+
+namespace cleat::bench {
+namespace {
+
+interval& find_in(
+    std::vector<interval>& line, std::chrono::nanoseconds length,
+    std::chrono::nanoseconds since_begin)
+{
+    auto const index =
+        static_cast<std::size_t>(std::max<std::int64_t>(since_begin.count(), 0) / length.count());
+    if (index >= line.size())
+        line.resize(index + 1);
+    return line[index];
+}
+
+} // namespace
+
+void add(std::vector<interval>& to, std::vector<interval> const& more, std::size_t later)
+{
+    if (more.empty())
+        return;
+    if (to.size() < later + more.size())
+        to.resize(later + more.size());
+    for (std::size_t i = 0; i != more.size(); ++i)
+        add(to[later + i], more[i]);
+}
+
+void add(interval& to, interval const& more) noexcept
+{
+    to.attempted += more.attempted;
+    to.ok += more.ok;
+    to.failed += more.failed;
+    to.response_ns += more.response_ns;
+    to.response_ns_max = std::max(to.response_ns_max, more.response_ns_max);
+}
+
+std::uint64_t tally::failed() const noexcept
+{
+    std::uint64_t sum = 0;
+    for (auto const& [what, count] : failures)
+        sum += count;
+    return sum;
+}
+
+void tally::agree(std::string_view version, std::string_view cipher, std::string_view group)
+{
+    for (agreement& each : agreed)
+        if (each.cipher == cipher && each.group == group && each.version == version) {
+            ++each.count;
+            return;
+        }
+    agreed.push_back({std::string{version}, std::string{cipher}, std::string{group}, 1});
+}
+
+interval& tally::at(std::chrono::nanoseconds since_begin)
+{
+    return find_in(timeline, interval_length, since_begin);
+}
+
+interval& tally::by_start_at(std::chrono::nanoseconds since_begin)
+{
+    return find_in(by_start, interval_length, since_begin);
+}
+
+void tally::merge(tally const& other, std::size_t begins_later)
+{
+    CLEAT_ASSERT(interval_length == other.interval_length);
+    attempts += other.attempts;
+    ok += other.ok;
+    for (auto const& [what, count] : other.failures)
+        failures[what] += count;
+    connections += other.connections;
+    full += other.full;
+    resumed += other.resumed;
+    offered += other.offered;
+    if (other.early) {
+        early_counts& sum = early ? *early : early.emplace();
+        sum.offered += other.early->offered;
+        sum.accepted += other.early->accepted;
+        sum.rejected += other.early->rejected;
+    }
+    for (agreement const& each : other.agreed) {
+        agree(each.version, each.cipher, each.group);
+        auto const mine = std::ranges::find_if(agreed, [&](agreement const& a) {
+            return a.version == each.version && a.cipher == each.cipher && a.group == each.group;
+        });
+        mine->count += each.count - 1;
+    }
+    bytes_up += other.bytes_up;
+    bytes_down += other.bytes_down;
+    tcp.merge(other.tcp);
+    tls.merge(other.tls);
+    tls_resumed.merge(other.tls_resumed);
+    first_byte.merge(other.first_byte);
+    response.merge(other.response);
+    slip.merge(other.slip);
+    lag.merge(other.lag);
+    drained += other.drained;
+    add(timeline, other.timeline, begins_later);
+    add(by_start, other.by_start, begins_later);
+    cpu += other.cpu;
+}
+
+} // namespace cleat::bench

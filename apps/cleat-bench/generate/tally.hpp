@@ -1,0 +1,106 @@
+// tally: what a worker counts and times. Each worker has its own; they are added up at the end, and
+// so are those of several machines.
+
+#pragma once
+
+#include "generate/histogram.hpp"
+#include "generate/outcome.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cleat::bench {
+
+/// latencies are recorded in nanoseconds to three digits, up to latency_max.
+inline constexpr std::uint64_t latency_max = 3'600'000'000'000;
+
+struct latency : histogram
+{
+    latency() : histogram{latency_max, 3} {}
+};
+
+/// agreement is what some of the handshakes agreed on.
+struct agreement
+{
+    std::string version;
+    std::string cipher;
+    std::string group;
+    std::uint64_t count = 0;
+};
+
+/// early_counts tell of connections whose ClientHello brought early data (RFC 8446, section 2.3).
+struct early_counts
+{
+    std::uint64_t offered = 0; ///< The sum of the others.
+    std::uint64_t accepted = 0;
+    std::uint64_t rejected = 0; ///< And said again after the handshake.
+};
+
+/// interval is one stretch of the timeline. Attempts count where they were meant to begin, ends
+/// where they came.
+struct interval
+{
+    std::uint64_t attempted = 0;
+    std::uint64_t ok = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t response_ns = 0; ///< Sum over those that were ok.
+    std::uint64_t response_ns_max = 0;
+};
+
+/// add adds one to another.
+void add(interval& to, interval const& more) noexcept;
+/// The other line begins so many intervals later.
+void add(std::vector<interval>& to, std::vector<interval> const& more, std::size_t later = 0);
+
+/// tally is values only: copying one gives a picture of that moment.
+struct tally
+{
+    std::uint64_t attempts = 0;
+    std::uint64_t ok = 0;
+    bench::failures failures;
+
+    std::uint64_t connections = 0; ///< That were begun.
+    std::uint64_t full = 0;        ///< Handshakes.
+    std::uint64_t resumed = 0;
+    std::uint64_t offered = 0;         ///< Sessions that were offered, resumed or not.
+    std::optional<early_counts> early; ///< Unset: nobody asked for early data.
+    std::vector<agreement> agreed;
+    std::uint64_t drained = 0; ///< Transactions that ended after the time in which they began.
+
+    std::uint64_t bytes_up = 0; ///< Plaintext.
+    std::uint64_t bytes_down = 0;
+
+    latency tcp;         ///< From the first packet to the connection.
+    latency tls;         ///< From there to the end of the handshake, of full handshakes.
+    latency tls_resumed; ///< The same, of resumed ones, with early data or without.
+    latency first_byte;  ///< From the request's first byte to the answer's. An accepted early
+                         ///< request begins with the ClientHello.
+    latency response;    ///< From the intended start to the answer's last byte.
+    latency slip; ///< From the intended start to the first packet: the generator's own delay.
+    latency lag;  ///< How late a worker came to a timer of its own, every 10 ms.
+
+    std::chrono::nanoseconds interval_length = std::chrono::seconds{1};
+    std::vector<interval> timeline;
+    /// The same with all ends where their transaction was meant to begin: a step's transactions are
+    /// in it, however late they end. What was cut off has no end here. Empty unless asked for.
+    std::vector<interval> by_start;
+
+    std::chrono::nanoseconds cpu{}; ///< Of the worker's thread, from the warm-up's end to the last.
+
+    /// failed is the sum of all failures.
+    [[nodiscard]] std::uint64_t failed() const noexcept;
+
+    void agree(std::string_view version, std::string_view cipher, std::string_view group);
+    [[nodiscard]] interval& at(std::chrono::nanoseconds since_begin);
+    [[nodiscard]] interval& by_start_at(std::chrono::nanoseconds since_begin);
+
+    /// merge adds what another worker or machine has counted. Both must have the same
+    /// interval_length; the other's timeline begins so many intervals after this one's.
+    void merge(tally const& other, std::size_t begins_later = 0);
+};
+
+} // namespace cleat::bench

@@ -1,0 +1,252 @@
+// Everything is read with its type: the page's script may rely on what it is given, whoever wrote
+// the file.
+
+#include "compare/figures.hpp"
+#include "report/comparison.hpp"
+#include "report/curves.hpp"
+#include "result/result_json.hpp"
+#include "text/checked_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace cleat::bench {
+namespace {
+
+constexpr std::array verdicts{"one round", "no difference shown", "less", "more"};
+
+using namespace checked;
+
+json::object figures_of(json::value const& in)
+{
+    json::object found;
+    for (metric const each : metrics)
+        found[name_of(each)] = number_or_null(in, name_of(each));
+    return found;
+}
+
+json::value arrivals_of(json::value const& scenario)
+{
+    json::value const* const found = find(scenario, "arrivals");
+    if (found == nullptr)
+        return nullptr;
+    return json::object{
+        {"share", number_or_null(*found, "share")},
+        {"rate", number_or_null(*found, "rate")},
+        {"weakest", text_or_null(*found, "weakest")}};
+}
+
+// What only `established` has; null of other kinds, and of documents from before it was there.
+json::value company_of(json::value const& scenario)
+{
+    if (text(scenario, "kind") != name_of(activity::established))
+        return nullptr;
+    return json::object{
+        {"every_ms", number(scenario, "every_ms")},
+        {"beside", text(scenario, "beside")},
+        {"beside_connections", number(scenario, "beside_connections")}};
+}
+
+json::object scenario_of(json::value const& in)
+{
+    json::object found;
+    for (std::string_view const each :
+         {"name", "title", "kind", "operation", "key", "tls", "groups", "ciphers", "ciphersuites",
+          "text"})
+        found[each] = text(in, each);
+    for (std::string_view const each :
+         {"connections", "answer", "reuse", "bytes", "messages", "transactions", "warm_up"})
+        found[each] = number(in, each);
+    found["session_ids"] = flag(in, "session_ids");
+    found["arrivals"] = arrivals_of(in);
+    found["company"] = company_of(in);
+    found["server_cpu"] =
+        find(in, "server_cpu") == nullptr ? json::value(nullptr) : number_or_null(in, "server_cpu");
+    return found;
+}
+
+json::object ratios_of(json::value const& server)
+{
+    json::object found;
+    json::value const& from = member(server, "ratios");
+    for (metric const what : metrics) {
+        std::string_view const each = name_of(what);
+        json::value const* const one = find(from, each);
+        if (one == nullptr)
+            continue;
+        if (std::ranges::find(verdicts, text(*one, "verdict")) == verdicts.end())
+            refuse("verdict", "one that is known here");
+        found[each] = json::object{
+            {"median", number(*one, "median")},
+            {"min", number(*one, "min")},
+            {"max", number(*one, "max")},
+            {"verdict", text(*one, "verdict")}};
+    }
+    return found;
+}
+
+// The generator's results of a server's rounds, where the document has them.
+std::vector<json::value const*> loads_of(json::value const& server)
+{
+    std::vector<json::value const*> found;
+    for (json::value const& round : list(server, "rounds"))
+        if (json::value const* const load = find(round, "load"))
+            found.push_back(load);
+    return found;
+}
+
+// counts_of adds up what the rounds' generators counted; null where nobody wrote it down.
+json::value counts_of(json::value const& server)
+{
+    std::vector<json::value const*> const loads = loads_of(server);
+    if (loads.empty())
+        return nullptr;
+    double attempts = 0, failed = 0, full = 0, resumed = 0;
+    std::map<std::pair<std::string, std::string>, double> kinds;
+    json::array limits;
+    for (json::value const* const load : loads) {
+        attempts += number(*load, "attempts");
+        failed += number(*load, "failed");
+        full += number(member(*load, "handshakes"), "full");
+        resumed += number(member(*load, "handshakes"), "resumed");
+        for (json::value const& each : list(*load, "failures"))
+            kinds[{text(each, "stage").c_str(), text(each, "kind").c_str()}] +=
+                number(each, "count");
+        for (json::value const& each : texts(*load, "limits"))
+            if (std::ranges::find(limits, each) == limits.end())
+                limits.push_back(each);
+    }
+    json::array failures;
+    for (auto const& [what, count] : kinds)
+        failures.push_back(
+            json::object{{"stage", what.first}, {"kind", what.second}, {"count", count}});
+    return json::object{
+        {"attempts", attempts}, {"failed", failed},   {"failures", std::move(failures)},
+        {"full", full},         {"resumed", resumed}, {"limits", std::move(limits)}};
+}
+
+// The round with the median of what the scenario is about, of those that have a histogram.
+json::value const* typical_response(json::value const& server, std::string_view judged)
+{
+    std::vector<std::pair<double, json::value const*>> found;
+    for (json::value const& round : list(server, "rounds")) {
+        json::value const* const load = find(round, "load");
+        json::value const* const times = load == nullptr ? nullptr : find(*load, "latency");
+        json::value const* const response = times == nullptr ? nullptr : find(*times, "response");
+        if (response != nullptr && find(*response, "hdr") != nullptr &&
+            find(round, judged) != nullptr)
+            found.emplace_back(number(round, judged), response);
+    }
+    if (found.empty())
+        return nullptr;
+    std::ranges::stable_sort(found, {}, [](auto const& each) { return each.first; });
+    return found[(found.size() - 1) / 2].second;
+}
+
+json::value curve_of(
+    json::value const& server, std::string_view judged, std::vector<double> const& grid)
+{
+    json::value const* const response = typical_response(server, judged);
+    if (response == nullptr)
+        return nullptr;
+    latency decoded;
+    read(*response, decoded);
+    return decoded.count() == 0 ? json::value(nullptr) : json::value(curve_of(decoded, grid));
+}
+
+json::object server_of(
+    json::value const& in, std::string_view judged, std::vector<double> const& grid)
+{
+    json::array rounds;
+    for (json::value const& each : list(in, "rounds"))
+        rounds.push_back(each.is_null() ? json::value(nullptr) : json::value(figures_of(each)));
+    return {
+        {"name", text(in, "name")},
+        {"command", text(in, "command")},
+        {"config", text(in, "config")},
+        {"left_out", text_or_null(in, "left_out")},
+        {"at_fault", flag(in, "at_fault")},
+        {"complaints", texts(in, "complaints")},
+        {"medians", figures_of(member(in, "medians"))},
+        {"ratios", ratios_of(in)},
+        {"rounds", std::move(rounds)},
+        {"counts", counts_of(in)},
+        {"curve", curve_of(in, judged, grid)},
+    };
+}
+
+json::object trial_of(json::value const& in, std::vector<double> const& grid)
+{
+    json::value const& scenario = member(in, "scenario");
+    std::string_view const judged =
+        name_of(judged_by(text(scenario, "kind"), find(scenario, "arrivals") != nullptr));
+    json::value const base = text_or_null(in, "base");
+    json::array servers;
+    bool has_base = base.is_null();
+    for (json::value const& each : list(in, "servers")) {
+        servers.push_back(server_of(each, judged, grid));
+        has_base = has_base || text(each, "name") == base;
+    }
+    if (!has_base)
+        refuse("base", "among the servers");
+    return {
+        {"scenario", scenario_of(scenario)},      {"judged", judged},
+        {"skipped", text_or_null(in, "skipped")}, {"base", base},
+        {"servers", std::move(servers)},
+    };
+}
+
+} // namespace
+
+json::object page_of(json::value const& compared, std::vector<double> const& grid)
+{
+    json::array trials;
+    for (json::value const& each : list(compared, "trials"))
+        trials.push_back(trial_of(each, grid));
+    return {
+        {"command", text(compared, "command")},
+        {"started", text(compared, "started")},
+        {"partial", flag(compared, "partial")},
+        {"rounds", number(compared, "rounds")},
+        {"workers", number(compared, "workers")},
+        {"server_cores", numbers(compared, "server_cores")},
+        {"client_cores", numbers(compared, "client_cores")},
+        {"environment", facts(compared, "environment")},
+        {"versions", facts(compared, "versions")},
+        {"absent", facts(compared, "absent")},
+        {"trials", std::move(trials)},
+    };
+}
+
+std::uint64_t most_values(json::value const& compared)
+{
+    double most = 0;
+    for (json::value const& trial : list(compared, "trials"))
+        for (json::value const& server : list(trial, "servers"))
+            for (json::value const* const load : loads_of(server))
+                if (json::value const* const times = find(*load, "latency"))
+                    if (json::value const* const response = find(*times, "response"))
+                        most = std::max(most, number(*response, "count"));
+    return static_cast<std::uint64_t>(most);
+}
+
+std::vector<std::string> servers_of(json::value const& compared)
+{
+    std::vector<std::string> found;
+    for (json::value const& trial : list(compared, "trials"))
+        for (json::value const& server : list(trial, "servers"))
+            if (std::string name{text(server, "name")};
+                std::ranges::find(found, name) == found.end())
+                found.push_back(std::move(name));
+    return found;
+}
+
+} // namespace cleat::bench

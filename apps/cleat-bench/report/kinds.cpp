@@ -1,0 +1,220 @@
+#include "report/kinds.hpp"
+#include "text/checked_json.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+namespace cleat::bench {
+namespace {
+
+using namespace checked;
+
+json::object staircase_of(json::value const& document)
+{
+    json::array steps;
+    for (json::value const& each : list(document, "steps")) {
+        json::object step;
+        for (std::string_view const key :
+             {"rate", "attempted", "ok", "failed", "response_mean_ns", "response_max_ns"})
+            step[key] = number(each, key);
+        // Documents of old have neither.
+        step["length_ns"] = number_or_null(each, "length_ns");
+        step["broken"] = find(each, "broken") != nullptr && flag(each, "broken");
+        steps.push_back(std::move(step));
+    }
+    json::array highest;
+    for (json::value const& each : list(document, "highest"))
+        highest.push_back(json::object{
+            {"criterion", text(each, "criterion")}, {"rate", number_or_null(each, "rate")}});
+    return {
+        {"steps", std::move(steps)},
+        {"highest", std::move(highest)},
+        {"knee", number_or_null(document, "knee")}};
+}
+
+json::object transfer_of(json::value const& of)
+{
+    return {
+        {"direction", text(of, "direction")},
+        {"size", number(of, "message_bytes")},
+        {"bytes_per_s", number(of, "bytes_per_s")},
+        {"generator_cpu_ns_per_gb", number_or_null(of, "generator_cpu_ns_per_gb")},
+        {"server_cpu_ns_per_gb", number_or_null(of, "server_cpu_ns_per_gb")}};
+}
+
+std::string joined(json::array const& words, std::string_view none)
+{
+    std::string found;
+    for (json::value const& each : words)
+        found += (found.empty() ? "" : ", ") + std::string{each.as_string()};
+    return found.empty() ? std::string{none} : found;
+}
+
+std::string key_of(json::value const& certificate)
+{
+    std::string const key{text(certificate, "key")};
+    return key == "Ed25519" ? key : fmt::format("{}-{:g}", key, number(certificate, "key_bits"));
+}
+
+std::string in_words(json::value const& certificate)
+{
+    double const left = number(certificate, "days_left");
+    return fmt::format(
+        "{}, issued by {}; {}, {} to {} ({}); {:g} sent{}",
+        std::string_view{text(certificate, "subject")},
+        std::string_view{text(certificate, "issuer")}, key_of(certificate),
+        std::string_view{text(certificate, "not_before")},
+        std::string_view{text(certificate, "not_after")},
+        left < 0 ? "expired" : fmt::format("{:g} days left", left),
+        number(certificate, "chain_length"),
+        flag(certificate, "verified")
+            ? ", verified"
+            : fmt::format(", not verified: {}", std::string_view{text(certificate, "reason")}));
+}
+
+std::string resumption_in_words(json::value const& of)
+{
+    if (!flag(of, "offered"))
+        return "not offered";
+    return fmt::format("resumed {:g} of {:g}", number(of, "resumed"), number(of, "tried"));
+}
+
+std::string answer_in_words(json::value const& of)
+{
+    std::string const answer{text(of, "answer")};
+    std::string const detail{text(of, "detail")};
+    return answer == "same"        ? "the same certificate"
+           : answer == "different" ? "another certificate: " + detail
+           : answer == "refused"   ? "refused: " + detail
+                                   : "unknown";
+}
+
+// resumes says in a cell which versions resume.
+std::string resumes(json::value const& ways)
+{
+    auto const done = [&](std::string_view way) {
+        return number(member(ways, way), "resumed") > 0;
+    };
+    std::string found = done("tls_1_3_tickets") ? "1.3" : "";
+    if (done("tls_1_2_tickets") || done("tls_1_2_session_ids"))
+        found += found.empty() ? "1.2" : ", 1.2";
+    return found.empty() ? "nothing" : found;
+}
+
+json::array facts_of(json::value const& host)
+{
+    json::array found;
+    auto const fact = [&](std::string_view name, std::string const& value) {
+        if (!value.empty())
+            found.push_back(json::array{name, value});
+    };
+    json::value const& preferred = member(host, "preferred");
+    fact("address", std::string{text(host, "address")});
+    fact("signature", std::string{text(preferred, "signature_scheme")});
+    for (json::value const& each : list(host, "versions")) {
+        std::string_view const chooser{text(each, "order")};
+        fact(
+            text(each, "version"),
+            joined(texts(each, "suites"), "no suite") +
+                (chooser == "unknown" ? "" : fmt::format("; the order is the {}’s", chooser)));
+    }
+    fact("groups", joined(texts(host, "groups"), "none"));
+    fact("groups not taken", joined(texts(host, "other_groups"), ""));
+    fact("ALPN", joined(texts(host, "alpn"), "none"));
+    for (json::value const& each : list(host, "certificates"))
+        fact("certificate", in_words(each));
+    fact("without SNI", answer_in_words(member(host, "without_sni")));
+    fact("with unknown SNI", answer_in_words(member(host, "unknown_sni")));
+    if (flag(host, "client_certificate_required"))
+        fact("from the client", "a certificate is required");
+    json::value const& ways = member(host, "resumption");
+    fact("TLS 1.3 tickets", resumption_in_words(member(ways, "tls_1_3_tickets")));
+    fact("TLS 1.2 tickets", resumption_in_words(member(ways, "tls_1_2_tickets")));
+    fact("TLS 1.2 session IDs", resumption_in_words(member(ways, "tls_1_2_session_ids")));
+    fact("incomplete", std::string{text(host, "incomplete")});
+    fact("asked by", std::string{text(host, "client")});
+    return found;
+}
+
+json::object host_of(json::value const& in)
+{
+    json::object found{
+        {"target", text(in, "target")},
+        {"when", text(in, "when")},
+        {"error", text_or_null(in, "error")}};
+    if (!found["error"].is_null())
+        return found;
+    json::value const& preferred = member(in, "preferred");
+    for (std::string_view const key : {"version", "suite", "group"})
+        found[key] = text(preferred, key);
+    json::array certificates;
+    for (json::value const& each : list(in, "certificates"))
+        certificates.push_back(
+            json::object{{"key", key_of(each)}, {"days_left", number(each, "days_left")}});
+    found["certificates"] = std::move(certificates);
+    found["resumes"] = resumes(member(in, "resumption"));
+    for (std::string_view const key : {"tcp", "tls_full", "tls_resumed"})
+        found[key] = number_or_null(member(in, "median_ns"), key);
+    json::array verdict;
+    for (json::value const& each : list(in, "verdict"))
+        verdict.push_back(json::object{{"good", flag(each, "good")}, {"text", text(each, "text")}});
+    found["verdict"] = std::move(verdict);
+    found["facts"] = facts_of(in);
+    return found;
+}
+
+} // namespace
+
+json::object extras_of(json::value const& document)
+{
+    json::object found;
+    if (find(document, "steps") != nullptr)
+        found["staircase"] = staircase_of(document);
+    if (json::value const* const moved = find(document, "transfer"))
+        found["transfer"] = transfer_of(*moved);
+    return found;
+}
+
+json::object idle_page_of(json::value const& document)
+{
+    json::array levels;
+    for (json::value const& each : list(document, "levels"))
+        levels.push_back(json::object{
+            {"connections", number(each, "connections")},
+            {"bytes", number(each, "pss_bytes")},
+            {"flat", find(each, "flat") != nullptr && flag(each, "flat")}});
+    return {
+        {"name", text(document, "name")},
+        {"command", text(document, "command")},
+        {"target", text(document, "target")},
+        {"started", text_or_null(document, "started")},
+        {"partial", find(document, "partial") != nullptr && flag(document, "partial")},
+        {"levels", std::move(levels)},
+        {"bytes_per_connection", number_or_null(document, "bytes_per_connection")},
+        {"environment", facts(document, "environment")}};
+}
+
+json::object probe_page_of(json::value const& document)
+{
+    json::array hosts;
+    for (json::value const& each : list(document, "hosts"))
+        hosts.push_back(host_of(each));
+    return {{"hosts", std::move(hosts)}};
+}
+
+std::string title_of_idle(json::value const& document)
+{
+    json::string const& name = text(document, "name");
+    return std::string{name.empty() ? text(document, "target") : name};
+}
+
+std::string title_of_probe(json::value const& document)
+{
+    json::array const& hosts = list(document, "hosts");
+    return hosts.size() == 1 ? std::string{text(hosts.front(), "target")}
+                             : fmt::format("{} hosts", hosts.size());
+}
+
+} // namespace cleat::bench

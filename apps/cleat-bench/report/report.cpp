@@ -1,0 +1,318 @@
+// The page is a template (report/) with a block of JSON in it, which the page's script draws. What
+// is thinned out is thinned out here: percentiles to a grid, a long timeline to longer intervals.
+
+#include "report/comparison.hpp"
+#include "report/curves.hpp"
+#include "report/kinds.hpp"
+#include "report/report.hpp"
+#include "report_page.hpp"
+#include "result/result_json.hpp"
+#include "text/json.hpp"
+#include "text/times.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+namespace cleat::bench {
+namespace {
+
+using bench::in_json; // Beside those of this file.
+
+// As many as a screen shows; a page of several results stays small.
+constexpr std::size_t timeline_points_max = 300;
+
+json::object in_json(
+    std::string_view key, std::string_view name, latency const& of, std::vector<double> const& grid)
+{
+    return {
+        {"key", key},
+        {"name", name},
+        {"count", of.count()},
+        {"min", of.min()},
+        {"mean", of.mean()},
+        {"p50", of.percentile(50)},
+        {"p90", of.percentile(90)},
+        {"p99", of.percentile(99)},
+        {"p99_9", of.percentile(99.9)},
+        {"p99_99", of.percentile(99.99)},
+        {"max", of.max()},
+        {"beyond_max", of.beyond_max()},
+        {"curve", curve_of(of, grid)},
+    };
+}
+
+json::array latencies_of(result const& of, std::vector<double> const& grid)
+{
+    tally const& counts = of.counts;
+    json::array found{
+        in_json("tcp", "TCP connect", counts.tcp, grid),
+        in_json("tls", "TLS handshake, full", counts.tls, grid),
+        in_json("tls_resumed", "TLS handshake, resumed", counts.tls_resumed, grid),
+        in_json("first_byte", "first byte", counts.first_byte, grid),
+        in_json("response", "response", counts.response, grid),
+    };
+    if (of.rate_asked)
+        found.push_back(in_json("slip", "slip", counts.slip, grid));
+    return found;
+}
+
+// timeline_of makes points of intervals, each with the time that it covers. A run rarely ends with
+// an interval: the last one is as long as it went on, and where that is less than half of it,
+// it belongs to the point before. Else it would look like a collapse.
+json::object timeline_of(result const& of)
+{
+    std::vector<interval> const& intervals = of.counts.timeline;
+    double const step = in_seconds(of.counts.interval_length);
+    double const end = in_seconds(of.measured + of.drain);
+    std::size_t const count =
+        intervals.empty()
+            ? 0
+            : std::max(intervals.size(), static_cast<std::size_t>(std::ceil(end / step - 1e-9)));
+    std::size_t const together =
+        std::max<std::size_t>(1, (count + timeline_points_max - 1) / timeline_points_max);
+    double const last = std::clamp(end - (static_cast<double>(count) - 1) * step, 0.0, step);
+    bool const short_tail = count > 1 && last < step / 2;
+
+    json::array middle, length, attempted, ok, failed, mean, longest;
+    for (std::size_t first = 0, behind = 0; first < count; first = behind) {
+        behind = std::min(first + together, count);
+        if (short_tail && behind + 1 == count)
+            behind = count;
+        interval sum;
+        for (std::size_t i = first; i < std::min(behind, intervals.size()); ++i) {
+            sum.attempted += intervals[i].attempted;
+            sum.ok += intervals[i].ok;
+            sum.failed += intervals[i].failed;
+            sum.response_ns += intervals[i].response_ns;
+            sum.response_ns_max = std::max(sum.response_ns_max, intervals[i].response_ns_max);
+        }
+        double const whole = static_cast<double>(behind - first) * step;
+        double const covered = behind == count ? whole - step + last : whole;
+        double const time = covered > 0 ? covered : whole;
+        middle.push_back(static_cast<double>(first) * step + time / 2);
+        length.push_back(time);
+        attempted.push_back(sum.attempted);
+        ok.push_back(sum.ok);
+        failed.push_back(sum.failed);
+        bool const any = sum.ok != 0;
+        mean.push_back(
+            any ? json::value(static_cast<double>(sum.response_ns) / static_cast<double>(sum.ok))
+                : json::value(nullptr));
+        longest.push_back(any ? json::value(sum.response_ns_max) : json::value(nullptr));
+    }
+    return {
+        {"interval_s", step},
+        {"together", together},
+        {"middle_s", std::move(middle)},
+        {"length_s", std::move(length)},
+        {"attempted", std::move(attempted)},
+        {"ok", std::move(ok)},
+        {"failed", std::move(failed)},
+        {"mean_ns", std::move(mean)},
+        {"max_ns", std::move(longest)},
+    };
+}
+
+void add_counts(json::object& to, tally const& of)
+{
+    to["attempts"] = of.attempts;
+    to["ok"] = of.ok;
+    to["failed"] = of.failed();
+    to["failures"] = in_json(of.failures);
+    to["connections"] = of.connections;
+    to["full"] = of.full;
+    to["resumed"] = of.resumed;
+    to["offered"] = of.offered;
+    if (of.early)
+        to["early_data"] = fmt::format(
+            "{} offered, {} accepted, {} rejected", of.early->offered, of.early->accepted,
+            of.early->rejected);
+    to["agreed"] = in_json(of.agreed);
+    to["bytes_up"] = of.bytes_up;
+    to["bytes_down"] = of.bytes_down;
+    to["generator_cpu_ns"] = of.cpu.count();
+}
+
+json::object in_json(result const& of, std::vector<double> const& grid)
+{
+    json::object found{
+        {"name", of.name},
+        {"command", of.command},
+        {"target", of.target},
+        {"asked", in_json(of.asked)},
+        {"environment", in_json(of.environment)},
+        {"started", in_utc(of.started)},
+        {"measured_s", in_seconds(of.measured)},
+        {"partial", of.partial},
+        {"rate", of.rate()},
+        {"rate_asked", of.rate_asked ? json::value(*of.rate_asked) : json::value(nullptr)},
+        {"limits", in_json(of.verdict.limits)},
+        {"cures", in_json(of.verdict.cures)},
+        {"latency", latencies_of(of, grid)},
+        {"timeline", timeline_of(of)},
+    };
+    add_counts(found, of.counts);
+    json::array workers;
+    for (std::chrono::nanoseconds const each : of.worker_cpu)
+        workers.push_back(each.count());
+    found["worker_cpu_ns"] = std::move(workers);
+    found["server"] = nullptr;
+    if (of.server)
+        found["server"] = json::object{
+            {"pids", json::array(of.server->pids.begin(), of.server->pids.end())},
+            {"cpu_ns", of.server->cpu.count()}};
+    return found;
+}
+
+std::uint64_t most_values(std::vector<result> const& results)
+{
+    std::uint64_t most = 0;
+    for (result const& each : results) {
+        tally const& counts = each.counts;
+        for (latency const* const one :
+             {&counts.tcp, &counts.tls, &counts.tls_resumed, &counts.first_byte, &counts.response,
+              &counts.slip})
+            most = std::max(most, one->count());
+    }
+    return most;
+}
+
+// escaped_json can stand in a script element: nothing in it ends the element, or begins a comment.
+// Outside of strings JSON has none of these characters.
+std::string escaped_json(std::string_view text)
+{
+    std::string found;
+    found.reserve(text.size());
+    for (char const c : text)
+        if (c == '<')
+            found += "\\u003c";
+        else if (c == '>')
+            found += "\\u003e";
+        else if (c == '&')
+            found += "\\u0026";
+        else
+            found += c;
+    return found;
+}
+
+std::string escaped_text(std::string_view text)
+{
+    std::string found;
+    for (char const c : text)
+        if (c == '<')
+            found += "&lt;";
+        else if (c == '>')
+            found += "&gt;";
+        else if (c == '&')
+            found += "&amp;";
+        else
+            found += c;
+    return found;
+}
+
+std::string title_of(drawable const& all)
+{
+    if (all.size() != 1)
+        return fmt::format("{} results - cleat-bench", all.size());
+    if (!all.comparisons.empty())
+        return fmt::format(
+            "{} compared - cleat-bench", fmt::join(servers_of(all.comparisons.front()), ", "));
+    if (!all.idles.empty())
+        return title_of_idle(all.idles.front()) + ", idle - cleat-bench";
+    if (!all.probes.empty())
+        return title_of_probe(all.probes.front()) + " probed - cleat-bench";
+    result const& only = all.results.front();
+    return (only.name.empty() ? only.target : only.name) + " - cleat-bench";
+}
+
+// What comes later uses what comes before.
+std::string script()
+{
+    std::string found;
+    for (std::string_view const file :
+         {report_page::units(), report_page::results(), report_page::elements(),
+          report_page::axes(), report_page::charts(), report_page::summary(),
+          report_page::staircase(), report_page::single(), report_page::comparison(),
+          report_page::judged(), report_page::spread(), report_page::workload(),
+          report_page::trials(), report_page::matrix(), report_page::setting(), report_page::idle(),
+          report_page::probe(), report_page::placement()})
+        found += file;
+    return found;
+}
+
+using part = std::pair<std::string_view, std::string_view>;
+
+// filled puts each part where its name stands in double braces. What is put in is not looked at
+// again.
+std::string filled(std::string_view page, std::vector<part> const& parts)
+{
+    std::string found;
+    for (std::size_t at = 0;;) {
+        std::size_t const open = page.find("{{", at);
+        found += page.substr(at, open - at);
+        if (open == std::string_view::npos)
+            return found;
+        std::size_t const close = page.find("}}", open);
+        std::string_view const name =
+            close == std::string_view::npos ? "" : page.substr(open + 2, close - open - 2);
+        auto const known = std::ranges::find(parts, name, &part::first);
+        if (known == parts.end())
+            throw std::logic_error{"the report's page has a place that nothing is for"};
+        found += known->second;
+        at = close + 2;
+    }
+}
+
+} // namespace
+
+std::string to_html(std::vector<result> const& results)
+{
+    drawable all;
+    all.results = results;
+    return page_for(all);
+}
+
+std::string page_for(drawable const& all)
+{
+    std::uint64_t most = most_values(all.results);
+    for (json::value const& each : all.comparisons)
+        most = std::max(most, most_values(each));
+    std::vector<double> const grid = grid_for(most);
+    json::array drawn, compared, idles, probes;
+    for (std::size_t i = 0; i != all.results.size(); ++i) {
+        drawn.push_back(in_json(all.results[i], grid));
+        if (i < all.extras.size())
+            for (auto const& [name, value] : all.extras[i])
+                drawn.back().as_object()[name] = value;
+    }
+    for (json::value const& each : all.comparisons)
+        compared.push_back(page_of(each, grid));
+    for (json::value const& each : all.idles)
+        idles.push_back(idle_page_of(each));
+    for (json::value const& each : all.probes)
+        probes.push_back(probe_page_of(each));
+    std::string const data = escaped_json(json::serialize(json::object{
+        {"version", CLEAT_VERSION},
+        {"grid", json::array(grid.begin(), grid.end())},
+        {"results", std::move(drawn)},
+        {"comparisons", std::move(compared)},
+        {"idles", std::move(idles)},
+        {"probes", std::move(probes)},
+    }));
+    return filled(
+        report_page::page(), {
+                                 {"title", escaped_text(title_of(all))},
+                                 {"style", report_page::style()},
+                                 {"results", data},
+                                 {"chart_js", report_page::chart_js()},
+                                 {"script", script()},
+                             });
+}
+
+} // namespace cleat::bench

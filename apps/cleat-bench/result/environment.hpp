@@ -1,0 +1,18 @@
+// environment: where a measurement was made. A figure without it cannot be compared.
+
+#pragma once
+
+#include "result/result.hpp"
+
+#include <vector>
+
+namespace cleat::bench {
+
+/// describe_environment names this program, its TLS library, and this machine: processor, cores
+/// that may be used, kernel, memory, load, limits.
+[[nodiscard]] std::vector<fact> describe_environment();
+
+/// ephemeral_ports is how many ports the kernel has for connections from one address to one place.
+[[nodiscard]] std::size_t ephemeral_ports() noexcept;
+
+} // namespace cleat::bench

@@ -1,0 +1,290 @@
+#include "result/result.hpp"
+#include "text/times.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace cleat::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Beyond this share of its time a worker has no reserve, and queues in itself.
+constexpr double busy_max = 0.90;
+// A start later than this, in one of a hundred, is not what was asked for.
+constexpr std::uint64_t slip_max = 1'000'000;
+// A worker that has to wait for a core for longer than this share of its time could do less than
+// half of what it had to, and all times have the wait in them. It lies between what was seen on two
+// cores: up to 42 % where the server shares them and both are busy, 74 % and more where four
+// programs without end share the worker's core.
+constexpr double waited_max = 0.60;
+// Where one timer of ten comes later than this, so do answers, and their times are the generator's.
+// On the same two cores it was 1 to 16 ms, with 10 to 200 connections.
+constexpr std::uint64_t lag_max = 25'000'000;
+// Of an open loop's transactions, where more than this part ended in the drain: worth a word.
+constexpr double drained_max = 0.05;
+// Results are one load where they ran together for so much of the longest one's time.
+constexpr double together_min = 0.90;
+// A hundred days of seconds, or three hours of milliseconds: more are nobody's timeline.
+constexpr std::int64_t timeline_max = 10'000'000;
+
+// Of each worker's own time, or where that is not known, of all.
+double largest_share(std::vector<std::chrono::nanoseconds> const& of, result const& in) noexcept
+{
+    double largest = 0;
+    for (std::size_t i = 0; i != of.size(); ++i) {
+        std::chrono::nanoseconds const whole =
+            in.worker_wall.size() == of.size() ? in.worker_wall[i] : in.measured;
+        if (whole > 0ns)
+            largest = std::max(largest, in_seconds(of[i]) / in_seconds(whole));
+    }
+    return largest;
+}
+
+} // namespace
+
+double result::rate() const noexcept
+{
+    double const time = in_seconds(measured);
+    return time > 0 ? static_cast<double>(counts.ok) / time : 0;
+}
+
+double result::busiest() const noexcept
+{
+    return largest_share(worker_cpu, *this);
+}
+
+double result::waited() const noexcept
+{
+    return largest_share(worker_waited, *this);
+}
+
+void take_workers(result& into, std::vector<thread_times> const& of)
+{
+    for (thread_times const& each : of) {
+        into.worker_wall.push_back(each.wall);
+        into.worker_cpu.push_back(each.cpu);
+        if (each.waited)
+            into.worker_waited.push_back(*each.waited);
+    }
+}
+
+verdict judge(result const& of)
+{
+    verdict found;
+    if (of.counts.attempts == 0)
+        return found; // There are no figures to be anybody's.
+    auto const add = [&](std::string limit, std::string cure) {
+        found.limits.push_back(std::move(limit));
+        found.cures.push_back(std::move(cure));
+    };
+    if (of.busiest() > busy_max)
+        add(fmt::format(
+                "a worker of the generator was busy {:.0f} % of the time", of.busiest() * 100),
+            "give it more cores (--workers), or run it on more machines and merge the results");
+    if (std::uint64_t const slip = of.counts.slip.percentile(99); of.rate_asked && slip > slip_max)
+        add(fmt::format(
+                "1 % of the transactions began {:.1f} ms late or more",
+                static_cast<double>(slip) / 1e6),
+            "ask for less, give the generator cores of its own, or run it on more machines");
+    std::uint64_t const lag = of.counts.lag.percentile(90);
+    if (of.waited() > waited_max)
+        add(fmt::format(
+                "a worker of the generator had to wait for a core {:.0f} % of the time",
+                of.waited() * 100),
+            "give it cores of its own (taskset) and no more --workers than those, end what else "
+            "runs there, or run it on another machine");
+    else if (lag > lag_max)
+        add(fmt::format(
+                "the generator's event loop came {:.1f} ms late or more to 10 % of its timers",
+                static_cast<double>(lag) / 1e6),
+            "give it cores of its own, ask for fewer connections at once, or run it on more "
+            "machines");
+    std::uint64_t ports = 0;
+    std::uint64_t files = 0;
+    std::uint64_t memory = 0;
+    std::uint64_t in_flight = 0;
+    for (auto const& [what, count] : of.counts.failures)
+        if (client_limit(what))
+            (what.kind == "no ports"    ? ports
+             : what.kind == "no files"  ? files
+             : what.kind == "no memory" ? memory
+                                        : in_flight) += count;
+    if (ports != 0)
+        add(fmt::format("{} connections found no port of their own", ports),
+            "use more source addresses (--source 127.0.0.1-127.0.0.20 on loopback), or --close "
+            "reset");
+    if (files != 0)
+        add(fmt::format("{} connections found no file descriptor", files),
+            "raise the limit of open files (ulimit -n), or ask for less");
+    if (memory != 0)
+        add(fmt::format("{} connections found no memory", memory), "ask for less");
+    if (in_flight != 0)
+        add(fmt::format("{} connections found as many open as --in-flight allows", in_flight),
+            "allow more with --in-flight, or ask for less");
+    return found;
+}
+
+namespace {
+
+// Why no early data was taken; empty where some was, or nobody asked for it.
+std::string about_early_data(tally const& counts)
+{
+    if (!counts.early || counts.early->accepted != 0 || counts.ok == 0)
+        return {};
+    if (counts.offered == 0)
+        return "no early data was sent: the server gave no session to send it with; turn on its "
+               "TLS 1.3 session tickets, or let the run last for more connections";
+    if (counts.early->offered == 0)
+        return "no early data was sent: the server's sessions do not allow it; turn it on there "
+               "(nginx: ssl_early_data on), with TLS 1.3";
+    return "the server rejected all early data: see that it is on (nginx: ssl_early_data on), that "
+           "all servers behind the address have the same ticket keys, and that --groups begins "
+           "with a group that the server takes";
+}
+
+// An open loop's rate counts answers whenever they come; so it has to be said when they came late.
+std::string about_the_drain(result const& of)
+{
+    tally const& counts = of.counts;
+    double const much = drained_max * static_cast<double>(counts.attempts);
+    if (!of.rate_asked || of.measured <= 0ns || static_cast<double>(counts.drained) <= much)
+        return {};
+    return fmt::format(
+        "{} of {} transactions ended after the time in which they were meant to begin, {:.1f}/s "
+        "within it: the server did not keep up, or the run is short beside its response; ask for "
+        "less, or let it last longer",
+        counts.drained, counts.attempts,
+        static_cast<double>(counts.attempts - counts.drained) / in_seconds(of.measured));
+}
+
+using system_time = std::chrono::system_clock::time_point;
+
+system_time after(system_time begin, std::chrono::nanoseconds length)
+{
+    return begin + std::chrono::duration_cast<std::chrono::system_clock::duration>(length);
+}
+
+void hold_that_they_fit(std::vector<result> const& parts)
+{
+    result const* with_server = nullptr;
+    for (result const& each : parts) {
+        if (each.counts.interval_length != parts.front().counts.interval_length)
+            throw std::runtime_error{
+                "the results have timelines of different intervals: run all with the same "
+                "--interval"};
+        if (each.rate_asked.has_value() != parts.front().rate_asked.has_value())
+            throw std::runtime_error{
+                "one result is of an open loop and one of a closed one: they cannot be one load"};
+        if (!each.server)
+            continue;
+        if (with_server != nullptr && each.server->pids != with_server->server->pids)
+            throw std::runtime_error{"the results name different server processes"};
+        with_server = &each;
+    }
+}
+
+// Rates add up only where they were asked for at the same time.
+void hold_that_they_ran_together(std::vector<result> const& parts)
+{
+    for (std::size_t i = 0; i != parts.size(); ++i)
+        for (std::size_t k = 0; k != i; ++k)
+            if (parts[i].started == parts[k].started && to_json(parts[i]) == to_json(parts[k]))
+                throw std::runtime_error{fmt::format(
+                    "results {} and {} are the same: each generator's result counts once", k + 1,
+                    i + 1)};
+    system_time begin = parts.front().started;
+    system_time end = after(begin, parts.front().measured);
+    std::chrono::nanoseconds longest{};
+    for (result const& each : parts) {
+        begin = std::max(begin, each.started);
+        end = std::min(end, after(each.started, each.measured));
+        longest = std::max(longest, each.measured);
+    }
+    double const together = std::max(0.0, in_seconds(end - begin));
+    if (together < together_min * in_seconds(longest))
+        throw std::runtime_error{fmt::format(
+            "the results ran together for {:.1f} of {:.1f} s only, so they are not one load: let "
+            "the generators begin together with --start-at, and last equally long",
+            together, in_seconds(longest))};
+}
+
+// Facts of another generator, behind those that are there, with a line that says whose they are.
+void add_facts(std::vector<fact>& to, std::vector<fact> const& more)
+{
+    auto const heads = [](fact const& each) {
+        return each.second.empty() && each.first.starts_with("generator ");
+    };
+    auto number = 1 + std::ranges::count_if(to, heads);
+    to.emplace_back(fmt::format("generator {}", ++number), "");
+    for (fact const& each : more) // It may be a sum itself.
+        to.push_back(heads(each) ? fact{fmt::format("generator {}", ++number), ""} : each);
+}
+
+// How many intervals a result's timeline is behind the sum's.
+std::size_t intervals_behind(result const& sum, result const& more)
+{
+    std::chrono::nanoseconds const step = sum.counts.interval_length;
+    std::int64_t const behind = (more.started - sum.started + step / 2) / step;
+    if (behind + static_cast<std::int64_t>(more.counts.timeline.size()) > timeline_max)
+        throw std::runtime_error{"the results' timelines are too long to be added up"};
+    return static_cast<std::size_t>(behind);
+}
+
+} // namespace
+
+std::vector<std::string> remarks_on(result const& of)
+{
+    std::vector<std::string> found;
+    for (std::string const& each : {about_early_data(of.counts), about_the_drain(of)})
+        if (!each.empty())
+            found.push_back(each);
+    return found;
+}
+
+result merge(std::vector<result> const& parts)
+{
+    if (parts.empty())
+        throw std::runtime_error{"nothing to merge"};
+    hold_that_they_fit(parts);
+    hold_that_they_ran_together(parts);
+    // The one that began first lends its timeline.
+    auto const first = std::ranges::min_element(parts, {}, &result::started);
+    result sum = *first;
+    for (result const& more : parts) {
+        if (&more == &*first)
+            continue;
+        sum.counts.merge(more.counts, intervals_behind(sum, more));
+        sum.worker_cpu.insert(sum.worker_cpu.end(), more.worker_cpu.begin(), more.worker_cpu.end());
+        sum.worker_waited.insert(
+            sum.worker_waited.end(), more.worker_waited.begin(), more.worker_waited.end());
+        sum.worker_wall.insert(
+            sum.worker_wall.end(), more.worker_wall.begin(), more.worker_wall.end());
+        if (sum.rate_asked)
+            *sum.rate_asked += *more.rate_asked;
+        auto const last = std::max(
+            after(sum.started, sum.measured + sum.drain),
+            after(more.started, more.measured + more.drain));
+        auto const end =
+            std::max(after(sum.started, sum.measured), after(more.started, more.measured));
+        sum.measured = end - sum.started;
+        sum.drain = last - end;
+        sum.partial = sum.partial || more.partial;
+        sum.command += "\n" + more.command;
+        if (more.target != sum.target)
+            sum.target += ", " + more.target;
+        if (!sum.server)
+            sum.server = more.server;
+        add_facts(sum.asked, more.asked);
+        add_facts(sum.environment, more.environment);
+        for (std::size_t k = 0; k != more.verdict.limits.size(); ++k) {
+            sum.verdict.limits.push_back(more.verdict.limits[k]);
+            sum.verdict.cures.push_back(more.verdict.cures[k]);
+        }
+    }
+    return sum;
+}
+
+} // namespace cleat::bench

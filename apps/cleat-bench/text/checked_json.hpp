@@ -1,0 +1,33 @@
+// checked_json: members of a document, read with their types: the page's script may rely on what it
+// is given, whoever wrote the file. Each throws std::runtime_error that names the member.
+
+#pragma once
+
+#include "text/json.hpp"
+
+#include <string_view>
+
+namespace cleat::bench::checked {
+
+/// find gives a member; none where there is none, or null.
+[[nodiscard]] json::value const* find(json::value const& in, std::string_view key);
+
+[[nodiscard]] json::value const& member(json::value const& in, std::string_view key);
+
+[[noreturn]] void refuse(std::string_view key, std::string_view wanted);
+
+[[nodiscard]] json::string const& text(json::value const& in, std::string_view key);
+[[nodiscard]] json::array const& list(json::value const& in, std::string_view key);
+[[nodiscard]] bool flag(json::value const& in, std::string_view key);
+[[nodiscard]] double number(json::value const& in, std::string_view key);
+
+[[nodiscard]] json::value number_or_null(json::value const& in, std::string_view key);
+[[nodiscard]] json::value text_or_null(json::value const& in, std::string_view key);
+
+[[nodiscard]] json::array texts(json::value const& in, std::string_view key);
+[[nodiscard]] json::array numbers(json::value const& in, std::string_view key);
+
+/// facts is a list of pairs of texts.
+[[nodiscard]] json::array facts(json::value const& in, std::string_view key);
+
+} // namespace cleat::bench::checked
