@@ -4,14 +4,16 @@
 #include "commands/command_line.hpp"
 #include "commands/idle.hpp"
 #include "commands/load.hpp"
-#include "commands/report_files.hpp"
 #include "commands/staircase.hpp"
 #include "commands/transfer.hpp"
-#include "compare/server.hpp"
 #include "probe/probe_all.hpp"
+#include "report/documents.hpp"
 #include "report/report.hpp"
+#include "result/output.hpp"
 #include "standard_error.hpp"
 #include "standard_output.hpp"
+#include "system/files.hpp"
+#include "system/interruption.hpp"
 
 #include <fmt/format.h>
 

@@ -2,76 +2,21 @@
 
 #pragma once
 
+#include "commands/idle.hpp"
+#include "commands/load.hpp"
+#include "commands/staircase.hpp"
+#include "commands/transfer.hpp"
 #include "compare/compare.hpp"
 #include "compare/serve.hpp"
-#include "generate/load_spec.hpp"
-#include "result/result.hpp"
+#include "probe/probe_request.hpp"
+#include "result/output.hpp"
 
-#include <chrono>
-#include <optional>
 #include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace cleat::bench {
-
-/// output is where results go beside the terminal.
-struct output
-{
-    std::string json; ///< File; empty: none.
-    std::string html; ///< The report's file; empty: none.
-    bool quiet = false;
-};
-
-/// do_load: `cleat-bench load`.
-struct do_load
-{
-    load_spec use;
-    std::vector<fact> asked; ///< The settings in words, for the result.
-    std::string name;
-    std::string command;
-    std::vector<int> server_pids;
-    std::optional<std::chrono::system_clock::time_point> start_at;
-    bool preflight = true; ///< One transaction first, so that what cannot work is told at once.
-    std::string wrong_answer_cure; ///< Where the subcommand itself says what to expect.
-    output to;
-};
-
-/// do_staircase: `cleat-bench staircase`: a load whose phases are the steps.
-struct do_staircase
-{
-    do_load load;
-};
-
-/// do_transfer: `cleat-bench transfer`: a load of a fixed number of messages.
-struct do_transfer
-{
-    do_load load;
-    std::uint64_t size = 0; ///< Of a message.
-    bool up = false;
-    bool down = false;
-};
-
-/// do_idle: `cleat-bench idle`: connections that are opened and held.
-struct do_idle
-{
-    do_load load;
-    std::vector<unsigned> counts; ///< Ascending.
-    std::chrono::nanoseconds settle{};
-};
-
-/// do_probe: `cleat-bench probe`.
-struct do_probe
-{
-    std::vector<std::string> targets;
-    std::string authorities; ///< A file; empty: the system's.
-    std::string name;
-    std::string timeout = "5s";
-    unsigned parallel = 8; ///< Hosts at a time.
-    std::string json;
-    bool strict = false;
-};
 
 /// do_merge: `cleat-bench merge A.json B.json`.
 struct do_merge

@@ -1,6 +1,6 @@
 #include "commands/idle.hpp"
 #include "commands/load.hpp"
-#include "commands/report_files.hpp"
+#include "report/documents.hpp"
 #include "result/environment.hpp"
 #include "result/result_json.hpp"
 #include "system/interruption.hpp"

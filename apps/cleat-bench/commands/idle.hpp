@@ -2,13 +2,22 @@
 
 #pragma once
 
-#include "commands/command_line.hpp"
+#include "commands/load.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace cleat::bench {
+
+/// do_idle: `cleat-bench idle`: connections that are opened and held.
+struct do_idle
+{
+    do_load load;
+    std::vector<unsigned> counts; ///< Ascending.
+    std::chrono::nanoseconds settle{};
+};
 
 /// held is what the server's processes needed while so many connections were open.
 struct held

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "commands/command_line.hpp"
+#include "commands/idle.hpp"
 #include "commands/load_options.hpp"
 
 #include <CLI/CLI.hpp>

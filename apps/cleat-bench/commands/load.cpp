@@ -1,11 +1,13 @@
 #include "commands/live_view.hpp"
 #include "commands/load.hpp"
-#include "compare/server.hpp"
 #include "file_limit.hpp"
 #include "generate/run.hpp"
 #include "report/report.hpp"
 #include "result/environment.hpp"
+#include "result/output.hpp"
 #include "standard_error.hpp"
+#include "system/files.hpp"
+#include "system/interruption.hpp"
 #include "system/processes.hpp"
 #include "text/json.hpp"
 #include "text/times.hpp"
@@ -13,18 +15,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
 #include <vector>
-
-#include <unistd.h>
 
 namespace cleat::bench {
 namespace {
@@ -106,61 +100,6 @@ void try_once(do_load const& wish)
 
 } // namespace
 
-void write_file(std::string const& path, std::string const& text)
-{
-    std::ofstream file{path, std::ios::binary | std::ios::trunc};
-    file << text << std::flush;
-    if (!file)
-        throw std::runtime_error{
-            fmt::format("{}: cannot be written: {}", path, std::strerror(errno))};
-}
-
-void check_writable(output const& to)
-{
-    std::vector<std::string> made;
-    for (std::string const& path : {to.json, to.html})
-        if (!path.empty()) {
-            if (path == "-")
-                throw std::runtime_error{
-                    "-: name a file; what is printed goes to the standard output"};
-            bool const was_there = ::access(path.c_str(), F_OK) == 0;
-            // Who reads from a pipe would see its end.
-            if (std::error_code none; was_there && !std::filesystem::is_regular_file(path, none) &&
-                                      !std::filesystem::is_directory(path, none))
-                continue;
-            std::ofstream file{path, std::ios::app};
-            if (!file)
-                throw std::runtime_error{
-                    fmt::format("{}: cannot be written: {}", path, std::strerror(errno))};
-            if (!was_there)
-                made.push_back(path);
-        }
-    // Both are there now, so that they can be told apart whatever they are called.
-    bool const one = !to.json.empty() && !to.html.empty() && same_file(to.json, to.html);
-    for (std::string const& path : made)
-        std::remove(path.c_str());
-    if (one)
-        throw std::runtime_error{fmt::format(
-            "--json {} --html {}: that is one file: give each its own", to.json, to.html)};
-}
-
-bool same_file(std::string const& one, std::string const& other)
-{
-    std::error_code none; // What is not there is nobody's file.
-    return std::filesystem::is_regular_file(one, none) &&
-           std::filesystem::equivalent(one, other, none);
-}
-
-void keep_from(
-    std::vector<std::string> const& read, std::string const& option, std::string const& written)
-{
-    for (std::string const& each : read)
-        if (!written.empty() && same_file(each, written))
-            throw std::runtime_error{fmt::format(
-                "{} {}: that would overwrite {}, which is to be read: give another file", option,
-                written, each)};
-}
-
 bool finish_with(result const& found, output const& to)
 {
     fmt::print("{}", to_text(found));
@@ -175,16 +114,6 @@ bool finish_with(result const& found, output const& to)
         complain("cleat-bench: {}\n", e.what());
         return false;
     }
-}
-
-std::string read_file(std::string const& path)
-{
-    if (std::error_code none; std::filesystem::is_directory(path, none))
-        throw std::runtime_error{fmt::format("{}: is a folder; name a file", path)};
-    std::ifstream file{path, std::ios::binary};
-    if (!file)
-        throw std::runtime_error{fmt::format("{}: cannot be read: {}", path, std::strerror(errno))};
-    return {std::istreambuf_iterator<char>{file}, {}};
 }
 
 result read_result(std::string const& path)

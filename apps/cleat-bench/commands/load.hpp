@@ -2,15 +2,32 @@
 
 #pragma once
 
-#include "commands/command_line.hpp"
 #include "commands/live_view.hpp"
+#include "generate/load_spec.hpp"
 #include "generate/run.hpp"
+#include "result/output.hpp"
+#include "result/result.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace cleat::bench {
+
+/// do_load: `cleat-bench load`.
+struct do_load
+{
+    load_spec use;
+    std::vector<fact> asked; ///< The settings in words, for the result.
+    std::string name;
+    std::string command;
+    std::vector<int> server_pids;
+    std::optional<std::chrono::system_clock::time_point> start_at;
+    bool preflight = true; ///< One transaction first, so that what cannot work is told at once.
+    std::string wrong_answer_cure; ///< Where the subcommand itself says what to expect.
+    output to;
+};
 
 /// load runs it and gives the exit code: 0, 1 when nothing succeeded or nothing could be begun, 130
 /// when it was interrupted.
@@ -30,23 +47,6 @@ void run_into(result& found, do_load const& wish, conduct const& how = {});
 /// finish_with prints a result and writes it where it is to go. False, and a message, when a file
 /// cannot be written.
 [[nodiscard]] bool finish_with(result const& found, output const& to);
-
-/// check_writable says before a run what would be found out after it: that a file cannot be
-/// written. Throws std::runtime_error.
-void check_writable(output const& to);
-
-/// same_file: both names are of one file.
-[[nodiscard]] bool same_file(std::string const& one, std::string const& other);
-
-/// keep_from refuses to write a file over one that is to be read. Throws std::runtime_error.
-void keep_from(
-    std::vector<std::string> const& read, std::string const& option, std::string const& written);
-
-/// write_file replaces a file. Throws std::runtime_error that names it.
-void write_file(std::string const& path, std::string const& text);
-
-/// read_file gives a file's bytes. Throws std::runtime_error that names it.
-[[nodiscard]] std::string read_file(std::string const& path);
 
 /// read_result reads the file of a load's result. Throws std::runtime_error, also of a staircase
 /// or a transfer.

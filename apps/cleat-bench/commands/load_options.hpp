@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "commands/command_line.hpp"
+#include "commands/load.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "commands/command_line.hpp"
+#include "commands/load.hpp"
 #include "result/result.hpp"
 
 #include <chrono>
@@ -13,6 +13,12 @@
 #include <vector>
 
 namespace cleat::bench {
+
+/// do_staircase: `cleat-bench staircase`: a load whose phases are the steps.
+struct do_staircase
+{
+    do_load load;
+};
 
 /// stair is one step: the transactions that were meant to begin in it, and what came of them,
 /// however late. Would they count where they end, those that a step leaves unfinished would be

@@ -1,7 +1,7 @@
 #include "commands/live_view.hpp"
 #include "commands/load.hpp"
-#include "commands/report_files.hpp"
 #include "commands/transfer.hpp"
+#include "report/documents.hpp"
 #include "result/result_json.hpp"
 #include "text/times.hpp"
 

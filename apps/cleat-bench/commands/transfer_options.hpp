@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include "commands/command_line.hpp"
 #include "commands/load_options.hpp"
+#include "commands/transfer.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,11 +1,12 @@
-#include "commands/load.hpp"
 #include "compare/compare.hpp"
 #include "compare/figures_json.hpp"
 #include "compare/measure.hpp"
 #include "file_limit.hpp"
 #include "report/report.hpp"
 #include "result/environment.hpp"
+#include "result/output.hpp"
 #include "standard_error.hpp"
+#include "system/files.hpp"
 
 #include <cleat/tls/context.hpp>
 

@@ -9,30 +9,6 @@ metric judged_by(scenario const& of) noexcept
     return judged_by(name_of(of.kind), of.rate.has_value());
 }
 
-metric judged_by(std::string_view kind, bool has_rate) noexcept
-{
-    if (kind == name_of(activity::idle))
-        return metric::memory;
-    return has_rate || kind == name_of(activity::established) ? metric::p99 : metric::cpu;
-}
-
-std::string_view name_of(metric what) noexcept
-{
-    switch (what) {
-    case metric::cpu:
-        return "cpu_ns";
-    case metric::rate:
-        return "rate";
-    case metric::p50:
-        return "p50_ns";
-    case metric::p99:
-        return "p99_ns";
-    case metric::memory:
-        break;
-    }
-    return "memory_bytes";
-}
-
 std::vector<std::optional<double>> contender::column(metric what) const
 {
     std::vector<std::optional<double>> found;

@@ -4,6 +4,7 @@
 
 #include "compare/scenario.hpp"
 #include "compare/statistics.hpp"
+#include "result/metric.hpp"
 #include "result/result.hpp"
 
 #include <array>
@@ -16,26 +17,9 @@
 
 namespace cleat::bench {
 
-/// metric is a figure that servers are compared by.
-enum class metric : std::uint8_t
-{
-    cpu,   ///< ns of the server's processes for an operation (operation_name).
-    rate,  ///< Operations per second; bytes per second of a transfer.
-    p50,   ///< ns of response.
-    p99,   ///< ns of response.
-    memory ///< Bytes (PSS, without pages of files) of the server's processes after the run; when
-           ///< idle, of a connection.
-};
-inline constexpr std::array metrics{
-    metric::cpu, metric::rate, metric::p50, metric::p99, metric::memory};
-
 /// judged_by is what a scenario is about, and servers are judged by: memory of idle connections,
 /// p99 at a rate and on established connections, and else CPU.
 [[nodiscard]] metric judged_by(scenario const& of) noexcept;
-[[nodiscard]] metric judged_by(std::string_view kind, bool has_rate) noexcept;
-
-/// name_of a metric in JSON: "cpu_ns", "rate", "p50_ns", "p99_ns", "memory_bytes".
-[[nodiscard]] std::string_view name_of(metric what) noexcept;
 
 /// round_figures is one round of one server.
 struct round_figures

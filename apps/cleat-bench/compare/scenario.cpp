@@ -130,8 +130,7 @@ void names(std::string& into, entry const& at)
     into = at.value;
 }
 
-constexpr std::array<std::string_view, 5> kinds{
-    "handshake", "transfer-down", "transfer-up", "idle", "established"};
+constexpr auto const& kinds = activity_names;
 constexpr std::array<std::string_view, 3> companies{"nothing", "handshakes", "downloads"};
 constexpr std::array<std::string_view, 6> certificate_keys{"ecdsa-p256", "rsa-1024", "rsa-2048",
                                                            "rsa-3072",   "rsa-4096", "ed25519"};
@@ -326,11 +325,6 @@ void check(scenario const& made, std::vector<entry> const& from, std::string con
 }
 
 } // namespace
-
-std::string_view name_of(activity what) noexcept
-{
-    return kinds[static_cast<std::size_t>(what)];
-}
 
 std::string_view name_of(company what) noexcept
 {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "generate/pacer.hpp"
+#include "result/metric.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -11,16 +12,6 @@
 #include <string_view>
 
 namespace cleat::bench {
-
-/// activity is what a scenario's clients do.
-enum class activity : std::uint8_t
-{
-    handshake,     ///< Connect, shake hands, ask, take the answer, close.
-    transfer_down, ///< Ask for bytes, again and again on the same connection.
-    transfer_up,   ///< Send bytes, once for each connection.
-    idle,          ///< Connect, shake hands, and say nothing.
-    established    ///< Ask on kept connections, while others keep the server busy.
-};
 
 /// company is what other clients do meanwhile, as fast as the server lets them.
 enum class company : std::uint8_t
@@ -79,8 +70,7 @@ struct scenario
     std::uint64_t warm_up = 200;
 };
 
-/// name_of an activity is its word in a scenario's file.
-[[nodiscard]] std::string_view name_of(activity what) noexcept;
+/// name_of a company is its word in a scenario's file.
 [[nodiscard]] std::string_view name_of(company what) noexcept;
 
 /// moves_bytes: its rate is in bytes, and its operation a GB.

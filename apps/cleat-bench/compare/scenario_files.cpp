@@ -1,6 +1,6 @@
-#include "commands/load.hpp"
 #include "compare/scenario_files.hpp"
 #include "scenario_table.hpp"
+#include "system/files.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
-#include "commands/load.hpp"
 #include "compare/quiet_client.hpp"
 #include "compare/server.hpp"
 #include "generate/load_spec.hpp"
+#include "system/files.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/tls/context.hpp>

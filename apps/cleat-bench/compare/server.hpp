@@ -28,12 +28,6 @@ struct start_failure : std::runtime_error
     std::string brief; ///< The same in a line, with the line of the log that tells most.
 };
 
-/// interrupted: somebody wanted the end while something was waited for.
-struct interrupted : std::runtime_error
-{
-    interrupted() : std::runtime_error{"interrupted"} {}
-};
-
 /// server is one that has shaken hands with us, with the certificate that it was given.
 struct server
 {

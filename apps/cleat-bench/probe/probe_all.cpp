@@ -1,6 +1,7 @@
-#include "commands/load.hpp"
 #include "probe/probe.hpp"
 #include "probe/probe_all.hpp"
+#include "result/output.hpp"
+#include "system/files.hpp"
 #include "system/interruption.hpp"
 #include "text/json.hpp"
 #include "text/times.hpp"

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "commands/command_line.hpp"
+#include "probe/probe_request.hpp"
 
 namespace cleat::bench {
 

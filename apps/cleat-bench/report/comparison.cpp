@@ -1,9 +1,9 @@
 // Everything is read with its type: the page's script may rely on what it is given, whoever wrote
 // the file.
 
-#include "compare/figures.hpp"
 #include "report/comparison.hpp"
 #include "report/curves.hpp"
+#include "result/metric.hpp"
 #include "result/result_json.hpp"
 #include "text/checked_json.hpp"
 

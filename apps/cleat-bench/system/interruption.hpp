@@ -3,6 +3,7 @@
 #pragma once
 
 #include <csignal>
+#include <stdexcept>
 
 namespace cleat::bench {
 
@@ -28,6 +29,12 @@ private:
     sigset_t held_{};
     sigset_t before_{};
     bool asked_ = false;
+};
+
+/// interrupted: somebody wanted the end while something was waited for.
+struct interrupted : std::runtime_error
+{
+    interrupted() : std::runtime_error{"interrupted"} {}
 };
 
 } // namespace cleat::bench

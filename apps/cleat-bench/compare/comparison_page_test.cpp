@@ -1,8 +1,8 @@
 // What is drawn of a comparison, and which files are.
 
-#include "commands/report_files.hpp"
 #include "compare/figures_json.hpp"
 #include "report/comparison.hpp"
+#include "report/documents.hpp"
 #include "report/report.hpp"
 
 #include <doctest/doctest.h>

@@ -1,9 +1,9 @@
-// report_files: the files that a report is made of.
+// documents: the files that a report is made of.
 
 #pragma once
 
-#include "commands/command_line.hpp"
 #include "report/report.hpp"
+#include "result/output.hpp"
 #include "text/json.hpp"
 
 #include <string>

@@ -1,8 +1,8 @@
-#include "commands/load.hpp"
-#include "commands/report_files.hpp"
 #include "report/comparison.hpp"
+#include "report/documents.hpp"
 #include "report/kinds.hpp"
 #include "result/result_json.hpp"
+#include "system/files.hpp"
 
 #include <fmt/format.h>
 

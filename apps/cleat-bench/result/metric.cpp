@@ -1,0 +1,34 @@
+#include "result/metric.hpp"
+
+namespace cleat::bench {
+
+std::string_view name_of(activity kind) noexcept
+{
+    return activity_names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name_of(metric what) noexcept
+{
+    switch (what) {
+    case metric::cpu:
+        return "cpu_ns";
+    case metric::rate:
+        return "rate";
+    case metric::p50:
+        return "p50_ns";
+    case metric::p99:
+        return "p99_ns";
+    case metric::memory:
+        break;
+    }
+    return "memory_bytes";
+}
+
+metric judged_by(std::string_view kind, bool has_rate) noexcept
+{
+    if (kind == name_of(activity::idle))
+        return metric::memory;
+    return has_rate || kind == name_of(activity::established) ? metric::p99 : metric::cpu;
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,47 @@
+// metric: what servers are compared by, which depends on what their clients do.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace cleat::bench {
+
+/// activity is what a scenario's clients do.
+enum class activity : std::uint8_t
+{
+    handshake,     ///< Connect, shake hands, ask, take the answer, close.
+    transfer_down, ///< Ask for bytes, again and again on the same connection.
+    transfer_up,   ///< Send bytes, once for each connection.
+    idle,          ///< Connect, shake hands, and say nothing.
+    established    ///< Ask on kept connections, while others keep the server busy.
+};
+
+/// activity_names are the words of scenarios and documents, in the order of `activity`.
+inline constexpr std::array<std::string_view, 5> activity_names{
+    "handshake", "transfer-down", "transfer-up", "idle", "established"};
+
+[[nodiscard]] std::string_view name_of(activity kind) noexcept;
+
+/// metric is a figure that servers are compared by.
+enum class metric : std::uint8_t
+{
+    cpu,   ///< ns of the server's processes for an operation (operation_name).
+    rate,  ///< Operations per second; bytes per second of a transfer.
+    p50,   ///< ns of response.
+    p99,   ///< ns of response.
+    memory ///< Bytes (PSS, without pages of files) of the server's processes after the run; when
+           ///< idle, of a connection.
+};
+inline constexpr std::array metrics{
+    metric::cpu, metric::rate, metric::p50, metric::p99, metric::memory};
+
+/// name_of a metric in JSON: "cpu_ns", "rate", "p50_ns", "p99_ns", "memory_bytes".
+[[nodiscard]] std::string_view name_of(metric what) noexcept;
+
+/// judged_by is what servers are judged by in a scenario of that kind: memory of idle connections,
+/// p99 at a rate and on established connections, and else CPU.
+[[nodiscard]] metric judged_by(std::string_view kind, bool has_rate) noexcept;
+
+} // namespace cleat::bench

@@ -1,0 +1,51 @@
+#include "system/files.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <system_error>
+
+namespace cleat::bench {
+
+std::string read_file(std::string const& path)
+{
+    if (std::error_code none; std::filesystem::is_directory(path, none))
+        throw std::runtime_error{fmt::format("{}: is a folder; name a file", path)};
+    std::ifstream file{path, std::ios::binary};
+    if (!file)
+        throw std::runtime_error{fmt::format("{}: cannot be read: {}", path, std::strerror(errno))};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+void write_file(std::string const& path, std::string const& text)
+{
+    std::ofstream file{path, std::ios::binary | std::ios::trunc};
+    file << text << std::flush;
+    if (!file)
+        throw std::runtime_error{
+            fmt::format("{}: cannot be written: {}", path, std::strerror(errno))};
+}
+
+bool same_file(std::string const& one, std::string const& other)
+{
+    std::error_code none; // What is not there is nobody's file.
+    return std::filesystem::is_regular_file(one, none) &&
+           std::filesystem::equivalent(one, other, none);
+}
+
+void keep_from(
+    std::vector<std::string> const& read, std::string const& option, std::string const& written)
+{
+    for (std::string const& each : read)
+        if (!written.empty() && same_file(each, written))
+            throw std::runtime_error{fmt::format(
+                "{} {}: that would overwrite {}, which is to be read: give another file", option,
+                written, each)};
+}
+
+} // namespace cleat::bench
