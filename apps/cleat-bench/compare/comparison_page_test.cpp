@@ -1,4 +1,4 @@
-// What is drawn of a comparison, and which files are.
+// The page's data of a comparison, and the files that it is read from.
 
 #include "compare/figures_json.hpp"
 #include "report/comparison.hpp"
@@ -87,7 +87,7 @@ TEST_CASE("a comparison is drawn from its document: figures of all rounds, count
     CHECK(json::serialize(page).find("hdr") == std::string::npos);
 }
 
-TEST_CASE("the curve is that of the round in the middle")
+TEST_CASE("the curve is that of the median round")
 {
     json::object const page = page_of(document(), {1, 10, 100, 1000});
     json::array const& curve = page.at("trials").at(0).at("servers").at(1).at("curve").as_array();
@@ -112,7 +112,7 @@ TEST_CASE("without the generators' results there are neither counts nor curves")
     CHECK(page_for(all).find("<title>cleat, nginx compared") != std::string::npos);
 }
 
-TEST_CASE("servers are judged by p99 where the rate is given, and by memory where nothing is done")
+TEST_CASE("servers are judged by p99 at a given rate, and by memory when idle")
 {
     json::value paced = document();
     first_trial(paced).at("scenario").as_object()["arrivals"] =

@@ -1,5 +1,5 @@
-// Everything is read with its type: the page's script may rely on what it is given, whoever wrote
-// the file.
+// Every member is read with its type, so that the page's script gets no other, whichever program
+// wrote the file.
 
 #include "report/comparison.hpp"
 #include "report/curves.hpp"
@@ -25,11 +25,11 @@ constexpr std::array verdicts{"one round", "no difference shown", "less", "more"
 
 using namespace checked;
 
-json::object figures_of(json::value const& in)
+json::object figures_of(json::value const& round)
 {
     json::object found;
     for (metric const each : metrics)
-        found[name_of(each)] = number_or_null(in, name_of(each));
+        found[name_of(each)] = number_or_null(round, name_of(each));
     return found;
 }
 
@@ -44,7 +44,7 @@ json::value arrivals_of(json::value const& scenario)
         {"weakest", text_or_null(*found, "weakest")}};
 }
 
-// What only `established` has; null of other kinds, and of documents from before it was there.
+// Only `established` has it; null for other kinds.
 json::value company_of(json::value const& scenario)
 {
     if (text(scenario, "kind") != name_of(activity::established))
@@ -55,31 +55,32 @@ json::value company_of(json::value const& scenario)
         {"beside_connections", number(scenario, "beside_connections")}};
 }
 
-json::object scenario_of(json::value const& in)
+json::object scenario_of(json::value const& scenario)
 {
     json::object found;
     for (std::string_view const each :
          {"name", "title", "kind", "operation", "key", "tls", "groups", "ciphers", "ciphersuites",
           "text"})
-        found[each] = text(in, each);
+        found[each] = text(scenario, each);
     for (std::string_view const each :
          {"connections", "answer", "reuse", "bytes", "messages", "transactions", "warm_up"})
-        found[each] = number(in, each);
-    found["session_ids"] = flag(in, "session_ids");
-    found["arrivals"] = arrivals_of(in);
-    found["company"] = company_of(in);
-    found["server_cpu"] =
-        find(in, "server_cpu") == nullptr ? json::value(nullptr) : number_or_null(in, "server_cpu");
+        found[each] = number(scenario, each);
+    found["session_ids"] = flag(scenario, "session_ids");
+    found["arrivals"] = arrivals_of(scenario);
+    found["company"] = company_of(scenario);
+    found["server_cpu"] = find(scenario, "server_cpu") == nullptr
+                              ? json::value(nullptr)
+                              : number_or_null(scenario, "server_cpu");
     return found;
 }
 
 json::object ratios_of(json::value const& server)
 {
     json::object found;
-    json::value const& from = member(server, "ratios");
-    for (metric const what : metrics) {
-        std::string_view const each = name_of(what);
-        json::value const* const one = find(from, each);
+    json::value const& ratios = member(server, "ratios");
+    for (metric const figure : metrics) {
+        std::string_view const each = name_of(figure);
+        json::value const* const one = find(ratios, each);
         if (one == nullptr)
             continue;
         if (std::ranges::find(verdicts, text(*one, "verdict")) == verdicts.end())
@@ -103,7 +104,7 @@ std::vector<json::value const*> loads_of(json::value const& server)
     return found;
 }
 
-// counts_of adds up what the rounds' generators counted; null where nobody wrote it down.
+// counts_of adds up the counts of the generators in all rounds; null if the document has none.
 json::value counts_of(json::value const& server)
 {
     std::vector<json::value const*> const loads = loads_of(server);
@@ -125,15 +126,15 @@ json::value counts_of(json::value const& server)
                 limits.push_back(each);
     }
     json::array failures;
-    for (auto const& [what, count] : kinds)
+    for (auto const& [failure, count] : kinds)
         failures.push_back(
-            json::object{{"stage", what.first}, {"kind", what.second}, {"count", count}});
+            json::object{{"stage", failure.first}, {"kind", failure.second}, {"count", count}});
     return json::object{
         {"attempts", attempts}, {"failed", failed},   {"failures", std::move(failures)},
         {"full", full},         {"resumed", resumed}, {"limits", std::move(limits)}};
 }
 
-// The round with the median of what the scenario is about, of those that have a histogram.
+// The response of the round with the median of the judged figure, of the rounds with a histogram.
 json::value const* typical_response(json::value const& server, std::string_view judged)
 {
     std::vector<std::pair<double, json::value const*>> found;
@@ -163,43 +164,45 @@ json::value curve_of(
 }
 
 json::object server_of(
-    json::value const& in, std::string_view judged, std::vector<double> const& grid)
+    json::value const& server, std::string_view judged, std::vector<double> const& grid)
 {
     json::array rounds;
-    for (json::value const& each : list(in, "rounds"))
+    for (json::value const& each : list(server, "rounds"))
         rounds.push_back(each.is_null() ? json::value(nullptr) : json::value(figures_of(each)));
     return {
-        {"name", text(in, "name")},
-        {"command", text(in, "command")},
-        {"config", text(in, "config")},
-        {"left_out", text_or_null(in, "left_out")},
-        {"at_fault", flag(in, "at_fault")},
-        {"complaints", texts(in, "complaints")},
-        {"medians", figures_of(member(in, "medians"))},
-        {"ratios", ratios_of(in)},
+        {"name", text(server, "name")},
+        {"command", text(server, "command")},
+        {"config", text(server, "config")},
+        {"left_out", text_or_null(server, "left_out")},
+        {"at_fault", flag(server, "at_fault")},
+        {"complaints", texts(server, "complaints")},
+        {"medians", figures_of(member(server, "medians"))},
+        {"ratios", ratios_of(server)},
         {"rounds", std::move(rounds)},
-        {"counts", counts_of(in)},
-        {"curve", curve_of(in, judged, grid)},
+        {"counts", counts_of(server)},
+        {"curve", curve_of(server, judged, grid)},
     };
 }
 
-json::object trial_of(json::value const& in, std::vector<double> const& grid)
+json::object trial_of(json::value const& trial, std::vector<double> const& grid)
 {
-    json::value const& scenario = member(in, "scenario");
+    json::value const& scenario = member(trial, "scenario");
     std::string_view const judged =
         name_of(judged_by(text(scenario, "kind"), find(scenario, "arrivals") != nullptr));
-    json::value const base = text_or_null(in, "base");
+    json::value const base = text_or_null(trial, "base");
     json::array servers;
     bool has_base = base.is_null();
-    for (json::value const& each : list(in, "servers")) {
+    for (json::value const& each : list(trial, "servers")) {
         servers.push_back(server_of(each, judged, grid));
         has_base = has_base || text(each, "name") == base;
     }
     if (!has_base)
         refuse("base", "among the servers");
     return {
-        {"scenario", scenario_of(scenario)},      {"judged", judged},
-        {"skipped", text_or_null(in, "skipped")}, {"base", base},
+        {"scenario", scenario_of(scenario)},
+        {"judged", judged},
+        {"skipped", text_or_null(trial, "skipped")},
+        {"base", base},
         {"servers", std::move(servers)},
     };
 }

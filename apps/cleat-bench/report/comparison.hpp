@@ -1,5 +1,5 @@
-// report_compare: what the report's page draws of a comparison, made from the comparison's document
-// alone, so that one written years ago is drawn like one that has just ended.
+// comparison: the data of the report's page for a comparison, made from its document alone, so that
+// an old document is drawn like a new one.
 
 #pragma once
 
@@ -10,16 +10,16 @@
 
 namespace cleat::bench {
 
-/// page_of gives a document of `compare` as the page wants it: figures of each round without the
-/// generator's results, what those count in sum, and for each server the response's percentiles on
-/// the grid, of the round in the middle. A document without histograms has no curves. Throws
-/// std::runtime_error that says what is missing, or is not what it should be.
+/// page_of is the page's data of a document of `compare`: the figures of each round, the counts of
+/// all rounds, and for each server the percentiles of the response on the grid, of its median
+/// round. A document without histograms has no curves. Throws std::runtime_error that names a
+/// missing or wrong member.
 [[nodiscard]] json::object page_of(json::value const& compared, std::vector<double> const& grid);
 
-/// most_values of one of its histograms, as the document says; for grid_for.
+/// most_values is the largest count of its histograms, for grid_for.
 [[nodiscard]] std::uint64_t most_values(json::value const& compared);
 
-/// servers_of are the names of all that were compared, in their order.
+/// servers_of is the names of the compared servers, in their order.
 [[nodiscard]] std::vector<std::string> servers_of(json::value const& compared);
 
 } // namespace cleat::bench

@@ -7,7 +7,7 @@
 namespace cleat::bench {
 namespace {
 
-// As many as a screen shows; a page of several results stays small.
+// A screen shows no more, and a page of several results stays small.
 constexpr std::size_t curve_points_max = 200;
 
 } // namespace
@@ -30,18 +30,18 @@ std::vector<double> grid_for(std::uint64_t count)
     return grid;
 }
 
-json::array curve_of(latency const& of, std::vector<double> const& grid)
+json::array curve_of(latency const& times, std::vector<double> const& grid)
 {
     json::array curve;
-    auto const all = static_cast<double>(of.count());
+    auto const all = static_cast<double>(times.count());
     std::uint64_t counted = 0;
     std::size_t next = 0;
-    of.for_each_bucket([&](histogram::bucket const& b) {
+    times.for_each_bucket([&](histogram::bucket const& b) {
         counted += b.count;
-        // A percentile is reached with as many values as it has below it, and with one at least.
+        // A percentile is reached when as many values are counted as it has below it, at least one.
         while (next != grid.size() && (next == 0 || grid[next - 1] <= all) &&
                std::max(1.0, std::ceil(all - all / grid[next])) <= static_cast<double>(counted)) {
-            curve.push_back(std::min(b.highest, of.max()));
+            curve.push_back(std::min(b.highest, times.max()));
             ++next;
         }
     });

@@ -10,12 +10,12 @@
 
 namespace cleat::bench {
 
-/// grid_for gives the points of all curves as 1/(1-p): from 1 to just beyond count, as many in each
-/// power of ten, and no more than a screen shows.
+/// grid_for gives the points of all curves as 1/(1-p): from 1 to just beyond count, equally many in
+/// each power of ten, and no more than a screen shows.
 [[nodiscard]] std::vector<double> grid_for(std::uint64_t count);
 
 /// curve_of reads the grid's percentiles in nanoseconds: the same values as histogram::percentile,
 /// in one pass. The last is the maximum; of few values a curve is shorter than the grid.
-[[nodiscard]] json::array curve_of(latency const& of, std::vector<double> const& grid);
+[[nodiscard]] json::array curve_of(latency const& times, std::vector<double> const& grid);
 
 } // namespace cleat::bench

@@ -49,21 +49,20 @@ std::string kind_of(json::value const& document, std::string const& origin)
     return std::string{kind->as_string()};
 }
 
-// add takes a document that is one of cleat-bench. What can be drawn without a grid can be drawn
-// with one.
-void add(drawable& to, json::value document, std::string const& origin)
+// add checks a document by drawing it without a grid, and adds it to the page.
+void add(drawable& page, json::value document, std::string const& origin)
 {
     std::string const kind = kind_of(document, origin);
     if (std::ranges::find(kinds, kind) == kinds.end())
         throw std::runtime_error{
             fmt::format("{}: a document of '{}' has no charts: {}", origin, kind, cure)};
     if (kind == "load") {
-        to.results.push_back(from_document(document, origin));
-        to.extras.resize(to.results.size());
+        page.results.push_back(from_document(document, origin));
+        page.extras.resize(page.results.size());
     }
     try {
         if (kind == "load")
-            to.extras.back() = extras_of(document);
+            page.extras.back() = extras_of(document);
         else if (kind == "compare")
             static_cast<void>(page_of(document, {}));
         else if (kind == "idle")
@@ -77,29 +76,29 @@ void add(drawable& to, json::value document, std::string const& origin)
             origin, kind, e.what(), kind)};
     }
     if (kind == "compare")
-        to.comparisons.push_back(std::move(document));
+        page.comparisons.push_back(std::move(document));
     else if (kind == "idle")
-        to.idles.push_back(std::move(document));
+        page.idles.push_back(std::move(document));
     else if (kind == "probe")
-        to.probes.push_back(std::move(document));
+        page.probes.push_back(std::move(document));
 }
 
 } // namespace
 
-void add_document(drawable& to, std::string const& text, std::string const& origin)
+void add_document(drawable& page, std::string const& text, std::string const& origin)
 {
-    add(to, parsed(text, origin), origin);
+    add(page, parsed(text, origin), origin);
 }
 
-void write_documents(json::object const& document, output const& to)
+void write_documents(json::object const& document, output const& output)
 {
-    if (!to.json.empty())
-        write_file(to.json, json::serialize(document) + "\n");
-    if (to.html.empty())
+    if (!output.json.empty())
+        write_file(output.json, json::serialize(document) + "\n");
+    if (output.html.empty())
         return;
     drawable all;
-    add(all, document, to.html);
-    write_file(to.html, page_for(all));
+    add(all, document, output.html);
+    write_file(output.html, page_for(all));
 }
 
 } // namespace cleat::bench

@@ -1,4 +1,4 @@
-// documents: the files that a report is made of.
+// documents: reading the files of a report, and writing a document with its page.
 
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace cleat::bench {
 
-/// add_document takes the text of a file that `--json` wrote, of whichever subcommand. Throws
+/// add_document parses the text of a file that `--json` of any subcommand wrote. Throws
 /// std::runtime_error that names origin and cure.
-void add_document(drawable& to, std::string const& text, std::string const& origin);
+void add_document(drawable& page, std::string const& text, std::string const& origin);
 
-/// write_documents writes a document and the page that is drawn of it where they are to go. Throws
+/// write_documents writes a document and its page to the files of `output`. Throws
 /// std::runtime_error that names the file.
-void write_documents(json::object const& document, output const& to);
+void write_documents(json::object const& document, output const& output);
 
 } // namespace cleat::bench

@@ -19,7 +19,7 @@ json::object staircase_of(json::value const& document)
         for (std::string_view const key :
              {"rate", "attempted", "ok", "failed", "response_mean_ns", "response_max_ns"})
             step[key] = number(each, key);
-        // Documents of old have neither.
+        // Older documents have neither.
         step["length_ns"] = number_or_null(each, "length_ns");
         step["broken"] = find(each, "broken") != nullptr && flag(each, "broken");
         steps.push_back(std::move(step));
@@ -34,14 +34,14 @@ json::object staircase_of(json::value const& document)
         {"knee", number_or_null(document, "knee")}};
 }
 
-json::object transfer_of(json::value const& of)
+json::object transfer_of(json::value const& transfer)
 {
     return {
-        {"direction", text(of, "direction")},
-        {"size", number(of, "message_bytes")},
-        {"bytes_per_s", number(of, "bytes_per_s")},
-        {"generator_cpu_ns_per_gb", number_or_null(of, "generator_cpu_ns_per_gb")},
-        {"server_cpu_ns_per_gb", number_or_null(of, "server_cpu_ns_per_gb")}};
+        {"direction", text(transfer, "direction")},
+        {"size", number(transfer, "message_bytes")},
+        {"bytes_per_s", number(transfer, "bytes_per_s")},
+        {"generator_cpu_ns_per_gb", number_or_null(transfer, "generator_cpu_ns_per_gb")},
+        {"server_cpu_ns_per_gb", number_or_null(transfer, "server_cpu_ns_per_gb")}};
 }
 
 std::string joined(json::array const& words, std::string_view none)
@@ -74,25 +74,25 @@ std::string in_words(json::value const& certificate)
             : fmt::format(", not verified: {}", std::string_view{text(certificate, "reason")}));
 }
 
-std::string resumption_in_words(json::value const& of)
+std::string resumption_in_words(json::value const& way)
 {
-    if (!flag(of, "offered"))
+    if (!flag(way, "offered"))
         return "not offered";
-    return fmt::format("resumed {:g} of {:g}", number(of, "resumed"), number(of, "tried"));
+    return fmt::format("resumed {:g} of {:g}", number(way, "resumed"), number(way, "tried"));
 }
 
-std::string answer_in_words(json::value const& of)
+std::string answer_in_words(json::value const& trial)
 {
-    std::string const answer{text(of, "answer")};
-    std::string const detail{text(of, "detail")};
+    std::string const answer{text(trial, "answer")};
+    std::string const detail{text(trial, "detail")};
     return answer == "same"        ? "the same certificate"
            : answer == "different" ? "another certificate: " + detail
            : answer == "refused"   ? "refused: " + detail
                                    : "unknown";
 }
 
-// resumes says in a cell which versions resume.
-std::string resumes(json::value const& ways)
+// The versions that resume, for a cell of the table.
+std::string resumed_versions(json::value const& ways)
 {
     auto const done = [&](std::string_view way) {
         return number(member(ways, way), "resumed") > 0;
@@ -138,30 +138,30 @@ json::array facts_of(json::value const& host)
     return found;
 }
 
-json::object host_of(json::value const& in)
+json::object host_of(json::value const& host)
 {
     json::object found{
-        {"target", text(in, "target")},
-        {"when", text(in, "when")},
-        {"error", text_or_null(in, "error")}};
+        {"target", text(host, "target")},
+        {"when", text(host, "when")},
+        {"error", text_or_null(host, "error")}};
     if (!found["error"].is_null())
         return found;
-    json::value const& preferred = member(in, "preferred");
+    json::value const& preferred = member(host, "preferred");
     for (std::string_view const key : {"version", "suite", "group"})
         found[key] = text(preferred, key);
     json::array certificates;
-    for (json::value const& each : list(in, "certificates"))
+    for (json::value const& each : list(host, "certificates"))
         certificates.push_back(
             json::object{{"key", key_of(each)}, {"days_left", number(each, "days_left")}});
     found["certificates"] = std::move(certificates);
-    found["resumes"] = resumes(member(in, "resumption"));
+    found["resumes"] = resumed_versions(member(host, "resumption"));
     for (std::string_view const key : {"tcp", "tls_full", "tls_resumed"})
-        found[key] = number_or_null(member(in, "median_ns"), key);
+        found[key] = number_or_null(member(host, "median_ns"), key);
     json::array verdict;
-    for (json::value const& each : list(in, "verdict"))
+    for (json::value const& each : list(host, "verdict"))
         verdict.push_back(json::object{{"good", flag(each, "good")}, {"text", text(each, "text")}});
     found["verdict"] = std::move(verdict);
-    found["facts"] = facts_of(in);
+    found["facts"] = facts_of(host);
     return found;
 }
 

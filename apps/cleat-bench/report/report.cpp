@@ -1,5 +1,5 @@
-// The page is a template (report/) with a block of JSON in it, which the page's script draws. What
-// is thinned out is thinned out here: percentiles to a grid, a long timeline to longer intervals.
+// The page is a template (page/) with a block of JSON in it, which the page's script draws. The
+// data are reduced here: percentiles to a grid, a long timeline to longer intervals.
 
 #include "report/comparison.hpp"
 #include "report/curves.hpp"
@@ -24,32 +24,33 @@ namespace {
 
 using bench::in_json; // Beside those of this file.
 
-// As many as a screen shows; a page of several results stays small.
+// A screen shows no more, and a page of several results stays small.
 constexpr std::size_t timeline_points_max = 300;
 
 json::object in_json(
-    std::string_view key, std::string_view name, latency const& of, std::vector<double> const& grid)
+    std::string_view key, std::string_view name, latency const& times,
+    std::vector<double> const& grid)
 {
     return {
         {"key", key},
         {"name", name},
-        {"count", of.count()},
-        {"min", of.min()},
-        {"mean", of.mean()},
-        {"p50", of.percentile(50)},
-        {"p90", of.percentile(90)},
-        {"p99", of.percentile(99)},
-        {"p99_9", of.percentile(99.9)},
-        {"p99_99", of.percentile(99.99)},
-        {"max", of.max()},
-        {"beyond_max", of.beyond_max()},
-        {"curve", curve_of(of, grid)},
+        {"count", times.count()},
+        {"min", times.min()},
+        {"mean", times.mean()},
+        {"p50", times.percentile(50)},
+        {"p90", times.percentile(90)},
+        {"p99", times.percentile(99)},
+        {"p99_9", times.percentile(99.9)},
+        {"p99_99", times.percentile(99.99)},
+        {"max", times.max()},
+        {"beyond_max", times.beyond_max()},
+        {"curve", curve_of(times, grid)},
     };
 }
 
-json::array latencies_of(result const& of, std::vector<double> const& grid)
+json::array latencies_of(result const& result, std::vector<double> const& grid)
 {
-    tally const& counts = of.counts;
+    tally const& counts = result.counts;
     json::array found{
         in_json("tcp", "TCP connect", counts.tcp, grid),
         in_json("tls", "TLS handshake, full", counts.tls, grid),
@@ -57,19 +58,19 @@ json::array latencies_of(result const& of, std::vector<double> const& grid)
         in_json("first_byte", "first byte", counts.first_byte, grid),
         in_json("response", "response", counts.response, grid),
     };
-    if (of.rate_asked)
+    if (result.rate_asked)
         found.push_back(in_json("slip", "slip", counts.slip, grid));
     return found;
 }
 
-// timeline_of makes points of intervals, each with the time that it covers. A run rarely ends with
-// an interval: the last one is as long as it went on, and where that is less than half of it,
-// it belongs to the point before. Else it would look like a collapse.
-json::object timeline_of(result const& of)
+// timeline_of makes points of intervals, each with the time that it covers. A run rarely ends at
+// the end of an interval. A last interval of less than half its length joins the point before:
+// alone it would look like a collapse of the rate.
+json::object timeline_of(result const& result)
 {
-    std::vector<interval> const& intervals = of.counts.timeline;
-    double const step = in_seconds(of.counts.interval_length);
-    double const end = in_seconds(of.measured + of.drain);
+    std::vector<interval> const& intervals = result.counts.timeline;
+    double const step = in_seconds(result.counts.interval_length);
+    double const end = in_seconds(result.measured + result.drain);
     std::size_t const count =
         intervals.empty()
             ? 0
@@ -80,20 +81,20 @@ json::object timeline_of(result const& of)
     bool const short_tail = count > 1 && last < step / 2;
 
     json::array middle, length, attempted, ok, failed, mean, longest;
-    for (std::size_t first = 0, behind = 0; first < count; first = behind) {
-        behind = std::min(first + together, count);
-        if (short_tail && behind + 1 == count)
-            behind = count;
+    for (std::size_t first = 0, past = 0; first < count; first = past) {
+        past = std::min(first + together, count);
+        if (short_tail && past + 1 == count)
+            past = count;
         interval sum;
-        for (std::size_t i = first; i < std::min(behind, intervals.size()); ++i) {
+        for (std::size_t i = first; i < std::min(past, intervals.size()); ++i) {
             sum.attempted += intervals[i].attempted;
             sum.ok += intervals[i].ok;
             sum.failed += intervals[i].failed;
             sum.response_ns += intervals[i].response_ns;
             sum.response_ns_max = std::max(sum.response_ns_max, intervals[i].response_ns_max);
         }
-        double const whole = static_cast<double>(behind - first) * step;
-        double const covered = behind == count ? whole - step + last : whole;
+        double const whole = static_cast<double>(past - first) * step;
+        double const covered = past == count ? whole - step + last : whole;
         double const time = covered > 0 ? covered : whole;
         middle.push_back(static_cast<double>(first) * step + time / 2);
         length.push_back(time);
@@ -119,54 +120,54 @@ json::object timeline_of(result const& of)
     };
 }
 
-void add_counts(json::object& to, tally const& of)
+void add_counts(json::object& data, tally const& counts)
 {
-    to["attempts"] = of.attempts;
-    to["ok"] = of.ok;
-    to["failed"] = of.failed();
-    to["failures"] = in_json(of.failures);
-    to["connections"] = of.connections;
-    to["full"] = of.full;
-    to["resumed"] = of.resumed;
-    to["offered"] = of.offered;
-    if (of.early)
-        to["early_data"] = fmt::format(
-            "{} offered, {} accepted, {} rejected", of.early->offered, of.early->accepted,
-            of.early->rejected);
-    to["agreed"] = in_json(of.agreed);
-    to["bytes_up"] = of.bytes_up;
-    to["bytes_down"] = of.bytes_down;
-    to["generator_cpu_ns"] = of.cpu.count();
+    data["attempts"] = counts.attempts;
+    data["ok"] = counts.ok;
+    data["failed"] = counts.failed();
+    data["failures"] = in_json(counts.failures);
+    data["connections"] = counts.connections;
+    data["full"] = counts.full;
+    data["resumed"] = counts.resumed;
+    data["offered"] = counts.offered;
+    if (counts.early)
+        data["early_data"] = fmt::format(
+            "{} offered, {} accepted, {} rejected", counts.early->offered, counts.early->accepted,
+            counts.early->rejected);
+    data["agreed"] = in_json(counts.agreed);
+    data["bytes_up"] = counts.bytes_up;
+    data["bytes_down"] = counts.bytes_down;
+    data["generator_cpu_ns"] = counts.cpu.count();
 }
 
-json::object in_json(result const& of, std::vector<double> const& grid)
+json::object in_json(result const& result, std::vector<double> const& grid)
 {
     json::object found{
-        {"name", of.name},
-        {"command", of.command},
-        {"target", of.target},
-        {"asked", in_json(of.asked)},
-        {"environment", in_json(of.environment)},
-        {"started", in_utc(of.started)},
-        {"measured_s", in_seconds(of.measured)},
-        {"partial", of.partial},
-        {"rate", of.rate()},
-        {"rate_asked", of.rate_asked ? json::value(*of.rate_asked) : json::value(nullptr)},
-        {"limits", in_json(of.verdict.limits)},
-        {"cures", in_json(of.verdict.cures)},
-        {"latency", latencies_of(of, grid)},
-        {"timeline", timeline_of(of)},
+        {"name", result.name},
+        {"command", result.command},
+        {"target", result.target},
+        {"asked", in_json(result.asked)},
+        {"environment", in_json(result.environment)},
+        {"started", in_utc(result.started)},
+        {"measured_s", in_seconds(result.measured)},
+        {"partial", result.partial},
+        {"rate", result.rate()},
+        {"rate_asked", result.rate_asked ? json::value(*result.rate_asked) : json::value(nullptr)},
+        {"limits", in_json(result.verdict.limits)},
+        {"cures", in_json(result.verdict.cures)},
+        {"latency", latencies_of(result, grid)},
+        {"timeline", timeline_of(result)},
     };
-    add_counts(found, of.counts);
+    add_counts(found, result.counts);
     json::array workers;
-    for (std::chrono::nanoseconds const each : of.worker_cpu)
+    for (std::chrono::nanoseconds const each : result.worker_cpu)
         workers.push_back(each.count());
     found["worker_cpu_ns"] = std::move(workers);
     found["server"] = nullptr;
-    if (of.server)
+    if (result.server)
         found["server"] = json::object{
-            {"pids", json::array(of.server->pids.begin(), of.server->pids.end())},
-            {"cpu_ns", of.server->cpu.count()}};
+            {"pids", json::array(result.server->pids.begin(), result.server->pids.end())},
+            {"cpu_ns", result.server->cpu.count()}};
     return found;
 }
 
@@ -231,7 +232,7 @@ std::string title_of(drawable const& all)
     return (only.name.empty() ? only.target : only.name) + " - cleat-bench";
 }
 
-// What comes later uses what comes before.
+// In the order in which they use each other.
 std::string script()
 {
     std::string found;
@@ -248,14 +249,13 @@ std::string script()
 
 using part = std::pair<std::string_view, std::string_view>;
 
-// filled puts each part where its name stands in double braces. What is put in is not looked at
-// again.
+// filled replaces each name in double braces by its part. Braces in a part are left alone.
 std::string filled(std::string_view page, std::vector<part> const& parts)
 {
     std::string found;
-    for (std::size_t at = 0;;) {
-        std::size_t const open = page.find("{{", at);
-        found += page.substr(at, open - at);
+    for (std::size_t position = 0;;) {
+        std::size_t const open = page.find("{{", position);
+        found += page.substr(position, open - position);
         if (open == std::string_view::npos)
             return found;
         std::size_t const close = page.find("}}", open);
@@ -263,9 +263,9 @@ std::string filled(std::string_view page, std::vector<part> const& parts)
             close == std::string_view::npos ? "" : page.substr(open + 2, close - open - 2);
         auto const known = std::ranges::find(parts, name, &part::first);
         if (known == parts.end())
-            throw std::logic_error{"the report's page has a place that nothing is for"};
+            throw std::logic_error{"the report's page has a name in braces without a part"};
         found += known->second;
-        at = close + 2;
+        position = close + 2;
     }
 }
 

@@ -1,4 +1,4 @@
-// report: results as one page for a browser, with everything it needs in it.
+// report: results as one page for a browser, complete in one file.
 
 #pragma once
 
@@ -11,11 +11,11 @@
 
 namespace cleat::bench {
 
-/// drawable is what one page shows.
+/// drawable is the content of a page.
 struct drawable
 {
     std::vector<result> results;          ///< Of load, staircase, transfer and merge.
-    std::vector<json::object> extras;     ///< Of each result what extras_of gives; none: of none.
+    std::vector<json::object> extras;     ///< extras_of for each result; may be empty.
     std::vector<json::value> comparisons; ///< Documents of compare.
     std::vector<json::value> idles;       ///< Documents of idle.
     std::vector<json::value> probes;      ///< Documents of probe.
@@ -26,12 +26,12 @@ struct drawable
     }
 };
 
-/// to_html draws results on one page; several are compared as well. The page asks nothing of any
-/// network, and whatever names and texts are in the results, none becomes part of its markup.
+/// to_html draws results on one page; several are compared as well. The page uses no network, and
+/// names and texts in the results cannot become part of its markup.
 [[nodiscard]] std::string to_html(std::vector<result> const& results);
 
-/// page_for draws all kinds; comparisons stand before the results. Throws std::runtime_error where
-/// a document is not what it should be.
+/// page_for draws all kinds, comparisons before the results. Throws std::runtime_error for a
+/// document with missing or wrong members.
 [[nodiscard]] std::string page_for(drawable const& all);
 
 } // namespace cleat::bench

@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 std::size_t times_in(std::string_view page, std::string_view what)
 {
     std::size_t found = 0;
-    for (std::size_t at = page.find(what); at != std::string_view::npos;
-         at = page.find(what, at + what.size()))
+    for (std::size_t place = page.find(what); place != std::string_view::npos;
+         place = page.find(what, place + what.size()))
         ++found;
     return found;
 }
@@ -27,10 +27,10 @@ std::size_t times_in(std::string_view page, std::string_view what)
 json::value data_of(std::string const& page)
 {
     static constexpr std::string_view begin = "id=\"results\">";
-    std::size_t const at = page.find(begin);
-    REQUIRE(at != std::string::npos);
-    std::size_t const from = at + begin.size();
-    return json::parse(std::string_view{page}.substr(from, page.find('<', from) - from));
+    std::size_t const place = page.find(begin);
+    REQUIRE(place != std::string::npos);
+    std::size_t const start = place + begin.size();
+    return json::parse(std::string_view{page}.substr(start, page.find('<', start) - start));
 }
 
 json::value drawn(result const& one)
@@ -86,7 +86,7 @@ TEST_CASE("no text of a result becomes markup or script")
     CHECK(to_html({one}).find("<title>&lt;/script&gt;&lt;!--") != std::string::npos);
 }
 
-TEST_CASE("the page asks for nothing: all of it is in it")
+TEST_CASE("the page loads nothing: all of it is in it")
 {
     std::string const page = to_html({with_name("one")});
     CHECK(page.find("default-src 'none'") != std::string::npos);
@@ -96,7 +96,7 @@ TEST_CASE("the page asks for nothing: all of it is in it")
     CHECK(page.find("{{") == page.find("{{}")); // Nothing of the template is left open.
 }
 
-TEST_CASE("each result is there, in its order; so is none at all")
+TEST_CASE("results are in their order; a page may have none")
 {
     json::value const data = data_of(to_html({with_name("a"), with_name("b"), with_name("a")}));
     json::array const& results = data.at("results").as_array();
@@ -107,7 +107,7 @@ TEST_CASE("each result is there, in its order; so is none at all")
     CHECK(data_of(to_html({})).at("results").as_array().empty());
 }
 
-TEST_CASE("a result of nothing has figures of nothing")
+TEST_CASE("a result without transactions has no figures")
 {
     json::value const shown = drawn({});
     CHECK(shown.at("rate").to_number<double>() == 0);
@@ -137,7 +137,7 @@ TEST_CASE("a curve has the histogram's own percentiles, and ends with its maximu
     }
     CHECK(curve.back().to_number<std::uint64_t>() == one.counts.response.max());
 
-    // One value is all percentiles, and its curve is no longer than it can tell.
+    // One value is all percentiles, and its curve has no more points.
     json::array const& single = shown.at(0).at("curve").as_array();
     REQUIRE(single.size() >= 2);
     CHECK(single.size() < curve.size());
@@ -145,7 +145,7 @@ TEST_CASE("a curve has the histogram's own percentiles, and ends with its maximu
         single, [](json::value const& v) { return v.to_number<std::uint64_t>() == 7; }));
 }
 
-TEST_CASE("a curve of more values than anybody counts is no longer than others")
+TEST_CASE("a curve of very many values is no longer than others")
 {
     result one;
     one.counts.response.record(5, std::uint64_t{1} << 62);
@@ -199,7 +199,7 @@ TEST_CASE("a last interval that was cut short is no collapse of the rate")
     CHECK(late.at("length_s").at(10).to_number<double>() == doctest::Approx(0.7));
 }
 
-TEST_CASE("time in which nothing came any more is part of the timeline")
+TEST_CASE("time after the last end is part of the timeline")
 {
     json::value const line = drawn(with_timeline(3, 6s, 100)).at("timeline");
     REQUIRE(line.at("ok").as_array().size() == 6);

@@ -15,7 +15,7 @@ interruption::interruption() noexcept
 
 interruption::~interruption()
 {
-    static_cast<void>(asked()); // It has been heeded.
+    static_cast<void>(asked()); // Takes a signal that is pending: it has had its effect.
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

@@ -1,4 +1,4 @@
-// interruption: somebody wants the comparison to end.
+// interruption: signals that end a subcommand between two steps of its work.
 
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace cleat::bench {
 
-/// interruption holds SIGINT, SIGTERM and SIGHUP back while it lives, so that nobody dies with
-/// servers running. Made before there are threads.
+/// interruption holds SIGINT, SIGTERM and SIGHUP back while it lives, so that a signal cannot end
+/// the program while servers that it started are running. Made before there are threads.
 class interruption
 {
 public:
@@ -16,13 +16,13 @@ public:
     interruption(interruption&&) = delete;
     ~interruption();
 
-    /// asked says whether one came, from then on.
+    /// asked: one of the signals has come.
     [[nodiscard]] bool asked() noexcept;
 
-    /// note: somebody else has taken the signal.
+    /// note is for a signal that a run has taken.
     void note() noexcept { asked_ = true; }
 
-    /// before is the mask that programs are to be started with.
+    /// before is the signal mask for the programs that are started.
     [[nodiscard]] sigset_t const& before() const noexcept { return before_; }
 
 private:
@@ -31,7 +31,7 @@ private:
     bool asked_ = false;
 };
 
-/// interrupted: somebody wanted the end while something was waited for.
+/// interrupted is thrown when a signal came during a wait.
 struct interrupted : std::runtime_error
 {
     interrupted() : std::runtime_error{"interrupted"} {}

@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 template <class F>
 void for_each_task(int pid, F&& f)
 {
-    std::error_code none; // A process that ends meanwhile has no more to tell.
-    for (fs::directory_iterator at{fmt::format("/proc/{}/task", pid), none}, end;
-         !none && at != end; at.increment(none))
-        f(at->path());
+    std::error_code none; // A process that has ended has no tasks.
+    for (fs::directory_iterator task{fmt::format("/proc/{}/task", pid), none}, end;
+         !none && task != end; task.increment(none))
+        f(task->path());
 }
 
 } // namespace
@@ -42,9 +42,9 @@ std::chrono::nanoseconds cpu_of(std::vector<int> const& pids)
 {
     std::chrono::nanoseconds sum{};
     for (int const pid : with_children(pids)) {
-        clockid_t its{};
+        clockid_t clock{};
         timespec spent{};
-        if (::clock_getcpuclockid(pid, &its) == 0 && ::clock_gettime(its, &spent) == 0)
+        if (::clock_getcpuclockid(pid, &clock) == 0 && ::clock_gettime(clock, &spent) == 0)
             sum += std::chrono::seconds{spent.tv_sec} + std::chrono::nanoseconds{spent.tv_nsec};
     }
     return sum;

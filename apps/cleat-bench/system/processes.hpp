@@ -1,4 +1,4 @@
-// processes: what the kernel has accounted to a server on this machine.
+// processes: CPU and memory of a server on this machine.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace cleat::bench {
 
-/// with_children is the processes and all their descendants, as they are now.
+/// with_children adds all descendants of the processes that run now.
 [[nodiscard]] std::vector<int> with_children(std::vector<int> pids);
 
 /// cpu_of is the time that all threads of these processes and their children have spent on a core,
@@ -16,10 +16,9 @@ namespace cleat::bench {
 /// it.
 [[nodiscard]] std::chrono::nanoseconds cpu_of(std::vector<int> const& pids);
 
-/// pss_of is the memory of these processes and their children in bytes, where what several share
-/// counts once (proportional set size). Pages of files are left out: a connection needs none, and
-/// their share falls whenever somebody else starts the same program. Zero where the kernel does not
-/// let us see it.
+/// pss_of is the memory of these processes and their children in bytes; pages that several share
+/// count once (proportional set size). Pages of files are left out: a connection needs none, and
+/// their share falls when the same program is started once more. Zero if the kernel refuses access.
 [[nodiscard]] std::uint64_t pss_of(std::vector<int> const& pids);
 
 /// exists: there is such a process.

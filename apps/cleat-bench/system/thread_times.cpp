@@ -21,7 +21,7 @@ thread_times read_once() noexcept
         std::uint64_t ran = 0;
         std::uint64_t waited = 0;
         std::uint64_t turns = 0;
-        // A kernel that keeps no such account writes zeros, and who asks has had a turn.
+        // A kernel without the account writes zeros; a thread that runs has had a turn.
         if (std::fscanf(file, "%" SCNu64 " %" SCNu64 " %" SCNu64, &ran, &waited, &turns) == 3 &&
             turns != 0)
             found.waited = std::chrono::nanoseconds{waited};
@@ -35,7 +35,7 @@ thread_times read_once() noexcept
 thread_times times_of_this_thread() noexcept
 {
     // A thread that loses its core between two of the clocks reads one of them 20 ms late or more.
-    // It has just had its turn then, so the next reading is seldom torn too.
+    // Its next turn has just begun then, so the next attempt is seldom cut in two as well.
     thread_times best;
     auto shortest = std::chrono::nanoseconds::max();
     for (int tries = 0; tries < 4 && shortest > std::chrono::microseconds{500}; ++tries) {

@@ -1,5 +1,6 @@
-// checked_json: members of a document, read with their types: the page's script may rely on what it
-// is given, whoever wrote the file. Each throws std::runtime_error that names the member.
+// checked_json: the members of a document, read with their types, so that the script of the
+// report's page gets no others, whichever program wrote the file. Each function throws
+// std::runtime_error that names the member.
 
 #pragma once
 
@@ -9,25 +10,25 @@
 
 namespace cleat::bench::checked {
 
-/// find gives a member; none where there is none, or null.
-[[nodiscard]] json::value const* find(json::value const& in, std::string_view key);
+/// find gives a member; null if it is absent or JSON's null.
+[[nodiscard]] json::value const* find(json::value const& document, std::string_view key);
 
-[[nodiscard]] json::value const& member(json::value const& in, std::string_view key);
+[[nodiscard]] json::value const& member(json::value const& document, std::string_view key);
 
 [[noreturn]] void refuse(std::string_view key, std::string_view wanted);
 
-[[nodiscard]] json::string const& text(json::value const& in, std::string_view key);
-[[nodiscard]] json::array const& list(json::value const& in, std::string_view key);
-[[nodiscard]] bool flag(json::value const& in, std::string_view key);
-[[nodiscard]] double number(json::value const& in, std::string_view key);
+[[nodiscard]] json::string const& text(json::value const& document, std::string_view key);
+[[nodiscard]] json::array const& list(json::value const& document, std::string_view key);
+[[nodiscard]] bool flag(json::value const& document, std::string_view key);
+[[nodiscard]] double number(json::value const& document, std::string_view key);
 
-[[nodiscard]] json::value number_or_null(json::value const& in, std::string_view key);
-[[nodiscard]] json::value text_or_null(json::value const& in, std::string_view key);
+[[nodiscard]] json::value number_or_null(json::value const& document, std::string_view key);
+[[nodiscard]] json::value text_or_null(json::value const& document, std::string_view key);
 
-[[nodiscard]] json::array texts(json::value const& in, std::string_view key);
-[[nodiscard]] json::array numbers(json::value const& in, std::string_view key);
+[[nodiscard]] json::array texts(json::value const& document, std::string_view key);
+[[nodiscard]] json::array numbers(json::value const& document, std::string_view key);
 
 /// facts is a list of pairs of texts.
-[[nodiscard]] json::array facts(json::value const& in, std::string_view key);
+[[nodiscard]] json::array facts(json::value const& document, std::string_view key);
 
 } // namespace cleat::bench::checked

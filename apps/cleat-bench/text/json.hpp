@@ -1,4 +1,4 @@
-// json: Boost.JSON under a short name. Its code is compiled in json.cpp, not linked.
+// json: Boost.JSON under a short name. json.cpp compiles its code; no library is linked.
 
 #pragma once
 

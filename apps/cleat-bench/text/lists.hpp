@@ -1,4 +1,4 @@
-// lists: several values in one word of the command line.
+// lists: several values in one argument of the command line.
 
 #pragma once
 

@@ -10,7 +10,7 @@
 
 namespace cleat::bench {
 
-/// in_utc writes a moment as RFC 3339 does, in UTC with microseconds:
+/// in_utc writes a moment as in RFC 3339, in UTC with microseconds:
 /// "2026-11-21T20:00:00.000000Z".
 [[nodiscard]] std::string in_utc(std::chrono::system_clock::time_point t);
 
