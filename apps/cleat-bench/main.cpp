@@ -1,5 +1,5 @@
-// cleat-bench: finds out what a TLS server can do, and lays servers side by side. The life of one
-// connection is in transaction.cpp; when it begins is decided in pacer.cpp.
+// cleat-bench measures TLS servers and compares them. The life of one connection is in
+// generate/transaction.cpp; pacer.cpp beside it decides when a connection begins.
 
 #include "commands/command_line.hpp"
 #include "commands/idle.hpp"
@@ -24,73 +24,73 @@
 namespace cleat::bench {
 namespace {
 
-int run(do_load const& wish)
+int run(load_request const& request)
 {
-    return load(wish);
+    return load(request);
 }
 
-int run(do_staircase const& wish)
+int run(staircase_request const& request)
 {
-    return staircase(wish);
+    return staircase(request);
 }
 
-int run(do_transfer const& wish)
+int run(transfer_request const& request)
 {
-    return transfer(wish);
+    return transfer(request);
 }
 
-int run(do_idle const& wish)
+int run(idle_request const& request)
 {
-    return idle(wish);
+    return idle(request);
 }
 
-int run(do_probe const& wish)
+int run(probe_request const& request)
 {
-    return probe_all(wish);
+    return probe_all(request);
 }
 
-int run(do_merge const& wish)
+int run(merge_request const& request)
 {
-    keep_from(wish.files, "--json", wish.to.json);
-    keep_from(wish.files, "--html", wish.to.html);
-    check_writable(wish.to);
+    refuse_overwriting(request.files, "--json", request.output.json);
+    refuse_overwriting(request.files, "--html", request.output.html);
+    check_writable(request.output);
     std::vector<result> parts;
-    for (std::string const& path : wish.files)
+    for (std::string const& path : request.files)
         parts.push_back(read_result(path));
     result sum = merge(parts);
-    if (!wish.name.empty())
-        sum.name = wish.name;
-    return finish_with(sum, wish.to) ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (!request.name.empty())
+        sum.name = request.name;
+    return write_result(sum, request.output) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-int run(do_report const& wish)
+int run(report_request const& request)
 {
-    keep_from(wish.files, "--out", wish.out);
+    refuse_overwriting(request.files, "--out", request.out);
     drawable found;
-    for (std::string const& path : wish.files)
+    for (std::string const& path : request.files)
         add_document(found, read_file(path), path);
-    write_file(wish.out, page_for(found));
-    fmt::print("written: {}\n", wish.out);
+    write_file(request.out, page_for(found));
+    fmt::print("written: {}\n", request.out);
     return EXIT_SUCCESS;
 }
 
-int run(do_compare const& wish)
+int run(do_compare const& request)
 {
-    return compare(wish);
+    return compare(request);
 }
 
-int run(do_serve const& wish)
+int run(do_serve const& request)
 {
-    return serve(wish);
+    return serve(request);
 }
 
-int run(do_print const& wish)
+int run(print_request const& request)
 {
-    if (wish.exit_code == 0)
-        fmt::print("{}", wish.text);
+    if (request.exit_code == 0)
+        fmt::print("{}", request.text);
     else
-        complain("{}", wish.text);
-    return wish.exit_code;
+        complain("{}", request.text);
+    return request.exit_code;
 }
 
 } // namespace
@@ -100,8 +100,8 @@ int main(int argc, char** argv)
 {
     using namespace cleat::bench;
     try {
-        command const wish = parse_command_line({argv, static_cast<std::size_t>(argc)});
-        int const code = std::visit([](auto const& w) { return run(w); }, wish);
+        command const request = parse_command_line({argv, static_cast<std::size_t>(argc)});
+        int const code = std::visit([](auto const& each) { return run(each); }, request);
         cleat::flush_standard_output();
         return code;
     } catch (interrupted const&) {

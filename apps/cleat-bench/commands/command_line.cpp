@@ -25,7 +25,7 @@
 namespace cleat::bench {
 namespace {
 
-// Of the program: what each subcommand is for, in one line.
+// Of the program and of `load`.
 constexpr char const* epilogue =
     "\nExamples:\n"
     "  cleat-bench load localhost:8443                     ten connections, for ten seconds\n"
@@ -75,33 +75,33 @@ std::string version_text()
     return fmt::format("cleat-bench {} on {}\n", CLEAT_VERSION, tls::library_version());
 }
 
-template <class Wish>
-Wish with_command(Wish wish, std::span<char const* const> arguments)
+template <class Request>
+Request with_command(Request request, std::span<char const* const> arguments)
 {
-    wish.load.command = typed(arguments);
-    return wish;
+    request.load.command = typed(arguments);
+    return request;
 }
 
-void check(do_probe const& wish)
+void check(probe_request const& request)
 {
-    auto const timeout = parse_length(wish.timeout);
+    auto const timeout = parse_length(request.timeout);
     if (!timeout || *timeout < std::chrono::milliseconds{1})
         throw std::runtime_error{
-            fmt::format("--timeout {}: write a length of time like 5s or 500ms", wish.timeout)};
-    // An address is verified, and not asked for.
-    if (!wish.name.empty() && !is_address(wish.name))
-        check_server_name("--sni", wish.name);
+            fmt::format("--timeout {}: write a length of time like 5s or 500ms", request.timeout)};
+    // An address is verified; SNI has none.
+    if (!request.name.empty() && !is_address(request.name))
+        check_server_name("--sni", request.name);
 }
 
 // distance is how many letters have to be added, taken away or changed.
-std::size_t distance(std::string_view from, std::string_view to)
+std::size_t distance(std::string_view typed, std::string_view known)
 {
-    std::vector<std::size_t> row(to.size() + 1);
+    std::vector<std::size_t> row(known.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i != from.size(); ++i) {
+    for (std::size_t i = 0; i != typed.size(); ++i) {
         std::size_t before = std::exchange(row[0], i + 1);
-        for (std::size_t k = 0; k != to.size(); ++k) {
-            std::size_t const same = before + (from[i] == to[k] ? 0 : 1);
+        for (std::size_t k = 0; k != known.size(); ++k) {
+            std::size_t const same = before + (typed[i] == known[k] ? 0 : 1);
             before = row[k + 1];
             row[k + 1] = std::min({same, row[k] + 1, before + 1});
         }
@@ -109,7 +109,8 @@ std::size_t distance(std::string_view from, std::string_view to)
     return row.back();
 }
 
-// unknown_subcommand is the complaint about a first word that is none, where it is not an option.
+// unknown_subcommand is the message for a first argument that is neither an option nor a
+// subcommand.
 std::optional<std::string> unknown_subcommand(
     CLI::App const& app, std::span<char const* const> arguments)
 {
@@ -130,10 +131,10 @@ std::optional<std::string> unknown_subcommand(
         "cleat-bench: there is no subcommand '{}'{}\nTry: cleat-bench --help\n", word, meant);
 }
 
-// An empty word is a variable of a shell that was not set, hardly ever what somebody wants.
-void refuse_empty_words(CLI::App const& of)
+// An empty argument is nearly always a shell variable that was not set.
+void refuse_empty_words(CLI::App const& app)
 {
-    for (CLI::Option const* const each : of.get_options())
+    for (CLI::Option const* const each : app.get_options())
         for (std::string const& word : each->results())
             if (word.empty())
                 throw std::runtime_error{fmt::format(
@@ -141,124 +142,125 @@ void refuse_empty_words(CLI::App const& of)
                     each->get_name())};
 }
 
-void add_load(CLI::App& to, load_words& loading)
+void add_load(CLI::App& app, load_options& options)
 {
-    loading.add_when(to);
-    loading.add_limits(to);
-    loading.add_tls(to);
-    loading.add_exchange(to);
-    loading.add_output(to);
-    loading.add_target(to);
-    to.footer(epilogue);
+    options.add_schedule(app);
+    options.add_limits(app);
+    options.add_tls(app);
+    options.add_exchange(app);
+    options.add_output(app);
+    options.add_target(app);
+    app.footer(epilogue);
 }
 
-void add_probe(CLI::App& to, do_probe& asking)
+void add_probe(CLI::App& app, probe_request& request)
 {
-    to.add_option("targets", asking.targets, "HOST, HOST:PORT or https://HOST:PORT/")->required();
-    to.add_option("--ca", asking.authorities, "PEM file of authorities; otherwise the system's");
-    to.add_option(
-        "--sni,--name", asking.name,
+    app.add_option("targets", request.targets, "HOST, HOST:PORT or https://HOST:PORT/")->required();
+    app.add_option("--ca", request.authorities, "PEM file of authorities; otherwise the system's");
+    app.add_option(
+        "--sni,--name", request.name,
         "name to ask for and to verify; otherwise the host; an address is verified only");
-    to.add_option("--timeout", asking.timeout, "of each connection")->capture_default_str();
-    to.add_option("--parallel", asking.parallel, "hosts that are probed at a time")
+    app.add_option("--timeout", request.timeout, "of each connection")->capture_default_str();
+    app.add_option("--parallel", request.parallel, "hosts that are probed at a time")
         ->check(CLI::Range(1, 256))
         ->capture_default_str();
-    to.add_option("--json", asking.json, "write all findings to this file");
-    to.add_flag("--strict", asking.strict, "exit code 1 where anything is weak");
-    to.footer(probe_epilogue);
+    app.add_option("--json", request.json, "write all findings to this file");
+    app.add_flag("--strict", request.strict, "exit code 1 where anything is weak");
+    app.footer(probe_epilogue);
 }
 
-void add_merge(CLI::App& to, do_merge& merging)
+void add_merge(CLI::App& app, merge_request& request)
 {
-    to.add_option("files", merging.files, "results of `load --json`")->required();
-    to.add_option("--json", merging.to.json, "write the sum to this file");
-    to.add_option("--html", merging.to.html, "write a report with charts to this file");
-    to.add_option("--name", merging.name, "what to call the sum");
-    to.footer(merge_epilogue);
+    app.add_option("files", request.files, "results of `load --json`")->required();
+    app.add_option("--json", request.output.json, "write the sum to this file");
+    app.add_option("--html", request.output.html, "write a report with charts to this file");
+    app.add_option("--name", request.name, "what to call the sum");
+    app.footer(merge_epilogue);
 }
 
-void add_report(CLI::App& to, do_report& reporting)
+void add_report(CLI::App& app, report_request& request)
 {
-    to.add_option("files", reporting.files, "what `--json` wrote, of any subcommand")->required();
-    to.add_option("--out", reporting.out, "the file to write")->required();
-    to.footer(report_epilogue);
+    app.add_option("files", request.files, "what `--json` wrote, of any subcommand")->required();
+    app.add_option("--out", request.out, "the file to write")->required();
+    app.footer(report_epilogue);
 }
 
-// subcommands has the words of each, and what is made of those that were given.
+// subcommands holds the options of each, and makes the request of the one that was given.
 class subcommands
 {
 public:
-    explicit subcommands(CLI::App& to)
-        : load_{to.add_subcommand(
+    explicit subcommands(CLI::App& app)
+        : load_app_{app.add_subcommand(
               "load", "transactions against one server: a closed loop, or an open one with --rate")}
-        , staircase_{to.add_subcommand(
+        , staircase_app_{app.add_subcommand(
               "staircase",
               "steps the rate up until the server breaks: its highest rates, and the knee")}
-        , transfer_{to.add_subcommand("transfer", "messages of one size: MB/s and CPU per GB")}
-        , idle_{to.add_subcommand(
+        , transfer_app_{app.add_subcommand("transfer", "messages of one size: MB/s and CPU per GB")}
+        , idle_app_{app.add_subcommand(
               "idle", "holds connections open: memory of the server for each of them")}
-        , probe_{to.add_subcommand(
+        , probe_app_{app.add_subcommand(
               "probe", "what a server chooses and offers, and a verdict in words")}
-        , merge_{to.add_subcommand(
+        , merge_app_{app.add_subcommand(
               "merge", "add up the results of several generators that ran at the same time")}
-        , report_{to.add_subcommand(
+        , report_app_{app.add_subcommand(
               "report",
               "one HTML file with charts, from results and comparisons; it needs no network")}
-        , compare_{to.add_subcommand(
+        , compare_app_{app.add_subcommand(
               "compare", "starts servers with equal settings and lays them side by side")}
-        , serve_{to.add_subcommand("serve", "starts one server as `compare` does, until Ctrl-C")}
+        , serve_app_{
+              app.add_subcommand("serve", "starts one server as `compare` does, until Ctrl-C")}
     {
-        add_load(*load_, loading_);
-        climbing_.add_to(*staircase_);
-        moving_.add_to(*transfer_);
-        holding_.add_to(*idle_);
-        add_probe(*probe_, asking_);
-        add_merge(*merge_, merging_);
-        add_report(*report_, reporting_);
-        comparing_.add_to(*compare_);
-        serving_.add_to(*serve_);
+        add_load(*load_app_, load_);
+        staircase_.add_to(*staircase_app_);
+        transfer_.add_to(*transfer_app_);
+        idle_.add_to(*idle_app_);
+        add_probe(*probe_app_, probe_);
+        add_merge(*merge_app_, merge_);
+        add_report(*report_app_, report_);
+        compare_.add_to(*compare_app_);
+        serve_.add_to(*serve_app_);
     }
 
-    [[nodiscard]] command chosen(std::span<char const* const> arguments)
+    [[nodiscard]] command request_for(std::span<char const* const> arguments)
     {
-        if (merge_->parsed())
-            return merging_;
-        if (report_->parsed())
-            return reporting_;
-        if (probe_->parsed()) {
-            check(asking_);
-            return asking_;
+        if (merge_app_->parsed())
+            return merge_;
+        if (report_app_->parsed())
+            return report_;
+        if (probe_app_->parsed()) {
+            check(probe_);
+            return probe_;
         }
-        if (compare_->parsed()) {
-            do_compare wish = comparing_.make();
-            wish.command = typed(arguments);
-            return wish;
+        if (compare_app_->parsed()) {
+            do_compare request = compare_.make();
+            request.command = typed(arguments);
+            return request;
         }
-        if (serve_->parsed())
-            return serving_.make();
-        if (staircase_->parsed())
-            return with_command(climbing_.make(), arguments);
-        if (transfer_->parsed())
-            return with_command(moving_.make(), arguments);
-        if (idle_->parsed())
-            return with_command(holding_.make(), arguments);
-        do_load wish = loading_.make();
-        wish.command = typed(arguments);
-        return wish;
+        if (serve_app_->parsed())
+            return serve_.make();
+        if (staircase_app_->parsed())
+            return with_command(staircase_.make(), arguments);
+        if (transfer_app_->parsed())
+            return with_command(transfer_.make(), arguments);
+        if (idle_app_->parsed())
+            return with_command(idle_.make(), arguments);
+        load_request request = load_.make();
+        request.command = typed(arguments);
+        return request;
     }
 
 private:
-    CLI::App *load_, *staircase_, *transfer_, *idle_, *probe_, *merge_, *report_, *compare_,
-        *serve_;
-    load_words loading_;
-    staircase_words climbing_;
-    transfer_words moving_;
-    idle_words holding_;
-    do_probe asking_;
-    do_merge merging_;
-    do_report reporting_;
-    compare_words comparing_;
-    serve_words serving_;
+    CLI::App *load_app_, *staircase_app_, *transfer_app_, *idle_app_, *probe_app_, *merge_app_,
+        *report_app_, *compare_app_, *serve_app_;
+    load_options load_;
+    staircase_options staircase_;
+    transfer_options transfer_;
+    idle_options idle_;
+    probe_request probe_;
+    merge_request merge_;
+    report_request report_;
+    compare_words compare_;
+    serve_words serve_;
 };
 
 } // namespace
@@ -272,23 +274,24 @@ command parse_command_line(std::span<char const* const> arguments)
     subcommands all{app};
 
     if (auto complaint = unknown_subcommand(app, arguments))
-        return do_print{std::move(*complaint), 2};
+        return print_request{std::move(*complaint), 2};
     try {
         app.parse(static_cast<int>(arguments.size()), arguments.data());
         for (CLI::App const* const each : app.get_subcommands())
             refuse_empty_words(*each);
-        return all.chosen(arguments);
+        return all.request_for(arguments);
     } catch (CLI::Success const& asked) {
         // --help and --version, of the program or of a subcommand.
         if (dynamic_cast<CLI::CallForVersion const*>(&asked) != nullptr)
-            return do_print{asked.what(), 0};
+            return print_request{asked.what(), 0};
         for (CLI::App* const each : app.get_subcommands())
-            return do_print{each->help("cleat-bench"), 0};
-        return do_print{app.help(), 0};
+            return print_request{each->help("cleat-bench"), 0};
+        return print_request{app.help(), 0};
     } catch (CLI::ParseError const& wrong) {
-        return do_print{fmt::format("cleat-bench: {}\nTry: cleat-bench --help\n", wrong.what()), 2};
+        return print_request{
+            fmt::format("cleat-bench: {}\nTry: cleat-bench --help\n", wrong.what()), 2};
     } catch (std::runtime_error const& wrong) {
-        return do_print{fmt::format("cleat-bench: {}\n", wrong.what()), 2};
+        return print_request{fmt::format("cleat-bench: {}\n", wrong.what()), 2};
     }
 }
 

@@ -1,4 +1,4 @@
-// command_line: from words to what the program shall do.
+// command_line: from the arguments of the program to a request.
 
 #pragma once
 
@@ -18,34 +18,34 @@
 
 namespace cleat::bench {
 
-/// do_merge: `cleat-bench merge A.json B.json`.
-struct do_merge
+/// merge_request: `cleat-bench merge A.json B.json`.
+struct merge_request
 {
     std::vector<std::string> files;
     std::string name;
-    output to;
+    bench::output output;
 };
 
-/// do_report: `cleat-bench report A.json B.json --out FILE`.
-struct do_report
+/// report_request: `cleat-bench report A.json B.json --out FILE`.
+struct report_request
 {
     std::vector<std::string> files;
     std::string out;
 };
 
-/// do_print: print a text and end with the exit code; to stderr where it is not 0.
-struct do_print
+/// print_request: print a text and end with the exit code; on stderr where that is not 0.
+struct print_request
 {
     std::string text;
     int exit_code = 0;
 };
 
 using command = std::variant<
-    do_load, do_staircase, do_transfer, do_idle, do_probe, do_merge, do_report, do_print,
-    do_compare, do_serve>;
+    load_request, staircase_request, transfer_request, idle_request, probe_request, merge_request,
+    report_request, print_request, do_compare, do_serve>;
 
-/// parse_command_line reads a whole command line, the program's name first. Names are resolved and
-/// files read, so what cannot be used is found here.
+/// parse_command_line reads a whole command line, the program's name first. It resolves names and
+/// reads files, so that their mistakes are found here.
 [[nodiscard]] command parse_command_line(std::span<char const* const> arguments);
 
 } // namespace cleat::bench

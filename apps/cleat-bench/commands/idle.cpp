@@ -18,8 +18,8 @@
 namespace cleat::bench {
 namespace {
 
-// The least that a server can need for a connection: its keys, its state, its buffers' heads. Any
-// library needs several times as much.
+// The minimum of a connection in bytes: keys, state, heads of buffers. Every TLS library needs
+// several times as much.
 constexpr std::uint64_t connection_min = 512;
 
 } // namespace
@@ -42,13 +42,13 @@ double slope(std::vector<held> const& points) noexcept
     return under == 0 ? 0 : over / under;
 }
 
-bool grew(held const& from, held const& to) noexcept
+bool grew(held const& before, held const& after) noexcept
 {
-    std::uint64_t const more = to.connections - from.connections;
-    return to.bytes > from.bytes && to.bytes - from.bytes >= more * connection_min;
+    std::uint64_t const more = after.connections - before.connections;
+    return after.bytes > before.bytes && after.bytes - before.bytes >= more * connection_min;
 }
 
-std::vector<held> telling(std::vector<held> const& points)
+std::vector<held> growing_points(std::vector<held> const& points)
 {
     std::vector<held> found;
     for (std::size_t i = 1; i < points.size(); ++i) {
@@ -61,60 +61,60 @@ std::vector<held> telling(std::vector<held> const& points)
     return found;
 }
 
-std::optional<double> cost_of(std::vector<held> const& points)
+std::optional<double> connection_bytes(std::vector<held> const& points)
 {
-    std::vector<held> const of = telling(points);
-    if (of.size() < 2)
+    std::vector<held> const growing = growing_points(points);
+    if (growing.size() < 2)
         return std::nullopt;
-    return slope(of);
+    return slope(growing);
 }
 
 namespace {
 
-// measure opens so many connections, and looks at the memory when they have been left alone for a
-// while. Nothing where the user ended it. Throws std::runtime_error where some cannot be opened.
-std::optional<held> measure(do_idle const& wish, unsigned count)
+// measure opens so many connections and reads the memory after the time to settle. Nothing when the
+// user ended it. Throws std::runtime_error if a connection cannot be opened.
+std::optional<held> measure(idle_request const& request, unsigned count)
 {
-    do_load const& base = wish.load;
-    load_spec use = base.use;
-    std::uint64_t const all = std::uint64_t{count} * use.say.requests;
-    use.hold = true;
-    use.arrive = closed{count};
-    use.transactions = all;
-    use.duration = std::chrono::hours{1};
+    load_request const& base = request.load;
+    load_spec spec = base.spec;
+    std::uint64_t const all = std::uint64_t{count} * spec.exchange.requests;
+    spec.hold = true;
+    spec.loop = closed{count};
+    spec.transactions = all;
+    spec.duration = std::chrono::hours{1};
     std::optional<held> found;
-    std::optional<std::chrono::nanoseconds> full;
-    conduct how;
-    how.every = std::chrono::milliseconds{50};
-    how.watch = [&](glimpse const& seen) {
+    std::optional<std::chrono::nanoseconds> all_open_since;
+    run_control control;
+    control.period = std::chrono::milliseconds{50};
+    control.watch = [&](progress const& now) {
         std::uint64_t failed = 0;
-        for (auto const& [what, number] : seen.failures)
+        for (auto const& [failure, number] : now.failures)
             failed += number;
         // A connection that fails begins none of its other transactions.
-        if (seen.ok + failed * use.say.requests < all)
-            return proceed::on;
-        if (!full)
-            full = seen.since_begin;
-        if (seen.since_begin - *full < wish.settle)
-            return proceed::on;
+        if (now.ok + failed * spec.exchange.requests < all)
+            return proceed::go_on;
+        if (!all_open_since)
+            all_open_since = now.since_begin;
+        if (now.since_begin - *all_open_since < request.settle)
+            return proceed::go_on;
         found = held{count, pss_of(base.server_pids)};
         return proceed::stop;
     };
-    ended_run const run = run_load(use, how);
+    ended_run const run = run_load(spec, control);
     if (run.interrupted)
         return std::nullopt;
     if (run.counts.failed() != 0) {
-        failure const& what = run.counts.failures.begin()->first;
+        failure const& first = run.counts.failures.begin()->first;
         throw std::runtime_error{fmt::format(
             "{} of {} connections failed ({}: {}): memory per connection is not known; does "
             "the server have a limit, or too few files?",
-            run.counts.failed(), count, name_of(what.where), what.kind)};
+            run.counts.failed(), count, name_of(first.stage), first.kind)};
     }
     return found;
 }
 
 json::object document_of(
-    do_load const& base, result const& whole, std::vector<held> const& points, bool partial)
+    load_request const& base, result const& whole, std::vector<held> const& points, bool partial)
 {
     json::array levels;
     for (std::size_t i = 0; i != points.size(); ++i)
@@ -122,13 +122,13 @@ json::object document_of(
             {"connections", points[i].connections},
             {"pss_bytes", points[i].bytes},
             {"flat", i != 0 && !grew(points[i - 1], points[i])}});
-    auto const each = cost_of(points);
+    auto const each = connection_bytes(points);
     return {
         {"cleat_bench", document_version},
         {"kind", "idle"},
         {"name", base.name},
         {"command", base.command},
-        {"target", base.use.target},
+        {"target", base.spec.target},
         {"started", in_utc(whole.started)},
         {"partial", partial},
         {"levels", std::move(levels)},
@@ -136,23 +136,23 @@ json::object document_of(
         {"environment", in_json(whole.environment)}};
 }
 
-void print_level(held const& from, held const& here)
+void print_level(held const& before, held const& after)
 {
-    double const more = static_cast<double>(here.bytes) - static_cast<double>(from.bytes);
+    double const more = static_cast<double>(after.bytes) - static_cast<double>(before.bytes);
     fmt::print(
-        "  {:>8} connections  {:>10}  {}\n", here.connections,
-        bytes_in_words(static_cast<double>(here.bytes)),
-        grew(from, here)
-            ? fmt::format(
-                  "{:.2f} KiB for each more", more / (here.connections - from.connections) / 1024)
-            : "flat: the server had that memory already");
+        "  {:>8} connections  {:>10}  {}\n", after.connections,
+        bytes_in_words(static_cast<double>(after.bytes)),
+        grew(before, after) ? fmt::format(
+                                  "{:.2f} KiB for each more",
+                                  more / (after.connections - before.connections) / 1024)
+                            : "flat: the server had that memory already");
     std::fflush(stdout);
 }
 
 void print_cost(std::string const& target, std::vector<held> const& points)
 {
-    if (auto const each = cost_of(points)) {
-        bool const flat = telling(points).size() != points.size();
+    if (auto const each = connection_bytes(points)) {
+        bool const flat = growing_points(points).size() != points.size();
         fmt::print(
             "\n{}: {:.2f} KiB for each idle connection{}\n", target, *each / 1024,
             flat ? ", without the levels that are flat" : "");
@@ -167,12 +167,12 @@ void print_cost(std::string const& target, std::vector<held> const& points)
 
 } // namespace
 
-int idle(do_idle const& wish)
+int idle(idle_request const& request)
 {
-    do_load const& base = wish.load;
-    check_writable(base.to);
-    interruption stop;                 // Between two levels nobody else would wait for one.
-    result whole = begin_result(base); // Its one transaction has also warmed the server up.
+    load_request const& base = request.load;
+    check_writable(base.output);
+    interruption stop;                 // A run takes signals; this one those between two runs.
+    result whole = begin_result(base); // Its one transaction warms the server up.
     whole.started = std::chrono::system_clock::now();
     std::vector<held> points{{0, pss_of(base.server_pids)}};
     if (points.front().bytes == 0)
@@ -182,20 +182,20 @@ int idle(do_idle const& wish)
 
     // Ascending, so what the server kept from one level is less than what the next one needs.
     bool partial = false;
-    for (unsigned const count : wish.counts) {
-        std::optional<held> const here = stop.asked() ? std::nullopt : measure(wish, count);
-        partial = !here;
+    for (unsigned const count : request.counts) {
+        std::optional<held> const level = stop.asked() ? std::nullopt : measure(request, count);
+        partial = !level;
         if (partial)
             break;
-        print_level(points.back(), *here);
-        points.push_back(*here);
+        print_level(points.back(), *level);
+        points.push_back(*level);
     }
     if (partial)
         fmt::print("\nPARTIAL: this run was ended before its time\n");
-    print_cost(base.use.target, points);
+    print_cost(base.spec.target, points);
     std::fflush(stdout);
-    write_documents(document_of(base, whole, points, partial), base.to);
-    return partial ? 130 : cost_of(points) ? 0 : 1;
+    write_documents(document_of(base, whole, points, partial), base.output);
+    return partial ? 130 : connection_bytes(points) ? 0 : 1;
 }
 
 } // namespace cleat::bench

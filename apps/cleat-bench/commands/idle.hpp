@@ -1,4 +1,4 @@
-// idle: what a connection costs that says nothing.
+// idle: the memory of the server for an idle connection.
 
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace cleat::bench {
 
-/// do_idle: `cleat-bench idle`: connections that are opened and held.
-struct do_idle
+/// idle_request: `cleat-bench idle`: connections that are opened and held.
+struct idle_request
 {
-    do_load load;
-    std::vector<unsigned> counts; ///< Ascending.
-    std::chrono::nanoseconds settle{};
+    load_request load;
+    std::vector<unsigned> counts;      ///< Ascending.
+    std::chrono::nanoseconds settle{}; ///< From the last handshake to reading the memory.
 };
 
-/// held is what the server's processes needed while so many connections were open.
+/// held is the memory of the server's processes while so many connections were open.
 struct held
 {
     unsigned connections = 0;
@@ -29,18 +29,19 @@ struct held
 /// slope is bytes per connection: the least squares line through the points (at least two).
 [[nodiscard]] double slope(std::vector<held> const& points) noexcept;
 
-/// grew: from one level to the next the memory grew by more than a TLS connection can do without.
-/// Where it did not, the server had the memory already, of connections that it served before.
-[[nodiscard]] bool grew(held const& from, held const& to) noexcept;
+/// grew: from one level to the next the memory grew by at least the minimum of a TLS connection.
+/// If it did not, the server kept the memory of connections that it had served before.
+[[nodiscard]] bool grew(held const& before, held const& after) noexcept;
 
-/// telling are the points that tell what a connection costs: those that grew, and the one without
-/// connections where the first of them did.
-[[nodiscard]] std::vector<held> telling(std::vector<held> const& points);
+/// growing_points are the points that show the cost of a connection: those that grew, and the one
+/// without connections if the first level grew.
+[[nodiscard]] std::vector<held> growing_points(std::vector<held> const& points);
 
-/// cost_of is bytes per connection, of the points that tell; unset where there are not two.
-[[nodiscard]] std::optional<double> cost_of(std::vector<held> const& points);
+/// connection_bytes is the memory of a connection, computed from the growing points; unset where
+/// there are not two.
+[[nodiscard]] std::optional<double> connection_bytes(std::vector<held> const& points);
 
-/// idle runs it, prints what it found, and gives the exit code.
-int idle(do_idle const& wish);
+/// idle prints the levels and gives the exit code.
+int idle(idle_request const& request);
 
 } // namespace cleat::bench

@@ -19,7 +19,7 @@ constexpr char const* idle_epilogue =
 
 } // namespace
 
-void idle_words::add_to(CLI::App& app)
+void idle_options::add_to(CLI::App& app)
 {
     app.add_option("-n,--counts", counts, "how many connections are held, ascending")
         ->capture_default_str();
@@ -33,24 +33,24 @@ void idle_words::add_to(CLI::App& app)
     app.footer(idle_epilogue);
 }
 
-do_idle idle_words::make()
+idle_request idle_options::make()
 {
-    do_idle wish;
+    idle_request request;
     for (std::string_view const item : comma_separated(counts)) {
         auto const number = parse_size(item);
         if (!number || *number == 0 || *number > 1'000'000 ||
-            (!wish.counts.empty() && *number <= wish.counts.back()))
+            (!request.counts.empty() && *number <= request.counts.back()))
             throw std::runtime_error{
                 fmt::format("--counts {}: numbers that go up, such as 1000,2000,4000", counts)};
-        wish.counts.push_back(static_cast<unsigned>(*number));
+        request.counts.push_back(static_cast<unsigned>(*number));
     }
     auto const length = parse_length(settle);
     if (!length)
         throw std::runtime_error{fmt::format("--settle {}: a length of time", settle)};
-    wish.settle = *length;
+    request.settle = *length;
     if (load.server_pids.empty())
         throw std::runtime_error{"--server-pid is missing: whose memory is to be measured?"};
-    if (wish.counts.empty())
+    if (request.counts.empty())
         throw std::runtime_error{"--counts: say how many, such as 1000,2000,4000"};
     for (char const* const option : {"--reuse", "--resume-ratio", "--session-ids", "--early-data"})
         if (load.given(option))
@@ -61,12 +61,12 @@ do_idle idle_words::make()
     if (load.given("--interval"))
         throw std::runtime_error{
             "--interval: has no effect here: there is no timeline; see --settle"};
-    load.connections = wish.counts.back();
+    load.connections = request.counts.back();
     load.connections_option = "--counts";
     load.headers.emplace_back("Connection: keep-alive");
     load.keep_alive = true;
-    wish.load = load.make();
-    return wish;
+    request.load = load.make();
+    return request;
 }
 
 } // namespace cleat::bench

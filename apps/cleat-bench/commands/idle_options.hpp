@@ -1,4 +1,4 @@
-// idle_words: from words to connections that are held.
+// idle_options: the options of `idle`.
 
 #pragma once
 
@@ -11,17 +11,17 @@
 
 namespace cleat::bench {
 
-/// idle_words: how many connections are held, and how long before the server is looked at.
-struct idle_words
+/// idle_options holds what CLI11 has read.
+struct idle_options
 {
-    load_words load;
+    load_options load;
     std::string counts = "1000,2000,3000,4000";
     std::string settle = "500ms";
 
     void add_to(CLI::App& app);
 
     /// make throws std::runtime_error that names the option and the cure.
-    [[nodiscard]] do_idle make();
+    [[nodiscard]] idle_request make();
 };
 
 } // namespace cleat::bench

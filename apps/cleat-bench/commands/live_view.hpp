@@ -1,8 +1,9 @@
-// live_view: what a terminal shows while a load runs.
+// live_view: the progress of a load on a terminal.
 
 #pragma once
 
-#include "generate/run.hpp"
+#include "generate/load_spec.hpp"
+#include "generate/progress.hpp"
 
 #include <chrono>
 #include <optional>
@@ -11,23 +12,23 @@
 
 namespace cleat::bench {
 
-/// live_view redraws a few lines on stderr, where that is a terminal; otherwise it prints one line
-/// now and then. It clears itself away at the end.
+/// live_view redraws a few lines on stderr if that is a terminal; otherwise each call of `show`
+/// prints one line. Its end clears the lines of a terminal. The spec must outlive it.
 class live_view
 {
 public:
-    live_view(load_spec const& use, std::vector<int> server_pids);
+    live_view(load_spec const& spec, std::vector<int> server_pids);
     live_view(live_view&&) = delete;
     ~live_view();
 
-    void show(glimpse const& seen);
+    void show(progress const& now);
 
-    [[nodiscard]] static bool on_terminal() noexcept;
+    [[nodiscard]] static bool has_terminal() noexcept;
 
 private:
     void erase();
 
-    load_spec const& use_;
+    load_spec const& spec_;
     std::vector<int> server_pids_;
     bool terminal_;
     int lines_ = 0;

@@ -23,17 +23,17 @@
 namespace cleat::bench {
 namespace {
 
-// An answer beyond this is known by what its head says of it: to take all of it would be a part of
-// the run that nobody asked for.
+// Of an answer longer than this the preflight takes the head alone: to take all of it would be as
+// much work as a part of the run.
 constexpr std::uint64_t answer_whole_max = 64 * 1024;
 
-// What to do about a failure that the first transaction had already.
-std::string cure_for(failure const& what, do_load const& wish)
+// The cure for a failure of the first transaction.
+std::string cure_for(failure const& what, load_request const& request)
 {
     bool const wrong_answer = what.kind.starts_with("wrong status") ||
                               what.kind == "short answer" || what.kind == "long answer";
-    if (wrong_answer && !wish.wrong_answer_cure.empty())
-        return wish.wrong_answer_cure;
+    if (wrong_answer && !request.wrong_answer_cure.empty())
+        return request.wrong_answer_cure;
     if (what.kind == "refused")
         return "nothing listens there: check the address, and that the server runs";
     if (what.kind == "not TLS")
@@ -41,8 +41,8 @@ std::string cure_for(failure const& what, do_load const& wish)
     if (what.kind == "certificate")
         return "the server's certificate does not verify: give its authority with --ca, or leave "
                "--verify out";
-    bool const may_be_h2 = std::ranges::count(wish.use.tls.alpn, "h2") != 0;
-    if (may_be_h2 && what.where == stage::answer)
+    bool const may_be_h2 = std::ranges::count(request.spec.tls.alpn, "h2") != 0;
+    if (may_be_h2 && what.stage == stage::answer)
         return "this client speaks HTTP/1.1: leave h2 out of --alpn";
     if (what.kind.starts_with("wrong status"))
         return "check the path, or say what to expect with --expect-status";
@@ -67,48 +67,49 @@ std::string cure_for(failure const& what, do_load const& wish)
     return "see whether `cleat-bench probe` can tell more";
 }
 
-// One transaction before the run: whoever misspelt something waits for no timeout of thousands.
-void try_once(do_load const& wish)
+// One transaction before the run: a mistake in the command line is reported at once, and not after
+// the timeouts of thousands of transactions.
+void try_once(load_request const& request)
 {
-    load_spec one = wish.use;
-    one.arrive = closed{1};
-    one.say.requests = 1;
+    load_spec one = request.spec;
+    one.loop = closed{1};
+    one.exchange.requests = 1;
     one.transactions = 1;
     one.workers = 1;
     one.warm_up = {};
-    if (one.say.http && one.say.size && *one.say.size > answer_whole_max) {
-        one.say.until_head = true;
-        one.end = ending::reset; // What the server has to say yet is not for us.
+    if (one.exchange.http && one.exchange.size && *one.exchange.size > answer_whole_max) {
+        one.exchange.until_head = true;
+        one.end = ending::reset; // The server may still be sending.
     }
-    // Who drips misses no timeout, ever.
+    // A server that sends a byte now and then misses no timeout.
     std::chrono::milliseconds const limit =
         one.timeouts.connect + one.timeouts.handshake + one.timeouts.answer;
     one.duration = std::chrono::hours{1};
-    conduct how;
-    how.every = std::chrono::milliseconds{100};
-    how.watch = [limit](glimpse const& seen) {
-        return seen.since_begin < limit ? proceed::on : proceed::stop;
+    run_control control;
+    control.period = std::chrono::milliseconds{100};
+    control.watch = [limit](progress const& now) {
+        return now.since_begin < limit ? proceed::go_on : proceed::stop;
     };
-    ended_run const run = run_load(one, how);
+    ended_run const run = run_load(one, control);
     if (run.interrupted)
         throw interrupted{};
-    for (auto const& [what, count] : run.counts.failures)
+    for (auto const& [failure, count] : run.counts.failures)
         throw std::runtime_error{fmt::format(
             "{}: the first transaction failed ({}: {}): {} (--no-preflight runs all the same)",
-            one.target, name_of(what.where), what.kind, cure_for(what, wish))};
+            one.target, name_of(failure.stage), failure.kind, cure_for(failure, request))};
 }
 
 } // namespace
 
-bool finish_with(result const& found, output const& to)
+bool write_result(result const& found, output const& output)
 {
     fmt::print("{}", to_text(found));
     std::fflush(stdout);
     try {
-        if (!to.json.empty())
-            write_file(to.json, to_json(found));
-        if (!to.html.empty())
-            write_file(to.html, to_html({found}));
+        if (!output.json.empty())
+            write_file(output.json, to_json(found));
+        if (!output.html.empty())
+            write_file(output.html, to_html({found}));
         return true;
     } catch (std::runtime_error const& e) {
         complain("cleat-bench: {}\n", e.what());
@@ -120,74 +121,74 @@ result read_result(std::string const& path)
 {
     std::string const text = read_file(path);
     result found = from_json(text, path);
-    // They are loads too, with more that would be lost.
+    // They are loads too, with figures that do not add up.
     json::value const document = json::parse(text);
-    for (char const* const more : {"steps", "transfer"})
-        if (document.as_object().contains(more))
+    for (char const* const member : {"steps", "transfer"})
+        if (document.as_object().contains(member))
             throw std::runtime_error{fmt::format(
                 "{}: it is a {}'s result, which does not add up: merge what `load` wrote", path,
-                std::string_view{more} == "steps" ? "staircase" : more)};
+                std::string_view{member} == "steps" ? "staircase" : member)};
     return found;
 }
 
-result begin_result(do_load const& wish)
+result begin_result(load_request const& request)
 {
     raise_file_limit();
     result found;
     found.environment = describe_environment();
-    if (wish.preflight)
-        try_once(wish);
+    if (request.preflight)
+        try_once(request);
     return found;
 }
 
-void run_into(result& found, do_load const& wish, conduct const& how)
+void run_into(result& found, load_request const& request, run_control const& control)
 {
-    conduct with_server = how;
-    with_server.server_pids = wish.server_pids;
-    ended_run run = run_load(wish.use, with_server);
+    run_control with_server = control;
+    with_server.server_pids = request.server_pids;
+    ended_run run = run_load(request.spec, with_server);
 
-    found.name = wish.name.empty() ? wish.use.target : wish.name;
-    found.command = wish.command;
-    found.target = wish.use.target;
-    found.asked = wish.asked;
+    found.name = request.name.empty() ? request.spec.target : request.name;
+    found.command = request.command;
+    found.target = request.spec.target;
+    found.asked = request.asked;
     found.started = run.started;
     found.measured = run.measured;
     found.drain = run.drain;
     found.partial = run.partial;
-    if (auto const* const loop = std::get_if<open>(&wish.use.arrive))
-        found.rate_asked = rate_asked(wish.use);
+    if (auto const* const loop = std::get_if<open>(&request.spec.loop))
+        found.rate_asked = rate_asked(request.spec);
     found.counts = std::move(run.counts);
     take_workers(found, run.workers);
-    if (!wish.server_pids.empty())
-        found.server = server_side{wish.server_pids, run.server_cpu, run.server_cores};
+    if (!request.server_pids.empty())
+        found.server = server_side{request.server_pids, run.server_cpu, run.server_cores};
     found.verdict = judge(found);
 }
 
-conduct conduct_for(do_load const& wish, std::optional<live_view>& view)
+run_control control_for(load_request const& request, std::optional<live_view>& view)
 {
-    conduct how;
-    how.start_at = wish.start_at;
+    run_control control;
+    control.start_at = request.start_at;
     if (view) {
-        how.watch = [&view](glimpse const& seen) {
-            view->show(seen);
-            return proceed::on;
+        control.watch = [&view](progress const& now) {
+            view->show(now);
+            return proceed::go_on;
         };
-        if (!live_view::on_terminal())
-            how.every = std::chrono::seconds{5};
+        if (!live_view::has_terminal())
+            control.period = std::chrono::seconds{5};
     }
-    return how;
+    return control;
 }
 
-int load(do_load const& wish)
+int load(load_request const& request)
 {
-    check_writable(wish.to);
-    result found = begin_result(wish);
+    check_writable(request.output);
+    result found = begin_result(request);
     std::optional<live_view> view;
-    if (!wish.to.quiet)
-        view.emplace(wish.use, wish.server_pids);
-    run_into(found, wish, conduct_for(wish, view));
+    if (!request.output.quiet)
+        view.emplace(request.spec, request.server_pids);
+    run_into(found, request, control_for(request, view));
     view.reset();
-    if (!finish_with(found, wish.to))
+    if (!write_result(found, request.output))
         return 1;
     return found.partial ? 130 : found.counts.ok == 0 ? 1 : 0;
 }

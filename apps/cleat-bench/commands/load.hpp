@@ -1,4 +1,5 @@
-// load: the subcommand, from a wish to a written result.
+// load: the subcommand, from its request to the written result; and what other subcommands that run
+// a load share with it.
 
 #pragma once
 
@@ -15,41 +16,41 @@
 
 namespace cleat::bench {
 
-/// do_load: `cleat-bench load`.
-struct do_load
+/// load_request: `cleat-bench load`.
+struct load_request
 {
-    load_spec use;
+    load_spec spec;
     std::vector<fact> asked; ///< The settings in words, for the result.
     std::string name;
     std::string command;
     std::vector<int> server_pids;
     std::optional<std::chrono::system_clock::time_point> start_at;
-    bool preflight = true; ///< One transaction first, so that what cannot work is told at once.
-    std::string wrong_answer_cure; ///< Where the subcommand itself says what to expect.
-    output to;
+    bool preflight = true; ///< One transaction first, so that a mistake is reported at once.
+    std::string wrong_answer_cure; ///< Where the subcommand itself chose the expected answer.
+    bench::output output;
 };
 
-/// load runs it and gives the exit code: 0, 1 when nothing succeeded or nothing could be begun, 130
+/// load gives the exit code: 0; 1 when no transaction succeeded or no result could be written; 130
 /// when it was interrupted.
-int load(do_load const& wish);
+int load(load_request const& request);
 
-/// begin_result describes the machine, and tries one transaction first, so that what cannot work is
-/// told at once. Throws std::runtime_error.
-[[nodiscard]] result begin_result(do_load const& wish);
+/// begin_result describes the machine, and tries one transaction where the request has a preflight.
+/// Throws std::runtime_error.
+[[nodiscard]] result begin_result(load_request const& request);
 
-/// run_into runs the load, and puts what was asked and what came of it into a result: with the CPU
-/// of the server's processes meanwhile, and its verdict.
-void run_into(result& found, do_load const& wish, conduct const& how = {});
+/// run_into runs the load and fills the result: the request, the counts, the CPU of the server's
+/// processes and the verdict.
+void run_into(result& found, load_request const& request, run_control const& control = {});
 
-/// conduct_for shows a run while it lasts, where there is a view, which must outlive it.
-[[nodiscard]] conduct conduct_for(do_load const& wish, std::optional<live_view>& view);
+/// control_for shows the progress of a run in the view, where there is one, which must outlive it.
+[[nodiscard]] run_control control_for(load_request const& request, std::optional<live_view>& view);
 
-/// finish_with prints a result and writes it where it is to go. False, and a message, when a file
-/// cannot be written.
-[[nodiscard]] bool finish_with(result const& found, output const& to);
+/// write_result prints a result and writes its files. False, and a message, when a file cannot be
+/// written.
+[[nodiscard]] bool write_result(result const& found, output const& output);
 
-/// read_result reads the file of a load's result. Throws std::runtime_error, also of a staircase
-/// or a transfer.
+/// read_result reads the file of a load's result. Throws std::runtime_error, also for the result of
+/// a staircase or a transfer.
 [[nodiscard]] result read_result(std::string const& path);
 
 } // namespace cleat::bench

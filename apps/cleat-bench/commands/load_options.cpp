@@ -30,13 +30,13 @@ using namespace std::chrono_literals;
 constexpr std::size_t files_kept = 64;
 constexpr std::size_t file_max = std::size_t{256} << 20;
 
-// Of several addresses of a name, the first that takes a connection within this is measured.
-constexpr std::chrono::milliseconds answer_within{1000};
+// The limit for the first of several addresses that takes a connection.
+constexpr std::chrono::milliseconds probe_limit{1000};
 
 // More new connections in a second than any machine can begin.
 constexpr double rate_max = 1e7;
 
-// What a method may consist of (RFC 9110, section 5.6.2).
+// The characters of a method (RFC 9110, section 5.6.2).
 constexpr std::string_view token_characters =
     "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
@@ -45,7 +45,7 @@ constexpr std::string_view token_characters =
     throw std::runtime_error{text};
 }
 
-// A path ends where a space does, and a line would end the request.
+// A space would end the path, and a line break the request line.
 void check_path(std::string const& option, std::string const& path)
 {
     bool const broken = std::ranges::any_of(
@@ -72,19 +72,19 @@ bool is_named(std::string_view header, std::string_view name)
            std::ranges::equal(header.substr(0, name.size()), name, {}, lower, lower);
 }
 
-// What the TLS library does not know is told with the options that could have said it.
-void check_tls(load_spec const& use)
+// A name that the TLS library does not know is reported with the options that may have given it.
+void check_tls(load_spec const& spec)
 {
-    std::vector<std::string> const mistakes = tls::find_mistakes(use.tls);
+    std::vector<std::string> const mistakes = tls::find_mistakes(spec.tls);
     if (!mistakes.empty())
         refuse(fmt::format("{}", fmt::join(mistakes, "; ")));
 }
 
 std::chrono::nanoseconds length(
-    std::string const& option, std::string const& text, bool zero = false)
+    std::string const& option, std::string const& text, bool may_be_zero = false)
 {
     auto const found = parse_length(text);
-    if (!found || (*found == 0ns && !zero))
+    if (!found || (*found == 0ns && !may_be_zero))
         refuse(fmt::format("{} {}: write a length of time like 10s, 250ms or 2m", option, text));
     return *found;
 }
@@ -177,27 +177,27 @@ std::vector<weighted_name> read_names(std::vector<std::string> const& words)
     return found;
 }
 
-void choose_versions(tls::context_spec& into, std::string const& text)
+void choose_versions(tls::context_spec& context, std::string const& text)
 {
     using version = tls::protocol_version;
-    into.version_min = text == "1.3" ? version::tls_1_3 : version::tls_1_2;
-    into.version_max = text == "1.2" ? version::tls_1_2 : version::tls_1_3;
+    context.version_min = text == "1.3" ? version::tls_1_3 : version::tls_1_2;
+    context.version_max = text == "1.2" ? version::tls_1_2 : version::tls_1_3;
 }
 
 } // namespace
 
-bool load_words::given(std::string const& option) const
+bool load_options::given(std::string const& option) const
 {
     CLI::Option const* const found = app_ == nullptr ? nullptr : app_->get_option_no_throw(option);
     return found != nullptr && found->count() != 0;
 }
 
-// What the user wrote and nobody would heed is an error: the figures would not be those asked for.
-void load_words::check_effect() const
+// An option without effect is an error: the figures would not be those that the user asked for.
+void load_options::check_effect() const
 {
     struct useless
     {
-        bool here;
+        bool applies;
         char const* option;
         std::string why;
     };
@@ -217,11 +217,11 @@ void load_words::check_effect() const
               "those are of TLS 1.3; name suites with --ciphers, or let --tls be 1.3"},
              {by_bytes, "--method", "there is none without HTTP; leave it out, or --raw"},
          })
-        if (each.here && given(each.option))
+        if (each.applies && given(each.option))
             refuse(fmt::format("{}: has no effect here: {}", each.option, each.why));
 }
 
-void load_words::check_values() const
+void load_options::check_values() const
 {
     if (in_flight == 0)
         refuse("--in-flight 0: at least one");
@@ -240,84 +240,84 @@ void load_words::check_values() const
     check_path("--path", path);
 }
 
-do_load load_words::make() const
+load_request load_options::make() const
 {
     check_effect();
     check_values();
-    do_load wish;
-    make_when(wish);
-    make_target(wish.use);
-    make_tls(wish);
-    make_exchange(wish);
+    load_request request;
+    set_schedule(request);
+    set_target(request.spec);
+    set_tls(request);
+    set_exchange(request);
     for (int const pid : server_pids)
         if (!exists(pid))
             refuse(fmt::format("--server-pid {}: there is no such process here", pid));
-    wish.server_pids = server_pids;
-    wish.preflight = !no_preflight;
-    wish.name = name;
-    wish.to = {json, html, quiet};
-    return wish;
+    request.server_pids = server_pids;
+    request.preflight = !no_preflight;
+    request.name = name;
+    request.output = {json, html, quiet};
+    return request;
 }
 
-void load_words::make_when(do_load& wish) const
+void load_options::set_schedule(load_request& request) const
 {
-    load_spec& use = wish.use;
-    use.duration = length("--duration", duration);
-    use.warm_up = length("--warm-up", warm_up, true);
-    use.interval = length("--interval", interval);
-    if (use.interval < 1ms)
+    load_spec& spec = request.spec;
+    spec.duration = length("--duration", duration);
+    spec.warm_up = length("--warm-up", warm_up, true);
+    spec.interval = length("--interval", interval);
+    if (spec.interval < 1ms)
         refuse(fmt::format("--interval {}: at least 1ms", interval));
     if (rate && !phases.empty())
         refuse("--rate and --phases: give one of them");
     if (rate || !phases.empty()) {
-        open o;
+        open loop;
         if (rate && !(*rate > 0 && *rate <= rate_max))
             refuse(fmt::format("--rate {}: more than 0, at most 10 million per second", *rate));
-        o.phases = rate ? std::vector<phase>{{use.warm_up + use.duration, *rate, *rate}}
-                        : read_phases(phases);
-        o.how = arrivals == "poisson" ? bench::arrivals::poisson : bench::arrivals::constant;
-        o.seed = seed;
-        pacer const whole{o.phases, o.how};
+        loop.phases = rate ? std::vector<phase>{{spec.warm_up + spec.duration, *rate, *rate}}
+                           : read_phases(phases);
+        loop.spacing = arrivals == "poisson" ? bench::arrivals::poisson : bench::arrivals::constant;
+        loop.seed = seed;
+        pacer const schedule{loop.phases, loop.spacing};
         if (!phases.empty())
-            use.duration = whole.length() - use.warm_up;
-        if (whole.expected() < 0.5)
+            spec.duration = schedule.length() - spec.warm_up;
+        if (schedule.expected() < 0.5)
             refuse(
                 rate
                     ? fmt::format("--rate {}: not one connection in --duration {}", *rate, duration)
                     : fmt::format("--phases {}: not one connection in all of them", phases));
-        if (use.duration <= 0ns)
+        if (spec.duration <= 0ns)
             refuse("--warm-up: longer than all phases");
-        wish.asked.emplace_back(
+        request.asked.emplace_back(
             "open loop", rate ? fmt::format("{} connections/s, {}", *rate, arrivals)
                               : fmt::format("{}, {}", phases, arrivals));
-        use.arrive = o;
+        spec.loop = loop;
     } else {
         if (connections == 0)
             refuse("--connections 0: at least one");
-        use.arrive = closed{connections};
-        wish.asked.emplace_back("closed loop", fmt::format("{} connections", connections));
+        spec.loop = closed{connections};
+        request.asked.emplace_back("closed loop", fmt::format("{} connections", connections));
     }
-    use.transactions = transactions;
+    spec.transactions = transactions;
     if (workers != "auto") {
         auto const read =
-            std::from_chars(workers.data(), workers.data() + workers.size(), use.workers);
+            std::from_chars(workers.data(), workers.data() + workers.size(), spec.workers);
         if (read.ec != std::errc{} || read.ptr != workers.data() + workers.size() ||
-            use.workers == 0 || use.workers > 1024)
+            spec.workers == 0 || spec.workers > 1024)
             refuse(fmt::format("--workers {}: a number from 1 to 1024, or auto", workers));
     }
-    use.in_flight_max = in_flight;
+    spec.in_flight_max = in_flight;
     if (!start_at.empty())
-        wish.start_at = from_utc(start_at);
-    if (wish.start_at && *wish.start_at < std::chrono::system_clock::now())
+        request.start_at = from_utc(start_at);
+    if (request.start_at && *request.start_at < std::chrono::system_clock::now())
         refuse(fmt::format(
             "--start-at {}: that time has passed; it is {} now", start_at,
             in_utc(std::chrono::system_clock::now())));
 }
 
-// What this machine can hold: told now, not by thousands of failures.
-void load_words::check_room(load_spec const& use) const
+// More connections than this machine can hold are an error here, and not thousands of failures.
+void load_options::check_limits(load_spec const& spec) const
 {
-    if (auto const* const loop = std::get_if<closed>(&use.arrive)) {
+    if (auto const* const loop = std::get_if<closed>(&spec.loop)) {
         std::size_t const files = raise_file_limit();
         if (loop->connections + files_kept > files)
             refuse(fmt::format(
@@ -328,86 +328,88 @@ void load_words::check_room(load_spec const& use) const
             refuse(fmt::format(
                 "{} {}: one address has {} ports only; give more with --source", connections_option,
                 loop->connections, ephemeral_ports()));
-        if (std::size_t const all = workers_of(use) * use.in_flight_max; loop->connections > all)
+        if (std::size_t const all = workers_of(spec) * spec.in_flight_max; loop->connections > all)
             refuse(fmt::format(
                 "{} {}: --in-flight {} for each of {} workers is less; allow more",
-                connections_option, loop->connections, use.in_flight_max, workers_of(use)));
+                connections_option, loop->connections, spec.in_flight_max, workers_of(spec)));
     }
 }
 
-void load_words::make_target(load_spec& use) const
+void load_options::set_target(load_spec& spec) const
 {
-    check_room(use);
-    bench::target const at = find_target(target);
-    use.target = target;
-    use.tls.server_name = server_name_of(at.host);
-    use.port = at.port;
-    use.path = path.empty() ? at.path : path;
-    check_path("the target's path", use.path);
-    use.timeouts = {
+    check_limits(spec);
+    bench::target const server = find_target(target);
+    spec.target = target;
+    spec.tls.server_name = server_name_of(server.host);
+    spec.port = server.port;
+    spec.path = path.empty() ? server.path : path;
+    check_path("the target's path", spec.path);
+    spec.timeouts = {
         timeout("--connect-timeout", connect_timeout),
         timeout("--handshake-timeout", handshake_timeout),
         timeout("--answer-timeout", answer_timeout)};
-    choose_addresses(use, at.addresses);
-    use.end = close == "reset" ? ending::reset : ending::fin;
+    choose_addresses(spec, server.addresses);
+    spec.end = close == "reset" ? ending::reset : ending::fin;
 }
 
-// Of a name's addresses those that the sources can reach, and of these the first that answers.
-void load_words::choose_addresses(load_spec& use, std::vector<net::address> to) const
+// The first address of the server that answers, of those in the family of the sources.
+void load_options::choose_addresses(load_spec& spec, std::vector<net::address> candidates) const
 {
     if (!sources.empty())
-        use.from = find_sources(sources);
-    for (net::address const& from : use.from) {
-        std::string const first = net::to_string(to.front());
-        std::erase_if(to, [&](net::address const& a) { return a.family() != from.family(); });
-        if (to.empty())
+        spec.sources = find_sources(sources);
+    for (net::address const& source : spec.sources) {
+        std::string const first = net::to_string(candidates.front());
+        std::erase_if(
+            candidates, [&](net::address const& a) { return a.family() != source.family(); });
+        if (candidates.empty())
             refuse(fmt::format(
-                "--source {}: not of the same family as {}", net::to_string(from), first));
-        check_own(from);
+                "--source {}: not of the same family as {}", net::to_string(source), first));
+        check_own(source);
     }
-    use.to = no_preflight ? to.front()
-                          : first_that_answers(to, std::min(use.timeouts.connect, answer_within));
+    spec.address =
+        no_preflight ? candidates.front()
+                     : first_that_answers(candidates, std::min(spec.timeouts.connect, probe_limit));
 }
 
-void load_words::make_tls(do_load& wish) const
+void load_options::set_tls(load_request& request) const
 {
-    load_spec& use = wish.use;
-    tls::context_spec& with = use.tls;
-    choose_versions(with, tls);
+    load_spec& spec = request.spec;
+    tls::context_spec& context = spec.tls;
+    choose_versions(context, tls);
     if (!ciphers.empty())
-        with.ciphers = ciphers;
-    with.ciphersuites = ciphersuites;
+        context.ciphers = ciphers;
+    context.ciphersuites = ciphersuites;
     if (!groups.empty())
-        with.groups = groups;
-    with.signature_algorithms = signature_algorithms;
-    use.names = read_names(names);
+        context.groups = groups;
+    context.signature_algorithms = signature_algorithms;
+    spec.names = read_names(names);
     for (std::string_view const protocol : comma_separated(alpn))
-        with.alpn.emplace_back(protocol);
+        context.alpn.emplace_back(protocol);
     if (verify) {
-        with.verify = tls::peer_verification::required;
+        context.verify = tls::peer_verification::required;
         if (authorities.empty())
             refuse("--verify: name the file of the authorities to trust with --ca "
                    "(/etc/ssl/certs/ca-certificates.crt is the system's)");
-        with.verify_authorities = contents("--ca", authorities);
-        with.verify_origin = authorities;
+        context.verify_authorities = contents("--ca", authorities);
+        context.verify_origin = authorities;
     } else if (!authorities.empty()) {
         refuse("--ca: has no effect without --verify");
     }
     if (!certificate.empty()) {
-        tls::certificate_source shown;
-        shown.chain = contents("--cert", certificate);
-        shown.private_key = key.empty() ? shown.chain : contents("--key", key);
-        shown.origin = certificate;
-        with.certificates.push_back(std::move(shown));
+        tls::certificate_source client;
+        client.chain = contents("--cert", certificate);
+        client.private_key = key.empty() ? client.chain : contents("--key", key);
+        client.origin = certificate;
+        context.certificates.push_back(std::move(client));
     } else if (!key.empty()) {
         refuse("--key: has no effect without --cert");
     }
-    check_tls(use);
-    wish.asked.emplace_back("TLS", tls);
-    make_reuse(wish);
+    check_tls(spec);
+    request.asked.emplace_back("TLS", tls);
+    set_reuse(request);
 }
 
-void load_words::make_reuse(do_load& wish) const
+void load_options::set_reuse(load_request& request) const
 {
     if (ratio && std::isnan(*ratio))
         refuse("--resume-ratio nan: a number from 0 to 1");
@@ -423,62 +425,63 @@ void load_words::make_reuse(do_load& wish) const
         refuse(
             "--early-data: only a resumed connection can send it: say how many resume with --reuse "
             "2 or --resume-ratio 0.9");
-    wish.use.reuse = {reuse, ratio, !session_ids};
-    wish.use.early_data = early_data;
+    request.spec.reuse = {reuse, ratio, !session_ids};
+    request.spec.early_data = early_data;
     if (reuse > 1)
-        wish.asked.emplace_back("connections per session", std::to_string(reuse));
+        request.asked.emplace_back("connections per session", std::to_string(reuse));
     if (ratio)
-        wish.asked.emplace_back("resume ratio", fmt::format("{}", *ratio));
+        request.asked.emplace_back("resume ratio", fmt::format("{}", *ratio));
     if (early_data)
-        wish.asked.emplace_back("early data", "where a session allows it");
+        request.asked.emplace_back("early data", "where a session allows it");
 }
 
-void load_words::make_exchange(do_load& wish) const
+void load_options::set_exchange(load_request& request) const
 {
-    load_spec& use = wish.use;
-    exchange& say = use.say;
-    say.requests = requests;
-    say.status = status;
+    load_spec& spec = request.spec;
+    exchange& exchange = spec.exchange;
+    exchange.requests = requests;
+    exchange.status = status;
     if (!size.empty())
-        say.size = bytes("--expect-size", size);
+        exchange.size = bytes("--expect-size", size);
     if (!raw.empty() || !raw_file.empty()) {
         if (!raw.empty() && !raw_file.empty())
             refuse("--raw and --raw-file: give one of them");
         if (status || !path.empty() || !headers.empty() || !body_size.empty())
             refuse("--raw: there is no path, header, body or status without HTTP");
-        if (requests > 1 && !say.size)
+        if (requests > 1 && !exchange.size)
             refuse("--raw with --requests: say with --expect-size where an answer ends");
-        say.request = raw.empty() ? contents("--raw-file", raw_file) : raw;
-        say.http = false;
+        exchange.request = raw.empty() ? contents("--raw-file", raw_file) : raw;
+        exchange.http = false;
     } else {
-        std::string const named = use.names.empty() ? use.tls.server_name : use.names.front().name;
+        std::string const host =
+            spec.names.empty() ? spec.tls.server_name : spec.names.front().name;
         std::string const body =
             body_size.empty() ? std::string{} : std::string(bytes("--body-size", body_size), 'x');
         if (body.size() > file_max)
             refuse(fmt::format("--body-size {}: at most {} MiB", body_size, file_max >> 20));
-        say.request = fmt::format("{} {} HTTP/1.1\r\n", method, use.path);
+        exchange.request = fmt::format("{} {} HTTP/1.1\r\n", method, spec.path);
         for (std::string const& header : headers) {
             check_header(header);
-            say.request += header + "\r\n";
+            exchange.request += header + "\r\n";
         }
-        // What was given is not said twice.
+        // A field that --header gives is not sent twice.
         auto const add = [&](std::string_view field, std::string_view value) {
             if (std::ranges::none_of(headers, [&](auto const& h) { return is_named(h, field); }))
-                say.request += fmt::format("{}: {}\r\n", field, value);
+                exchange.request += fmt::format("{}: {}\r\n", field, value);
         };
-        add("Host", host_field(named, use.port));
+        add("Host", host_field(host, spec.port));
         add("User-Agent", "cleat-bench");
         if (!body.empty())
             add("Content-Length", std::to_string(body.size()));
-        // A server that closes behind its answer to early data may never come to give a ticket.
+        // A server that closes after its answer to early data may give no ticket.
         if (requests == 1 && !keep_alive && !early_data)
             add("Connection", "close");
-        say.request += "\r\n" + body;
-        say.head = method == "HEAD";
-        wish.asked.emplace_back("request", fmt::format("{} {}", method, use.path));
+        exchange.request += "\r\n" + body;
+        exchange.head = method == "HEAD";
+        request.asked.emplace_back("request", fmt::format("{} {}", method, spec.path));
     }
     if (requests > 1)
-        wish.asked.emplace_back("requests per connection", std::to_string(requests));
+        request.asked.emplace_back("requests per connection", std::to_string(requests));
 }
 
 } // namespace cleat::bench

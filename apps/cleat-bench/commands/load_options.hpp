@@ -1,4 +1,4 @@
-// load_words: the options that every kind of load has, as they are written.
+// load_options: the options that all kinds of load share.
 
 #pragma once
 
@@ -13,13 +13,13 @@
 
 namespace cleat::bench {
 
-/// load_words holds what CLI11 has read; make turns it into a spec.
-class load_words
+/// load_options holds what CLI11 has read; make turns it into a request.
+class load_options
 {
 public:
     std::string target;
     unsigned connections = 10;
-    std::string connections_option = "--connections"; ///< What the user writes them with.
+    std::string connections_option = "--connections"; ///< Its name, for messages.
     std::optional<double> rate;
     std::string phases;
     std::string arrivals = "constant";
@@ -73,9 +73,9 @@ public:
     std::string start_at;
     bool no_preflight = false;
 
-    /// These give a subcommand its options: when connections begin, the TLS that they offer, what
-    /// is said on them, and where results go. The target is a positional of its own.
-    void add_when(CLI::App& app);
+    /// These declare the options of a subcommand: when connections begin, the TLS that they offer,
+    /// their requests, and where results go. The target is a positional argument.
+    void add_schedule(CLI::App& app);
     void add_seed(CLI::App& app);
     void add_start(CLI::App& app);
     void add_tls(CLI::App& app);
@@ -86,7 +86,7 @@ public:
 
     /// make checks them, resolves names and reads files. Throws std::runtime_error that names the
     /// option and the cure.
-    [[nodiscard]] do_load make() const;
+    [[nodiscard]] load_request make() const;
 
     /// given: the user wrote this option.
     [[nodiscard]] bool given(std::string const& option) const;
@@ -94,15 +94,15 @@ public:
 private:
     void check_effect() const;
     void check_values() const;
-    void make_when(do_load& wish) const;
-    void check_room(load_spec const& use) const;
-    void make_target(load_spec& use) const;
-    void choose_addresses(load_spec& use, std::vector<net::address> to) const;
-    void make_tls(do_load& wish) const;
-    void make_reuse(do_load& wish) const;
-    void make_exchange(do_load& wish) const;
+    void set_schedule(load_request& request) const;
+    void check_limits(load_spec const& spec) const;
+    void set_target(load_spec& spec) const;
+    void choose_addresses(load_spec& spec, std::vector<net::address> candidates) const;
+    void set_tls(load_request& request) const;
+    void set_reuse(load_request& request) const;
+    void set_exchange(load_request& request) const;
 
-    CLI::App const* app_ = nullptr; // Who has read them.
+    CLI::App const* app_ = nullptr; // The subcommand whose options they are.
 };
 
 } // namespace cleat::bench

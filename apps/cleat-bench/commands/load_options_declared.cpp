@@ -4,160 +4,165 @@
 
 namespace cleat::bench {
 
-void load_words::add_when(CLI::App& app)
+void load_options::add_schedule(CLI::App& app)
 {
-    std::string const when = "When";
+    std::string const group = "When";
     app.add_option("-c,--connections", connections, "closed loop: so many are busy at any time")
-        ->group(when)
+        ->group(group)
         ->capture_default_str();
     app.add_option(
            "-r,--rate", rate,
            "open loop: new connections per second, whatever the server does; response counts from "
            "the intended start")
-        ->group(when);
+        ->group(group);
     app.add_option(
            "--phases", phases,
            "open loop in steps and ramps: RATE/LENGTH or FROM-TO/LENGTH, with commas; "
            "100/10s,100-1000/30s")
-        ->group(when);
+        ->group(group);
     app.add_option("--arrivals", arrivals, "constant gaps, or poisson as of many users")
-        ->group(when)
+        ->group(group)
         ->check(CLI::IsMember({"constant", "poisson"}))
         ->capture_default_str();
     add_seed(app);
     app.add_option("-d,--duration", duration, "without the warm-up")
-        ->group(when)
+        ->group(group)
         ->capture_default_str();
     app.add_option("--warm-up", warm_up, "what begins in it is not counted")
-        ->group(when)
+        ->group(group)
         ->capture_default_str();
-    app.add_option("-n,--transactions", transactions, "ends after so many, too")->group(when);
+    app.add_option("-n,--transactions", transactions, "ends after so many, too")->group(group);
     add_start(app);
 }
 
-void load_words::add_seed(CLI::App& app)
+void load_options::add_seed(CLI::App& app)
 {
     app.add_option("--seed", seed, "of Poisson arrivals")->group("When")->capture_default_str();
 }
 
-void load_words::add_start(CLI::App& app)
+void load_options::add_start(CLI::App& app)
 {
     app.add_option("--start-at", start_at, "begin at this time in UTC: 2026-11-21T20:00:00Z")
         ->group("When");
 }
 
-void load_words::add_limits(CLI::App& app)
+void load_options::add_limits(CLI::App& app)
 {
-    std::string const when = "When";
+    std::string const group = "When";
     app.add_option("--workers", workers, "threads of the generator; auto: one for each core")
-        ->group(when)
+        ->group(group)
         ->capture_default_str();
     app.add_option("--in-flight", in_flight, "the most that one worker has open")
-        ->group(when)
+        ->group(group)
         ->capture_default_str();
 
-    std::string const what = "What";
+    std::string const what_group = "What";
     app.add_option("--close", close, "fin, or reset, which leaves no port waiting")
-        ->group(what)
+        ->group(what_group)
         ->check(CLI::IsMember({"fin", "reset"}))
         ->capture_default_str();
     app.add_option(
            "--source", sources,
            "addresses to connect from, in turn: 127.0.0.1-127.0.0.20; each has its own ports")
-        ->group(what);
+        ->group(what_group);
     app.add_option("--connect-timeout", connect_timeout, "of TCP's handshake")
-        ->group(what)
+        ->group(what_group)
         ->capture_default_str();
     app.add_option("--handshake-timeout", handshake_timeout, "of TLS's, all of it")
-        ->group(what)
+        ->group(what_group)
         ->capture_default_str();
     app.add_option("--answer-timeout", answer_timeout, "of each silence")
-        ->group(what)
+        ->group(what_group)
         ->capture_default_str();
-    app.add_flag("--no-preflight", no_preflight, "do not try one transaction first")->group(what);
+    app.add_flag("--no-preflight", no_preflight, "do not try one transaction first")
+        ->group(what_group);
 }
 
-void load_words::add_tls(CLI::App& app)
+void load_options::add_tls(CLI::App& app)
 {
-    std::string const how = "TLS";
+    std::string const group = "TLS";
     app.add_option("--tls", tls, "version, or both")
-        ->group(how)
+        ->group(group)
         ->check(CLI::IsMember({"1.2", "1.3", "1.2-1.3"}))
         ->capture_default_str();
-    app.add_option("--ciphers", ciphers, "suites of TLS 1.2, in OpenSSL's names")->group(how);
-    app.add_option("--ciphersuites", ciphersuites, "suites of TLS 1.3")->group(how);
+    app.add_option("--ciphers", ciphers, "suites of TLS 1.2, in OpenSSL's names")->group(group);
+    app.add_option("--ciphersuites", ciphersuites, "suites of TLS 1.3")->group(group);
     app.add_option("--groups", groups, "key exchange groups, with colons: X25519MLKEM768:X25519")
-        ->group(how);
+        ->group(group);
     app.add_option(
            "--signature-algorithms", signature_algorithms,
            "of the server, with colons: ECDSA+SHA256:RSA-PSS+SHA256")
-        ->group(how);
+        ->group(group);
     app.add_option(
            "--sni", names,
            "name to ask for, otherwise the target's; more than once, with weights: a.example=3")
         ->allow_extra_args(false)
-        ->group(how);
-    app.add_option("--alpn", alpn, "protocols to offer, with commas")->group(how);
+        ->group(group);
+    app.add_option("--alpn", alpn, "protocols to offer, with commas")->group(group);
     app.add_flag(
            "--verify", verify, "check the server's certificate and its name (costs the client CPU)")
-        ->group(how);
-    app.add_option("--ca", authorities, "PEM file of authorities for --verify")->group(how);
+        ->group(group);
+    app.add_option("--ca", authorities, "PEM file of authorities for --verify")->group(group);
     app.add_option("--cert", certificate, "PEM file of the client's certificate and chain")
-        ->group(how);
+        ->group(group);
     app.add_option("--key", key, "PEM file of its key, where it is not in the same file")
-        ->group(how);
+        ->group(group);
     app.add_option("--reuse", reuse, "each session serves so many connections; 1: none is resumed")
-        ->group(how)
+        ->group(group)
         ->check(CLI::Range(1U, 1'000'000U))
         ->capture_default_str();
     app.add_option("--resume-ratio", ratio, "part of the connections that resume, 0 to 1")
-        ->group(how)
+        ->group(group)
         ->check(CLI::Range(0.0, 1.0));
     app.add_flag("--session-ids", session_ids, "resume by session ID, not by ticket (TLS 1.2)")
-        ->group(how);
+        ->group(group);
     app.add_flag(
            "--early-data", early_data,
            "a resumed connection sends its first request as 0-RTT data (TLS 1.3); add --reuse or "
            "--resume-ratio")
-        ->group(how);
+        ->group(group);
 }
 
-void load_words::add_exchange(CLI::App& app)
+void load_options::add_exchange(CLI::App& app)
 {
-    std::string const what = "What";
-    app.add_option("--path", path, "of the request; the target's by default")->group(what);
-    app.add_option("--method", method, "of the request")->group(what)->capture_default_str();
+    std::string const what_group = "What";
+    app.add_option("--path", path, "of the request; the target's by default")->group(what_group);
+    app.add_option("--method", method, "of the request")->group(what_group)->capture_default_str();
     app.add_option("--header", headers, "'Name: value', more than once")
         ->allow_extra_args(false)
-        ->group(what);
-    app.add_option("--body-size", body_size, "bytes of a body to send: 10M")->group(what);
-    app.add_option("--raw", raw, "send this text and take bytes, not HTTP")->group(what);
-    app.add_option("--raw-file", raw_file, "send this file and take bytes, not HTTP")->group(what);
+        ->group(what_group);
+    app.add_option("--body-size", body_size, "bytes of a body to send: 10M")->group(what_group);
+    app.add_option("--raw", raw, "send this text and take bytes, not HTTP")->group(what_group);
+    app.add_option("--raw-file", raw_file, "send this file and take bytes, not HTTP")
+        ->group(what_group);
     app.add_option("--requests", requests, "on each connection, one after the other")
-        ->group(what)
+        ->group(what_group)
         ->check(CLI::Range(1U, 1'000'000U))
         ->capture_default_str();
-    app.add_option("--expect-status", status, "of the answer; otherwise 200 to 399")->group(what);
+    app.add_option("--expect-status", status, "of the answer; otherwise 200 to 399")
+        ->group(what_group);
     app.add_option("--expect-size", size, "of the answer's body, or of the raw answer")
-        ->group(what);
+        ->group(what_group);
 }
 
-void load_words::add_output(CLI::App& app)
+void load_options::add_output(CLI::App& app)
 {
     app_ = &app;
-    std::string const where = "Result";
-    app.add_option("--json", json, "write the whole result to this file")->group(where);
-    app.add_option("--html", html, "write a report with charts to this file")->group(where);
-    app.add_option("--name", name, "what to call this result")->group(where);
-    app.add_option("--interval", interval, "of the timeline")->group(where)->capture_default_str();
-    app.add_option("--server-pid", server_pids, "processes of the server here: its CPU is told too")
+    std::string const group = "Result";
+    app.add_option("--json", json, "write the whole result to this file")->group(group);
+    app.add_option("--html", html, "write a report with charts to this file")->group(group);
+    app.add_option("--name", name, "what to call this result")->group(group);
+    app.add_option("--interval", interval, "of the timeline")->group(group)->capture_default_str();
+    app.add_option(
+           "--server-pid", server_pids,
+           "processes of the server on this machine, to report its CPU too")
         ->allow_extra_args(false)
         ->delimiter(',')
-        ->group(where);
-    app.add_flag("-q,--quiet", quiet, "no live view")->group(where);
+        ->group(group);
+    app.add_flag("-q,--quiet", quiet, "no live view")->group(group);
 }
 
-void load_words::add_target(CLI::App& app)
+void load_options::add_target(CLI::App& app)
 {
     app.add_option("target", target, "HOST:PORT or https://HOST:PORT/PATH")->required();
 }

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The first steps, of which the shortest mean response is that of an idle server.
+// The first steps: the shortest mean response of these is that of an idle server.
 constexpr std::size_t calm_steps = 3;
 
 template <class Good>
@@ -56,8 +56,8 @@ std::string text_of(std::vector<stair> const& stairs, result const& whole)
         fmt::format_to(
             out, "  highest rate with {:26} {}\n", each.criterion,
             each.rate ? fmt::format("{:.0f}/s", *each.rate) : "none");
-    if (auto const at = knee(stairs))
-        fmt::format_to(out, "  knee{:40}{:.0f}/s\n", "", *at);
+    if (auto const rate = knee(stairs))
+        fmt::format_to(out, "  knee{:40}{:.0f}/s\n", "", *rate);
     if (!stairs.empty() && !broken(stairs.back()) && !whole.partial)
         fmt::format_to(out, "  The server did not break: go on to higher rates with --to.\n");
     if (whole.verdict.client_limited())
@@ -88,20 +88,21 @@ json::object document_of(std::vector<stair> const& stairs, result const& whole)
     json::object document = document_of(whole); // Also a load's result, for merge and report.
     document["steps"] = std::move(steps);
     document["highest"] = std::move(highest_rates);
-    if (auto const at = knee(stairs))
-        document["knee"] = *at;
+    if (auto const rate = knee(stairs))
+        document["knee"] = *rate;
     return document;
 }
 
-// What is sure about the steps that are over: one broke the server.
-bool any_lost(glimpse const& seen, std::vector<phase> const& phases, std::chrono::nanoseconds each)
+// One of the steps that are over certainly broke the server.
+bool any_lost(
+    progress const& now, std::vector<phase> const& phases, std::chrono::nanoseconds interval_length)
 {
     std::chrono::nanoseconds end{};
-    for (stair const& one : stairs_of(seen.timeline, seen.by_start, phases, each)) {
+    for (stair const& one : stairs_of(now.timeline, now.by_start, phases, interval_length)) {
         end += one.length;
-        if (seen.since_begin <= end)
+        if (now.since_begin <= end)
             return false;
-        if (lost(one, seen.since_begin - end))
+        if (lost(one, now.since_begin - end))
             return true;
     }
     return false;
@@ -138,8 +139,8 @@ std::vector<stair> stairs_of(
         std::chrono::nanoseconds const end = begin + each.length;
         stair one{(each.rate_begin + each.rate_end) / 2, each.length, {}, 0, {}};
         auto const first = static_cast<std::size_t>(begin / interval_length);
-        auto const behind = static_cast<std::size_t>(end / interval_length);
-        for (std::size_t i = first; i < std::min(by_start.size(), behind); ++i) {
+        auto const end_index = static_cast<std::size_t>(end / interval_length);
+        for (std::size_t i = first; i < std::min(by_start.size(), end_index); ++i) {
             add(one.counts, by_start[i]);
             if (by_start[i].ok != 0) {
                 std::chrono::nanoseconds const mean{by_start[i].response_ns / by_start[i].ok};
@@ -147,37 +148,38 @@ std::vector<stair> stairs_of(
             }
         }
         one.fastest = fastest.value_or(0ns);
-        for (std::size_t i = first; i < std::min(timeline.size(), behind); ++i)
+        for (std::size_t i = first; i < std::min(timeline.size(), end_index); ++i)
             one.done += timeline[i].ok;
         begin = end;
         if (one.counts.attempted == 0)
             break; // The run was ended before it.
         found.push_back(one);
         if (broken(one) && one.settled())
-            break; // What is asked while it is found out tells nothing more.
+            break; // The steps after it only ran until it was known to be broken.
     }
     return found;
 }
 
-bool broken(stair const& at) noexcept
+bool broken(stair const& step) noexcept
 {
-    // A sound server that takes long has not answered the last of a step when it ends.
-    double const early_enough = std::max(0.0, 1 - in_seconds(at.fastest) / in_seconds(at.length));
-    double const due = static_cast<double>(at.counts.attempted) * early_enough;
-    return at.failed_share() > 0.05 || at.response_ns() > 1e9 ||
-           static_cast<double>(at.done) < 0.7 * due;
+    // A slow server that keeps up has not answered the last transactions of a step when it ends.
+    double const early_enough =
+        std::max(0.0, 1 - in_seconds(step.fastest) / in_seconds(step.length));
+    double const due = static_cast<double>(step.counts.attempted) * early_enough;
+    return step.failed_share() > 0.05 || step.response_ns() > 1e9 ||
+           static_cast<double>(step.done) < 0.7 * due;
 }
 
-bool lost(stair const& at, std::chrono::nanoseconds since_end) noexcept
+bool lost(stair const& step, std::chrono::nanoseconds since_end) noexcept
 {
-    if (at.settled())
-        return broken(at);
-    // Nobody knows yet how long an answer takes, but that it is longer than a second.
-    if (at.fastest == 0ns)
-        return at.failed_share() > 0.05 || since_end > 1s;
-    // Responses that are still to come may be shorter than those that are there; ends that were
-    // to come during the step may not come any more.
-    stair one = at;
+    if (step.settled())
+        return broken(step);
+    // No answer has come: responses take at least as long as the time since the step's end.
+    if (step.fastest == 0ns)
+        return step.failed_share() > 0.05 || since_end > 1s;
+    // Responses that are still to come may lower the mean, so it does not count here; the
+    // transactions that ended in the step will not become more.
+    stair one = step;
     one.counts.response_ns = 0;
     return broken(one);
 }
@@ -207,7 +209,7 @@ std::optional<double> knee(std::vector<stair> const& stairs)
         calm.push_back(stairs[i].response_ns());
     if (calm.empty())
         return std::nullopt;
-    // The calmest of them: a staircase of few steps is steep, and the others may be busy already.
+    // Only the shortest: in a staircase of few steps the others may have queues already.
     double const limit = 3 * *std::ranges::min_element(calm);
     return highest(
                "", stairs,
@@ -219,36 +221,36 @@ std::optional<double> knee(std::vector<stair> const& stairs)
         .rate;
 }
 
-int staircase(do_staircase const& wish)
+int staircase(staircase_request const& request)
 {
-    do_load const& base = wish.load;
-    check_writable(base.to);
-    load_spec const& use = base.use;
-    open const& loop = std::get<open>(use.arrive);
+    load_request const& base = request.load;
+    check_writable(base.output);
+    load_spec const& spec = base.spec;
+    open const& loop = std::get<open>(spec.loop);
     result whole = begin_result(base);
     std::optional<live_view> view;
-    if (!base.to.quiet)
-        view.emplace(use, base.server_pids);
+    if (!base.output.quiet)
+        view.emplace(spec, base.server_pids);
 
-    conduct how;
-    how.start_at = base.start_at;
-    how.every = std::chrono::milliseconds{500};
+    run_control control;
+    control.start_at = base.start_at;
+    control.period = std::chrono::milliseconds{500};
     std::size_t looks = 0;
-    how.watch = [&](glimpse const& seen) {
-        if (view && (live_view::on_terminal() || looks++ % 10 == 0))
-            view->show(seen);
-        return any_lost(seen, loop.phases, use.interval) ? proceed::finish : proceed::on;
+    control.watch = [&](progress const& now) {
+        if (view && (live_view::has_terminal() || looks++ % 10 == 0))
+            view->show(now);
+        return any_lost(now, loop.phases, spec.interval) ? proceed::finish : proceed::go_on;
     };
-    run_into(whole, base, how);
+    run_into(whole, base, control);
     view.reset();
-    // The steps that were not climbed were not asked for.
+    // The rate of the steps that ran: the run ends before the others.
     whole.rate_asked = static_cast<double>(whole.counts.attempts) / in_seconds(whole.measured);
 
     std::vector<stair> const stairs =
-        stairs_of(whole.counts.timeline, whole.counts.by_start, loop.phases, use.interval);
+        stairs_of(whole.counts.timeline, whole.counts.by_start, loop.phases, spec.interval);
     fmt::print("{}{}", to_text(whole), text_of(stairs, whole));
     std::fflush(stdout);
-    write_documents(document_of(stairs, whole), base.to);
+    write_documents(document_of(stairs, whole), base.output);
     return whole.partial ? 130 : whole.counts.ok == 0 ? 1 : 0;
 }
 

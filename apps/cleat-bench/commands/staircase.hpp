@@ -1,5 +1,5 @@
-// staircase: the attempted rate goes up step by step until the server breaks, as a load appliance
-// does it.
+// staircase: the attempted rate goes up step by step until the server breaks, as on a load
+// appliance.
 
 #pragma once
 
@@ -14,23 +14,23 @@
 
 namespace cleat::bench {
 
-/// do_staircase: `cleat-bench staircase`: a load whose phases are the steps.
-struct do_staircase
+/// staircase_request: `cleat-bench staircase`: a load whose phases are the steps.
+struct staircase_request
 {
-    do_load load;
+    load_request load;
 };
 
-/// stair is one step: the transactions that were meant to begin in it, and what came of them,
-/// however late. Would they count where they end, those that a step leaves unfinished would be
-/// nobody's failures and nobody's delay.
+/// stair is one step: the transactions that were meant to begin in it, with their ends, however
+/// late those came. If an end counted in the step in which it came, the failures and delays of
+/// transactions that outlive their step would be missing from that step.
 struct stair
 {
     double rate = 0; ///< Asked, per second.
     std::chrono::nanoseconds length{};
     interval counts;
-    std::uint64_t done = 0; ///< That ended well while the step lasted, whenever they began.
-    /// The shortest mean response of an interval so far, in this step or one below it: what an
-    /// answer takes where nothing waits. 0: there was none yet.
+    std::uint64_t done = 0; ///< Transactions that ended well in the step, whenever they began.
+    /// The shortest mean response of an interval so far, in this step or one below it: the response
+    /// time without a queue. 0: no interval has had an answer.
     std::chrono::nanoseconds fastest{};
 
     /// settled: all that began in it has ended.
@@ -46,20 +46,19 @@ struct summit
     std::optional<double> rate;
 };
 
-/// stairs_of cuts the timelines into the steps up to the one that broke the server: one timeline
-/// with ends where they came, and one with ends where their transaction was meant to begin.
+/// stairs_of cuts the timelines into the steps up to the one that broke the server. `timeline` has
+/// each end in the interval in which it came, `by_start` in that of its transaction's start.
 [[nodiscard]] std::vector<stair> stairs_of(
     std::vector<interval> const& timeline, std::vector<interval> const& by_start,
     std::vector<phase> const& phases, std::chrono::nanoseconds interval_length);
 
-/// broken: nobody learns anything from a higher rate: over 5 % failed, the mean response is beyond
-/// a second, or less than 7 transactions ended for 10 that began early enough for the fastest
-/// answer to end in the step.
-[[nodiscard]] bool broken(stair const& at) noexcept;
+/// broken: the server is overloaded, and a higher rate would show nothing new. Over 5 % failed, the
+/// mean response is beyond a second, or less than 7 transactions ended for 10 that began early
+/// enough for the fastest answer to end in the step.
+[[nodiscard]] bool broken(stair const& step) noexcept;
 
-/// lost: it is over, for `since_end`, and it is broken whatever comes of the transactions that have
-/// not ended yet.
-[[nodiscard]] bool lost(stair const& at, std::chrono::nanoseconds since_end) noexcept;
+/// lost: the step ended `since_end` ago, and it is broken however its last transactions end.
+[[nodiscard]] bool lost(stair const& step, std::chrono::nanoseconds since_end) noexcept;
 
 /// summits finds the highest rates by the load appliance's criteria: mean response below 100 ms and
 /// below 500 ms; failures below 0.01 % and below 0.1 %. A step that broke the server meets none,
@@ -70,7 +69,7 @@ struct summit
 /// shortest mean time of the first steps, and 99 of 100 transactions are ok.
 [[nodiscard]] std::optional<double> knee(std::vector<stair> const& stairs);
 
-/// staircase runs it, prints what it found, and gives the exit code.
-int staircase(do_staircase const& wish);
+/// staircase prints the steps and gives the exit code.
+int staircase(staircase_request const& request);
 
 } // namespace cleat::bench

@@ -19,10 +19,11 @@ constexpr char const* staircase_epilogue =
 
 } // namespace
 
-void staircase_words::add_to(CLI::App& app)
+void staircase_options::add_to(CLI::App& app)
 {
-    app.add_option("--from", from, "rate of the first step, per second")->capture_default_str();
-    app.add_option("--to", to, "rate of the last; it ends before where the server breaks")
+    app.add_option("--from", first_rate, "rate of the first step, per second")
+        ->capture_default_str();
+    app.add_option("--to", last_rate, "rate of the last; it ends before where the server breaks")
         ->capture_default_str();
     app.add_option("--step", step, "from each step to the next")->capture_default_str();
     app.add_option("--hold", hold, "how long a step is")->capture_default_str();
@@ -39,23 +40,24 @@ void staircase_words::add_to(CLI::App& app)
     app.footer(staircase_epilogue);
 }
 
-do_staircase staircase_words::make()
+staircase_request staircase_options::make()
 {
     auto const length = parse_length(hold);
     if (!length || *length < std::chrono::milliseconds{100})
         throw std::runtime_error{fmt::format("--hold {}: a length of time, at least 100ms", hold)};
-    if (!(from > 0 && step > 0 && to >= from && to <= 1e7) || (to - from) / step > 10'000)
+    if (!(first_rate > 0 && step > 0 && last_rate >= first_rate && last_rate <= 1e7) ||
+        (last_rate - first_rate) / step > 10'000)
         throw std::runtime_error{fmt::format(
             "--from {} --to {} --step {}: rates go up from more than 0 to at most 10 million, "
             "in "
             "at most 10000 steps",
-            from, to, step)};
+            first_rate, last_rate, step)};
     if (load.requests > 1)
         throw std::runtime_error{
             "--requests: has no effect here: a step is of new connections, with one request "
             "each; see load --phases"};
     std::string phases;
-    for (double rate = from; rate <= to * (1 + 1e-9); rate += step)
+    for (double rate = first_rate; rate <= last_rate * (1 + 1e-9); rate += step)
         phases += fmt::format("{}{}/{}ns", phases.empty() ? "" : ",", rate, length->count());
     if (load.given("--interval"))
         throw std::runtime_error{
@@ -64,13 +66,13 @@ do_staircase staircase_words::make()
     load.arrivals = arrivals;
     // Four points of the timeline for each step.
     load.interval = fmt::format("{}ns", length->count() / 4);
-    do_staircase wish{load.make()};
-    wish.load.use.by_start = true;
-    wish.load.asked.front() = {
-        "staircase",
-        fmt::format(
-            "{:g}/s to {:g}/s in steps of {:g}/s, {} each, {}", from, to, step, hold, arrivals)};
-    return wish;
+    staircase_request request{load.make()};
+    request.load.spec.by_start = true;
+    request.load.asked.front() = {
+        "staircase", fmt::format(
+                         "{:g}/s to {:g}/s in steps of {:g}/s, {} each, {}", first_rate, last_rate,
+                         step, hold, arrivals)};
+    return request;
 }
 
 } // namespace cleat::bench

@@ -1,4 +1,4 @@
-// staircase_words: from words to steps of a rate.
+// staircase_options: the options of `staircase`.
 
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace cleat::bench {
 
-/// staircase_words is an open loop whose phases are its steps.
-struct staircase_words
+/// staircase_options holds what CLI11 has read: an open loop whose phases are the steps.
+struct staircase_options
 {
-    load_words load;
-    double from = 100;
-    double to = 10'000;
+    load_options load;
+    double first_rate = 100; ///< Per second, like the next two.
+    double last_rate = 10'000;
     double step = 100;
     std::string hold = "2s";
     std::string arrivals = "constant";
@@ -24,7 +24,7 @@ struct staircase_words
     void add_to(CLI::App& app);
 
     /// make throws std::runtime_error that names the option and the cure.
-    [[nodiscard]] do_staircase make();
+    [[nodiscard]] staircase_request make();
 };
 
 } // namespace cleat::bench

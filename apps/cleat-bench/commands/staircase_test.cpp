@@ -1,4 +1,4 @@
-// What a staircase says about a server whose behaviour is made up.
+// Staircases of a server whose behaviour is invented.
 
 #include "commands/idle.hpp"
 #include "commands/staircase.hpp"
@@ -69,14 +69,14 @@ TEST_CASE("a rate counts only where all below it are good")
     CHECK(summits(stairs)[0].rate == 100);
 }
 
-TEST_CASE("nothing that is good: no rate")
+TEST_CASE("no good step: no rate")
 {
     std::vector<stair> const stairs = climb({step(80, 4, 900)});
     CHECK(!summits(stairs)[0].rate);
     CHECK(!summits(stairs)[2].rate);
 }
 
-TEST_CASE("it ends with the step that broke")
+TEST_CASE("the steps end with the one that broke the server")
 {
     std::vector<stair> const stairs = climb({step(100, 0, 2), step(100, 100, 2), step(300, 0, 2)});
     REQUIRE(stairs.size() == 2);
@@ -86,7 +86,7 @@ TEST_CASE("it ends with the step that broke")
     CHECK(!broken({100, 1s, step(99, 1, 900).counts, 99, 1ms}));
 }
 
-TEST_CASE("the step that broke the server is no highest rate, though nothing of it failed")
+TEST_CASE("the step that broke the server is no highest rate, even without failures")
 {
     // 900/s can be done. Of 1600/s all is answered in the end, long after the step.
     second late = step(200, 0, 700);
@@ -98,7 +98,7 @@ TEST_CASE("the step that broke the server is no highest rate, though nothing of 
     CHECK(knee(stairs) == 100);
 }
 
-TEST_CASE("a step that was cut off is not judged by what it has, and meets nothing")
+TEST_CASE("a step that was cut off is not judged, and meets no criterion")
 {
     second cut = step(200, 0, 2);
     cut.counts.ok = 150;
@@ -109,7 +109,7 @@ TEST_CASE("a step that was cut off is not judged by what it has, and meets nothi
     CHECK(knee(stairs) == 100);
 }
 
-TEST_CASE("what is sure before all has ended: failures and ends that did not come, not responses")
+TEST_CASE("failures and missing ends decide before all has ended, responses do not")
 {
     stair one{100, 1s, {100, 80, 0, 80 * 2'000'000'000ULL, 0}, 80, 1ms};
     CHECK(broken(one));
@@ -123,7 +123,7 @@ TEST_CASE("what is sure before all has ended: failures and ends that did not com
     CHECK(lost(one, 1ms));
 }
 
-TEST_CASE("a server that takes long, and as long at every rate, is not broken")
+TEST_CASE("a server that is equally slow at every rate is not broken")
 {
     // Of each step's transactions those of the last 350 ms end in the next one.
     second first = step(100, 0, 350);
@@ -138,7 +138,7 @@ TEST_CASE("a server that takes long, and as long at every rate, is not broken")
     CHECK(summits(stairs)[1].rate == 200);
 }
 
-TEST_CASE("who has answered nothing yet is given a second")
+TEST_CASE("a server without an answer so far gets a second")
 {
     stair const one{100, 1s, {100, 0, 0, 0, 0}, 0, {}};
     CHECK(!lost(one, 900ms));
@@ -159,29 +159,30 @@ TEST_CASE("no steps at all")
     CHECK(!knee({}));
 }
 
-TEST_CASE("memory per connection is the slope, whatever the server needs without any")
+TEST_CASE("memory per connection is the slope, whatever the server needs without connections")
 {
     CHECK(slope({{0, 1'000'000}, {1000, 6'000'000}, {2000, 11'000'000}}) == doctest::Approx(5000));
     CHECK(slope({{1000, 5}}) == 0);
 }
 
-TEST_CASE("memory that does not grow with connections tells nothing about them")
+TEST_CASE("memory that does not grow has no cost per connection")
 {
     // A server that has served 800 before.
-    CHECK(!cost_of({{0, 9'000'000}, {200, 9'004'096}, {400, 9'008'192}, {800, 9'030'000}}));
-    CHECK(!cost_of({{0, 9'000'000}, {200, 8'900'000}}));
-    CHECK(!cost_of({{0, 9'000'000}}));
+    CHECK(
+        !connection_bytes({{0, 9'000'000}, {200, 9'004'096}, {400, 9'008'192}, {800, 9'030'000}}));
+    CHECK(!connection_bytes({{0, 9'000'000}, {200, 8'900'000}}));
+    CHECK(!connection_bytes({{0, 9'000'000}}));
     // One level that grew says nothing by itself: part of it was there before.
-    CHECK(!cost_of({{0, 9'000'000}, {200, 9'000'000}, {400, 10'000'000}}));
+    CHECK(!connection_bytes({{0, 9'000'000}, {200, 9'000'000}, {400, 10'000'000}}));
 }
 
 TEST_CASE("flat levels are left out of the slope")
 {
     auto const each =
-        cost_of({{0, 9'000'000}, {200, 9'000'000}, {400, 10'000'000}, {800, 14'000'000}});
+        connection_bytes({{0, 9'000'000}, {200, 9'000'000}, {400, 10'000'000}, {800, 14'000'000}});
     REQUIRE(each);
     CHECK(*each == doctest::Approx(10'000));
-    CHECK(cost_of({{0, 1'000'000}, {100, 2'000'000}}).value() == doctest::Approx(10'000));
+    CHECK(connection_bytes({{0, 1'000'000}, {100, 2'000'000}}).value() == doctest::Approx(10'000));
 }
 
 } // namespace

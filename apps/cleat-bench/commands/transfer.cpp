@@ -13,8 +13,8 @@
 namespace cleat::bench {
 namespace {
 
-// What a transfer came to: text and JSON have the same figures.
-struct moved
+// The figures of a transfer, for the text and the JSON.
+struct transfer_figures
 {
     std::string_view direction;
     double bytes_per_s = 0;
@@ -22,12 +22,12 @@ struct moved
     std::optional<double> server_ns_per_gb;
 };
 
-moved moved_in(result const& found, do_transfer const& wish)
+transfer_figures figures_of(result const& found, transfer_request const& request)
 {
-    bool const both = wish.up && wish.down;
-    double const bytes = static_cast<double>(found.counts.ok * wish.size) * (both ? 2 : 1);
-    moved sum;
-    sum.direction = both ? "both ways" : wish.up ? "up" : "down";
+    bool const both = request.up && request.down;
+    double const bytes = static_cast<double>(found.counts.ok * request.size) * (both ? 2 : 1);
+    transfer_figures sum;
+    sum.direction = both ? "both ways" : request.up ? "up" : "down";
     sum.bytes_per_s = bytes / in_seconds(found.measured);
     if (bytes > 0) {
         sum.generator_ns_per_gb = static_cast<double>(found.counts.cpu.count()) / (bytes / 1e9);
@@ -49,23 +49,23 @@ std::string per_gb(std::optional<double> ns)
 
 } // namespace
 
-int transfer(do_transfer const& wish)
+int transfer(transfer_request const& request)
 {
-    do_load const& base = wish.load;
-    check_writable(base.to);
+    load_request const& base = request.load;
+    check_writable(base.output);
     result found = begin_result(base);
     std::optional<live_view> view;
-    if (!base.to.quiet)
-        view.emplace(base.use, base.server_pids);
-    run_into(found, base, conduct_for(base, view));
+    if (!base.output.quiet)
+        view.emplace(base.spec, base.server_pids);
+    run_into(found, base, control_for(base, view));
     view.reset();
 
-    moved const sum = moved_in(found, wish);
+    transfer_figures const sum = figures_of(found, request);
     fmt::print(
         "{}{}: {} messages of {} {} in {:.3f} s: {:.1f} MB/s\n"
         "CPU of the generator: {}\n",
         found.partial ? "PARTIAL: this run was ended before its time\n" : "", found.target,
-        found.counts.ok, bytes_in_words(static_cast<double>(wish.size)), sum.direction,
+        found.counts.ok, bytes_in_words(static_cast<double>(request.size)), sum.direction,
         in_seconds(found.measured), sum.bytes_per_s / 1e6, per_gb(sum.generator_ns_per_gb));
     if (found.server)
         fmt::print("CPU of the server: {}\n", per_gb(sum.server_ns_per_gb));
@@ -75,11 +75,11 @@ int transfer(do_transfer const& wish)
     json::object document = document_of(found); // Also a load's result, for merge and report.
     document["transfer"] = json::object{
         {"direction", sum.direction},
-        {"message_bytes", wish.size},
+        {"message_bytes", request.size},
         {"bytes_per_s", sum.bytes_per_s},
         {"generator_cpu_ns_per_gb", in_json(sum.generator_ns_per_gb)},
         {"server_cpu_ns_per_gb", in_json(sum.server_ns_per_gb)}};
-    write_documents(document, base.to);
+    write_documents(document, base.output);
     return found.partial ? 130 : found.counts.failed() != 0 ? 1 : 0;
 }
 

@@ -8,16 +8,16 @@
 
 namespace cleat::bench {
 
-/// do_transfer: `cleat-bench transfer`: a load of a fixed number of messages.
-struct do_transfer
+/// transfer_request: `cleat-bench transfer`: a load of a fixed number of messages.
+struct transfer_request
 {
-    do_load load;
-    std::uint64_t size = 0; ///< Of a message.
+    load_request load;
+    std::uint64_t size = 0; ///< Of a message, in bytes.
     bool up = false;
     bool down = false;
 };
 
 /// transfer runs it, prints what it found, and gives the exit code.
-int transfer(do_transfer const& wish);
+int transfer(transfer_request const& request);
 
 } // namespace cleat::bench

@@ -20,7 +20,7 @@ constexpr char const* transfer_epilogue =
 
 } // namespace
 
-void transfer_words::add_to(CLI::App& app)
+void transfer_options::add_to(CLI::App& app)
 {
     app.add_option("-c,--connections", connections, "at once")->capture_default_str();
     app.add_option("-m,--messages", messages, "on each connection")->capture_default_str();
@@ -41,24 +41,25 @@ void transfer_words::add_to(CLI::App& app)
     load.add_tls(app);
     load.add_output(app);
     app.add_option("--target", target, "HOST:PORT or https://HOST:PORT/PATH");
-    app.add_option("words", old, "TARGET, or THREADS CONNECTIONS MESSAGES SIZE with --target")
+    app.add_option(
+           "words", positionals, "TARGET, or THREADS CONNECTIONS MESSAGES SIZE with --target")
         ->expected(1, 5);
     app.footer(transfer_epilogue);
 }
 
-do_transfer transfer_words::make()
+transfer_request transfer_options::make()
 {
-    read_old_order();
+    read_positionals();
     auto const bytes = parse_size(size);
     if (!bytes || *bytes == 0)
         throw std::runtime_error{
             fmt::format("--size {}: write a number of bytes like 1024, 16K or 10M", size)};
     if (threads == 0 || connections == 0 || messages == 0)
         throw std::runtime_error{"--threads, --connections and --messages: at least 1 each"};
-    do_transfer wish;
-    wish.size = *bytes;
-    wish.up = direction != "down";
-    wish.down = direction != "up";
+    transfer_request request;
+    request.size = *bytes;
+    request.up = direction != "down";
+    request.down = direction != "up";
     load.target = target;
     load.workers = std::to_string(threads);
     load.connections = connections;
@@ -88,40 +89,40 @@ do_transfer transfer_words::make()
         load.raw = std::string(*bytes, 'x');
         load.size = std::to_string(*bytes);
     }
-    wish.load = load.make();
-    wish.load.asked.emplace_back(
+    request.load = load.make();
+    request.load.asked.emplace_back(
         "transfer", fmt::format("{}, messages of {}, {} threads", direction, size, threads));
-    wish.load.wrong_answer_cure = std::move(cure);
-    return wish;
+    request.load.wrong_answer_cure = std::move(cure);
+    return request;
 }
 
-void transfer_words::read_old_order()
+void transfer_options::read_positionals()
 {
-    if (old.size() == 1 || old.size() == 5) {
+    if (positionals.size() == 1 || positionals.size() == 5) {
         if (!target.empty())
             throw std::runtime_error{"the target is given twice"};
-        target = old.back();
-        old.pop_back();
+        target = positionals.back();
+        positionals.pop_back();
     }
-    if (!old.empty() && old.size() != 4)
+    if (!positionals.empty() && positionals.size() != 4)
         throw std::runtime_error{
             "give THREADS CONNECTIONS MESSAGES SIZE and the target: 8 4 250 10M HOST:PORT"};
     if (target.empty())
         throw std::runtime_error{"the target is missing: add HOST:PORT"};
-    if (old.empty())
+    if (positionals.empty())
         return;
     for (char const* const option : {"--threads", "--connections", "--messages", "--size"})
         if (load.given(option))
             throw std::runtime_error{fmt::format(
                 "{}: THREADS CONNECTIONS MESSAGES SIZE say it already; leave it out", option)};
-    unsigned* const into[] = {&threads, &connections, &messages};
+    unsigned* const values[] = {&threads, &connections, &messages};
     for (std::size_t i = 0; i != 3; ++i) {
-        auto const number = parse_size(old[i]);
+        auto const number = parse_size(positionals[i]);
         if (!number || *number == 0 || *number > 1'000'000'000)
-            throw std::runtime_error{fmt::format("{}: not a number from 1", old[i])};
-        *into[i] = static_cast<unsigned>(*number);
+            throw std::runtime_error{fmt::format("{}: not a number from 1", positionals[i])};
+        *values[i] = static_cast<unsigned>(*number);
     }
-    size = old[3];
+    size = positionals[3];
 }
 
 } // namespace cleat::bench

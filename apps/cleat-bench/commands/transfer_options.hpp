@@ -1,4 +1,4 @@
-// transfer_words: from words to messages of one size.
+// transfer_options: the options of `transfer`.
 
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace cleat::bench {
 
-/// transfer_words: THREADS CONNECTIONS MESSAGES SIZE, in the order that the old Asio benchmark has
-/// them, or options.
-struct transfer_words
+/// transfer_options holds what CLI11 has read: options, or THREADS CONNECTIONS MESSAGES SIZE in the
+/// order of the old Asio benchmark.
+struct transfer_options
 {
-    load_words load;
-    std::vector<std::string> old;
+    load_options load;
+    std::vector<std::string> positionals;
     std::string target;
     unsigned threads = 1;
     unsigned connections = 4;
@@ -28,10 +28,10 @@ struct transfer_words
     void add_to(CLI::App& app);
 
     /// make throws std::runtime_error that names the option and the cure.
-    [[nodiscard]] do_transfer make();
+    [[nodiscard]] transfer_request make();
 
 private:
-    void read_old_order();
+    void read_positionals();
 };
 
 } // namespace cleat::bench

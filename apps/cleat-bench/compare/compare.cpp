@@ -235,7 +235,7 @@ private:
     {
         std::string text;
         for (auto const& [what, count] : of.load.counts.failures)
-            text += fmt::format("; {}: {}", name_of(what.where), what.kind);
+            text += fmt::format("; {}: {}", name_of(what.stage), what.kind);
         return text;
     }
 

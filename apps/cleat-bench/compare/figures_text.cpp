@@ -164,11 +164,11 @@ void add_remarks(std::string& to, trial const& of)
         for (auto const& [what, times] : sum.failed)
             fmt::format_to(
                 out, "  - {}: {} of {} failed: {}: {}\n", server.name, times, sum.attempts,
-                name_of(what.where), what.kind);
+                name_of(what.stage), what.kind);
         for (auto const& [what, times] : sum.failed_beside)
             fmt::format_to(
                 out, "  - {}: {} of what its clients did beside that failed: {}: {}\n", server.name,
-                times, name_of(what.where), what.kind);
+                times, name_of(what.stage), what.kind);
         // A few more full handshakes than asked begin and end the chains.
         if (sum.full + sum.resumed != 0 && asked > 0 && share_resumed(sum) < asked - 5)
             fmt::format_to(

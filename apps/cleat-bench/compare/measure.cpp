@@ -70,7 +70,7 @@ round_figures measure_load(
         open loop = open_loop(*asked.rate, what.transactions, what.arrivals, asked.seed);
         use.transactions.reset(); // It ends with its time.
         use.duration = loop.phases.front().length;
-        use.arrive = std::move(loop);
+        use.loop = std::move(loop);
     }
     std::vector<int> const pids{on.process.pid()};
     std::this_thread::sleep_for(settling);
@@ -122,7 +122,7 @@ load_spec load_for_established(asked_of const& asked, net::address const& to, st
 {
     scenario const& what = asked.what;
     load_spec use = load_for(what, to, 0, workers);
-    use.arrive = kept{what.connections, what.every, asked.seed};
+    use.loop = kept{what.connections, what.every, asked.seed};
     use.transactions.reset();
     use.warm_up = what.every + settling_in;
     use.duration = what.duration;
@@ -146,24 +146,24 @@ round_figures measure_established(
     scenario const& what = asked.what;
     bool const alone = what.beside == company::none;
     load_spec const use = load_for_established(asked, on.at, client_workers);
-    conduct how;
+    run_control how;
     how.server_pids = {on.process.pid()};
     ended_runs both;
     if (alone)
-        both.asked = run_load(use, how);
+        both.foreground = run_load(use, how);
     else
         both = run_together(use, load_for_company(what, on.at, client_workers), how);
-    if (both.asked.interrupted) {
+    if (both.foreground.interrupted) {
         stop.note();
         throw interrupted{};
     }
 
     round_figures found;
-    std::chrono::nanoseconds const spent = both.asked.server_cpu;
+    std::chrono::nanoseconds const spent = both.foreground.server_cpu;
     result& load = found.load;
-    load.server = server_side{how.server_pids, spent, both.asked.server_cores};
+    load.server = server_side{how.server_pids, spent, both.foreground.server_cores};
     load.rate_asked = rate_asked(use);
-    take(load, std::move(both.asked), use.target);
+    take(load, std::move(both.foreground), use.target);
     load.verdict = judge(load);
     load.asked = {
         {"scenario", what.name},
@@ -171,7 +171,7 @@ round_figures measure_established(
          fmt::format("{}, each with a request in {} ms", what.connections, what.every.count())},
         {"TLS", what.tls}};
     if (!alone)
-        take_company(found, what, std::move(both.beside), use);
+        take_company(found, what, std::move(both.background), use);
     found[metric::memory] = static_cast<double>(pss_of(how.server_pids));
     if (load.counts.ok == 0)
         return found;
@@ -217,7 +217,7 @@ load_spec load_for(
     scenario const& what, net::address const& to, std::uint64_t operations, std::size_t workers)
 {
     load_spec use;
-    use.to = to;
+    use.address = to;
     use.target = net::to_string(to);
     use.tls = client_for(what);
     use.workers = workers;
@@ -225,7 +225,7 @@ load_spec load_for(
     use.reuse = {what.reuse, std::nullopt, !what.session_ids};
     use.transactions = operations;
     unsigned connections = what.connections;
-    exchange& say = use.say;
+    exchange& say = use.exchange;
     // Transfers keep their connections, each of which moves as many messages.
     std::uint64_t const each = std::max<std::uint64_t>(operations / connections, 1);
     switch (what.kind) {
@@ -256,7 +256,7 @@ load_spec load_for(
         connections = 4;
         break;
     }
-    use.arrive = closed{connections};
+    use.loop = closed{connections};
     return use;
 }
 

@@ -1,4 +1,4 @@
-// answer: what came back on a request, and whether it is what was wanted.
+// answer: the answer to a request, and whether it is the right one.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace cleat::bench {
 
-/// answer takes bytes until it is over; then `fault` judges it. It keeps none of them. The exchange
+/// answer takes bytes until it is over; then `fault` judges it. It keeps no bytes. The exchange
 /// must outlive it.
 class answer
 {
@@ -37,7 +37,7 @@ public:
     [[nodiscard]] bool over() const noexcept
     {
         if (wanted_.http)
-            return http_.state() != http_answer::state::more || ended_ || known();
+            return http_.state() != http_answer::state::more || ended_ || has_length();
         return ended_ || (wanted_.size && size_ >= *wanted_.size);
     }
 
@@ -47,13 +47,13 @@ public:
         return ended_ || (wanted_.http && http_.closes());
     }
 
-    /// fault is why it is not the one that was wanted; empty where it is.
+    /// fault is why it is not the right answer; empty where it is.
     [[nodiscard]] std::string fault() const
     {
         if (wanted_.http) {
             if (http_.state() == http_answer::state::bad)
                 return "no HTTP answer";
-            if (http_.state() == http_answer::state::more && !known())
+            if (http_.state() == http_answer::state::more && !has_length())
                 return "short answer";
             bool const good = wanted_.status ? http_.status() == *wanted_.status
                                              : http_.status() >= 200 && http_.status() < 400;
@@ -62,14 +62,17 @@ public:
             if (surplus_)
                 return "more than the answer";
         }
-        std::uint64_t const size = !wanted_.http ? size_ : known() ? *http_.length() : http_.body();
+        std::uint64_t const size = !wanted_.http  ? size_
+                                   : has_length() ? *http_.length()
+                                                  : http_.body();
         if (wanted_.size && size != *wanted_.size)
             return size < *wanted_.size ? "short answer" : "long answer";
         return {};
     }
 
 private:
-    [[nodiscard]] bool known() const noexcept { return wanted_.until_head && http_.length(); }
+    // The head has the length of a body that need not come.
+    [[nodiscard]] bool has_length() const noexcept { return wanted_.until_head && http_.length(); }
 
     exchange const& wanted_;
     http_answer http_;

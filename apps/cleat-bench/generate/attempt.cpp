@@ -16,15 +16,15 @@ std::uint64_t ns(clock::duration d) noexcept
 
 } // namespace
 
-attempt::attempt(generator& of, moment intended)
-    : of_{of}, counts_{of.counts()}, asked_{intended}, counted_{of.counted(intended)}
+attempt::attempt(worker_load& load, moment intended)
+    : load_{load}, counts_{load.counts()}, intended_{intended}, counted_{load.is_counted(intended)}
 {
-    of_.launched();
-    began_ = clock::now();
+    load_.connection_begun();
+    begun_ = clock::now();
     begin_transaction(intended);
     if (counted_) {
         ++counts_.connections;
-        counts_.slip.record(ns(began_ - intended));
+        counts_.slip.record(ns(begun_ - intended));
     }
 }
 
@@ -32,24 +32,24 @@ attempt::~attempt()
 {
     if (open_)
         failed(std::string{unfinished});
-    of_.ended();
+    load_.connection_ended();
 }
 
-void attempt::begin_transaction(moment from)
+void attempt::begin_transaction(moment intended)
 {
-    asked_ = from;
+    intended_ = intended;
     open_ = true;
     if (!counted_)
         return;
     ++counts_.attempts;
-    ++counts_.at(of_.since_begin(from)).attempted;
-    if (of_.use().by_start)
-        ++where_it_began().attempted;
+    ++counts_.interval_at(load_.since_begin(intended)).attempted;
+    if (load_.spec().by_start)
+        ++interval_of_start().attempted;
 }
 
-interval& attempt::where_it_began()
+interval& attempt::interval_of_start()
 {
-    return counts_.by_start_at(of_.since_begin(asked_));
+    return counts_.by_start_at(load_.since_begin(intended_));
 }
 
 void attempt::failed_to_start(error_code ec)
@@ -64,7 +64,7 @@ void attempt::connected()
     connected_ = clock::now();
     stage_ = stage::handshake;
     if (counted_)
-        counts_.tcp.record(ns(connected_ - began_));
+        counts_.tcp.record(ns(connected_ - begun_));
 }
 
 void attempt::failed_to_connect(error_code ec)
@@ -73,7 +73,7 @@ void attempt::failed_to_connect(error_code ec)
     failed(kind_of(stage_, ec, nullptr));
 }
 
-void attempt::shaken(tls::handshake_info const& agreed, bool offered)
+void attempt::handshake_done(tls::handshake_info const& agreed, bool offered)
 {
     stage_ = stage::request;
     if (!counted_)
@@ -86,31 +86,31 @@ void attempt::shaken(tls::handshake_info const& agreed, bool offered)
         ++(agreed.early == tls::early_data::accepted ? counts_.early->accepted
                                                      : counts_.early->rejected);
     }
-    counts_.agree(agreed.version, agreed.cipher, agreed.group);
+    counts_.count_agreement(agreed.version, agreed.cipher, agreed.group);
 }
 
-void attempt::asks_again()
+void attempt::next_transaction()
 {
     moment const now = clock::now();
-    // The warm-up ends between two requests of a connection too. Where so many are asked for, those
-    // of its connections are not among them.
-    if (!of_.use().transactions)
-        counted_ = of_.counted(now);
+    // The warm-up may end between two requests of a connection. In a load of a given number of
+    // transactions, no transaction counts on a connection that began in the warm-up.
+    if (!load_.spec().transactions)
+        counted_ = load_.is_counted(now);
     begin_transaction(now);
 }
 
-void attempt::asks_when_due(moment intended, moment free)
+void attempt::due_transaction(moment intended, moment free_since)
 {
-    counted_ = of_.counted(intended);
-    began_ = clock::now();
+    counted_ = load_.is_counted(intended);
+    begun_ = clock::now();
     begin_transaction(intended);
     if (counted_)
-        counts_.slip.record(ns(began_ - std::max(intended, free)));
+        counts_.slip.record(ns(begun_ - std::max(intended, free_since)));
 }
 
-void attempt::asking(std::size_t bytes, bool early)
+void attempt::request_begun(std::size_t bytes, bool early)
 {
-    asking_ = early ? connected_ : clock::now();
+    request_begun_ = early ? connected_ : clock::now();
     first_byte_ = false;
     stage_ = stage::answer;
     counts_.bytes_up += counted_ ? bytes : 0;
@@ -122,7 +122,7 @@ void attempt::received(std::size_t bytes)
         return;
     counts_.bytes_down += bytes;
     if (!std::exchange(first_byte_, true))
-        counts_.first_byte.record(ns(clock::now() - asking_));
+        counts_.first_byte.record(ns(clock::now() - request_begun_));
 }
 
 void attempt::answered()
@@ -131,14 +131,14 @@ void attempt::answered()
     if (!counted_)
         return;
     moment const now = clock::now();
-    std::uint64_t const response = ns(now - asked_);
+    std::uint64_t const response = ns(now - intended_);
     ++counts_.ok;
-    counts_.drained += of_.drains(asked_, now) ? 1U : 0U;
+    counts_.drained += load_.drains(intended_, now) ? 1U : 0U;
     counts_.response.record(response);
     interval const one{.ok = 1, .response_ns = response, .response_ns_max = response};
-    add(counts_.at(of_.since_begin(now)), one);
-    if (of_.use().by_start)
-        add(where_it_began(), one);
+    add(counts_.interval_at(load_.since_begin(now)), one);
+    if (load_.spec().by_start)
+        add(interval_of_start(), one);
 }
 
 void attempt::failed(error_code ec, tls::engine const& engine)
@@ -151,13 +151,13 @@ void attempt::failed(std::string kind)
     open_ = false;
     if (!counted_)
         return;
-    // What we cut off ourselves tells nothing about the time when it began.
-    if (of_.use().by_start && kind != unfinished)
-        ++where_it_began().failed;
+    // A transaction that the end of the run cut off says nothing about the time of its start.
+    if (load_.spec().by_start && kind != unfinished)
+        ++interval_of_start().failed;
     moment const now = clock::now();
     ++counts_.failures[{stage_, std::move(kind)}];
-    counts_.drained += of_.drains(asked_, now) ? 1U : 0U;
-    ++counts_.at(of_.since_begin(now)).failed;
+    counts_.drained += load_.drains(intended_, now) ? 1U : 0U;
+    ++counts_.interval_at(load_.since_begin(now)).failed;
 }
 
 } // namespace cleat::bench

@@ -2,61 +2,65 @@
 
 #pragma once
 
-#include "generate/generator.hpp"
+#include "generate/outcome.hpp"
+#include "generate/tally.hpp"
+#include "generate/worker_load.hpp"
 
 #include <cleat/tls/handshake_info.hpp>
 
+#include <cstddef>
 #include <string>
 
 namespace cleat::bench {
 
 /// attempt keeps the times of a connection's stages and counts exactly one outcome for each
-/// transaction on it. One that is left without a word is unfinished. During the warm-up it counts
-/// nothing.
+/// transaction on it: a transaction without another outcome is unfinished. During the warm-up it
+/// counts nothing.
 class attempt
 {
 public:
-    attempt(generator& of, moment intended);
+    attempt(worker_load& load, moment intended);
     attempt(attempt&&) = delete;
     ~attempt();
 
-    /// failed_to_start: no packet left. The kernel may know at once that nobody listens; then it
-    /// was an attempt to connect.
+    /// failed_to_start: no packet left. Where the kernel knows at once that no process listens
+    /// there, the connection failed in the stage `connect`.
     void failed_to_start(error_code ec);
 
     void connected();
     void failed_to_connect(error_code ec);
 
-    void shaken(tls::handshake_info const& agreed, bool offered);
+    void handshake_done(tls::handshake_info const& agreed, bool offered);
 
-    /// asks_again begins another transaction. The first one's response counts from its intended
-    /// start, another's from here.
-    void asks_again();
-    /// asks_when_due begins another transaction that was meant to begin at `intended`, on a
-    /// connection that was free for it from `free` on.
-    void asks_when_due(moment intended, moment free);
-    /// asking begins a request. One that was accepted as early data has begun with the ClientHello.
-    void asking(std::size_t bytes, bool early = false);
+    /// next_transaction begins another transaction. The response time of the first one counts from
+    /// its intended start, that of the others from here.
+    void next_transaction();
+    /// due_transaction begins another transaction that was meant to begin at `intended`; the
+    /// connection was free for it from `free_since` on.
+    void due_transaction(moment intended, moment free_since);
+
+    /// request_begun: a request of so many bytes. Accepted early data left with the ClientHello.
+    void request_begun(std::size_t bytes, bool early = false);
     void received(std::size_t bytes);
     void answered();
 
-    /// failed counts a failure in the stage that it is in.
+    /// failed counts a failure in the current stage.
     void failed(error_code ec, tls::engine const& engine);
     void failed(std::string kind);
 
 private:
-    void begin_transaction(moment from);
-    [[nodiscard]] interval& where_it_began();
+    void begin_transaction(moment intended);
+    [[nodiscard]] interval& interval_of_start();
 
-    generator& of_;
+    worker_load& load_;
     tally& counts_;
-    moment asked_;
-    moment began_;
+    moment intended_;
+    moment begun_;
     moment connected_;
-    moment asking_;
+    moment request_begun_;
     stage stage_ = stage::connect;
     bool counted_;
-    bool open_ = false;
+    bool open_ = false; // A transaction has no outcome yet.
     bool first_byte_ = false;
 };
 

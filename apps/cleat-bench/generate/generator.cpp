@@ -1,188 +1,149 @@
 #include "generate/generator.hpp"
 #include "generate/transaction.hpp"
 
-#include <cleat/core/assert.hpp>
-
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
-
-#include <sys/timerfd.h>
-#include <unistd.h>
+#include <utility>
+#include <variant>
 
 namespace cleat::bench {
 namespace {
 
 using clock = std::chrono::steady_clock;
 
-// An open loop looks for events after so many starts in a row, however late it is.
+// After so many starts in a row an open loop lets the worker handle events, however late it is.
 constexpr int burst_max = 64;
 
-// How often a worker's own lag is looked at: often enough for a p99 of a run of some seconds, and
-// for a thousandth of a core.
+// The period of measuring a worker's own lag: short enough for a p99 of a run of some seconds, and
+// it costs a thousandth of a core.
 constexpr std::chrono::milliseconds tick{10};
 
 } // namespace
 
-alarm::alarm(net::worker& on)
-{
-    unique_fd fd{::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)};
-    if (!fd)
-        throw std::system_error{errno, std::system_category(), "timerfd_create"};
-    entry_.reset(new net::readiness::entry{on.readiness(), std::move(fd)});
-}
-
-void alarm::set(moment at) noexcept
-{
-    // steady_clock is CLOCK_MONOTONIC. Zero would disarm; what has passed fires at once.
-    auto const since = std::max<std::int64_t>(at.time_since_epoch().count(), 1);
-    itimerspec const when{
-        .it_interval = {},
-        .it_value = {.tv_sec = since / 1'000'000'000, .tv_nsec = since % 1'000'000'000}};
-    entry_->use_up_read();
-    static_cast<void>(::timerfd_settime(entry_->fd(), TFD_TIMER_ABSTIME, &when, nullptr));
-}
-
-generator::generator(net::worker& on, load_spec const& use, share mine)
-    : on_{on}, use_{use}, mine_{mine}, random_{mine.number + 1}, alarm_{on}, ticks_{on}
+generator::generator(net::worker& worker, load_spec const& spec, share part)
+    : worker_load{worker, spec, part}, alarm_{worker}, ticks_{worker}
 {
     task_node::finish = on_turn;
-    counts_.interval_length = use.interval;
-    if (use.early_data)
-        counts_.early.emplace();
-    std::vector<weighted_name> names = use.names;
-    if (names.empty())
-        names.push_back({use.tls.server_name, 1});
-    for (weighted_name const& each : names) {
-        tls::context_spec spec = use.tls;
-        spec.server_name = each.name;
-        spec.keep_sessions = use.reuse.any();
-        spec.want_tickets = use.reuse.by_ticket;
-        personas_.push_back(std::make_unique<persona>(
-            persona{tls::context{spec}, session_pool{use.reuse, mine.number + 1}, each.weight}));
-        weights_ += each.weight;
-    }
-    if (kept const* const held = std::get_if<kept>(&use.arrive))
-        for (std::size_t i = mine.number; i < held->connections; i += mine.of)
-            bells_.emplace_back(on);
+    if (kept const* const loop = std::get_if<kept>(&spec.loop))
+        for (std::size_t i = part.number; i < loop->connections; i += part.count)
+            kept_alarms_.emplace_back(worker);
 }
 
 generator::~generator() = default;
 
-void generator::begin(moment at, std::function<void()> done)
+void generator::begin(moment start, std::function<void()> on_done)
 {
-    begun_ = at;
-    measured_ = at + use_.warm_up;
-    last_ = measured_ + use_.duration;
-    up_ = measured_ + time_of_beginnings(use_);
-    done_ = std::move(done);
+    begun_ = start;
+    measured_ = start + spec_.warm_up;
+    last_ = measured_ + spec_.duration;
+    schedule_end_ = measured_ + schedule_length(spec_);
+    on_done_ = std::move(on_done);
     thread_times const now = times_of_this_thread();
     cpu_before_ = now.cpu;
     if (measured_ == begun_)
-        first_ = now; // Nothing happens until then.
-    if (use_.transactions) {
-        std::uint64_t const all = *use_.transactions;
-        transactions_left_ = all / mine_.of + (mine_.number < all % mine_.of ? 1 : 0);
+        first_ = now; // Nothing happens between now and then.
+    if (spec_.transactions) {
+        std::uint64_t const all = *spec_.transactions;
+        transactions_left_ = all / part_.count + (part_.number < all % part_.count ? 1 : 0);
     }
     // A closed loop's timeline is as long as its duration, unless it ends by number.
     counts_.timeline.reserve(static_cast<std::size_t>(
-        std::min<std::int64_t>(use_.duration / use_.interval + 2, 1'000'000)));
-    keep_time();
-    if (std::holds_alternative<open>(use_.arrive))
-        pace();
-    else if (std::holds_alternative<closed>(use_.arrive))
-        keep_busy();
+        std::min<std::int64_t>(spec_.duration / spec_.interval + 2, 1'000'000)));
+    measure_lag();
+    if (std::holds_alternative<open>(spec_.loop))
+        run_open_loop();
+    else if (std::holds_alternative<closed>(spec_.loop))
+        run_closed_loop();
     else
-        keep_connections();
+        run_kept_connections();
 }
 
-// Open loop: each transaction when it is due, or as soon after that as this worker comes to it.
-net::detached generator::pace()
+// Each transaction begins when it is due, or as soon after that as this worker comes to it.
+net::detached generator::run_open_loop()
 {
-    open const& spec = std::get<open>(use_.arrive);
-    pacer times{spec.phases, spec.how, mine_, spec.seed};
-    net::interrupt by{on_};
-    std::optional<std::chrono::nanoseconds> coming = times.next();
+    open const& loop = std::get<open>(spec_.loop);
+    pacer times{loop.phases, loop.spacing, part_, loop.seed};
+    net::interrupt interrupt{worker_};
+    std::optional<std::chrono::nanoseconds> start = times.next();
     int burst = 0;
-    while (coming && !finished_ && transactions_left_ != 0) {
-        moment const due = begun_ + *coming;
+    while (start && !finished_ && transactions_left_ != 0) {
+        moment const due = begun_ + *start;
         if (due >= last_)
             break;
         if (clock::now() < due || ++burst == burst_max) {
             burst = 0;
             alarm_.set(due);
-            error_code const ec = co_await net::ready{by, alarm_.rings()};
+            error_code const ec = co_await net::ready{interrupt, alarm_.interest()};
             if (ec)
                 break;
             continue;
         }
         begin_one(due);
-        coming = times.next();
+        start = times.next();
     }
     finished_ = true;
     check_done();
 }
 
-// Closed loop: so many at once. What ends is replaced in the worker's next turn.
-net::detached generator::keep_busy()
+// A connection that ends is replaced in the worker's next turn.
+net::detached generator::run_closed_loop()
 {
-    unsigned const all = std::get<closed>(use_.arrive).connections;
-    unsigned const mine =
-        all / static_cast<unsigned>(mine_.of) + (mine_.number < all % mine_.of ? 1U : 0U);
-    net::interrupt by{on_};
+    unsigned const all = std::get<closed>(spec_.loop).connections;
+    unsigned const here =
+        all / static_cast<unsigned>(part_.count) + (part_.number < all % part_.count ? 1U : 0U);
+    net::interrupt interrupt{worker_};
     alarm_.set(begun_);
-    error_code ec = co_await net::ready{by, alarm_.rings()};
-    for (unsigned i = 0; i != mine && !ec; ++i)
+    error_code ec = co_await net::ready{interrupt, alarm_.interest()};
+    for (unsigned i = 0; i != here && !ec; ++i)
         replace();
-    // Who waits for an answer when time is up gets it: no later start is the end of a closed loop.
+    // When time is up, nothing more begins, and the answers that are awaited may still come.
     alarm_.set(last_);
     if (!ec && !finished_)
-        ec = co_await net::ready{by, alarm_.rings()};
+        ec = co_await net::ready{interrupt, alarm_.interest()};
     finished_ = true;
     check_done();
 }
 
-// Kept connections: each asks at times of its own, and ends with its last answer.
-net::detached generator::keep_connections()
+// Each connection sends requests at times of its own, and ends with its last answer.
+net::detached generator::run_kept_connections()
 {
-    kept const& spec = std::get<kept>(use_.arrive);
-    for (std::size_t i = 0; i != bells_.size(); ++i) {
-        std::uint64_t const seed = spec.seed * 1'000'003 + mine_.number + i * mine_.of;
-        keep_asking(*this, std::move(bells_[i]), begun_, spec.every, seed);
+    kept const& loop = std::get<kept>(spec_.loop);
+    for (std::size_t i = 0; i != kept_alarms_.size(); ++i) {
+        std::uint64_t const seed = loop.seed * 1'000'003 + part_.number + i * part_.count;
+        keep_requesting(*this, std::move(kept_alarms_[i]), begun_, loop.period, seed);
     }
-    net::interrupt by{on_};
+    net::interrupt interrupt{worker_};
     alarm_.set(last_);
     if (!finished_)
-        static_cast<void>(co_await net::ready{by, alarm_.rings()});
+        static_cast<void>(co_await net::ready{interrupt, alarm_.interest()});
     finished_ = true;
     check_done();
 }
 
-// What the worker itself was given, and how late it comes to what is due, while transactions begin.
-net::detached generator::keep_time()
+// While transactions begin: how late the worker comes to a timer, and the CPU that its thread got.
+net::detached generator::measure_lag()
 {
-    net::interrupt by{on_};
-    for (moment due = measured_; !timed_;) {
+    net::interrupt interrupt{worker_};
+    for (moment due = measured_; !has_times_;) {
         ticks_.set(due);
-        if (co_await net::ready{by, ticks_.rings()})
+        if (co_await net::ready{interrupt, ticks_.interest()})
             break;
         moment const now = clock::now();
-        if (now < due || timed_)
+        if (now < due || has_times_)
             continue;
         if (!first_)
             first_ = times_of_this_thread();
-        // A loop that stood still was late for every tick meanwhile.
+        // A worker that was busy for long was late for every tick in that time.
         for (; due <= now && due < last_; due += tick)
             counts_.lag.record(static_cast<std::uint64_t>((now - due).count()));
         if (now >= last_)
-            end_of_beginning();
+            take_times();
         due = std::min(due, last_);
     }
 }
 
-void generator::end_of_beginning() noexcept
+void generator::take_times() noexcept
 {
-    if (!std::exchange(timed_, true) && first_)
+    if (!std::exchange(has_times_, true) && first_)
         times_ = times_of_this_thread() - *first_;
 }
 
@@ -190,7 +151,7 @@ void generator::replace()
 {
     ++to_replace_;
     if (!std::exchange(queued_, true))
-        on_.push(*this);
+        worker_.push(*this);
 }
 
 void generator::on_turn(net::task_node& node, bool run) noexcept
@@ -209,12 +170,12 @@ bool generator::may_begin() const noexcept
     return !finished_ && transactions_left_ != 0;
 }
 
-// How many requests the next connection carries: the last one of a number has what is left of it.
-// The warm-up is not part of the number.
+// How many requests the next connection carries: all that one carries, or what is left of the
+// number of transactions. The warm-up is not part of that number.
 unsigned generator::take_requests(moment intended) noexcept
 {
-    unsigned const wanted = use_.say.requests;
-    if (transactions_left_ == UINT64_MAX || !counted(intended))
+    unsigned const wanted = spec_.exchange.requests;
+    if (transactions_left_ == UINT64_MAX || !is_counted(intended))
         return wanted;
     auto const taken = static_cast<unsigned>(std::min<std::uint64_t>(transactions_left_, wanted));
     transactions_left_ -= taken;
@@ -224,30 +185,28 @@ unsigned generator::take_requests(moment intended) noexcept
 void generator::begin_one(moment intended)
 {
     unsigned const requests = take_requests(intended);
-    if (in_flight_ < use_.in_flight_max) {
+    if (in_flight_ < spec_.in_flight_max) {
         transact(*this, intended, requests);
         return;
     }
-    // Silence here would make an open loop a closed one.
-    if (!counted(intended))
+    // An open loop that left these out would be a closed one: they count as failures.
+    if (!is_counted(intended))
         return;
     ++counts_.attempts;
     ++counts_.failures[{stage::start, "in-flight limit"}];
-    interval& here = counts_.at(since_begin(intended));
-    ++here.attempted;
-    ++here.failed;
-    if (use_.by_start) {
-        interval& its = counts_.by_start_at(since_begin(intended));
-        ++its.attempted;
-        ++its.failed;
+    interval& in_time = counts_.interval_at(since_begin(intended));
+    ++in_time.attempted;
+    ++in_time.failed;
+    if (spec_.by_start) {
+        interval& by_start = counts_.by_start_at(since_begin(intended));
+        ++by_start.attempted;
+        ++by_start.failed;
     }
 }
 
-void generator::ended() noexcept
+void generator::after_connection() noexcept
 {
-    CLEAT_ASSERT(in_flight_ != 0);
-    --in_flight_;
-    if (std::holds_alternative<closed>(use_.arrive) && may_begin())
+    if (std::holds_alternative<closed>(spec_.loop) && may_begin())
         replace();
     else
         check_done();
@@ -257,7 +216,7 @@ void generator::finish()
 {
     finished_ = true;
     last_ = std::min(last_, clock::now());
-    end_of_beginning();
+    take_times();
     alarm_.set(clock::now());
     check_done();
 }
@@ -265,22 +224,22 @@ void generator::finish()
 void generator::check_done()
 {
     bool const all_begun = finished_ || transactions_left_ == 0;
-    if (!all_begun || in_flight_ != 0 || queued_ || !done_)
+    if (!all_begun || in_flight_ != 0 || queued_ || !on_done_)
         return;
-    counts_.cpu = cpu();
-    end_of_beginning();
-    std::exchange(done_, nullptr)();
+    counts_.cpu = counted_cpu();
+    take_times();
+    std::exchange(on_done_, nullptr)();
 }
 
-// What was counted took this: the warm-up's is not in it.
-std::chrono::nanoseconds generator::cpu() const noexcept
+// Without the CPU of the warm-up.
+std::chrono::nanoseconds generator::counted_cpu() const noexcept
 {
     return first_ ? times_of_this_thread().cpu - first_->cpu : std::chrono::nanoseconds{};
 }
 
-glimpse generator::look() const
+progress generator::read_progress() const
 {
-    glimpse seen;
+    progress seen;
     seen.attempts = counts_.attempts;
     seen.ok = counts_.ok;
     seen.failures = counts_.failures;
@@ -293,38 +252,12 @@ glimpse generator::look() const
     return seen;
 }
 
-tally generator::close_account()
+tally generator::take_counts()
 {
-    if (done_) // Cut off before its end.
-        counts_.cpu = cpu();
-    end_of_beginning();
+    if (on_done_) // The run was cut off.
+        counts_.cpu = counted_cpu();
+    take_times();
     return std::move(counts_);
-}
-
-persona& generator::choose()
-{
-    if (personas_.size() == 1)
-        return *personas_.front();
-    unsigned at = std::uniform_int_distribution<unsigned>{0, weights_ - 1}(random_);
-    for (std::unique_ptr<persona> const& each : personas_) {
-        if (at < each->weight)
-            return *each;
-        at -= each->weight;
-    }
-    return *personas_.back();
-}
-
-net::address const* generator::source() noexcept
-{
-    if (use_.from.empty())
-        return nullptr;
-    // Shares begin at different places, so that a short run uses all of them too.
-    return &use_.from[(mine_.number + sources_used_++) % use_.from.size()];
-}
-
-std::chrono::nanoseconds generator::since_begin(moment t) const noexcept
-{
-    return t - measured_;
 }
 
 } // namespace cleat::bench

@@ -1,5 +1,5 @@
-// http_answer: where an HTTP/1.1 answer ends, and what it says about itself. A machine: bytes in,
-// verdict out. It keeps nothing of the body.
+// http_answer: where an HTTP/1.1 answer ends, its status and its length. A machine: bytes in, state
+// out. It keeps nothing of the body.
 
 #pragma once
 
@@ -37,7 +37,7 @@ public:
     [[nodiscard]] http_answer::state state() const noexcept { return state_; }
     [[nodiscard]] int status() const noexcept { return status_; }
     [[nodiscard]] std::uint64_t body() const noexcept { return body_; }
-    /// length is what the head says of the body; unset while it has not come, or where it does not.
+    /// length is the head's Content-Length; unset before the head is there, or without one.
     [[nodiscard]] std::optional<std::uint64_t> length() const noexcept { return length_; }
     /// closes: the server will close the connection behind this answer (RFC 9112, section 9.3).
     [[nodiscard]] bool closes() const noexcept { return closes_; }

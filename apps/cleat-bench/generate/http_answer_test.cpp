@@ -18,11 +18,11 @@ http_answer read(std::string const& text, bool ended = false, bool head_only = f
     std::size_t const taken = whole.take(text);
     if (ended)
         whole.end();
-    for (std::size_t at = 0; at <= text.size(); ++at) {
+    for (std::size_t cut = 0; cut <= text.size(); ++cut) {
         http_answer split{head_only};
-        std::size_t sum = split.take(std::string_view{text}.substr(0, at));
-        if (sum == at)
-            sum += split.take(std::string_view{text}.substr(at));
+        std::size_t sum = split.take(std::string_view{text}.substr(0, cut));
+        if (sum == cut)
+            sum += split.take(std::string_view{text}.substr(cut));
         if (ended)
             split.end();
         REQUIRE(split.state() == whole.state());
@@ -75,7 +75,7 @@ TEST_CASE("a body without a length ends with the connection")
     CHECK(a.closes());
 }
 
-TEST_CASE("a connection that ends within a body of known length is no end of it")
+TEST_CASE("a body of known length that is cut short does not end")
 {
     CHECK(read("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", true).state() == state::more);
     CHECK(
@@ -92,14 +92,14 @@ TEST_CASE("interim answers are skipped")
     CHECK(a.status() == 200);
 }
 
-TEST_CASE("who closes: HTTP/1.0 unless it keeps alive, HTTP/1.1 where it says so")
+TEST_CASE("HTTP/1.0 closes unless it keeps alive, HTTP/1.1 if it says so")
 {
     CHECK(read("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n").closes());
     CHECK(!read("HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 0\r\n\r\n").closes());
     CHECK(read("HTTP/1.1 200 OK\r\nConnection: foo, Close\r\nContent-Length: 0\r\n\r\n").closes());
 }
 
-TEST_CASE("what is no answer is said to be none")
+TEST_CASE("bytes that are no HTTP answer are refused")
 {
     for (char const* text : {
              "SSH-2.0-OpenSSH_9.2\r\n",

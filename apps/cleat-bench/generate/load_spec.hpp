@@ -24,7 +24,7 @@ struct weighted_name
 };
 
 /// closed keeps so many connections busy: the next transaction begins when one has ended, so a slow
-/// server is asked less.
+/// server gets fewer requests.
 struct closed
 {
     unsigned connections = 10;
@@ -34,31 +34,32 @@ struct closed
 struct open
 {
     std::vector<phase> phases;
-    arrivals how = arrivals::constant;
+    arrivals spacing = arrivals::constant;
     std::uint64_t seed = 1;
 };
 
 /// kept opens so many connections and keeps them: each sends a request at a random moment of every
-/// stretch of `every`, whatever the server does. Response counts from that moment, so a request
-/// that waits for the answer before it counts its wait.
+/// period, whatever the server does. The response time counts from that moment, so it includes the
+/// wait for the answer to the request before.
 struct kept
 {
     unsigned connections = 10;
-    std::chrono::nanoseconds every = std::chrono::milliseconds{200};
+    std::chrono::nanoseconds period = std::chrono::milliseconds{200};
     std::uint64_t seed = 1;
 };
 
-/// exchange is what is said on a connection.
+/// exchange is the requests of a connection, and the answers that are right.
 struct exchange
 {
     std::string request;       ///< Sent as it is.
     bool http = true;          ///< The answer is HTTP/1.x; otherwise bytes.
     bool head = false;         ///< The request is HEAD.
-    bool until_head = false;   ///< An HTTP answer is over with a head that tells its size.
+    bool until_head = false;   ///< An HTTP answer ends with its head, where that has the size.
     unsigned requests = 1;     ///< On one connection, one after the other; each is a transaction.
-    std::optional<int> status; ///< Wanted of an HTTP answer; unset: 200 to 399.
-    std::optional<std::uint64_t> size; ///< Wanted of the body, or of an answer of bytes, which ends
-                                       ///< there; unset: any, and bytes end with the connection.
+    std::optional<int> status; ///< That an HTTP answer must have; unset: 200 to 399.
+    /// That the body must have, or an answer of bytes, which ends there. Unset: any size, and an
+    /// answer of bytes ends with the connection.
+    std::optional<std::uint64_t> size;
 };
 
 /// reuse is how sessions are resumed.
@@ -87,8 +88,8 @@ struct timeouts
     std::chrono::milliseconds answer{10000}; ///< Of each silence while an answer is awaited.
 };
 
-/// client_defaults: what a client offers that was told nothing. It verifies no certificate: that is
-/// the client's work, and would be measured with the server's.
+/// client_defaults is a client's TLS without any options. It verifies no certificate: that is the
+/// client's work, and would be measured with the server's.
 [[nodiscard]] inline tls::context_spec client_defaults()
 {
     tls::context_spec spec;
@@ -98,18 +99,18 @@ struct timeouts
 
 struct load_spec
 {
-    std::string target; ///< As it was written, for reports.
-    std::string port;   ///< As the request's Host has it.
-    std::string path;   ///< Of the request.
-    net::address to;
-    std::vector<net::address> from; ///< Source addresses, used in turn; empty: the kernel's choice.
+    std::string target;                ///< As it was written, for reports.
+    std::string port;                  ///< As the request's Host has it.
+    std::string path;                  ///< Of the request.
+    net::address address;              ///< Of the server.
+    std::vector<net::address> sources; ///< Used in turn; empty: the kernel chooses.
     tls::context_spec tls = client_defaults();
     std::vector<weighted_name> names; ///< Empty: tls.server_name alone.
-    exchange say;
-    std::variant<closed, open, kept> arrive;
+    bench::exchange exchange;
+    std::variant<closed, open, kept> loop;
     std::chrono::nanoseconds duration = std::chrono::seconds{10};
-    std::chrono::nanoseconds warm_up{};        ///< What begins in it is done, and not counted.
-    std::optional<std::uint64_t> transactions; ///< Ends the load too.
+    std::chrono::nanoseconds warm_up{};        ///< Transactions that begin in it are not counted.
+    std::optional<std::uint64_t> transactions; ///< The load ends after so many, too.
     bench::reuse reuse;
     bool early_data = false; ///< The first request is 0-RTT data, where a session allows it.
     /// The Finished leaves by itself, and the request right behind it, not held back by Nagle's
@@ -121,21 +122,21 @@ struct load_spec
     std::size_t workers = 0;                                     ///< 0: as many as CPUs.
     std::chrono::nanoseconds interval = std::chrono::seconds{1}; ///< Of the timeline.
     bool by_start = false; ///< A second timeline, with ends where transactions were to begin.
-    std::size_t in_flight_max = 15'000; ///< Of one worker: what would be more is a failure.
+    std::size_t in_flight_max = 15'000; ///< Of one worker; each one more is a failure.
 };
 
-/// workers_of is how many workers it has: one without a connection to keep busy would take its
-/// share of the transactions and do nothing about them.
-[[nodiscard]] std::size_t workers_of(load_spec const& use);
+/// workers_of is how many workers a load has: at most one for each connection that is kept busy,
+/// because a worker without a connection would never begin its share of the transactions.
+[[nodiscard]] std::size_t workers_of(load_spec const& spec);
 
 /// has_schedule: transactions begin when they are due, and not when others have ended.
-[[nodiscard]] bool has_schedule(load_spec const& use) noexcept;
+[[nodiscard]] bool has_schedule(load_spec const& spec) noexcept;
 
-/// time_of_beginnings is how long transactions are meant to begin, from the warm-up's end on: the
-/// duration, unless an open loop's number of them is used up before.
-[[nodiscard]] std::chrono::nanoseconds time_of_beginnings(load_spec const& use);
+/// schedule_length is how long transactions are due, from the end of the warm-up on: the duration,
+/// or less where an open loop has begun its number of transactions before.
+[[nodiscard]] std::chrono::nanoseconds schedule_length(load_spec const& spec);
 
-/// rate_asked is the mean of a schedule in that time, in transactions for each second.
-[[nodiscard]] double rate_asked(load_spec const& use);
+/// rate_asked is the mean rate of a schedule in that time, in transactions per second.
+[[nodiscard]] double rate_asked(load_spec const& spec);
 
 } // namespace cleat::bench

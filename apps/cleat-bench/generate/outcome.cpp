@@ -41,16 +41,16 @@ std::string_view name_of(stage s) noexcept
     return stage_names[static_cast<std::size_t>(s)];
 }
 
-bool parse(std::string_view name, stage& into) noexcept
+bool parse(std::string_view name, stage& parsed) noexcept
 {
     auto const found = std::ranges::find(stage_names, name);
     if (found == stage_names.end())
         return false;
-    into = static_cast<stage>(found - stage_names.begin());
+    parsed = static_cast<stage>(found - stage_names.begin());
     return true;
 }
 
-std::string kind_of(stage where, error_code ec, tls::engine const* failed)
+std::string kind_of(stage failed, error_code ec, tls::engine const* engine)
 {
     if (ec.category() != error_category())
         return kind_of_system_error(ec);
@@ -62,19 +62,19 @@ std::string kind_of(stage where, error_code ec, tls::engine const* failed)
     case error::peer_alert:
         return fmt::format(
             "alert {}",
-            failed == nullptr ? "unknown" : tls::alert_name(failed->failure().peer_alert));
+            engine == nullptr ? "unknown" : tls::alert_name(engine->failure().peer_alert));
     case error::bad_certificate:
         return "certificate";
     case error::truncated:
-        return where == stage::answer ? "truncated" : "closed early";
+        return failed == stage::answer ? "truncated" : "closed early";
     case error::closed:
         return "closed early";
     case error::stopped:
         return std::string{unfinished};
     case error::library:
     case error::protocol_violation:
-        if (failed != nullptr && !failed->failure().reason.empty())
-            return fmt::format("protocol: {}", failed->failure().reason);
+        if (engine != nullptr && !engine->failure().reason.empty())
+            return fmt::format("protocol: {}", engine->failure().reason);
         return "protocol";
     case error::not_tls:
     case error::http_request:

@@ -31,16 +31,16 @@ inline constexpr std::size_t stages = 5;
 
 /// name_of is the stage's name in reports: "handshake".
 [[nodiscard]] std::string_view name_of(stage s) noexcept;
-[[nodiscard]] bool parse(std::string_view name, stage& into) noexcept;
+[[nodiscard]] bool parse(std::string_view name, stage& parsed) noexcept;
 
-/// unfinished is the kind of what was under way, or due, when a run was cut off.
+/// unfinished is the kind of a transaction that was under way, or due, when a run was cut off.
 inline constexpr std::string_view unfinished = "unfinished";
 
 /// failure is one way to fail. Kinds are words of the field: "refused", "timeout", "reset",
 /// "alert handshake_failure", "certificate", "short answer", "wrong status 503", "no ports".
 struct failure
 {
-    stage where = stage::start;
+    bench::stage stage = bench::stage::start;
     std::string kind;
 
     auto operator<=>(failure const&) const = default;
@@ -49,9 +49,9 @@ struct failure
 /// failures counts each way to fail.
 using failures = std::map<failure, std::uint64_t>;
 
-/// kind_of names what an error means in a stage; `failed` is the connection's engine, if it has
-/// one, for the alert and the library's words.
-[[nodiscard]] std::string kind_of(stage where, error_code ec, tls::engine const* failed);
+/// kind_of names what an error means in a stage. `engine` is the connection's, for the alert and
+/// the library's message; null where there is none yet.
+[[nodiscard]] std::string kind_of(stage failed, error_code ec, tls::engine const* engine);
 
 /// client_limit: failures of this kind say more about the generator's machine than about the
 /// server.

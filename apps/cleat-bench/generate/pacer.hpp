@@ -32,7 +32,7 @@ enum class arrivals : std::uint8_t
 struct share
 {
     std::size_t number = 0;
-    std::size_t of = 1;
+    std::size_t count = 1; ///< Of all shares.
 };
 
 /// pacer gives the intended start of one arrival after the other, as time since the beginning.
@@ -45,7 +45,7 @@ class pacer
 {
 public:
     /// Phases follow each other; rates are not negative. `seed` makes Poisson arrivals repeatable.
-    pacer(std::vector<phase> phases, arrivals how, share mine = {}, std::uint64_t seed = 1);
+    pacer(std::vector<phase> phases, arrivals spacing, share part = {}, std::uint64_t seed = 1);
 
     /// next is the intended start of the next arrival; nothing when the phases are over.
     [[nodiscard]] std::optional<std::chrono::nanoseconds> next();
@@ -74,15 +74,15 @@ private:
         double expected; // Arrivals expected before it.
         double arrivals; // Arrivals expected in it.
 
-        [[nodiscard]] std::chrono::nanoseconds time_of(double wanted) const noexcept;
+        [[nodiscard]] std::chrono::nanoseconds time_of(double arrivals_wanted) const noexcept;
     };
 
-    [[nodiscard]] double step();
+    [[nodiscard]] double next_expected();
 
     std::vector<stretch> stretches_;
-    std::size_t at_ = 0;
-    arrivals how_;
-    share mine_;
+    std::size_t current_ = 0; // Of the stretches.
+    arrivals spacing_;
+    share part_;
     std::uint64_t made_ = 0;
     double reached_ = 0; // In expected arrivals of all shares (constant) or of this one (Poisson).
     std::mt19937_64 random_;

@@ -12,10 +12,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::vector<std::chrono::nanoseconds> all(pacer from)
+std::vector<std::chrono::nanoseconds> all(pacer schedule)
 {
     std::vector<std::chrono::nanoseconds> found;
-    while (auto const next = from.next())
+    while (auto const next = schedule.next())
         found.push_back(*next);
     return found;
 }
@@ -29,7 +29,7 @@ TEST_CASE("a constant rate has equal gaps, and not one arrival too many or too f
         CHECK(std::chrono::abs(times[i] - times[i - 1] - 1ms) <= 1ns);
 }
 
-TEST_CASE("nothing adds up over a long run at a rate that is no round number")
+TEST_CASE("rounding errors do not add up over a long run")
 {
     auto const times = all({{{1000s, 333.3, 333.3}}, arrivals::constant});
     CHECK(times.size() == 333'300);
@@ -61,7 +61,7 @@ TEST_CASE("a ramp has the arrivals of its mean rate, ever closer together")
     CHECK(std::ranges::is_sorted(times));
 }
 
-TEST_CASE("what is expected until a time, and when it is expected")
+TEST_CASE("the arrivals expected until a time, and the time of a number of them")
 {
     pacer const steps{{{1s, 100, 100}, {1s, 300, 300}, {2s, 0, 200}}, arrivals::constant};
     CHECK(steps.expected_until(0s) == 0);

@@ -31,7 +31,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// Workers are told when to begin so long before it, so that they begin together.
+// Workers learn the moment of the begin so long before it, so that they begin together.
 constexpr auto head_start = 20ms;
 
 [[noreturn]] void fail(char const* what)
@@ -39,7 +39,7 @@ constexpr auto head_start = 20ms;
     throw std::system_error{errno, std::system_category(), what};
 }
 
-// interrupt_signals collects SIGINT and SIGTERM as long as it lives. Made before there are threads.
+// interrupt_signals collects SIGINT and SIGTERM while it lives. Made before there are threads.
 class interrupt_signals
 {
 public:
@@ -56,8 +56,8 @@ public:
     interrupt_signals(interrupt_signals&&) = delete;
     ~interrupt_signals()
     {
-        // One that comes now is not to end who writes the results of this run; but whoever holds
-        // signals back himself waits for it.
+        // A signal that is pending would end the program before it writes the results of this run.
+        // A caller that holds signals back itself (`interruption`) still gets it.
         if (::sigismember(&before_, SIGINT) == 0)
             static_cast<void>(take());
         ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
@@ -79,70 +79,75 @@ private:
     unique_fd fd_;
 };
 
-// server_clock reads what the server's processes have used: when what is counted begins, when its
-// time is up, and at the end.
+// server_clock reads the CPU of the server's processes: when counting begins, when the schedule
+// ends, and at the end of the run.
 class server_clock
 {
 public:
-    server_clock(std::vector<int> const& pids, moment begin, moment up, bool warms_up)
-        // Without a warm-up nothing happens right before the begin: better then than too late.
-        : pids_{pids}, begin_{begin}, look_{warms_up ? begin : begin - head_start}, up_{up}
+    server_clock(std::vector<int> const& pids, moment begin, moment schedule_end, bool warms_up)
+        // Without a warm-up the server is idle right before the begin: a reading then is exact, and
+        // one right after it could be late.
+        : pids_{pids}
+        , begin_{begin}
+        , first_due_{warms_up ? begin : begin - head_start}
+        , schedule_end_{schedule_end}
     {
-        look(clock::now());
+        read_when_due(clock::now());
     }
 
-    // due is when it wants to look.
+    // due is the moment of the next reading.
     [[nodiscard]] moment due() const noexcept
     {
-        return pids_.empty() || in_time_ ? moment::max() : first_ ? up_ : look_;
+        return pids_.empty() || scheduled_ ? moment::max() : first_ ? schedule_end_ : first_due_;
     }
 
-    void look(moment now)
+    void read_when_due(moment now)
     {
         if (now < due())
             return;
-        std::optional<reading>& here = first_ ? in_time_ : first_;
-        here = {std::max(clock::now(), begin_), cpu_of(pids_)};
+        std::optional<reading>& next = first_ ? scheduled_ : first_;
+        next = {std::max(clock::now(), begin_), cpu_of(pids_)};
     }
 
-    // time_is_up, earlier than was thought.
-    void time_is_up(moment now)
+    // end_schedule, earlier than planned.
+    void end_schedule(moment now)
     {
-        up_ = std::min(up_, now);
+        schedule_end_ = std::min(schedule_end_, now);
         if (first_)
-            look(now);
+            read_when_due(now);
     }
 
-    void tell(ended_run& into) const
+    void write(ended_run& end) const
     {
         if (!first_)
             return;
         reading const last{clock::now(), cpu_of(pids_)};
-        reading const& up = in_time_ ? *in_time_ : last;
-        // A child that has ended takes its account along.
-        into.server_cpu = std::max(last.cpu - first_->cpu, 0ns);
-        if (up.at > first_->at)
-            into.server_cores =
-                std::max(0.0, in_seconds(up.cpu - first_->cpu) / in_seconds(up.at - first_->at));
+        reading const& scheduled = scheduled_ ? *scheduled_ : last;
+        // The CPU of a child that has ended is missing from the last reading.
+        end.server_cpu = std::max(last.cpu - first_->cpu, 0ns);
+        if (scheduled.time > first_->time)
+            end.server_cores = std::max(
+                0.0, in_seconds(scheduled.cpu - first_->cpu) /
+                         in_seconds(scheduled.time - first_->time));
     }
 
 private:
     struct reading
     {
-        moment at;
+        moment time;
         std::chrono::nanoseconds cpu;
     };
 
     std::vector<int> const& pids_;
     moment begin_;
-    moment look_;
-    moment up_;
+    moment first_due_;
+    moment schedule_end_;
     std::optional<reading> first_;
-    std::optional<reading> in_time_;
+    std::optional<reading> scheduled_; // At the end of the schedule.
 };
 
-// The same instant on the clock that measures and on the clock that a result names. Both are kept:
-// one computed from the other later would differ by what passes between two readings.
+// One instant on the clock that measures and on the clock of dates. Both are kept: computing one
+// from the other later would add the time between two readings of the clocks.
 struct instant
 {
     moment steady;
@@ -157,18 +162,18 @@ struct instant
 class load_run
 {
 public:
-    explicit load_run(load_spec const& use)
-        : use_{use}
+    explicit load_run(load_spec const& spec)
+        : spec_{spec}
         , done_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}
-        , generators_(workers_of(use))
+        , generators_(workers_of(spec))
         , tallies_(generators_.size())
         , times_(generators_.size())
         , pool_{{
               .workers = generators_.size(),
-              // Pinning helps who has all cores; beside a server it may tie both to one.
+              // Pinned workers could share a core with the server while another core is idle.
               .pin = false,
-              .begin = [this](net::worker& on) { make(on); },
-              .end = [this](net::worker& on) { take(on); },
+              .begin = [this](net::worker& worker) { make(worker); },
+              .end = [this](net::worker& worker) { take(worker); },
           }}
     {
         if (!done_)
@@ -180,12 +185,12 @@ public:
     {
         moment const begin = start.steady;
         begin_ = begin;
-        measured_ = begin + use_.warm_up;
-        started_ = (start + use_.warm_up).wall;
-        up_ = has_schedule(use_) ? measured_ + time_of_beginnings(use_) : moment::max();
-        pool_.broadcast([this, begin](net::worker& on) {
-            generators_[on.number()]->begin(begin, [this] {
-                // The thread that waits may be busy with another load for long.
+        measured_ = begin + spec_.warm_up;
+        started_ = (start + spec_.warm_up).wall;
+        schedule_end_ = has_schedule(spec_) ? measured_ + schedule_length(spec_) : moment::max();
+        pool_.broadcast([this, begin](net::worker& worker) {
+            generators_[worker.number()]->begin(begin, [this] {
+                // The waiting thread may be busy with another load: it could not take the time.
                 std::int64_t const now = clock::now().time_since_epoch().count();
                 std::int64_t before = ended_.load();
                 while (before < now && !ended_.compare_exchange_weak(before, now)) {
@@ -196,17 +201,17 @@ public:
         });
     }
 
-    // wait_for_the_end, after begin_at: until all have ended, or somebody wants the end, or
-    // patience is over.
-    ended_run wait_for_the_end(conduct const& how, interrupt_signals& signals)
+    // wait_for_end, after begin_at: until all generators are done, a signal or the watch function
+    // ends the run, or the timeouts of all stages have passed since the schedule's end.
+    ended_run wait_for_end(run_control const& control, interrupt_signals& signals)
     {
         ended_run end;
         end.started = started_;
-        server_clock server{how.server_pids, measured_, up_, use_.warm_up != 0ns};
-        moment const cut = wait(how, signals, server, end);
-        server.tell(end);
-        settle(end, cut);
-        pool_.stop(); // Interrupts what is still there: unfinished.
+        server_clock server{control.server_pids, measured_, schedule_end_, spec_.warm_up != 0ns};
+        moment const last_end = wait(control, signals, server, end);
+        server.write(end);
+        set_times(end, last_end);
+        pool_.stop(); // Transactions that are under way are interrupted, and count as unfinished.
         for (tally const& each : tallies_) {
             end.counts.interval_length = each.interval_length;
             end.counts.merge(each);
@@ -217,93 +222,96 @@ public:
 
 private:
     moment wait(
-        conduct const& how, interrupt_signals& signals, server_clock& server, ended_run& end)
+        run_control const& control, interrupt_signals& signals, server_clock& server,
+        ended_run& end)
     {
-        // Everybody gets the time that the stages have; then what is left is unfinished.
-        moment const patience = measured_ + use_.duration + use_.timeouts.connect +
-                                use_.timeouts.handshake + use_.timeouts.answer;
-        moment look = how.watch ? begin_ + how.every : patience;
+        // The last transactions get the time of all their stages.
+        moment const patience = measured_ + spec_.duration + spec_.timeouts.connect +
+                                spec_.timeouts.handshake + spec_.timeouts.answer;
+        moment next_watch = control.watch ? begin_ + control.period : patience;
         std::uint64_t ended = 0;
         while (ended < generators_.size()) {
             moment const now = clock::now();
             if (now >= patience)
                 break;
-            server.look(now);
-            if (how.watch && now >= look) {
-                proceed const wanted = how.watch(look_at(measured_));
-                if (wanted != proceed::on)
-                    time_is_up(now, server);
-                if (wanted == proceed::stop)
+            server.read_when_due(now);
+            if (control.watch && now >= next_watch) {
+                proceed const decision = control.watch(read_progress());
+                if (decision != proceed::go_on)
+                    end_schedule(now, server);
+                if (decision == proceed::stop)
                     break;
-                if (wanted == proceed::finish)
+                if (decision == proceed::finish)
                     pool_.broadcast(
-                        [this](net::worker& on) { generators_[on.number()]->finish(); });
-                look = std::max(look + how.every, now); // Late ones are left out.
+                        [this](net::worker& worker) { generators_[worker.number()]->finish(); });
+                next_watch = std::max(next_watch + control.period, now); // Skips missed periods.
             }
             pollfd fds[] = {{signals.fd(), POLLIN, 0}, {done_.get(), POLLIN, 0}};
             auto const left = std::chrono::ceil<std::chrono::milliseconds>(
-                std::min({look, patience, server.due()}) - now);
+                std::min({next_watch, patience, server.due()}) - now);
             ::poll(fds, 2, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000)));
             std::uint64_t more = 0;
             if (::read(done_.get(), &more, sizeof more) == sizeof more)
                 ended += more;
             if (signals.take()) {
                 end.partial = end.interrupted = true;
-                time_is_up(clock::now(), server);
+                end_schedule(clock::now(), server);
                 break;
             }
         }
         return ended == generators_.size() ? moment{clock::duration{ended_.load()}} : clock::now();
     }
 
-    void time_is_up(moment now, server_clock& server)
+    void end_schedule(moment now, server_clock& server)
     {
-        if (now < up_)
-            server.time_is_up(now);
-        up_ = std::min(up_, now);
+        if (now < schedule_end_)
+            server.end_schedule(now);
+        schedule_end_ = std::min(schedule_end_, now);
     }
 
-    // A schedule's time ends where nothing is meant to begin any more: one answer that is long in
-    // coming does not make the rate less. A closed loop has no time of its own.
-    void settle(ended_run& end, moment cut) const
+    // The time of a load with a schedule ends with the schedule: a late answer does not lower the
+    // rate. A closed loop has no schedule, and ends with the last answer.
+    void set_times(ended_run& end, moment last_end) const
     {
-        moment const up = has_schedule(use_) ? up_ : cut;
-        end.measured = std::max<clock::duration>(up - measured_, 0ns);
+        moment const measured_end = has_schedule(spec_) ? schedule_end_ : last_end;
+        end.measured = std::max<clock::duration>(measured_end - measured_, 0ns);
         if (!end.interrupted)
-            end.drain = std::max<clock::duration>(cut - std::max(up, measured_), 0ns);
+            end.drain =
+                std::max<clock::duration>(last_end - std::max(measured_end, measured_), 0ns);
     }
 
-    void make(net::worker& on)
+    void make(net::worker& worker)
     {
         // The kernel may round a timer up by this much to save wake-ups; its default is 50 us.
         ::prctl(PR_SET_TIMERSLACK, 1UL);
-        generators_[on.number()] =
-            std::make_unique<generator>(on, use_, share{on.number(), generators_.size()});
+        generators_[worker.number()] =
+            std::make_unique<generator>(worker, spec_, share{worker.number(), generators_.size()});
     }
 
-    void take(net::worker& on)
+    void take(net::worker& worker)
     {
-        tallies_[on.number()] = generators_[on.number()]->close_account();
-        times_[on.number()] = generators_[on.number()]->times();
-        generators_[on.number()].reset();
+        std::unique_ptr<generator>& its = generators_[worker.number()];
+        tallies_[worker.number()] = its->take_counts();
+        times_[worker.number()] = its->times();
+        its.reset();
     }
 
-    glimpse look_at(moment measured)
+    progress read_progress()
     {
-        glimpse sum;
-        std::vector<std::future<glimpse>> answers;
+        progress sum;
+        std::vector<std::future<progress>> answers;
         for (std::size_t i = 0; i != generators_.size(); ++i) {
-            std::promise<glimpse> promise;
+            std::promise<progress> promise;
             answers.push_back(promise.get_future());
             pool_[i]
                 .get_executor()
                 .require(boost::asio::execution::blocking.never)
                 .execute([g = generators_[i].get(), p = std::move(promise)]() mutable {
-                    p.set_value(g->look());
+                    p.set_value(g->read_progress());
                 });
         }
-        for (std::future<glimpse>& each : answers) {
-            glimpse const one = each.get();
+        for (std::future<progress>& each : answers) {
+            progress const one = each.get();
             sum.attempts += one.attempts;
             sum.ok += one.ok;
             for (auto const& [what, count] : one.failures)
@@ -315,69 +323,70 @@ private:
             add(sum.by_start, one.by_start);
             sum.cpu += one.cpu;
         }
-        sum.since_begin = clock::now() - measured;
+        sum.since_begin = clock::now() - measured_;
         return sum;
     }
 
-    load_spec const& use_;
+    load_spec const& spec_;
     unique_fd done_;
     std::vector<std::unique_ptr<generator>> generators_;
     std::vector<tally> tallies_;
     std::vector<thread_times> times_;
     std::atomic<std::int64_t> ended_{0}; // When the last generator was done.
     moment begin_{};
-    moment measured_{};                             // The warm-up is over.
-    std::chrono::system_clock::time_point started_; // The same, as a result names it.
-    moment up_{};           // Nothing is meant to begin any more; a closed loop knows no such time.
-    net::worker_pool pool_; // Its threads use all of the above.
+    moment measured_{};                             // The end of the warm-up.
+    std::chrono::system_clock::time_point started_; // The same, on the clock of dates.
+    moment schedule_end_{};                         // Of a closed loop: moment::max().
+    net::worker_pool pool_;                         // Its threads use all members before it.
 };
 
-// The time that was asked for, or the first at which all workers can begin.
-instant begin_of(conduct const& how)
+// The time that was asked for, or the earliest at which all workers can begin.
+instant begin_of(run_control const& control)
 {
     auto const wall = std::chrono::system_clock::now();
-    if (how.start_at && *how.start_at < wall)
+    if (control.start_at && *control.start_at < wall)
         throw std::runtime_error{fmt::format(
             "--start-at {}: that was {:.1f} s before this could begin: give a later time, the "
             "same on all machines",
-            in_utc(*how.start_at), in_seconds(wall - *how.start_at))};
+            in_utc(*control.start_at), in_seconds(wall - *control.start_at))};
     instant const now{.steady = clock::now(), .wall = wall};
-    return now + (how.start_at ? std::max<clock::duration>(*how.start_at - wall, head_start)
-                               : clock::duration{head_start});
+    return now + (control.start_at ? std::max<clock::duration>(*control.start_at - wall, head_start)
+                                   : clock::duration{head_start});
 }
 
 } // namespace
 
-ended_run run_load(load_spec const& use, conduct const& how)
+ended_run run_load(load_spec const& spec, run_control const& control)
 {
     interrupt_signals signals;
-    load_run one{use};
-    one.begin_at(begin_of(how));
-    ended_run end = one.wait_for_the_end(how, signals);
+    load_run run{spec};
+    run.begin_at(begin_of(control));
+    ended_run end = run.wait_for_end(control, signals);
     end.interrupted |= signals.take();
     return end;
 }
 
-ended_runs run_together(load_spec const& use, load_spec beside, conduct const& how)
+ended_runs run_together(
+    load_spec const& foreground, load_spec background, run_control const& control)
 {
     interrupt_signals signals;
-    beside.warm_up = use.warm_up / 2;
-    beside.duration = use.duration;
-    load_run first{use};
-    load_run second{beside};
-    instant const begin = begin_of(how);
+    background.warm_up = foreground.warm_up / 2;
+    background.duration = foreground.duration;
+    load_run first{foreground};
+    load_run second{background};
+    instant const begin = begin_of(control);
     first.begin_at(begin);
-    second.begin_at(begin + use.warm_up / 2);
-    ended_runs found;
-    found.asked = first.wait_for_the_end(how, signals);
-    conduct ends;
-    ends.every = 1ms;
-    ends.watch = [&](glimpse const&) {
-        return found.asked.interrupted ? proceed::stop : proceed::finish;
+    second.begin_at(begin + foreground.warm_up / 2);
+    ended_runs ended;
+    ended.foreground = first.wait_for_end(control, signals);
+    run_control ending_control;
+    ending_control.period = 1ms;
+    ending_control.watch = [&](progress const&) {
+        return ended.foreground.interrupted ? proceed::stop : proceed::finish;
     };
-    found.beside = second.wait_for_the_end(ends, signals);
-    found.asked.interrupted |= found.beside.interrupted | signals.take();
-    return found;
+    ended.background = second.wait_for_end(ending_control, signals);
+    ended.foreground.interrupted |= ended.background.interrupted | signals.take();
+    return ended;
 }
 
 } // namespace cleat::bench

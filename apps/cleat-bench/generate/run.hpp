@@ -3,6 +3,7 @@
 #pragma once
 
 #include "generate/load_spec.hpp"
+#include "generate/progress.hpp"
 #include "generate/tally.hpp"
 #include "system/thread_times.hpp"
 
@@ -14,72 +15,58 @@
 
 namespace cleat::bench {
 
-/// glimpse is what is known while a load runs.
-struct glimpse
-{
-    std::chrono::nanoseconds since_begin{}; ///< Negative during the warm-up.
-    std::uint64_t attempts = 0;
-    std::uint64_t ok = 0;
-    bench::failures failures;
-    std::size_t in_flight = 0;
-    latency response;
-    latency slip;
-    std::vector<interval> timeline;
-    std::vector<interval> by_start; ///< Where load_spec::by_start asks for it.
-    std::chrono::nanoseconds cpu{};
-};
-
-/// proceed is what who watches a run wants of it.
+/// proceed is what the watch function of a run decides.
 enum class proceed : std::uint8_t
 {
-    on,
-    finish, ///< Begin no more, and let end what is under way.
-    stop,   ///< End it at once.
+    go_on,
+    finish, ///< Begin no more transactions, and let those under way end.
+    stop,   ///< End the run at once.
 };
 
-/// conduct is how a run is watched and ended.
-struct conduct
+/// run_control is how a run is watched and ended.
+struct run_control
 {
     std::optional<std::chrono::system_clock::time_point> start_at; ///< Unset: at once.
-    std::function<proceed(glimpse const&)> watch; ///< Called every `every`; unset: nobody watches.
-    std::chrono::milliseconds every{500};
-    std::vector<int> server_pids; ///< Of the server here, whose CPU is to be read.
+    std::function<proceed(progress const&)> watch; ///< Called once a period; may be empty.
+    std::chrono::milliseconds period{500};
+    std::vector<int> server_pids; ///< Of a server on this machine, whose CPU is to be read.
 };
 
-/// ended_run is what a run came to.
+/// ended_run is what a run measured.
 struct ended_run
 {
     tally counts;
     std::vector<thread_times> workers;             ///< Each worker's, in the time `measured`.
     std::chrono::system_clock::time_point started; ///< Of what is counted: after the warm-up.
-    /// From there on: in an open loop as long as transactions were meant to begin, whenever they
-    /// ended; in a closed one to the last end. Until it was cut off, where it was; zero where that
-    /// was before.
+    /// From `started` on: in an open loop as long as transactions were meant to begin, whenever
+    /// they ended; in a closed one to the last end. In a run that was cut off, to that moment; zero
+    /// if that was during the warm-up.
     std::chrono::nanoseconds measured{};
     std::chrono::nanoseconds drain{};      ///< From there to the last end.
-    std::chrono::nanoseconds server_cpu{}; ///< Of what was counted, to the last end.
+    std::chrono::nanoseconds server_cpu{}; ///< From `started` to the last end.
     double server_cores = 0;               ///< That the server kept busy in the time `measured`.
-    bool partial = false;                  ///< Somebody ended it before its time.
-    bool interrupted = false; ///< By a signal; or one came too late for that: end what comes next.
+    bool partial = false;                  ///< A signal ended the run before its time.
+    /// A signal came; perhaps too late for this run. The caller ends what it would do next.
+    bool interrupted = false;
 };
 
-/// run_load runs it. SIGINT and SIGTERM end it early, with what there is. Throws tls::spec_error
-/// and std::system_error before the first connection only, and std::runtime_error where start_at
-/// has passed by then.
-[[nodiscard]] ended_run run_load(load_spec const& use, conduct const& how = {});
+/// run_load runs it. SIGINT and SIGTERM end it early; the result has what was measured until then.
+/// Throws tls::spec_error and std::system_error before the first connection only, and
+/// std::runtime_error where start_at has passed by then.
+[[nodiscard]] ended_run run_load(load_spec const& spec, run_control const& control = {});
 
 /// ended_runs are two loads on one server at the same time.
 struct ended_runs
 {
-    ended_run asked;  ///< The one that is of interest.
-    ended_run beside; ///< The one that keeps the server busy meanwhile.
+    ended_run foreground; ///< The one that is of interest.
+    ended_run background; ///< The one that keeps the server busy meanwhile.
 };
 
-/// run_together runs two loads, each on threads of its own. The second begins in the middle of the
-/// first one's warm-up, and what both count begins and ends at the same time: the second's own
-/// warm_up and duration are not used. The first one's conduct says when it begins, and whose CPU is
-/// read. Signals and exceptions as run_load.
+/// run_together runs two loads, each on threads of its own. The background begins in the middle of
+/// the foreground's warm-up, and what both count begins and ends at the same time: warm_up and
+/// duration of the background are not used. The control is the foreground's. Signals and exceptions
+/// as run_load.
 [[nodiscard]] ended_runs run_together(
-    load_spec const& use, load_spec beside, conduct const& how = {});
+    load_spec const& foreground, load_spec background, run_control const& control = {});
 
 } // namespace cleat::bench

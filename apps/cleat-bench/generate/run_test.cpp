@@ -1,4 +1,4 @@
-// A run: what of it is counted, and the signals that end it, of which none is lost.
+// A run: which part of it is counted, and that no signal is lost.
 
 #include "generate/run.hpp"
 #include "system/interruption.hpp"
@@ -18,98 +18,99 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Nobody listens there: every transaction fails, and the run goes on all the same.
-load_spec to_nobody()
+// No server listens on port 1: every transaction fails, and the run goes on.
+load_spec load_without_server()
 {
     sockaddr_in in{};
     in.sin_family = AF_INET;
     in.sin_port = htons(1);
     in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    load_spec use;
-    *reinterpret_cast<sockaddr_in*>(&use.to.storage) = in;
-    use.to.size = sizeof in;
-    use.workers = 1;
-    use.arrive = open{{{10s, 100, 100}}, arrivals::constant, 1};
-    return use;
+    load_spec spec;
+    *reinterpret_cast<sockaddr_in*>(&spec.address.storage) = in;
+    spec.address.size = sizeof in;
+    spec.workers = 1;
+    spec.loop = open{{{10s, 100, 100}}, arrivals::constant, 1};
+    return spec;
 }
 
-// Whoever watches stops the run, and a signal comes before it has ended: nobody looks for one then.
-conduct signal_behind_the_stop()
+// The watch function stops the run, and a signal comes before the run has ended: the loop that
+// takes signals is over then.
+run_control signal_after_stop()
 {
-    conduct how;
-    how.every = 1ms;
-    how.watch = [](glimpse const&) {
+    run_control control;
+    control.period = 1ms;
+    control.watch = [](progress const&) {
         ::kill(::getpid(), SIGTERM);
         return proceed::stop;
     };
-    return how;
+    return control;
 }
 
-TEST_CASE("a signal that comes too late for a run is told")
+TEST_CASE("a signal that comes too late for a run is reported")
 {
-    ended_run const end = run_load(to_nobody(), signal_behind_the_stop());
+    ended_run const end = run_load(load_without_server(), signal_after_stop());
     CHECK(!end.partial);
     CHECK(end.interrupted);
 }
 
-TEST_CASE("who holds signals back learns of one that came in the middle of a run")
+TEST_CASE("a signal in the middle of a run is the run's, and not that of its caller")
 {
     interruption stop;
     CHECK(!stop.asked());
-    conduct how;
-    how.every = 1ms;
+    run_control control;
+    control.period = 1ms;
     bool once = false;
-    how.watch = [&once](glimpse const&) {
+    control.watch = [&once](progress const&) {
         if (!once)
             ::kill(::getpid(), SIGTERM);
         once = true;
-        return proceed::on;
+        return proceed::go_on;
     };
-    ended_run const end = run_load(to_nobody(), how);
+    ended_run const end = run_load(load_without_server(), control);
     CHECK(end.partial);
     CHECK(end.interrupted);
     CHECK(!stop.asked()); // The run has taken it.
 }
 
 TEST_CASE(
-    "an open loop is measured for its own time, a number of it for as long as it takes to begin")
+    "an open loop is measured for its duration, or until its number of transactions has begun")
 {
-    load_spec use = to_nobody();
-    use.duration = 300ms;
-    ended_run end = run_load(use);
+    load_spec spec = load_without_server();
+    spec.duration = 300ms;
+    ended_run end = run_load(spec);
     CHECK(end.measured == 300ms);
     CHECK(end.counts.attempts == 30);
-    use.duration = 10s;
-    use.transactions = 20;
-    end = run_load(use);
+    spec.duration = 10s;
+    spec.transactions = 20;
+    end = run_load(spec);
     CHECK(end.measured == 200ms);
     CHECK(end.counts.attempts == 20);
 }
 
-TEST_CASE("a warm-up uses nothing of a number up")
+TEST_CASE("the warm-up does not count in the number of transactions")
 {
-    load_spec use = to_nobody();
-    use.arrive = closed{2};
-    use.warm_up = 50ms;
-    use.transactions = 40;
-    ended_run const end = run_load(use);
+    load_spec spec = load_without_server();
+    spec.loop = closed{2};
+    spec.warm_up = 50ms;
+    spec.transactions = 40;
+    ended_run const end = run_load(spec);
     CHECK(end.counts.attempts == 40);
 }
 
 TEST_CASE("a run that is ended in its warm-up has measured nothing")
 {
-    load_spec use = to_nobody();
-    use.warm_up = 10s;
-    conduct how;
-    how.every = 1ms;
+    load_spec spec = load_without_server();
+    spec.warm_up = 10s;
+    run_control control;
+    control.period = 1ms;
     unsigned looks = 0;
-    how.watch = [&looks](glimpse const&) {
+    control.watch = [&looks](progress const&) {
         if (++looks == 30)
             ::kill(::getpid(), SIGTERM);
-        return proceed::on;
+        return proceed::go_on;
     };
-    how.server_pids = {::getpid()};
-    ended_run const end = run_load(use, how);
+    control.server_pids = {::getpid()};
+    ended_run const end = run_load(spec, control);
     CHECK(end.partial);
     CHECK(end.measured == 0s);
     CHECK(end.drain == 0s);
@@ -119,24 +120,24 @@ TEST_CASE("a run that is ended in its warm-up has measured nothing")
     CHECK(end.server_cpu == 0s);
 }
 
-TEST_CASE("a run that was given its time to begin says that time, to the microsecond")
+TEST_CASE("a run with a start time began at that time, to the microsecond")
 {
-    load_spec use = to_nobody();
-    use.warm_up = 50ms;
-    use.duration = 100ms;
-    conduct how;
-    how.start_at = std::chrono::system_clock::now() + 300ms;
-    ended_run const end = run_load(use, how);
-    CHECK(end.started == *how.start_at + 50ms);
+    load_spec spec = load_without_server();
+    spec.warm_up = 50ms;
+    spec.duration = 100ms;
+    run_control control;
+    control.start_at = std::chrono::system_clock::now() + 300ms;
+    ended_run const end = run_load(spec, control);
+    CHECK(end.started == *control.start_at + 50ms);
 }
 
-TEST_CASE("a time to begin that has passed is an error")
+TEST_CASE("a start time that has passed is an error")
 {
-    conduct how;
-    how.start_at = std::chrono::system_clock::now() - 3s;
+    run_control control;
+    control.start_at = std::chrono::system_clock::now() - 3s;
     CHECK_THROWS_WITH_AS(
-        static_cast<void>(run_load(to_nobody(), how)), doctest::Contains("--start-at"),
-        std::runtime_error);
+        static_cast<void>(run_load(load_without_server(), control)),
+        doctest::Contains("--start-at"), std::runtime_error);
 }
 
 } // namespace

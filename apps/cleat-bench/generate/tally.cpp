@@ -8,35 +8,35 @@ namespace cleat::bench {
 namespace {
 
 interval& find_in(
-    std::vector<interval>& line, std::chrono::nanoseconds length,
+    std::vector<interval>& timeline, std::chrono::nanoseconds length,
     std::chrono::nanoseconds since_begin)
 {
     auto const index =
         static_cast<std::size_t>(std::max<std::int64_t>(since_begin.count(), 0) / length.count());
-    if (index >= line.size())
-        line.resize(index + 1);
-    return line[index];
+    if (index >= timeline.size())
+        timeline.resize(index + 1);
+    return timeline[index];
 }
 
 } // namespace
 
-void add(std::vector<interval>& to, std::vector<interval> const& more, std::size_t later)
+void add(std::vector<interval>& sum, std::vector<interval> const& more, std::size_t later)
 {
     if (more.empty())
         return;
-    if (to.size() < later + more.size())
-        to.resize(later + more.size());
+    if (sum.size() < later + more.size())
+        sum.resize(later + more.size());
     for (std::size_t i = 0; i != more.size(); ++i)
-        add(to[later + i], more[i]);
+        add(sum[later + i], more[i]);
 }
 
-void add(interval& to, interval const& more) noexcept
+void add(interval& sum, interval const& more) noexcept
 {
-    to.attempted += more.attempted;
-    to.ok += more.ok;
-    to.failed += more.failed;
-    to.response_ns += more.response_ns;
-    to.response_ns_max = std::max(to.response_ns_max, more.response_ns_max);
+    sum.attempted += more.attempted;
+    sum.ok += more.ok;
+    sum.failed += more.failed;
+    sum.response_ns += more.response_ns;
+    sum.response_ns_max = std::max(sum.response_ns_max, more.response_ns_max);
 }
 
 std::uint64_t tally::failed() const noexcept
@@ -47,7 +47,8 @@ std::uint64_t tally::failed() const noexcept
     return sum;
 }
 
-void tally::agree(std::string_view version, std::string_view cipher, std::string_view group)
+void tally::count_agreement(
+    std::string_view version, std::string_view cipher, std::string_view group)
 {
     for (agreement& each : agreed)
         if (each.cipher == cipher && each.group == group && each.version == version) {
@@ -57,7 +58,7 @@ void tally::agree(std::string_view version, std::string_view cipher, std::string
     agreed.push_back({std::string{version}, std::string{cipher}, std::string{group}, 1});
 }
 
-interval& tally::at(std::chrono::nanoseconds since_begin)
+interval& tally::interval_at(std::chrono::nanoseconds since_begin)
 {
     return find_in(timeline, interval_length, since_begin);
 }
@@ -85,7 +86,7 @@ void tally::merge(tally const& other, std::size_t begins_later)
         sum.rejected += other.early->rejected;
     }
     for (agreement const& each : other.agreed) {
-        agree(each.version, each.cipher, each.group);
+        count_agreement(each.version, each.cipher, each.group);
         auto const mine = std::ranges::find_if(agreed, [&](agreement const& a) {
             return a.version == each.version && a.cipher == each.cipher && a.group == each.group;
         });

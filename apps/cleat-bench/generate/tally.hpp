@@ -32,16 +32,16 @@ struct agreement
     std::uint64_t count = 0;
 };
 
-/// early_counts tell of connections whose ClientHello brought early data (RFC 8446, section 2.3).
+/// early_counts are of connections whose ClientHello brought early data (RFC 8446, section 2.3).
 struct early_counts
 {
     std::uint64_t offered = 0; ///< The sum of the others.
     std::uint64_t accepted = 0;
-    std::uint64_t rejected = 0; ///< And said again after the handshake.
+    std::uint64_t rejected = 0; ///< And sent again after the handshake.
 };
 
-/// interval is one stretch of the timeline. Attempts count where they were meant to begin, ends
-/// where they came.
+/// interval is one stretch of the timeline. Attempts count in the interval in which they were meant
+/// to begin, ends in the interval in which they came.
 struct interval
 {
     std::uint64_t attempted = 0;
@@ -52,9 +52,9 @@ struct interval
 };
 
 /// add adds one to another.
-void add(interval& to, interval const& more) noexcept;
-/// The other line begins so many intervals later.
-void add(std::vector<interval>& to, std::vector<interval> const& more, std::size_t later = 0);
+void add(interval& sum, interval const& more) noexcept;
+/// The timeline `more` begins so many intervals later than `sum`.
+void add(std::vector<interval>& sum, std::vector<interval> const& more, std::size_t later = 0);
 
 /// tally is values only: copying one gives a picture of that moment.
 struct tally
@@ -67,7 +67,7 @@ struct tally
     std::uint64_t full = 0;        ///< Handshakes.
     std::uint64_t resumed = 0;
     std::uint64_t offered = 0;         ///< Sessions that were offered, resumed or not.
-    std::optional<early_counts> early; ///< Unset: nobody asked for early data.
+    std::optional<early_counts> early; ///< Unset: the load has no early data.
     std::vector<agreement> agreed;
     std::uint64_t drained = 0; ///< Transactions that ended after the time in which they began.
 
@@ -85,8 +85,9 @@ struct tally
 
     std::chrono::nanoseconds interval_length = std::chrono::seconds{1};
     std::vector<interval> timeline;
-    /// The same with all ends where their transaction was meant to begin: a step's transactions are
-    /// in it, however late they end. What was cut off has no end here. Empty unless asked for.
+    /// The same, with each end in the interval in which its transaction was meant to begin: a
+    /// step's transactions are in it, however late they end. A transaction that was cut off has no
+    /// end here. Empty without load_spec::by_start.
     std::vector<interval> by_start;
 
     std::chrono::nanoseconds cpu{}; ///< Of the worker's thread, from the warm-up's end to the last.
@@ -94,8 +95,8 @@ struct tally
     /// failed is the sum of all failures.
     [[nodiscard]] std::uint64_t failed() const noexcept;
 
-    void agree(std::string_view version, std::string_view cipher, std::string_view group);
-    [[nodiscard]] interval& at(std::chrono::nanoseconds since_begin);
+    void count_agreement(std::string_view version, std::string_view cipher, std::string_view group);
+    [[nodiscard]] interval& interval_at(std::chrono::nanoseconds since_begin);
     [[nodiscard]] interval& by_start_at(std::chrono::nanoseconds since_begin);
 
     /// merge adds what another worker or machine has counted. Both must have the same

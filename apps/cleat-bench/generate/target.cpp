@@ -50,9 +50,9 @@ std::string server_name_of(std::string const& host)
 
 bool is_address(std::string const& text) noexcept
 {
-    in6_addr room{};
-    return ::inet_pton(AF_INET, text.c_str(), &room) == 1 ||
-           ::inet_pton(AF_INET6, text.c_str(), &room) == 1;
+    in6_addr parsed{};
+    return ::inet_pton(AF_INET, text.c_str(), &parsed) == 1 ||
+           ::inet_pton(AF_INET6, text.c_str(), &parsed) == 1;
 }
 
 void check_server_name(std::string const& option, std::string const& name)
@@ -132,24 +132,25 @@ target find_target(std::string const& text)
     return found;
 }
 
-net::address first_that_answers(std::span<net::address const> of, std::chrono::milliseconds limit)
+net::address first_that_answers(
+    std::span<net::address const> addresses, std::chrono::milliseconds limit)
 {
-    if (of.size() == 1)
-        return of.front();
-    for (net::address const& each : of) {
+    if (addresses.size() == 1)
+        return addresses.front();
+    for (net::address const& each : addresses) {
         unique_fd const fd{::socket(each.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
         if (!fd)
             continue;
         if (::connect(fd.get(), each.data(), each.size) == 0)
             return each;
         pollfd connected{fd.get(), POLLOUT, 0};
-        int why = 0;
-        socklen_t size = sizeof why;
+        int error = 0;
+        socklen_t size = sizeof error;
         if (errno == EINPROGRESS && ::poll(&connected, 1, static_cast<int>(limit.count())) == 1 &&
-            ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &why, &size) == 0 && why == 0)
+            ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0)
             return each;
     }
-    return of.front();
+    return addresses.front();
 }
 
 std::vector<net::address> find_sources(std::string const& text)
@@ -170,9 +171,9 @@ std::vector<net::address> find_sources(std::string const& text)
         if (last < first || last - first >= sources_max)
             refuse(fmt::format(
                 "--source {}: a range goes up, over at most {} addresses", item, sources_max));
-        for (std::uint32_t at = first; at <= last; ++at) {
+        for (std::uint32_t number = first; number <= last; ++number) {
             sockaddr_in const address{
-                .sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(at)}, .sin_zero = {}};
+                .sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(number)}, .sin_zero = {}};
             net::address one;
             std::memcpy(&one.storage, &address, sizeof address);
             one.size = sizeof address;
@@ -182,11 +183,11 @@ std::vector<net::address> find_sources(std::string const& text)
     return found;
 }
 
-void check_own(net::address const& from)
+void check_own(net::address const& source)
 {
-    std::string const text = net::to_string(from);
-    unique_fd const fd{::socket(from.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    if (fd && ::bind(fd.get(), from.data(), from.size) != 0 && errno == EADDRNOTAVAIL)
+    std::string const text = net::to_string(source);
+    unique_fd const fd{::socket(source.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    if (fd && ::bind(fd.get(), source.data(), source.size) != 0 && errno == EADDRNOTAVAIL)
         refuse(fmt::format(
             "--source {}: not an address of this machine: see `ip addr` for those it has, or add "
             "this one to an interface",

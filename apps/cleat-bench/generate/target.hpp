@@ -24,31 +24,31 @@ struct target
 /// port 443 where none is given. Throws std::runtime_error that says what is wrong and what to do.
 [[nodiscard]] target find_target(std::string const& text);
 
-/// server_name_of a host is what SNI and certificates call it: without the zone of an IPv6 address,
-/// which is of one machine only (RFC 4007, section 11.2), and without a dot at the end.
+/// server_name_of is the name of a host in SNI and in certificates: without the zone of an IPv6
+/// address, which is of one machine only (RFC 4007, section 11.2), and without a dot at the end.
 [[nodiscard]] std::string server_name_of(std::string const& host);
 
 /// is_address: IPv4 or IPv6, without brackets.
 [[nodiscard]] bool is_address(std::string const& text) noexcept;
 
-/// check_server_name refuses what SNI cannot say (RFC 6066, section 3). Throws std::runtime_error
-/// that names the option.
+/// check_server_name refuses a name that SNI cannot carry (RFC 6066, section 3). Throws
+/// std::runtime_error that names the option.
 void check_server_name(std::string const& option, std::string const& name);
 
 /// host_field is the value of an HTTP request's Host (RFC 9110, section 7.2).
 [[nodiscard]] std::string host_field(std::string const& name, std::string const& port);
 
 /// first_that_answers is the first of several addresses that takes a connection within `limit`; the
-/// first of all where none does. A name often has one of IPv6, and its server none. One alone is
-/// not tried.
+/// first of all where none does. A name often has an IPv6 address at which its server does not
+/// listen. A single address is not tried.
 [[nodiscard]] net::address first_that_answers(
-    std::span<net::address const> of, std::chrono::milliseconds limit);
+    std::span<net::address const> addresses, std::chrono::milliseconds limit);
 
 /// find_sources reads source addresses: "127.0.0.1", several with commas, a range
 /// "127.0.0.1-127.0.0.20" (IPv4). Throws std::runtime_error.
 [[nodiscard]] std::vector<net::address> find_sources(std::string const& text);
 
 /// check_own refuses a source address that this machine does not have. Throws std::runtime_error.
-void check_own(net::address const& from);
+void check_own(net::address const& source);
 
 } // namespace cleat::bench

@@ -1,4 +1,4 @@
-// What a host is called: in SNI, in certificates and in an HTTP request.
+// The name of a host in SNI, in certificates and in an HTTP request.
 
 #include "generate/target.hpp"
 
@@ -10,7 +10,7 @@
 namespace cleat::bench {
 namespace {
 
-TEST_CASE("a host is asked for by a name that means the same on the other machine")
+TEST_CASE("the name of a host in SNI means the same on the other machine")
 {
     CHECK(server_name_of("www.example.org") == "www.example.org");
     CHECK(server_name_of("www.example.org.") == "www.example.org");
@@ -26,7 +26,7 @@ TEST_CASE("an HTTP request's host has brackets and the port, as in a URL")
     CHECK(host_field("::1", "8443") == "[::1]:8443");
 }
 
-TEST_CASE("SNI says names of hosts only")
+TEST_CASE("SNI has names of hosts only")
 {
     for (std::string const good :
          {"localhost", "a.example", "_dmarc.a.example", "xn--mnchen-3ya.de"})

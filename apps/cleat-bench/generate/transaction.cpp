@@ -23,27 +23,32 @@
 namespace cleat::bench {
 namespace {
 
-// A request up to here leaves as one packet, or as full ones and a last that waits for no one.
+// A request of at most so many bytes leaves in one packet. The last packet of a longer one is not
+// full, and Nagle's algorithm would hold it back.
 constexpr std::size_t one_packet = 1300;
 
-// A ticket follows the Finished by one round trip. Who gave one before gives one again, or closes.
+// A ticket follows the Finished by one round trip. A server that gave one before gives one again,
+// or closes.
 constexpr std::chrono::milliseconds ticket_patience{250};
 
-// peer is the connection itself. Its session goes back to the pool with it.
-struct peer
+// client_connection gives its sessions to its identity's pool when it ends.
+struct client_connection
 {
-    peer(net::worker& on, unique_fd fd, persona& role)
-        : socket{on, std::move(fd)}, channel{role.context}, as{role}, offered{role.sessions.take()}
+    client_connection(net::worker& worker, unique_fd fd, client_identity& client)
+        : socket{worker, std::move(fd)}
+        , channel{client.context}
+        , identity{client}
+        , offered{client.sessions.take()}
     {
         if (offered)
             channel.engine().resume(offered->session);
     }
-    peer(peer&&) = delete;
-    ~peer()
+    client_connection(client_connection&&) = delete;
+    ~client_connection()
     {
         static_cast<void>(has_ticket());
         if (channel.engine().established())
-            as.sessions.give_back(
+            identity.sessions.give_back(
                 std::move(offered), channel.engine().info().resumed, std::move(given));
     }
 
@@ -57,7 +62,7 @@ struct peer
 
     net::socket socket;
     net::channel channel;
-    persona& as;
+    client_identity& identity;
     std::optional<session_pool::held> offered;
     std::vector<tls::session> given;
 };
@@ -67,28 +72,28 @@ void set(int fd, int level, int option, int value) noexcept
     static_cast<void>(::setsockopt(fd, level, option, &value, sizeof value));
 }
 
-// A socket on its way to the target.
-result<unique_fd> dial(generator& of) noexcept
+// A socket that is connecting to the server.
+result<unique_fd> dial(worker_load& load) noexcept
 {
-    load_spec const& use = of.use();
-    unique_fd fd{::socket(use.to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+    load_spec const& spec = load.spec();
+    unique_fd fd{::socket(spec.address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     if (!fd)
         return last_system_error();
-    bool const asks_again = use.say.requests > 1 || std::holds_alternative<kept>(use.arrive);
-    if (use.say.request.size() > one_packet || asks_again || use.finished_alone)
+    bool const has_many = spec.exchange.requests > 1 || std::holds_alternative<kept>(spec.loop);
+    if (spec.exchange.request.size() > one_packet || has_many || spec.finished_alone)
         net::set_no_delay(fd.get());
-    if (net::address const* const from = of.source(); from != nullptr) {
-        // The port is chosen at connect, when the kernel can tell whose other end it may share.
+    if (net::address const* const source = load.next_source(); source != nullptr) {
+        // The kernel chooses the port at connect: connections to different servers may share one.
         set(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-        if (::bind(fd.get(), from->data(), from->size) != 0)
+        if (::bind(fd.get(), source->data(), source->size) != 0)
             return last_system_error();
     }
-    if (::connect(fd.get(), use.to.data(), use.to.size) != 0 && errno != EINPROGRESS)
+    if (::connect(fd.get(), spec.address.data(), spec.address.size) != 0 && errno != EINPROGRESS)
         return last_system_error();
     return fd;
 }
 
-// On this machine, and where the other side is near, TCP is there when connect returns, though it
+// On this machine, and to a near server, TCP is connected when connect returns, although connect
 // says EINPROGRESS.
 bool is_connected(int fd) noexcept
 {
@@ -98,135 +103,138 @@ bool is_connected(int fd) noexcept
            info.tcpi_state == TCP_ESTABLISHED;
 }
 
-net::interest reading(peer& of) noexcept
+net::interest reading(client_connection& connection) noexcept
 {
-    return {&of.socket.entry(), true, false};
+    return {&connection.socket.entry(), true, false};
 }
 
-net::interest writing(peer& of) noexcept
+net::interest writing(client_connection& connection) noexcept
 {
-    return {&of.socket.entry(), false, true};
+    return {&connection.socket.entry(), false, true};
 }
 
-net::progress shake(peer& with, load_spec const& use) noexcept
+net::progress continue_handshake(client_connection& connection, load_spec const& spec) noexcept
 {
     using last_flight = net::channel::last_flight;
-    net::readiness::entry& entry = with.socket.entry();
+    net::readiness::entry& entry = connection.socket.entry();
     bool const ended = entry.ended();
-    return with.channel.handshake(
-        entry, ended, use.finished_alone ? last_flight::at_once : last_flight::with_first_write);
+    return connection.channel.handshake(
+        entry, ended, spec.finished_alone ? last_flight::at_once : last_flight::with_first_write);
 }
 
-// begin says the ClientHello, and with it as much of the request as may be early data: `early`.
-net::progress begin(
-    peer& with, load_spec const& use, std::span<std::byte const> request,
+// begin_handshake sends the ClientHello, and with it as much of the request as may be early data:
+// `early`.
+net::progress begin_handshake(
+    client_connection& connection, load_spec const& spec, std::span<std::byte const> request,
     std::size_t& early) noexcept
 {
-    if (use.early_data && with.offered) {
+    if (spec.early_data && connection.offered) {
         net::channel::piece const pieces[] = {request};
-        net::progress const p = with.channel.write_early(with.socket.entry(), pieces);
+        net::progress const p = connection.channel.write_early(connection.socket.entry(), pieces);
         early = p.bytes;
         if (p.error || p.next != net::wait::none)
             return p;
     }
-    return shake(with, use);
+    return continue_handshake(connection, spec);
 }
 
-// send_finished sends what ends the handshake, where no first write takes it along. What the socket
-// does not take goes later; a failure is found by reading.
-void send_finished(peer& to) noexcept
+// send_finished sends the client's Finished, where no first write takes it along. Bytes that the
+// socket does not take go later; a failure is found by reading.
+void send_finished(client_connection& connection) noexcept
 {
-    static_cast<void>(to.channel.flush(to.socket.entry()));
+    static_cast<void>(connection.channel.flush(connection.socket.entry()));
 }
 
-// send_some writes what the socket takes of `rest`, and moves its front.
-net::progress send_some(peer& to, std::span<std::byte const>& rest) noexcept
+// send_some writes as much of `rest` as the socket takes, and moves its front.
+net::progress send_some(client_connection& connection, std::span<std::byte const>& rest) noexcept
 {
     net::channel::piece const pieces[] = {rest};
-    net::progress const p = to.channel.write(to.socket.entry(), pieces);
+    net::progress const p = connection.channel.write(connection.socket.entry(), pieces);
     rest = rest.subspan(p.bytes);
     return p;
 }
 
-net::progress receive(peer& from, std::span<std::byte> block)
+net::progress receive(client_connection& connection, std::span<std::byte> block)
 {
-    net::readiness::entry& entry = from.socket.entry();
+    net::readiness::entry& entry = connection.socket.entry();
     bool const ended = entry.ended();
-    net::progress const p = from.channel.read(entry, block, limits::turn_max, ended);
+    net::progress const p = connection.channel.read(entry, block, limits::turn_max, ended);
     if (p.next == net::wait::none && !p.error)
         entry.more_to_read();
     return p;
 }
 
-// receive_some reads once into the answer. The clean end is the answer's to judge, not an error.
-net::progress receive_some(peer& from, answer& into)
+// receive_some reads once into the answer, which decides whether a clean end is an error.
+net::progress receive_some(client_connection& connection, answer& reply)
 {
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
-    net::progress const p = receive(from, block);
-    into.take(block.first(p.bytes));
+    net::progress const p = receive(connection, block);
+    reply.take(block.first(p.bytes));
     if (p.error == error::closed)
-        into.end();
+        reply.end();
     return p;
 }
 
-// shake_hands goes on with what connecting has begun.
+// shake_hands continues the handshake from the progress that begin_handshake made.
 net::task<error_code> shake_hands(
-    net::interrupt& by, peer& with, load_spec const& use, net::progress p)
+    net::interrupt& interrupt, client_connection& connection, load_spec const& spec,
+    net::progress p)
 {
     while (p.next != net::wait::none) {
-        net::interest const what = p.next == net::wait::readable ? reading(with) : writing(with);
-        error_code const ec = co_await net::ready{by, what};
+        net::interest const what =
+            p.next == net::wait::readable ? reading(connection) : writing(connection);
+        error_code const ec = co_await net::ready{interrupt, what};
         if (ec)
             co_return ec;
-        p = shake(with, use);
+        p = continue_handshake(connection, spec);
     }
     co_return p.error;
 }
 
-// converse sends the request and takes the answer, which may begin before the last byte of a long
-// request has left: who would not read meanwhile could wait for an echo for ever, and it for us.
+// converse sends the request and takes the answer. It reads while it sends: an echo server answers
+// before the last byte of a long request has left, and stops reading until its answer is taken.
 net::task<error_code> converse(
-    net::interrupt& by, peer& with, attempt& told, answer& got, std::span<std::byte const>& rest,
-    std::chrono::milliseconds patience)
+    net::interrupt& interrupt, client_connection& connection, attempt& account, answer& reply,
+    std::span<std::byte const>& rest, std::chrono::milliseconds patience)
 {
     for (;;) {
         bool full = false;
-        if (!rest.empty() || with.channel.unsent()) {
-            net::progress const p = send_some(with, rest);
+        if (!rest.empty() || connection.channel.unsent()) {
+            net::progress const p = send_some(connection, rest);
             full = p.next == net::wait::writable;
-            if (p.error && !is_reset(p.error)) // After a reset, reading tells what came before.
+            if (p.error && !is_reset(p.error)) // After a reset, reading finds what came before.
                 co_return p.error;
         }
         net::progress p{.next = net::wait::readable};
-        if (with.socket.entry().readable() || with.channel.unread())
-            p = receive_some(with, got);
-        told.received(p.bytes);
-        if (got.over())
+        if (connection.socket.entry().readable() || connection.channel.unread())
+            p = receive_some(connection, reply);
+        account.received(p.bytes);
+        if (reply.over())
             co_return error_code{};
         if (p.error)
             co_return p.error;
         if (p.bytes != 0 || (!rest.empty() && !full))
             continue;
-        by.expires_in(patience, error::idle_timeout);
-        error_code const ec = co_await net::ready{by, {&with.socket.entry(), true, full}};
+        interrupt.expires_in(patience, error::idle_timeout);
+        error_code const ec =
+            co_await net::ready{interrupt, {&connection.socket.entry(), true, full}};
         if (ec)
             co_return ec;
     }
 }
 
-// take_ticket waits for a ticket that the answer has overtaken: a server can answer early data
-// while it waits for the Finished, and gives its tickets after that. What is measured is over by
-// then.
-net::task<error_code> take_ticket(net::interrupt& by, peer& with)
+// take_ticket waits for a ticket that comes after the answer: a server can answer early data while
+// it waits for the Finished, and gives its tickets after that. Nothing is measured any more.
+net::task<error_code> take_ticket(net::interrupt& interrupt, client_connection& connection)
 {
-    by.expires_in(ticket_patience, error::idle_timeout);
-    while (!with.has_ticket()) {
-        if (!with.socket.entry().readable() && !with.channel.unread()) {
-            error_code const ec = co_await net::ready{by, reading(with)};
+    interrupt.expires_in(ticket_patience, error::idle_timeout);
+    while (!connection.has_ticket()) {
+        if (!connection.socket.entry().readable() && !connection.channel.unread()) {
+            error_code const ec = co_await net::ready{interrupt, reading(connection)};
             if (ec)
                 co_return ec;
         }
-        net::progress const p = receive(with, net::scratch::of_this_thread().plaintext());
+        net::progress const p = receive(connection, net::scratch::of_this_thread().plaintext());
         if (p.error)
             co_return p.error;
     }
@@ -236,169 +244,174 @@ net::task<error_code> take_ticket(net::interrupt& by, peer& with)
 // establish connects and shakes hands. False: it failed, and the attempt has counted that. `early`
 // is how much of the request the server has taken as early data.
 net::task<bool> establish(
-    net::interrupt& by, generator& of, attempt& told, std::optional<peer>& made,
-    std::span<std::byte const> request, std::size_t& early)
+    net::interrupt& interrupt, worker_load& load, attempt& account,
+    std::optional<client_connection>& made, std::span<std::byte const> request, std::size_t& early)
 {
-    load_spec const& use = of.use();
+    load_spec const& spec = load.spec();
 
-    // Connect. The ClientHello is made meanwhile, and tried at once: where the other side is near,
-    // a trip through the event loop is saved.
-    by.expires_in(use.timeouts.connect, error::connect_timeout);
-    result<unique_fd> dialled = dial(of);
+    // Connect. The ClientHello is made meanwhile, and written at once: to a near server, that saves
+    // a turn of the event loop.
+    interrupt.expires_in(spec.timeouts.connect, error::connect_timeout);
+    result<unique_fd> dialled = dial(load);
     if (!dialled) {
-        told.failed_to_start(dialled.error());
+        account.failed_to_start(dialled.error());
         co_return false;
     }
-    bool const at_once = is_connected(dialled->get());
-    if (at_once)
-        told.connected();
-    peer& to = made.emplace(of.on(), std::move(*dialled), of.choose());
-    net::progress const begun = begin(to, use, request, early);
+    bool const connected = is_connected(dialled->get());
+    if (connected)
+        account.connected();
+    client_connection& connection =
+        made.emplace(load.worker(), std::move(*dialled), load.choose_identity());
+    net::progress const begun = begin_handshake(connection, spec, request, early);
     error_code refused;
-    if (to.channel.unsent() && !at_once) {
-        refused = co_await net::ready{by, writing(to)};
+    if (connection.channel.unsent() && !connected) {
+        refused = co_await net::ready{interrupt, writing(connection)};
         if (!refused)
-            refused = to.socket.error();
+            refused = connection.socket.error();
     } else if (begun.error && begun.error.category() == boost::system::system_category()) {
         refused = begun.error;
     }
     if (refused) {
-        told.failed_to_connect(refused);
+        account.failed_to_connect(refused);
         co_return false;
     }
-    if (!at_once)
-        told.connected();
+    if (!connected)
+        account.connected();
 
     // Shake hands.
-    by.expires_in(use.timeouts.handshake, error::handshake_timeout);
-    error_code const ec = co_await shake_hands(by, to, use, begun);
+    interrupt.expires_in(spec.timeouts.handshake, error::handshake_timeout);
+    error_code const ec = co_await shake_hands(interrupt, connection, spec, begun);
     if (ec) {
-        told.failed(ec, to.channel.engine());
+        account.failed(ec, connection.channel.engine());
         co_return false;
     }
-    told.shaken(to.channel.engine().info(), to.offered.has_value());
-    if (to.channel.engine().info().early != tls::early_data::accepted)
-        early = 0; // The server has not read it: all of it is said again.
+    account.handshake_done(connection.channel.engine().info(), connection.offered.has_value());
+    if (connection.channel.engine().info().early != tls::early_data::accepted)
+        early = 0; // The server has not read it: all of it is sent again.
     co_return true;
 }
 
-// ask sends what is left of the request and takes the answer. False: the attempt has counted a
-// failure.
-net::task<bool> ask(
-    net::interrupt& by, peer& to, attempt& told, load_spec const& use, answer& got,
-    std::span<std::byte const>& rest)
+// request_answer sends the rest of the request and takes the answer. False: the attempt has counted
+// a failure.
+net::task<bool> request_answer(
+    net::interrupt& interrupt, client_connection& connection, attempt& account,
+    load_spec const& spec, answer& reply, std::span<std::byte const>& rest)
 {
-    std::size_t const whole = use.say.request.size();
+    std::size_t const whole = spec.exchange.request.size();
     if (rest.empty())
-        send_finished(to);
-    told.asking(whole, rest.size() != whole);
-    error_code const ec = co_await converse(by, to, told, got, rest, use.timeouts.answer);
+        send_finished(connection);
+    account.request_begun(whole, rest.size() != whole);
+    error_code const ec =
+        co_await converse(interrupt, connection, account, reply, rest, spec.timeouts.answer);
     if (ec) {
-        told.failed(ec, to.channel.engine());
+        account.failed(ec, connection.channel.engine());
         co_return false;
     }
-    if (std::string fault = got.fault(); !fault.empty()) {
-        told.failed(std::move(fault));
+    if (std::string fault = reply.fault(); !fault.empty()) {
+        account.failed(std::move(fault));
         co_return false;
     }
-    told.answered();
+    account.answered();
     co_return true;
 }
 
 } // namespace
 
-net::detached transact(generator& of, moment intended, unsigned requests)
+net::detached transact(worker_load& load, moment intended, unsigned requests)
 {
-    load_spec const& use = of.use();
-    attempt told{of, intended};
-    net::interrupt by{of.on()};
-    std::span<std::byte const> const request = std::as_bytes(std::span{use.say.request});
-    std::optional<peer> to;
+    load_spec const& spec = load.spec();
+    attempt account{load, intended};
+    net::interrupt interrupt{load.worker()};
+    std::span<std::byte const> const request = std::as_bytes(std::span{spec.exchange.request});
+    std::optional<client_connection> connection;
     std::size_t early = 0;
-    bool const is_there = co_await establish(by, of, told, to, request, early);
+    bool const is_there = co_await establish(interrupt, load, account, connection, request, early);
     if (!is_there)
         co_return;
     bool const accepted = early != 0;
 
-    // Ask, and take the answer, as often as was asked for.
-    for (unsigned asked = 0; asked != requests && (asked == 0 || of.asks_on()); ++asked) {
-        if (asked != 0)
-            told.asks_again();
+    for (unsigned sent = 0; sent != requests && (sent == 0 || load.goes_on()); ++sent) {
+        if (sent != 0)
+            account.next_transaction();
         std::span<std::byte const> rest = request.subspan(std::exchange(early, 0));
-        answer got{use.say};
-        bool const answered = co_await ask(by, *to, told, use, got, rest);
+        answer reply{spec.exchange};
+        bool const answered =
+            co_await request_answer(interrupt, *connection, account, spec, reply, rest);
         if (!answered)
             co_return;
-        if ((got.closes() || !rest.empty()) && asked + 1 != requests) {
-            told.asks_again();
-            co_return told.failed("closed early");
+        if ((reply.closes() || !rest.empty()) && sent + 1 != requests) {
+            account.next_transaction();
+            co_return account.failed("closed early");
         }
     }
 
     if (accepted)
-        static_cast<void>(co_await take_ticket(by, *to));
+        static_cast<void>(co_await take_ticket(interrupt, *connection));
 
-    if (use.hold) {
-        by.clear();
-        static_cast<void>(co_await net::pause(by));
+    if (spec.hold) {
+        interrupt.clear();
+        static_cast<void>(co_await net::pause(interrupt));
     }
 
-    // Close. Nobody waits for what the server says to that.
-    static_cast<void>(to->channel.close(to->socket.entry()));
-    if (use.end == ending::reset)
-        to->socket.reset();
+    // Close, without waiting for the server's close_notify.
+    static_cast<void>(connection->channel.close(connection->socket.entry()));
+    if (spec.end == ending::reset)
+        connection->socket.reset();
 }
 
-net::detached keep_asking(
-    generator& of, alarm bell, moment begun, std::chrono::nanoseconds every, std::uint64_t seed)
+net::detached keep_requesting(
+    worker_load& load, alarm due_alarm, moment begun, std::chrono::nanoseconds period,
+    std::uint64_t seed)
 {
     using clock = std::chrono::steady_clock;
-    load_spec const& use = of.use();
+    load_spec const& spec = load.spec();
     std::mt19937_64 random{seed};
-    std::uniform_int_distribution<std::int64_t> within{0, every.count() - 1};
-    std::span<std::byte const> const request = std::as_bytes(std::span{use.say.request});
-    net::interrupt by{of.on()};
-    std::optional<attempt> told;
-    std::optional<peer> to;
-    moment free = begun;
-    for (moment stretch = begun;; stretch += every) {
-        moment const due = stretch + std::chrono::nanoseconds{within(random)};
-        if (!of.may_ask(due))
+    std::uniform_int_distribution<std::int64_t> offset{0, period.count() - 1};
+    std::span<std::byte const> const request = std::as_bytes(std::span{spec.exchange.request});
+    net::interrupt interrupt{load.worker()};
+    std::optional<attempt> account;
+    std::optional<client_connection> connection;
+    moment free_since = begun;
+    for (moment period_begin = begun;; period_begin += period) {
+        moment const due = period_begin + std::chrono::nanoseconds{offset(random)};
+        if (!load.is_in_time(due))
             break;
-        by.clear();
+        interrupt.clear();
         while (clock::now() < due) {
-            bell.set(due);
-            error_code const ec = co_await net::ready{by, bell.rings()};
+            due_alarm.set(due);
+            error_code const ec = co_await net::ready{interrupt, due_alarm.interest()};
             if (ec)
                 co_return;
         }
-        if (!of.may_ask(due))
+        if (!load.is_in_time(due))
             break;
-        if (told)
-            told->asks_when_due(due, free);
+        if (account)
+            account->due_transaction(due, free_since);
         else
-            told.emplace(of, due);
-        if (by.raised()) { // The run is cut off, and this one was due.
-            told->failed(std::string{unfinished});
+            account.emplace(load, due);
+        if (interrupt.raised()) { // The run is cut off, and this request was due.
+            account->failed(std::string{unfinished});
             continue;
         }
         std::size_t early = 0;
-        if (!to) {
-            bool const is_there = co_await establish(by, of, *told, to, request, early);
+        if (!connection) {
+            bool const is_there =
+                co_await establish(interrupt, load, *account, connection, request, early);
             if (!is_there)
-                to.reset();
+                connection.reset();
         }
-        if (to) {
+        if (connection) {
             std::span<std::byte const> rest = request.subspan(early);
-            answer got{use.say};
-            bool const answered = co_await ask(by, *to, *told, use, got, rest);
-            if (!answered || got.closes() || !rest.empty())
-                to.reset();
+            answer reply{spec.exchange};
+            bool const answered =
+                co_await request_answer(interrupt, *connection, *account, spec, reply, rest);
+            if (!answered || reply.closes() || !rest.empty())
+                connection.reset();
         }
-        free = clock::now();
+        free_since = clock::now();
     }
-    if (to)
-        static_cast<void>(to->channel.close(to->socket.entry()));
+    if (connection)
+        static_cast<void>(connection->channel.close(connection->socket.entry()));
 }
 
 } // namespace cleat::bench

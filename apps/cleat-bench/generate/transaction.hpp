@@ -2,18 +2,26 @@
 
 #pragma once
 
-#include "generate/generator.hpp"
+#include "generate/alarm.hpp"
+#include "generate/worker_load.hpp"
+
+#include <cleat/net/task.hpp>
+
+#include <chrono>
+#include <cstdint>
 
 namespace cleat::bench {
 
-/// transact connects, shakes hands, asks, takes the answer, so many times, and closes. It was meant
-/// to begin at `intended`; what that cost the server's user counts from there.
-net::detached transact(generator& of, moment intended, unsigned requests);
+/// transact connects, shakes hands, sends so many requests, each after the answer to the one
+/// before, and closes. It was meant to begin at `intended`: the response time counts from there,
+/// because that is how long a user would have waited.
+net::detached transact(worker_load& load, moment intended, unsigned requests);
 
-/// keep_asking keeps one connection and asks on it, once in every stretch of `every` from `begun`
-/// on, at a random moment that the seed repeats. A connection that broke is opened anew for the
-/// next request, which waits for that. The alarm is the connection's own.
-net::detached keep_asking(
-    generator& of, alarm bell, moment begun, std::chrono::nanoseconds every, std::uint64_t seed);
+/// keep_requesting keeps one connection and sends a request in every period from `begun` on, at a
+/// random moment that the seed repeats. After a connection broke, the next request waits for a new
+/// one. The alarm is the connection's own.
+net::detached keep_requesting(
+    worker_load& load, alarm due_alarm, moment begun, std::chrono::nanoseconds period,
+    std::uint64_t seed);
 
 } // namespace cleat::bench

@@ -89,7 +89,7 @@ void probe_each(
 
 } // namespace
 
-int probe_all(do_probe const& wish)
+int probe_all(probe_request const& wish)
 {
     interruption signals; // Before there are threads.
     check_writable({wish.json, {}, false});

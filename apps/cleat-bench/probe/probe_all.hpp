@@ -8,6 +8,6 @@ namespace cleat::bench {
 
 /// probe_all prints a page for one host, or a line for each of several, and gives the exit code: 1
 /// when any could not be probed, or was weak where the wish is strict.
-int probe_all(do_probe const& wish);
+int probe_all(probe_request const& wish);
 
 } // namespace cleat::bench

@@ -1,4 +1,4 @@
-// probe_request: what `cleat-bench probe` was asked to do.
+// probe_request: the request of `cleat-bench probe`.
 
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace cleat::bench {
 
-/// do_probe: `cleat-bench probe`.
-struct do_probe
+/// probe_request: `cleat-bench probe`.
+struct probe_request
 {
     std::vector<std::string> targets;
     std::string authorities; ///< A file; empty: the system's.

@@ -24,9 +24,9 @@ std::string first_line_with(char const* path, std::string_view beginning)
     for (std::string line; std::getline(file, line);)
         if (line.starts_with(beginning)) {
             std::size_t const colon = line.find(':');
-            std::size_t const at =
+            std::size_t const begin =
                 colon == std::string::npos ? 0 : line.find_first_not_of(" \t", colon + 1);
-            return at == std::string::npos ? "" : line.substr(at);
+            return begin == std::string::npos ? "" : line.substr(begin);
         }
     return {};
 }

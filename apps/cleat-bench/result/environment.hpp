@@ -1,4 +1,4 @@
-// environment: where a measurement was made. A figure without it cannot be compared.
+// environment: the machine of a measurement. A figure without it cannot be compared.
 
 #pragma once
 
@@ -12,7 +12,7 @@ namespace cleat::bench {
 /// that may be used, kernel, memory, load, limits.
 [[nodiscard]] std::vector<fact> describe_environment();
 
-/// ephemeral_ports is how many ports the kernel has for connections from one address to one place.
+/// ephemeral_ports is how many ports the kernel has for connections from one address to one server.
 [[nodiscard]] std::size_t ephemeral_ports() noexcept;
 
 } // namespace cleat::bench

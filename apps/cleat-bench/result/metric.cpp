@@ -7,9 +7,9 @@ std::string_view name_of(activity kind) noexcept
     return activity_names[static_cast<std::size_t>(kind)];
 }
 
-std::string_view name_of(metric what) noexcept
+std::string_view name_of(metric figure) noexcept
 {
-    switch (what) {
+    switch (figure) {
     case metric::cpu:
         return "cpu_ns";
     case metric::rate:

@@ -1,4 +1,4 @@
-// metric: what servers are compared by, which depends on what their clients do.
+// metric: the figures that servers are compared by, and the kinds of load that choose among them.
 
 #pragma once
 
@@ -38,10 +38,10 @@ inline constexpr std::array metrics{
     metric::cpu, metric::rate, metric::p50, metric::p99, metric::memory};
 
 /// name_of a metric in JSON: "cpu_ns", "rate", "p50_ns", "p99_ns", "memory_bytes".
-[[nodiscard]] std::string_view name_of(metric what) noexcept;
+[[nodiscard]] std::string_view name_of(metric figure) noexcept;
 
-/// judged_by is what servers are judged by in a scenario of that kind: memory of idle connections,
-/// p99 at a rate and on established connections, and else CPU.
+/// judged_by is the metric that decides in a scenario of that kind: memory of idle connections, p99
+/// at a rate and on established connections, and else CPU.
 [[nodiscard]] metric judged_by(std::string_view kind, bool has_rate) noexcept;
 
 } // namespace cleat::bench

@@ -16,16 +16,16 @@
 
 namespace cleat::bench {
 
-void check_writable(output const& to)
+void check_writable(output const& output)
 {
     std::vector<std::string> made;
-    for (std::string const& path : {to.json, to.html})
+    for (std::string const& path : {output.json, output.html})
         if (!path.empty()) {
             if (path == "-")
                 throw std::runtime_error{
                     "-: name a file; what is printed goes to the standard output"};
             bool const was_there = ::access(path.c_str(), F_OK) == 0;
-            // Who reads from a pipe would see its end.
+            // Opening and closing a pipe would end it for its reader.
             if (std::error_code none; was_there && !std::filesystem::is_regular_file(path, none) &&
                                       !std::filesystem::is_directory(path, none))
                 continue;
@@ -36,13 +36,14 @@ void check_writable(output const& to)
             if (!was_there)
                 made.push_back(path);
         }
-    // Both are there now, so that they can be told apart whatever they are called.
-    bool const one = !to.json.empty() && !to.html.empty() && same_file(to.json, to.html);
+    // Both files exist now, so that two names of one file are found.
+    bool const one =
+        !output.json.empty() && !output.html.empty() && same_file(output.json, output.html);
     for (std::string const& path : made)
         std::remove(path.c_str());
     if (one)
         throw std::runtime_error{fmt::format(
-            "--json {} --html {}: that is one file: give each its own", to.json, to.html)};
+            "--json {} --html {}: that is one file: give each its own", output.json, output.html)};
 }
 
 } // namespace cleat::bench

@@ -6,16 +6,16 @@
 
 namespace cleat::bench {
 
-/// output is where results go beside the terminal.
+/// output is the files of a result, which also goes to the terminal.
 struct output
 {
-    std::string json; ///< File; empty: none.
-    std::string html; ///< The report's file; empty: none.
-    bool quiet = false;
+    std::string json;   ///< File; empty: none.
+    std::string html;   ///< The report's file; empty: none.
+    bool quiet = false; ///< No live view.
 };
 
-/// check_writable says before a run what would be found out after it: that a file cannot be
-/// written. Throws std::runtime_error.
-void check_writable(output const& to);
+/// check_writable finds out before a run whether its files can be written. Throws
+/// std::runtime_error.
+void check_writable(output const& output);
 
 } // namespace cleat::bench

@@ -11,34 +11,35 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Beyond this share of its time a worker has no reserve, and queues in itself.
+// A worker that is busy for a larger share of its time has queues of its own.
 constexpr double busy_max = 0.90;
-// A start later than this, in one of a hundred, is not what was asked for.
+// If one transaction of a hundred starts later than this, the load is not the one that was asked
+// for.
 constexpr std::uint64_t slip_max = 1'000'000;
-// A worker that has to wait for a core for longer than this share of its time could do less than
-// half of what it had to, and all times have the wait in them. It lies between what was seen on two
-// cores: up to 42 % where the server shares them and both are busy, 74 % and more where four
-// programs without end share the worker's core.
+// A worker that waits for a core for a larger share of its time does less than half of its work on
+// time, and all its measured times include the wait. Seen on two cores: up to 42 % where the busy
+// server shares them, 74 % and more where four endless programs share the worker's core.
 constexpr double waited_max = 0.60;
-// Where one timer of ten comes later than this, so do answers, and their times are the generator's.
-// On the same two cores it was 1 to 16 ms, with 10 to 200 connections.
+// If one timer of ten is later than this, answers are read as late, and their times are the
+// generator's. On the same two cores it was 1 to 16 ms, with 10 to 200 connections.
 constexpr std::uint64_t lag_max = 25'000'000;
-// Of an open loop's transactions, where more than this part ended in the drain: worth a word.
+// If more than this part of an open loop's transactions ended in the drain, a remark says so.
 constexpr double drained_max = 0.05;
-// Results are one load where they ran together for so much of the longest one's time.
+// Results are one load if they ran together for at least this part of the longest one's time.
 constexpr double together_min = 0.90;
-// A hundred days of seconds, or three hours of milliseconds: more are nobody's timeline.
+// A hundred days of seconds, or three hours of milliseconds.
 constexpr std::int64_t timeline_max = 10'000'000;
 
-// Of each worker's own time, or where that is not known, of all.
-double largest_share(std::vector<std::chrono::nanoseconds> const& of, result const& in) noexcept
+// Each worker's share of its own time, or where that is not known, of the measured time.
+double largest_share(
+    std::vector<std::chrono::nanoseconds> const& parts, result const& result) noexcept
 {
     double largest = 0;
-    for (std::size_t i = 0; i != of.size(); ++i) {
+    for (std::size_t i = 0; i != parts.size(); ++i) {
         std::chrono::nanoseconds const whole =
-            in.worker_wall.size() == of.size() ? in.worker_wall[i] : in.measured;
+            result.worker_wall.size() == parts.size() ? result.worker_wall[i] : result.measured;
         if (whole > 0ns)
-            largest = std::max(largest, in_seconds(of[i]) / in_seconds(whole));
+            largest = std::max(largest, in_seconds(parts[i]) / in_seconds(whole));
     }
     return largest;
 }
@@ -61,39 +62,40 @@ double result::waited() const noexcept
     return largest_share(worker_waited, *this);
 }
 
-void take_workers(result& into, std::vector<thread_times> const& of)
+void take_workers(result& result, std::vector<thread_times> const& workers)
 {
-    for (thread_times const& each : of) {
-        into.worker_wall.push_back(each.wall);
-        into.worker_cpu.push_back(each.cpu);
+    for (thread_times const& each : workers) {
+        result.worker_wall.push_back(each.wall);
+        result.worker_cpu.push_back(each.cpu);
         if (each.waited)
-            into.worker_waited.push_back(*each.waited);
+            result.worker_waited.push_back(*each.waited);
     }
 }
 
-verdict judge(result const& of)
+verdict judge(result const& result)
 {
     verdict found;
-    if (of.counts.attempts == 0)
-        return found; // There are no figures to be anybody's.
+    if (result.counts.attempts == 0)
+        return found;
     auto const add = [&](std::string limit, std::string cure) {
         found.limits.push_back(std::move(limit));
         found.cures.push_back(std::move(cure));
     };
-    if (of.busiest() > busy_max)
+    if (result.busiest() > busy_max)
         add(fmt::format(
-                "a worker of the generator was busy {:.0f} % of the time", of.busiest() * 100),
+                "a worker of the generator was busy {:.0f} % of the time", result.busiest() * 100),
             "give it more cores (--workers), or run it on more machines and merge the results");
-    if (std::uint64_t const slip = of.counts.slip.percentile(99); of.rate_asked && slip > slip_max)
+    if (std::uint64_t const slip = result.counts.slip.percentile(99);
+        result.rate_asked && slip > slip_max)
         add(fmt::format(
                 "1 % of the transactions began {:.1f} ms late or more",
                 static_cast<double>(slip) / 1e6),
             "ask for less, give the generator cores of its own, or run it on more machines");
-    std::uint64_t const lag = of.counts.lag.percentile(90);
-    if (of.waited() > waited_max)
+    std::uint64_t const lag = result.counts.lag.percentile(90);
+    if (result.waited() > waited_max)
         add(fmt::format(
                 "a worker of the generator had to wait for a core {:.0f} % of the time",
-                of.waited() * 100),
+                result.waited() * 100),
             "give it cores of its own (taskset) and no more --workers than those, end what else "
             "runs there, or run it on another machine");
     else if (lag > lag_max)
@@ -106,12 +108,12 @@ verdict judge(result const& of)
     std::uint64_t files = 0;
     std::uint64_t memory = 0;
     std::uint64_t in_flight = 0;
-    for (auto const& [what, count] : of.counts.failures)
-        if (client_limit(what))
-            (what.kind == "no ports"    ? ports
-             : what.kind == "no files"  ? files
-             : what.kind == "no memory" ? memory
-                                        : in_flight) += count;
+    for (auto const& [failure, count] : result.counts.failures)
+        if (client_limit(failure))
+            (failure.kind == "no ports"    ? ports
+             : failure.kind == "no files"  ? files
+             : failure.kind == "no memory" ? memory
+                                           : in_flight) += count;
     if (ports != 0)
         add(fmt::format("{} connections found no port of their own", ports),
             "use more source addresses (--source 127.0.0.1-127.0.0.20 on loopback), or --close "
@@ -129,8 +131,8 @@ verdict judge(result const& of)
 
 namespace {
 
-// Why no early data was taken; empty where some was, or nobody asked for it.
-std::string about_early_data(tally const& counts)
+// Why no early data was accepted; empty where some was, or the load has none.
+std::string early_data_remark(tally const& counts)
 {
     if (!counts.early || counts.early->accepted != 0 || counts.ok == 0)
         return {};
@@ -145,19 +147,19 @@ std::string about_early_data(tally const& counts)
            "with a group that the server takes";
 }
 
-// An open loop's rate counts answers whenever they come; so it has to be said when they came late.
-std::string about_the_drain(result const& of)
+// The rate of an open loop counts late answers too, so a remark says when many were late.
+std::string drain_remark(result const& result)
 {
-    tally const& counts = of.counts;
+    tally const& counts = result.counts;
     double const much = drained_max * static_cast<double>(counts.attempts);
-    if (!of.rate_asked || of.measured <= 0ns || static_cast<double>(counts.drained) <= much)
+    if (!result.rate_asked || result.measured <= 0ns || static_cast<double>(counts.drained) <= much)
         return {};
     return fmt::format(
         "{} of {} transactions ended after the time in which they were meant to begin, {:.1f}/s "
         "within it: the server did not keep up, or the run is short beside its response; ask for "
         "less, or let it last longer",
         counts.drained, counts.attempts,
-        static_cast<double>(counts.attempts - counts.drained) / in_seconds(of.measured));
+        static_cast<double>(counts.attempts - counts.drained) / in_seconds(result.measured));
 }
 
 using system_time = std::chrono::system_clock::time_point;
@@ -167,7 +169,7 @@ system_time after(system_time begin, std::chrono::nanoseconds length)
     return begin + std::chrono::duration_cast<std::chrono::system_clock::duration>(length);
 }
 
-void hold_that_they_fit(std::vector<result> const& parts)
+void check_settings(std::vector<result> const& parts)
 {
     result const* with_server = nullptr;
     for (result const& each : parts) {
@@ -186,8 +188,8 @@ void hold_that_they_fit(std::vector<result> const& parts)
     }
 }
 
-// Rates add up only where they were asked for at the same time.
-void hold_that_they_ran_together(std::vector<result> const& parts)
+// Rates add up only if they were asked for at the same time.
+void check_times(std::vector<result> const& parts)
 {
     for (std::size_t i = 0; i != parts.size(); ++i)
         for (std::size_t k = 0; k != i; ++k)
@@ -211,19 +213,19 @@ void hold_that_they_ran_together(std::vector<result> const& parts)
             together, in_seconds(longest))};
 }
 
-// Facts of another generator, behind those that are there, with a line that says whose they are.
-void add_facts(std::vector<fact>& to, std::vector<fact> const& more)
+// Appends the facts of another generator, under a heading.
+void add_facts(std::vector<fact>& facts, std::vector<fact> const& more)
 {
-    auto const heads = [](fact const& each) {
+    auto const is_heading = [](fact const& each) {
         return each.second.empty() && each.first.starts_with("generator ");
     };
-    auto number = 1 + std::ranges::count_if(to, heads);
-    to.emplace_back(fmt::format("generator {}", ++number), "");
-    for (fact const& each : more) // It may be a sum itself.
-        to.push_back(heads(each) ? fact{fmt::format("generator {}", ++number), ""} : each);
+    auto number = 1 + std::ranges::count_if(facts, is_heading);
+    facts.emplace_back(fmt::format("generator {}", ++number), "");
+    for (fact const& each : more) // The other result may be a sum itself.
+        facts.push_back(is_heading(each) ? fact{fmt::format("generator {}", ++number), ""} : each);
 }
 
-// How many intervals a result's timeline is behind the sum's.
+// How many intervals a result's timeline begins after the sum's.
 std::size_t intervals_behind(result const& sum, result const& more)
 {
     std::chrono::nanoseconds const step = sum.counts.interval_length;
@@ -235,10 +237,10 @@ std::size_t intervals_behind(result const& sum, result const& more)
 
 } // namespace
 
-std::vector<std::string> remarks_on(result const& of)
+std::vector<std::string> remarks_on(result const& result)
 {
     std::vector<std::string> found;
-    for (std::string const& each : {about_early_data(of.counts), about_the_drain(of)})
+    for (std::string const& each : {early_data_remark(result.counts), drain_remark(result)})
         if (!each.empty())
             found.push_back(each);
     return found;
@@ -248,9 +250,9 @@ result merge(std::vector<result> const& parts)
 {
     if (parts.empty())
         throw std::runtime_error{"nothing to merge"};
-    hold_that_they_fit(parts);
-    hold_that_they_ran_together(parts);
-    // The one that began first lends its timeline.
+    check_settings(parts);
+    check_times(parts);
+    // The timeline of the one that began first.
     auto const first = std::ranges::min_element(parts, {}, &result::started);
     result sum = *first;
     for (result const& more : parts) {

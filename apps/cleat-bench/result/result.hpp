@@ -1,4 +1,4 @@
-// result: what a run found, as a document that is written, read again, added up and drawn.
+// result: the figures of a run, as a document that is written, read, merged and drawn.
 
 #pragma once
 
@@ -14,22 +14,22 @@
 
 namespace cleat::bench {
 
-/// fact is one line of what was asked for, or of where it ran.
+/// fact is one setting of a run, or one property of its machine: name and value.
 using fact = std::pair<std::string, std::string>;
 
-/// server_side is what the server's processes used, where they were named and are on this machine.
+/// server_side is the CPU of the server's processes, where --server-pid names them.
 struct server_side
 {
     std::vector<int> pids;          ///< As they were named; their children count with them.
     std::chrono::nanoseconds cpu{}; ///< From the warm-up's end to the last end.
-    double cores = 0;               ///< That were busy on average, in the time `measured`.
+    double cores = 0;               ///< Busy on average in the time `measured`.
 };
 
-/// verdict says whether the figures are the server's.
+/// verdict is whether the generator's machine limited the figures, and not the server.
 struct verdict
 {
-    std::vector<std::string> limits; ///< Why this machine was the limit; empty: it was not.
-    std::vector<std::string> cures;  ///< How to go on, one for each.
+    std::vector<std::string> limits; ///< Why the machine was the limit; empty: it was not.
+    std::vector<std::string> cures;  ///< What to do, one for each limit.
 
     [[nodiscard]] bool client_limited() const noexcept { return !limits.empty(); }
 };
@@ -37,14 +37,14 @@ struct verdict
 /// result of `load`: everything that text, JSON and reports show comes from here.
 struct result
 {
-    std::string name;    ///< What the user calls it.
+    std::string name;    ///< The user's name for it.
     std::string command; ///< The command line, to be run again.
     std::string target;
     std::vector<fact> asked;
     std::vector<fact> environment;
     std::chrono::system_clock::time_point started;
-    /// An open loop's time, in which transactions were meant to begin; a closed one's to its last
-    /// end.
+    /// Of an open loop the time in which transactions were meant to begin; of a closed loop the
+    /// time to its last end.
     std::chrono::nanoseconds measured{};
     std::chrono::nanoseconds drain{}; ///< From there to the last end.
     bool partial = false;
@@ -52,42 +52,39 @@ struct result
 
     tally counts;
     std::vector<std::chrono::nanoseconds> worker_cpu; ///< In the time `measured`.
-    /// In which each was ready to run and had no core; empty: the kernel does not tell.
+    /// In which each was ready to run and had no core; empty: the kernel does not account for it.
     std::vector<std::chrono::nanoseconds> worker_waited;
-    /// For which each has read these of itself: `measured`, and how late it came to that.
+    /// Between each worker's readings of its own times: `measured`, and how late the last one was.
     std::vector<std::chrono::nanoseconds> worker_wall;
     std::optional<server_side> server;
     bench::verdict verdict;
 
-    /// rate is what was achieved: transactions that were ok, per second.
+    /// rate is transactions that were ok, per second.
     [[nodiscard]] double rate() const noexcept;
     /// busiest is the share of its time that the busiest worker was running.
     [[nodiscard]] double busiest() const noexcept;
-    /// waited is the share of its time that a worker had to do and no core to do it on, of the one
-    /// that had most of it.
+    /// waited is the largest share of its time that a worker was ready to run and had no core.
     [[nodiscard]] double waited() const noexcept;
 };
 
-/// take_workers puts what the workers' threads were given into a result.
-void take_workers(result& into, std::vector<thread_times> const& of);
+/// take_workers puts the times of the workers' threads into a result.
+void take_workers(result& result, std::vector<thread_times> const& workers);
 
-/// judge finds out whether the generator's machine was the limit.
-[[nodiscard]] verdict judge(result const& of);
+/// judge decides whether the generator's machine was the limit.
+[[nodiscard]] verdict judge(result const& result);
 
-/// remarks_on tells where the server did not do what was asked of it, and the cure: one line each.
-[[nodiscard]] std::vector<std::string> remarks_on(result const& of);
+/// remarks_on has a line for each thing that the server did not do as asked, with the cure.
+[[nodiscard]] std::vector<std::string> remarks_on(result const& result);
 
-/// merge adds up the results of several generators that ran at the same time: counts and histograms
-/// exactly, rates asked in sum. Throws std::runtime_error for results that do not fit together, or
-/// did not run together.
+/// merge adds up the results of several generators that ran at the same time: counts, histograms
+/// and asked rates. Throws std::runtime_error for results of different settings or different times.
 [[nodiscard]] result merge(std::vector<result> const& parts);
 
-/// to_json is the whole of it; from_json reads it back. Throws std::runtime_error with what is
-/// wrong.
-[[nodiscard]] std::string to_json(result const& of);
+/// to_json has every member; from_json reads it back, or throws std::runtime_error with the reason.
+[[nodiscard]] std::string to_json(result const& result);
 [[nodiscard]] result from_json(std::string const& text, std::string const& origin);
 
 /// to_text is for people.
-[[nodiscard]] std::string to_text(result const& of);
+[[nodiscard]] std::string to_text(result const& result);
 
 } // namespace cleat::bench

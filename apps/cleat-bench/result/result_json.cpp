@@ -1,6 +1,5 @@
-// The document: cleat-bench result, version 1. Histograms are in HdrHistogram's log format beside
-// the figures that are read from them, so nothing has to be decoded to be read, and everything can
-// be added up.
+// The document: cleat-bench result, version 1. A histogram is in HdrHistogram's log format, so that
+// it can be merged, beside the figures computed from it, so that a reader need not decode it.
 
 #include "result/histogram_log.hpp"
 #include "result/result_json.hpp"
@@ -11,6 +10,7 @@
 #include <stdexcept>
 
 namespace cleat::bench {
+
 json::array in_json(std::vector<fact> const& facts)
 {
     json::array found;
@@ -21,22 +21,23 @@ json::array in_json(std::vector<fact> const& facts)
 
 json::array in_json(std::vector<std::string> const& lines)
 {
-    return json::array(lines.begin(), lines.end()); // With braces it would be of two iterators.
+    return json::array(
+        lines.begin(), lines.end()); // Braces would make an array of the two iterators.
 }
 
-json::array in_json(failures const& of)
+json::array in_json(failures const& counts)
 {
     json::array found;
-    for (auto const& [what, count] : of)
-        found.push_back(
-            json::object{{"stage", name_of(what.where)}, {"kind", what.kind}, {"count", count}});
+    for (auto const& [failure, count] : counts)
+        found.push_back(json::object{
+            {"stage", name_of(failure.stage)}, {"kind", failure.kind}, {"count", count}});
     return found;
 }
 
-json::array in_json(std::vector<agreement> const& of)
+json::array in_json(std::vector<agreement> const& agreements)
 {
     json::array found;
-    for (agreement const& each : of)
+    for (agreement const& each : agreements)
         found.push_back(json::object{
             {"version", each.version},
             {"cipher", each.cipher},
@@ -47,29 +48,29 @@ json::array in_json(std::vector<agreement> const& of)
 
 namespace {
 
-json::object in_json(latency const& of)
+json::object in_json(latency const& times)
 {
-    histogram::totals const exact = of.exact();
+    histogram::totals const exact = times.exact();
     return {
-        {"count", of.count()},
-        {"min_ns", of.min()},
-        {"mean_ns", of.mean()},
-        {"p50_ns", of.percentile(50)},
-        {"p90_ns", of.percentile(90)},
-        {"p99_ns", of.percentile(99)},
-        {"p99_9_ns", of.percentile(99.9)},
-        {"max_ns", of.max()},
+        {"count", times.count()},
+        {"min_ns", times.min()},
+        {"mean_ns", times.mean()},
+        {"p50_ns", times.percentile(50)},
+        {"p90_ns", times.percentile(90)},
+        {"p99_ns", times.percentile(99)},
+        {"p99_9_ns", times.percentile(99.9)},
+        {"max_ns", times.max()},
         {"beyond_max", exact.beyond_max},
         {"sum_ns", json::array{exact.sum_high, exact.sum_low}},
-        {"hdr", to_log(of)},
+        {"hdr", to_log(times)},
     };
 }
 
-json::object in_json(tally const& of)
+json::object in_json(tally const& counts)
 {
-    json::object timeline{{"interval_ns", of.interval_length.count()}};
+    json::object timeline{{"interval_ns", counts.interval_length.count()}};
     json::array attempted, ok, broken, response, longest;
-    for (interval const& each : of.timeline) {
+    for (interval const& each : counts.timeline) {
         attempted.push_back(each.attempted);
         ok.push_back(each.ok);
         broken.push_back(each.failed);
@@ -82,172 +83,173 @@ json::object in_json(tally const& of)
     timeline["response_sum_ns"] = std::move(response);
     timeline["response_max_ns"] = std::move(longest);
     json::object handshakes{
-        {"full", of.full},
-        {"resumed", of.resumed},
-        {"offered", of.offered},
-        {"agreed", in_json(of.agreed)}};
-    if (of.early)
+        {"full", counts.full},
+        {"resumed", counts.resumed},
+        {"offered", counts.offered},
+        {"agreed", in_json(counts.agreed)}};
+    if (counts.early)
         handshakes["early_data"] = json::object{
-            {"offered", of.early->offered},
-            {"accepted", of.early->accepted},
-            {"rejected", of.early->rejected}};
+            {"offered", counts.early->offered},
+            {"accepted", counts.early->accepted},
+            {"rejected", counts.early->rejected}};
     return {
-        {"attempts", of.attempts},
-        {"ok", of.ok},
-        {"failed", of.failed()},
-        {"failures", in_json(of.failures)},
-        {"connections", of.connections},
+        {"attempts", counts.attempts},
+        {"ok", counts.ok},
+        {"failed", counts.failed()},
+        {"failures", in_json(counts.failures)},
+        {"connections", counts.connections},
         {"handshakes", std::move(handshakes)},
-        {"bytes", json::object{{"up", of.bytes_up}, {"down", of.bytes_down}}},
+        {"bytes", json::object{{"up", counts.bytes_up}, {"down", counts.bytes_down}}},
         {"latency",
          json::object{
-             {"tcp", in_json(of.tcp)},
-             {"tls", in_json(of.tls)},
-             {"tls_resumed", in_json(of.tls_resumed)},
-             {"first_byte", in_json(of.first_byte)},
-             {"response", in_json(of.response)},
-             {"slip", in_json(of.slip)},
-             {"lag", in_json(of.lag)}}},
-        {"drained", of.drained},
+             {"tcp", in_json(counts.tcp)},
+             {"tls", in_json(counts.tls)},
+             {"tls_resumed", in_json(counts.tls_resumed)},
+             {"first_byte", in_json(counts.first_byte)},
+             {"response", in_json(counts.response)},
+             {"slip", in_json(counts.slip)},
+             {"lag", in_json(counts.lag)}}},
+        {"drained", counts.drained},
         {"timeline", std::move(timeline)},
-        {"cpu_ns", of.cpu.count()},
+        {"cpu_ns", counts.cpu.count()},
     };
 }
 
-std::uint64_t number(json::value const& of)
+std::uint64_t number(json::value const& value)
 {
-    return of.to_number<std::uint64_t>();
+    return value.to_number<std::uint64_t>();
 }
 
-std::string text(json::value const& of)
+std::string text(json::value const& value)
 {
-    return std::string{of.as_string()};
+    return std::string{value.as_string()};
 }
 
-std::vector<fact> facts(json::value const& from)
+std::vector<fact> facts(json::value const& pairs)
 {
     std::vector<fact> found;
-    for (json::value const& pair : from.as_array())
+    for (json::value const& pair : pairs.as_array())
         found.emplace_back(text(pair.at(0)), text(pair.at(1)));
     return found;
 }
 
-void read(json::value const& from, tally& into)
+void read(json::value const& document, tally& counts)
 {
-    into.attempts = number(from.at("attempts"));
-    into.ok = number(from.at("ok"));
-    for (json::value const& each : from.at("failures").as_array()) {
-        failure what;
-        if (!parse(text(each.at("stage")), what.where))
+    counts.attempts = number(document.at("attempts"));
+    counts.ok = number(document.at("ok"));
+    for (json::value const& each : document.at("failures").as_array()) {
+        failure failure;
+        if (!parse(text(each.at("stage")), failure.stage))
             throw std::runtime_error{"unknown stage " + text(each.at("stage"))};
-        what.kind = text(each.at("kind"));
-        into.failures[what] += number(each.at("count"));
+        failure.kind = text(each.at("kind"));
+        counts.failures[failure] += number(each.at("count"));
     }
-    if (into.ok + into.failed() != into.attempts)
+    if (counts.ok + counts.failed() != counts.attempts)
         throw std::runtime_error{"outcomes do not add up to attempts"};
-    into.connections = number(from.at("connections"));
-    json::value const& handshakes = from.at("handshakes");
-    into.full = number(handshakes.at("full"));
-    into.resumed = number(handshakes.at("resumed"));
-    into.offered = number(handshakes.at("offered"));
+    counts.connections = number(document.at("connections"));
+    json::value const& handshakes = document.at("handshakes");
+    counts.full = number(handshakes.at("full"));
+    counts.resumed = number(handshakes.at("resumed"));
+    counts.offered = number(handshakes.at("offered"));
     if (json::value const* const early = handshakes.as_object().if_contains("early_data"))
-        into.early = {
+        counts.early = {
             number(early->at("offered")), number(early->at("accepted")),
             number(early->at("rejected"))};
     for (json::value const& each : handshakes.at("agreed").as_array())
-        into.agreed.push_back(
+        counts.agreed.push_back(
             {text(each.at("version")), text(each.at("cipher")), text(each.at("group")),
              number(each.at("count"))});
-    into.bytes_up = number(from.at("bytes").at("up"));
-    into.bytes_down = number(from.at("bytes").at("down"));
-    json::value const& times = from.at("latency");
-    read(times.at("tcp"), into.tcp);
-    read(times.at("tls"), into.tls);
-    read(times.at("tls_resumed"), into.tls_resumed);
-    read(times.at("first_byte"), into.first_byte);
-    read(times.at("response"), into.response);
-    read(times.at("slip"), into.slip);
-    // Results of before there was such a thing have none.
+    counts.bytes_up = number(document.at("bytes").at("up"));
+    counts.bytes_down = number(document.at("bytes").at("down"));
+    json::value const& times = document.at("latency");
+    read(times.at("tcp"), counts.tcp);
+    read(times.at("tls"), counts.tls);
+    read(times.at("tls_resumed"), counts.tls_resumed);
+    read(times.at("first_byte"), counts.first_byte);
+    read(times.at("response"), counts.response);
+    read(times.at("slip"), counts.slip);
+    // Older documents have no lag.
     if (json::value const* const lag = times.as_object().if_contains("lag"))
-        read(*lag, into.lag);
-    if (json::value const* const drained = from.as_object().if_contains("drained"))
-        into.drained = number(*drained);
-    json::value const& timeline = from.at("timeline");
-    into.interval_length = std::chrono::nanoseconds{number(timeline.at("interval_ns"))};
-    if (into.interval_length.count() <= 0)
+        read(*lag, counts.lag);
+    if (json::value const* const drained = document.as_object().if_contains("drained"))
+        counts.drained = number(*drained);
+    json::value const& timeline = document.at("timeline");
+    counts.interval_length = std::chrono::nanoseconds{number(timeline.at("interval_ns"))};
+    if (counts.interval_length.count() <= 0)
         throw std::runtime_error{"the timeline has no interval"};
-    into.timeline.resize(timeline.at("attempted").as_array().size());
-    for (std::size_t i = 0; i != into.timeline.size(); ++i)
-        into.timeline[i] = {
+    counts.timeline.resize(timeline.at("attempted").as_array().size());
+    for (std::size_t i = 0; i != counts.timeline.size(); ++i)
+        counts.timeline[i] = {
             number(timeline.at("attempted").at(i)), number(timeline.at("ok").at(i)),
             number(timeline.at("failed").at(i)), number(timeline.at("response_sum_ns").at(i)),
             number(timeline.at("response_max_ns").at(i))};
-    into.cpu = std::chrono::nanoseconds{number(from.at("cpu_ns"))};
+    counts.cpu = std::chrono::nanoseconds{number(document.at("cpu_ns"))};
 }
 
 } // namespace
 
-void read(json::value const& from, latency& into)
+void read(json::value const& document, latency& latency)
 {
-    if (!add_log(from.at("hdr").as_string(), into) || into.count() != number(from.at("count")))
+    if (!add_log(document.at("hdr").as_string(), latency) ||
+        latency.count() != number(document.at("count")))
         throw std::runtime_error{"a histogram is damaged, or not of cleat-bench"};
-    if (into.count() != 0)
-        into.restore({
-            .min = number(from.at("min_ns")),
-            .max = number(from.at("max_ns")),
-            .sum_low = number(from.at("sum_ns").at(1)),
-            .sum_high = number(from.at("sum_ns").at(0)),
-            .beyond_max = number(from.at("beyond_max")),
+    if (latency.count() != 0)
+        latency.restore({
+            .min = number(document.at("min_ns")),
+            .max = number(document.at("max_ns")),
+            .sum_low = number(document.at("sum_ns").at(1)),
+            .sum_high = number(document.at("sum_ns").at(0)),
+            .beyond_max = number(document.at("beyond_max")),
         });
 }
 
-json::object document_of(result const& of)
+json::object document_of(result const& result)
 {
     json::object document{
         {"cleat_bench", document_version},
         {"kind", "load"},
-        {"name", of.name},
-        {"command", of.command},
-        {"target", of.target},
-        {"started", in_utc(of.started)},
-        {"measured_ns", of.measured.count()},
-        {"drain_ns", of.drain.count()},
-        {"partial", of.partial},
-        {"asked", in_json(of.asked)},
-        {"rate", of.rate()},
-        {"client_limited", of.verdict.client_limited()},
-        {"limits", in_json(of.verdict.limits)},
-        {"cures", in_json(of.verdict.cures)},
-        {"remarks", in_json(remarks_on(of))},
-        {"environment", in_json(of.environment)},
+        {"name", result.name},
+        {"command", result.command},
+        {"target", result.target},
+        {"started", in_utc(result.started)},
+        {"measured_ns", result.measured.count()},
+        {"drain_ns", result.drain.count()},
+        {"partial", result.partial},
+        {"asked", in_json(result.asked)},
+        {"rate", result.rate()},
+        {"client_limited", result.verdict.client_limited()},
+        {"limits", in_json(result.verdict.limits)},
+        {"cures", in_json(result.verdict.cures)},
+        {"remarks", in_json(remarks_on(result))},
+        {"environment", in_json(result.environment)},
     };
-    if (of.rate_asked)
-        document["rate_asked"] = *of.rate_asked;
+    if (result.rate_asked)
+        document["rate_asked"] = *result.rate_asked;
     json::array cpu;
-    for (std::chrono::nanoseconds const each : of.worker_cpu)
+    for (std::chrono::nanoseconds const each : result.worker_cpu)
         cpu.push_back(each.count());
     document["worker_cpu_ns"] = std::move(cpu);
     json::array waited;
-    for (std::chrono::nanoseconds const each : of.worker_waited)
+    for (std::chrono::nanoseconds const each : result.worker_waited)
         waited.push_back(each.count());
     document["worker_waited_ns"] = std::move(waited);
     json::array wall;
-    for (std::chrono::nanoseconds const each : of.worker_wall)
+    for (std::chrono::nanoseconds const each : result.worker_wall)
         wall.push_back(each.count());
     document["worker_wall_ns"] = std::move(wall);
-    if (of.server)
+    if (result.server)
         document["server"] = json::object{
-            {"pids", json::array(of.server->pids.begin(), of.server->pids.end())},
-            {"cpu_ns", of.server->cpu.count()},
-            {"cores", of.server->cores}};
-    for (auto& [name, value] : in_json(of.counts))
+            {"pids", json::array(result.server->pids.begin(), result.server->pids.end())},
+            {"cpu_ns", result.server->cpu.count()},
+            {"cores", result.server->cores}};
+    for (auto& [name, value] : in_json(result.counts))
         document[name] = std::move(value);
     return document;
 }
 
-std::string to_json(result const& of)
+std::string to_json(result const& result)
 {
-    return json::serialize(document_of(of)) + "\n";
+    return json::serialize(document_of(result)) + "\n";
 }
 
 namespace {
@@ -311,11 +313,11 @@ try {
     refuse(origin, e);
 }
 
-result from_json(std::string const& from, std::string const& origin)
+result from_json(std::string const& text, std::string const& origin)
 {
-    // What Boost would throw names its own source, too.
+    // The message of an exception of Boost.JSON would name a file of Boost.
     boost::system::error_code error;
-    json::value const document = json::parse(from, error);
+    json::value const document = json::parse(text, error);
     if (error)
         throw std::runtime_error{fmt::format(
             "{}: not JSON ({}): name a file that cleat-bench wrote with --json", origin,

@@ -1,4 +1,4 @@
-// result_json: a result's document before it is text, for documents that hold it.
+// result_json: a result as a JSON value, for documents that contain it.
 
 #pragma once
 
@@ -10,24 +10,24 @@
 
 namespace cleat::bench {
 
-/// document_version is that of the documents which reports are drawn of: results and comparisons.
+/// document_version is the version of the documents that `report` reads: results and comparisons.
 inline constexpr int document_version = 1;
 
-/// in_json is how each stands in such a document. Facts are pairs, not members: where results were
-/// merged, every generator has its own "kernel".
+/// in_json is the JSON of each. Facts are pairs, not members: in a merged result every generator
+/// has its own "kernel".
 [[nodiscard]] json::array in_json(std::vector<fact> const& facts);
 [[nodiscard]] json::array in_json(std::vector<std::string> const& lines);
-[[nodiscard]] json::array in_json(failures const& of);
-[[nodiscard]] json::array in_json(std::vector<agreement> const& of);
+[[nodiscard]] json::array in_json(failures const& counts);
+[[nodiscard]] json::array in_json(std::vector<agreement> const& agreements);
 
-/// document_of is what to_json writes.
-[[nodiscard]] json::object document_of(result const& of);
+/// document_of is the JSON value that to_json writes.
+[[nodiscard]] json::object document_of(result const& result);
 
-/// from_document is from_json of what is parsed already.
+/// from_document is from_json after parsing.
 [[nodiscard]] result from_document(json::value const& document, std::string const& origin);
 
-/// read takes one latency of such a document, an empty one being given. Throws std::runtime_error
-/// where its histogram is damaged.
-void read(json::value const& from, latency& into);
+/// read fills an empty latency from its JSON. Throws std::runtime_error if the histogram is
+/// damaged.
+void read(json::value const& document, latency& latency);
 
 } // namespace cleat::bench

@@ -43,29 +43,29 @@ result example(unsigned seed)
     t.interval_length = 100ms;
     for (unsigned i = 0; i != 200; ++i) {
         ++t.attempts;
-        interval& here = t.at(i * 10ms);
-        ++here.attempted;
+        interval& current = t.interval_at(i * 10ms);
+        ++current.attempted;
         if (i % 10 == 0) {
             ++t.failures[{stage::answer, "wrong status 503"}];
-            ++here.failed;
+            ++current.failed;
             continue;
         }
         ++t.ok;
-        ++here.ok;
+        ++current.ok;
         std::uint64_t const ns = 1'000'003 + i * 977 * seed;
-        here.response_ns += ns;
-        here.response_ns_max = std::max(here.response_ns_max, ns);
+        current.response_ns += ns;
+        current.response_ns_max = std::max(current.response_ns_max, ns);
         t.response.record(ns);
         t.slip.record(i);
         t.lag.record(i * 1000);
-        t.agree("TLSv1.3", "TLS_AES_128_GCM_SHA256", i % 2 == 0 ? "X25519" : "P-256");
+        t.count_agreement("TLSv1.3", "TLS_AES_128_GCM_SHA256", i % 2 == 0 ? "X25519" : "P-256");
     }
     t.full = 180;
-    t.bytes_down = UINT64_MAX / 2; // More than a double can tell.
+    t.bytes_down = UINT64_MAX / 2; // More than a double can hold exactly.
     return r;
 }
 
-TEST_CASE("a result comes back from JSON as it went")
+TEST_CASE("a result is the same after JSON")
 {
     result const before = example(3);
     std::string const text = to_json(before);
@@ -77,14 +77,14 @@ TEST_CASE("a result comes back from JSON as it went")
     CHECK(to_text(after) == to_text(before));
 }
 
-TEST_CASE("what is damaged is refused, with where it came from")
+TEST_CASE("a damaged document is refused, with its file named")
 {
     std::string const good = to_json(example(1));
-    auto const broken = [&](std::string_view what, std::string_view with) {
+    auto const broken = [&](std::string_view part, std::string_view replacement) {
         std::string text = good;
-        std::size_t const at = text.find(what);
-        REQUIRE(at != std::string::npos);
-        text.replace(at, what.size(), with);
+        std::size_t const place = text.find(part);
+        REQUIRE(place != std::string::npos);
+        text.replace(place, part.size(), replacement);
         CHECK_THROWS_WITH_AS(
             from_json(text, "x.json"), doctest::Contains("x.json"), std::runtime_error);
     };
@@ -130,7 +130,7 @@ TEST_CASE("results add up exactly, and a later one is later on the timeline")
     CHECK_THROWS_AS(static_cast<void>(merge({})), std::runtime_error);
 }
 
-TEST_CASE("a sum says what each generator was asked for, also a sum of sums")
+TEST_CASE("a sum has the settings of each generator, also a sum of sums")
 {
     result a = example(1);
     result b = example(2);
@@ -176,22 +176,25 @@ TEST_CASE("results that did not run together are not added up")
     refused({old, late}, "too long");
 }
 
-TEST_CASE("early data is told where it was asked for, and adds up")
+TEST_CASE("early data is reported where it was asked for, and adds up")
 {
     result const without = example(1);
     CHECK(to_json(without).find("early_data") == std::string::npos);
     CHECK(remarks_on(without).empty());
 
-    result with = example(2);
-    with.counts.offered = 30;
-    with.counts.early = early_counts{.offered = 25, .accepted = 20, .rejected = 5};
-    std::string const text = to_json(with);
+    result with_early = example(2);
+    with_early.counts.offered = 30;
+    with_early.counts.early = early_counts{.offered = 25, .accepted = 20, .rejected = 5};
+    std::string const text = to_json(with_early);
     CHECK(to_json(from_json(text, "test")) == text);
-    CHECK(to_text(with).find("25 offered, 20 accepted (80.00 %), 5 rejected") != std::string::npos);
-    CHECK(remarks_on(with).empty());
-    result again = with; // From another machine.
+    CHECK(
+        to_text(with_early).find("25 offered, 20 accepted (80.00 %), 5 rejected") !=
+        std::string::npos);
+    CHECK(remarks_on(with_early).empty());
+    result again = with_early; // From another machine.
     again.environment = {{"kernel", "another"}};
-    for (result const& sum : {merge({with, without, again}), merge({without, with, again})}) {
+    for (result const& sum :
+         {merge({with_early, without, again}), merge({without, with_early, again})}) {
         REQUIRE(sum.counts.early);
         CHECK(sum.counts.early->offered == 50);
         CHECK(sum.counts.early->accepted == 40);
@@ -199,7 +202,7 @@ TEST_CASE("early data is told where it was asked for, and adds up")
     }
 }
 
-TEST_CASE("a server that accepts no early data is told of, with the cure")
+TEST_CASE("a server that accepts no early data is reported, with the cure")
 {
     result r = example(1);
     auto const remark = [&](early_counts early, std::uint64_t sessions) {
@@ -244,7 +247,7 @@ TEST_CASE("the generator says when it was the limit, and what to do")
     }
 }
 
-TEST_CASE("where nothing was measured there is no figure and no verdict")
+TEST_CASE("without measurements there is no figure and no verdict")
 {
     result none = example(1);
     none.counts = tally{};
@@ -263,13 +266,13 @@ TEST_CASE("where nothing was measured there is no figure and no verdict")
     CHECK(to_text(none).find("per transaction") == std::string::npos);
 }
 
-TEST_CASE("a result of before there were drain, lag and waits is read")
+TEST_CASE("an older result without drain, lag and waits is read")
 {
     std::string text = to_json(example(1));
-    auto const leave_out = [&](std::string_view from, std::string_view to) {
-        std::size_t const begin = text.find(from);
+    auto const leave_out = [&](std::string_view first, std::string_view next) {
+        std::size_t const begin = text.find(first);
         REQUIRE(begin != std::string::npos);
-        std::size_t const end = text.find(to, begin + 1);
+        std::size_t const end = text.find(next, begin + 1);
         REQUIRE(end != std::string::npos);
         text.erase(begin, end - begin);
     };
@@ -285,7 +288,7 @@ TEST_CASE("a result of before there were drain, lag and waits is read")
     CHECK(old.server->cores == 1.5);
 }
 
-TEST_CASE("an open loop whose answers come in the drain says so")
+TEST_CASE("an open loop reports answers that came in the drain")
 {
     result late = example(1);
     CHECK(remarks_on(late).empty());
@@ -298,7 +301,7 @@ TEST_CASE("an open loop whose answers come in the drain says so")
     CHECK(remarks_on(late).empty());
 }
 
-TEST_CASE("a histogram's text is read back to the last count")
+TEST_CASE("every count of a histogram's text is read back")
 {
     histogram before{latency_max, 3};
     std::uint64_t value = 1;
@@ -353,23 +356,23 @@ TEST_CASE("targets and sources")
          {"127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:x", ":443", "[::1:443", "::1:443",
           "http://127.0.0.1", "https://"})
         CHECK_THROWS_AS(static_cast<void>(find_target(text)), std::runtime_error);
-    auto const from = find_sources("127.0.0.1,127.0.0.5-127.0.0.7");
-    REQUIRE(from.size() == 4);
-    CHECK(net::to_string(from[3]) == "127.0.0.7:0");
+    auto const sources = find_sources("127.0.0.1,127.0.0.5-127.0.0.7");
+    REQUIRE(sources.size() == 4);
+    CHECK(net::to_string(sources[3]) == "127.0.0.7:0");
     for (char const* text : {"127.0.0.7-127.0.0.5", "127.0.0.1-127.255.0.1", "::1-::2"})
         CHECK_THROWS_AS(static_cast<void>(find_sources(text)), std::runtime_error);
 }
 
-TEST_CASE("of several addresses the first that takes a connection is asked")
+TEST_CASE("the first of several addresses that takes a connection is used")
 {
     unique_fd const listener{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at;
-    REQUIRE(::bind(listener.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
-    REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
-    std::string const port = std::to_string(ntohs(at.sin_port));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    REQUIRE(::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size) == 0);
+    REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0);
+    std::string const port = std::to_string(ntohs(address.sin_port));
     std::vector<net::address> const both{
         find_target("[::1]:" + port).addresses.front(),
         find_target("127.0.0.1:" + port).addresses.front()};
@@ -378,7 +381,7 @@ TEST_CASE("of several addresses the first that takes a connection is asked")
     CHECK(net::to_string(first_that_answers(both, 1s)) == "127.0.0.1:" + port);
 }
 
-TEST_CASE("a pool without sessions gives none, and one that is not asked to keeps none")
+TEST_CASE("a pool without sessions gives none, and without reuse it keeps none")
 {
     session_pool four{{.per_session = 4, .ratio = {}, .by_ticket = true}, 1};
     CHECK(!four.take());

@@ -14,24 +14,24 @@ double share_of(std::uint64_t part, std::uint64_t whole)
     return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-void add_latency(std::string& to, std::string_view name, latency const& of)
+void add_latency(std::string& text, std::string_view name, latency const& times)
 {
-    if (of.count() == 0)
+    if (times.count() == 0)
         return;
     auto const t = [](std::uint64_t ns) { return in_words(static_cast<double>(ns)); };
     fmt::format_to(
-        std::back_inserter(to), "  {:22}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", name,
-        t(of.min()), in_words(of.mean()), t(of.percentile(50)), t(of.percentile(90)),
-        t(of.percentile(99)), t(of.percentile(99.9)), t(of.max()));
+        std::back_inserter(text), "  {:22}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", name,
+        t(times.min()), in_words(times.mean()), t(times.percentile(50)), t(times.percentile(90)),
+        t(times.percentile(99)), t(times.percentile(99.9)), t(times.max()));
 }
 
-// What it was asked for; a merged result has a line for each generator.
-void add_asked(std::string& to, result const& of)
+// The target and the settings; a merged result has a line for each generator.
+void add_asked(std::string& text, result const& result)
 {
-    auto const out = std::back_inserter(to);
-    fmt::format_to(out, "{}", of.target);
+    auto const out = std::back_inserter(text);
+    fmt::format_to(out, "{}", result.target);
     std::string_view between = ", ";
-    for (auto const& [name, value] : of.asked) {
+    for (auto const& [name, value] : result.asked) {
         if (value.empty())
             fmt::format_to(out, "\n{}: ", name);
         else
@@ -41,7 +41,7 @@ void add_asked(std::string& to, result const& of)
     fmt::format_to(out, "\n\n");
 }
 
-// What it cost; for each transaction only where there is one.
+// The CPU of a transaction, or of all where none was ok.
 std::string cost(std::chrono::nanoseconds cpu, std::uint64_t transactions)
 {
     if (transactions == 0)
@@ -50,56 +50,36 @@ std::string cost(std::chrono::nanoseconds cpu, std::uint64_t transactions)
            " per transaction";
 }
 
-void add_costs(std::string& to, result const& of)
+void add_costs(std::string& text, result const& result)
 {
-    auto const out = std::back_inserter(to);
-    tally const& counts = of.counts;
+    auto const out = std::back_inserter(text);
+    tally const& counts = result.counts;
     fmt::format_to(
         out, "\n  generator             {}; busiest of {} workers {:.0f} % busy\n",
-        cost(counts.cpu, counts.ok), of.worker_cpu.size(), of.busiest() * 100);
-    if (!of.worker_waited.empty())
+        cost(counts.cpu, counts.ok), result.worker_cpu.size(), result.busiest() * 100);
+    if (!result.worker_waited.empty())
         fmt::format_to(
             out, "                        a worker waited for a core {:.0f} % of the time\n",
-            of.waited() * 100);
-    if (of.server)
+            result.waited() * 100);
+    if (result.server)
         fmt::format_to(
-            out, "  server                {}; {:.2f} cores busy\n", cost(of.server->cpu, counts.ok),
-            of.server->cores);
+            out, "  server                {}; {:.2f} cores busy\n",
+            cost(result.server->cpu, counts.ok), result.server->cores);
 }
 
-} // namespace
-
-std::string to_text(result const& of)
+void add_counts(std::string& text, result const& result)
 {
-    std::string text;
     auto const out = std::back_inserter(text);
-    tally const& counts = of.counts;
-    double const time = in_seconds(of.measured);
-
-    if (of.partial)
-        fmt::format_to(out, "PARTIAL: this run was ended before its time\n");
-    add_asked(text, of);
-    if (counts.attempts == 0)
-        fmt::format_to(
-            out, "  Nothing was measured: no transaction was begun{}.\n",
-            of.measured.count() == 0 ? " after the warm-up" : "");
-
-    if (of.rate_asked)
-        fmt::format_to(out, "  rate asked            {:.1f}/s\n", *of.rate_asked);
-    fmt::format_to(
-        out, "  rate achieved         {:.1f}/s  ({} ok in {:.2f} s)\n", of.rate(), counts.ok, time);
-    if (of.rate_asked && counts.drained != 0)
-        fmt::format_to(
-            out, "  drain                 {}, in which {} of {} ended\n",
-            in_words(static_cast<double>(of.drain.count())), counts.drained, counts.attempts);
+    tally const& counts = result.counts;
+    double const time = in_seconds(result.measured);
     fmt::format_to(
         out,
         "  attempts              {}\n"
         "  failed                {} ({:.3g} %)\n",
         counts.attempts, counts.failed(), share_of(counts.failed(), counts.attempts));
-    for (auto const& [what, count] : counts.failures)
+    for (auto const& [failure, count] : counts.failures)
         fmt::format_to(
-            out, "    {:10} {:24} {} ({:.3g} %)\n", name_of(what.where), what.kind, count,
+            out, "    {:10} {:24} {} ({:.3g} %)\n", name_of(failure.stage), failure.kind, count,
             share_of(count, counts.attempts));
     fmt::format_to(
         out, "  handshakes            {} full, {} resumed ({:.2f} %; {} offered)\n", counts.full,
@@ -118,7 +98,12 @@ std::string to_text(result const& of)
         bytes_in_words(static_cast<double>(counts.bytes_down)),
         bytes_in_words(
             time > 0 ? static_cast<double>(counts.bytes_up + counts.bytes_down) / time : 0));
+}
 
+void add_latencies(std::string& text, result const& result)
+{
+    auto const out = std::back_inserter(text);
+    tally const& counts = result.counts;
     fmt::format_to(
         out, "\n  {:22}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "", "min", "mean", "p50",
         "p90", "p99", "p99.9", "max");
@@ -127,20 +112,49 @@ std::string to_text(result const& of)
     add_latency(text, "TLS handshake, resumed", counts.tls_resumed);
     add_latency(text, "first byte", counts.first_byte);
     add_latency(text, "response", counts.response);
-    if (of.rate_asked)
+    if (result.rate_asked)
         add_latency(text, "slip", counts.slip);
     add_latency(text, "event-loop lag", counts.lag);
     fmt::format_to(
         out, "  Response counts from {} to the answer's last byte.\n",
-        of.rate_asked ? "the intended start" : "the start");
+        result.rate_asked ? "the intended start" : "the start");
+}
 
-    add_costs(text, of);
-    for (std::string const& each : remarks_on(of))
+} // namespace
+
+std::string to_text(result const& result)
+{
+    std::string text;
+    auto const out = std::back_inserter(text);
+    tally const& counts = result.counts;
+    double const time = in_seconds(result.measured);
+
+    if (result.partial)
+        fmt::format_to(out, "PARTIAL: this run was ended before its time\n");
+    add_asked(text, result);
+    if (counts.attempts == 0)
+        fmt::format_to(
+            out, "  Nothing was measured: no transaction was begun{}.\n",
+            result.measured.count() == 0 ? " after the warm-up" : "");
+
+    if (result.rate_asked)
+        fmt::format_to(out, "  rate asked            {:.1f}/s\n", *result.rate_asked);
+    fmt::format_to(
+        out, "  rate achieved         {:.1f}/s  ({} ok in {:.2f} s)\n", result.rate(), counts.ok,
+        time);
+    if (result.rate_asked && counts.drained != 0)
+        fmt::format_to(
+            out, "  drain                 {}, in which {} of {} ended\n",
+            in_words(static_cast<double>(result.drain.count())), counts.drained, counts.attempts);
+    add_counts(text, result);
+    add_latencies(text, result);
+    add_costs(text, result);
+    for (std::string const& each : remarks_on(result))
         fmt::format_to(out, "\nNOTE: {}.\n", each);
-    for (std::size_t i = 0; i != of.verdict.limits.size(); ++i)
+    for (std::size_t i = 0; i != result.verdict.limits.size(); ++i)
         fmt::format_to(
             out, "\nCLIENT-LIMITED: {}.\n  These figures are not the server's: {}.\n",
-            of.verdict.limits[i], of.verdict.cures[i]);
+            result.verdict.limits[i], result.verdict.cures[i]);
     return text;
 }
 

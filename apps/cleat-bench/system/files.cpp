@@ -33,12 +33,12 @@ void write_file(std::string const& path, std::string const& text)
 
 bool same_file(std::string const& one, std::string const& other)
 {
-    std::error_code none; // What is not there is nobody's file.
+    std::error_code none; // If a name has no file, the two differ.
     return std::filesystem::is_regular_file(one, none) &&
            std::filesystem::equivalent(one, other, none);
 }
 
-void keep_from(
+void refuse_overwriting(
     std::vector<std::string> const& read, std::string const& option, std::string const& written)
 {
     for (std::string const& each : read)

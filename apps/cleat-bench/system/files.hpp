@@ -1,4 +1,4 @@
-// files: whole files as strings, and names of files that may be of one file.
+// files: reading, writing and comparing whole files.
 
 #pragma once
 
@@ -16,8 +16,9 @@ void write_file(std::string const& path, std::string const& text);
 /// same_file: both names are of one file.
 [[nodiscard]] bool same_file(std::string const& one, std::string const& other);
 
-/// keep_from refuses to write a file over one that is to be read. Throws std::runtime_error.
-void keep_from(
+/// refuse_overwriting throws std::runtime_error if the file to write is one of those to read.
+/// `option` names the file to write.
+void refuse_overwriting(
     std::vector<std::string> const& read, std::string const& option, std::string const& written);
 
 } // namespace cleat::bench

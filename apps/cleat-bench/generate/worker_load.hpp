@@ -1,0 +1,102 @@
+// worker_load: one worker's part of a load, as its transactions see it: what to send, under which
+// name, and where to count.
+
+#pragma once
+
+#include "generate/alarm.hpp"
+#include "generate/load_spec.hpp"
+#include "generate/session_pool.hpp"
+#include "generate/tally.hpp"
+
+#include <cleat/net/worker.hpp>
+#include <cleat/tls/context.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <random>
+#include <variant>
+#include <vector>
+
+namespace cleat::bench {
+
+/// client_identity is a name that clients ask for, with sessions of its own: a session is not
+/// resumed under another name (RFC 8446, section 4.6.1).
+struct client_identity
+{
+    tls::context context;
+    session_pool sessions;
+    unsigned weight = 1;
+};
+
+/// worker_load lives on its worker's thread and outlives its transactions.
+class worker_load
+{
+public:
+    worker_load(worker_load&&) = delete;
+
+    [[nodiscard]] net::worker& worker() const noexcept { return worker_; }
+    [[nodiscard]] load_spec const& spec() const noexcept { return spec_; }
+    [[nodiscard]] tally& counts() noexcept { return counts_; }
+
+    /// choose_identity is the identity of the next connection.
+    [[nodiscard]] client_identity& choose_identity();
+
+    /// next_source is the next connection's own address; null: the kernel chooses one.
+    [[nodiscard]] net::address const* next_source() noexcept;
+
+    /// since_begin is the time on the timeline, which begins after the warm-up.
+    [[nodiscard]] std::chrono::nanoseconds since_begin(moment t) const noexcept
+    {
+        return t - measured_;
+    }
+
+    /// is_counted: a transaction that was meant to begin then is not part of the warm-up.
+    [[nodiscard]] bool is_counted(moment intended) const noexcept { return intended >= measured_; }
+
+    /// is_in_time: a request that is due then belongs to this run, however late it is sent.
+    [[nodiscard]] bool is_in_time(moment due) const noexcept { return due < last_; }
+
+    /// goes_on: a connection may begin its next request. A closed loop ends between two requests.
+    [[nodiscard]] bool goes_on() const noexcept
+    {
+        return !finished_ || !std::holds_alternative<closed>(spec_.loop);
+    }
+
+    /// drains: the transaction was meant to begin in the time of the load, and ends after it.
+    /// (Poisson arrivals of a given number may begin later than expected.)
+    [[nodiscard]] bool drains(moment intended, moment end) const noexcept
+    {
+        return intended < schedule_end_ && end >= schedule_end_;
+    }
+
+    /// connection_begun and connection_ended are called once for each connection.
+    void connection_begun() noexcept { ++in_flight_; }
+    void connection_ended() noexcept;
+
+protected:
+    /// Builds the contexts: throws tls::spec_error for what the TLS library cannot do.
+    worker_load(net::worker& worker, load_spec const& spec, share part);
+    ~worker_load() = default;
+
+    /// after_connection is called when a connection has ended and is not in flight any more.
+    virtual void after_connection() noexcept = 0;
+
+    net::worker& worker_;
+    load_spec const& spec_;
+    share part_;
+    tally counts_;
+    std::size_t in_flight_ = 0;
+    bool finished_ = false;
+    moment measured_{};     // The warm-up ends.
+    moment last_{};         // Nothing begins from here on.
+    moment schedule_end_{}; // Nothing is due from here on: a number may be used up before last_.
+
+private:
+    std::vector<std::unique_ptr<client_identity>> identities_;
+    std::mt19937_64 random_;
+    unsigned weights_ = 0;
+    std::size_t sources_used_ = 0;
+};
+
+} // namespace cleat::bench
