@@ -4,7 +4,7 @@ and a close, cleat-bench beside a bare epoll client on the same TLS library, wrk
 
 The server is nginx (HTTPS, TLS 1.3, no tickets, no keep-alive) on a core of its own. Rounds are
 interleaved; ratios are medians within a round. Needs Debian's nginx, wrk and nghttp2-client
-(perf/peers/install packages clients).
+(apps/cleat-bench/compare/peers/install packages clients).
 """
 
 import argparse
@@ -110,7 +110,10 @@ def versions(use: argparse.Namespace) -> dict[str, str]:
         try:
             ran = subprocess.run(command, capture_output=True, text=True, timeout=10)
         except FileNotFoundError:
-            sys.exit(f"{command[0]} is not here: build, and perf/peers/install packages clients")
+            sys.exit(
+                f"{command[0]} is not here: build, and "
+                "apps/cleat-bench/compare/peers/install packages clients"
+            )
         found[name] = next(iter((ran.stdout + ran.stderr).strip().splitlines()), "")
     return found
 

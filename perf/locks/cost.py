@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the locks that two workers share cost: cleat-locks over servers, for each full handshake.
 
-    scripts/build release-openssl cleat && perf/peers/install packages
+    scripts/build release-openssl cleat && apps/cleat-bench/compare/peers/install packages
     perf/locks/cost.py --cleat "OpenSSL 3.0=build/release-openssl/bin/cleat" --haproxy
 
 Every hold is timed. Of each lock that more than one thread has touched: how often it is taken, how

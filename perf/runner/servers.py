@@ -10,8 +10,9 @@ from pathlib import Path
 from cleat_perf.processes import Process, free_port
 
 CONTROLS = ("epoll", "asio", "epoll-openssl", "asio-openssl")
-INSTALLED = ("nginx", "hitch", "haproxy")  # By perf/peers/install, or by hand.
-PEERS = Path(__file__).resolve().parent.parent / "peers"
+INSTALLED = ("nginx", "hitch", "haproxy")  # By PEERS/install, or by hand.
+TREE = Path(__file__).resolve().parent.parent.parent
+PEERS = TREE / "apps/cleat-bench/compare/peers"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +72,7 @@ def _control(
 def _peer(
     name: str, command, bench: Bench, pem: Path, workers: int, cores: set[int], env: dict | None
 ):
-    """Starts a server from its configuration in perf/peers, on a port that others may take."""
+    """Starts a server from its configuration in PEERS, on a port that others may take."""
     template = (PEERS / f"{name}.conf").read_text()
     for attempt in range(5):
         port = free_port()
@@ -176,7 +177,8 @@ def what_is_not_there(names: list[str]) -> str:
     are = "is" if len(absent) == 1 else "are"
     present = ",".join(name for name in names if name not in absent)
     instead = f", or --servers {present}" if present else ""
-    return f"{' and '.join(absent)} {are} not there: perf/peers/install{instead}"
+    install = (PEERS / "install").relative_to(TREE)
+    return f"{' and '.join(absent)} {are} not there: {install}{instead}"
 
 
 def version(name: str, bench: Bench) -> str:

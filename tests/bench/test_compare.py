@@ -18,6 +18,7 @@ BINARIES = program.binary().parent
 pytestmark = pytest.mark.skipif(
     not (BINARIES / "perf-origin").exists(), reason="built without perf/: there is no origin"
 )
+INSTALL = "apps/cleat-bench/compare/peers/install"
 CONTROL = ["epoll"] if (BINARIES / "perf-epoll-relay").exists() else []
 PATH = f"{os.environ['PATH']}:/usr/sbin"
 PEERS = [name for name in ("nginx", "hitch") if shutil.which(name, path=PATH)]
@@ -359,7 +360,7 @@ def test_a_peer_that_is_missing_is_left_out(bench, monkeypatch):
     found = Compared(
         bench, "--servers", "envoy,cleat", "--rounds", 1, "--scenario", tiny(bench.folder)
     )
-    line = "envoy is left out: it is not here: perf/peers/install envoy gets it"
+    line = f"envoy is left out: it is not here: {INSTALL} envoy gets it"
     assert line in found.text and line in found.progress
     assert [each["name"] for each in found.trial["servers"]] == ["cleat"]
     assert found.trial["base"] == "cleat"
@@ -371,7 +372,7 @@ def test_nobody_is_here(bench, monkeypatch):
     ran = bench.run("compare", "--binaries", BINARIES, "--servers", "envoy,haproxy-awslc")
     assert ran.returncode == 1
     assert "none of the servers is here" in ran.stderr
-    assert "haproxy-awslc: perf/peers/install haproxy-awslc builds it" in ran.stderr
+    assert f"haproxy-awslc: {INSTALL} haproxy-awslc builds it" in ran.stderr
 
 
 @pytest.mark.skipif(not CONTROL, reason="there is no control")

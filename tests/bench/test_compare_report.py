@@ -18,6 +18,7 @@ from pages import SCREENS, check, words
 pytestmark = pytest.mark.skipif(bool(browser.missing()), reason=browser.missing())
 
 RECORDED = Path(__file__).resolve().parents[2] / "perf/results"
+INSTALL = "apps/cleat-bench/compare/peers/install"
 LONG_NAME = "a-name-that-has-no-place-to-break-" * 4
 EVIL = "</script><script>window.broken = 1</script><img src=x onerror='window.broken = 2'>"
 LIMIT = "a worker of the generator was busy 97 % of the time"
@@ -38,7 +39,7 @@ def troubled() -> Facts:
         left_out("stunnel", "it does not start: ended with code 3\ncannot read", at_fault=True),
         left_out("envoy", "left out: it cannot do this: no such group"),
     ]
-    return comparison(found, absent=[["haproxy", "it is not here: perf/peers/install gets it"]])
+    return comparison(found, absent=[["haproxy", f"it is not here: {INSTALL} gets it"]])
 
 
 def interrupted() -> Facts:
@@ -231,7 +232,7 @@ def test_trouble_is_told(shown: browser.Browser, pages: dict[str, Path]) -> None
         "it was ended by signal 11 while it was measured",
         "3 of 1503 failed: handshake: timeout",
         "0 % of its connections resumed, 75 % were to", "client-limited", LIMIT,
-        "left out: it is not here: perf/peers/install gets it",
+        f"left out: it is not here: {INSTALL} gets it",
     ):
         assert said in text, said
     assert "resumed" in words(shown, ".trial thead")

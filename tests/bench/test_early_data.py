@@ -21,7 +21,9 @@ from tls_server import OpensslServer
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
 
 with_library = pytest.mark.skipif(library() is None, reason="there is no libssl.so.3")
-with_nginx = pytest.mark.skipif(NGINX is None, reason="nginx is missing: perf/peers/install")
+with_nginx = pytest.mark.skipif(
+    NGINX is None, reason="nginx is missing: apps/cleat-bench/compare/peers/install"
+)
 
 
 def early(bench, address: str, *words: object, code: int = 0) -> dict:

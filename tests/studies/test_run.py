@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 TREE = Path(__file__).resolve().parents[2]
+INSTALL = "apps/cleat-bench/compare/peers/install"
 
 
 @pytest.mark.parametrize(
@@ -15,9 +16,9 @@ TREE = Path(__file__).resolve().parents[2]
     [
         (
             "cleat,epoll,asio,nginx,hitch",
-            "nginx and hitch are not there: perf/peers/install, or --servers cleat,epoll,asio",
+            f"nginx and hitch are not there: {INSTALL}, or --servers cleat,epoll,asio",
         ),
-        ("haproxy", "haproxy is not there: perf/peers/install"),
+        ("haproxy", f"haproxy is not there: {INSTALL}"),
     ],
 )
 def test_a_server_that_is_not_installed(tmp_path, names, said):

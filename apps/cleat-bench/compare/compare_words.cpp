@@ -117,7 +117,7 @@ void compare_words::add_to(CLI::App& app)
     app.add_option("--html", html, "write a report with charts to this file");
     app.add_flag("-q,--quiet", quiet, "no progress");
     app.footer(fmt::format(
-        "\nScenarios: {}.\nperf/scenarios/README.md says how to write one.\n\n"
+        "\nScenarios: {}.\napps/cleat-bench/compare/scenarios/README.md says how to write one.\n\n"
         "Examples:\n"
         "  cleat-bench compare --servers cleat,nginx,hitch\n"
         "  cleat-bench compare --scenario full-rsa-2048 --scenario resumed-4-tickets\n"

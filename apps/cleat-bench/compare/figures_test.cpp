@@ -72,7 +72,8 @@ TEST_CASE("who was not measured is told, and is not the base")
     of.trials[0].base = choose_base(of.trials[0], "cleat");
     of.partial = true;
     of.client_cores = {0};
-    of.absent.emplace_back("envoy", "it is not here: perf/peers/install envoy gets it");
+    of.absent.emplace_back(
+        "envoy", "it is not here: apps/cleat-bench/compare/peers/install envoy gets it");
     CHECK(of.trials[0].base == "nginx");
     CHECK_FALSE(of.sound());
     std::string const text = to_text(of);

@@ -22,7 +22,7 @@ std::string_view word_of_environment(char const* name)
     return found == nullptr ? std::string_view{} : found;
 }
 
-// As perf/peers/install has it.
+// As peers/install has it.
 fs::path peers_folder()
 {
     if (std::string_view const cache = word_of_environment("CLEAT_CACHE_DIR"); !cache.empty())
@@ -84,7 +84,7 @@ preset control(std::string_view name, std::string_view program)
     };
 }
 
-constexpr std::string_view from_packages = "perf/peers/install gets it";
+constexpr std::string_view from_packages = "apps/cleat-bench/compare/peers/install gets it";
 
 std::vector<preset> make_presets()
 {
@@ -102,7 +102,7 @@ std::vector<preset> make_presets()
     haproxy_awslc.name = "haproxy-awslc";
     haproxy_awslc.from = home::peers;
     haproxy_awslc.programs = {"haproxy-awslc"};
-    haproxy_awslc.install = "perf/peers/install haproxy-awslc builds it";
+    haproxy_awslc.install = "apps/cleat-bench/compare/peers/install haproxy-awslc builds it";
     return {
         {"cleat",
          home::own,
@@ -153,7 +153,7 @@ std::vector<preset> make_presets()
           "error"},
          "--version",
          false,
-         "perf/peers/install envoy gets it"},
+         "apps/cleat-bench/compare/peers/install envoy gets it"},
     };
 }
 

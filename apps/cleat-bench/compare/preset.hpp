@@ -18,7 +18,7 @@ enum class home : std::uint8_t
 {
     own,    ///< Built with cleat-bench, and in one folder with it.
     system, ///< A package of the system: PATH, and where servers are.
-    peers   ///< Built or fetched by perf/peers/install.
+    peers   ///< Built or fetched by peers/install.
 };
 
 /// preset is a server. Its configuration and arguments are templates (config_template.hpp) with the
@@ -28,7 +28,7 @@ struct preset
     std::string_view name;
     home from = home::own;
     std::vector<std::string_view> programs; ///< The first that is there.
-    std::string_view config_name;           ///< Of the template in perf/peers; empty: none.
+    std::string_view config_name;           ///< Of the template in peers/; empty: none.
     std::string_view config;
     std::vector<std::string> arguments;
     std::string version;      ///< The argument that makes it say its version.

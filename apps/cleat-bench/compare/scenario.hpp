@@ -28,7 +28,7 @@ struct asked_rate
     bool of_weakest = false; ///< Of the capacity of the weakest server, which is measured first.
 };
 
-/// scenario is one such file; perf/scenarios/README.md explains its words. The defaults here are
+/// scenario is one such file; scenarios/README.md explains its words. The defaults here are
 /// the ones that it has.
 struct scenario
 {

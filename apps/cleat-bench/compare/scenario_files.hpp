@@ -9,7 +9,7 @@
 
 namespace cleat::bench {
 
-/// scenario_names are those of perf/scenarios as they were when this was built, in order.
+/// scenario_names are those of scenarios/ as they were when this was built, in order.
 [[nodiscard]] std::vector<std::string> scenario_names();
 
 /// find_scenario takes a name, or the path of a file: what has a slash or ends in .scenario. Throws

@@ -25,6 +25,7 @@ SCENARIOS = (
     "full-rsa-4096,resumed-4-tickets,full-ecdsa-p256,full-ed25519,resumed-4-aes-256-gcm,"
     "resumed-4-chacha20,resumed-4-cbc-tls12"
 )
+SCENARIO_FILES = builds.TREE / "apps/cleat-bench/compare/scenarios"
 # The first step and the last, as parts of what a closed loop got through.
 FIRST, LAST = 0.3, 1.2
 CAPACITY_S = 2
@@ -53,7 +54,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parse.add_argument("--out", type=Path, help="default: a new file in perf/results; - for none")
     use = parse.parse_args(words)
     use.servers = builds.listed("--servers", use.servers, SERVERS.split(","))
-    there = sorted(path.stem for path in (TREE / "perf/scenarios").glob("*.scenario"))
+    there = sorted(path.stem for path in SCENARIO_FILES.glob("*.scenario"))
     use.scenarios = builds.listed("--scenarios", use.scenarios, there)
     if not (use.binaries / "cleat-bench").exists():
         sys.exit(f"{use.binaries / 'cleat-bench'} is not there: build the target cleat-bench")
@@ -61,8 +62,8 @@ def arguments(words: list[str]) -> argparse.Namespace:
 
 
 def settings(name: str) -> dict[str, str]:
-    """settings of a scenario, for its clients."""
-    path = TREE / "perf/scenarios" / f"{name}.scenario"
+    """settings of a scenario that its clients must know."""
+    path = SCENARIO_FILES / f"{name}.scenario"
     lines = [line.split("#")[0] for line in path.read_text().splitlines()]
     pairs = (line.partition("=") for line in lines)
     return {key.strip(): value.strip() for key, _, value in pairs if value}
