@@ -1,7 +1,7 @@
 #include "compare/preset.hpp"
 #include "compare/serve.hpp"
 #include "compare/server.hpp"
-#include "compare/workshop.hpp"
+#include "compare/temporary_directory.hpp"
 #include "file_limit.hpp"
 #include "standard_error.hpp"
 #include "system/interruption.hpp"

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "compare/child.hpp"
-#include "compare/cpu_ration.hpp"
+#include "compare/cpu_quota.hpp"
+#include "compare/interruption.hpp"
 #include "compare/preset.hpp"
 #include "compare/scenario.hpp"
-#include "compare/workshop.hpp"
-#include "system/interruption.hpp"
+#include "compare/temporary_directory.hpp"
 
 #include <cleat/net/socket_options.hpp>
 #include <cleat/tls/context_spec.hpp>

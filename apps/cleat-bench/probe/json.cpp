@@ -1,8 +1,8 @@
 // What a probe has found, for programs.
 
+#include "probe/formatting.hpp"
 #include "probe/probe.hpp"
-#include "probe/words.hpp"
-#include "text/times.hpp"
+#include "times.hpp"
 
 #include <utility>
 

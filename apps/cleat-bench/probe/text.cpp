@@ -1,8 +1,8 @@
 // What a probe has found, in words: of one server, and of one in a list.
 
+#include "probe/formatting.hpp"
 #include "probe/probe.hpp"
-#include "probe/words.hpp"
-#include "text/times.hpp"
+#include "times.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

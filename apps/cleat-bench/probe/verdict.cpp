@@ -1,7 +1,7 @@
 // What is good and what is weak about a server that was probed.
 
+#include "probe/formatting.hpp"
 #include "probe/probe.hpp"
-#include "probe/words.hpp"
 
 #include <cleat/core/limits.hpp>
 

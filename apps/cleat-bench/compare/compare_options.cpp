@@ -1,4 +1,4 @@
-#include "compare/compare_words.hpp"
+#include "compare/compare_options.hpp"
 #include "compare/preset.hpp"
 #include "compare/scenario_files.hpp"
 #include "text/lists.hpp"

@@ -1,4 +1,4 @@
-#include "compare/cpu_ration.hpp"
+#include "compare/cpu_quota.hpp"
 
 #include <fmt/format.h>
 

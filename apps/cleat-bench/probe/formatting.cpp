@@ -1,4 +1,4 @@
-#include "probe/words.hpp"
+#include "probe/formatting.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

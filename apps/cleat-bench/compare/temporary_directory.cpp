@@ -1,5 +1,5 @@
 #include "compare/child.hpp"
-#include "compare/workshop.hpp"
+#include "compare/temporary_directory.hpp"
 
 #include <fmt/format.h>
 
