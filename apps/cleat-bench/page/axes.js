@@ -1,5 +1,4 @@
-// axes: what charts are drawn against: rates, times, the clock, percentiles. Colours are those of
-// the page.
+// axes: the axes of charts: rates, times, the clock, percentiles. Colours are those of the page.
 const axes = (() => {
     const colour = (name) =>
         getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -25,7 +24,7 @@ const axes = (() => {
         return found.filter((value) => value >= low * 0.999 && value <= high * 1.001);
     }
 
-    // A linear axis of times has round steps in the unit that is read.
+    // A linear axis of times has round steps in the unit of its labels.
     function timeAxis(title, logarithmic, values) {
         const positive = values.filter((value) => value > 0);
         const top = positive.length ? Math.max(...positive) : 1e6;
@@ -100,7 +99,7 @@ const axes = (() => {
         });
     }
 
-    // A ratio of 2 is as far from 1 as one of a half. Where all are close, steps are even.
+    // A ratio of 2 is as far from 1 as one of a half. If all are close to 1, steps are even.
     function ratioTicks(low, high) {
         if (high / low > 3) return between(low, high);
         const rough = (high - low) / 5;

@@ -1,5 +1,5 @@
-// charts: what every chart here has in common, and the kinds that a result has. A chart is made
-// anew when the colours change, for paper, or by a choice beside it; it never moves by itself.
+// charts: what all charts share, and the kinds of charts of a result. A chart is drawn again when
+// the colours change, for paper, or after a choice beside it; there is no animation.
 const charts = (() => {
     const { colour, axis, timeAxis, clockAxis, percentileAxis } = axes;
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
@@ -22,7 +22,7 @@ const charts = (() => {
             .toString(16)
             .padStart(2, '0');
 
-    // Bars have a colour each. One colour may be that of the tooltip's paper: hence the border.
+    // Each bar has a colour. One may be the tooltip's background colour, so there is a border.
     const tooltipColour = ({ dataset, dataIndex }) => {
         const own = (paint) => (Array.isArray(paint) ? paint[dataIndex] : paint);
         const filled = own(
@@ -117,7 +117,7 @@ const charts = (() => {
         };
     }
 
-    // rates: attempted, ok and failed over time. A step is as long as what it counts.
+    // rates: attempted, ok and failed over time. A step is as long as its interval.
     function rates(canvas, timeline) {
         return draw(canvas, () => {
             const end = timeline.middle_s.at(-1) + timeline.length_s.at(-1) / 2;
@@ -220,8 +220,8 @@ const charts = (() => {
         });
     }
 
-    // bars has one bar for each name. A series without a colour is an outline around the bars: what
-    // was asked for.
+    // bars has one bar for each name. A series with `outline` is a mark over the bars, such as the
+    // rate asked for.
     function bars(canvas, names, series, format, title) {
         return draw(canvas, () => {
             const several = series.filter((each) => !each.outline).length > 1;
@@ -299,7 +299,7 @@ const charts = (() => {
         again();
     });
 
-    // dashOf tells lines apart that would have the same colour, and neighbours by more than that.
+    // dashOf gives lines of the same colour different dashes, and neighbouring lines too.
     const dashOf = (number) => dashes[(number + Math.floor(number / paints)) % dashes.length];
 
     return {

@@ -1,9 +1,9 @@
-// comparison: several results in one table, as bars beside each other, as curves over each other.
+// comparison: several results in one table, as bars, and as curves.
 const comparison = (() => {
     const { el, part, note, table, choice, figure, scaled } = elements;
     const { all, labels, latencyOf, serverCpu, generatorCpu } = results;
 
-    // Names may be of any length; the whole of it heads the result's own section.
+    // Names may be long; the full name heads the result's own section.
     const link = (i, most) =>
         el(
             'a',
@@ -23,9 +23,9 @@ const comparison = (() => {
 
     function figures() {
         const first = all[0];
-        const response = (of) => latencyOf(of, 'response');
-        const servers = all.some((of) => of.server);
-        const asked = all.some((of) => of.rate_asked !== null);
+        const response = (result) => latencyOf(result, 'response');
+        const servers = all.some((result) => result.server);
+        const asked = all.some((result) => result.rate_asked !== null);
         const columns = [
             '',
             'rate, ok/s',
@@ -38,16 +38,16 @@ const comparison = (() => {
             servers ? 'server’s CPU' : null,
             'generator’s CPU',
         ];
-        const rows = all.map((of, i) => {
-            const times = response(of).count ? response(of) : null;
+        const rows = all.map((result, i) => {
+            const times = response(result).count ? response(result) : null;
             const time = (key) =>
                 times
                     ? [units.time(times[key]), relative(times[key], response(first)[key], i)]
                     : '–';
             const verdict = [
-                of.limits.length ? 'client-limited' : null,
-                of.partial ? 'partial' : null,
-                of.ok === 0 ? 'nothing ok' : null,
+                result.limits.length ? 'client-limited' : null,
+                result.partial ? 'partial' : null,
+                result.ok === 0 ? 'nothing ok' : null,
             ].filter((one) => one !== null);
             return [
                 [
@@ -55,24 +55,29 @@ const comparison = (() => {
                     link(i, 40),
                     verdict.map((text) => el('small', { class: 'bad' }, text)),
                 ],
-                [units.rate(of.rate), relative(of.rate, first.rate, i)],
-                asked ? (of.rate_asked === null ? '–' : units.rate(of.rate_asked)) : null,
+                [units.rate(result.rate), relative(result.rate, first.rate, i)],
+                asked ? (result.rate_asked === null ? '–' : units.rate(result.rate_asked)) : null,
                 el(
                     'td',
-                    { class: of.failed ? 'bad' : null },
-                    units.count(of.failed),
-                    of.failed ? el('small', {}, units.share(of.failed, of.attempts)) : null,
+                    { class: result.failed ? 'bad' : null },
+                    units.count(result.failed),
+                    result.failed
+                        ? el('small', {}, units.share(result.failed, result.attempts))
+                        : null,
                 ),
-                units.share(of.resumed, of.full + of.resumed),
+                units.share(result.resumed, result.full + result.resumed),
                 time('p50'),
                 time('p99'),
                 time('max'),
                 servers
-                    ? [units.timeOr(serverCpu(of)), relative(serverCpu(of), serverCpu(first), i)]
+                    ? [
+                          units.timeOr(serverCpu(result)),
+                          relative(serverCpu(result), serverCpu(first), i),
+                      ]
                     : null,
                 [
-                    units.timeOr(generatorCpu(of)),
-                    relative(generatorCpu(of), generatorCpu(first), i),
+                    units.timeOr(generatorCpu(result)),
+                    relative(generatorCpu(result), generatorCpu(first), i),
                 ],
             ];
         });
@@ -93,8 +98,8 @@ const comparison = (() => {
     }
 
     function bars() {
-        const asked = all.some((of) => of.rate_asked !== null);
-        const servers = all.some((of) => of.server);
+        const asked = all.some((result) => result.rate_asked !== null);
+        const servers = all.some((result) => result.server);
         const cpu = servers ? [{ label: 'server', values: all.map(serverCpu) }] : [];
         cpu.push({ label: 'generator', values: all.map(generatorCpu), pale: servers });
         const height = `${Math.max(10, 5 + (servers ? 3.9 : 2.6) * all.length)}rem`;
@@ -104,19 +109,19 @@ const comparison = (() => {
                 'div',
                 { class: 'charts' },
                 figure(
-                    asked ? 'Rate; the mark is what was asked for' : 'Rate',
+                    asked ? 'Rate; the mark is the rate asked for' : 'Rate',
                     { height },
                     (canvas) =>
                         charts.bars(
                             canvas,
                             labels,
                             [
-                                { label: 'ok', values: all.map((of) => of.rate) },
+                                { label: 'ok', values: all.map((result) => result.rate) },
                                 ...(asked
                                     ? [
                                           {
                                               label: 'asked',
-                                              values: all.map((of) => of.rate_asked),
+                                              values: all.map((result) => result.rate_asked),
                                               outline: true,
                                           },
                                       ]
@@ -147,7 +152,7 @@ const comparison = (() => {
     function overlaid() {
         const keys = Object.keys(charts.stages)
             .reverse()
-            .filter((key) => all.some((of) => latencyOf(of, key).count !== 0));
+            .filter((key) => all.some((result) => latencyOf(result, key).count !== 0));
         if (keys.length === 0) return null;
         const names = {
             tcp: 'TCP',
@@ -159,11 +164,11 @@ const comparison = (() => {
         let key = keys[0];
         const series = () =>
             all
-                .map((of, i) => ({
+                .map((result, i) => ({
                     label: labels[i],
                     colour: charts.nameOf(i),
                     dash: charts.dashOf(i),
-                    curve: latencyOf(of, key).curve,
+                    curve: latencyOf(result, key).curve,
                 }))
                 .filter((one) => one.curve.length !== 0);
         return part(

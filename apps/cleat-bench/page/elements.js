@@ -1,6 +1,6 @@
-// elements: what the page is made of. Texts become text nodes only, never markup.
+// elements: the building blocks of the page. Texts become text nodes only, never markup.
 const elements = (() => {
-    // el makes an element. Attributes that are functions are listeners; what is null is left out.
+    // el makes an element. Attributes that are functions are listeners; null is left out.
     function el(name, attributes = {}, ...inside) {
         const made = document.createElement(name);
         for (const [key, value] of Object.entries(attributes)) {
@@ -17,7 +17,7 @@ const elements = (() => {
     const text = (...sentences) => el('p', {}, sentences.join(' '));
     const note = (...sentences) => el('p', { class: 'note' }, sentences.join(' '));
 
-    // Whoever gives a cell has made it as it is to be.
+    // A head that is a cell already stays as it is.
     const column = (head, align) =>
         head instanceof HTMLTableCellElement
             ? head
@@ -63,7 +63,7 @@ const elements = (() => {
     const curveNote = () =>
         note(
             'Each step to the right is one nine more. Response counts from the intended start',
-            'where a rate was asked for, so a stall shows in all that it delayed.',
+            'if a rate was asked for, so a stall shows in every transaction that it delayed.',
         );
 
     function factList(facts) {
@@ -79,12 +79,12 @@ const elements = (() => {
     }
 
     // copy works on pages from disk too, where some browsers have no clipboard for scripts.
-    async function copy(text, button, from) {
+    async function copy(text, button, source) {
         let done = true;
         try {
             await navigator.clipboard.writeText(text);
         } catch {
-            getSelection().selectAllChildren(from);
+            getSelection().selectAllChildren(source);
             done = document.execCommand('copy');
         }
         button.textContent = done ? 'Copied' : 'Selected';
@@ -93,7 +93,7 @@ const elements = (() => {
         }, 2000);
     }
 
-    // command is text to be taken along: a command line, or a configuration.
+    // command is text with a button that copies it: a command line, or a configuration.
     function command(line) {
         const pre = el('pre', {}, line);
         const button = el(
@@ -125,7 +125,8 @@ const elements = (() => {
         return el('div', { class: 'choice', role: 'group', 'aria-label': name }, buttons);
     }
 
-    // figure is a chart with its caption. A chart needs its canvas on the page: `make` comes later.
+    // figure is a chart with its caption. A chart needs its canvas on the page, so drawCharts calls
+    // `make` later.
     const later = [];
     function figure(title, { tall = false, height = null, choices = [] }, make) {
         const canvas = el('canvas', { role: 'img', 'aria-label': title });
@@ -169,7 +170,7 @@ const elements = (() => {
         );
     }
 
-    // drawCharts comes when the canvases are on the page.
+    // drawCharts draws all figures. Call it when the canvases are on the page.
     const drawCharts = () => later.splice(0).forEach((make) => make());
 
     return {

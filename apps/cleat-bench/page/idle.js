@@ -3,39 +3,46 @@ const idle = (() => {
     const { el, part, note, text, table, figure, factList, command } = elements;
     const { axis, colour } = axes;
 
-    const label = (of) => of.name || of.target;
+    const label = (run) => run.name || run.target;
     const kib = (bytes) => `${units.three(bytes / 1024)}\u00a0KiB`;
-    const known = (of) => of.bytes_per_connection !== null;
+    const known = (run) => run.bytes_per_connection !== null;
 
-    // The levels that the slope is of: those that grew.
-    const telling = (of) =>
-        of.levels.filter((level, i) => (i === 0 ? of.levels[1] && !of.levels[1].flat : !level.flat));
+    // The levels at which memory grew, which the slope is computed from.
+    const grownLevels = (run) =>
+        run.levels.filter((level, i) =>
+            i === 0 ? run.levels[1] && !run.levels[1].flat : !level.flat,
+        );
 
     // The line goes through the middle of its points, and is drawn from the first of them.
-    function fitted(of) {
-        const points = telling(of);
+    function fitted(run) {
+        const points = grownLevels(run);
         const mean = (key) => points.reduce((sum, one) => sum + one[key], 0) / points.length;
-        const without = mean('bytes') - of.bytes_per_connection * mean('connections');
+        const without = mean('bytes') - run.bytes_per_connection * mean('connections');
         return [points[0].connections, points.at(-1).connections].map((x) => ({
             x,
-            y: without + of.bytes_per_connection * x,
+            y: without + run.bytes_per_connection * x,
         }));
     }
 
-    function memory(canvas, of) {
+    function memory(canvas, run) {
         return charts.draw(canvas, () => {
-            const at = of.levels.map((level) => ({ x: level.connections, y: level.bytes }));
-            const points = charts.line('memory of the server', colour('--c1'), at, {
+            const measured = run.levels.map((level) => ({ x: level.connections, y: level.bytes }));
+            const points = charts.line('memory of the server', colour('--c1'), measured, {
                 pointRadius: 4,
-                showLine: !known(of),
+                showLine: !known(run),
                 clip: 8,
             });
-            const slope = known(of)
-                ? charts.line(`${kib(of.bytes_per_connection)} each`, colour('--c2'), fitted(of), {
-                      borderDash: [7, 4],
-                      pointRadius: 0,
-                      pointHitRadius: 0,
-                  })
+            const slope = known(run)
+                ? charts.line(
+                      `${kib(run.bytes_per_connection)} each`,
+                      colour('--c2'),
+                      fitted(run),
+                      {
+                          borderDash: [7, 4],
+                          pointRadius: 0,
+                          pointHitRadius: 0,
+                      },
+                  )
                 : null;
             return {
                 type: 'line',
@@ -63,9 +70,9 @@ const idle = (() => {
         });
     }
 
-    const rows = (of) =>
-        of.levels.map((level, i) => {
-            const before = of.levels[i - 1];
+    const rows = (run) =>
+        run.levels.map((level, i) => {
+            const before = run.levels[i - 1];
             const more = before
                 ? (level.bytes - before.bytes) / (level.connections - before.connections)
                 : null;
@@ -79,21 +86,21 @@ const idle = (() => {
             ];
         });
 
-    function warnings(of) {
+    function warnings(run) {
         return [
-            known(of)
+            known(run)
                 ? null
                 : summary.box(
                       'Not known: memory did not grow',
                       text(
-                          'The server had what these connections need already, of connections that',
-                          'it served before. Restart it, and measure again.',
+                          'The server still had the memory of earlier connections. Restart it, and',
+                          'measure again.',
                       ),
                   ),
-            of.partial
+            run.partial
                 ? summary.box(
                       'Partial: this run was ended before its time',
-                      text('The levels that it did not come to are missing.'),
+                      text('The levels that it did not reach are missing.'),
                   )
                 : null,
         ];
@@ -113,59 +120,59 @@ const idle = (() => {
             el('dd', { class: 'more' }, more),
         );
 
-    const figures = (of) =>
+    const figures = (run) =>
         el(
             'dl',
             { class: 'figures' },
             tile(
                 'An idle connection',
-                known(of) ? units.three(of.bytes_per_connection / 1024) : '–',
-                known(of) ? 'KiB' : '',
-                known(of) ? 'the slope over all levels that grew' : 'memory did not grow',
+                known(run) ? units.three(run.bytes_per_connection / 1024) : '–',
+                known(run) ? 'KiB' : '',
+                known(run) ? 'the slope over all levels that grew' : 'memory did not grow',
             ),
             tile(
                 'Most connections',
-                units.count(Math.max(0, ...of.levels.map((level) => level.connections))),
+                units.count(Math.max(0, ...run.levels.map((level) => level.connections))),
                 '',
                 'held at once',
             ),
         );
 
-    const about = (of) =>
+    const about = (run) =>
         el(
             'ul',
             { class: 'about' },
-            of.name ? el('li', {}, of.target) : null,
-            of.started === null ? null : el('li', {}, units.moment(of.started)),
+            run.name ? el('li', {}, run.target) : null,
+            run.started === null ? null : el('li', {}, units.moment(run.started)),
         );
 
-    const details = (of) => [
-        warnings(of),
-        figures(of),
+    const details = (run) => [
+        warnings(run),
+        figures(run),
         part(
             'Memory over connections',
-            of.levels.length > 1
+            run.levels.length > 1
                 ? figure('Memory of the server’s processes', { tall: true }, (canvas) =>
-                      memory(canvas, of),
+                      memory(canvas, run),
                   )
                 : null,
             el(
                 'div',
                 { class: 'part' },
-                table('narrow', ['connections', 'memory', 'each more'], rows(of)),
+                table('narrow', ['connections', 'memory', 'each more'], rows(run)),
             ),
             note(
                 'Memory is PSS without pages of files: what several processes share counts once.',
-                'What the server needs without any connection is no part of the slope.',
+                'The server’s memory without connections is no part of the slope.',
             ),
         ),
         part(
             'Where it ran',
-            of.environment.length
-                ? factList(of.environment)
-                : note('Nothing was written down about the machine.'),
+            run.environment.length
+                ? factList(run.environment)
+                : note('No facts about the machine were recorded.'),
         ),
-        of.command === '' ? null : part('The command', command(of.command)),
+        run.command === '' ? null : part('The command', command(run.command)),
     ];
 
     return { label, about, details };

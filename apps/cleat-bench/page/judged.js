@@ -1,5 +1,5 @@
-// judged: what is read from documents of `compare`: what servers are judged by, how each did, and
-// the colour that it keeps through all scenarios.
+// judged: figures from documents of `compare`: the metric by which servers are judged, each
+// server's verdict, and the colour that it keeps through all scenarios.
 const judged = (() => {
     const { el } = elements;
     const { comparisons } = results;
@@ -26,7 +26,7 @@ const judged = (() => {
         return { rate: moves(trial) ? 'moved' : 'rate', p50_ns: 'p50', p99_ns: 'p99' }[metric];
     }
 
-    // cost is what servers are judged by: less of it is better.
+    // cost names the metric by which servers are judged: less is better.
     const cost = (trial) =>
         trial.judged === 'p99_ns' ? 'p99 of the response' : titled(trial.judged, trial);
 
@@ -42,10 +42,10 @@ const judged = (() => {
     const wasMeasured = (server) => server.rounds.some((round) => round !== null);
     const baseOf = (trial) => trial.servers.find((server) => server.name === trial.base) ?? null;
 
-    // values of a metric, a round each; null where there is none.
+    // values of a metric, one for each round; null if there is none.
     const values = (server, metric) => server.rounds.map((round) => round?.[metric] ?? null);
 
-    // range of what there is, which is at least one value.
+    // range of at least one value.
     function range(server, metric) {
         const found = values(server, metric).filter((value) => value !== null);
         return [Math.min(...found), Math.max(...found)];
@@ -53,9 +53,9 @@ const judged = (() => {
 
     // ratios to another server, each within a round, because machines drift.
     function ratios(server, base, metric) {
-        const below = values(base, metric);
+        const baseValues = values(base, metric);
         return values(server, metric).map((value, i) =>
-            value !== null && below[i] ? value / below[i] : null,
+            value !== null && baseValues[i] ? value / baseValues[i] : null,
         );
     }
 
@@ -64,7 +64,7 @@ const judged = (() => {
         return found.length > 1 && Math.min(...found) <= 1 && Math.max(...found) >= 1;
     }
 
-    // leaders are those whose cost is the lowest, and those that are not told apart from it.
+    // leaders are the server with the lowest cost, and those without a shown difference to it.
     function leaders(trial) {
         const metric = trial.judged;
         const ran = trial.servers.filter(
@@ -75,8 +75,8 @@ const judged = (() => {
         return ran.filter((server) => server === best || isLevel(server, best, metric));
     }
 
-    // praise is what is said of a leader; nothing of others.
-    function praise(server, trial) {
+    // rank is the badge of a leader; null for others.
+    function rank(server, trial) {
         const found = leaders(trial);
         if (!found.includes(server)) return null;
         if (values(server, trial.judged).filter((value) => value !== null).length < 2)
@@ -84,7 +84,7 @@ const judged = (() => {
         return found.length === 1 ? 'best' : 'among the best';
     }
 
-    // Not by colour alone: each verdict has its sign.
+    // Each verdict has a sign, because not all readers see the colours.
     const signs = {
         more: ['▲', 'more in every round'],
         less: ['▼', 'less in every round'],
@@ -95,14 +95,14 @@ const judged = (() => {
         '▲ more in every round, ▼ less in every round, ≈ no difference shown: the spread ' +
         'includes 1.';
 
-    // isGood: less of it is better, except of what is done in a second.
+    // isGood: less is better, except for the rate.
     const isGood = (metric, verdict) => (verdict === 'less') !== (metric === 'rate');
     const isPale = (verdict) => verdict === 'no difference shown' || verdict === 'one round';
     const tone = (metric, verdict) =>
         isPale(verdict) ? 'pale' : isGood(metric, verdict) ? 'better' : 'worse';
 
-    // sign and times of a ratio, for a cell.
-    function said(ratio) {
+    // ratioText is the sign and the value of a ratio, for a cell.
+    function ratioText(ratio) {
         const [sign, words] = signs[ratio.verdict];
         return [
             sign ? el('span', { class: 'sign', role: 'img', 'aria-label': words }, sign) : null,
@@ -127,10 +127,10 @@ const judged = (() => {
         baseOf,
         range,
         ratios,
-        praise,
+        rank,
         tone,
         isPale,
-        said,
+        ratioText,
         legend,
         spread,
     };

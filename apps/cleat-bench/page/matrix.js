@@ -1,5 +1,4 @@
-// matrix: all scenarios of a comparison at a glance, as its contents: how many times the base's
-// cost each server has.
+// matrix: the table of contents of a comparison: each server's ratio to the base in each scenario.
 const matrix = (() => {
     const { el, note, table } = elements;
     const { shown, swatch } = judged;
@@ -28,9 +27,9 @@ const matrix = (() => {
         return el(
             'td',
             { class: tone === 'pale' ? tone : `${tone} step-${step(ratio.median)}` },
-            judged.said(ratio),
+            judged.ratioText(ratio),
             ratio.verdict === 'one round' ? null : el('small', {}, judged.spread(ratio)),
-            server.left_out === null ? null : el('small', {}, 'not to the end'),
+            server.left_out === null ? null : el('small', {}, 'not completed'),
         );
     }
 
@@ -40,7 +39,7 @@ const matrix = (() => {
             el('small', {}, judged.cost(trial)),
         ];
         if (trial.base === null) {
-            const why = trial.skipped === null ? 'nobody was measured' : 'skipped';
+            const why = trial.skipped === null ? 'no server was measured' : 'skipped';
             return [head, el('td', { class: 'none', colspan: names.length }, why)];
         }
         return [
@@ -54,8 +53,8 @@ const matrix = (() => {
         ];
     }
 
-    // of a comparison; idOf gives the place of a scenario's section.
-    function of(compared, idOf) {
+    // draw makes the matrix of a comparison; idOf gives the id of a scenario's section.
+    function draw(compared, idOf) {
         const names = [
             ...new Set(compared.trials.flatMap((trial) => trial.servers.map(({ name }) => name))),
         ];
@@ -70,8 +69,8 @@ const matrix = (() => {
                 [0],
             ),
             note(
-                'How many times the base’s cost each server has, less being better: the median of',
-                'the ratios within a round, and from the least to the most.',
+                'Each server’s cost as a ratio to the base’s; less is better. Median of the ratios',
+                'within a round, and their range.',
                 compared.rounds < 2
                     ? 'One round alone has no spread, and shows little.'
                     : judged.legend,
@@ -79,5 +78,5 @@ const matrix = (() => {
         );
     }
 
-    return { of };
+    return { draw };
 })();

@@ -1,12 +1,12 @@
-// page: puts everything in its place.
+// page: assembles the page.
 (() => {
     const { el, text, drawCharts } = elements;
     const { all, comparisons, idles, probes, labels } = results;
     const count = comparisons.length + all.length + idles.length + probes.length;
 
-    function entry(of, i) {
-        const facts = [units.moment(of.started), units.length(of.measured_s)];
-        if (of.name) facts.unshift(of.target);
+    function entry(result, i) {
+        const facts = [units.moment(result.started), units.length(result.measured_s)];
+        if (result.name) facts.unshift(result.target);
         return el(
             'li',
             {},
@@ -22,37 +22,39 @@
         return `${names.length > 8 ? `${names.length} servers` : names.join(', ')} compared`;
     };
 
-    const idOf = (number, at) => `scenario-${number}-${at + 1}`;
+    const scenarioId = (number, index) => `scenario-${number}-${index + 1}`;
 
-    // compared is all of a comparison; scenarios have headings of `level`.
-    function compared(of, number, level) {
-        const place = (at) => idOf(number, at);
+    // comparisonParts are those of a comparison; scenarios have headings of `level`.
+    function comparisonParts(compared, number, level) {
+        const idOf = (index) => scenarioId(number, index);
         return [
-            setting.warnings(of),
-            of.trials.length ? matrix.of(of, place) : elements.note('There is no scenario in it.'),
-            of.trials.map((trial, at) => trials.section(trial, place(at), level)),
+            setting.warnings(compared),
+            compared.trials.length
+                ? matrix.draw(compared, idOf)
+                : elements.note('There is no scenario in it.'),
+            compared.trials.map((trial, index) => trials.section(trial, idOf(index), level)),
             el(
                 'section',
                 { class: 'trial' },
                 el(level, {}, 'How it was measured'),
-                setting.parts(of),
+                setting.parts(compared),
             ),
         ];
     }
 
-    const ofOne = (of, kind) => [
-        el('header', {}, kind, el('h1', {}, labels[0]), summary.about(of)),
-        single.details(of),
+    const resultPage = (result, kind) => [
+        el('header', {}, kind, el('h1', {}, labels[0]), summary.about(result)),
+        single.details(result),
     ];
 
-    const ofComparison = (of, kind) => [
-        el('header', {}, kind, el('h1', {}, named(of)), setting.about(of)),
-        compared(of, 1, 'h2'),
+    const comparisonPage = (compared, kind) => [
+        el('header', {}, kind, el('h1', {}, named(compared)), setting.about(compared)),
+        comparisonParts(compared, 1, 'h2'),
     ];
 
     function clientLimited() {
         const limited = all
-            .map((of, i) => (of.limits.length ? labels[i] : null))
+            .map((result, i) => (result.limits.length ? labels[i] : null))
             .filter((one) => one !== null);
         if (limited.length === 0) return null;
         return summary.box(
@@ -64,55 +66,55 @@
         );
     }
 
-    const comparisonEntry = (of, i) =>
+    const comparisonEntry = (compared, i) =>
         el(
             'li',
             {},
-            el('a', { href: `#comparison-${i + 1}` }, named(of)),
-            el('span', { class: 'when' }, ` ${units.moment(of.started)}`),
+            el('a', { href: `#comparison-${i + 1}` }, named(compared)),
+            el('span', { class: 'when' }, ` ${units.moment(compared.started)}`),
             el(
                 'ul',
                 {},
-                of.trials.map((trial, at) =>
+                compared.trials.map((trial, index) =>
                     el(
                         'li',
                         {},
-                        el('a', { href: `#${idOf(i + 1, at)}` }, trial.scenario.title),
+                        el('a', { href: `#${scenarioId(i + 1, index)}` }, trial.scenario.title),
                     ),
                 ),
             ),
         );
 
-    const resultSection = (of, i) =>
+    const resultSection = (result, i) =>
         el(
             'section',
             { class: 'result', id: `result-${i + 1}` },
-            el('header', {}, el('h2', {}, comparison.swatch(i), labels[i]), summary.about(of)),
-            single.details(of),
+            el('header', {}, el('h2', {}, comparison.swatch(i), labels[i]), summary.about(result)),
+            single.details(result),
         );
 
-    const comparisonSection = (of, i) =>
+    const comparisonSection = (compared, i) =>
         el(
             'section',
             { class: 'result', id: `comparison-${i + 1}` },
-            el('header', {}, el('h2', {}, named(of)), setting.about(of)),
-            compared(of, i + 1, 'h3'),
+            el('header', {}, el('h2', {}, named(compared)), setting.about(compared)),
+            comparisonParts(compared, i + 1, 'h3'),
         );
 
-    const ofIdle = (of, kind) => [
-        el('header', {}, kind, el('h1', {}, idle.label(of)), idle.about(of)),
-        idle.details(of),
+    const idlePage = (run, kind) => [
+        el('header', {}, kind, el('h1', {}, idle.label(run)), idle.about(run)),
+        idle.details(run),
     ];
 
-    const ofProbe = (of, kind) => [
-        el('header', {}, kind, el('h1', {}, probe.label(of))),
-        probe.parts(of),
+    const probePage = (report, kind) => [
+        el('header', {}, kind, el('h1', {}, probe.label(report))),
+        probe.parts(report),
     ];
 
-    // Those that are neither a load's nor a comparison: a title, what is about it, and the rest.
+    // Documents of idle and probe: a title, the facts below it, and the rest.
     const others = [
-        ...idles.map((of) => [idle.label(of), idle.about(of), idle.details(of)]),
-        ...probes.map((of) => [probe.label(of), null, probe.parts(of)]),
+        ...idles.map((run) => [idle.label(run), idle.about(run), idle.details(run)]),
+        ...probes.map((report) => [probe.label(report), null, probe.parts(report)]),
     ];
 
     const otherEntry = ([title], i) =>
@@ -126,7 +128,7 @@
             inside,
         );
 
-    function ofSeveral(kind) {
+    function severalPage(kind) {
         const title = all.length === count ? `${count} results compared` : `${count} results`;
         return [
             el(
@@ -150,8 +152,8 @@
         ];
     }
 
-    // Whose results they are: of one subcommand, or of several.
-    function whose() {
+    // The subcommand whose results these are; `report` if they are of several.
+    function subcommand() {
         if (all.length === 1 && count === 1 && all[0].staircase) return 'staircase';
         if (all.length === 1 && count === 1 && all[0].transfer) return 'transfer';
         if (all.length === count) return 'load';
@@ -161,13 +163,13 @@
     }
 
     function assemble() {
-        const kind = el('p', { class: 'kind' }, `cleat-bench ${results.version}, ${whose()}`);
+        const kind = el('p', { class: 'kind' }, `cleat-bench ${results.version}, ${subcommand()}`);
         if (count === 0) return [el('header', {}, kind, el('h1', {}, 'No results'))];
-        if (count > 1) return ofSeveral(kind);
-        if (all.length) return ofOne(all[0], kind);
-        if (idles.length) return ofIdle(idles[0], kind);
-        if (probes.length) return ofProbe(probes[0], kind);
-        return ofComparison(comparisons[0], kind);
+        if (count > 1) return severalPage(kind);
+        if (all.length) return resultPage(all[0], kind);
+        if (idles.length) return idlePage(idles[0], kind);
+        if (probes.length) return probePage(probes[0], kind);
+        return comparisonPage(comparisons[0], kind);
     }
 
     const colophon = el(
@@ -180,7 +182,7 @@
     document.getElementById('report').replaceChildren(...whole);
     drawCharts();
 
-    // Paper cannot be opened further.
+    // On paper nothing can be opened, so all is open.
     let closed = [];
     addEventListener('beforeprint', () => {
         closed = [...document.querySelectorAll('details:not([open])')];

@@ -2,8 +2,10 @@
 const probe = (() => {
     const { el, part, note, table, factList } = elements;
 
-    const label = (of) =>
-        of.hosts.length === 1 ? `${of.hosts[0].target} probed` : `${of.hosts.length} hosts probed`;
+    const label = (report) =>
+        report.hosts.length === 1
+            ? `${report.hosts[0].target} probed`
+            : `${report.hosts.length} hosts probed`;
 
     const weak = (host) => host.verdict.filter((one) => !one.good);
 
@@ -36,7 +38,7 @@ const probe = (() => {
                   units.timeOr(host.tls_full),
               ];
 
-    const overview = (of) =>
+    const overview = (report) =>
         part(
             'Verdicts',
             table(
@@ -50,11 +52,11 @@ const probe = (() => {
                     'resumes',
                     'full handshake',
                 ],
-                of.hosts.map(row),
+                report.hosts.map(row),
                 [0, 1, 2, 3, 4, 5],
             ),
             note(
-                'What a client gets that asks with cleat’s defaults. The handshake’s time is a',
+                'Negotiated with a client that has cleat’s defaults. The handshake’s time is a',
                 'median.',
             ),
         );
@@ -77,7 +79,7 @@ const probe = (() => {
 
     const found = (host) => factList([...host.facts, ...times(host)]);
 
-    // Of one host all is open; of several, what speaks against each comes first.
+    // One host is shown in full; of several, the findings come first and the rest is closed.
     const details = (host, alone) =>
         part(
             host.target,
@@ -95,10 +97,13 @@ const probe = (() => {
                     ),
         );
 
-    const parts = (of) =>
-        of.hosts.length === 0
+    const parts = (report) =>
+        report.hosts.length === 0
             ? note('There is no host in it.')
-            : [overview(of), of.hosts.map((host) => details(host, of.hosts.length === 1))];
+            : [
+                  overview(report),
+                  report.hosts.map((host) => details(host, report.hosts.length === 1)),
+              ];
 
     return { label, parts };
 })();

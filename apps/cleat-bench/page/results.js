@@ -1,8 +1,8 @@
-// results: the report's data, and what is computed from it in more than one place.
+// results: the report's data, and figures computed from it that several files need.
 const results = (() => {
     const data = JSON.parse(document.getElementById('results').textContent);
 
-    // Results of one name are told apart by a number.
+    // Results with the same name get a number.
     const labels = [];
     for (const { name, target } of data.results) {
         const own = name || target || 'unnamed';
@@ -12,13 +12,14 @@ const results = (() => {
         labels.push(same.length === 0 ? own : `${own} (${same.length + 1})`);
     }
 
-    const latencyOf = (of, key) => of.latency.find((one) => one.key === key);
+    const latencyOf = (result, key) => result.latency.find((one) => one.key === key);
 
-    const serverCpu = (of) => (of.server && of.ok ? of.server.cpu_ns / of.ok : null);
-    const generatorCpu = (of) => (of.ok ? of.generator_cpu_ns / of.ok : null);
-    const busiest = (of) =>
-        of.measured_s > 0 && of.worker_cpu_ns.length
-            ? Math.max(...of.worker_cpu_ns) / 1e9 / of.measured_s
+    const serverCpu = (result) =>
+        result.server && result.ok ? result.server.cpu_ns / result.ok : null;
+    const generatorCpu = (result) => (result.ok ? result.generator_cpu_ns / result.ok : null);
+    const busiest = (result) =>
+        result.measured_s > 0 && result.worker_cpu_ns.length
+            ? Math.max(...result.worker_cpu_ns) / 1e9 / result.measured_s
             : 0;
 
     return {

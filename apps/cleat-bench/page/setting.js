@@ -1,4 +1,4 @@
-// setting: who was compared, where, and how: what holds for all scenarios of a comparison.
+// setting: servers, machine and settings, which hold for all scenarios of a comparison.
 const setting = (() => {
     const { el, part, note, text, factList, command } = elements;
     const { swatch } = judged;
@@ -6,29 +6,33 @@ const setting = (() => {
     const plural = (count, one) => `${count} ${one}${count === 1 ? '' : 's'}`;
     const cores = (list) => `core${list.length === 1 ? '' : 's'} ${list.join(', ')}`;
 
-    const about = (of) =>
+    const about = (compared) =>
         el(
             'ul',
             { class: 'about' },
-            el('li', {}, units.moment(of.started)),
-            el('li', {}, plural(of.rounds, 'round')),
-            el('li', {}, `${plural(of.workers, 'worker')} on ${cores(of.server_cores)}`),
-            el('li', {}, `client and origin on ${cores(of.client_cores)}`),
+            el('li', {}, units.moment(compared.started)),
+            el('li', {}, plural(compared.rounds, 'round')),
+            el(
+                'li',
+                {},
+                `${plural(compared.workers, 'worker')} on ${cores(compared.server_cores)}`,
+            ),
+            el('li', {}, `client and origin on ${cores(compared.client_cores)}`),
         );
 
-    // What has to be known before any figure is read.
-    function warnings(of) {
-        const shared = of.server_cores.some((core) => of.client_cores.includes(core));
-        const failed = of.trials.flatMap((trial) =>
+    // Warnings to read before any figure.
+    function warnings(compared) {
+        const shared = compared.server_cores.some((core) => compared.client_cores.includes(core));
+        const failed = compared.trials.flatMap((trial) =>
             trial.servers
                 .filter((server) => server.at_fault)
                 .map((server) => `${server.name} in ${trial.scenario.name}`),
         );
         return [
-            of.partial
+            compared.partial
                 ? summary.box(
                       'PARTIAL: this comparison was ended before its time',
-                      text('Rounds and scenarios that did not come to their end are missing.'),
+                      text('Rounds and scenarios that were not completed are missing.'),
                   )
                 : null,
             shared
@@ -39,40 +43,40 @@ const setting = (() => {
                 : null,
             failed.length
                 ? summary.box(
-                      'Not everybody did what was asked',
-                      text(`${failed.join(', ')}: see there why.`),
+                      'Some servers failed',
+                      text(`${failed.join(', ')}: the reasons are there.`),
                   )
                 : null,
         ];
     }
 
-    function versions(of) {
+    function versions(compared) {
         const row = (name, says, absent) => [
             el('dt', {}, swatch(name), name),
             el('dd', { class: absent ? 'absent' : null }, says),
         ];
         return part(
-            'Who was compared',
+            'Servers',
             el(
                 'dl',
                 { class: 'facts' },
-                of.versions.map(([name, says]) => row(name, says, false)),
-                of.absent.map(([name, why]) => row(name, `left out: ${why}`, true)),
+                compared.versions.map(([name, says]) => row(name, says, false)),
+                compared.absent.map(([name, why]) => row(name, `left out: ${why}`, true)),
             ),
         );
     }
 
-    // Ports, folders and process numbers differ from start to start, and are no other setting.
+    // Ports, folders and process numbers differ from start to start without another setting.
     const shape = (line) =>
         line
             .replace(/\S*\/cleat-compare-\w+/g, '…')
             .replace(/…\/[\w-]+-\d+/g, '…')
             .replace(/\b\d{4,5}\b/g, '…');
 
-    // settingsOf a server: each one once, with the scenarios that it was for.
-    function settingsOf(name, of) {
+    // settingsOf a server: each different one once, with its scenarios.
+    function settingsOf(name, compared) {
         const found = new Map();
-        for (const { scenario, servers } of of.trials)
+        for (const { scenario, servers } of compared.trials)
             for (const server of servers) {
                 if (server.name !== name || server.command === '') continue;
                 const key = shape(`${server.command}\n${server.config}`);
@@ -82,12 +86,12 @@ const setting = (() => {
         return [...found.values()];
     }
 
-    function commands(of) {
+    function commands(compared) {
         const names = [
-            ...new Set(of.trials.flatMap((trial) => trial.servers.map(({ name }) => name))),
+            ...new Set(compared.trials.flatMap((trial) => trial.servers.map(({ name }) => name))),
         ];
         const blocks = names
-            .map((name) => [name, settingsOf(name, of)])
+            .map((name) => [name, settingsOf(name, compared)])
             .filter(([, settings]) => settings.length !== 0)
             .map(([name, settings]) =>
                 el(
@@ -105,26 +109,26 @@ const setting = (() => {
         return part(
             'Commands and configurations',
             note(
-                'As last started. What differs in nothing but ports and folders is shown once.',
+                'Of the last start. Settings that differ in ports and folders only are shown once.',
             ),
             blocks,
         );
     }
 
-    const parts = (of) => [
+    const parts = (compared) => [
         el(
             'div',
             { class: 'pair' },
-            versions(of),
+            versions(compared),
             part(
                 'Where it ran',
-                of.environment.length
-                    ? factList(of.environment)
-                    : note('Nothing was written down about the machine.'),
+                compared.environment.length
+                    ? factList(compared.environment)
+                    : note('No facts about the machine were recorded.'),
             ),
         ),
-        commands(of),
-        of.command === '' ? null : part('The command', command(of.command)),
+        commands(compared),
+        compared.command === '' ? null : part('The command', command(compared.command)),
     ];
 
     return { about, warnings, parts };

@@ -1,4 +1,4 @@
-// single: all of one result.
+// single: the page of one result.
 const single = (() => {
     const { el, part, note, table, figure, scaled, factList, command } = elements;
     const { latencyOf, serverCpu, generatorCpu } = results;
@@ -11,8 +11,8 @@ const single = (() => {
             units.share(part, attempts),
         );
 
-    function overTime(of) {
-        const line = of.timeline;
+    function overTime(result) {
+        const line = result.timeline;
         if (line.middle_s.length === 0)
             return part('Over time', note('Nothing was counted in any interval.'));
         const each = units.time(line.interval_s * 1e9).replace(/\.0+(?=\D)/, '');
@@ -27,7 +27,7 @@ const single = (() => {
                 'div',
                 { class: 'charts' },
                 figure('Transactions', {}, (canvas) => charts.rates(canvas, line)),
-                of.ok
+                result.ok
                     ? scaled('Response time', {}, (canvas, state) =>
                           charts.responseTimes(canvas, line, state),
                       )
@@ -35,13 +35,13 @@ const single = (() => {
             ),
             note(
                 points,
-                'Attempts count where they were meant to begin, outcomes where they came.',
+                'Attempts count at their intended start, outcomes when they came.',
             ),
         );
     }
 
-    function latencies(of) {
-        const seen = of.latency.filter((one) => one.count !== 0);
+    function latencies(result) {
+        const seen = result.latency.filter((one) => one.count !== 0);
         if (seen.length === 0)
             return part('Latency', note('No transaction got far enough to be timed.'));
         const curves = seen.filter((one) => charts.stages[one.key]);
@@ -73,8 +73,8 @@ const single = (() => {
                 : null,
             beyond !== 0
                 ? note(
-                      `${units.count(beyond)} times were beyond what is told apart,`,
-                      'and count as that.',
+                      `${units.count(beyond)} times were longer than the longest that is recorded,`,
+                      'and count as that one.',
                   )
                 : null,
         );
@@ -101,13 +101,13 @@ const single = (() => {
         );
     }
 
-    function failures(of) {
-        if (of.failures.length === 0)
+    function failures(result) {
+        if (result.failures.length === 0)
             return part(
                 'Failures',
-                el('p', {}, of.attempts ? 'None: every attempt was ok.' : 'None.'),
+                el('p', {}, result.attempts ? 'None: every attempt was ok.' : 'None.'),
             );
-        const rows = [...of.failures].sort((a, b) => b.count - a.count);
+        const rows = [...result.failures].sort((a, b) => b.count - a.count);
         return part(
             'Failures',
             table(
@@ -117,24 +117,25 @@ const single = (() => {
                     one.stage,
                     one.kind,
                     units.count(one.count),
-                    shareCell(one.count, of.failed, of.attempts),
+                    shareCell(one.count, result.failed, result.attempts),
                 ]),
                 [0, 1],
             ),
         );
     }
 
-    function handshakes(of) {
-        const all = of.agreed.reduce((sum, one) => sum + one.count, 0);
-        const rows = [...of.agreed].sort((a, b) => b.count - a.count);
+    function handshakes(result) {
+        const all = result.agreed.reduce((sum, one) => sum + one.count, 0);
+        const rows = [...result.agreed].sort((a, b) => b.count - a.count);
         const facts = [
-            ['connections begun', units.count(of.connections)],
-            ['full handshakes', units.count(of.full)],
+            ['connections begun', units.count(result.connections)],
+            ['full handshakes', units.count(result.full)],
             [
                 'resumed',
-                `${units.count(of.resumed)} (${units.count(of.offered)} sessions were offered)`,
+                `${units.count(result.resumed)} ` +
+                    `(${units.count(result.offered)} sessions were offered)`,
             ],
-            ...(of.early_data ? [['early data', of.early_data]] : []),
+            ...(result.early_data ? [['early data', result.early_data]] : []),
         ];
         return el(
             'section',
@@ -163,31 +164,31 @@ const single = (() => {
     }
 
     const perGb = (ns) => (ns === null ? '–' : `${units.time(ns)} per GB`);
-    const transferred = (of) => [
+    const transferred = (result) => [
         [
-            `messages of ${units.bytes(of.size)}`,
-            `${of.direction}, ${units.three(of.bytes_per_s / 1e6)}\u00a0MB/s`,
+            `messages of ${units.bytes(result.size)}`,
+            `${result.direction}, ${units.three(result.bytes_per_s / 1e6)}\u00a0MB/s`,
         ],
-        ['generator’s CPU', perGb(of.generator_cpu_ns_per_gb)],
-        ...(of.server_cpu_ns_per_gb === null
+        ['generator’s CPU', perGb(result.generator_cpu_ns_per_gb)],
+        ...(result.server_cpu_ns_per_gb === null
             ? []
-            : [['server’s CPU', perGb(of.server_cpu_ns_per_gb)]]),
+            : [['server’s CPU', perGb(result.server_cpu_ns_per_gb)]]),
     ];
 
     const cpuOf = (each, all) =>
         `${units.timeOr(each)} for each transaction, ${units.time(all)} in all`;
 
-    function work(of) {
+    function work(result) {
         const perSecond = (n) =>
-            of.measured_s > 0 ? ` (${units.bytes(n / of.measured_s)}/s)` : '';
-        const shares = of.worker_cpu_ns.map((ns) =>
-            of.measured_s > 0 ? ns / 1e9 / of.measured_s : 0,
+            result.measured_s > 0 ? ` (${units.bytes(n / result.measured_s)}/s)` : '';
+        const shares = result.worker_cpu_ns.map((ns) =>
+            result.measured_s > 0 ? ns / 1e9 / result.measured_s : 0,
         );
         const facts = [
-            ['sent', units.bytes(of.bytes_up) + perSecond(of.bytes_up)],
-            ['received', units.bytes(of.bytes_down) + perSecond(of.bytes_down)],
-            ...(of.transfer ? transferred(of.transfer) : []),
-            ['generator’s CPU', cpuOf(generatorCpu(of), of.generator_cpu_ns)],
+            ['sent', units.bytes(result.bytes_up) + perSecond(result.bytes_up)],
+            ['received', units.bytes(result.bytes_down) + perSecond(result.bytes_down)],
+            ...(result.transfer ? transferred(result.transfer) : []),
+            ['generator’s CPU', cpuOf(generatorCpu(result), result.generator_cpu_ns)],
         ];
         if (shares.length === 1)
             facts.push(['its worker', `busy ${units.round(shares[0])} of the time`]);
@@ -197,12 +198,12 @@ const single = (() => {
                 `${shares.length}, busy ${units.round(Math.min(...shares))} to ` +
                     `${units.round(Math.max(...shares))} of the time`,
             ]);
-        if (of.server) {
-            const cores = of.measured_s > 0 ? of.server.cpu_ns / 1e9 / of.measured_s : 0;
+        if (result.server) {
+            const cores = result.measured_s > 0 ? result.server.cpu_ns / 1e9 / result.measured_s : 0;
             facts.push(
-                ['server’s CPU', cpuOf(serverCpu(of), of.server.cpu_ns)],
+                ['server’s CPU', cpuOf(serverCpu(result), result.server.cpu_ns)],
                 ['its cores', `${units.three(cores)} busy`],
-                ['its processes', of.server.pids.join(', ')],
+                ['its processes', result.server.pids.join(', ')],
             );
         }
         return part(
@@ -212,9 +213,9 @@ const single = (() => {
         );
     }
 
-    function commands(of) {
+    function commands(result) {
         // The result of several generators has a command line for each.
-        const lines = of.command.split(/\n(?=\S*cleat-bench\b)/).filter((line) => line !== '');
+        const lines = result.command.split(/\n(?=\S*cleat-bench\b)/).filter((line) => line !== '');
         if (lines.length === 0) return null;
         return part(
             lines.length === 1 ? 'The command' : 'The commands',
@@ -222,15 +223,15 @@ const single = (() => {
         );
     }
 
-    function surroundings(of) {
-        const environment = of.environment.length
-            ? factList(of.environment)
-            : note('Nothing was written down about the machine.');
-        const asked = of.asked.length ? factList(of.asked) : note('Nothing but the defaults.');
+    function surroundings(result) {
+        const environment = result.environment.length
+            ? factList(result.environment)
+            : note('No facts about the machine were recorded.');
+        const asked = result.asked.length ? factList(result.asked) : note('Only defaults.');
         return el(
             'div',
             { class: 'pair' },
-            part('What was asked', asked),
+            part('Settings', asked),
             el(
                 'section',
                 { class: 'part' },
@@ -246,16 +247,16 @@ const single = (() => {
         );
     }
 
-    const details = (of) => [
-        summary.verdicts(of),
-        of.staircase ? staircase.parts(of.staircase) : null,
-        summary.figures(of),
-        overTime(of),
-        latencies(of),
-        el('div', { class: 'pair' }, failures(of), work(of)),
-        handshakes(of),
-        surroundings(of),
-        commands(of),
+    const details = (result) => [
+        summary.verdicts(result),
+        result.staircase ? staircase.parts(result.staircase) : null,
+        summary.figures(result),
+        overTime(result),
+        latencies(result),
+        el('div', { class: 'pair' }, failures(result), work(result)),
+        handshakes(result),
+        surroundings(result),
+        commands(result),
     ];
 
     return { details };

@@ -1,5 +1,5 @@
 // spread: two charts of servers that ran several rounds: bars with whiskers from the least to the
-// most, and a dot for each round's ratio to the base. What is said of a server stands beside it.
+// most, and a dot for each round's ratio to the base, with a text beside each server.
 const spread = (() => {
     const { colour, axis, ratioAxis } = axes;
     const { draw, options, faint } = charts;
@@ -23,21 +23,21 @@ const spread = (() => {
         context.stroke();
     }
 
-    // room is what the longest of the texts takes beside the bars.
+    // room is the width of the longest text beside the bars.
     function room(canvas, rows) {
         const context = canvas.getContext('2d');
         context.font = font();
         return Math.max(...rows.map(({ words }) => context.measureText(words).width)) + 2 * gap;
     }
 
-    // Whiskers are drawn over the bars, and what is said of a bar beyond them.
+    // Whiskers are drawn over the bars, and each bar's text beyond them.
     const whiskers = (rows) => ({
         id: 'whiskers',
         afterDatasetsDraw({ ctx, scales }) {
             const ink = colour('--ink');
             rows.forEach(({ least, most, words, strong }, i) => {
                 const y = scales.y.getPixelForValue(i);
-                const [from, to] = [least, most].map((at) => scales.x.getPixelForValue(at));
+                const [from, to] = [least, most].map((value) => scales.x.getPixelForValue(value));
                 const cap = 4;
                 if (to - from > 1)
                     stroke(
@@ -120,7 +120,8 @@ const spread = (() => {
         }));
     }
 
-    // beside is where words begin that belong to x: below it, but not across the line, and inside.
+    // beside is where a text begins that belongs to x: around it, but inside the chart and not
+    // across the line.
     function beside(x, width, line, { left, right }) {
         const middle = Math.min(Math.max(x - width / 2, left + 3), right - width);
         if (middle > line || middle + width < line) return middle;
@@ -130,12 +131,12 @@ const spread = (() => {
         return before;
     }
 
-    // The base is a line at 1; the median of a server's dots is a mark, with what it says below.
+    // The base is a line at 1; the median of a server's dots is a mark with its text below.
     const marks = (rows) => ({
         id: 'marks',
         beforeDatasetsDraw({ ctx, scales, chartArea }) {
-            const at = scales.x.getPixelForValue(1);
-            stroke(ctx, colour('--ink'), 1.25, [at, chartArea.top], [at, chartArea.bottom]);
+            const x = scales.x.getPixelForValue(1);
+            stroke(ctx, colour('--ink'), 1.25, [x, chartArea.top], [x, chartArea.bottom]);
         },
         afterDatasetsDraw({ ctx, scales, chartArea }) {
             ctx.font = font();
@@ -153,7 +154,8 @@ const spread = (() => {
         },
     });
 
-    // Rounds lie a little above each other, the first at the top, so that equal ones are all seen.
+    // Rounds are drawn a little above each other, the first at the top, so that equal ones do not
+    // hide each other.
     const dots = ({ ratios }, row) =>
         ratios.flatMap((ratio, round) => {
             const shift = ratios.length > 1 ? (round / (ratios.length - 1) - 0.5) * 0.3 : 0;

@@ -1,4 +1,4 @@
-// staircase: what a climbing rate found: the highest rates, the knee, and every step.
+// staircase: results of a rate that climbs in steps: the highest rates, the knee, and every step.
 const staircase = (() => {
     const { el, part, note, table, figure, scaled } = elements;
     const { axis, colour, timeAxis } = axes;
@@ -28,7 +28,7 @@ const staircase = (() => {
             ),
         );
 
-    // Per second, where it is known how long a step was.
+    // Rates per second if the length of every step is known.
     const perSecond = (climb) => climb.steps.every((step) => step.length_ns);
 
     const rateAxis = (steps) =>
@@ -169,14 +169,14 @@ const staircase = (() => {
                 ),
             ),
             note(
-                'A step has all transactions that were meant to begin in it, however late they',
-                'ended. One that broke the server meets no criterion.',
+                'A step has all transactions whose intended start is in it, however late they',
+                'ended. A step that broke the server meets no criterion.',
             ),
         );
 
     const parts = (climb) =>
         climb.steps.length === 0
-            ? part('Steps', note('No step came to its end.'))
+            ? part('Steps', note('No step was completed.'))
             : [highest(climb), steps(climb)];
 
     return { parts };

@@ -7,9 +7,9 @@ const summary = (() => {
     const box = (title, ...inside) =>
         el('div', { class: 'verdict', role: 'note' }, el('strong', {}, title), inside);
 
-    function verdicts(of) {
+    function verdicts(result) {
         const found = [];
-        if (of.limits.length)
+        if (result.limits.length)
             found.push(
                 box(
                     'Client-limited: these figures are not the server’s',
@@ -20,30 +20,30 @@ const summary = (() => {
                     el(
                         'dl',
                         {},
-                        of.limits.map((limit, i) => limitAndCure(limit, of.cures[i])),
+                        result.limits.map((limit, i) => limitAndCure(limit, result.cures[i])),
                     ),
                 ),
             );
-        if (of.partial)
+        if (result.partial)
             found.push(
                 box(
                     'Partial: this run was ended before its time',
                     text(
-                        `It was measured for ${units.length(of.measured_s)},`,
+                        `It was measured for ${units.length(result.measured_s)},`,
                         'and what was still under way counts as failed.',
                     ),
                 ),
             );
-        if (of.attempts === 0)
+        if (result.attempts === 0)
             found.push(box('Nothing was attempted', text('There is nothing to measure here.')));
-        else if (of.ok === 0)
+        else if (result.ok === 0)
             found.push(
                 box(
                     'No transaction was ok',
                     text('Every attempt failed. The table of failures says where.'),
                 ),
             );
-        return found.length ? found : fine(of);
+        return found.length ? found : fine(result);
     }
 
     const sentence = (words) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
@@ -52,13 +52,13 @@ const summary = (() => {
         cure ? el('dd', {}, `Cure: ${cure}.`) : null,
     ];
 
-    function fine(of) {
-        const slip = latencyOf(of, 'slip');
+    function fine(result) {
+        const slip = latencyOf(result, 'slip');
         const late = slip && slip.count ? slip.p99 : null;
         return el(
             'p',
             { class: 'fine' },
-            `The generator was not the limit: its busiest worker ran ${units.round(busiest(of))}`,
+            `The generator was not the limit: its busiest worker ran ${units.round(busiest(result))}`,
             ' of the time',
             late === null
                 ? '.'
@@ -66,13 +66,13 @@ const summary = (() => {
         );
     }
 
-    function about(of) {
+    function about(result) {
         return el(
             'ul',
             { class: 'about' },
-            of.name ? el('li', {}, of.target) : null,
-            el('li', {}, units.moment(of.started)),
-            el('li', {}, `measured for ${units.length(of.measured_s)}`),
+            result.name ? el('li', {}, result.target) : null,
+            el('li', {}, units.moment(result.started)),
+            el('li', {}, `measured for ${units.length(result.measured_s)}`),
         );
     }
 
@@ -95,42 +95,49 @@ const summary = (() => {
         return ns === null ? tile(name, '–', '', more) : tile(name, ...units.timeParts(ns), more);
     }
 
-    function figures(of) {
-        const response = latencyOf(of, 'response');
+    function figures(result) {
+        const response = latencyOf(result, 'response');
         const of100 = (value) => (response.count ? value : null);
-        const handshakes = of.full + of.resumed;
-        const late = of.rate_asked !== null ? 'from the intended start' : 'from the start';
+        const handshakes = result.full + result.resumed;
+        const late = result.rate_asked !== null ? 'from the intended start' : 'from the start';
         return el(
             'dl',
             { class: 'figures' },
             tile(
                 'Rate',
-                units.rate(of.rate),
+                units.rate(result.rate),
                 'ok/s',
-                of.rate_asked !== null
-                    ? `asked for ${units.rate(of.rate_asked)}/s`
+                result.rate_asked !== null
+                    ? `asked for ${units.rate(result.rate_asked)}/s`
                     : 'closed loop: as fast as it goes',
             ),
-            tile('Attempts', units.count(of.attempts), '', `in ${units.length(of.measured_s)}`),
-            tile('Ok', units.count(of.ok), '', units.share(of.ok, of.attempts)),
+            tile(
+                'Attempts',
+                units.count(result.attempts),
+                '',
+                `in ${units.length(result.measured_s)}`,
+            ),
+            tile('Ok', units.count(result.ok), '', units.share(result.ok, result.attempts)),
             tile(
                 'Failed',
-                units.count(of.failed),
+                units.count(result.failed),
                 '',
-                units.share(of.failed, of.attempts),
-                of.failed !== 0,
+                units.share(result.failed, result.attempts),
+                result.failed !== 0,
             ),
             tile(
                 'Resumed',
-                handshakes ? units.share(of.resumed, handshakes).replace('\u00a0%', '') : '–',
+                handshakes ? units.share(result.resumed, handshakes).replace('\u00a0%', '') : '–',
                 handshakes ? '%' : '',
-                `${units.count(of.resumed)} of ${units.count(handshakes)} handshakes`,
+                `${units.count(result.resumed)} of ${units.count(handshakes)} handshakes`,
             ),
             timeTile('Response, p50', of100(response.p50), late),
             timeTile('Response, p99', of100(response.p99), '1 % took longer'),
             timeTile('Response, max', of100(response.max), 'the slowest of all'),
-            of.server ? timeTile('Server’s CPU', serverCpu(of), 'for each transaction') : null,
-            timeTile('Generator’s CPU', generatorCpu(of), 'for each transaction'),
+            result.server
+                ? timeTile('Server’s CPU', serverCpu(result), 'for each transaction')
+                : null,
+            timeTile('Generator’s CPU', generatorCpu(result), 'for each transaction'),
         );
     }
 

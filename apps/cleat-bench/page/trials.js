@@ -1,14 +1,14 @@
-// trials: one scenario of a comparison: what was done, how each server did, and what to know of it.
+// trials: one scenario of a comparison: its load, figures, charts and remarks.
 const trials = (() => {
     const { el, note, table, figure, scaled } = elements;
     const { titled, shown, baseOf, wasMeasured, swatch } = judged;
 
     function badges(server, trial) {
-        const praise = judged.praise(server, trial);
+        const rank = judged.rank(server, trial);
         return [
-            praise ? el('small', { class: 'best' }, `★ ${praise}`) : null,
+            rank ? el('small', { class: 'best' }, `★ ${rank}`) : null,
             server.name === trial.base ? el('small', {}, 'the base') : null,
-            server.left_out !== null ? el('small', { class: 'bad' }, 'not to the end') : null,
+            server.left_out !== null ? el('small', { class: 'bad' }, 'not completed') : null,
             server.counts?.limits.length ? el('small', { class: 'bad' }, 'client-limited') : null,
         ];
     }
@@ -23,7 +23,7 @@ const trials = (() => {
                 ? el(
                       'small',
                       { class: judged.tone(metric, ratio.verdict) },
-                      judged.said(ratio),
+                      judged.ratioText(ratio),
                   )
                 : null,
             ratio && ratio.verdict !== 'one round'
@@ -83,11 +83,11 @@ const trials = (() => {
         const value = server.medians[metric];
         const [least, most] = judged.range(server, metric);
         const ratio = server.ratios[metric];
-        const praise = judged.praise(server, trial);
+        const rank = judged.rank(server, trial);
         const words = [
             shown(metric, value, trial),
             ratio ? `${units.times(ratio.median)}×` : null,
-            praise ? '★' : null,
+            rank ? '★' : null,
         ].filter((one) => one !== null);
         return {
             name: server.name,
@@ -96,7 +96,7 @@ const trials = (() => {
             least,
             most,
             words: words.join('  '),
-            strong: praise !== null,
+            strong: rank !== null,
         };
     }
 
@@ -172,14 +172,14 @@ const trials = (() => {
         ];
     }
 
-    // A few more full handshakes than asked begin and end the chains of sessions.
+    // The beginning and end of the chains of sessions add a few full handshakes.
     function resumption({ counts }, { scenario }) {
         const done = counts ? counts.full + counts.resumed : 0;
-        const asked = 1 - 1 / scenario.reuse;
-        if (!done || scenario.reuse < 2 || counts.resumed / done >= asked - 0.05) return [];
+        const expected = 1 - 1 / scenario.reuse;
+        if (!done || scenario.reuse < 2 || counts.resumed / done >= expected - 0.05) return [];
         return [
             `${units.share(counts.resumed, done)} of its connections resumed, ` +
-                `${units.round(asked)} were to: it does other work than those that do.`,
+                `${units.round(expected)} should have: its cost includes more full handshakes.`,
         ];
     }
 
@@ -195,7 +195,7 @@ const trials = (() => {
             ),
             ...resumption(server, trial),
             ...(counts?.limits ?? []).map(
-                (limit) => `client-limited, so what it did in a second says little: ${limit}`,
+                (limit) => `client-limited, so its rate says little about the server: ${limit}`,
             ),
         ];
     }
@@ -223,8 +223,8 @@ const trials = (() => {
 
     const legend = (one) =>
         note(
-            'Medians of the rounds. Below each, how many times the base’s it is: the median of the',
-            'ratios within a round, and from the least to the most.',
+            'Medians of the rounds. Below each its ratio to the base: the median of the ratios',
+            'within a round, and their range.',
             one ? 'One round alone has no spread, and shows little.' : judged.legend,
         );
 
@@ -238,9 +238,9 @@ const trials = (() => {
             workload.facts(trial.scenario),
             trial.skipped === null
                 ? null
-                : summary.box('Nobody was measured', elements.text(`${upper(trial.skipped)}.`)),
+                : summary.box('No server was measured', elements.text(`${upper(trial.skipped)}.`)),
             !ran && trial.skipped === null
-                ? summary.box('Nobody was measured', elements.text('No round came to its end.'))
+                ? summary.box('No server was measured', elements.text('No round was completed.'))
                 : null,
             ran
                 ? [

@@ -1,4 +1,4 @@
-// units: numbers as people read them. A narrow no-break space groups digits, a no-break space
+// units: numbers for people to read. A narrow no-break space groups digits, a no-break space
 // stands before a unit.
 const units = (() => {
     const steps = [
@@ -21,7 +21,7 @@ const units = (() => {
         return fraction === undefined ? groups : `${groups}.${fraction}`;
     }
 
-    // three gives three significant digits, and never fewer than the whole part has.
+    // three gives three significant digits, and all digits of the whole part.
     function three(value) {
         const size = Math.abs(value);
         if (size === 0) return '0';
@@ -64,8 +64,7 @@ const units = (() => {
         // times is a ratio: 0.98, 2.22, 11.6.
         times: (value) => (value < 10 ? value.toFixed(2) : three(value)),
         rate: (value) => (value >= 1000 ? count(value) : three(value)),
-        // share is a part of a whole in percent. What is not nothing does not become 0 %, and what
-        // is not all does not become 100 %.
+        // share is a part of a whole in percent. Only nothing becomes 0 %, and only all 100 %.
         share(part, whole) {
             if (whole === 0) return '–';
             const percent = (100 * part) / whole;
@@ -79,7 +78,7 @@ const units = (() => {
             const digits = Math.max(1, Math.floor(Math.log10(x)));
             return `${Number((100 * (1 - 1 / x)).toFixed(digits))}\u00a0%`;
         },
-        // clock is a time since the beginning, as fine as the time between two ticks wants it.
+        // clock is a time since the beginning; `step` is the time between two ticks, in seconds.
         clock(seconds, step) {
             if (step < 30 && seconds < 180) return String(Number(seconds.toPrecision(6)));
             const s = Math.round(seconds);

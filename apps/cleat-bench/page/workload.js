@@ -1,15 +1,15 @@
-// workload: what a scenario does to every server, in words.
+// workload: a scenario's load in a sentence.
 const workload = (() => {
     const { el } = elements;
 
     function conditions(scenario) {
-        const ration =
+        const quota =
             scenario.server_cpu === null
                 ? ''
                 : `, ${units.round(scenario.server_cpu)} of a core for the server`;
         const suite =
             (scenario.tls === '1.2' ? scenario.ciphers : scenario.ciphersuites) || 'AES-128-GCM';
-        return `TLS ${scenario.tls}, ${scenario.groups}, ${suite}, certificate ${scenario.key}${ration}`;
+        return `TLS ${scenario.tls}, ${scenario.groups}, ${suite}, certificate ${scenario.key}${quota}`;
     }
 
     const others = {
@@ -30,13 +30,13 @@ const workload = (() => {
         const share =
             arrivals.share === null
                 ? ''
-                : `, ${units.round(arrivals.share)} of what the weakest${weakest} can do`;
+                : `, ${units.round(arrivals.share)} of what the weakest server${weakest} can do`;
         return `Connections begin${rate}${share}`;
     }
 
     function work(scenario) {
         const { kind, transactions, messages, bytes, warm_up, answer, reuse } = scenario;
-        const before = warm_up ? `, after ${units.count(warm_up)} that do not count` : '';
+        const before = warm_up ? `, after a warm-up of ${units.count(warm_up)}` : '';
         if (kind === 'transfer-down')
             return `${units.count(messages)} messages of ${units.bytes(bytes)} down${before}`;
         if (kind === 'transfer-up')
@@ -47,7 +47,7 @@ const workload = (() => {
             const company = others[beside]({ count, size: units.bytes(bytes) });
             return `answers of ${units.bytes(answer)}, ${company}`;
         }
-        if (kind === 'idle') return 'connections that shake hands, and say nothing';
+        if (kind === 'idle') return 'connections that shake hands, and send nothing';
         const way = scenario.session_ids ? 'session ID' : 'ticket';
         const sessions =
             reuse > 1
