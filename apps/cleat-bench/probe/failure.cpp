@@ -1,4 +1,4 @@
-// Why a server cannot be probed, and what to do about it.
+// Why a server cannot be probed, and the cure.
 
 #include "probe/probe.hpp"
 
@@ -12,7 +12,7 @@
 namespace cleat::bench {
 namespace {
 
-// What a server says that does not speak TLS, where it can be told from its first bytes.
+// The protocol of a server without TLS, if its first bytes show it.
 std::string_view plain_protocol(std::string_view bytes) noexcept
 {
     using sign = std::pair<std::string_view, std::string_view>;
@@ -32,20 +32,20 @@ std::string_view plain_protocol(std::string_view bytes) noexcept
     return {};
 }
 
-std::string sentence_on_tcp(
-    std::string_view at, std::chrono::milliseconds timeout, probed_failure const& failed)
+std::string tcp_failure_sentence(
+    std::string_view target, std::chrono::milliseconds timeout, probed_failure const& failure)
 {
-    if (failed.kind == "refused")
+    if (failure.kind == "refused")
         return fmt::format(
             "{} refuses the connection: nothing listens there; check the port, or start the server",
-            at);
-    if (failed.kind == "timeout")
+            target);
+    if (failure.kind == "timeout")
         return fmt::format(
             "{} did not take the connection within {} ms: check the address, and whether a "
             "firewall is in the way",
-            at, timeout.count());
+            target, timeout.count());
     return fmt::format(
-        "{} cannot be connected to ({}): check the address and the network", at, failed.kind);
+        "{} cannot be connected to ({}): check the address and the network", target, failure.kind);
 }
 
 std::string_view cure_for(int alert) noexcept
@@ -64,37 +64,37 @@ std::string_view cure_for(int alert) noexcept
 
 } // namespace
 
-std::string sentence_on(
-    std::string_view at, std::chrono::milliseconds timeout, probed_failure const& failed)
+std::string failure_sentence(
+    std::string_view target, std::chrono::milliseconds timeout, probed_failure const& failure)
 {
     constexpr char alert_record = 21; // RFC 8446, section 5.1.
     constexpr char handshake_record = 22;
-    if (!failed.connected)
-        return sentence_on_tcp(at, timeout, failed);
-    std::string_view const bytes = failed.first_bytes;
+    if (!failure.connected)
+        return tcp_failure_sentence(target, timeout, failure);
+    std::string_view const bytes = failure.first_bytes;
     if (std::string_view const spoken = plain_protocol(bytes); !spoken.empty())
         return fmt::format(
-            "{} speaks {}, not TLS: give the port that speaks TLS, for HTTPS usually 443", at,
+            "{} speaks {}, not TLS: give the port that speaks TLS, for HTTPS usually 443", target,
             spoken);
     if (!bytes.empty() && bytes.front() != alert_record && bytes.front() != handshake_record)
         return fmt::format(
-            "{} does not speak TLS: what it sends is no TLS record; check the port", at);
-    if (failed.kind == "timeout")
+            "{} does not speak TLS: what it sends is no TLS record; check the port", target);
+    if (failure.kind == "timeout")
         return fmt::format(
             "{} took the connection, and did not finish the handshake within {} ms: check that "
             "this port speaks TLS, and that the server is not busy",
-            at, timeout.count());
-    if (failed.alert >= 0)
+            target, timeout.count());
+    if (failure.alert >= 0)
         return fmt::format(
-            "{} refuses the handshake with the alert {}: {}", at, tls::alert_name(failed.alert),
-            cure_for(failed.alert));
+            "{} refuses the handshake with the alert {}: {}", target,
+            tls::alert_name(failure.alert), cure_for(failure.alert));
     if (bytes.empty())
         return fmt::format(
             "{} ends the connection without an answer to the ClientHello: check that this port "
             "speaks TLS; the server's log may say why",
-            at);
+            target);
     return fmt::format(
-        "{}: the handshake fails ({}): the server's log may say more", at, failed.kind);
+        "{}: the handshake fails ({}): the server's log may say more", target, failure.kind);
 }
 
 } // namespace cleat::bench

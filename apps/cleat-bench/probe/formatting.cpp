@@ -10,12 +10,12 @@ bool has(std::string_view text, std::string_view part) noexcept
     return text.find(part) != std::string_view::npos;
 }
 
-std::string list_of(std::vector<std::string> const& words, std::string_view none)
+std::string list_of(std::vector<std::string> const& names, std::string_view none)
 {
-    return words.empty() ? std::string{none} : fmt::format("{}", fmt::join(words, ", "));
+    return names.empty() ? std::string{none} : fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string many(std::size_t count, std::string_view what)
+std::string counted(std::size_t count, std::string_view what)
 {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -25,14 +25,14 @@ std::string_view name_of(tls::protocol_version v) noexcept
     return v == tls::protocol_version::tls_1_3 ? "TLS 1.3" : "TLS 1.2";
 }
 
-long days_left(probe_report const& of, tls::shown_certificate const& c)
+long days_left(probe_report const& report, tls::shown_certificate const& c)
 {
-    return std::chrono::floor<days>(c.until - of.when).count();
+    return std::chrono::floor<days>(c.until - report.when).count();
 }
 
-std::string date(std::chrono::sys_seconds at)
+std::string date(std::chrono::sys_seconds time)
 {
-    std::chrono::year_month_day const day{std::chrono::floor<std::chrono::days>(at)};
+    std::chrono::year_month_day const day{std::chrono::floor<std::chrono::days>(time)};
     return fmt::format(
         "{:04}-{:02}-{:02}", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
         static_cast<unsigned>(day.day()));

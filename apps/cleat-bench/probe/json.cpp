@@ -1,4 +1,4 @@
-// What a probe has found, for programs.
+// The report of a probe in JSON.
 
 #include "probe/formatting.hpp"
 #include "probe/probe.hpp"
@@ -11,29 +11,29 @@ namespace {
 
 constexpr int document_version = 1;
 
-std::string_view word_for(probed_answer::kind k) noexcept
+std::string_view name_of(sni_reaction::kind k) noexcept
 {
     switch (k) {
-    case probed_answer::kind::same:
+    case sni_reaction::kind::same:
         return "same";
-    case probed_answer::kind::different:
+    case sni_reaction::kind::different:
         return "different";
-    case probed_answer::kind::refused:
+    case sni_reaction::kind::refused:
         return "refused";
-    case probed_answer::kind::unknown:
+    case sni_reaction::kind::unknown:
         break;
     }
     return "unknown";
 }
 
-json::array in_json(std::vector<std::string> const& words)
+json::array in_json(std::vector<std::string> const& names)
 {
-    return json::array(words.begin(), words.end());
+    return json::array(names.begin(), names.end());
 }
 
-json::object in_json(probed_answer const& a)
+json::object in_json(sni_reaction const& a)
 {
-    return {{"answer", word_for(a.what)}, {"detail", a.detail}};
+    return {{"answer", name_of(a.reaction)}, {"detail", a.detail}};
 }
 
 json::object in_json(probed_resumption const& r)
@@ -45,10 +45,11 @@ json::object in_json(probed_resumption const& r)
         {"tried", r.tried},
         {"resumed", r.resumed},
         {"renews", r.renews},
-        {"taken_twice", r.twice ? json::value(*r.twice) : json::value(nullptr)}};
+        {"taken_twice",
+         r.accepts_used_ticket ? json::value(*r.accepts_used_ticket) : json::value(nullptr)}};
 }
 
-json::object in_json(probed_certificate const& each, probe_report const& of)
+json::object in_json(probed_certificate const& each, probe_report const& report)
 {
     tls::shown_certificate const& c = each.leaf;
     return {
@@ -60,7 +61,7 @@ json::object in_json(probed_certificate const& each, probe_report const& of)
         {"signature", c.signature},
         {"not_before", date(c.from)},
         {"not_after", date(c.until)},
-        {"days_left", days_left(of, c)},
+        {"days_left", days_left(report, c)},
         {"self_signed", c.self_issued},
         {"sha256", c.fingerprint},
         {"chain_length", each.chain_length},
@@ -77,53 +78,54 @@ json::value in_json(std::optional<std::chrono::nanoseconds> t)
 
 } // namespace
 
-json::object to_json(probe_report const& of)
+json::object to_json(probe_report const& report)
 {
     json::object found{
         {"cleat-bench probe", document_version},
-        {"target", of.target},
-        {"when", in_utc(of.when)},
-        {"error", of.error.empty() ? json::value(nullptr) : json::value(of.error)}};
-    if (!of.error.empty())
+        {"target", report.target},
+        {"when", in_utc(report.when)},
+        {"error", report.error.empty() ? json::value(nullptr) : json::value(report.error)}};
+    if (!report.error.empty())
         return found;
     json::array versions, certificates, verdict;
-    for (probed_version const& each : of.versions)
+    for (probed_version const& each : report.versions)
         versions.push_back(json::object{
             {"version", name_of(each.version)},
             {"suites", in_json(each.suites)},
             {"order", each.order == chooser::server   ? "server"
                       : each.order == chooser::client ? "client"
                                                       : "unknown"}});
-    for (probed_certificate const& each : of.certificates)
-        certificates.push_back(in_json(each, of));
-    for (probed_finding const& each : of.verdict)
+    for (probed_certificate const& each : report.certificates)
+        certificates.push_back(in_json(each, report));
+    for (probed_finding const& each : report.verdict)
         verdict.push_back(json::object{{"good", each.good}, {"text", each.text}});
-    found["address"] = of.address;
-    found["client"] = of.client;
-    found["incomplete"] = of.incomplete;
+    found["address"] = report.address;
+    found["client"] = report.client;
+    found["incomplete"] = report.incomplete;
     found["preferred"] = json::object{
-        {"version", of.version},
-        {"suite", of.suite},
-        {"group", of.group},
-        {"signature_scheme", of.signature_scheme}};
+        {"version", report.version},
+        {"suite", report.suite},
+        {"group", report.group},
+        {"signature_scheme", report.signature_scheme}};
     found["versions"] = std::move(versions);
-    found["old_versions"] = in_json(of.old_versions);
-    found["groups"] = in_json(of.groups);
-    found["other_groups"] = in_json(of.other_groups);
-    found["post_quantum"] = of.post_quantum ? json::value(*of.post_quantum) : json::value(nullptr);
-    found["alpn"] = in_json(of.alpn);
+    found["old_versions"] = in_json(report.old_versions);
+    found["groups"] = in_json(report.groups);
+    found["other_groups"] = in_json(report.other_groups);
+    found["post_quantum"] =
+        report.post_quantum ? json::value(*report.post_quantum) : json::value(nullptr);
+    found["alpn"] = in_json(report.alpn);
     found["certificates"] = std::move(certificates);
-    found["without_sni"] = in_json(of.without_sni);
-    found["unknown_sni"] = in_json(of.unknown_sni);
-    found["client_certificate_required"] = of.client_certificate_required;
+    found["without_sni"] = in_json(report.without_sni);
+    found["unknown_sni"] = in_json(report.unknown_sni);
+    found["client_certificate_required"] = report.client_certificate_required;
     found["resumption"] = json::object{
-        {"tls_1_3_tickets", in_json(of.recent_tickets)},
-        {"tls_1_2_tickets", in_json(of.old_tickets)},
-        {"tls_1_2_session_ids", in_json(of.session_ids)}};
+        {"tls_1_3_tickets", in_json(report.recent_tickets)},
+        {"tls_1_2_tickets", in_json(report.old_tickets)},
+        {"tls_1_2_session_ids", in_json(report.session_ids)}};
     found["median_ns"] = json::object{
-        {"tcp", in_json(of.tcp)},
-        {"tls_full", in_json(of.tls_full)},
-        {"tls_resumed", in_json(of.tls_resumed)}};
+        {"tcp", in_json(report.tcp)},
+        {"tls_full", in_json(report.tls_full)},
+        {"tls_resumed", in_json(report.tls_resumed)}};
     found["verdict"] = std::move(verdict);
     return found;
 }

@@ -34,18 +34,18 @@ std::string number(std::size_t value, unsigned bytes)
 }
 
 template <class Numbers>
-std::string list_of(Numbers const& of)
+std::string list_of(Numbers const& numbers)
 {
     std::string made;
-    for (std::uint16_t const each : of)
+    for (std::uint16_t const each : numbers)
         made += number(each, 2);
     return made;
 }
 
-// with_size is bytes behind their number.
-std::string with_size(std::string const& of, unsigned bytes)
+// with_size puts the size before the contents, in so many bytes.
+std::string with_size(std::string const& contents, unsigned bytes)
 {
-    return number(of.size(), bytes) + of;
+    return number(contents.size(), bytes) + contents;
 }
 
 std::string extension(std::uint16_t type, std::string const& contents)
@@ -82,7 +82,7 @@ std::string old_hello(old_version v, std::string_view server_name)
 {
     std::string const version = number(static_cast<std::uint16_t>(v), 2);
     std::string hello = version;
-    hello.append(32, 'c');     // Nothing is agreed with it, so it need not be random.
+    hello.append(32, 'c');     // No handshake completes, so it need not be random.
     hello += with_size({}, 1); // No session.
     hello += with_size(list_of(suites), 2);
     hello += with_size(std::string(1, '\0'), 1); // No compression.
@@ -97,7 +97,7 @@ std::optional<std::uint16_t> chosen_version(std::string_view answer) noexcept
     if (answer.size() < chosen_version_size || answer[0] != handshake_record ||
         answer[5] != server_hello)
         return {};
-    auto const byte = [&](std::size_t at) { return static_cast<unsigned char>(answer[at]); };
+    auto const byte = [&](std::size_t index) { return static_cast<unsigned char>(answer[index]); };
     return static_cast<std::uint16_t>(byte(9) << 8 | byte(10));
 }
 

@@ -5,11 +5,11 @@
 namespace cleat::bench {
 namespace {
 
-std::size_t number_at(std::string_view bytes, std::size_t at, unsigned size)
+std::size_t number_at(std::string_view bytes, std::size_t offset, unsigned size)
 {
     std::size_t found = 0;
     for (unsigned i = 0; i < size; ++i)
-        found = found << 8 | static_cast<unsigned char>(bytes.at(at + i));
+        found = found << 8 | static_cast<unsigned char>(bytes.at(offset + i));
     return found;
 }
 
@@ -24,20 +24,20 @@ TEST_CASE("an old ClientHello is one record, and every size in it is right")
             CHECK(number_at(made, 5, 1) == 1);
             CHECK(number_at(made, 6, 3) == made.size() - 9);
             CHECK(number_at(made, 9, 2) == static_cast<std::uint16_t>(v));
-            std::size_t at = 11 + 32;
-            CHECK(number_at(made, at, 1) == 0);
-            at += 1 + 2 + number_at(made, at + 1, 2); // Session, suites.
-            CHECK(number_at(made, at, 2) == 0x0100);  // Compression.
-            at += 2;
+            std::size_t offset = 11 + 32;
+            CHECK(number_at(made, offset, 1) == 0);
+            offset += 1 + 2 + number_at(made, offset + 1, 2); // Session, suites.
+            CHECK(number_at(made, offset, 2) == 0x0100);      // Compression.
+            offset += 2;
             if (v == old_version::ssl_3_0) {
-                CHECK(at == made.size());
+                CHECK(offset == made.size());
                 continue;
             }
-            REQUIRE(number_at(made, at, 2) == made.size() - at - 2);
+            REQUIRE(number_at(made, offset, 2) == made.size() - offset - 2);
             bool named = false;
-            for (at += 2; at < made.size(); at += 4 + number_at(made, at + 2, 2))
-                named |= number_at(made, at, 2) == 0;
-            CHECK(at == made.size());
+            for (offset += 2; offset < made.size(); offset += 4 + number_at(made, offset + 2, 2))
+                named |= number_at(made, offset, 2) == 0;
+            CHECK(offset == made.size());
             CHECK(named == !name.empty());
             CHECK((made.find(name) != made.npos));
         }

@@ -31,21 +31,21 @@
 namespace cleat::bench {
 namespace {
 
-// How long a signal waits to be heeded.
-constexpr std::chrono::milliseconds look_interval{50};
+// How often signals are looked for.
+constexpr std::chrono::milliseconds poll_interval{50};
 
-// say prints, and calls `meanwhile` as long as nobody takes it: a pager that shows its first page,
-// or a terminal that was stopped.
+// print writes to standard output, and calls `meanwhile` as long as the reader takes nothing: a
+// pager that shows its first page, or a stopped terminal.
 template <class Meanwhile>
-void say(std::string_view text, Meanwhile meanwhile)
+void print(std::string_view text, Meanwhile meanwhile)
 {
     while (!text.empty()) {
         pollfd out{STDOUT_FILENO, POLLOUT, 0};
-        if (::poll(&out, 1, static_cast<int>(look_interval.count())) == 0) {
+        if (::poll(&out, 1, static_cast<int>(poll_interval.count())) == 0) {
             meanwhile();
             continue;
         }
-        // A pipe that is ready takes so many bytes at once.
+        // A writable pipe takes PIPE_BUF bytes without blocking.
         ssize_t const n =
             ::write(STDOUT_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
         if (n < 0 && errno != EINTR && errno != EAGAIN)
@@ -54,81 +54,82 @@ void say(std::string_view text, Meanwhile meanwhile)
     }
 }
 
-// probe_each probes so many targets at a time, and shows each report in the targets' order, as soon
-// as it and all before it are there. While it waits it calls `meanwhile`. What a probe throws, it
-// throws.
+// probe_each probes `parallel` targets at a time, and shows the reports in the targets' order, each
+// as soon as it and all before it are there. Calls `meanwhile` while it waits. Rethrows what a
+// probe throws.
 template <class Show, class Meanwhile>
 void probe_each(
-    std::vector<std::string> const& targets, unsigned parallel, probe_options const& how, Show show,
-    Meanwhile meanwhile)
+    std::vector<std::string> const& targets, unsigned parallel, probe_options const& options,
+    Show show, Meanwhile meanwhile)
 {
     std::vector<std::promise<probe_report>> reports(targets.size());
     std::atomic<std::size_t> taken = 0;
     std::vector<std::jthread> probers;
     for (std::size_t i = 0; i < std::min<std::size_t>(parallel, targets.size()); ++i)
         probers.emplace_back([&] {
-            for (std::size_t at = taken++; at < targets.size(); at = taken++)
+            for (std::size_t next = taken++; next < targets.size(); next = taken++)
                 try {
-                    reports[at].set_value(probe_target(targets[at], how));
+                    reports[next].set_value(probe_target(targets[next], options));
                 } catch (...) {
-                    reports[at].set_exception(std::current_exception());
+                    reports[next].set_exception(std::current_exception());
                 }
         });
     try {
         for (std::promise<probe_report>& each : reports) {
             std::future<probe_report> coming = each.get_future();
-            while (coming.wait_for(look_interval) != std::future_status::ready)
+            while (coming.wait_for(poll_interval) != std::future_status::ready)
                 meanwhile();
             show(coming.get());
         }
     } catch (...) {
-        taken = targets.size(); // The others end with what they are at.
+        taken = targets.size(); // The other threads end after their current target.
         throw;
     }
 }
 
 } // namespace
 
-int probe_all(probe_request const& wish)
+int probe_all(do_probe const& request)
 {
     interruption signals; // Before there are threads.
-    check_writable({wish.json, {}, false});
-    probe_options how;
-    auto const timeout = parse_length(wish.timeout);
+    check_writable({request.json, {}, false});
+    probe_options options;
+    auto const timeout = parse_length(request.timeout);
     if (!timeout || *timeout < std::chrono::milliseconds{1})
         throw std::runtime_error{
-            fmt::format("--timeout {}: write a length of time like 5s or 500ms", wish.timeout)};
-    how.timeout = std::chrono::ceil<std::chrono::milliseconds>(*timeout);
-    how.server_name = wish.name;
-    if (!wish.authorities.empty()) {
-        how.authorities = read_file(wish.authorities);
-        how.authorities_origin = wish.authorities;
+            fmt::format("--timeout {}: write a length of time like 5s or 500ms", request.timeout)};
+    options.timeout = std::chrono::ceil<std::chrono::milliseconds>(*timeout);
+    options.server_name = request.name;
+    if (!request.authorities.empty()) {
+        options.authorities = read_file(request.authorities);
+        options.authorities_origin = request.authorities;
     }
 
     bool good = true;
     json::array documents;
     auto const write = [&](bool partial) {
-        if (wish.json.empty())
+        if (request.json.empty())
             return;
         json::object all{{"cleat_bench", 1}, {"kind", "probe"}, {"partial", partial}};
         all["hosts"] = std::move(documents);
-        write_file(wish.json, json::serialize(all) + "\n");
+        write_file(request.json, json::serialize(all) + "\n");
     };
-    auto const end_where_asked = [&] {
+    auto const end_after_signal = [&] {
         if (!signals.asked())
             return;
         std::size_t const done = documents.size();
         write(true);
-        say(fmt::format("PARTIAL: ended after {} of {} hosts\n", done, wish.targets.size()),
-            [] { std::_Exit(130); }); // Who does not read is not waited for any more.
-        std::_Exit(130); // The probers are not waited for: a silent host takes all of its time.
+        print(
+            fmt::format("PARTIAL: ended after {} of {} hosts\n", done, request.targets.size()),
+            [] { std::_Exit(130); }); // Does not wait for a reader that takes nothing.
+        std::_Exit(130); // Does not wait for the probers: a silent host takes its whole timeout.
     };
     auto const show = [&](probe_report const& found) {
-        good = good && found.error.empty() && !(wish.strict && found.any_weak());
+        good = good && found.error.empty() && !(request.strict && found.any_weak());
         documents.push_back(to_json(found));
-        say(wish.targets.size() == 1 ? to_text(found) : to_line(found), end_where_asked);
+        print(request.targets.size() == 1 ? to_text(found) : to_line(found), end_after_signal);
     };
-    probe_each(wish.targets, wish.parallel, how, show, end_where_asked);
+    probe_each(request.targets, request.parallel, options, show, end_after_signal);
     write(false);
     return good ? 0 : 1;
 }

@@ -7,7 +7,7 @@
 namespace cleat::bench {
 
 /// probe_all prints a page for one host, or a line for each of several, and gives the exit code: 1
-/// when any could not be probed, or was weak where the wish is strict.
-int probe_all(probe_request const& wish);
+/// if any could not be probed, or, with `strict`, was weak.
+int probe_all(do_probe const& request);
 
 } // namespace cleat::bench

@@ -20,8 +20,8 @@ using version = tls::protocol_version;
 std::chrono::system_clock::time_point const today =
     std::chrono::sys_days{std::chrono::year{2026} / 11 / 21} + 12h;
 
-// A server that has nothing against it.
-probe_report spotless()
+// A server without a weakness.
+probe_report good_report()
 {
     probe_report made;
     made.target = "example.org:443";
@@ -53,8 +53,8 @@ probe_report spotless()
     shown.chain_length = 2;
     shown.trust.verified = shown.trust.name_matches = true;
     made.certificates = {shown};
-    made.without_sni = {probed_answer::kind::different, "CN=default"};
-    made.unknown_sni = {probed_answer::kind::refused, "alert unrecognized_name"};
+    made.without_sni = {sni_reaction::kind::different, "CN=default"};
+    made.unknown_sni = {sni_reaction::kind::refused, "alert unrecognized_name"};
     made.recent_tickets = {true, 2, 2h, 4, 4, true, false};
     made.tcp = 1ms;
     made.tls_full = 2ms;
@@ -67,151 +67,126 @@ bool has(std::string_view text, std::string_view part)
     return text.find(part) != std::string_view::npos;
 }
 
-// What is said against a server.
-std::vector<std::string> against(probe_report const& of)
+std::vector<std::string> weaknesses(probe_report const& report)
 {
     std::vector<std::string> found;
-    for (probed_finding const& each : judge(of))
+    for (probed_finding const& each : judge(report))
         if (!each.good)
             found.push_back(each.text);
     return found;
 }
 
-// It is the only thing that is said against it.
-bool only(probe_report const& of, std::string_view part)
+// Whether the only weakness contains `part`.
+bool only(probe_report const& report, std::string_view part)
 {
-    std::vector<std::string> const found = against(of);
+    std::vector<std::string> const found = weaknesses(report);
     return found.size() == 1 && has(found.front(), part);
 }
 
-TEST_CASE("nothing is said against a server that has nothing against it")
+TEST_CASE("a server without a weakness has a good verdict")
 {
-    CHECK(against(spotless()).empty());
-    CHECK(judge(spotless()).size() == 5);
+    CHECK(weaknesses(good_report()).empty());
+    CHECK(judge(good_report()).size() == 5);
 }
 
-TEST_CASE("versions that must not be used any more are against a server")
+TEST_CASE("versions that must not be used are a weakness")
 {
-    probe_report r = spotless();
+    probe_report r = good_report();
     r.old_versions = {"TLS 1.1", "TLS 1.0"};
     CHECK(only(r, "TLS 1.1, TLS 1.0 accepted"));
     CHECK(has(to_text(r), "TLS 1.3, TLS 1.2, TLS 1.1, TLS 1.0\n"));
     CHECK(to_json(r).at("old_versions").as_array().size() == 2);
 }
 
+struct weakness
+{
+    std::string_view name;
+    std::string_view sentence; // A part of it.
+    void (*change)(probe_report&);
+};
+
+std::chrono::sys_seconds seconds_at(std::chrono::system_clock::time_point time)
+{
+    return std::chrono::floor<std::chrono::seconds>(time);
+}
+
+constexpr weakness all_weaknesses[] = {
+    {"old", "TLS 1.2 only", [](probe_report& r) { r.versions.erase(r.versions.begin()); }},
+    {"no resumption", "no resumption", [](probe_report& r) { r.recent_tickets = {}; }},
+    {"resumption by chance", "resumed 2 of 4 times",
+     [](probe_report& r) { r.recent_tickets.resumed = 2; }},
+    {"tickets for too long", "seven days",
+     [](probe_report& r) { r.recent_tickets.lifetime = 24h * 8; }},
+    {"about to expire", "certificate expires in 6 days",
+     [](probe_report& r) { r.certificates[0].leaf.until = seconds_at(today + 24h * 6); }},
+    {"one day", "certificate expires in 1 day",
+     [](probe_report& r) { r.certificates[0].leaf.until = seconds_at(today + 30h); }},
+    {"expired", "certificate expired on 2026-11-21",
+     [](probe_report& r) {
+         r.certificates[0].leaf.until = seconds_at(today - 1h);
+         r.certificates[0].trust.verified = false;
+         r.certificates[0].trust.reason = "certificate has expired";
+     }},
+    {"not yet", "not valid before 2026-11-22",
+     [](probe_report& r) {
+         r.certificates[0].leaf.from = seconds_at(today + 24h);
+         r.certificates[0].trust.verified = false;
+     }},
+    {"short key", "RSA-1024",
+     [](probe_report& r) {
+         r.certificates[0].leaf.key = "RSA";
+         r.certificates[0].leaf.key_bits = 1024;
+     }},
+    {"old digest", "RSA-SHA1",
+     [](probe_report& r) { r.certificates[0].leaf.signature = "RSA-SHA1"; }},
+    {"chain", "chain incomplete, or its authority unknown: 2 certificates sent",
+     [](probe_report& r) {
+         r.certificates[0].trust = {false, "unable to get local issuer certificate", true, true};
+     }},
+    {"self-signed", "certificate does not verify: self signed",
+     [](probe_report& r) {
+         r.certificates[0].trust = {false, "self signed certificate", false, true};
+     }},
+    {"name", "other names", [](probe_report& r) { r.certificates[0].trust.name_matches = false; }},
+    {"CBC", "CBC suites accepted",
+     [](probe_report& r) { r.versions[1].suites = {"ECDHE-RSA-AES128-SHA"}; }},
+    {"no forward secrecy", "1 suite without forward secrecy",
+     [](probe_report& r) { r.versions[1].suites = {"AES128-GCM-SHA256"}; }},
+    {"broken", "broken suites accepted: ECDHE-RSA-DES-CBC3-SHA",
+     [](probe_report& r) { r.versions[1].suites = {"ECDHE-RSA-DES-CBC3-SHA"}; }},
+    {"no post-quantum group", "no post-quantum group",
+     [](probe_report& r) { r.post_quantum = false; }},
+};
+
 TEST_CASE("each weakness has its sentence")
 {
-    probe_report r = spotless();
-    SUBCASE("old")
-    {
-        r.versions.erase(r.versions.begin());
-        CHECK(only(r, "TLS 1.2 only"));
-    }
-    SUBCASE("no resumption")
-    {
-        r.recent_tickets = {};
-        CHECK(only(r, "no resumption"));
-    }
-    SUBCASE("resumption by chance")
-    {
-        r.recent_tickets.resumed = 2;
-        CHECK(only(r, "resumed 2 of 4 times"));
-    }
-    SUBCASE("tickets for too long")
-    {
-        r.recent_tickets.lifetime = 24h * 8;
-        CHECK(only(r, "seven days"));
-    }
-    SUBCASE("about to expire")
-    {
-        r.certificates[0].leaf.until = std::chrono::floor<std::chrono::seconds>(today + 24h * 6);
-        CHECK(only(r, "certificate expires in 6 days"));
-    }
-    SUBCASE("one day")
-    {
-        r.certificates[0].leaf.until = std::chrono::floor<std::chrono::seconds>(today + 30h);
-        CHECK(only(r, "certificate expires in 1 day"));
-    }
-    SUBCASE("expired")
-    {
-        r.certificates[0].leaf.until = std::chrono::floor<std::chrono::seconds>(today - 1h);
-        r.certificates[0].trust.verified = false;
-        r.certificates[0].trust.reason = "certificate has expired";
-        CHECK(only(r, "certificate expired on 2026-11-21"));
-    }
-    SUBCASE("not yet")
-    {
-        r.certificates[0].leaf.from = std::chrono::floor<std::chrono::seconds>(today + 24h);
-        r.certificates[0].trust.verified = false;
-        CHECK(only(r, "not valid before 2026-11-22"));
-    }
-    SUBCASE("short key")
-    {
-        r.certificates[0].leaf.key = "RSA";
-        r.certificates[0].leaf.key_bits = 1024;
-        CHECK(only(r, "RSA-1024"));
-    }
-    SUBCASE("old digest")
-    {
-        r.certificates[0].leaf.signature = "RSA-SHA1";
-        CHECK(only(r, "RSA-SHA1"));
-    }
-    SUBCASE("chain")
-    {
-        r.certificates[0].trust = {false, "unable to get local issuer certificate", true, true};
-        CHECK(only(r, "chain incomplete, or its authority unknown: 2 certificates sent"));
-    }
-    SUBCASE("self-signed")
-    {
-        r.certificates[0].trust = {false, "self signed certificate", false, true};
-        CHECK(only(r, "certificate does not verify: self signed"));
-    }
-    SUBCASE("name")
-    {
-        r.certificates[0].trust.name_matches = false;
-        CHECK(only(r, "other names"));
-    }
-    SUBCASE("CBC")
-    {
-        r.versions[1].suites = {"ECDHE-RSA-AES128-SHA"};
-        CHECK(only(r, "CBC suites accepted"));
-    }
-    SUBCASE("no forward secrecy")
-    {
-        r.versions[1].suites = {"AES128-GCM-SHA256"};
-        CHECK(only(r, "1 suite without forward secrecy"));
-    }
-    SUBCASE("broken")
-    {
-        r.versions[1].suites = {"ECDHE-RSA-DES-CBC3-SHA"};
-        CHECK(only(r, "broken suites accepted: ECDHE-RSA-DES-CBC3-SHA"));
-    }
-    SUBCASE("no post-quantum group")
-    {
-        r.post_quantum = false;
-        CHECK(only(r, "no post-quantum group"));
+    for (weakness const& each : all_weaknesses) {
+        CAPTURE(each.name);
+        probe_report report = good_report();
+        each.change(report);
+        CHECK(only(report, each.sentence));
     }
 }
 
-TEST_CASE("a certificate that lives for days is not due from its first day on")
+TEST_CASE("a certificate that lives for days is not due for renewal from its first day on")
 {
-    probe_report r = spotless();
+    probe_report r = good_report();
     r.certificates[0].leaf.from = std::chrono::floor<std::chrono::seconds>(today - 24h);
     r.certificates[0].leaf.until = std::chrono::floor<std::chrono::seconds>(today + 24h * 5);
-    CHECK(against(r).empty());
+    CHECK(weaknesses(r).empty());
 }
 
-TEST_CASE("what the library cannot ask for is not held against the server")
+TEST_CASE("a group that the library cannot offer is no weakness of the server")
 {
-    probe_report r = spotless();
+    probe_report r = good_report();
     r.post_quantum.reset();
-    CHECK(against(r).empty());
+    CHECK(weaknesses(r).empty());
     CHECK(has(to_text(r), "unknown: AWS-LC 5 cannot ask for it"));
 }
 
 TEST_CASE("the report in words")
 {
-    probe_report r = spotless();
+    probe_report r = good_report();
     r.verdict = judge(r);
     std::string const text = to_text(r);
     CAPTURE(text);
@@ -231,7 +206,7 @@ TEST_CASE("the report in words")
 
 TEST_CASE("one line for each of many")
 {
-    probe_report r = spotless();
+    probe_report r = good_report();
     r.verdict = judge(r);
     std::string const good = to_line(r);
     CHECK(std::ranges::count(good, '\n') == 1);
@@ -254,7 +229,7 @@ TEST_CASE("one line for each of many")
 
 TEST_CASE("the report for programs")
 {
-    probe_report r = spotless();
+    probe_report r = good_report();
     r.verdict = judge(r);
     json::object const all = to_json(r);
     CHECK(all.at("error").is_null());
@@ -273,9 +248,9 @@ TEST_CASE("the report for programs")
     CHECK(!to_json(broken).contains("versions"));
 }
 
-TEST_CASE("a server that cannot be probed has a sentence that helps")
+TEST_CASE("a server that cannot be probed is reported with the cure")
 {
-    auto const sentence = [](probed_failure const& f) { return sentence_on("h:1", 5s, f); };
+    auto const sentence = [](probed_failure const& f) { return failure_sentence("h:1", 5s, f); };
     CHECK(has(sentence({false, "refused", -1, {}}), "h:1 refuses the connection: nothing listens"));
     CHECK(has(sentence({false, "timeout", -1, {}}), "within 5000 ms"));
     CHECK(has(sentence({false, "unreachable", -1, {}}), "(unreachable)"));
@@ -298,8 +273,8 @@ struct port
 
     explicit port(bool listens)
     {
-        net::address at = net::resolve("127.0.0.1", "0").value().front();
-        REQUIRE(::bind(fd.get(), at.data(), at.size) == 0);
+        net::address address = net::resolve("127.0.0.1", "0").value().front();
+        REQUIRE(::bind(fd.get(), address.data(), address.size) == 0);
         if (listens)
             REQUIRE(::listen(fd.get(), 8) == 0);
         number = std::to_string(net::local_address(fd.get()).value().port());
@@ -308,27 +283,27 @@ struct port
 
 TEST_CASE("a port where nothing listens")
 {
-    port const at{false};
-    probe_report const r = probe("127.0.0.1", at.number, {});
-    CHECK(r.error.starts_with("127.0.0.1:" + at.number + " refuses the connection"));
+    port const listener{false};
+    probe_report const r = probe("127.0.0.1", listener.number, {});
+    CHECK(r.error.starts_with("127.0.0.1:" + listener.number + " refuses the connection"));
     CHECK(r.versions.empty());
 }
 
 TEST_CASE("a server that says nothing")
 {
-    port const at{true}; // The kernel takes the connections, and nobody else does.
+    port const listener{true}; // The kernel completes the connections, no program accepts them.
     probe_options options;
     options.timeout = options.ticket_wait = 50ms;
-    probe_report const r = probe("127.0.0.1", at.number, options);
+    probe_report const r = probe("127.0.0.1", listener.number, options);
     CHECK(has(r.error, "did not finish the handshake within 50 ms"));
 }
 
 TEST_CASE("a server that speaks first, and not TLS")
 {
-    port const at{true};
+    port const listener{true};
     std::jthread const server{[&] {
         for (;;) {
-            unique_fd const accepted{::accept(at.fd.get(), nullptr, nullptr)};
+            unique_fd const accepted{::accept(listener.fd.get(), nullptr, nullptr)};
             if (!accepted)
                 return;
             constexpr std::string_view banner = "SSH-2.0-test\r\n";
@@ -338,12 +313,12 @@ TEST_CASE("a server that speaks first, and not TLS")
             }
         }
     }};
-    probe_report const r = probe("127.0.0.1", at.number, {});
-    ::shutdown(at.fd.get(), SHUT_RDWR); // Ends accept.
+    probe_report const r = probe("127.0.0.1", listener.number, {});
+    ::shutdown(listener.fd.get(), SHUT_RDWR); // Ends accept.
     CHECK(has(r.error, "speaks SSH, not TLS"));
 }
 
-TEST_CASE("what is no target is told, not thrown")
+TEST_CASE("an invalid target is reported, not thrown")
 {
     CHECK(has(probe_target("http://example.org/", {}).error, "plain HTTP"));
     CHECK(has(probe_target("example.org:https", {}).error, "port"));

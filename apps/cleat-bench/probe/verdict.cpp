@@ -1,4 +1,4 @@
-// What is good and what is weak about a server that was probed.
+// Judges what is good and what is weak about a probed server.
 
 #include "probe/formatting.hpp"
 #include "probe/probe.hpp"
@@ -17,39 +17,40 @@ namespace {
 
 using version = tls::protocol_version;
 
-// With less than this, a renewal that fails is noticed too late; those that live for a few days
-// only are renewed in their last third.
+// With less time left, a failed renewal is noticed too late. Certificates that live for a few days
+// are renewed in their last third.
 constexpr days renewal_due{14};
 
-// What is said about the suites of TLS 1.2; those of TLS 1.3 are all good.
+// The weak suites of TLS 1.2; those of TLS 1.3 are all good.
 struct suite_kinds
 {
-    std::vector<std::string> broken; // No encryption worth the name.
+    std::vector<std::string> broken; // No encryption, or one that can be broken.
     std::vector<std::string> cbc;
-    std::vector<std::string> lasting; // Whoever gets the key later can read all that was recorded.
+    // The server's private key decrypts recorded connections.
+    std::vector<std::string> no_forward_secrecy;
 
-    explicit suite_kinds(probed_version const* in)
+    explicit suite_kinds(probed_version const* offered)
     {
-        if (in == nullptr || in->version != version::tls_1_2)
+        if (offered == nullptr || offered->version != version::tls_1_2)
             return;
-        for (std::string const& each : in->suites) {
+        for (std::string const& each : offered->suites) {
             bool const aead = has(each, "GCM") || has(each, "CCM") || has(each, "POLY1305");
             if (has(each, "NULL") || has(each, "RC4") || has(each, "DES") || has(each, "RC2"))
                 broken.push_back(each);
             else if (!aead)
                 cbc.push_back(each);
             if (!each.starts_with("ECDHE-") && !each.starts_with("DHE-"))
-                lasting.push_back(each);
+                no_forward_secrecy.push_back(each);
         }
     }
 
     [[nodiscard]] bool empty() const noexcept
     {
-        return broken.empty() && cbc.empty() && lasting.empty();
+        return broken.empty() && cbc.empty() && no_forward_secrecy.empty();
     }
 };
 
-// verdict collects sentences: what is against a server comes first, in the order of its weight.
+// verdict collects sentences: weaknesses come first, the heaviest first.
 class verdict
 {
 public:
@@ -78,111 +79,116 @@ private:
 };
 
 void judge_dates(
-    verdict& on, probe_report const& of, tls::shown_certificate const& c, std::string const& which)
+    verdict& found, probe_report const& report, tls::shown_certificate const& c,
+    std::string const& which)
 {
-    days const left{days_left(of, c)};
-    if (c.until < of.when)
-        on.weak("{} expired on {}", which, date(c.until));
-    else if (c.from > of.when)
-        on.weak("{} is not valid before {}", which, date(c.from));
-    else if (left < renewal_due && 3 * (c.until - of.when) < c.until - c.from)
-        on.weak("{} expires in {}", which, many(static_cast<std::size_t>(left.count()), "day"));
+    days const left{days_left(report, c)};
+    if (c.until < report.when)
+        found.weak("{} expired on {}", which, date(c.until));
+    else if (c.from > report.when)
+        found.weak("{} is not valid before {}", which, date(c.from));
+    else if (left < renewal_due && 3 * (c.until - report.when) < c.until - c.from)
+        found.weak(
+            "{} expires in {}", which, counted(static_cast<std::size_t>(left.count()), "day"));
 }
 
 void judge_trust(
-    verdict& on, probe_report const& of, probed_certificate const& c, std::string const& which)
+    verdict& found, probe_report const& report, probed_certificate const& c,
+    std::string const& which)
 {
-    bool const out_of_date = c.leaf.until < of.when || c.leaf.from > of.when;
+    bool const out_of_date = c.leaf.until < report.when || c.leaf.from > report.when;
     if (c.trust.incomplete && !c.leaf.self_issued)
-        on.weak(
+        found.weak(
             "{}: chain incomplete, or its authority unknown: {} sent", which,
-            many(c.chain_length, "certificate"));
+            counted(c.chain_length, "certificate"));
     else if (!c.trust.verified && !out_of_date)
-        on.weak("{} does not verify: {}", which, c.trust.reason);
+        found.weak("{} does not verify: {}", which, c.trust.reason);
     if (!c.trust.name_matches)
-        on.weak("{} is for other names than this", which);
+        found.weak("{} is for other names than this", which);
     if (c.trust.verified && c.trust.name_matches)
-        on.good(
+        found.good(
             "{} verifies, {} left", which,
-            many(static_cast<std::size_t>(std::max(days_left(of, c.leaf), 0L)), "day"));
+            counted(static_cast<std::size_t>(std::max(days_left(report, c.leaf), 0L)), "day"));
 }
 
-void judge_certificates(verdict& on, probe_report const& of)
+void judge_certificates(verdict& found, probe_report const& report)
 {
-    for (probed_certificate const& each : of.certificates) {
+    for (probed_certificate const& each : report.certificates) {
         tls::shown_certificate const& c = each.leaf;
         std::string const which =
-            of.certificates.size() == 1 ? "certificate" : c.key + " certificate";
-        judge_dates(on, of, c, which);
-        judge_trust(on, of, each, which);
+            report.certificates.size() == 1 ? "certificate" : c.key + " certificate";
+        judge_dates(found, report, c, which);
+        judge_trust(found, report, each, which);
         if ((has(c.key, "RSA") && c.key_bits < 2048) || (c.key == "ECDSA" && c.key_bits < 256))
-            on.weak("{}: a key that can be broken", key_of(c));
+            found.weak("{}: a key that can be broken", key_of(c));
         if (has(c.signature, "SHA1") || has(c.signature, "MD5"))
-            on.weak("{} is signed with {}", which, c.signature);
+            found.weak("{} is signed with {}", which, c.signature);
     }
 }
 
-void judge_versions(verdict& on, probe_report const& of)
+void judge_versions(verdict& found, probe_report const& report)
 {
-    if (of.offers(version::tls_1_3) == nullptr)
-        on.weak("TLS 1.2 only");
+    if (report.find_version(version::tls_1_3) == nullptr)
+        found.weak("TLS 1.2 only");
     else
-        on.good("TLS 1.3");
-    if (!of.old_versions.empty()) // RFC 8996, RFC 7568.
-        on.weak("{} accepted", list_of(of.old_versions));
-    probed_version const* const old = of.offers(version::tls_1_2);
+        found.good("TLS 1.3");
+    if (!report.old_versions.empty()) // RFC 8996, RFC 7568.
+        found.weak("{} accepted", list_of(report.old_versions));
+    probed_version const* const old = report.find_version(version::tls_1_2);
     suite_kinds const kinds{old};
     if (!kinds.broken.empty())
-        on.weak("broken suites accepted: {}", list_of(kinds.broken));
-    if (!kinds.lasting.empty())
-        on.weak("{} without forward secrecy accepted", many(kinds.lasting.size(), "suite"));
+        found.weak("broken suites accepted: {}", list_of(kinds.broken));
+    if (!kinds.no_forward_secrecy.empty())
+        found.weak(
+            "{} without forward secrecy accepted",
+            counted(kinds.no_forward_secrecy.size(), "suite"));
     if (!kinds.cbc.empty())
-        on.weak("CBC suites accepted ({})", kinds.cbc.size());
+        found.weak("CBC suites accepted ({})", kinds.cbc.size());
     if (kinds.empty())
-        on.good("forward secrecy and authenticated encryption only");
-    if (!of.post_quantum)
+        found.good("forward secrecy and authenticated encryption only");
+    if (!report.post_quantum)
         return;
-    if (*of.post_quantum)
-        on.good("post-quantum key exchange ({})", of.groups.front());
+    if (*report.post_quantum)
+        found.good("post-quantum key exchange ({})", report.groups.front());
     else
-        on.weak("no post-quantum group");
+        found.weak("no post-quantum group");
 }
 
-void judge_resumption(verdict& on, probe_report const& of)
+void judge_resumption(verdict& found, probe_report const& report)
 {
     using way = std::pair<std::string_view, probed_resumption const*>;
     std::array<way, 3> const ways{
-        {{"TLS 1.3 tickets", &of.recent_tickets},
-         {"TLS 1.2 tickets", &of.old_tickets},
-         {"TLS 1.2 session IDs", &of.session_ids}}};
-    std::vector<std::string> works;
+        {{"TLS 1.3 tickets", &report.recent_tickets},
+         {"TLS 1.2 tickets", &report.old_tickets},
+         {"TLS 1.2 session IDs", &report.session_ids}}};
+    std::vector<std::string> working;
     for (auto const& [name, each] : ways) {
-        // Many servers give IDs by which nothing is resumed.
-        bool const empty_ids = each == &of.session_ids && each->resumed == 0;
+        // Many servers send session IDs and resume none.
+        bool const empty_ids = each == &report.session_ids && each->resumed == 0;
         if (each->offered && each->resumed < each->tried && !empty_ids)
-            on.weak(
+            found.weak(
                 "{}: resumed {} of {} times: do the servers behind this address share their keys?",
                 name, each->resumed, each->tried);
         if (each->resumed > 0)
-            works.emplace_back(name);
+            working.emplace_back(name);
     }
-    if (of.recent_tickets.lifetime > limits::ticket_lifetime_max)
-        on.weak("TLS 1.3 tickets live longer than the seven days that RFC 8446 allows");
-    if (works.empty())
-        on.weak("no resumption");
+    if (report.recent_tickets.lifetime > limits::ticket_lifetime_max)
+        found.weak("TLS 1.3 tickets live longer than the seven days that RFC 8446 allows");
+    if (working.empty())
+        found.weak("no resumption");
     else
-        on.good("resumption by {}", list_of(works));
+        found.good("resumption by {}", list_of(working));
 }
 
 } // namespace
 
-std::vector<probed_finding> judge(probe_report const& of)
+std::vector<probed_finding> judge(probe_report const& report)
 {
-    verdict on;
-    judge_certificates(on, of);
-    judge_versions(on, of);
-    judge_resumption(on, of);
-    return on.take();
+    verdict found;
+    judge_certificates(found, report);
+    judge_versions(found, report);
+    judge_resumption(found, report);
+    return found.take();
 }
 
 } // namespace cleat::bench

@@ -18,18 +18,18 @@ namespace {
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// With a ticket or an answer there, more of the same flight is waited for so long.
+// How long to wait for the rest of a flight after its first ticket or bytes.
 constexpr milliseconds flight_wait{50};
 
-// The first bytes that are kept, to say what a server speaks that does not speak TLS.
+// How many first bytes are kept; they show the protocol of a server without TLS.
 constexpr std::size_t first_bytes_max = 64;
 
-error_code wait_for(int fd, short events, clock::time_point until, error when_late)
+error_code wait_for(int fd, short events, clock::time_point deadline, error late_error)
 {
     for (;;) {
-        auto const left = std::chrono::ceil<milliseconds>(until - clock::now());
+        auto const left = std::chrono::ceil<milliseconds>(deadline - clock::now());
         if (left.count() <= 0)
-            return when_late;
+            return late_error;
         pollfd one{fd, events, 0};
         int const ready = ::poll(&one, 1, static_cast<int>(left.count()));
         if (ready > 0)
@@ -46,80 +46,81 @@ bool visit::refused() const noexcept
     return failure.connected && !established && error != cleat::error::handshake_timeout;
 }
 
-connection::connection(net::address const& to, wish const& for_what, milliseconds timeout)
-    : to_{to}
-    , wish_{for_what}
-    , began_{clock::now()}
-    , until_{began_ + timeout}
-    , channel_{*for_what.use}
+connection::connection(
+    net::address const& address, visit_options const& options, milliseconds timeout)
+    : address_{address}
+    , options_{options}
+    , start_{clock::now()}
+    , deadline_{start_ + timeout}
+    , channel_{*options.context}
 {
 }
 
-visit connection::take(milliseconds ticket_wait, std::string_view request)
+visit connection::run(milliseconds ticket_wait, std::string_view request)
 {
     if (error_code const ec = connect())
         return failed(ec);
-    told_.failure.connected = true;
-    told_.where = stage::handshake;
-    if (error_code const ec = shake())
+    result_.failure.connected = true;
+    result_.reached = stage::handshake;
+    if (error_code const ec = shake_hands())
         return failed(ec);
-    told_.established = true;
+    result_.established = true;
     read_agreement();
-    if (wish_.sessions_wanted > 0)
-        stay(ticket_wait, request);
+    if (options_.sessions_wanted > 0)
+        wait_for_sessions(ticket_wait, request);
     // OpenSSL resumes no session of a connection that did not end cleanly.
     static_cast<void>(channel_.close(fd_.get()));
-    return std::move(told_);
+    return std::move(result_);
 }
 
 visit connection::failed(error_code ec)
 {
-    told_.error = ec;
-    told_.failure.kind = kind_of(told_.where, ec, &channel_.engine());
-    told_.failure.alert = channel_.engine().failure().peer_alert;
-    return std::move(told_);
+    result_.error = ec;
+    result_.failure.kind = kind_of(result_.reached, ec, &channel_.engine());
+    result_.failure.alert = channel_.engine().failure().peer_alert;
+    return std::move(result_);
 }
 
 error_code connection::connect()
 {
-    fd_.reset(::socket(to_.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    fd_.reset(::socket(address_.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!fd_)
         return last_system_error();
     net::set_no_delay(fd_.get());
-    if (::connect(fd_.get(), to_.data(), to_.size) != 0) {
+    if (::connect(fd_.get(), address_.data(), address_.size) != 0) {
         if (errno != EINPROGRESS)
             return last_system_error();
-        if (error_code const ec = wait_for(fd_.get(), POLLOUT, until_, error::connect_timeout))
+        if (error_code const ec = wait_for(fd_.get(), POLLOUT, deadline_, error::connect_timeout))
             return ec;
-        int why = 0;
-        socklen_t size = sizeof why;
-        ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &why, &size);
-        if (why != 0)
-            return {why, boost::system::system_category()};
+        int socket_error = 0;
+        socklen_t size = sizeof socket_error;
+        ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &socket_error, &size);
+        if (socket_error != 0)
+            return {socket_error, boost::system::system_category()};
     }
     connected_ = clock::now();
-    told_.tcp = connected_ - began_;
+    result_.tcp = connected_ - start_;
     return {};
 }
 
-error_code connection::shake()
+error_code connection::shake_hands()
 {
-    if (wish_.offered != nullptr)
-        channel_.engine().resume(*wish_.offered);
+    if (options_.offered_session != nullptr)
+        channel_.engine().resume(*options_.offered_session);
     for (;;) {
-        net::progress const p = channel_.handshake(fd_.get());
-        if (p.error)
-            return p.error;
-        if (p.next == net::wait::none)
+        net::progress const progress = channel_.handshake(fd_.get());
+        if (progress.error)
+            return progress.error;
+        if (progress.next == net::wait::none)
             break;
-        bool const reads = p.next == net::wait::readable;
+        bool const reads = progress.next == net::wait::readable;
         if (error_code const ec =
-                wait_for(fd_.get(), reads ? POLLIN : POLLOUT, until_, error::handshake_timeout))
+                wait_for(fd_.get(), reads ? POLLIN : POLLOUT, deadline_, error::handshake_timeout))
             return ec;
-        if (reads && told_.failure.first_bytes.empty())
+        if (reads && result_.failure.first_bytes.empty())
             keep_first_bytes();
     }
-    told_.tls = clock::now() - connected_;
+    result_.tls = clock::now() - connected_;
     return {};
 }
 
@@ -128,47 +129,49 @@ void connection::keep_first_bytes()
     std::array<char, first_bytes_max> bytes{};
     ssize_t const n = ::recv(fd_.get(), bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
     if (n > 0)
-        told_.failure.first_bytes.assign(bytes.data(), static_cast<std::size_t>(n));
+        result_.failure.first_bytes.assign(bytes.data(), static_cast<std::size_t>(n));
 }
 
 void connection::read_agreement()
 {
     tls::handshake_info const agreed = channel_.engine().info();
-    told_.version = agreed.version;
-    told_.suite = agreed.cipher;
-    told_.group = agreed.group;
-    told_.scheme = agreed.signature_scheme;
-    told_.alpn = agreed.alpn;
-    told_.resumed = agreed.resumed;
-    told_.chain = tls::shown_chain(channel_.engine());
+    result_.version = agreed.version;
+    result_.suite = agreed.cipher;
+    result_.group = agreed.group;
+    result_.scheme = agreed.signature_scheme;
+    result_.alpn = agreed.alpn;
+    result_.resumed = agreed.resumed;
+    result_.chain = tls::shown_chain(channel_.engine());
 }
 
-// Asks for something harmless, and reads until the sessions are there or no more can be
-// expected. In TLS 1.2 they came with the handshake.
-void connection::stay(milliseconds ticket_wait, std::string_view request)
+// Sends a harmless request, and reads until the sessions are there or no more can be expected. In
+// TLS 1.2 they came with the handshake.
+void connection::wait_for_sessions(milliseconds ticket_wait, std::string_view request)
 {
     keep_sessions();
-    if (told_.version != "TLSv1.3")
+    if (result_.version != "TLSv1.3")
         return;
     std::span<std::byte const> const bytes = std::as_bytes(std::span{request});
     net::channel::piece const pieces[] = {bytes};
     if (channel_.write(fd_.get(), pieces).error)
         return;
-    // A ticket follows our Finished, which takes as long to arrive as the SYN and its answer.
-    clock::time_point until = clock::now() + ticket_wait + 2 * told_.tcp;
-    bool came = false;
-    while (told_.sessions.size() < wish_.sessions_wanted) {
-        net::progress const p =
+    // A ticket follows our Finished, whose round trip takes as long as that of the SYN.
+    clock::time_point deadline = clock::now() + ticket_wait + 2 * result_.tcp;
+    bool flight_began = false;
+    while (result_.sessions.size() < options_.sessions_wanted) {
+        net::progress const progress =
             channel_.read(fd_.get(), net::scratch::of_this_thread().plaintext(), limits::turn_max);
         keep_sessions();
-        told_.certificate_required =
-            told_.certificate_required || channel_.engine().failure().peer_alert == 116;
-        if (p.error)
+        result_.certificate_required =
+            result_.certificate_required || channel_.engine().failure().peer_alert == 116;
+        if (progress.error)
             return;
-        if (!std::exchange(came, came || p.bytes > 0 || !told_.sessions.empty()) && came)
-            until = std::min(until, clock::now() + flight_wait + told_.tcp);
-        if (p.next == net::wait::readable &&
-            wait_for(fd_.get(), POLLIN, until, error::idle_timeout))
+        if (!std::exchange(
+                flight_began, flight_began || progress.bytes > 0 || !result_.sessions.empty()) &&
+            flight_began)
+            deadline = std::min(deadline, clock::now() + flight_wait + result_.tcp);
+        if (progress.next == net::wait::readable &&
+            wait_for(fd_.get(), POLLIN, deadline, error::idle_timeout))
             return;
     }
 }
@@ -176,34 +179,35 @@ void connection::stay(milliseconds ticket_wait, std::string_view request)
 void connection::keep_sessions()
 {
     for (tls::session& each : channel_.engine().take_sessions())
-        told_.sessions.push_back(std::move(each));
+        result_.sessions.push_back(std::move(each));
 }
 
 std::string first_answer(
-    net::address const& to, std::string_view request, std::size_t enough, milliseconds timeout)
+    net::address const& address, std::string_view request, std::size_t enough, milliseconds timeout)
 {
-    clock::time_point const until = clock::now() + timeout;
-    unique_fd const fd{::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-    if (!fd || (::connect(fd.get(), to.data(), to.size) != 0 && errno != EINPROGRESS) ||
-        wait_for(fd.get(), POLLOUT, until, error::connect_timeout) ||
+    clock::time_point const deadline = clock::now() + timeout;
+    unique_fd const fd{::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+    if (!fd || (::connect(fd.get(), address.data(), address.size) != 0 && errno != EINPROGRESS) ||
+        wait_for(fd.get(), POLLOUT, deadline, error::connect_timeout) ||
         ::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0)
         return {};
-    std::string said;
-    while (said.size() < enough && !wait_for(fd.get(), POLLIN, until, error::idle_timeout)) {
+    std::string answer;
+    while (answer.size() < enough && !wait_for(fd.get(), POLLIN, deadline, error::idle_timeout)) {
         std::array<char, first_bytes_max> bytes{};
-        ssize_t const n = ::recv(fd.get(), bytes.data(), bytes.size() - said.size(), 0);
+        ssize_t const n = ::recv(fd.get(), bytes.data(), bytes.size() - answer.size(), 0);
         if (n <= 0)
             break;
-        said.append(bytes.data(), static_cast<std::size_t>(n));
+        answer.append(bytes.data(), static_cast<std::size_t>(n));
     }
-    return said;
+    return answer;
 }
 
-std::string plain_answer(net::address const& to, std::string_view request, milliseconds timeout)
+std::string plain_answer(
+    net::address const& address, std::string_view request, milliseconds timeout)
 {
-    std::string said = first_answer(to, request, 1, timeout);
-    bool const bad_request = said.starts_with("HTTP/") && said.find(" 400 ") != said.npos;
-    return bad_request ? std::string{} : said;
+    std::string answer = first_answer(address, request, 1, timeout);
+    bool const bad_request = answer.starts_with("HTTP/") && answer.find(" 400 ") != answer.npos;
+    return bad_request ? std::string{} : answer;
 }
 
 } // namespace cleat::bench

@@ -1,4 +1,5 @@
-// visit: one connection to a server that is probed, with nothing but a socket, a channel and poll.
+// visit: one connection to a probed server, with a socket, a channel and poll, without an event
+// loop.
 
 #pragma once
 
@@ -21,21 +22,21 @@
 
 namespace cleat::bench {
 
-/// wish is what a connection is for.
-struct wish
+/// visit_options is what a connection offers and waits for.
+struct visit_options
 {
-    tls::context const* use = nullptr;
-    tls::session const* offered = nullptr;
-    std::size_t sessions_wanted = 0; ///< Stay until there are so many, or no more come.
+    tls::context const* context = nullptr;
+    tls::session const* offered_session = nullptr;
+    std::size_t sessions_wanted = 0; ///< Wait until there are so many, or no more come.
 };
 
-/// visit is what a connection told.
+/// visit is what a connection found out.
 struct visit
 {
     bool established = false;
-    probed_failure failure; ///< Its facts are there without a failure, too.
+    probed_failure failure; ///< `connected` and `first_bytes` are also set without a failure.
     error_code error;
-    stage where = stage::connect;
+    stage reached = stage::connect;
     std::chrono::nanoseconds tcp{};
     std::chrono::nanoseconds tls{};
     std::string version;
@@ -48,23 +49,24 @@ struct visit
     std::vector<tls::session> sessions;
     bool certificate_required = false;
 
-    /// refused: TLS was spoken up to the refusal, or the connection cut in its place.
+    /// refused: the server ended the handshake, with an alert or by closing the connection.
     [[nodiscard]] bool refused() const noexcept;
 };
 
-/// connection is one visit while it lasts. It blocks.
+/// connection makes one visit. It blocks.
 class connection
 {
 public:
-    /// `timeout` is for TCP and the handshake together. `to` and `for_what` outlive it.
-    connection(net::address const& to, wish const& for_what, std::chrono::milliseconds timeout);
+    /// `timeout` is for TCP and the handshake together. `address` and `options` outlive it.
+    connection(
+        net::address const& address, visit_options const& options,
+        std::chrono::milliseconds timeout);
 
-    /// take connects, shakes hands, and where sessions are wanted sends `request`, something
-    /// harmless, and waits for them: for `ticket_wait` and two round trips where nothing comes.
-    /// Once only.
-    [[nodiscard]] visit take(std::chrono::milliseconds ticket_wait, std::string_view request);
+    /// run connects and shakes hands. If sessions are wanted, it sends the harmless `request` and
+    /// waits for them: at most `ticket_wait` and two round trips if nothing comes. Call it once.
+    [[nodiscard]] visit run(std::chrono::milliseconds ticket_wait, std::string_view request);
 
-    /// engine is there after the visit, too.
+    /// engine stays valid after the visit.
     [[nodiscard]] tls::engine const& engine() const noexcept { return channel_.engine(); }
 
 private:
@@ -72,33 +74,32 @@ private:
 
     visit failed(error_code ec);
     error_code connect();
-    error_code shake();
+    error_code shake_hands();
     void keep_first_bytes();
     void read_agreement();
-    void stay(std::chrono::milliseconds ticket_wait, std::string_view request);
+    void wait_for_sessions(std::chrono::milliseconds ticket_wait, std::string_view request);
     void keep_sessions();
 
-    net::address const& to_;
-    wish const& wish_;
-    clock::time_point began_;
-    clock::time_point until_;
+    net::address const& address_;
+    visit_options const& options_;
+    clock::time_point start_;
+    clock::time_point deadline_;
     clock::time_point connected_;
     unique_fd fd_;
     net::channel channel_;
-    visit told_;
+    visit result_;
 };
 
-/// first_answer is what a server says first to `request`, which is sent as it is: as much as comes
-/// until there are `enough` bytes, at most 64 of them. Empty where it says nothing within
-/// `timeout`.
+/// first_answer sends `request` without TLS and gives the first bytes of the answer: `enough` or
+/// more, at most 64; fewer if the server sends no more within `timeout`.
 [[nodiscard]] std::string first_answer(
-    net::address const& to, std::string_view request, std::size_t enough,
+    net::address const& address, std::string_view request, std::size_t enough,
     std::chrono::milliseconds timeout);
 
-/// plain_answer is what a server says to a plain request that said nothing, or ended, when it was
-/// sent a ClientHello: a server of plain HTTP may take that for the start of a long line. Empty
-/// where it is nothing, and where it is the answer of a TLS server to a client that forgot TLS.
+/// plain_answer is the answer to a request without TLS. It is for a server that did not answer a
+/// ClientHello: a plain HTTP server may take that for the start of a long line. Empty if there is
+/// no answer, or status 400, with which a TLS server answers plain HTTP.
 [[nodiscard]] std::string plain_answer(
-    net::address const& to, std::string_view request, std::chrono::milliseconds timeout);
+    net::address const& address, std::string_view request, std::chrono::milliseconds timeout);
 
 } // namespace cleat::bench
