@@ -74,12 +74,12 @@ int run(report_request const& request)
     return EXIT_SUCCESS;
 }
 
-int run(do_compare const& request)
+int run(compare_request const& request)
 {
     return compare(request);
 }
 
-int run(do_serve const& request)
+int run(serve_request const& request)
 {
     return serve(request);
 }

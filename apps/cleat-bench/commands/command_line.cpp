@@ -3,7 +3,7 @@
 #include "commands/load_options.hpp"
 #include "commands/staircase_options.hpp"
 #include "commands/transfer_options.hpp"
-#include "compare/compare_words.hpp"
+#include "compare/compare_options.hpp"
 #include "generate/target.hpp"
 #include "text/lists.hpp"
 #include "text/times.hpp"
@@ -232,7 +232,7 @@ public:
             return probe_;
         }
         if (compare_app_->parsed()) {
-            do_compare request = compare_.make();
+            compare_request request = compare_.make();
             request.command = typed(arguments);
             return request;
         }
@@ -259,8 +259,8 @@ private:
     probe_request probe_;
     merge_request merge_;
     report_request report_;
-    compare_words compare_;
-    serve_words serve_;
+    compare_options compare_;
+    serve_options serve_;
 };
 
 } // namespace

@@ -42,7 +42,7 @@ struct print_request
 
 using command = std::variant<
     load_request, staircase_request, transfer_request, idle_request, probe_request, merge_request,
-    report_request, print_request, do_compare, do_serve>;
+    report_request, print_request, compare_request, serve_request>;
 
 /// parse_command_line reads a whole command line, the program's name first. It resolves names and
 /// reads files, so that their mistakes are found here.

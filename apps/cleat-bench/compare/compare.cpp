@@ -25,14 +25,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A preset that is here.
-struct present
+// A preset whose program exists.
+struct installed_server
 {
-    preset const* what;
+    server_preset const* preset;
     fs::path program;
 };
 
-// Threads that are made from now on inherit it.
+// Threads inherit it from now on.
 void run_on(std::vector<int> const& cores)
 {
     cpu_set_t set;
@@ -44,261 +44,277 @@ void run_on(std::vector<int> const& cores)
             fmt::format("--client-cores {}: may not be used here", fmt::join(cores, ","))};
 }
 
-std::vector<present> find_servers(do_compare const& wish, comparison& told)
+std::vector<installed_server> find_servers(compare_request const& request, comparison& found)
 {
-    std::vector<present> found;
-    for (std::string const& name : wish.servers) {
-        preset const* const what = find_preset(name);
-        std::optional<fs::path> program = find_program(*what, wish.programs);
+    std::vector<installed_server> servers;
+    for (std::string const& name : request.servers) {
+        server_preset const* const preset = find_preset(name);
+        std::optional<fs::path> program = find_program(*preset, request.programs);
         if (program)
-            found.push_back({what, std::move(*program)});
+            servers.push_back({preset, std::move(*program)});
         else
-            told.absent.emplace_back(name, fmt::format("it is not here: {}", what->install));
+            found.absent.emplace_back(name, fmt::format("it is not here: {}", preset->install));
     }
-    if (found.empty()) {
+    if (servers.empty()) {
         std::string cures;
-        for (std::string const& name : wish.servers)
+        for (std::string const& name : request.servers)
             cures += fmt::format("\n  {}: {}", name, find_preset(name)->install);
         throw std::runtime_error{"none of the servers is here:" + cures};
     }
-    return found;
+    return servers;
 }
 
-// contest is a comparison while it runs.
-class contest
+std::string failure_kinds(round_figures const& round)
+{
+    std::string text;
+    for (auto const& [what, count] : round.load.counts.failures)
+        text += fmt::format("; {}: {}", name_of(what.stage), what.kind);
+    return text;
+}
+
+void set_fault(server_figures& server, std::string reason)
+{
+    server.left_out = std::move(reason);
+    server.at_fault = true;
+}
+
+// The figure by which the round is judged, for progress.
+std::string judged_figure(scenario_spec const& scenario, round_figures const& round)
+{
+    metric const judged = judged_by(scenario);
+    std::optional<double> const value = round[judged];
+    if (!value)
+        return "nothing succeeded";
+    if (judged == metric::memory)
+        return fmt::format("{:.0f} bytes a connection", *value);
+    if (judged == metric::p99)
+        return fmt::format("p99 {:.2f} ms", *value / 1e6);
+    return fmt::format(
+        "{:.1f} {} CPU a {}", *value / (moves_bytes(scenario) ? 1e6 : 1e3),
+        moves_bytes(scenario) ? "ms" : "us", operation_name(scenario));
+}
+
+// comparison_run measures, and fills in a comparison.
+class comparison_run
 {
 public:
-    contest(do_compare const& wish, comparison& told, interruption& stop)
-        : wish_{wish}
-        , told_{told}
+    comparison_run(compare_request const& request, comparison& found, interruption& stop)
+        : request_{request}
+        , found_{found}
         , stop_{stop}
-        , place_{stop.before()}
-        , here_{find_servers(wish, told)}
+        , directory_{stop.before()}
+        , servers_{find_servers(request, found)}
     {
         start_origin();
-        for (auto const& [name, why] : told_.absent)
-            tell(fmt::format("{} is left out: {}", name, why));
-        for (present const& each : here_)
-            told_.versions.emplace_back(
-                each.what->name, version_of(*each.what, each.program, place_, stop_));
+        for (auto const& [name, reason] : found_.absent)
+            print_progress(fmt::format("{} is left out: {}", name, reason));
+        for (installed_server const& each : servers_)
+            found_.versions.emplace_back(
+                each.preset->name, version_of(*each.preset, each.program, directory_, stop_));
     }
 
-    // All scenarios, A B C A B C.
+    // All scenarios; in each the servers take turns, A B C A B C.
     void run()
     {
-        for (scenario const& what : wish_.scenarios) {
-            trial& one = told_.trials.emplace_back();
-            one.what = what;
+        for (scenario_spec const& scenario : request_.scenarios) {
+            scenario_figures& trial = found_.trials.emplace_back();
+            trial.scenario = scenario;
             try {
-                run(one);
+                run(trial);
             } catch (tls::spec_error const& e) {
-                one.skipped = fmt::format("this client cannot do it: {}", e.what());
-                tell(fmt::format("{}: {}", what.name, one.skipped));
+                trial.skipped = fmt::format("this client cannot do it: {}", e.what());
+                print_progress(fmt::format("{}: {}", scenario.name, trial.skipped));
             } catch (interrupted const&) {
-                told_.partial = true;
+                found_.partial = true;
             }
-            one.base = choose_base(one, told_.base_asked);
-            if (told_.partial)
+            trial.base = choose_base(trial, found_.requested_base);
+            if (found_.partial)
                 return;
         }
     }
 
 private:
-    void run(trial& one)
+    void run(scenario_figures& trial)
     {
-        static_cast<void>(tls::context{client_for(one.what)}); // Whether this client can do it.
-        for (present const& each : here_) {
-            contender& server = one.servers.emplace_back();
-            server.name = each.what->name;
-            server.rounds.resize(wish_.rounds);
-            if (each.what->one_worker && wish_.workers != 1)
+        // Throws tls::spec_error if this client cannot do the scenario.
+        static_cast<void>(tls::context{client_spec_for(trial.scenario)});
+        for (installed_server const& each : servers_) {
+            server_figures& server = trial.servers.emplace_back();
+            server.name = each.preset->name;
+            server.rounds.resize(request_.rounds);
+            if (each.preset->one_worker && request_.workers != 1)
                 server.left_out = "left out: it has one worker only";
         }
-        find_pace(one);
-        if (one.what.rate && !one.asked) {
-            one.skipped = "no server's capacity could be measured, and the rate is a part of it";
+        find_rate(trial);
+        if (trial.scenario.rate && !trial.rate) {
+            trial.skipped = "no server's capacity could be measured, and the rate is a part of it";
             return;
         }
-        for (unsigned round = 0; round != wish_.rounds; ++round)
-            for (std::size_t i = 0; i != here_.size(); ++i)
-                run(one, here_[i], one.servers[i], round);
+        for (unsigned round = 0; round != request_.rounds; ++round)
+            for (std::size_t i = 0; i != servers_.size(); ++i)
+                run_round(trial, servers_[i], trial.servers[i], round);
     }
 
-    // A part of what the weakest can do, which is measured in a closed loop: everybody has room.
-    void find_pace(trial& in)
+    // A rate that is a part of the weakest server's capacity: each is first measured in a closed
+    // loop, so that no server is overloaded.
+    void find_rate(scenario_figures& trial)
     {
-        if (!in.what.rate)
+        if (!trial.scenario.rate)
             return;
-        asked_rate const wanted = *in.what.rate;
+        arrival_rate const wanted = *trial.scenario.rate;
         if (!wanted.of_weakest) {
-            in.asked = pace{wanted.value, {}, 0};
+            trial.rate = open_loop_rate{wanted.value, {}, 0};
             return;
         }
-        pace found;
-        for (std::size_t i = 0; i != here_.size(); ++i) {
-            contender& server = in.servers[i];
-            auto const closed_loop = measure_once({in.what, {}}, here_[i], server, "its capacity");
+        open_loop_rate found;
+        for (std::size_t i = 0; i != servers_.size(); ++i) {
+            server_figures& server = trial.servers[i];
+            auto const closed_loop =
+                measure_once({trial.scenario, {}}, servers_[i], server, "its capacity");
             server.capacity = closed_loop ? (*closed_loop)[metric::rate] : std::nullopt;
             if (!server.capacity)
                 continue;
-            tell(fmt::format(
-                "{}: {}: {:.0f}/s at most", in.what.name, server.name, *server.capacity));
+            print_progress(fmt::format(
+                "{}: {}: {:.0f}/s at most", trial.scenario.name, server.name, *server.capacity));
             if (found.weakest.empty() || *server.capacity < found.capacity)
                 found = {*server.capacity * wanted.value, server.name, *server.capacity};
         }
         if (!found.weakest.empty())
-            in.asked = found;
+            trial.rate = found;
     }
 
-    void run(trial const& in, present const& one, contender& into, unsigned round)
+    void run_round(
+        scenario_figures const& trial, installed_server const& installed, server_figures& server,
+        unsigned round)
     {
-        asked_of const asked{
-            in.what, in.asked ? std::optional{in.asked->rate} : std::nullopt, round + 1};
-        std::optional<round_figures> found =
-            measure_once(asked, one, into, fmt::format("round {}", round + 1));
-        if (!found)
+        std::string const& scenario = trial.scenario.name;
+        round_load const load{
+            trial.scenario, trial.rate ? std::optional{trial.rate->rate} : std::nullopt, round + 1};
+        std::optional<round_figures> figures =
+            measure_once(load, installed, server, fmt::format("round {}", round + 1));
+        if (!figures)
             return;
-        found->load.environment = told_.environment;
-        found->load.command = told_.command;
-        found->load.name = fmt::format("{}: {}, round {}", in.what.name, into.name, round + 1);
-        tell_round(in, into, *found, round);
-        into.rounds[round] = std::move(found);
+        figures->load.environment = found_.environment;
+        figures->load.command = found_.command;
+        figures->load.name = fmt::format("{}: {}, round {}", scenario, server.name, round + 1);
+        print_progress(fmt::format(
+            "{} {}/{}: {}: {}", scenario, round + 1, request_.rounds, server.name,
+            judged_figure(trial.scenario, *figures)));
+        server.rounds[round] = std::move(figures);
     }
 
-    // One server starts, is measured and ends. Nothing: it is left out, or this turn does not
-    // count; the contender says why.
+    // Starts one server, measures it and ends it. Unset if the server is left out, or if this turn
+    // does not count; the reason is then in `server`.
     std::optional<round_figures> measure_once(
-        asked_of const& asked, present const& one, contender& into, std::string const& which)
+        round_load const& load, installed_server const& installed, server_figures& server,
+        std::string const& turn)
     {
         if (stop_.asked())
             throw interrupted{};
-        if (!into.left_out.empty())
+        if (!server.left_out.empty())
             return std::nullopt;
         try {
-            if (origin_->process.ended())
-                start_origin();
-            server on = start(asked.what, one);
-            into.command = on.command;
-            into.config = on.config;
-            round_figures found = measure(asked, on, wish_.client_cores.size(), stop_);
-            if (std::optional<std::string> const end = on.process.ended())
-                into.complaints.push_back(
-                    fmt::format("{}: it {} while it was measured", which, *end));
-            if (origin_ended(into, which))
-                return std::nullopt;
-            if (asked.what.kind != activity::idle && found.load.counts.ok == 0)
-                give_up(into, fmt::format("nothing succeeded{}", kinds_of(found)));
-            return found;
+            return measure_running(load, installed, server, turn);
         } catch (start_failure const& e) {
-            if (origin_ended(into, which))
+            if (origin_ended(server, turn))
                 return std::nullopt;
-            if (starts_plainly(one))
-                into.left_out = fmt::format("left out: it cannot do this: {}", e.brief);
+            if (starts_with_defaults(installed))
+                server.left_out = fmt::format("left out: it cannot do this: {}", e.brief);
             else
-                give_up(into, fmt::format("it does not start: {}", e.what()));
+                set_fault(server, fmt::format("it does not start: {}", e.what()));
         } catch (interrupted const&) {
             throw;
         } catch (std::runtime_error const& e) {
-            if (origin_ended(into, which))
+            if (origin_ended(server, turn))
                 return std::nullopt;
-            give_up(into, e.what());
+            set_fault(server, e.what());
         }
-        tell(fmt::format("{}: {}: {}", asked.what.name, into.name, into.left_out));
+        print_progress(fmt::format("{}: {}: {}", load.scenario.name, server.name, server.left_out));
         return std::nullopt;
+    }
+
+    std::optional<round_figures> measure_running(
+        round_load const& load, installed_server const& installed, server_figures& server,
+        std::string const& turn)
+    {
+        if (origin_->process.ended())
+            start_origin();
+        bench::server running = start(load.scenario, installed);
+        server.command = running.command;
+        server.config = running.config;
+        round_figures figures = measure(load, running, request_.client_cores.size(), stop_);
+        if (std::optional<std::string> const end = running.process.ended())
+            server.complaints.push_back(fmt::format("{}: it {} while it was measured", turn, *end));
+        if (origin_ended(server, turn))
+            return std::nullopt;
+        if (load.scenario.kind != activity::idle && figures.load.counts.ok == 0)
+            set_fault(server, fmt::format("nothing succeeded{}", failure_kinds(figures)));
+        return figures;
     }
 
     void start_origin()
     {
         origin_.reset();
-        origin_.emplace(bench::start_origin(wish_.programs, wish_.client_cores, place_, stop_));
+        origin_.emplace(
+            bench::start_origin(request_.programs, request_.client_cores, directory_, stop_));
     }
 
-    // Without it nothing can succeed, and that is no server's fault.
-    bool origin_ended(contender& into, std::string const& which)
+    // Without the origin nothing can succeed, and that is no server's fault.
+    bool origin_ended(server_figures& server, std::string const& turn)
     {
         std::optional<std::string> const end = origin_->process.ended();
         if (!end)
             return false;
-        into.complaints.push_back(
-            fmt::format("{} is not counted: the origin behind the server {}", which, *end));
-        tell(fmt::format("{}: {}", into.name, into.complaints.back()));
+        server.complaints.push_back(
+            fmt::format("{} is not counted: the origin behind the server {}", turn, *end));
+        print_progress(fmt::format("{}: {}", server.name, server.complaints.back()));
         return true;
     }
 
-    static void give_up(contender& on, std::string why)
+    server start(scenario_spec const& scenario, installed_server const& installed)
     {
-        on.left_out = std::move(why);
-        on.at_fault = true;
+        server_environment const environment{
+            origin_->port, request_.workers, request_.server_cores};
+        return start_server(
+            scenario, *installed.preset, installed.program, environment, directory_, stop_);
     }
 
-    static std::string kinds_of(round_figures const& of)
-    {
-        std::string text;
-        for (auto const& [what, count] : of.load.counts.failures)
-            text += fmt::format("; {}: {}", name_of(what.stage), what.kind);
-        return text;
-    }
-
-    server start(scenario const& what, present const& one)
-    {
-        seat const at{origin_->port, wish_.workers, wish_.server_cores};
-        return start_for(what, *one.what, one.program, at, place_, stop_);
-    }
-
-    // Whether a server that does not start does so where nothing special is asked of it.
-    bool starts_plainly(present const& one)
+    // Whether a server that does not start with a scenario's settings starts with the defaults.
+    bool starts_with_defaults(installed_server const& installed)
     {
         try {
-            static_cast<void>(start(scenario{}, one));
+            static_cast<void>(start(scenario_spec{}, installed));
             return true;
         } catch (start_failure const&) {
             return false;
         }
     }
 
-    void tell(std::string const& text) const
+    void print_progress(std::string const& text) const
     {
-        if (!wish_.quiet)
+        if (!request_.quiet)
             complain("{}\n", text);
     }
 
-    void tell_round(
-        trial const& in, contender const& of, round_figures const& found, unsigned round) const
-    {
-        metric const by = judged_by(in.what);
-        std::optional<double> const value = found[by];
-        std::string words = "nothing succeeded";
-        if (value && by == metric::memory)
-            words = fmt::format("{:.0f} bytes a connection", *value);
-        else if (value && by == metric::p99)
-            words = fmt::format("p99 {:.2f} ms", *value / 1e6);
-        else if (value)
-            words = fmt::format(
-                "{:.1f} {} CPU a {}", *value / (moves_bytes(in.what) ? 1e6 : 1e3),
-                moves_bytes(in.what) ? "ms" : "us", operation_name(in.what));
-        tell(
-            fmt::format("{} {}/{}: {}: {}", in.what.name, round + 1, wish_.rounds, of.name, words));
-    }
-
-    do_compare const& wish_;
-    comparison& told_;
+    compare_request const& request_;
+    comparison& found_;
     interruption& stop_;
-    workshop place_;
-    std::vector<present> here_;
+    temporary_directory directory_;
+    std::vector<installed_server> servers_;
     std::optional<origin> origin_;
 };
 
-bool write_all(comparison const& told, do_compare const& wish)
+bool write_all(comparison const& found, compare_request const& request)
 {
-    fmt::print("{}", to_text(told));
+    fmt::print("{}", to_text(found));
     std::fflush(stdout);
     try {
-        if (!wish.json.empty())
-            write_file(wish.json, to_json(told));
-        if (!wish.html.empty()) {
+        if (!request.json.empty())
+            write_file(request.json, to_json(found));
+        if (!request.html.empty()) {
             drawable all;
-            all.comparisons = {document_of(told)};
-            write_file(wish.html, page_for(all));
+            all.comparisons = {document_of(found)};
+            write_file(request.html, page_for(all));
         }
         return true;
     } catch (std::runtime_error const& e) {
@@ -309,34 +325,33 @@ bool write_all(comparison const& told, do_compare const& wish)
 
 } // namespace
 
-int compare(do_compare const& wish)
+int compare(compare_request const& request)
 {
-    check_writable({wish.json, wish.html, wish.quiet});
+    check_writable({request.json, request.html, request.quiet});
     raise_file_limit();
-    comparison told;
-    told.command = wish.command;
-    told.started = std::chrono::system_clock::now();
-    told.rounds = wish.rounds;
-    told.workers = wish.workers;
-    told.server_cores = wish.server_cores;
-    told.client_cores = wish.client_cores;
-    told.base_asked = wish.base.empty() ? wish.servers.front() : wish.base;
-    told.environment = describe_environment();
+    comparison found;
+    found.command = request.command;
+    found.started = std::chrono::system_clock::now();
+    found.rounds = request.rounds;
+    found.workers = request.workers;
+    found.server_cores = request.server_cores;
+    found.client_cores = request.client_cores;
+    found.requested_base = request.base.empty() ? request.servers.front() : request.base;
+    found.environment = describe_environment();
     interruption stop;
     adopt_orphans();
-    run_on(wish.client_cores);
+    run_on(request.client_cores);
     try {
-        contest one{wish, told, stop};
-        one.run();
+        comparison_run{request, found, stop}.run();
     } catch (interrupted const&) {
-        told.partial = true;
+        found.partial = true;
     }
-    bool const written = write_all(told, wish);
-    bool const any =
-        std::ranges::any_of(told.trials, [](trial const& each) { return !each.base.empty(); });
-    if (told.partial)
+    bool const written = write_all(found, request);
+    bool const any_measured = std::ranges::any_of(
+        found.trials, [](scenario_figures const& trial) { return !trial.base.empty(); });
+    if (found.partial)
         return 130;
-    return written && any && told.sound() ? 0 : 1;
+    return written && any_measured && !found.has_fault() ? 0 : 1;
 }
 
 } // namespace cleat::bench

@@ -1,4 +1,4 @@
-// compare: servers side by side. The subcommand, from a wish to tables.
+// compare: measures servers side by side. The subcommand, from a request to tables.
 
 #pragma once
 
@@ -10,25 +10,25 @@
 
 namespace cleat::bench {
 
-/// do_compare: `cleat-bench compare`.
-struct do_compare
+/// compare_request is a command line of `cleat-bench compare`.
+struct compare_request
 {
     std::vector<std::string> servers; ///< Names of presets, in the order in which they take turns.
-    std::vector<scenario> scenarios;
+    std::vector<scenario_spec> scenarios;
     unsigned rounds = 5;
     unsigned workers = 1; ///< Of each server.
     std::vector<int> server_cores;
-    std::vector<int> client_cores;  ///< Of the generator and of the origin behind the servers.
+    std::vector<int> client_cores;  ///< Of the generator, and of the origin behind the servers.
     std::string base;               ///< Empty: the first of the servers.
-    std::filesystem::path programs; ///< Where cleat and what is built with it are.
+    std::filesystem::path programs; ///< Folder of cleat and what is built with it.
     std::string command;            ///< The command line, to be run again.
     std::string json;               ///< File; empty: none.
     std::string html;
     bool quiet = false; ///< No progress.
 };
 
-/// compare runs it and gives the exit code: 0; 1 where a server that is here did not do what it
-/// should have, or nothing could be measured; 130 when it was interrupted.
-int compare(do_compare const& wish);
+/// compare runs it and gives the exit code: 0; 1 if an installed server failed or nothing could be
+/// measured; 130 after an interruption.
+int compare(compare_request const& request);
 
 } // namespace cleat::bench

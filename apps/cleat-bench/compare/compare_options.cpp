@@ -25,7 +25,7 @@ namespace {
 std::vector<std::string> preset_names()
 {
     std::vector<std::string> found;
-    for (preset const& each : presets())
+    for (server_preset const& each : presets())
         found.emplace_back(each.name);
     return found;
 }
@@ -50,10 +50,10 @@ std::vector<std::string> read_servers(std::string const& text)
 
 std::vector<int> read_cores(
     std::string const& option, std::string const& text, std::vector<int> const& allowed,
-    int otherwise)
+    int default_core)
 {
     if (text.empty())
-        return {otherwise};
+        return {default_core};
     auto const found = parse_cpu_list(text);
     if (!found || found->empty())
         refuse(fmt::format("{} {}: write numbers of cores, like 0 or 0-3,8", option, text));
@@ -67,12 +67,13 @@ std::vector<int> read_cores(
 
 std::filesystem::path folder_of_programs(std::string const& binaries)
 {
-    std::error_code none;
-    return binaries.empty() ? std::filesystem::read_symlink("/proc/self/exe", none).parent_path()
+    std::error_code ignored;
+    return binaries.empty() ? std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path()
                             : std::filesystem::path{binaries};
 }
 
-void add_places(
+// The options that `compare` and `serve` share.
+void add_common_options(
     CLI::App& app, unsigned& workers, std::string& server_cores, std::string& client_cores,
     std::string& binaries)
 {
@@ -86,13 +87,13 @@ void add_places(
         "folder of cleat, perf-origin and the controls [where cleat-bench is]");
 }
 
-// Of the servers, and of the clients and the origin.
-std::pair<std::vector<int>, std::vector<int>> read_places(
+// First the cores of the servers, then those of the clients and the origin.
+std::pair<std::vector<int>, std::vector<int>> read_core_options(
     std::string const& server_cores, std::string const& client_cores)
 {
     auto const allowed = allowed_cpus();
     if (!allowed || allowed->empty())
-        refuse("the cores that may be used cannot be found out");
+        refuse("cannot find out which cores this process may use");
     return {
         read_cores("--server-cores", server_cores, *allowed, allowed->front()),
         read_cores("--client-cores", client_cores, *allowed, allowed->back())};
@@ -100,18 +101,18 @@ std::pair<std::vector<int>, std::vector<int>> read_places(
 
 } // namespace
 
-void compare_words::add_to(CLI::App& app)
+void compare_options::add_to(CLI::App& app)
 {
     std::string const names = fmt::format("{}", fmt::join(preset_names(), ","));
     app.add_option("--servers", servers, "which, with commas; by default all: " + names);
     app.add_option(
         "--scenario", scenarios,
-        "name of a scenario or path of a file, more than once; all: every one that there is "
+        "name of a scenario or path of a file, more than once; all: every scenario "
         "[full-ecdsa-p256]");
     app.add_option("--rounds", rounds, "servers take turns so many times")
         ->check(CLI::Range(1U, 1000U))
         ->capture_default_str();
-    add_places(app, workers, server_cores, client_cores, binaries);
+    add_common_options(app, workers, server_cores, client_cores, binaries);
     app.add_option("--base", base, "server that the others are compared with [the first]");
     app.add_option("--json", json, "write everything to this file");
     app.add_option("--html", html, "write a report with charts to this file");
@@ -125,63 +126,65 @@ void compare_words::add_to(CLI::App& app)
         fmt::join(scenario_names(), ", ")));
 }
 
-do_compare compare_words::make() const
+compare_request compare_options::make() const
 {
-    do_compare wish;
+    compare_request request;
     if (servers.empty())
-        wish.servers = preset_names();
+        request.servers = preset_names();
     else
-        wish.servers = read_servers(servers);
+        request.servers = read_servers(servers);
     for (std::string const& each : scenarios)
         if (each == "all")
             for (std::string const& name : scenario_names())
-                wish.scenarios.push_back(find_scenario(name));
+                request.scenarios.push_back(find_scenario(name));
         else
-            wish.scenarios.push_back(find_scenario(each));
+            request.scenarios.push_back(find_scenario(each));
     if (scenarios.empty())
-        wish.scenarios.push_back(find_scenario("full-ecdsa-p256"));
-    wish.rounds = rounds;
-    wish.workers = workers;
-    std::tie(wish.server_cores, wish.client_cores) = read_places(server_cores, client_cores);
-    if (!base.empty() && std::ranges::find(wish.servers, base) == wish.servers.end())
+        request.scenarios.push_back(find_scenario("full-ecdsa-p256"));
+    request.rounds = rounds;
+    request.workers = workers;
+    std::tie(request.server_cores, request.client_cores) =
+        read_core_options(server_cores, client_cores);
+    if (!base.empty() && std::ranges::find(request.servers, base) == request.servers.end())
         refuse(fmt::format(
-            "--base {}: is not among the servers: {}", base, fmt::join(wish.servers, ", ")));
-    wish.base = base;
-    wish.programs = folder_of_programs(binaries);
-    wish.json = json;
-    wish.html = html;
-    wish.quiet = quiet;
-    return wish;
+            "--base {}: is not among the servers: {}", base, fmt::join(request.servers, ", ")));
+    request.base = base;
+    request.programs = folder_of_programs(binaries);
+    request.json = json;
+    request.html = html;
+    request.quiet = quiet;
+    return request;
 }
 
-void serve_words::add_to(CLI::App& app)
+void serve_options::add_to(CLI::App& app)
 {
     app.add_option("server", server, fmt::format("which: {}", fmt::join(preset_names(), ", ")))
         ->required();
     app.add_option(
            "--scenario", scenario, "name of a scenario or path of a file: its certificate and TLS")
         ->capture_default_str();
-    add_places(app, workers, server_cores, client_cores, binaries);
+    add_common_options(app, workers, server_cores, client_cores, binaries);
     app.add_flag("--json", json, "say where it is in a line of JSON");
     app.footer("\nExamples:\n"
                "  cleat-bench serve hitch --scenario full-rsa-2048\n"
                "It says its port; in another terminal: cleat-bench staircase 127.0.0.1:PORT\n");
 }
 
-do_serve serve_words::make() const
+serve_request serve_options::make() const
 {
     if (find_preset(server) == nullptr)
         refuse(fmt::format(
             "serve {}: there is no such server: take one of {}", server,
             fmt::join(preset_names(), ", ")));
-    do_serve wish;
-    wish.server = server;
-    wish.what = find_scenario(scenario);
-    wish.workers = workers;
-    std::tie(wish.server_cores, wish.client_cores) = read_places(server_cores, client_cores);
-    wish.programs = folder_of_programs(binaries);
-    wish.json = json;
-    return wish;
+    serve_request request;
+    request.server = server;
+    request.scenario = find_scenario(scenario);
+    request.workers = workers;
+    std::tie(request.server_cores, request.client_cores) =
+        read_core_options(server_cores, client_cores);
+    request.programs = folder_of_programs(binaries);
+    request.json = json;
+    return request;
 }
 
 } // namespace cleat::bench

@@ -1,4 +1,4 @@
-// compare_words: the options of `compare` and `serve`, as they are written.
+// compare_options: the options of `compare` and `serve` on the command line.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace cleat::bench {
 
-/// compare_words holds what CLI11 has read; make turns it into a wish.
-struct compare_words
+/// compare_options holds what CLI11 has read; make turns it into a request.
+struct compare_options
 {
     std::string servers;
     std::vector<std::string> scenarios;
@@ -32,11 +32,11 @@ struct compare_words
 
     /// make checks them and reads the scenarios. Throws std::runtime_error that names the option
     /// and the cure.
-    [[nodiscard]] do_compare make() const;
+    [[nodiscard]] compare_request make() const;
 };
 
-/// serve_words, likewise, for `serve`.
-struct serve_words
+/// serve_options, likewise, for `serve`.
+struct serve_options
 {
     std::string server;
     std::string scenario = "full-ecdsa-p256";
@@ -47,7 +47,7 @@ struct serve_words
     bool json = false;
 
     void add_to(CLI::App& app);
-    [[nodiscard]] do_serve make() const;
+    [[nodiscard]] serve_request make() const;
 };
 
 } // namespace cleat::bench

@@ -33,10 +33,10 @@ comparison two_servers()
     comparison of;
     of.rounds = 3;
     of.workers = 1;
-    trial one;
-    one.what = parse_scenario("kind = handshake\ntitle = Full handshakes\n", "full.scenario");
+    scenario_figures one;
+    one.scenario = parse_scenario("kind = handshake\ntitle = Full handshakes\n", "full.scenario");
     for (std::string_view const name : {"cleat", "nginx"}) {
-        contender server;
+        server_figures server;
         server.name = name;
         double const times = name == "cleat" ? 1 : 2;
         for (double const us : {300.0, 100.0, 200.0})

@@ -15,50 +15,53 @@ bool is_name(std::string_view text)
     });
 }
 
-struct place
+struct template_position
 {
     std::string_view origin;
     int line;
 };
 
-std::string const& value_of(std::string_view name, template_values const& from, place at)
+std::string const& value_of(
+    std::string_view name, template_values const& values, template_position position)
 {
-    auto const found = from.find(name);
-    if (found == from.end())
+    auto const found = values.find(name);
+    if (found == values.end())
         throw std::runtime_error{
-            fmt::format("{}:{}: nobody knows a value for {}", at.origin, at.line, name)};
+            fmt::format("{}:{}: there is no value for {}", position.origin, position.line, name)};
     return found->second;
 }
 
-// Of "#with NAME: REST": REST, or nothing where the line goes.
-bool take_condition(
+// Reduces a line "#with NAME: REST" to REST. False if the line is to be left out.
+bool apply_condition(
     std::string_view& line, std::string_view prefix, bool wanted, template_values const& values,
-    place at)
+    template_position position)
 {
     if (!line.starts_with(prefix))
         return true;
     std::string_view const rest = line.substr(prefix.size());
     std::size_t const colon = rest.find(": ");
     if (colon == std::string_view::npos || !is_name(rest.substr(0, colon)))
-        return true; // A comment like any other.
+        return true; // An ordinary comment.
     line = rest.substr(colon + 2);
-    return value_of(rest.substr(0, colon), values, at).empty() != wanted;
+    return value_of(rest.substr(0, colon), values, position).empty() != wanted;
 }
 
-void append_filled(std::string& to, std::string_view line, template_values const& values, place at)
+void append_filled(
+    std::string& text, std::string_view line, template_values const& values,
+    template_position position)
 {
     while (!line.empty()) {
         std::size_t const open = line.find('@');
-        to += line.substr(0, open);
+        text += line.substr(0, open);
         if (open == std::string_view::npos)
             return;
         line.remove_prefix(open + 1);
         std::size_t const close = line.find('@');
         if (close == std::string_view::npos || !is_name(line.substr(0, close))) {
-            to += '@';
+            text += '@';
             continue;
         }
-        to += value_of(line.substr(0, close), values, at);
+        text += value_of(line.substr(0, close), values, position);
         line.remove_prefix(close + 1);
     }
 }
@@ -80,11 +83,11 @@ std::string fill_template(
 {
     std::string filled;
     for_each_line(text, [&](std::string_view line, int number) {
-        place const at{origin, number};
-        if (!take_condition(line, "#with ", true, values, at) ||
-            !take_condition(line, "#without ", false, values, at))
+        template_position const position{origin, number};
+        if (!apply_condition(line, "#with ", true, values, position) ||
+            !apply_condition(line, "#without ", false, values, position))
             return;
-        append_filled(filled, line, values, at);
+        append_filled(filled, line, values, position);
         filled += '\n';
     });
     return filled;

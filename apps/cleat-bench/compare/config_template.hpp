@@ -1,4 +1,4 @@
-// config_template: a server's configuration with places for what a comparison decides.
+// config_template: a server's configuration with placeholders for what a comparison sets.
 
 #pragma once
 
@@ -9,13 +9,12 @@
 
 namespace cleat::bench {
 
-/// template_values are what @NAME@ stands for, by name. A name with an empty value is known, and is
-/// absent for `#with`.
+/// template_values has the value of each @NAME@. For `#with` an empty value counts as none.
 using template_values = std::map<std::string, std::string, std::less<>>;
 
-/// fill_template puts values in the place of each @NAME@. A line "#with NAME: REST" becomes REST
-/// where NAME has a value, and goes otherwise; "#without NAME: REST" the other way round: to every
-/// server that is a comment, so a template is a sound configuration by itself. Throws
+/// fill_template replaces each @NAME@ by its value. A line "#with NAME: REST" becomes REST if NAME
+/// has a value, and is left out otherwise; "#without NAME: REST" the other way round. Servers
+/// take both for comments, so a template is a sound configuration by itself. Throws
 /// std::runtime_error that names origin, line and an unknown name.
 [[nodiscard]] std::string fill_template(
     std::string_view text, std::string_view origin, template_values const& values);

@@ -1,4 +1,4 @@
-// Templates of configurations: values, conditions, and the ones that the program carries.
+// Templates of configurations: values, conditions, and the embedded templates.
 
 #include "compare/config_template.hpp"
 #include "compare/preset.hpp"
@@ -10,7 +10,7 @@
 namespace cleat::bench {
 namespace {
 
-TEST_CASE("a value stands where its name stood, however often")
+TEST_CASE("each occurrence of a name is replaced by its value")
 {
     template_values const values{{"PORT", "8443"}, {"PEM", "/a@b/c.pem"}};
     CHECK(
@@ -21,7 +21,7 @@ TEST_CASE("a value stands where its name stood, however often")
         "someone@example.org @ @x@ @\n");
 }
 
-TEST_CASE("a line is there with a value, or without one")
+TEST_CASE("a line depends on whether a name has a value")
 {
     char const* const text = "always\n"
                              "#with IDS: cache @IDS@\n"
@@ -31,14 +31,14 @@ TEST_CASE("a line is there with a value, or without one")
     CHECK(fill_template(text, "x", {{"IDS", ""}}) == "always\nno cache\n#with care: a comment\n");
 }
 
-TEST_CASE("a name that nobody knows is a mistake, not an empty place")
+TEST_CASE("an unknown name is an error, not an empty value")
 {
     CHECK_THROWS_WITH_AS(
         static_cast<void>(fill_template("a\nb @PROT@\n", "nginx.conf", {{"PORT", "1"}})),
-        "nginx.conf:2: nobody knows a value for PROT", std::runtime_error);
+        "nginx.conf:2: there is no value for PROT", std::runtime_error);
     CHECK_THROWS_WITH_AS(
         static_cast<void>(fill_template("#with PROT: x\n", "nginx.conf", {})),
-        "nginx.conf:1: nobody knows a value for PROT", std::runtime_error);
+        "nginx.conf:1: there is no value for PROT", std::runtime_error);
 }
 
 TEST_CASE("comments are left out of a table of settings")
@@ -48,17 +48,17 @@ TEST_CASE("comments are left out of a table of settings")
 
 TEST_CASE("every preset's template can be filled, for every kind of scenario")
 {
-    for (preset const& each : presets())
+    for (server_preset const& each : presets())
         for (bool const ids : {false, true})
             for (unsigned const workers : {1U, 2U}) {
                 CAPTURE(each.name);
-                setting use;
-                use.tls = ids ? "1.2" : "1.3";
-                use.ciphers = ids ? "ECDHE-ECDSA-AES128-SHA" : "";
-                use.session_ids = ids;
-                use.workers = workers;
-                use.cores = {0, 1};
-                template_values const values = values_for(use);
+                server_settings settings;
+                settings.tls = ids ? "1.2" : "1.3";
+                settings.ciphers = ids ? "ECDHE-ECDSA-AES128-SHA" : "";
+                settings.session_ids = ids;
+                settings.workers = workers;
+                settings.cores = {0, 1};
+                template_values const values = values_for(settings);
                 std::string const text = fill_template(each.config, each.config_name, values);
                 CHECK(text.find("#with") == std::string::npos);
                 CHECK((each.config.empty() || text.find("8443") != std::string::npos));

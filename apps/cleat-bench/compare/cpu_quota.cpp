@@ -23,10 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-// Short, so that a server that has used up its part is not away for long: what is compared is how a
-// server divides its time, not how the kernel does.
+// Short, so that a server that has used up its quota is not stopped for long: the comparison
+// is about how a server divides its time, not how the kernel does.
 constexpr long period_us = 10'000;
-// The kernel takes a moment to let the last process of a group go.
+// The kernel takes a moment to remove the last process of a group.
 constexpr int removals_max = 100;
 constexpr auto between_removals = 5ms;
 
@@ -40,7 +40,7 @@ struct hierarchy
 std::optional<hierarchy> find_hierarchy()
 {
     std::ifstream mounts{"/proc/self/mounts"};
-    std::optional<hierarchy> second;
+    std::optional<hierarchy> version_2;
     for (std::string line; std::getline(mounts, line);) {
         std::istringstream words{line};
         std::string device;
@@ -52,9 +52,9 @@ std::optional<hierarchy> find_hierarchy()
         if (type == "cgroup" && has_cpu)
             return hierarchy{folder, false};
         if (type == "cgroup2")
-            second = hierarchy{folder, true};
+            version_2 = hierarchy{folder, true};
     }
-    return second;
+    return version_2;
 }
 
 void write_line(fs::path const& file, std::string const& text)
@@ -67,7 +67,7 @@ void write_line(fs::path const& file, std::string const& text)
 
 } // namespace
 
-cpu_ration::cpu_ration(double of_core)
+cpu_quota::cpu_quota(double part_of_core)
 {
     static int made = 0; // Comparisons run in one thread.
     std::optional<hierarchy> const found = find_hierarchy();
@@ -81,7 +81,7 @@ cpu_ration::cpu_ration(double of_core)
             "server_cpu: {}: cannot be made: {}: run as root, or leave it out", folder.string(),
             ec.message())};
     folder_ = folder;
-    long const quota_us = static_cast<long>(of_core * period_us);
+    long const quota_us = static_cast<long>(part_of_core * period_us);
     try {
         if (found->is_version_2) {
             write_line(folder / "cpu.max", fmt::format("{} {}", quota_us, period_us));
@@ -102,7 +102,7 @@ cpu_ration::cpu_ration(double of_core)
     }
 }
 
-cpu_ration::~cpu_ration()
+cpu_quota::~cpu_quota()
 {
     processes_.reset();
     for (int i = 0; ::rmdir(folder_.c_str()) != 0 && errno == EBUSY && i != removals_max; ++i)

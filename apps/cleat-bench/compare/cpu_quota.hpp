@@ -1,4 +1,4 @@
-// cpu_ration: how much of a core a server may use, so that it is the limit and not its client.
+// cpu_quota: limits a server to a part of a core, so that it is the bottleneck, not its client.
 
 #pragma once
 
@@ -8,21 +8,21 @@
 
 namespace cleat::bench {
 
-/// cpu_ration is a control group whose processes get a part of one core: so much of every 10 ms
-/// (cpu.max of version 2, cpu.cfs_quota_us of version 1; cgroups(7)). It goes with its owner, which
-/// outlives the processes.
-class cpu_ration
+/// cpu_quota is a control group whose processes get a part of one core: so much of every 10 ms
+/// (cpu.max of version 2, cpu.cfs_quota_us of version 1; cgroups(7)). The destructor removes it, so
+/// it must outlive the processes.
+class cpu_quota
 {
 public:
-    /// Of one core, up to 1. Throws std::runtime_error where the kernel or our rights have no
-    /// control group for us.
-    explicit cpu_ration(double of_core);
-    cpu_ration(cpu_ration&&) = delete;
-    ~cpu_ration();
+    /// `part_of_core` is at most 1. Throws std::runtime_error if control groups of CPU are not
+    /// mounted, or we may not make one.
+    explicit cpu_quota(double part_of_core);
+    cpu_quota(cpu_quota&&) = delete;
+    ~cpu_quota();
 
-    /// joins is a file: a process that writes "0" into it is rationed from then on, with all that
-    /// it starts.
-    [[nodiscard]] int joins() const noexcept { return processes_.get(); }
+    /// join_file is a descriptor: a process that writes "0" into it is in the group from then on,
+    /// with all that it starts.
+    [[nodiscard]] int join_file() const noexcept { return processes_.get(); }
 
 private:
     std::filesystem::path folder_;

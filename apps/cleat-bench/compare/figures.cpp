@@ -4,12 +4,12 @@
 
 namespace cleat::bench {
 
-metric judged_by(scenario const& of) noexcept
+metric judged_by(scenario_spec const& scenario) noexcept
 {
-    return judged_by(name_of(of.kind), of.rate.has_value());
+    return judged_by(name_of(scenario.kind), scenario.rate.has_value());
 }
 
-std::vector<std::optional<double>> contender::column(metric what) const
+std::vector<std::optional<double>> server_figures::column(metric what) const
 {
     std::vector<std::optional<double>> found;
     for (std::optional<round_figures> const& each : rounds)
@@ -17,7 +17,7 @@ std::vector<std::optional<double>> contender::column(metric what) const
     return found;
 }
 
-std::optional<double> contender::typical(metric what) const
+std::optional<double> server_figures::median(metric what) const
 {
     std::vector<double> found;
     for (std::optional<double> const& each : column(what))
@@ -25,34 +25,34 @@ std::optional<double> contender::typical(metric what) const
             found.push_back(*each);
     if (found.empty())
         return std::nullopt;
-    return median(std::move(found));
+    return bench::median(std::move(found));
 }
 
-bool contender::measured() const noexcept
+bool server_figures::measured() const noexcept
 {
     return std::ranges::any_of(rounds, [](auto const& each) { return each.has_value(); });
 }
 
-contender const* trial::find(std::string_view name) const noexcept
+server_figures const* scenario_figures::find(std::string_view name) const noexcept
 {
-    auto const found = std::ranges::find(servers, name, &contender::name);
+    auto const found = std::ranges::find(servers, name, &server_figures::name);
     return found == servers.end() ? nullptr : &*found;
 }
 
-bool comparison::sound() const noexcept
+bool comparison::has_fault() const noexcept
 {
-    return std::ranges::none_of(trials, [](trial const& each) {
-        return std::ranges::any_of(each.servers, &contender::at_fault);
+    return std::ranges::any_of(trials, [](scenario_figures const& trial) {
+        return std::ranges::any_of(trial.servers, &server_figures::at_fault);
     });
 }
 
-std::string choose_base(trial const& of, std::string const& asked)
+std::string choose_base(scenario_figures const& trial, std::string const& requested)
 {
-    contender const* const wanted = of.find(asked);
+    server_figures const* const wanted = trial.find(requested);
     if (wanted != nullptr && wanted->measured())
-        return asked;
-    auto const first = std::ranges::find_if(of.servers, &contender::measured);
-    return first == of.servers.end() ? "" : first->name;
+        return requested;
+    auto const first = std::ranges::find_if(trial.servers, &server_figures::measured);
+    return first == trial.servers.end() ? "" : first->name;
 }
 
 } // namespace cleat::bench

@@ -1,4 +1,4 @@
-// figures: what a comparison finds, as values that text, JSON and reports are made of.
+// figures: the results of a comparison, from which text, JSON and reports are made.
 
 #pragma once
 
@@ -17,17 +17,17 @@
 
 namespace cleat::bench {
 
-/// judged_by is what a scenario is about, and servers are judged by: memory of idle connections,
-/// p99 at a rate and on established connections, and else CPU.
-[[nodiscard]] metric judged_by(scenario const& of) noexcept;
+/// judged_by is the metric by which a scenario judges servers: memory of idle connections, p99 at a
+/// rate and of established connections, else CPU.
+[[nodiscard]] metric judged_by(scenario_spec const& scenario) noexcept;
 
 /// round_figures is one round of one server.
 struct round_figures
 {
     std::array<std::optional<double>, metrics.size()> values;
-    result load;                                 ///< Of the generator; without counts when idle.
-    std::optional<result> beside;                ///< Of the company of established connections.
-    std::vector<std::pair<double, double>> idle; ///< Connections, and bytes with so many.
+    result load;                                 ///< Of the generator; no counts when idle.
+    std::optional<result> beside;                ///< Of the load beside established connections.
+    std::vector<std::pair<double, double>> idle; ///< Connections, and bytes with them.
 
     [[nodiscard]] std::optional<double>& operator[](metric what)
     {
@@ -39,46 +39,46 @@ struct round_figures
     }
 };
 
-/// contender is a server in one scenario.
-struct contender
+/// server_figures are those of a server in one scenario.
+struct server_figures
 {
     std::string name;
-    std::string command;            ///< As it was last started.
-    std::string config;             ///< As it was last used; empty where it needs none.
-    std::string left_out;           ///< Why it was not measured, or not to the end; empty: it was.
-    bool at_fault = false;          ///< Left out, though it should have run.
-    std::optional<double> capacity; ///< Transactions per second, where a rate is a part of it.
+    std::string command;            ///< Of its last start.
+    std::string config;             ///< Of its last start; empty: it has none.
+    std::string left_out;           ///< Why it was not measured to the end; empty: it was.
+    bool at_fault = false;          ///< Left out by a failure, not for what it does not support.
+    std::optional<double> capacity; ///< Transactions per second, if the rate is a part of it.
     std::vector<std::string> complaints;
     std::vector<std::optional<round_figures>> rounds;
 
-    /// column is a metric of all rounds.
+    /// column is a metric in each round.
     [[nodiscard]] std::vector<std::optional<double>> column(metric what) const;
-    /// typical is the median of them, of rounds that have one.
-    [[nodiscard]] std::optional<double> typical(metric what) const;
+    /// median of the rounds that have this metric; unset if none has.
+    [[nodiscard]] std::optional<double> median(metric what) const;
     [[nodiscard]] bool measured() const noexcept;
 };
 
-/// pace is what an open loop asked of every server.
-struct pace
+/// open_loop_rate is the same for every server of a scenario.
+struct open_loop_rate
 {
     double rate = 0;     ///< Transactions per second.
-    std::string weakest; ///< The server whose capacity the rate is a part of; empty: it was given.
-    double capacity = 0; ///< Of that server, per second; 0: the rate was given.
+    std::string weakest; ///< The server whose capacity the rate is a part of; empty: rate given.
+    double capacity = 0; ///< Of that server, per second; 0: rate given.
 };
 
-/// trial is a scenario with all its servers.
-struct trial
+/// scenario_figures are those of all servers in one scenario.
+struct scenario_figures
 {
-    scenario what;
-    std::optional<pace> asked; ///< Of a scenario with a rate, as soon as it is known.
-    std::string skipped;       ///< Why nobody was measured; empty: they were.
-    std::vector<contender> servers;
-    std::string base; ///< With which the others are compared; empty: nobody was measured.
+    scenario_spec scenario;
+    std::optional<open_loop_rate> rate; ///< Of a scenario with a rate, once it is known.
+    std::string skipped;                ///< Why no server was measured; empty: they were.
+    std::vector<server_figures> servers;
+    std::string base; ///< The server that others are compared with; empty: none was measured.
 
-    [[nodiscard]] contender const* find(std::string_view name) const noexcept;
+    [[nodiscard]] server_figures const* find(std::string_view name) const noexcept;
 };
 
-/// comparison is the whole of it.
+/// comparison is everything that `compare` found.
 struct comparison
 {
     std::string command;
@@ -89,26 +89,25 @@ struct comparison
     std::vector<int> server_cores;
     std::vector<int> client_cores;
     std::vector<fact> environment;
-    std::vector<fact> versions; ///< What each server says about itself.
-    std::vector<fact> absent;   ///< Servers that are not here, and how they are had.
-    std::vector<trial> trials;
-    std::string base_asked;
+    std::vector<fact> versions; ///< Of each server, as it prints it.
+    std::vector<fact> absent;   ///< Servers that are not installed, and how to get them.
+    std::vector<scenario_figures> trials;
+    std::string requested_base;
 
-    /// sound: every server that is here did what it was asked for, or cannot.
-    [[nodiscard]] bool sound() const noexcept;
+    /// has_fault: some server was left out by a failure of its own.
+    [[nodiscard]] bool has_fault() const noexcept;
 };
 
-/// choose_base of a trial: the one that was asked for, where it was measured, or else the first
-/// that was.
-[[nodiscard]] std::string choose_base(trial const& of, std::string const& asked);
+/// choose_base is the requested server if it was measured, else the first that was.
+[[nodiscard]] std::string choose_base(scenario_figures const& trial, std::string const& requested);
 
-/// to_text is for people: settings of the servers, a table for each scenario, remarks.
-[[nodiscard]] std::string to_text(comparison const& of);
+/// to_text is the report: settings of the servers, a table for each scenario, remarks.
+[[nodiscard]] std::string to_text(comparison const& found);
 
 /// table_of one scenario, with its remarks.
-[[nodiscard]] std::string table_of(trial const& of, unsigned rounds);
+[[nodiscard]] std::string table_of(scenario_figures const& trial, unsigned rounds);
 
 /// to_json has everything: each round's figures with the generator's whole result.
-[[nodiscard]] std::string to_json(comparison const& of);
+[[nodiscard]] std::string to_json(comparison const& found);
 
 } // namespace cleat::bench

@@ -1,5 +1,5 @@
-// The document of a comparison, version 1: {"cleat_bench": 1, "kind": "compare", ...}. What is null
-// was not measured.
+// The document of a comparison, version 1: {"cleat_bench": 1, "kind": "compare", ...}. A null was
+// not measured.
 
 #include "compare/figures_json.hpp"
 #include "result/result_json.hpp"
@@ -8,7 +8,7 @@
 namespace cleat::bench {
 namespace {
 
-using bench::in_json; // Beside those of this file.
+using bench::in_json; // Together with those of this file.
 
 json::value in_json(std::optional<double> value)
 {
@@ -30,116 +30,117 @@ std::string_view in_json(finding what)
     return "more";
 }
 
-json::value arrivals_of(trial const& of)
+json::value arrivals_of(scenario_figures const& trial)
 {
-    if (!of.asked)
+    if (!trial.rate)
         return nullptr;
-    bool const part = of.what.rate->of_weakest;
+    scenario_spec const& scenario = trial.scenario;
+    bool const part = scenario.rate->of_weakest;
     return json::object{
-        {"how", of.what.arrivals == arrivals::poisson ? "poisson" : "constant"},
-        {"rate", of.asked->rate},
-        {"share", part ? json::value(of.what.rate->value) : json::value(nullptr)},
-        {"weakest", part ? json::value(of.asked->weakest) : json::value(nullptr)},
-        {"capacity", part ? json::value(of.asked->capacity) : json::value(nullptr)},
+        {"how", scenario.arrivals == arrivals::poisson ? "poisson" : "constant"},
+        {"rate", trial.rate->rate},
+        {"share", part ? json::value(scenario.rate->value) : json::value(nullptr)},
+        {"weakest", part ? json::value(trial.rate->weakest) : json::value(nullptr)},
+        {"capacity", part ? json::value(trial.rate->capacity) : json::value(nullptr)},
     };
 }
 
-json::object scenario_of(trial const& in)
+json::object scenario_of(scenario_figures const& trial)
 {
-    scenario const& of = in.what;
+    scenario_spec const& scenario = trial.scenario;
     return {
-        {"name", of.name},
-        {"title", of.title},
-        {"kind", name_of(of.kind)},
-        {"operation", operation_name(of)},
-        {"key", of.key},
-        {"tls", of.tls},
-        {"groups", of.groups},
-        {"ciphers", of.ciphers},
-        {"ciphersuites", of.ciphersuites},
-        {"connections", of.connections},
-        {"answer", of.answer},
-        {"reuse", of.reuse},
-        {"session_ids", of.session_ids},
-        {"finished_alone", of.finished_alone},
-        {"arrivals", arrivals_of(in)},
-        {"every_ms", of.every.count()},
-        {"duration_ms", of.duration.count()},
-        {"beside", name_of(of.beside)},
-        {"beside_connections", of.beside_connections},
-        {"server_cpu", in_json(of.server_cpu)},
-        {"bytes", of.bytes},
-        {"messages", of.messages},
-        {"transactions", of.transactions},
-        {"warm_up", of.warm_up},
-        {"text", of.text},
+        {"name", scenario.name},
+        {"title", scenario.title},
+        {"kind", name_of(scenario.kind)},
+        {"operation", operation_name(scenario)},
+        {"key", scenario.key},
+        {"tls", scenario.tls},
+        {"groups", scenario.groups},
+        {"ciphers", scenario.ciphers},
+        {"ciphersuites", scenario.ciphersuites},
+        {"connections", scenario.connections},
+        {"answer", scenario.answer},
+        {"reuse", scenario.reuse},
+        {"session_ids", scenario.session_ids},
+        {"finished_alone", scenario.finished_alone},
+        {"arrivals", arrivals_of(trial)},
+        {"every_ms", scenario.every.count()},
+        {"duration_ms", scenario.duration.count()},
+        {"beside", name_of(scenario.beside)},
+        {"beside_connections", scenario.beside_connections},
+        {"server_cpu", in_json(scenario.server_cpu)},
+        {"bytes", scenario.bytes},
+        {"messages", scenario.messages},
+        {"transactions", scenario.transactions},
+        {"warm_up", scenario.warm_up},
+        {"text", scenario.text},
     };
 }
 
-json::object in_json(round_figures const& of, bool idle)
+json::object in_json(round_figures const& round, bool idle)
 {
     json::object found;
     for (metric const each : metrics)
-        found[name_of(each)] = in_json(of[each]);
+        found[name_of(each)] = in_json(round[each]);
     if (idle) {
         json::array points;
-        for (auto const& [connections, bytes] : of.idle)
+        for (auto const& [connections, bytes] : round.idle)
             points.push_back(json::object{{"connections", connections}, {"bytes", bytes}});
         found["idle"] = std::move(points);
     } else {
-        found["load"] = document_of(of.load);
-        if (of.beside)
-            found["beside"] = document_of(*of.beside);
+        found["load"] = document_of(round.load);
+        if (round.beside)
+            found["beside"] = document_of(*round.beside);
     }
     return found;
 }
 
-json::object in_json(contender const& of, trial const& in)
+json::object in_json(server_figures const& server, scenario_figures const& trial)
 {
     json::array rounds;
-    for (std::optional<round_figures> const& each : of.rounds)
+    for (std::optional<round_figures> const& each : server.rounds)
         rounds.push_back(
-            each ? json::value(in_json(*each, in.what.kind == activity::idle))
+            each ? json::value(in_json(*each, trial.scenario.kind == activity::idle))
                  : json::value(nullptr));
     json::object medians;
     json::object ratios;
-    contender const* const base = in.find(in.base);
+    server_figures const* const base = trial.find(trial.base);
     for (metric const each : metrics) {
-        medians[name_of(each)] = in_json(of.typical(each));
-        auto const found = base == nullptr || base == &of
+        medians[name_of(each)] = in_json(server.median(each));
+        auto const found = base == nullptr || base == &server
                                ? std::nullopt
-                               : ratio_of(of.column(each), base->column(each));
+                               : ratio_of(server.column(each), base->column(each));
         if (found)
             ratios[name_of(each)] = json::object{
                 {"median", found->median},
                 {"min", found->min},
                 {"max", found->max},
                 {"rounds", found->rounds},
-                {"verdict", in_json(found->says())}};
+                {"verdict", in_json(found->verdict())}};
     }
     return {
-        {"name", of.name},
-        {"command", of.command},
-        {"config", of.config},
-        {"left_out", of.left_out.empty() ? json::value(nullptr) : json::value(of.left_out)},
-        {"at_fault", of.at_fault},
-        {"complaints", in_json(of.complaints)},
-        {"capacity", in_json(of.capacity)},
+        {"name", server.name},
+        {"command", server.command},
+        {"config", server.config},
+        {"left_out", server.left_out.empty() ? json::value(nullptr) : json::value(server.left_out)},
+        {"at_fault", server.at_fault},
+        {"complaints", in_json(server.complaints)},
+        {"capacity", in_json(server.capacity)},
         {"medians", std::move(medians)},
         {"ratios", std::move(ratios)},
         {"rounds", std::move(rounds)},
     };
 }
 
-json::object in_json(trial const& of)
+json::object in_json(scenario_figures const& trial)
 {
     json::array servers;
-    for (contender const& each : of.servers)
-        servers.push_back(in_json(each, of));
+    for (server_figures const& each : trial.servers)
+        servers.push_back(in_json(each, trial));
     return {
-        {"scenario", scenario_of(of)},
-        {"skipped", of.skipped.empty() ? json::value(nullptr) : json::value(of.skipped)},
-        {"base", of.base.empty() ? json::value(nullptr) : json::value(of.base)},
+        {"scenario", scenario_of(trial)},
+        {"skipped", trial.skipped.empty() ? json::value(nullptr) : json::value(trial.skipped)},
+        {"base", trial.base.empty() ? json::value(nullptr) : json::value(trial.base)},
         {"servers", std::move(servers)},
     };
 }
@@ -154,31 +155,31 @@ json::array in_json(std::vector<int> const& numbers)
 
 } // namespace
 
-json::object document_of(comparison const& of)
+json::object document_of(comparison const& found)
 {
     json::array trials;
-    for (trial const& each : of.trials)
+    for (scenario_figures const& each : found.trials)
         trials.push_back(in_json(each));
     return {
         {"cleat_bench", document_version},
         {"kind", "compare"},
-        {"command", of.command},
-        {"started", in_utc(of.started)},
-        {"partial", of.partial},
-        {"rounds", of.rounds},
-        {"workers", of.workers},
-        {"server_cores", in_json(of.server_cores)},
-        {"client_cores", in_json(of.client_cores)},
-        {"environment", in_json(of.environment)},
-        {"versions", in_json(of.versions)},
-        {"absent", in_json(of.absent)},
+        {"command", found.command},
+        {"started", in_utc(found.started)},
+        {"partial", found.partial},
+        {"rounds", found.rounds},
+        {"workers", found.workers},
+        {"server_cores", in_json(found.server_cores)},
+        {"client_cores", in_json(found.client_cores)},
+        {"environment", in_json(found.environment)},
+        {"versions", in_json(found.versions)},
+        {"absent", in_json(found.absent)},
         {"trials", std::move(trials)},
     };
 }
 
-std::string to_json(comparison const& of)
+std::string to_json(comparison const& found)
 {
-    return json::serialize(document_of(of)) + '\n';
+    return json::serialize(document_of(found)) + '\n';
 }
 
 } // namespace cleat::bench

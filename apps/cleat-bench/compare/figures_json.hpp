@@ -1,4 +1,4 @@
-// figures_json: a comparison's document before it is text, for reports that draw it.
+// figures_json: the JSON document of a comparison, for reports that draw it.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace cleat::bench {
 
-/// document_of is what to_json writes.
-[[nodiscard]] json::object document_of(comparison const& of);
+/// document_of a comparison: to_json writes it.
+[[nodiscard]] json::object document_of(comparison const& found);
 
 } // namespace cleat::bench

@@ -1,4 +1,4 @@
-// What is said about figures: tables, remarks, the document.
+// The tables, remarks and JSON of a comparison.
 
 #include "compare/figures.hpp"
 #include "text/json.hpp"
@@ -11,12 +11,12 @@
 namespace cleat::bench {
 namespace {
 
-contender made(std::string name, std::vector<double> const& cpu_us)
+server_figures figures_of(std::string name, std::vector<double> const& cpu_us)
 {
-    contender one;
-    one.name = std::move(name);
-    one.command = "/usr/sbin/" + one.name + " -c x";
-    one.config = "# why\nworkers = 1\n";
+    server_figures server;
+    server.name = std::move(name);
+    server.command = "/usr/sbin/" + server.name + " -c x";
+    server.config = "# why\nworkers = 1\n";
     for (double const us : cpu_us) {
         round_figures round;
         round[metric::cpu] = us * 1000;
@@ -28,26 +28,26 @@ contender made(std::string name, std::vector<double> const& cpu_us)
         round.load.counts.full = 100;
         round.load.measured = std::chrono::seconds{1};
         round.load.target = std::to_string(us);
-        one.rounds.emplace_back(std::move(round));
+        server.rounds.emplace_back(std::move(round));
     }
-    return one;
+    return server;
 }
 
 comparison three_servers()
 {
-    comparison of;
-    of.rounds = 3;
-    of.workers = 1;
-    of.server_cores = {0};
-    of.client_cores = {1};
-    trial one;
-    one.what = parse_scenario("kind = handshake\ntitle = Full handshakes\n", "full.scenario");
-    one.servers = {
-        made("cleat", {100, 200, 150}), made("nginx", {210, 400, 310}),
-        made("epoll", {99, 202, 150})};
-    one.base = choose_base(one, "cleat");
-    of.trials.push_back(one);
-    return of;
+    comparison found;
+    found.rounds = 3;
+    found.workers = 1;
+    found.server_cores = {0};
+    found.client_cores = {1};
+    scenario_figures trial;
+    trial.scenario = parse_scenario("kind = handshake\ntitle = Full handshakes\n", "full.scenario");
+    trial.servers = {
+        figures_of("cleat", {100, 200, 150}), figures_of("nginx", {210, 400, 310}),
+        figures_of("epoll", {99, 202, 150})};
+    trial.base = choose_base(trial, "cleat");
+    found.trials.push_back(trial);
+    return found;
 }
 
 TEST_CASE("a table has medians, ratios with their spread, and says where no difference is shown")
@@ -62,39 +62,39 @@ TEST_CASE("a table has medians, ratios with their spread, and says where no diff
     CHECK(text.find("PARTIAL") == std::string::npos);
 }
 
-TEST_CASE("who was not measured is told, and is not the base")
+TEST_CASE("a server that was not measured is listed with the reason, and is not the base")
 {
-    comparison of = three_servers();
-    contender& cleat = of.trials[0].servers[0];
+    comparison found = three_servers();
+    server_figures& cleat = found.trials[0].servers[0];
     cleat.rounds.clear();
     cleat.left_out = "does not start:\nno such group";
     cleat.at_fault = true;
-    of.trials[0].base = choose_base(of.trials[0], "cleat");
-    of.partial = true;
-    of.client_cores = {0};
-    of.absent.emplace_back(
+    found.trials[0].base = choose_base(found.trials[0], "cleat");
+    found.partial = true;
+    found.client_cores = {0};
+    found.absent.emplace_back(
         "envoy", "it is not here: apps/cleat-bench/compare/peers/install envoy gets it");
-    CHECK(of.trials[0].base == "nginx");
-    CHECK_FALSE(of.sound());
-    std::string const text = to_text(of);
+    CHECK(found.trials[0].base == "nginx");
+    CHECK(found.has_fault());
+    std::string const text = to_text(found);
     CHECK(text.starts_with("PARTIAL"));
     CHECK(text.find("  - cleat: does not start:\n      no such group\n") != std::string::npos);
     CHECK(text.find("share a core") != std::string::npos);
     CHECK(text.find("envoy is left out: it is not here") != std::string::npos);
 }
 
-TEST_CASE("failures, sessions that were not resumed, and a client at its limit are remarked")
+TEST_CASE("remarks name failures, sessions that were not resumed, and a client at its limit")
 {
-    comparison of = three_servers();
-    of.trials[0].what.reuse = 4;
-    round_figures& round = *of.trials[0].servers[0].rounds[0];
+    comparison found = three_servers();
+    found.trials[0].scenario.reuse = 4;
+    round_figures& round = *found.trials[0].servers[0].rounds[0];
     round.load.counts.failures[{stage::handshake, "timeout"}] = 3;
     round.load.counts.attempts += 3;
     round.load.verdict.limits = {"its CPU"};
-    std::string const text = table_of(of.trials[0], 3);
+    std::string const text = table_of(found.trials[0], 3);
     CHECK(text.find("- cleat: 3 of 303 failed: handshake: timeout\n") != std::string::npos);
     CHECK(
-        text.find("- cleat: 0.0 % of its connections resumed, 75.0 % were to") !=
+        text.find("- cleat: 0.0 % of its connections resumed, 75.0 % should have") !=
         std::string::npos);
     CHECK(text.find("- cleat: client-limited") != std::string::npos);
 }

@@ -15,7 +15,7 @@
 namespace cleat::bench {
 namespace {
 
-std::string cell(std::optional<double> value, metric what, scenario const& in)
+std::string cell(std::optional<double> value, metric what, scenario_spec const& scenario)
 {
     if (!value)
         return "-";
@@ -23,7 +23,7 @@ std::string cell(std::optional<double> value, metric what, scenario const& in)
         return bytes_in_words(*value);
     if (what != metric::rate)
         return in_words(*value);
-    return moves_bytes(in) ? bytes_in_words(*value) + "/s" : fmt::format("{:.0f}/s", *value);
+    return moves_bytes(scenario) ? bytes_in_words(*value) + "/s" : fmt::format("{:.0f}/s", *value);
 }
 
 std::string_view short_name(metric what) noexcept
@@ -43,38 +43,38 @@ std::string_view short_name(metric what) noexcept
     return "p99";
 }
 
-std::string ratio_cell(trial const& of, contender const& server)
+std::string ratio_cell(scenario_figures const& trial, server_figures const& server)
 {
-    contender const* const base = of.find(of.base);
+    server_figures const* const base = trial.find(trial.base);
     if (base == nullptr || !server.measured())
         return {};
     if (base == &server)
         return "base";
-    metric const by = judged_by(of.what);
-    auto const found = ratio_of(server.column(by), base->column(by));
+    metric const judged = judged_by(trial.scenario);
+    auto const found = ratio_of(server.column(judged), base->column(judged));
     return found ? in_words(*found) : "no round has both";
 }
 
-struct counted
+struct server_counts
 {
     std::uint64_t attempts = 0;
     std::uint64_t full = 0;
     std::uint64_t resumed = 0;
     failures failed;
     failures failed_beside;
-    std::vector<std::string> limits; // Of the client, in any round.
+    std::vector<std::string> limits; // Of the client, in any of the rounds.
 };
 
-void add_limits(std::vector<std::string>& to, verdict const& more, std::string const& whose)
+void add_limits(std::vector<std::string>& limits, verdict const& found, std::string const& prefix)
 {
-    for (std::string const& limit : more.limits)
-        if (std::ranges::find(to, whose + limit) == to.end())
-            to.push_back(whose + limit);
+    for (std::string const& limit : found.limits)
+        if (std::ranges::find(limits, prefix + limit) == limits.end())
+            limits.push_back(prefix + limit);
 }
 
-counted count(contender const& server)
+server_counts count(server_figures const& server)
 {
-    counted sum;
+    server_counts sum;
     for (std::optional<round_figures> const& round : server.rounds) {
         if (!round)
             continue;
@@ -94,55 +94,56 @@ counted count(contender const& server)
     return sum;
 }
 
-std::uint64_t all(failures const& of)
+std::uint64_t total(failures const& failed)
 {
     std::uint64_t sum = 0;
-    for (auto const& [what, times] : of)
+    for (auto const& [what, times] : failed)
         sum += times;
     return sum;
 }
 
-double share_resumed(counted const& of)
+double share_resumed(server_counts const& counts)
 {
-    return 100.0 * static_cast<double>(of.resumed) /
-           static_cast<double>(std::max<std::uint64_t>(of.full + of.resumed, 1));
+    return 100.0 * static_cast<double>(counts.resumed) /
+           static_cast<double>(std::max<std::uint64_t>(counts.full + counts.resumed, 1));
 }
 
-void add_line(std::string& to, trial const& of, contender const& server)
+void add_line(std::string& text, scenario_figures const& trial, server_figures const& server)
 {
-    auto const out = std::back_inserter(to);
-    auto const put = [&](metric what) { return cell(server.typical(what), what, of.what); };
+    auto const out = std::back_inserter(text);
+    auto const put = [&](metric what) { return cell(server.median(what), what, trial.scenario); };
     fmt::format_to(out, "  {:<14}", server.name);
-    if (of.what.kind != activity::idle) {
+    if (trial.scenario.kind != activity::idle) {
         fmt::format_to(
             out, "{:>12}{:>10}{:>10}{:>12}", put(metric::rate), put(metric::p50), put(metric::p99),
             put(metric::cpu));
     }
     fmt::format_to(out, "{:>12}", put(metric::memory));
-    if (of.what.kind != activity::idle)
-        fmt::format_to(out, "{:>9}", all(count(server).failed));
-    if (of.what.reuse > 1)
+    if (trial.scenario.kind != activity::idle)
+        fmt::format_to(out, "{:>9}", total(count(server).failed));
+    if (trial.scenario.reuse > 1)
         fmt::format_to(out, "{:>8.1f} %", share_resumed(count(server)));
-    fmt::format_to(out, "   {}\n", ratio_cell(of, server));
+    fmt::format_to(out, "   {}\n", ratio_cell(trial, server));
 }
 
-void add_head(std::string& to, trial const& of)
+void add_head(std::string& text, scenario_figures const& trial)
 {
-    auto const out = std::back_inserter(to);
+    auto const out = std::back_inserter(text);
     fmt::format_to(out, "  {:<14}", "server");
-    if (of.what.kind != activity::idle)
+    if (trial.scenario.kind != activity::idle)
         fmt::format_to(
-            out, "{:>12}{:>10}{:>10}{:>12}", moves_bytes(of.what) ? "moved" : "done", "p50", "p99",
-            moves_bytes(of.what) ? "CPU per GB" : "CPU each");
-    fmt::format_to(out, "{:>12}", of.what.kind == activity::idle ? "each takes" : "memory");
-    if (of.what.kind != activity::idle)
+            out, "{:>12}{:>10}{:>10}{:>12}", moves_bytes(trial.scenario) ? "moved" : "done", "p50",
+            "p99", moves_bytes(trial.scenario) ? "CPU per GB" : "CPU each");
+    fmt::format_to(out, "{:>12}", trial.scenario.kind == activity::idle ? "each takes" : "memory");
+    if (trial.scenario.kind != activity::idle)
         fmt::format_to(out, "{:>9}", "failed");
-    if (of.what.reuse > 1)
+    if (trial.scenario.reuse > 1)
         fmt::format_to(out, "{:>10}", "resumed");
-    fmt::format_to(out, "   {} over that of {}\n", short_name(judged_by(of.what)), of.base);
+    fmt::format_to(
+        out, "   {} over that of {}\n", short_name(judged_by(trial.scenario)), trial.base);
 }
 
-// A text of several lines under a bullet.
+// Indents the lines of a remark after the first.
 std::string indented(std::string const& text)
 {
     std::string found;
@@ -151,44 +152,44 @@ std::string indented(std::string const& text)
     return found;
 }
 
-void add_remarks(std::string& to, trial const& of)
+void add_remarks(std::string& text, scenario_figures const& trial)
 {
-    auto const out = std::back_inserter(to);
-    double const asked = of.what.reuse > 1 ? 100.0 - 100.0 / of.what.reuse : 0;
-    for (contender const& server : of.servers) {
+    auto const out = std::back_inserter(text);
+    double const expected = trial.scenario.reuse > 1 ? 100.0 - 100.0 / trial.scenario.reuse : 0;
+    for (server_figures const& server : trial.servers) {
         if (!server.left_out.empty())
             fmt::format_to(out, "  - {}: {}\n", server.name, indented(server.left_out));
         for (std::string const& complaint : server.complaints)
             fmt::format_to(out, "  - {}: {}\n", server.name, indented(complaint));
-        counted const sum = count(server);
+        server_counts const sum = count(server);
         for (auto const& [what, times] : sum.failed)
             fmt::format_to(
                 out, "  - {}: {} of {} failed: {}: {}\n", server.name, times, sum.attempts,
                 name_of(what.stage), what.kind);
         for (auto const& [what, times] : sum.failed_beside)
             fmt::format_to(
-                out, "  - {}: {} of what its clients did beside that failed: {}: {}\n", server.name,
-                times, name_of(what.stage), what.kind);
-        // A few more full handshakes than asked begin and end the chains.
-        if (sum.full + sum.resumed != 0 && asked > 0 && share_resumed(sum) < asked - 5)
+                out, "  - {}: beside: {} failed: {}: {}\n", server.name, times, name_of(what.stage),
+                what.kind);
+        // The beginning and end of the chains add a few full handshakes.
+        if (sum.full + sum.resumed != 0 && expected > 0 && share_resumed(sum) < expected - 5)
             fmt::format_to(
                 out,
-                "  - {}: {:.1f} % of its connections resumed, {:.1f} % were to: it does other "
-                "work than those that do\n",
-                server.name, share_resumed(sum), asked);
+                "  - {}: {:.1f} % of its connections resumed, {:.1f} % should have: its cost "
+                "includes more full handshakes\n",
+                server.name, share_resumed(sum), expected);
         for (std::string const& limit : sum.limits)
             fmt::format_to(
-                out, "  - {}: client-limited, so what it did in a second says little: {}\n",
+                out, "  - {}: client-limited, so its rate says little about the server: {}\n",
                 server.name, limit);
     }
 }
 
-void add_settings(std::string& to, comparison const& of)
+void add_settings(std::string& text, comparison const& found)
 {
-    auto const out = std::back_inserter(to);
+    auto const out = std::back_inserter(text);
     std::map<std::string, bool> shown;
-    for (trial const& each : of.trials)
-        for (contender const& server : each.servers) {
+    for (scenario_figures const& trial : found.trials)
+        for (server_figures const& server : trial.servers) {
             if (server.command.empty() || shown[server.name])
                 continue;
             shown[server.name] = true;
@@ -202,70 +203,72 @@ void add_settings(std::string& to, comparison const& of)
 
 } // namespace
 
-std::string table_of(trial const& of, unsigned rounds)
+std::string table_of(scenario_figures const& trial, unsigned rounds)
 {
     std::string text;
     auto const out = std::back_inserter(text);
     fmt::format_to(
-        out, "{}: {} ({} round{})\n", of.what.name, of.what.title, rounds, rounds == 1 ? "" : "s");
-    if (!of.skipped.empty())
-        fmt::format_to(out, "  - skipped: {}\n", of.skipped);
-    if (of.asked)
+        out, "{}: {} ({} round{})\n", trial.scenario.name, trial.scenario.title, rounds,
+        rounds == 1 ? "" : "s");
+    if (!trial.skipped.empty())
+        fmt::format_to(out, "  - skipped: {}\n", trial.skipped);
+    if (trial.rate)
         fmt::format_to(
             out, "  open loop: {}{:.0f}/s{}\n",
-            of.what.arrivals == arrivals::poisson ? "Poisson arrivals, " : "evenly spaced, ",
-            of.asked->rate,
-            of.asked->weakest.empty()
+            trial.scenario.arrivals == arrivals::poisson ? "Poisson arrivals, " : "evenly spaced, ",
+            trial.rate->rate,
+            trial.rate->weakest.empty()
                 ? ""
                 : fmt::format(
                       ", {:.0f} % of what the weakest server can do ({}: {:.0f}/s)",
-                      of.what.rate->value * 100, of.asked->weakest, of.asked->capacity));
-    if (of.what.kind == activity::established)
+                      trial.scenario.rate->value * 100, trial.rate->weakest, trial.rate->capacity));
+    if (trial.scenario.kind == activity::established)
         fmt::format_to(
             out, "  {} kept connections, each with a request in {} ms: p50 and p99 are theirs{}\n",
-            of.what.connections, of.what.every.count(),
-            of.what.beside == company::none
+            trial.scenario.connections, trial.scenario.every.count(),
+            trial.scenario.beside == background_load::none
                 ? std::string{}
                 : fmt::format(
-                      "; done and CPU are of {} other connections", of.what.beside_connections));
-    if (of.what.server_cpu)
+                      "; done and CPU are of {} other connections",
+                      trial.scenario.beside_connections));
+    if (trial.scenario.server_cpu)
         fmt::format_to(
-            out, "  each server may use {:.0f} % of a core\n", *of.what.server_cpu * 100);
-    if (!of.base.empty()) {
-        add_head(text, of);
-        for (contender const& server : of.servers)
+            out, "  each server may use {:.0f} % of a core\n", *trial.scenario.server_cpu * 100);
+    if (!trial.base.empty()) {
+        add_head(text, trial);
+        for (server_figures const& server : trial.servers)
             if (server.measured())
-                add_line(text, of, server);
+                add_line(text, trial, server);
     }
-    add_remarks(text, of);
+    add_remarks(text, trial);
     return text;
 }
 
-std::string to_text(comparison const& of)
+std::string to_text(comparison const& found)
 {
     std::string text;
     auto const out = std::back_inserter(text);
-    if (of.partial)
+    if (found.partial)
         fmt::format_to(out, "PARTIAL: this comparison was ended before its time\n");
     fmt::format_to(out, "Settings, as first used; --json has those of every scenario:\n\n");
-    add_settings(text, of);
+    add_settings(text, found);
     fmt::format_to(
         out,
         "\n{} worker{} on core{} {}; client and origin on core{} {}. Medians of {} round{}; ratios "
         "are\ntaken within a round: median (least..most).\n",
-        of.workers, of.workers == 1 ? "" : "s", of.server_cores.size() == 1 ? "" : "s",
-        fmt::join(of.server_cores, ","), of.client_cores.size() == 1 ? "" : "s",
-        fmt::join(of.client_cores, ","), of.rounds, of.rounds == 1 ? "" : "s");
-    bool const shared = std::ranges::any_of(of.server_cores, [&](int core) {
-        return std::ranges::find(of.client_cores, core) != of.client_cores.end();
+        found.workers, found.workers == 1 ? "" : "s", found.server_cores.size() == 1 ? "" : "s",
+        fmt::join(found.server_cores, ","), found.client_cores.size() == 1 ? "" : "s",
+        fmt::join(found.client_cores, ","), found.rounds, found.rounds == 1 ? "" : "s");
+    bool const shared = std::ranges::any_of(found.server_cores, [&](int core) {
+        return std::ranges::find(found.client_cores, core) != found.client_cores.end();
     });
     if (shared)
         fmt::format_to(
             out, "Servers and client share a core: they disturb each other, and figures suffer.\n");
-    for (auto const& [name, why] : of.absent)
+    for (auto const& [name, why] : found.absent)
         fmt::format_to(out, "{} is left out: {}\n", name, why);
-    for (trial const& each : of.trials)
-        fmt::format_to(out, "\n{}", table_of(each, of.rounds));
+    for (scenario_figures const& trial : found.trials)
+        fmt::format_to(out, "\n{}", table_of(trial, found.rounds));
     return text;
 }
 

@@ -18,14 +18,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What a server does behind the last answer is done by then, and belongs to what came before.
+// A server's work after the last response is done by then, and counts for the load before.
 constexpr auto settling = 50ms;
 constexpr auto idle_settling = 500ms;
 constexpr unsigned idle_steps = 4;
-// A round that takes longer ends there, with what was done until then.
+// A round ends after this time, with what was done until then.
 constexpr auto round_max = 120s;
 constexpr auto idle_patience = 5s;
-// Established connections are all there, and their company is at its pace.
+// After it all established connections are open, and the load beside them has its full rate.
 constexpr auto settling_in = 2s;
 
 ended_run run(load_spec const& use, interruption& stop)
@@ -38,23 +38,23 @@ ended_run run(load_spec const& use, interruption& stop)
     return found;
 }
 
-// take puts what a run came to into its result.
-void take(result& into, ended_run ended, std::string const& target)
+// take moves what a run has counted into its result.
+void take(result& load, ended_run ended, std::string const& target)
 {
-    into.target = target;
-    into.started = ended.started;
-    into.measured = ended.measured;
-    into.counts = std::move(ended.counts);
-    into.drain = ended.drain;
-    take_workers(into, ended.workers);
+    load.target = target;
+    load.started = ended.started;
+    load.measured = ended.measured;
+    load.counts = std::move(ended.counts);
+    load.drain = ended.drain;
+    take_workers(load, ended.workers);
 }
 
-std::uint64_t operations_of(scenario const& what)
+std::uint64_t operations_of(scenario_spec const& scenario)
 {
-    return what.kind == activity::handshake ? what.transactions : what.messages;
+    return scenario.kind == activity::handshake ? scenario.transactions : scenario.messages;
 }
 
-// Begins so many transactions when they are due, and takes as long as that takes.
+// An open loop for about so many transactions: it ends after the time that they take at this rate.
 open open_loop(double rate, std::uint64_t transactions, arrivals how, std::uint64_t seed)
 {
     std::chrono::duration<double> const length{static_cast<double>(transactions) / rate};
@@ -62,42 +62,42 @@ open open_loop(double rate, std::uint64_t transactions, arrivals how, std::uint6
 }
 
 round_figures measure_load(
-    asked_of const& asked, server& on, std::size_t client_workers, interruption& stop)
+    round_load const& round, server& running, std::size_t client_workers, interruption& stop)
 {
-    scenario const& what = asked.what;
-    load_spec use = load_for(what, on.at, operations_of(what), client_workers);
-    if (asked.rate) {
-        open loop = open_loop(*asked.rate, what.transactions, what.arrivals, asked.seed);
-        use.transactions.reset(); // It ends with its time.
+    scenario_spec const& scenario = round.scenario;
+    load_spec use = load_for(scenario, running.address, operations_of(scenario), client_workers);
+    if (round.rate) {
+        open loop = open_loop(*round.rate, scenario.transactions, scenario.arrivals, round.seed);
+        use.transactions.reset(); // Its duration ends it.
         use.duration = loop.phases.front().length;
         use.loop = std::move(loop);
     }
-    std::vector<int> const pids{on.process.pid()};
+    std::vector<int> const pids{running.process.pid()};
     std::this_thread::sleep_for(settling);
-    std::chrono::nanoseconds const before = on.process.cpu();
+    std::chrono::nanoseconds const before = running.process.cpu();
     ended_run ended = run(use, stop);
     std::this_thread::sleep_for(settling);
-    std::chrono::nanoseconds const spent = on.process.cpu() - before;
+    std::chrono::nanoseconds const spent = running.process.cpu() - before;
 
     round_figures found;
     result& load = found.load;
-    load.rate_asked = asked.rate;
+    load.rate_asked = round.rate;
     take(load, std::move(ended), use.target);
     double const length = in_seconds(load.measured + load.drain);
     load.server = server_side{pids, spent, length > 0 ? in_seconds(spent) / length : 0};
     load.verdict = judge(load);
     load.asked = {
-        {"scenario", what.name},
-        asked.rate ? fact{"open loop", fmt::format("{:.1f}/s", *asked.rate)}
-                   : fact{"closed loop", fmt::format("{} connections", what.connections)},
-        {"TLS", what.tls}};
+        {"scenario", scenario.name},
+        round.rate ? fact{"open loop", fmt::format("{:.1f}/s", *round.rate)}
+                   : fact{"closed loop", fmt::format("{} connections", scenario.connections)},
+        {"TLS", scenario.tls}};
     found[metric::memory] = static_cast<double>(pss_of(pids));
     if (load.counts.ok == 0)
         return found;
     double const count = static_cast<double>(load.counts.ok);
-    double const bytes = count * static_cast<double>(what.bytes);
+    double const bytes = count * static_cast<double>(scenario.bytes);
     double const seconds = in_seconds(load.measured);
-    bool const moves = what.kind != activity::handshake;
+    bool const moves = scenario.kind != activity::handshake;
     found[metric::cpu] = static_cast<double>(spent.count()) / (moves ? bytes / 1e9 : count);
     found[metric::rate] = moves ? bytes / seconds : load.rate();
     found[metric::p50] = static_cast<double>(load.counts.response.percentile(50));
@@ -105,54 +105,59 @@ round_figures measure_load(
     return found;
 }
 
-// load_for_company is what keeps the server busy beside established connections.
-load_spec load_for_company(scenario const& what, net::address const& to, std::size_t workers)
+// load_for_background keeps the server busy beside established connections.
+load_spec load_for_background(
+    scenario_spec const& scenario, net::address const& address, std::size_t workers)
 {
-    scenario other = what;
-    other.kind = what.beside == company::handshakes ? activity::handshake : activity::transfer_down;
-    other.connections = what.beside_connections;
-    // It ends with its time.
-    load_spec use = load_for(other, to, std::numeric_limits<unsigned>::max(), workers);
+    scenario_spec other = scenario;
+    other.kind = scenario.beside == background_load::handshakes ? activity::handshake
+                                                                : activity::transfer_down;
+    other.connections = scenario.beside_connections;
+    // Its duration ends it, not a count.
+    load_spec use = load_for(other, address, std::numeric_limits<unsigned>::max(), workers);
     use.transactions.reset();
     return use;
 }
 
-// load_for_established connections asks as the scenario says, for its time.
-load_spec load_for_established(asked_of const& asked, net::address const& to, std::size_t workers)
+// load_for_established sends requests on kept connections for the scenario's duration.
+load_spec load_for_established(
+    round_load const& round, net::address const& address, std::size_t workers)
 {
-    scenario const& what = asked.what;
-    load_spec use = load_for(what, to, 0, workers);
-    use.loop = kept{what.connections, what.every, asked.seed};
+    scenario_spec const& scenario = round.scenario;
+    load_spec use = load_for(scenario, address, 0, workers);
+    use.loop = kept{scenario.connections, scenario.every, round.seed};
     use.transactions.reset();
-    use.warm_up = what.every + settling_in;
-    use.duration = what.duration;
+    use.warm_up = scenario.every + settling_in;
+    use.duration = scenario.duration;
     return use;
 }
 
-// take_company puts in what the others have done, and how much of it per second.
-void take_company(round_figures& into, scenario const& what, ended_run ended, load_spec const& use)
+// take_background adds the counts and the rate of the load beside.
+void take_background(
+    round_figures& round, scenario_spec const& scenario, ended_run ended, load_spec const& use)
 {
-    result& other = into.beside.emplace();
+    result& other = round.beside.emplace();
     take(other, std::move(ended), use.target);
     other.verdict = judge(other);
-    double const size = moves_bytes(what) ? static_cast<double>(what.bytes) : 1;
+    double const size = moves_bytes(scenario) ? static_cast<double>(scenario.bytes) : 1;
     if (other.measured.count() > 0)
-        into[metric::rate] = other.rate() * size;
+        round[metric::rate] = other.rate() * size;
 }
 
 round_figures measure_established(
-    asked_of const& asked, server& on, std::size_t client_workers, interruption& stop)
+    round_load const& round, server& running, std::size_t client_workers, interruption& stop)
 {
-    scenario const& what = asked.what;
-    bool const alone = what.beside == company::none;
-    load_spec const use = load_for_established(asked, on.at, client_workers);
+    scenario_spec const& scenario = round.scenario;
+    bool const alone = scenario.beside == background_load::none;
+    load_spec const use = load_for_established(round, running.address, client_workers);
     run_control how;
-    how.server_pids = {on.process.pid()};
+    how.server_pids = {running.process.pid()};
     ended_runs both;
     if (alone)
         both.foreground = run_load(use, how);
     else
-        both = run_together(use, load_for_company(what, on.at, client_workers), how);
+        both =
+            run_together(use, load_for_background(scenario, running.address, client_workers), how);
     if (both.foreground.interrupted) {
         stop.note();
         throw interrupted{};
@@ -166,19 +171,20 @@ round_figures measure_established(
     take(load, std::move(both.foreground), use.target);
     load.verdict = judge(load);
     load.asked = {
-        {"scenario", what.name},
+        {"scenario", scenario.name},
         {"kept connections",
-         fmt::format("{}, each with a request in {} ms", what.connections, what.every.count())},
-        {"TLS", what.tls}};
+         fmt::format(
+             "{}, each with a request in {} ms", scenario.connections, scenario.every.count())},
+        {"TLS", scenario.tls}};
     if (!alone)
-        take_company(found, what, std::move(both.background), use);
+        take_background(found, scenario, std::move(both.background), use);
     found[metric::memory] = static_cast<double>(pss_of(how.server_pids));
     if (load.counts.ok == 0)
         return found;
     if (alone)
         found[metric::rate] = load.rate();
     auto const done = static_cast<double>(alone ? load.counts.ok : found.beside->counts.ok);
-    double const unit = moves_bytes(what) ? static_cast<double>(what.bytes) / 1e9 : 1;
+    double const unit = moves_bytes(scenario) ? static_cast<double>(scenario.bytes) / 1e9 : 1;
     if (done > 0)
         found[metric::cpu] = static_cast<double>(spent.count()) / (done * unit);
     found[metric::p50] = static_cast<double>(load.counts.response.percentile(50));
@@ -186,26 +192,26 @@ round_figures measure_established(
     return found;
 }
 
-round_figures measure_idle(scenario const& what, server& on, interruption& stop)
+round_figures measure_idle(scenario_spec const& scenario, server& running, interruption& stop)
 {
-    tls::context const client{client_for(what)};
-    std::vector<quiet_client> held; // Goes before the context that it is made of.
+    tls::context const client{client_spec_for(scenario)};
+    std::vector<quiet_client> held; // Destroyed before the context, which it uses.
     round_figures found;
     for (unsigned step = 1; step <= idle_steps; ++step) {
-        std::size_t const wanted = std::size_t{what.connections} * step / idle_steps;
+        std::size_t const wanted = std::size_t{scenario.connections} * step / idle_steps;
         while (held.size() < wanted) {
             if (stop.asked())
                 throw interrupted{};
-            attempted one = shake_hands(on.at, client, idle_patience);
-            if (!one.failure.empty())
+            connection_attempt attempt = shake_hands(running.address, client, idle_patience);
+            if (!attempt.failure.empty())
                 throw std::runtime_error{fmt::format(
-                    "only {} of {} connections could be opened: {}", held.size(), what.connections,
-                    one.failure)};
-            held.push_back(std::move(one.client));
+                    "only {} of {} connections could be opened: {}", held.size(),
+                    scenario.connections, attempt.failure)};
+            held.push_back(std::move(attempt.client));
         }
         std::this_thread::sleep_for(idle_settling);
         found.idle.emplace_back(
-            static_cast<double>(held.size()), static_cast<double>(pss_of({on.process.pid()})));
+            static_cast<double>(held.size()), static_cast<double>(pss_of({running.process.pid()})));
     }
     found[metric::memory] = slope(found.idle);
     return found;
@@ -214,42 +220,43 @@ round_figures measure_idle(scenario const& what, server& on, interruption& stop)
 } // namespace
 
 load_spec load_for(
-    scenario const& what, net::address const& to, std::uint64_t operations, std::size_t workers)
+    scenario_spec const& scenario, net::address const& address, std::uint64_t operations,
+    std::size_t workers)
 {
     load_spec use;
-    use.address = to;
-    use.target = net::to_string(to);
-    use.tls = client_for(what);
+    use.address = address;
+    use.target = net::to_string(address);
+    use.tls = client_spec_for(scenario);
     use.workers = workers;
     use.duration = round_max;
-    use.reuse = {what.reuse, std::nullopt, !what.session_ids};
+    use.reuse = {scenario.reuse, std::nullopt, !scenario.session_ids};
     use.transactions = operations;
-    unsigned connections = what.connections;
+    unsigned connections = scenario.connections;
     exchange& say = use.exchange;
     // Transfers keep their connections, each of which moves as many messages.
     std::uint64_t const each = std::max<std::uint64_t>(operations / connections, 1);
-    switch (what.kind) {
+    switch (scenario.kind) {
     case activity::handshake:
         // HTTP/1.0: the origin closes, so the server says close_notify behind the answer.
-        say.request = fmt::format("GET /{} HTTP/1.0\r\n\r\n", what.answer);
-        say.size = what.answer;
-        use.finished_alone = what.finished_alone;
+        say.request = fmt::format("GET /{} HTTP/1.0\r\n\r\n", scenario.answer);
+        say.size = scenario.answer;
+        use.finished_alone = scenario.finished_alone;
         break;
     case activity::transfer_down:
-        say.request = fmt::format("GET /{} HTTP/1.1\r\n\r\n", what.bytes);
-        say.size = what.bytes;
+        say.request = fmt::format("GET /{} HTTP/1.1\r\n\r\n", scenario.bytes);
+        say.size = scenario.bytes;
         say.requests = static_cast<unsigned>(each);
         use.transactions = each * connections;
         break;
     case activity::transfer_up:
-        say.request = fmt::format("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n", what.bytes) +
-                      std::string(what.bytes, 'x');
+        say.request = fmt::format("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n", scenario.bytes) +
+                      std::string(scenario.bytes, 'x');
         say.requests = static_cast<unsigned>(each);
         use.transactions = each * connections;
         break;
     case activity::established:
-        say.request = fmt::format("GET /{} HTTP/1.1\r\n\r\n", what.answer);
-        say.size = what.answer;
+        say.request = fmt::format("GET /{} HTTP/1.1\r\n\r\n", scenario.answer);
+        say.size = scenario.answer;
         break;
     case activity::idle:
         say.request = "GET /1024 HTTP/1.0\r\n\r\n";
@@ -261,15 +268,16 @@ load_spec load_for(
 }
 
 round_figures measure(
-    asked_of const& asked, server& on, std::size_t client_workers, interruption& stop)
+    round_load const& round, server& running, std::size_t client_workers, interruption& stop)
 {
-    scenario const& what = asked.what;
-    if (what.kind == activity::established)
-        return measure_established(asked, on, client_workers, stop);
-    if (what.warm_up != 0)
-        static_cast<void>(run(load_for(what, on.at, what.warm_up, client_workers), stop));
-    return what.kind == activity::idle ? measure_idle(what, on, stop)
-                                       : measure_load(asked, on, client_workers, stop);
+    scenario_spec const& scenario = round.scenario;
+    if (scenario.kind == activity::established)
+        return measure_established(round, running, client_workers, stop);
+    if (scenario.warm_up != 0)
+        static_cast<void>(
+            run(load_for(scenario, running.address, scenario.warm_up, client_workers), stop));
+    return scenario.kind == activity::idle ? measure_idle(scenario, running, stop)
+                                           : measure_load(round, running, client_workers, stop);
 }
 
 } // namespace cleat::bench

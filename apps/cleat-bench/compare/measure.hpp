@@ -1,4 +1,4 @@
-// measure: one scenario on one server that runs.
+// measure: one scenario on one running server.
 
 #pragma once
 
@@ -11,19 +11,19 @@ namespace cleat::bench {
 
 /// load_for a scenario, of so many transactions or messages.
 [[nodiscard]] load_spec load_for(
-    scenario const& what, net::address const& to, std::uint64_t operations, std::size_t workers);
+    scenario_spec const& scenario, net::address const& address, std::uint64_t operations,
+    std::size_t workers);
 
-/// asked_of a server: a scenario, and the rate of an open loop, with the number that makes its
-/// arrivals repeatable: the same for all servers of a round.
-struct asked_of
+/// round_load is the load of one round, the same for all its servers.
+struct round_load
 {
-    scenario const& what;
-    std::optional<double> rate; ///< Per second; unset: closed loop.
-    std::uint64_t seed = 1;
+    scenario_spec const& scenario;
+    std::optional<double> rate; ///< Of an open loop, per second; unset: closed loop.
+    std::uint64_t seed = 1;     ///< Of the arrivals.
 };
 
 /// measure warms a server up and runs the scenario on it. Throws interrupted.
 [[nodiscard]] round_figures measure(
-    asked_of const& asked, server& on, std::size_t client_workers, interruption& stop);
+    round_load const& round, server& running, std::size_t client_workers, interruption& stop);
 
 } // namespace cleat::bench

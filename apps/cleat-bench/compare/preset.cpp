@@ -16,30 +16,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string_view word_of_environment(char const* name)
+std::string_view environment_variable(char const* name)
 {
     char const* const found = std::getenv(name);
     return found == nullptr ? std::string_view{} : found;
 }
 
-// As peers/install has it.
+// The same as in peers/install.
 fs::path peers_folder()
 {
-    if (std::string_view const cache = word_of_environment("CLEAT_CACHE_DIR"); !cache.empty())
+    if (std::string_view const cache = environment_variable("CLEAT_CACHE_DIR"); !cache.empty())
         return fs::path{cache} / "peers";
-    if (std::string_view const cache = word_of_environment("XDG_CACHE_HOME"); !cache.empty())
+    if (std::string_view const cache = environment_variable("XDG_CACHE_HOME"); !cache.empty())
         return fs::path{cache} / "cleat/peers";
-    return fs::path{word_of_environment("HOME")} / ".cache/cleat/peers";
+    return fs::path{environment_variable("HOME")} / ".cache/cleat/peers";
 }
 
-std::vector<fs::path> folders_of(home from, fs::path const& own)
+std::vector<fs::path> folders_of(program_source source, fs::path const& build_folder)
 {
-    if (from == home::own)
-        return {own};
-    if (from == home::peers)
+    if (source == program_source::own_build)
+        return {build_folder};
+    if (source == program_source::peers)
         return {peers_folder()};
     std::vector<fs::path> found;
-    for (std::string_view rest = word_of_environment("PATH"); !rest.empty();) {
+    for (std::string_view rest = environment_variable("PATH"); !rest.empty();) {
         std::size_t const colon = std::min(rest.find(':'), rest.size());
         found.emplace_back(rest.substr(0, colon));
         rest.remove_prefix(std::min(colon + 1, rest.size()));
@@ -49,8 +49,8 @@ std::vector<fs::path> folders_of(home from, fs::path const& own)
     return found;
 }
 
-// Who servers become that are not to be root.
-std::string plain_user()
+// The user for servers that refuse to run as root.
+std::string unprivileged_user()
 {
     if (::geteuid() == 0)
         return "nobody";
@@ -67,18 +67,18 @@ std::string mask_of(std::vector<int> const& cores)
     return mask;
 }
 
-preset control(std::string_view name, std::string_view program)
+server_preset control(std::string_view name, std::string_view program)
 {
     return {
         .name = name,
-        .from = home::own,
+        .source = program_source::own_build,
         .programs = {program},
         .config_name = {},
         .config = {},
         .arguments =
             {"--listen", "127.0.0.1:@PORT@", "--upstream", "127.0.0.1:@UPSTREAM@", "--pem", "@PEM@",
              "--groups", "@GROUPS@", "--tls", "@TLS@"},
-        .version = "--version",
+        .version_option = "--version",
         .one_worker = true,
         .install = "it is built beside cleat-bench: name its folder with --binaries",
     };
@@ -86,11 +86,11 @@ preset control(std::string_view name, std::string_view program)
 
 constexpr std::string_view from_packages = "apps/cleat-bench/compare/peers/install gets it";
 
-std::vector<preset> make_presets()
+std::vector<server_preset> make_presets()
 {
-    preset const haproxy{
+    server_preset const haproxy{
         "haproxy",
-        home::system,
+        program_source::system,
         {"haproxy"},
         "haproxy.conf",
         peer_configs::haproxy(),
@@ -98,14 +98,14 @@ std::vector<preset> make_presets()
         "-v",
         false,
         from_packages};
-    preset haproxy_awslc = haproxy;
+    server_preset haproxy_awslc = haproxy;
     haproxy_awslc.name = "haproxy-awslc";
-    haproxy_awslc.from = home::peers;
+    haproxy_awslc.source = program_source::peers;
     haproxy_awslc.programs = {"haproxy-awslc"};
     haproxy_awslc.install = "apps/cleat-bench/compare/peers/install haproxy-awslc builds it";
     return {
         {"cleat",
-         home::own,
+         program_source::own_build,
          {"cleat"},
          "cleat.conf",
          peer_configs::cleat(),
@@ -116,7 +116,7 @@ std::vector<preset> make_presets()
         control("epoll", "perf-epoll-relay"),
         control("asio", "perf-asio-relay"),
         {"nginx",
-         home::system,
+         program_source::system,
          {"nginx"},
          "nginx.conf",
          peer_configs::nginx(),
@@ -127,7 +127,7 @@ std::vector<preset> make_presets()
         haproxy,
         haproxy_awslc,
         {"hitch",
-         home::system,
+         program_source::system,
          {"hitch"},
          "hitch.conf",
          peer_configs::hitch(),
@@ -136,7 +136,7 @@ std::vector<preset> make_presets()
          false,
          from_packages},
         {"stunnel",
-         home::system,
+         program_source::system,
          {"stunnel4", "stunnel"},
          "stunnel.conf",
          peer_configs::stunnel(),
@@ -145,7 +145,7 @@ std::vector<preset> make_presets()
          false,
          from_packages},
         {"envoy",
-         home::peers,
+         program_source::peers,
          {"envoy"},
          "envoy.yaml",
          peer_configs::envoy(),
@@ -159,52 +159,52 @@ std::vector<preset> make_presets()
 
 } // namespace
 
-std::vector<preset> const& presets()
+std::vector<server_preset> const& presets()
 {
-    static std::vector<preset> const all = make_presets();
+    static std::vector<server_preset> const all = make_presets();
     return all;
 }
 
-preset const* find_preset(std::string_view name)
+server_preset const* find_preset(std::string_view name)
 {
-    auto const found = std::ranges::find(presets(), name, &preset::name);
+    auto const found = std::ranges::find(presets(), name, &server_preset::name);
     return found == presets().end() ? nullptr : &*found;
 }
 
-template_values values_for(setting const& use)
+template_values values_for(server_settings const& settings)
 {
-    // One worker is pinned by the process's own cores; several can each have one, where there are
+    // The process's own cores pin a single worker; several workers get one core each if there are
     // enough.
-    bool const pin = use.workers > 1 && use.cores.size() >= use.workers;
+    bool const pin = settings.workers > 1 && settings.cores.size() >= settings.workers;
     std::vector<int> const cores =
-        pin ? std::vector<int>(use.cores.begin(), use.cores.begin() + use.workers)
+        pin ? std::vector<int>(settings.cores.begin(), settings.cores.begin() + settings.workers)
             : std::vector<int>{};
     return {
-        {"PORT", std::to_string(use.port)},
-        {"UPSTREAM", std::to_string(use.upstream)},
-        {"PEM", use.pem},
-        {"FOLDER", use.folder},
-        {"CONFIG", use.config},
-        {"GROUPS", use.groups},
-        {"TLS", use.tls},
-        {"TLS_MINOR", use.tls.substr(use.tls.size() - 1)},
-        {"CIPHERS", use.ciphers},
-        {"SESSION_IDS", use.session_ids ? "on" : ""},
-        {"WORKERS", std::to_string(use.workers)},
+        {"PORT", std::to_string(settings.port)},
+        {"UPSTREAM", std::to_string(settings.upstream)},
+        {"PEM", settings.pem},
+        {"FOLDER", settings.folder},
+        {"CONFIG", settings.config},
+        {"GROUPS", settings.groups},
+        {"TLS", settings.tls},
+        {"TLS_MINOR", settings.tls.substr(settings.tls.size() - 1)},
+        {"CIPHERS", settings.ciphers},
+        {"SESSION_IDS", settings.session_ids ? "on" : ""},
+        {"WORKERS", std::to_string(settings.workers)},
         {"CORES", fmt::format("{}", fmt::join(cores, " "))},
         {"CORE_MASK", pin ? mask_of(cores) : ""},
-        {"USER", plain_user()},
+        {"USER", unprivileged_user()},
     };
 }
 
-std::optional<fs::path> find_program(preset const& of, fs::path const& own)
+std::optional<fs::path> find_program(server_preset const& preset, fs::path const& build_folder)
 {
-    std::error_code none;
-    for (std::string_view const program : of.programs)
-        for (fs::path const& folder : folders_of(of.from, own)) {
-            fs::path const at = folder / program;
-            if (fs::is_regular_file(at, none) && ::access(at.c_str(), X_OK) == 0)
-                return at;
+    std::error_code ignored;
+    for (std::string_view const program : preset.programs)
+        for (fs::path const& folder : folders_of(preset.source, build_folder)) {
+            fs::path const path = folder / program;
+            if (fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0)
+                return path;
         }
     return std::nullopt;
 }

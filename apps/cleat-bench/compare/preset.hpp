@@ -1,4 +1,4 @@
-// preset: the servers that can be compared, and how each is told the same.
+// preset: the servers that can be compared, and how each gets the same settings.
 
 #pragma once
 
@@ -13,37 +13,37 @@
 
 namespace cleat::bench {
 
-/// home is where a preset's program comes from.
-enum class home : std::uint8_t
+/// program_source is where a preset's program comes from.
+enum class program_source : std::uint8_t
 {
-    own,    ///< Built with cleat-bench, and in one folder with it.
-    system, ///< A package of the system: PATH, and where servers are.
-    peers   ///< Built or fetched by peers/install.
+    own_build, ///< Built with cleat-bench, and in one folder with it.
+    system,    ///< A package of the system: in PATH, or where such packages put servers.
+    peers      ///< Built or fetched by peers/install.
 };
 
-/// preset is a server. Its configuration and arguments are templates (config_template.hpp) with the
-/// names of values_for.
-struct preset
+/// server_preset is a server that can be compared. Its configuration and arguments are templates
+/// (config_template.hpp) with the names of values_for.
+struct server_preset
 {
     std::string_view name;
-    home from = home::own;
-    std::vector<std::string_view> programs; ///< The first that is there.
+    program_source source = program_source::own_build;
+    std::vector<std::string_view> programs; ///< Names; the first that exists is run.
     std::string_view config_name;           ///< Of the template in peers/; empty: none.
     std::string_view config;
     std::vector<std::string> arguments;
-    std::string version;      ///< The argument that makes it say its version.
-    bool one_worker = false;  ///< It has no others.
-    std::string_view install; ///< How it is had.
+    std::string version_option; ///< Makes it print its version.
+    bool one_worker = false;    ///< It cannot have more.
+    std::string_view install;   ///< How to get it, for messages.
 };
 
-/// setting is what every server of a scenario is told.
-struct setting
+/// server_settings are equal for every server of a scenario, but for port and files.
+struct server_settings
 {
     unsigned port = 8443;
     unsigned upstream = 8000;
     std::string pem = "/etc/site.pem";
     std::string folder = "/tmp"; ///< The server's own.
-    std::string config;          ///< Where its configuration is.
+    std::string config;          ///< Path of its configuration.
     std::string groups = "X25519";
     std::string tls = "1.3";
     std::string ciphers; ///< TLS 1.2; empty: the server's own.
@@ -53,16 +53,17 @@ struct setting
 };
 
 /// presets are all of them, in the order in which they are compared.
-[[nodiscard]] std::vector<preset> const& presets();
+[[nodiscard]] std::vector<server_preset> const& presets();
 
-/// find_preset by its name; null where there is none.
-[[nodiscard]] preset const* find_preset(std::string_view name);
+/// find_preset by its name; null if there is none.
+[[nodiscard]] server_preset const* find_preset(std::string_view name);
 
 /// values_for a template.
-[[nodiscard]] template_values values_for(setting const& use);
+[[nodiscard]] template_values values_for(server_settings const& settings);
 
-/// find_program is where a preset's program is, if it is there; `own` is the folder of cleat's own.
+/// find_program is the path of a preset's program, if it exists; `build_folder` has cleat and what
+/// is built with it.
 [[nodiscard]] std::optional<std::filesystem::path> find_program(
-    preset const& of, std::filesystem::path const& own);
+    server_preset const& preset, std::filesystem::path const& build_folder);
 
 } // namespace cleat::bench

@@ -14,16 +14,16 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-std::string words_for(stage where, error_code ec, tls::engine const* engine)
+std::string failure_text(stage reached, error_code ec, tls::engine const* engine)
 {
-    return fmt::format("{}: {}", name_of(where), kind_of(where, ec, engine));
+    return fmt::format("{}: {}", name_of(reached), kind_of(reached, ec, engine));
 }
 
-// False: the time is over.
-bool wait_for(int fd, short what, clock::time_point until)
+// False if the deadline has passed.
+bool wait_for(int fd, short events, clock::time_point deadline)
 {
-    auto const left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
-    pollfd one{fd, what, 0};
+    auto const left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now()).count();
+    pollfd one{fd, events, 0};
     return left > 0 && ::poll(&one, 1, static_cast<int>(std::min<std::int64_t>(left, 60'000))) > 0;
 }
 
@@ -38,37 +38,39 @@ error_code socket_error(int fd) noexcept
 
 } // namespace
 
-attempted shake_hands(
-    net::address const& with, tls::context const& use, std::chrono::milliseconds patience)
+connection_attempt shake_hands(
+    net::address const& address, tls::context const& context, std::chrono::milliseconds patience)
 {
-    auto const until = clock::now() + patience;
-    attempted made;
-    made.client.fd.reset(::socket(with.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    int const fd = made.client.fd.get();
-    if (fd < 0 || (::connect(fd, with.data(), with.size) != 0 && errno != EINPROGRESS)) {
-        made.failure = words_for(stage::connect, last_system_error(), nullptr);
-        return made;
+    auto const deadline = clock::now() + patience;
+    connection_attempt attempt;
+    attempt.client.fd.reset(
+        ::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    int const fd = attempt.client.fd.get();
+    if (fd < 0 || (::connect(fd, address.data(), address.size) != 0 && errno != EINPROGRESS)) {
+        attempt.failure = failure_text(stage::connect, last_system_error(), nullptr);
+        return attempt;
     }
-    bool const there = wait_for(fd, POLLOUT, until);
-    if (error_code const ec = there ? socket_error(fd) : error_code{error::connect_timeout}; ec) {
-        made.failure = words_for(stage::connect, ec, nullptr);
-        return made;
+    bool const connected = wait_for(fd, POLLOUT, deadline);
+    if (error_code const ec = connected ? socket_error(fd) : error_code{error::connect_timeout};
+        ec) {
+        attempt.failure = failure_text(stage::connect, ec, nullptr);
+        return attempt;
     }
-    made.client.channel = std::make_unique<net::channel>(use);
-    net::channel& channel = *made.client.channel;
-    net::progress p = channel.handshake(fd);
-    while (p.next != net::wait::none) {
-        if (!wait_for(fd, p.next == net::wait::readable ? POLLIN : POLLOUT, until)) {
-            p.error = error::handshake_timeout;
+    attempt.client.channel = std::make_unique<net::channel>(context);
+    net::channel& channel = *attempt.client.channel;
+    net::progress progress = channel.handshake(fd);
+    while (progress.next != net::wait::none) {
+        if (!wait_for(fd, progress.next == net::wait::readable ? POLLIN : POLLOUT, deadline)) {
+            progress.error = error::handshake_timeout;
             break;
         }
-        p = channel.handshake(fd);
+        progress = channel.handshake(fd);
     }
-    while (!p.error && channel.unsent() && wait_for(fd, POLLOUT, until))
-        p = channel.flush(fd);
-    if (p.error)
-        made.failure = words_for(stage::handshake, p.error, &channel.engine());
-    return made;
+    while (!progress.error && channel.unsent() && wait_for(fd, POLLOUT, deadline))
+        progress = channel.flush(fd);
+    if (progress.error)
+        attempt.failure = failure_text(stage::handshake, progress.error, &channel.engine());
+    return attempt;
 }
 
 } // namespace cleat::bench

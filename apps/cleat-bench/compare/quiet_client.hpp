@@ -1,4 +1,4 @@
-// quiet_client: a TLS connection that is made, held and dropped, without an event loop.
+// quiet_client: a TLS connection that is opened, held and dropped, without an event loop.
 
 #pragma once
 
@@ -13,22 +13,22 @@
 
 namespace cleat::bench {
 
-/// quiet_client has shaken hands and says nothing. What the server says stays unread.
+/// quiet_client has shaken hands and sends nothing. It does not read what the server sends.
 struct quiet_client
 {
     unique_fd fd;
     std::unique_ptr<net::channel> channel;
 };
 
-/// attempted is a connection, or why there is none, in words.
-struct attempted
+/// connection_attempt is a connection, or why there is none.
+struct connection_attempt
 {
     quiet_client client;
-    std::string failure; ///< Empty: there is one.
+    std::string failure; ///< Empty: it succeeded.
 };
 
 /// shake_hands connects and shakes hands, waiting at most `patience` in all.
-[[nodiscard]] attempted shake_hands(
-    net::address const& with, tls::context const& use, std::chrono::milliseconds patience);
+[[nodiscard]] connection_attempt shake_hands(
+    net::address const& address, tls::context const& context, std::chrono::milliseconds patience);
 
 } // namespace cleat::bench

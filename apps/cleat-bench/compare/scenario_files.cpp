@@ -17,7 +17,7 @@ std::vector<std::string> scenario_names()
     return found;
 }
 
-scenario find_scenario(std::string const& name_or_file)
+scenario_spec find_scenario(std::string const& name_or_file)
 {
     for (scenario_file const& each : scenario_table)
         if (each.name == name_or_file)

@@ -1,4 +1,4 @@
-// scenario_files: the scenarios that the program carries, and those of the user's own.
+// scenario_files: the scenarios that the program embeds, and those of the user.
 
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace cleat::bench {
 
-/// scenario_names are those of scenarios/ as they were when this was built, in order.
+/// scenario_names are those of the embedded scenarios, in order.
 [[nodiscard]] std::vector<std::string> scenario_names();
 
-/// find_scenario takes a name, or the path of a file: what has a slash or ends in .scenario. Throws
-/// std::runtime_error that says what is wrong and what to do.
-[[nodiscard]] scenario find_scenario(std::string const& name_or_file);
+/// find_scenario reads an embedded scenario by its name, or a file by its path, which has a slash
+/// or ends in .scenario. Throws std::runtime_error that names the fault and the cure.
+[[nodiscard]] scenario_spec find_scenario(std::string const& name_or_file);
 
 } // namespace cleat::bench

@@ -20,52 +20,55 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto between_looks = 100ms; // At whether it is to end, or has.
+constexpr auto poll_interval = 100ms; // For signals, and the end of the server.
 
-void tell(do_serve const& wish, server const& on, std::string const& version)
+void print(serve_request const& request, server const& running, std::string const& version)
 {
-    std::string const address = net::to_string(on.at);
-    if (wish.json)
+    std::string const address = net::to_string(running.address);
+    if (request.json)
         fmt::print(
             "{}\n", json::serialize(json::object{
-                        {"server", wish.server},
+                        {"server", request.server},
                         {"address", address},
-                        {"pid", on.process.pid()},
+                        {"pid", running.process.pid()},
                         {"version", version},
-                        {"command", on.command},
-                        {"configuration", on.config}}));
+                        {"command", running.command},
+                        {"configuration", running.config}}));
     else
         fmt::print(
             "{}, {}\n{}\n{}\n{} serves on https://{}/ as process {}. Ctrl-C ends it.\n",
-            wish.server, version, on.command, on.config.empty() ? "" : "\n" + on.config + "\n",
-            wish.server, address, on.process.pid());
+            request.server, version, running.command,
+            running.config.empty() ? "" : "\n" + running.config + "\n", request.server, address,
+            running.process.pid());
     std::fflush(stdout);
 }
 
 } // namespace
 
-int serve(do_serve const& wish)
+int serve(serve_request const& request)
 {
     raise_file_limit();
-    preset const& of = *find_preset(wish.server);
-    std::optional<std::filesystem::path> const program = find_program(of, wish.programs);
+    server_preset const& preset = *find_preset(request.server);
+    std::optional<std::filesystem::path> const program = find_program(preset, request.programs);
     if (!program)
-        throw std::runtime_error{fmt::format("{} is not here: {}", of.name, of.install)};
-    if (of.one_worker && wish.workers != 1)
-        throw std::runtime_error{fmt::format("{} has one worker only", of.name)};
+        throw std::runtime_error{fmt::format("{} is not here: {}", preset.name, preset.install)};
+    if (preset.one_worker && request.workers != 1)
+        throw std::runtime_error{fmt::format("{} has one worker only", preset.name)};
     interruption stop;
     adopt_orphans();
-    workshop place{stop.before()};
+    temporary_directory directory{stop.before()};
     try {
-        origin const behind = start_origin(wish.programs, wish.client_cores, place, stop);
-        seat const at{behind.port, wish.workers, wish.server_cores};
-        server on = start_for(wish.what, of, *program, at, place, stop);
-        tell(wish, on, version_of(of, *program, place, stop));
+        origin const upstream =
+            start_origin(request.programs, request.client_cores, directory, stop);
+        server_environment const environment{upstream.port, request.workers, request.server_cores};
+        server running =
+            start_server(request.scenario, preset, *program, environment, directory, stop);
+        print(request, running, version_of(preset, *program, directory, stop));
         while (!stop.asked())
-            if (on.process.wait(between_looks)) {
+            if (running.process.wait(poll_interval)) {
                 complain(
-                    "cleat-bench: {} {}\n{}", of.name, on.process.ended().value_or("ended"),
-                    on.process.said());
+                    "cleat-bench: {} {}\n{}", preset.name,
+                    running.process.ended().value_or("ended"), running.process.output());
                 return EXIT_FAILURE;
             }
     } catch (interrupted const&) {

@@ -1,4 +1,4 @@
-// serve: one server, started as `compare` would, for whoever wants to ask it something else.
+// serve: one server, started as `compare` does it, for measurements with other tools.
 
 #pragma once
 
@@ -10,20 +10,20 @@
 
 namespace cleat::bench {
 
-/// do_serve: `cleat-bench serve`.
-struct do_serve
+/// serve_request is a command line of `cleat-bench serve`.
+struct serve_request
 {
     std::string server; ///< Name of a preset.
-    scenario what;
+    scenario_spec scenario;
     unsigned workers = 1;
-    std::vector<int> server_cores;  ///< Empty: as this program may.
+    std::vector<int> server_cores;  ///< Empty: those of this process.
     std::vector<int> client_cores;  ///< Of the origin behind it.
-    std::filesystem::path programs; ///< Where cleat and what is built with it are.
+    std::filesystem::path programs; ///< Folder of cleat and what is built with it.
     bool json = false;
 };
 
-/// serve says where the server is and how it was started, waits for SIGINT or SIGTERM, and ends it.
-/// Gives the exit code: 0; 1 where it does not start or has ended by itself.
-int serve(do_serve const& wish);
+/// serve prints the server's address and command, waits for SIGINT or SIGTERM, and ends it. Gives
+/// the exit code: 0; 1 if it does not start or ended by itself.
+int serve(serve_request const& request);
 
 } // namespace cleat::bench

@@ -32,12 +32,24 @@ using clock = std::chrono::steady_clock;
 constexpr auto ready_patience = 10s;
 constexpr auto one_try = 2s;
 constexpr auto between_tries = 20ms;
-// A server that refuses a handshake for so long does not come to like it.
+// A server that refuses handshakes for so long does not accept one later.
 constexpr auto refusal_patience = 1s;
 constexpr int ports_tried_max = 5;
 constexpr std::size_t log_lines_max = 15;
 
-// A port that was free a moment ago; who binds it may find it taken.
+net::address loopback(unsigned port)
+{
+    sockaddr_in socket_address{};
+    socket_address.sin_family = AF_INET;
+    socket_address.sin_port = htons(static_cast<std::uint16_t>(port));
+    socket_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    net::address made;
+    *reinterpret_cast<sockaddr_in*>(&made.storage) = socket_address;
+    made.size = sizeof socket_address;
+    return made;
+}
+
+// A port that is free now; another program may take it before the server binds it.
 unsigned free_port()
 {
     net::address any = loopback(0);
@@ -55,8 +67,8 @@ std::string lower_case(std::string text)
     return text;
 }
 
-// The first line that has a word of trouble in it; empty where none has.
-std::string telling_line(std::string const& log)
+// The first line that reports an error; empty if none does.
+std::string error_line(std::string const& log)
 {
     std::istringstream lines{log};
     for (std::string line; std::getline(lines, line);) {
@@ -70,23 +82,23 @@ std::string telling_line(std::string const& log)
     return {};
 }
 
-// Whether TLS itself is what failed, rather than what comes before it.
+// Whether TLS itself failed, not the connection below it.
 bool is_refusal(std::string const& failure)
 {
     return failure.starts_with("handshake: ") && failure != "handshake: timeout" &&
            failure != "handshake: reset";
 }
 
-std::string tail_of(std::string const& log)
+std::string last_lines(std::string const& log)
 {
     std::string_view rest{log};
     while (rest.ends_with('\n'))
         rest.remove_suffix(1);
-    std::size_t from = rest.size();
-    for (std::size_t lines = 0; lines != log_lines_max && from != std::string::npos; ++lines)
-        from = from == 0 ? std::string::npos : rest.rfind('\n', from - 1);
+    std::size_t newline = rest.size();
+    for (std::size_t lines = 0; lines != log_lines_max && newline != std::string::npos; ++lines)
+        newline = newline == 0 ? std::string::npos : rest.rfind('\n', newline - 1);
     return rest.empty() ? "it said nothing"
-                        : std::string{rest.substr(from == std::string::npos ? 0 : from + 1)};
+                        : std::string{rest.substr(newline == std::string::npos ? 0 : newline + 1)};
 }
 
 bool port_was_taken(std::string const& log)
@@ -96,169 +108,177 @@ bool port_was_taken(std::string const& log)
            lower.find("address in use") != std::string::npos;
 }
 
-// Empty: it is ready. Otherwise why it is not.
+// Empty if the server is ready, else why it is not.
 std::string wait_until_ready(
-    child& process, net::address const& at, tls::context const& client, interruption& stop)
+    child& process, net::address const& address, tls::context const& client, interruption& stop)
 {
-    auto const until = clock::now() + ready_patience;
-    std::string last = "nothing was tried";
-    std::optional<clock::time_point> refused;
-    while (clock::now() < until) {
+    auto const deadline = clock::now() + ready_patience;
+    std::string last_failure = "nothing was tried";
+    std::optional<clock::time_point> first_refusal;
+    while (clock::now() < deadline) {
         if (stop.asked())
             throw interrupted{};
-        attempted const one = shake_hands(at, client, one_try);
-        if (one.failure.empty())
+        connection_attempt const attempt = shake_hands(address, client, one_try);
+        if (attempt.failure.empty())
             return {};
-        last = one.failure;
+        last_failure = attempt.failure;
         if (std::optional<std::string> const end = process.ended())
             return *end;
-        if (!is_refusal(last))
-            refused.reset();
-        else if (!refused)
-            refused = clock::now();
-        else if (clock::now() - *refused > refusal_patience)
-            return last;
+        if (!is_refusal(last_failure))
+            first_refusal.reset();
+        else if (!first_refusal)
+            first_refusal = clock::now();
+        else if (clock::now() - *first_refusal > refusal_patience)
+            return last_failure;
         std::this_thread::sleep_for(between_tries);
     }
-    return fmt::format("no handshake within {} s, the last try: {}", ready_patience.count(), last);
+    return fmt::format(
+        "no handshake within {} s, the last try: {}", ready_patience.count(), last_failure);
 }
 
-std::string typed(std::vector<std::string> const& words)
+// Writes the configuration of a preset that has one, and gives its text.
+std::string write_config(
+    server_preset const& preset, std::string const& file_name, template_values const& values)
 {
-    return fmt::format("{}", fmt::join(words, " "));
+    if (preset.config_name.empty())
+        return {};
+    std::string config = fill_template(preset.config, preset.config_name, values);
+    std::ofstream file{file_name, std::ios::binary};
+    file << config << std::flush;
+    if (!file)
+        throw start_failure{fmt::format("{}: cannot be written", file_name)};
+    return config;
+}
+
+std::vector<std::string> command_for(
+    server_preset const& preset, fs::path const& program, template_values const& values)
+{
+    std::vector<std::string> command{program.string()};
+    for (std::string const& argument : preset.arguments)
+        command.push_back(fill_template(argument, preset.name, values));
+    for (std::string& word : command)
+        if (word.ends_with('\n'))
+            word.pop_back(); // A template has lines.
+    return command;
+}
+
+// Starts a preset's program on a free port and waits until `client` completes a handshake with it.
+server start(
+    server_preset const& preset, fs::path const& program, server_settings settings,
+    tls::context_spec const& client, std::unique_ptr<cpu_quota> quota,
+    temporary_directory& directory, interruption& stop)
+{
+    tls::context const client_context{client};
+    for (int tried = 1;; ++tried) {
+        settings.port = free_port();
+        fs::path const folder = directory.make_folder(std::string{preset.name});
+        settings.folder = folder.string();
+        settings.config = (folder / preset.config_name).string();
+        template_values const values = values_for(settings);
+        std::string config = write_config(preset, settings.config, values);
+        std::vector<std::string> const command = command_for(preset, program, values);
+        int const join_file = quota ? quota->join_file() : -1;
+        child process{{command, settings.cores, folder / "log", stop.before(), join_file}};
+        net::address const address = loopback(settings.port);
+        std::string const reason = wait_until_ready(process, address, client_context, stop);
+        if (reason.empty())
+            return {
+                std::move(quota), std::move(process), address,
+                fmt::format("{}", fmt::join(command, " ")), std::move(config)};
+        process.stop();
+        std::string const log = process.output();
+        if (tried == ports_tried_max || !port_was_taken(log))
+            throw start_failure{reason, log};
+    }
 }
 
 } // namespace
 
-start_failure::start_failure(std::string const& why, std::string const& log)
-    : std::runtime_error{why + "\n" + tail_of(log)}, brief{why}
+start_failure::start_failure(std::string const& reason, std::string const& log)
+    : std::runtime_error{reason + "\n" + last_lines(log)}, brief{reason}
 {
-    if (std::string const line = telling_line(log); !line.empty())
+    if (std::string const line = error_line(log); !line.empty())
         brief += ": " + line;
 }
 
-net::address loopback(unsigned port)
-{
-    sockaddr_in in{};
-    in.sin_family = AF_INET;
-    in.sin_port = htons(static_cast<std::uint16_t>(port));
-    in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    net::address made;
-    *reinterpret_cast<sockaddr_in*>(&made.storage) = in;
-    made.size = sizeof in;
-    return made;
-}
-
-server start(
-    preset const& of, fs::path const& program, setting use, tls::context_spec const& client,
-    std::unique_ptr<cpu_ration> ration, workshop& in, interruption& stop)
-{
-    tls::context const knocks{client};
-    for (int tried = 1;; ++tried) {
-        use.port = free_port();
-        fs::path const folder = in.own_folder(std::string{of.name});
-        use.folder = folder.string();
-        use.config = (folder / of.config_name).string();
-        template_values const values = values_for(use);
-        std::string config;
-        if (!of.config_name.empty()) {
-            config = fill_template(of.config, of.config_name, values);
-            std::ofstream file{use.config, std::ios::binary};
-            file << config << std::flush;
-            if (!file)
-                throw start_failure{fmt::format("{}: cannot be written", use.config)};
-        }
-        std::vector<std::string> words{program.string()};
-        for (std::string const& argument : of.arguments)
-            words.push_back(fill_template(argument, of.name, values));
-        for (std::string& word : words)
-            if (word.ends_with('\n'))
-                word.pop_back(); // A template has lines.
-        int const joins = ration ? ration->joins() : -1;
-        child process{{words, use.cores, folder / "log", stop.before(), joins}};
-        net::address const at = loopback(use.port);
-        std::string const why = wait_until_ready(process, at, knocks, stop);
-        if (why.empty())
-            return {std::move(ration), std::move(process), at, typed(words), std::move(config)};
-        process.stop();
-        std::string const said = process.said();
-        if (tried == ports_tried_max || !port_was_taken(said))
-            throw start_failure{why, said};
-    }
-}
-
-tls::context_spec client_for(scenario const& what)
+tls::context_spec client_spec_for(scenario_spec const& scenario)
 {
     using version = tls::protocol_version;
     tls::context_spec spec = client_defaults();
-    bool const old = what.tls == "1.2";
+    bool const old = scenario.tls == "1.2";
     spec.version_min = spec.version_max = old ? version::tls_1_2 : version::tls_1_3;
-    spec.groups = what.groups;
+    spec.groups = scenario.groups;
     spec.server_name = "localhost";
     // In TLS 1.2 the groups are also the curves that a certificate may be on; the servers, which
     // have the scenario's alone, choose none of them for the key exchange.
-    if (old && what.key == "ecdsa-p256")
+    if (old && scenario.key == "ecdsa-p256")
         spec.groups += ":P-256";
     if (old)
-        spec.ciphers = what.ciphers.empty()
+        spec.ciphers = scenario.ciphers.empty()
                            ? "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256"
-                           : what.ciphers;
+                           : scenario.ciphers;
     else
         spec.ciphersuites =
-            what.ciphersuites.empty() ? "TLS_AES_128_GCM_SHA256" : what.ciphersuites;
-    // Not every library offers this one by itself.
-    if (what.key == "ed25519")
+            scenario.ciphersuites.empty() ? "TLS_AES_128_GCM_SHA256" : scenario.ciphersuites;
+    // Some libraries do not offer Ed25519 by default.
+    if (scenario.key == "ed25519")
         spec.signature_algorithms = "ed25519";
     return spec;
 }
 
-server start_for(
-    scenario const& what, preset const& of, fs::path const& program, seat const& on, workshop& in,
-    interruption& stop)
+server start_server(
+    scenario_spec const& scenario, server_preset const& preset, fs::path const& program,
+    server_environment const& environment, temporary_directory& directory, interruption& stop)
 {
-    setting use;
-    use.upstream = on.upstream;
-    fs::path const pem = in.certificate(what.key);
-    use.pem = pem.string();
-    use.groups = what.groups;
-    use.tls = what.tls;
-    use.ciphers = what.ciphers;
-    use.session_ids = what.session_ids;
-    use.workers = on.workers;
-    use.cores = on.cores;
-    tls::context_spec client = client_for(what);
+    server_settings settings;
+    settings.upstream = environment.upstream;
+    fs::path const pem = directory.certificate(scenario.key);
+    settings.pem = pem.string();
+    settings.groups = scenario.groups;
+    settings.tls = scenario.tls;
+    settings.ciphers = scenario.ciphers;
+    settings.session_ids = scenario.session_ids;
+    settings.workers = environment.workers;
+    settings.cores = environment.cores;
+    tls::context_spec client = client_spec_for(scenario);
     client.verify = tls::peer_verification::required;
     client.verify_authorities = read_file(fs::path{pem}.replace_extension(".crt").string());
     client.verify_origin = "the certificate";
-    std::unique_ptr<cpu_ration> ration;
-    if (what.server_cpu)
-        ration = std::make_unique<cpu_ration>(*what.server_cpu);
-    return start(of, program, std::move(use), client, std::move(ration), in, stop);
+    std::unique_ptr<cpu_quota> quota;
+    if (scenario.server_cpu)
+        quota = std::make_unique<cpu_quota>(*scenario.server_cpu);
+    return start(preset, program, std::move(settings), client, std::move(quota), directory, stop);
 }
 
-std::string version_of(preset const& of, fs::path const& program, workshop& in, interruption& stop)
+std::string version_of(
+    server_preset const& preset, fs::path const& program, temporary_directory& directory,
+    interruption& stop)
 {
     try {
-        std::string said = run_to_end(
-            {{program.string(), of.version}, {}, in.folder() / "version.log", stop.before()});
-        // Some begin with an empty line, or with what they are about to do.
+        std::string output = run_to_end(
+            {{program.string(), preset.version_option},
+             {},
+             directory.path() / "version.log",
+             stop.before()});
+        // Some print an empty line before it, or what they are about to do.
         for (std::string_view const word : {"stunnel ", "version"})
-            if (std::size_t const at = said.find(word); at != std::string::npos) {
-                std::size_t const begin = said.rfind('\n', at);
-                said.erase(0, begin == std::string::npos ? 0 : begin + 1);
+            if (std::size_t const found = output.find(word); found != std::string::npos) {
+                std::size_t const newline = output.rfind('\n', found);
+                output.erase(0, newline == std::string::npos ? 0 : newline + 1);
                 break;
             }
-        if (said.starts_with("cleat"))
-            std::ranges::replace(said, '\n', ' ');
-        said.erase(std::min(said.find('\n'), said.size()));
-        return said;
+        if (output.starts_with("cleat"))
+            std::ranges::replace(output, '\n', ' ');
+        output.erase(std::min(output.find('\n'), output.size()));
+        return output;
     } catch (std::runtime_error const& e) {
         return fmt::format("unknown: {}", e.what());
     }
 }
 
 origin start_origin(
-    fs::path const& programs, std::vector<int> const& cores, workshop& in, interruption& stop)
+    fs::path const& programs, std::vector<int> const& cores, temporary_directory& directory,
+    interruption& stop)
 {
     fs::path const program = programs / "perf-origin";
     if (!fs::exists(program))
@@ -266,23 +286,23 @@ origin start_origin(
             "{} is missing, the server behind the servers: build it (scripts/build release "
             "perf-origin), or name the folder where it is with --binaries",
             program.string())};
-    fs::path const log = in.own_folder("origin") / "log";
+    fs::path const log = directory.make_folder("origin") / "log";
     child process{{{program.string()}, cores, log, stop.before()}};
-    auto const until = clock::now() + ready_patience;
-    while (clock::now() < until && !process.ended()) {
+    auto const deadline = clock::now() + ready_patience;
+    while (clock::now() < deadline && !process.ended()) {
         if (stop.asked())
             throw interrupted{};
-        std::string const said = process.said();
-        std::size_t const colon = said.rfind(':');
+        std::string const output = process.output();
+        std::size_t const colon = output.rfind(':');
         unsigned port = 0;
-        if (said.starts_with("ready ") && said.ends_with('\n') && colon != std::string::npos &&
-            std::from_chars(said.data() + colon + 1, said.data() + said.size(), port).ec ==
+        if (output.starts_with("ready ") && output.ends_with('\n') && colon != std::string::npos &&
+            std::from_chars(output.data() + colon + 1, output.data() + output.size(), port).ec ==
                 std::errc{})
             return {std::move(process), port};
         std::this_thread::sleep_for(between_tries);
     }
     process.stop();
-    throw start_failure{fmt::format("{} does not start", program.string()), process.said()};
+    throw start_failure{fmt::format("{} does not start", program.string()), process.output()};
 }
 
 } // namespace cleat::bench

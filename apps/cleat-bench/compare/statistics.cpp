@@ -16,7 +16,7 @@ double median(std::vector<double> values)
     return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-finding ratio::says() const noexcept
+finding ratio::verdict() const noexcept
 {
     if (rounds < 2)
         return finding::one_round;
@@ -38,13 +38,13 @@ std::optional<ratio> ratio_of(
     return ratio{median(found), least, most, found.size()};
 }
 
-std::string in_words(ratio const& of)
+std::string in_words(ratio const& value)
 {
-    if (of.says() == finding::one_round)
-        return fmt::format("{:.2f} (one round)", of.median);
+    if (value.verdict() == finding::one_round)
+        return fmt::format("{:.2f} (one round)", value.median);
     return fmt::format(
-        "{:.2f} ({:.2f}..{:.2f}){}", of.median, of.min, of.max,
-        of.says() == finding::no_difference ? " no difference shown" : "");
+        "{:.2f} ({:.2f}..{:.2f}){}", value.median, value.min, value.max,
+        value.verdict() == finding::no_difference ? " no difference shown" : "");
 }
 
 double slope(std::span<std::pair<double, double> const> points)
@@ -56,14 +56,14 @@ double slope(std::span<std::pair<double, double> const> points)
         x_mean += x / count;
         y_mean += y / count;
     }
-    double above = 0;
-    double below = 0;
+    double numerator = 0;
+    double denominator = 0;
     for (auto const& [x, y] : points) {
-        above += (x - x_mean) * (y - y_mean);
-        below += (x - x_mean) * (x - x_mean);
+        numerator += (x - x_mean) * (y - y_mean);
+        denominator += (x - x_mean) * (x - x_mean);
     }
-    CLEAT_ASSERT(below > 0);
-    return above / below;
+    CLEAT_ASSERT(denominator > 0);
+    return numerator / denominator;
 }
 
 } // namespace cleat::bench

@@ -1,4 +1,4 @@
-// statistics: what is made of the figures of several rounds.
+// statistics: medians and ratios over several rounds.
 
 #pragma once
 
@@ -12,21 +12,19 @@
 
 namespace cleat::bench {
 
-/// median of values, of which there is at least one; the mean of the middle two where they are
-/// even in number.
+/// median of at least one value; the mean of the middle two if their number is even.
 [[nodiscard]] double median(std::vector<double> values);
 
-/// finding is what a ratio says.
+/// finding is what a ratio shows.
 enum class finding : std::uint8_t
 {
     one_round,     ///< Nothing: one figure has no spread.
     no_difference, ///< The spread includes 1.
-    less,          ///< Every round says so.
-    more
+    less,          ///< In every round.
+    more           ///< In every round.
 };
 
-/// ratio of a server to the one that it is compared with: each taken within one round, because
-/// machines drift.
+/// ratio of a server's figure to the base's, each taken within one round, because machines drift.
 struct ratio
 {
     double median = 0;
@@ -34,15 +32,15 @@ struct ratio
     double max = 0;
     std::size_t rounds = 0;
 
-    [[nodiscard]] finding says() const noexcept;
+    [[nodiscard]] finding verdict() const noexcept;
 };
 
-/// ratio_of the rounds that both have a figure for; nothing where there is none.
+/// ratio_of the rounds in which both have a figure; unset if there is none.
 [[nodiscard]] std::optional<ratio> ratio_of(
     std::span<std::optional<double> const> server, std::span<std::optional<double> const> base);
 
-/// in_words is "1.83 (1.80..1.90)", with "no difference shown" where that is so.
-[[nodiscard]] std::string in_words(ratio const& of);
+/// in_words is "1.83 (1.80..1.90)", with "no difference shown" if the spread includes 1.
+[[nodiscard]] std::string in_words(ratio const& value);
 
 /// slope of the line through points (x, y) with the least squares; at least two different x.
 [[nodiscard]] double slope(std::span<std::pair<double, double> const> points);

@@ -28,7 +28,7 @@ TEST_CASE("a ratio is taken within a round: a machine that drifts does not chang
     CHECK(found->median == 0.5);
     CHECK(found->min == 0.5);
     CHECK(found->max == 0.5);
-    CHECK(found->says() == finding::less);
+    CHECK(found->verdict() == finding::less);
     CHECK(in_words(*found) == "0.50 (0.50..0.50)");
 }
 
@@ -37,21 +37,21 @@ TEST_CASE("a spread that includes 1 shows no difference, wherever the median is"
     auto const found = ratio_of(figures{99, 150, 160}, figures{100, 100, 100});
     REQUIRE(found);
     CHECK(found->median == 1.5);
-    CHECK(found->says() == finding::no_difference);
+    CHECK(found->verdict() == finding::no_difference);
     CHECK(in_words(*found) == "1.50 (0.99..1.60) no difference shown");
-    CHECK(ratio_of(figures{100, 101}, figures{100, 100})->says() == finding::no_difference);
-    CHECK(ratio_of(figures{102, 101}, figures{100, 100})->says() == finding::more);
+    CHECK(ratio_of(figures{100, 101}, figures{100, 100})->verdict() == finding::no_difference);
+    CHECK(ratio_of(figures{102, 101}, figures{100, 100})->verdict() == finding::more);
 }
 
-TEST_CASE("one round has no spread, so it says nothing")
+TEST_CASE("one round has no spread, so it shows nothing")
 {
     auto const found = ratio_of(figures{300}, figures{100});
     REQUIRE(found);
-    CHECK(found->says() == finding::one_round);
+    CHECK(found->verdict() == finding::one_round);
     CHECK(in_words(*found) == "3.00 (one round)");
 }
 
-TEST_CASE("a round that one of the two has no figure for is worth nothing")
+TEST_CASE("a round in which one of the two has no figure does not count")
 {
     auto const found = ratio_of(figures{std::nullopt, 20, 30}, figures{1, std::nullopt, 10});
     REQUIRE(found);
@@ -62,7 +62,7 @@ TEST_CASE("a round that one of the two has no figure for is worth nothing")
     CHECK_FALSE(ratio_of(figures{1}, figures{0}));
 }
 
-TEST_CASE("memory for each connection is the slope: what the server has anyway does not count")
+TEST_CASE("memory for each connection is the slope: the server's own memory does not count")
 {
     std::vector<std::pair<double, double>> const points{
         {0, 5000}, {1000, 9000}, {2000, 13'000}, {4000, 21'000}};

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> words_for(std::string const& key)
+std::vector<std::string> key_arguments(std::string const& key)
 {
     if (key == "ecdsa-p256")
         return {"-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"};
@@ -30,70 +30,70 @@ std::vector<std::string> words_for(std::string const& key)
 
 std::string find_openssl()
 {
-    for (char const* const at : {"/usr/bin/openssl", "/usr/local/bin/openssl", "/bin/openssl"})
-        if (::access(at, X_OK) == 0)
-            return at;
+    for (char const* const path : {"/usr/bin/openssl", "/usr/local/bin/openssl", "/bin/openssl"})
+        if (::access(path, X_OK) == 0)
+            return path;
     throw std::runtime_error{"the program openssl is missing, which makes the certificates: "
                              "install the package openssl"};
 }
 
-std::string contents(fs::path const& of)
+std::string contents(fs::path const& path)
 {
-    std::ifstream file{of, std::ios::binary};
+    std::ifstream file{path, std::ios::binary};
     return {std::istreambuf_iterator<char>{file}, {}};
 }
 
 } // namespace
 
-workshop::workshop(sigset_t const& mask) : mask_{mask}
+temporary_directory::temporary_directory(sigset_t const& mask) : mask_{mask}
 {
-    std::error_code none;
-    fs::path const where = fs::temp_directory_path(none);
+    std::error_code ignored;
+    fs::path const parent = fs::temp_directory_path(ignored);
     std::string made =
-        ((where.empty() ? fs::path{"/tmp"} : where) / "cleat-compare-XXXXXX").string();
+        ((parent.empty() ? fs::path{"/tmp"} : parent) / "cleat-compare-XXXXXX").string();
     if (::mkdtemp(made.data()) == nullptr)
         throw std::runtime_error{fmt::format("{}: {}", made, std::strerror(errno))};
-    folder_ = made;
-    ::chmod(folder_.c_str(), 0755); // Servers that become somebody else look in here.
+    path_ = made;
+    ::chmod(path_.c_str(), 0755); // Servers that drop privileges read in here.
 }
 
-workshop::~workshop()
+temporary_directory::~temporary_directory()
 {
-    std::error_code none; // What cannot be removed is the system's to clean up.
-    fs::remove_all(folder_, none);
+    std::error_code ignored; // The system cleans up what cannot be removed.
+    fs::remove_all(path_, ignored);
 }
 
-fs::path workshop::own_folder(std::string const& name)
+fs::path temporary_directory::make_folder(std::string const& name)
 {
-    fs::path const made = folder_ / fmt::format("{}-{}", name, ++folders_);
+    fs::path const made = path_ / fmt::format("{}-{}", name, ++folders_made_);
     fs::create_directory(made);
     return made;
 }
 
-fs::path workshop::certificate(std::string const& key)
+fs::path temporary_directory::certificate(std::string const& key)
 {
     auto const found = certificates_.find(key);
     if (found != certificates_.end())
         return found->second;
-    fs::path const secret = folder_ / (key + ".key");
-    fs::path const shown = folder_ / (key + ".crt");
-    fs::path const both = folder_ / (key + ".pem");
-    launch how{
-        .words =
+    fs::path const key_file = path_ / (key + ".key");
+    fs::path const certificate_file = path_ / (key + ".crt");
+    fs::path const combined_file = path_ / (key + ".pem");
+    launch openssl{
+        .command =
             {find_openssl(), "req", "-x509", "-nodes", "-days", "30", "-subj", "/CN=localhost",
-             "-addext", "subjectAltName=DNS:localhost", "-keyout", secret.string(), "-out",
-             shown.string()},
+             "-addext", "subjectAltName=DNS:localhost", "-keyout", key_file.string(), "-out",
+             certificate_file.string()},
         .cores = {},
-        .log = folder_ / "openssl.log",
+        .log = path_ / "openssl.log",
         .mask = mask_};
-    std::ranges::copy(words_for(key), std::back_inserter(how.words));
-    static_cast<void>(run_to_end(how));
-    std::ofstream file{both, std::ios::binary};
-    ::chmod(both.c_str(), 0600);
-    file << contents(shown) << contents(secret) << std::flush;
+    std::ranges::copy(key_arguments(key), std::back_inserter(openssl.command));
+    static_cast<void>(run_to_end(openssl));
+    std::ofstream file{combined_file, std::ios::binary};
+    ::chmod(combined_file.c_str(), 0600);
+    file << contents(certificate_file) << contents(key_file) << std::flush;
     if (!file)
-        throw std::runtime_error{fmt::format("{}: cannot be written", both.string())};
-    return certificates_.emplace(key, both).first->second;
+        throw std::runtime_error{fmt::format("{}: cannot be written", combined_file.string())};
+    return certificates_.emplace(key, combined_file).first->second;
 }
 
 } // namespace cleat::bench

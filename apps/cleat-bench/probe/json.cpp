@@ -2,7 +2,7 @@
 
 #include "probe/formatting.hpp"
 #include "probe/probe.hpp"
-#include "times.hpp"
+#include "text/times.hpp"
 
 #include <utility>
 

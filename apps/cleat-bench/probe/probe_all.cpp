@@ -89,7 +89,7 @@ void probe_each(
 
 } // namespace
 
-int probe_all(do_probe const& request)
+int probe_all(probe_request const& request)
 {
     interruption signals; // Before there are threads.
     check_writable({request.json, {}, false});

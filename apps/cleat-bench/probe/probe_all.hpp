@@ -8,6 +8,6 @@ namespace cleat::bench {
 
 /// probe_all prints a page for one host, or a line for each of several, and gives the exit code: 1
 /// if any could not be probed, or, with `strict`, was weak.
-int probe_all(do_probe const& request);
+int probe_all(probe_request const& request);
 
 } // namespace cleat::bench
