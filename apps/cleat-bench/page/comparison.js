@@ -21,73 +21,72 @@ const comparison = (() => {
 
     const swatch = (i) => el('span', { class: 'swatch', '--swatch': `var(${charts.nameOf(i)})` });
 
-    function figures() {
+    function nameCell(result, i) {
+        const verdict = [
+            result.limits.length ? 'client-limited' : null,
+            result.partial ? 'partial' : null,
+            result.ok === 0 ? 'nothing ok' : null,
+        ].filter((one) => one !== null);
+        return [swatch(i), link(i, 40), verdict.map((text) => el('small', { class: 'bad' }, text))];
+    }
+
+    const failedCell = ({ failed, attempts }) =>
+        el(
+            'td',
+            { class: failed ? 'bad' : null },
+            units.count(failed),
+            failed ? el('small', {}, units.share(failed, attempts)) : null,
+        );
+
+    // row has a cell for each column of figures, also for those that are left out.
+    function row(result, i) {
         const first = all[0];
-        const response = (result) => latencyOf(result, 'response');
-        const servers = all.some((result) => result.server);
-        const asked = all.some((result) => result.rate_asked !== null);
+        const response = latencyOf(result, 'response');
+        const time = (key) =>
+            response.count
+                ? [
+                      units.time(response[key]),
+                      relative(response[key], latencyOf(first, 'response')[key], i),
+                  ]
+                : '–';
+        const cpu = (cpuOf) => [
+            units.timeOr(cpuOf(result)),
+            relative(cpuOf(result), cpuOf(first), i),
+        ];
+        return [
+            nameCell(result, i),
+            [units.rate(result.rate), relative(result.rate, first.rate, i)],
+            result.rate_asked === null ? '–' : units.rate(result.rate_asked),
+            failedCell(result),
+            units.share(result.resumed, result.full + result.resumed),
+            time('p50'),
+            time('p99'),
+            time('max'),
+            cpu(serverCpu),
+            cpu(generatorCpu),
+        ];
+    }
+
+    function figures() {
         const columns = [
             '',
             'rate, ok/s',
-            asked ? 'asked, /s' : null,
+            all.some((result) => result.rate_asked !== null) ? 'asked, /s' : null,
             'failed',
             'resumed',
             'p50',
             'p99',
             'max',
-            servers ? 'server’s CPU' : null,
+            all.some((result) => result.server) ? 'server’s CPU' : null,
             'generator’s CPU',
         ];
-        const rows = all.map((result, i) => {
-            const times = response(result).count ? response(result) : null;
-            const time = (key) =>
-                times
-                    ? [units.time(times[key]), relative(times[key], response(first)[key], i)]
-                    : '–';
-            const verdict = [
-                result.limits.length ? 'client-limited' : null,
-                result.partial ? 'partial' : null,
-                result.ok === 0 ? 'nothing ok' : null,
-            ].filter((one) => one !== null);
-            return [
-                [
-                    swatch(i),
-                    link(i, 40),
-                    verdict.map((text) => el('small', { class: 'bad' }, text)),
-                ],
-                [units.rate(result.rate), relative(result.rate, first.rate, i)],
-                asked ? (result.rate_asked === null ? '–' : units.rate(result.rate_asked)) : null,
-                el(
-                    'td',
-                    { class: result.failed ? 'bad' : null },
-                    units.count(result.failed),
-                    result.failed
-                        ? el('small', {}, units.share(result.failed, result.attempts))
-                        : null,
-                ),
-                units.share(result.resumed, result.full + result.resumed),
-                time('p50'),
-                time('p99'),
-                time('max'),
-                servers
-                    ? [
-                          units.timeOr(serverCpu(result)),
-                          relative(serverCpu(result), serverCpu(first), i),
-                      ]
-                    : null,
-                [
-                    units.timeOr(generatorCpu(result)),
-                    relative(generatorCpu(result), generatorCpu(first), i),
-                ],
-            ];
-        });
         const kept = (_, i) => columns[i] !== null;
         return part(
             'In figures',
             table(
                 'several',
                 columns.filter(kept),
-                rows.map((row) => row.filter(kept)),
+                all.map((result, i) => row(result, i).filter(kept)),
                 [],
             ),
             note(
