@@ -2,8 +2,10 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -31,15 +33,36 @@ def capabilities() -> dict[str, str]:
     return {key.strip(): value.strip() for key, value in (p for p in pairs if len(p) == 2)}
 
 
-def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-    """run runs the program to its own end: for what prints something, or refuses to start."""
-    command = [str(binary()), *map(str, arguments)]
+def run(
+    *arguments: object, path: Path | None = None, **options: object
+) -> subprocess.CompletedProcess[str]:
+    """run runs the program, or its copy at a path, to its own end: for what prints something, or
+    refuses to start."""
+    command = [str(path or binary()), *map(str, arguments)]
     ran = subprocess.run(
         command, capture_output=True, text=True, errors="replace", timeout=DEADLINE, **options
     )
     for word in SANITIZER_WORDS:
         assert word not in ran.stderr, ran.stderr
     return ran
+
+
+@contextlib.contextmanager
+def open_folder() -> Iterator[Path]:
+    """open_folder is a folder that every user may enter, as none of pytest's is."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+def run_as_nobody(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """run_as_nobody runs the program as the user nobody, which only root can."""
+    with open_folder() as folder:
+        copy = folder / "cleat"  # The tree may be in a folder of root's.
+        shutil.copy(binary(), copy)
+        copy.chmod(0o755)
+        return run(*arguments, path=copy, user="nobody", group="nogroup", extra_groups=[])
 
 
 class Cleat:

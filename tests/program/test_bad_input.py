@@ -9,7 +9,7 @@ import stat
 import pytest
 
 from certificates import openssl
-from program import run
+from program import open_folder, run, run_as_nobody
 from tls_client import TlsClient
 
 
@@ -51,12 +51,16 @@ class TestCertificates:
         missing = tmp_path / "missing.pem"
         refused(f'pem-file = "{missing}"', missing, "No such file", line=4)
 
-    @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-    def test_a_file_that_may_not_be_read(self, refused, certs, tmp_path):
-        closed = tmp_path / "closed.pem"
-        closed.write_text(certs.ecdsa.pem.read_text())
-        closed.chmod(0)
-        refused(f'pem-file = "{closed}"', closed, "Permission denied", line=4)
+    def test_a_file_that_may_not_be_read(self, certs):
+        """Root may read everything, so that it becomes another user."""
+        is_root = os.geteuid() == 0
+        with open_folder() as folder:
+            closed = folder / "closed.pem"
+            closed.write_text(certs.ecdsa.pem.read_text())
+            closed.chmod(0)
+            ran = (run_as_nobody if is_root else run)("-f", "[127.0.0.1]:0", closed)
+        assert ran.returncode == 1
+        assert f"{closed}: " in ran.stderr and "Permission denied" in ran.stderr
 
     def test_a_directory(self, refused, tmp_path):
         refused(f'pem-file = "{tmp_path}"', tmp_path, "is a directory", "pem-dir", line=4)
