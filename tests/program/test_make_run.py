@@ -3,7 +3,6 @@ ends all that it has started."""
 
 import os
 import shlex
-import shutil
 import signal
 import socket
 import subprocess
@@ -64,13 +63,12 @@ def serving():
 
 def test_it_serves_and_ends_whole(serving):
     child, curl = serving
-    if shutil.which("curl"):
-        got = subprocess.run(
-            [*curl, "--silent", "--show-error", "--max-time", str(DEADLINE)],
-            cwd="/", capture_output=True, text=True,
-        )  # fmt: skip
-        assert got.returncode == 0, got.stderr
-        assert "the demo origin" in got.stdout
+    got = subprocess.run(
+        [*curl, "--silent", "--show-error", "--max-time", str(DEADLINE)],
+        cwd="/", capture_output=True, text=True,
+    )  # fmt: skip
+    assert got.returncode == 0, got.stderr
+    assert "the demo origin" in got.stdout
     os.killpg(child.pid, signal.SIGINT)  # As a terminal does for Ctrl-C.
     said, _ = child.communicate(timeout=DEADLINE)
     assert "***" not in said, "make calls Ctrl-C an error"
