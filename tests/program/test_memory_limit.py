@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(SANITIZED, reason="the limit is on address space
 
 ROOM = 2 << 20  # Of memory, beyond what it has when it serves: some hundred connections.
 MANY = 2000
-HELD = 8
+HELD = 16
 
 
 def addresses(pid: int) -> int:
@@ -27,12 +27,28 @@ def addresses(pid: int) -> int:
     raise AssertionError("the kernel does not tell VmSize")
 
 
+def descriptors(pid: int) -> int:
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def is_out_of_memory(server: Cleat) -> bool:
+    return any("Cannot allocate memory" in line for line in list(server.lines))
+
+
 def scanner(port: int, server: Cleat) -> tuple[socket.socket, bool]:
     """scanner is a connection that does not come past its first bytes. True: one was refused, or
-    ended in its handshake."""
+    ended in its handshake.
+
+    It returns when cleat has taken the connection or refused it: connections that still wait in the
+    kernel's queue would take the memory that the test watches."""
+    before = descriptors(server.pid)
     made = socket.create_connection(("127.0.0.1", port), timeout=5)
     made.sendall(b"\x16\x03\x01")
-    return made, any("Cannot allocate memory" in line for line in list(server.lines))
+    eventually(
+        "it is taken or refused",
+        lambda: descriptors(server.pid) > before or is_out_of_memory(server),
+    )
+    return made, is_out_of_memory(server)
 
 
 def client(port: int, server: Cleat) -> tuple[socket.socket, bool]:
@@ -81,8 +97,8 @@ def test_it_lives_and_recovers(cleat, comer):
             comers.append(made)
         for line in server.log(event="accept-failed"):
             assert (line["level"], line["reason"]) == ("error", "Cannot allocate memory")
-        # A record takes memory too: one that finds none is the end of its connection, whose own
-        # memory is enough for the others.
+        # A record takes memory too: one that finds none ends its connection, and leaves its memory
+        # to the others. With OpenSSL that of up to six is needed for one record.
         assert sum(is_heard(each) for each in held) >= HELD / 2
         assert server.process.poll() is None
     finally:
