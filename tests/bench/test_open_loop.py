@@ -7,23 +7,29 @@ import signal
 import statistics
 import threading
 
-from deadlines import SANITIZED, eventually, in_some_round
+from deadlines import SANITIZED, eventually
 from stories import head_of_request, http
 
 import pytest
 
 
-@in_some_round
+def is_as_late_as_the_machine(found: dict) -> bool:
+    """is_as_late_as_the_machine: half of the transactions began no later than 2 ms behind what the
+    machine allows, which `lag` knows of timers that do nothing else."""
+    late = found["latency"]
+    return late["slip"]["p50_ns"] < late["lag"]["p99_ns"] + 2e6
+
+
 def test_the_rate_asked_is_made(bench, server):
-    """To within 0.1 %; and the answers were there with it, where the machine let them."""
+    """Exactly, however late the answers are on a busy machine."""
     target = server(http())
     found = bench.load("-r", 222, "-d", "2s", target.address)
     assert found["attempts"] == found["ok"] == 444
     assert found["rate_asked"] == 222
-    assert abs(found["rate"] / 222 - 1) <= 0.001
     assert found["measured_ns"] == 2e9
+    assert found["rate"] == 222
     assert found["latency"]["slip"]["count"] == 444
-    assert found["drain_ns"] < 50e6 and found["latency"]["slip"]["p50_ns"] < 2e6
+    assert is_as_late_as_the_machine(found)
 
 
 def test_one_straggler_does_not_make_the_rate_less(bench, server):
@@ -50,10 +56,11 @@ def test_one_straggler_does_not_make_the_rate_less(bench, server):
     assert found["measured_ns"] == 2e9
     assert found["rate"] == pytest.approx(199 / 2)
     assert found["drain_ns"] > 2e9, "the 100th was meant to begin after a second"
-    assert 1 <= found["drained"] < 100
+    assert 1 <= found["drained"] < 200
     assert re.search(r"drain +\d.* s, in which \d+ of 200 ended\n", found["text"])
-    # Busy is what was busy while it was asked: the drain is not in it.
-    assert found["server"]["cores"] >= found["server"]["cpu_ns"] / 2e9 * 0.8
+    # Busy is what was busy while it was asked, and not as well in the drain, which is longer.
+    in_time = 1 - found["drained"] / 200
+    assert found["server"]["cores"] >= found["server"]["cpu_ns"] / 2e9 * 0.8 * in_time
 
 
 def test_an_answer_in_the_drain_is_no_secret(bench, server):
@@ -102,10 +109,10 @@ def test_poisson_arrivals_are_those_of_the_seed(bench, server):
     assert bench.load(*words)["attempts"] == first
 
 
-@in_some_round
 def test_random_arrivals_that_come_late_are_no_fault_of_the_server(bench, server):
-    """With this seed ten of twenty begin after the time in which twenty are expected."""
-    words = ("-r", 50, "-n", 20, "--arrivals", "poisson", "--seed", 1, "--no-preflight")
+    """With this seed ten of twenty begin after the time in which twenty are expected. They are 200
+    ms apart on average: no machine is so slow that two of them end behind the last."""
+    words = ("-r", 5, "-n", 20, "--arrivals", "poisson", "--seed", 1, "--no-preflight")
     found = bench.load(*words, server(http()).address)
     assert found["ok"] == 20
     assert found["drained"] <= 1
@@ -113,12 +120,11 @@ def test_random_arrivals_that_come_late_are_no_fault_of_the_server(bench, server
 
 
 @pytest.mark.skipif(SANITIZED, reason="a sanitizer makes the server itself late")
-@in_some_round
 def test_a_known_delay_is_measured(bench, server):
     """The upstream says how long it really took, for a thread wakes up late on a busy machine. The
     shortest of 40 answers, half of them and their mean are measured to within 1 %, and none is
-    measured shorter than it was. What lies between the two clocks are two programs' turns on a
-    core, so the delay is long beside those."""
+    measured shorter than it was. What lies between the two clocks are four turns of programs on a
+    core, and what such a turn takes now, `lag` knows."""
     took = []
     found = bench.load("-r", 20, "-d", "2s", "--no-preflight",
                        server(http(delay=0.8, took=took)).address)
@@ -128,13 +134,13 @@ def test_a_known_delay_is_measured(bench, server):
         f(took) * 1e9 for f in (min, statistics.median_high, statistics.mean)
     )
     # A bucket's highest value is 0.1 % above its lowest.
+    turns = 4 * found["latency"]["lag"]["p99_ns"]
     assert shortest <= first["min_ns"] <= found["latency"]["response"]["min_ns"]
-    assert first["min_ns"] <= shortest * 1.01
-    assert first["p50_ns"] <= median * 1.01
-    assert mean <= first["mean_ns"] <= mean * 1.01
+    assert first["min_ns"] <= shortest * 1.01 + turns
+    assert first["p50_ns"] <= median * 1.01 + turns
+    assert mean <= first["mean_ns"] <= mean * 1.01 + turns
 
 
-@in_some_round
 def test_a_server_that_stops_for_a_second_is_seen(bench, server):
     """A closed loop would ask nothing meanwhile, and hide it: coordinated omission."""
     target = server(http())
@@ -156,8 +162,7 @@ def test_a_server_that_stops_for_a_second_is_seen(bench, server):
     assert response["p99_ns"] > 0.9e9
     # Those that came in the second waited half of it on average.
     assert response["p90_ns"] > 0.3e9
-    # The generator itself was on time.
-    assert found["latency"]["slip"]["p50_ns"] < 5e6
+    assert is_as_late_as_the_machine(found)  # The generator itself was on time.
 
 
 def test_what_a_worker_may_not_open_is_a_failure(bench, server):

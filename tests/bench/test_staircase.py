@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 
-from deadlines import DEADLINE, eventually, in_some_round
+from deadlines import DEADLINE, eventually
 from stories import head_of_request, http
 
 
@@ -55,7 +55,7 @@ def test_the_step_that_broke_the_server_is_no_highest_rate(bench, server):
     """No transaction fails, but the answers come long after the step: they are that step's, and
     it meets no criterion."""
     target = server(one_at_a_time(0.02))
-    ran = bench.run("staircase", "-q", "--from", 20, "--to", 200, "--step", 90, "--hold", "1s",
+    ran = bench.run("staircase", "-q", "--from", 20, "--to", 200, "--step", 90, "--hold", "2s",
                     "--json", "s.json", target.address)
     assert ran.returncode == 0, ran.stderr
     found = bench.read(bench.folder / "s.json")
@@ -63,10 +63,10 @@ def test_the_step_that_broke_the_server_is_no_highest_rate(bench, server):
     assert named(found) < {step["rate"] for step in found["steps"]} - {last["rate"]} | {0}
     for step in found["steps"]:
         assert step["attempted"] == step["ok"] + step["failed"], "it was judged before it ended"
-    if last["rate"] == 110:  # A machine that stands still may break before.
-        # 50 answers a second at best: the k-th comes at k/50 s, and was meant to begin at k/110 s.
-        assert last["response_mean_ns"] > 0.5e9
-        assert last["done"] < last["ok"]
+    # 50 answers a second at best: the k-th comes at k/50 s, and was meant to begin at k/110 s.
+    assert last["rate"] == 110
+    assert last["response_mean_ns"] > 0.5e9
+    assert last["done"] < last["ok"]
     assert "broken" in ran.stdout
 
 
@@ -101,7 +101,6 @@ def test_what_was_cut_off_breaks_nothing(bench, server):
     assert (bench.folder / "s.html").exists()
 
 
-@in_some_round
 def test_the_capacity_is_found(bench, server):
     target = server(one_at_a_time(0.02))
     ran = bench.run("staircase", "-q", "--from", 10, "--to", 1000, "--step", 15, "--hold", "1s",
@@ -118,24 +117,25 @@ def test_the_capacity_is_found(bench, server):
     assert (bench.folder / "s.html").read_text().startswith("<!doctype html>")
 
 
-@in_some_round
 def test_a_server_that_does_not_break(bench, server):
+    """A step breaks where 30 % of its answers are missing at its end: for that the machine would
+    have to stand still for more than half a second."""
     target = server(one_at_a_time(0))
-    ran = bench.run("staircase", "-q", "--from", 10, "--to", 20, "--step", 10, "--hold", "500ms",
+    ran = bench.run("staircase", "-q", "--from", 10, "--to", 20, "--step", 10, "--hold", "2s",
                     target.address)
     assert ran.returncode == 0, ran.stderr
     assert "did not break" in ran.stdout
 
 
-@in_some_round
 def test_a_server_that_takes_long_is_not_broken(bench, server):
-    """What a step began in its last 350 ms ends in the next one."""
-    ran = bench.run("staircase", "-q", "--from", 20, "--to", 40, "--step", 20, "--hold", "1s",
-                    "--json", "s.json", server(http(delay=0.35)).address)
+    """What a step began in its last 800 ms ends in the next one: more than 30 % of its answers."""
+    ran = bench.run("staircase", "-q", "--from", 20, "--to", 40, "--step", 20, "--hold", "2200ms",
+                    "--json", "s.json", server(http(delay=0.8)).address)
     assert ran.returncode == 0, ran.stderr
     assert "did not break" in ran.stdout
     first, second = bench.read(bench.folder / "s.json")["steps"]
-    assert first["done"] < 0.7 * first["attempted"] == 14
+    assert first["attempted"] == 44
+    assert first["done"] <= 20 * 1.4 < 0.7 * 44
     assert second["rate"] == 40
 
 
