@@ -37,7 +37,7 @@ def test_a_row_for_each_scenario_and_a_column_for_each_server(tmp_path: Path) ->
     assert "| | cleat | nginx | hitch | epoll |" in ran.stdout
     (row, *_) = [each for each in ran.stdout.splitlines() if each.startswith("| Full handshakes")]
     ours, nginx, hitch, epoll = row.split(" | ")[1:]
-    assert ours == "243 µs" or ours.endswith("µs")
+    assert ours == "242 µs"
     assert nginx.startswith("2.") and nginx.endswith(")")
     assert "[" in epoll, "whose spread includes 1 is in brackets"
     assert "ms/GB |" in ran.stdout and "kB |" in ran.stdout
@@ -156,15 +156,15 @@ def test_what_cannot_be_shown_is_said_in_one_line(tmp_path: Path) -> None:
         assert len(ran.stderr.splitlines()) == 1, ran.stderr
 
 
-@pytest.mark.parametrize("name", ["performance.md", "studies/compare.md"])
-def test_what_the_text_quotes_is_in_a_table(name: str) -> None:
+@pytest.mark.parametrize("name, least", [("performance.md", 0), ("studies/compare.md", 21)])
+def test_what_the_text_quotes_is_in_a_table(name: str, least: int) -> None:
     page = (ROOT / "docs" / name).read_text()
     filled_in = r"<!-- show\.py: \S+ -->.*?<!-- end -->"
     cells = "".join(re.findall(filled_in, page, re.DOTALL))
     text = re.sub(r"\s+", " ", re.sub(filled_in, "", page, flags=re.DOTALL))
     quoted = re.findall(r"\d+\.\d+ [\[(]\d[\d.]*\.\.\d[\d.]*[\])]", text)
     assert [each for each in quoted if each not in cells] == []
-    assert len(quoted) > 20 or name == "performance.md"
+    assert len(quoted) >= least
 
 
 # None of this machine's settings, and no repository that runs the tests from a hook of its own.
