@@ -37,7 +37,8 @@ problem cannot_listen(listener_plan const& plan, net::refused_address const& ref
 {
     return {
         problem::severity::error, plan.origin, "frontend",
-        fmt::format("cannot listen on {}: {}", net::to_string(refused.address), refused.reason.message()),
+        fmt::format(
+            "cannot listen on {}: {}", net::to_string(refused.address), refused.reason.message()),
         cure_for(refused.reason)};
 }
 
