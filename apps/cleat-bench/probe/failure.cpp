@@ -1,6 +1,6 @@
 // Why a server cannot be probed, and the cure.
 
-#include "probe/probe.hpp"
+#include "probe/failure.hpp"
 
 #include <cleat/tls/alert.hpp>
 

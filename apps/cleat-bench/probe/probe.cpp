@@ -3,6 +3,7 @@
 
 #include "generate/outcome.hpp"
 #include "generate/target.hpp"
+#include "probe/failure.hpp"
 #include "probe/old_hello.hpp"
 #include "probe/probe.hpp"
 #include "probe/visit.hpp"

@@ -144,19 +144,6 @@ struct probe_report
 /// it. An invalid text is reported in probe_report::error.
 [[nodiscard]] probe_report probe_target(std::string const& text, probe_options const& options);
 
-/// probed_failure is how the first connection failed to a server that cannot be probed.
-struct probed_failure
-{
-    bool connected = false;  ///< TCP.
-    std::string kind;        ///< A name by kind_of: "refused", "timeout".
-    int alert = -1;          ///< The server's (RFC 8446, section 6), or -1.
-    std::string first_bytes; ///< That it sent.
-};
-
-/// failure_sentence is what is wrong with a target, and the cure.
-[[nodiscard]] std::string failure_sentence(
-    std::string_view target, std::chrono::milliseconds timeout, probed_failure const& failure);
-
 /// judge is the verdict on what was found: weaknesses first.
 [[nodiscard]] std::vector<probed_finding> judge(probe_report const& report);
 

@@ -1,3 +1,4 @@
+#include "probe/failure.hpp"
 #include "probe/probe.hpp"
 
 #include <cleat/core/unique_fd.hpp>

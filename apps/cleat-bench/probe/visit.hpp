@@ -4,7 +4,7 @@
 #pragma once
 
 #include "generate/outcome.hpp"
-#include "probe/probe.hpp"
+#include "probe/failure.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/channel.hpp>
