@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Callable, Iterator
 
 COLUMNS_MAX = 100
-FUNCTION_LINES_MAX = 70
+FUNCTION_LINES_MAX = 60
 FILE_LINES_ASK = 400
 FILE_LINES_MAX = 600
 
@@ -287,6 +287,46 @@ def links(file: File) -> Iterator[Finding]:
                 yield Finding(file.path, number, "links", f"{target} is not there")
 
 
+def prose(file: File) -> Iterator[tuple[int, str]]:
+    """prose yields the lines that people read as English: comments, and pages without headings."""
+    in_block = False
+    for number, line in enumerate(file.lines, 1):
+        if file.suffix == ".md":
+            in_block ^= line.startswith("```")
+            if not in_block and not line.startswith(("#", ">", "    ")):
+                yield number, line.strip()
+        elif found := re.search(r"(?:^|\s)(?://[/!]?<?|#|\*|\"\"\")\s*([A-Za-z].*)", line):
+            yield number, found[1]
+
+
+CLAUSE = r"(?:^|[.!?:;] )(Who|Whoever|What|One that|One who|Nobody|That which|Those who) "
+RIDDLE = r"\b(is told|was told|are told|is said of|has had what|comes to nothing|nobody hears)\b"
+
+
+def sentences(file: File) -> Iterator[Finding]:
+    """The subject of a sentence is a noun that names the thing (docs/style.md, How we write)."""
+    if file.suffix not in CODE | {".md"} or file.path.startswith("tests/house/"):
+        return
+    for number, text in prose(file):
+        if (found := re.search(rf"{CLAUSE}(?!is |are |if )[a-z]", text)) and "?" not in text:
+            yield Finding(file.path, number, "sentences", f"'{found[1]} ...': name the thing")
+        if found := re.search(RIDDLE, text):
+            yield Finding(file.path, number, "sentences", f"'{found[1]}': say who does what")
+
+
+OBJECT = r"(?:[&*>]|\b(?:auto|int|bool|char|\w+_t|\w+_view)) (of|at|by|on|in|with|told|here|wish)"
+
+
+def objects(file: File) -> Iterator[Finding]:
+    """Objects have nouns for names, not prepositions."""
+    if not file.is_cpp:
+        return
+    for number, line in enumerate(file.lines, 1):
+        code = re.split(r"//|/\*|^\s*\*", line)[0]
+        if found := re.search(rf"{OBJECT}(?=[,;){{}} =])", code):
+            yield Finding(file.path, number, "objects", f"an object called '{found[1]}'")
+
+
 RULES: tuple[Rule, ...] = (
     layout,
     file_length,
@@ -300,6 +340,8 @@ RULES: tuple[Rule, ...] = (
     workers,
     waiting,
     links,
+    sentences,
+    objects,
 )
 
 
