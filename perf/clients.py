@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a load generator itself costs: CPU of the client for each full handshake with a 1 KiB answer
-and a close, cleat-bench beside a bare epoll client on the same TLS library, wrk and h2load.
+"""The cost of a load generator itself: CPU of the client for each full handshake with a 1 KiB
+answer and a close, cleat-bench beside a bare epoll client on the same TLS library, wrk and h2load.
 
 The server is nginx (HTTPS, TLS 1.3, no tickets, no keep-alive) on a core of its own. Rounds are
 interleaved; ratios are medians within a round. Needs Debian's nginx, wrk and nghttp2-client
@@ -97,7 +97,7 @@ def cpu_us(command: list[str], done: str) -> float:
 
 
 def versions(use: argparse.Namespace) -> dict[str, str]:
-    """What the server and the clients say about themselves; the epoll client says nothing, and
+    """The versions of the server and the clients; the epoll client says nothing, and
     has cleat-bench's TLS library."""
     asked = {
         "nginx": ["nginx", "-v"],

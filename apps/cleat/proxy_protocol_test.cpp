@@ -263,14 +263,14 @@ TEST_CASE("a checksum guards every byte of its header")
     std::string const header = v2(everything(), header_checksum::on);
     CHECK(tlvs_of(read(header).header.tlvs).at(0x03).size() == 4);
     read_at_every_cut(header);
-    for (std::size_t at = 0; at < header.size(); ++at) {
-        if (at == 14 || at == 15)
+    for (std::size_t position = 0; position < header.size(); ++position) {
+        if (position == 14 || position == 15)
             continue; // the length: a longer one is waited for
-        if (at == header.size() - 7)
+        if (position == header.size() - 7)
             continue; // the type of the checksum itself: then there is none to compare
         std::string changed = header;
-        changed[at] = static_cast<char>(changed[at] ^ 0x40);
-        INFO("byte " << at);
+        changed[position] = static_cast<char>(changed[position] ^ 0x40);
+        INFO("byte " << position);
         CHECK(is_malformed(changed));
     }
 }
@@ -342,8 +342,8 @@ TEST_CASE("version 2 is refused as soon as a byte is wrong")
         std::string const family = start + '\x21' + static_cast<char>(byte);
         CHECK(is_malformed(family) == (byte >> 4 > 3 || (byte & 0xf) > 2));
     }
-    for (std::size_t at = 0; at < start.size(); ++at) {
-        std::string wrong = start.substr(0, at + 1);
+    for (std::size_t position = 0; position < start.size(); ++position) {
+        std::string wrong = start.substr(0, position + 1);
         wrong.back() = static_cast<char>(wrong.back() ^ 1);
         CHECK(is_malformed(wrong));
     }

@@ -19,8 +19,8 @@ namespace cleat::app {
 /// farewell waits for a client to close after the end of its answer. close_notify has announced
 /// that end, so most clients close at once; our FIN then goes with the closing, for one system call
 /// and one packet less. A client that does not close within limits::fin_delay gets the FIN by
-/// itself. One that does not close within the linger deadline is left, unless it is still taking
-/// bytes that the kernel holds for it, which may be megabytes.
+/// itself. A client that does not close within the linger deadline is left, unless it is still
+/// taking bytes that the kernel holds for it, which may be megabytes.
 class farewell
 {
 public:

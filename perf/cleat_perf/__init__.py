@@ -1,1 +1,1 @@
-"""What the measurements of perf/ share: charts, tables, recorded results, facts of the machine."""
+"""Shared by the measurements of perf/: charts, tables, recorded results, facts of the machine."""

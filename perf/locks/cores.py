@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What shared locks mean on more cores: handshakes a second, at most, of servers on 1 to 256 cores.
+"""The effect of shared locks on 1 to 256 cores: an upper bound of handshakes a second.
 
     for preset in release release-openssl release-openssl-4 release-boringssl; do
         scripts/build $preset cleat perf-asio-relay perf-origin perf-client perf-one-lock

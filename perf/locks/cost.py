@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the locks that two workers share cost: cleat-locks over servers, for each full handshake.
+"""The cost of the locks that two workers share: cleat-locks over servers, for each full handshake.
 
     scripts/build release-openssl cleat && apps/cleat-bench/compare/peers/install packages
     perf/locks/cost.py --cleat "OpenSSL 3.0=build/release-openssl/bin/cleat" --haproxy

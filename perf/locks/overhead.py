@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What cleat-locks costs cleat: CPU of the server for each full handshake, recorded and not.
+"""The cost of cleat-locks for cleat: CPU of the server for each full handshake, recorded and not.
 
 A server for each arm, all there all the time, on one core. Each round has a burst of handshakes to
 each, one after the other: what changes on the machine changes slower than that. The figure is the

@@ -17,7 +17,7 @@ PEERS = TREE / "apps/cleat-bench/compare/peers"
 
 @dataclasses.dataclass(frozen=True)
 class Bench:
-    """What all servers of a run share."""
+    """Settings that all servers of a run share."""
 
     binaries: Path  # folder of the control arms, the client and the origin
     cleat: Path
@@ -182,7 +182,7 @@ def what_is_not_there(names: list[str]) -> str:
 
 
 def version(name: str, bench: Bench) -> str:
-    """What a server says about itself, or why it says nothing."""
+    """A server's version, or why it has none."""
     commands = {
         "hitch": ["hitch", "--version"],
         "nginx": ["nginx", "-v"],

@@ -1,4 +1,4 @@
-"""What servers need to be measured one by one: a folder, a certificate, and an origin that runs."""
+"""The surroundings of a measured server: a folder, a certificate, and an origin that runs."""
 
 import contextlib
 import resource

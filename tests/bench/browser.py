@@ -86,7 +86,7 @@ class Browser:
         self._command("Emulation.setEmulatedMedia", features=[scheme])
 
     def open(self, path: Path) -> None:
-        self.log("browser"), self.log("performance")  # What was before is not this page's.
+        self.log("browser"), self.log("performance")  # Earlier entries are not this page's.
         self._ask("POST", f"{self._session}/url", {"url": path.resolve().as_uri()})
 
     def run(self, script: str) -> object:

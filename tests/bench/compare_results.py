@@ -47,7 +47,7 @@ PACED: Facts = HANDSHAKE | {
     "arrivals": {"share": 0.7, "rate": 1234.2, "weakest": "stunnel"},
 }
 
-# What a server costs, the base having 1; and how far its rounds lie apart.
+# A server's cost, relative to the base; and the spread of its rounds.
 COSTS = {"cleat": (1.0, 0.03), "nginx": (2.2, 0.08), "hitch": (2.1, 0.08), "epoll": (0.99, 0.05)}
 
 

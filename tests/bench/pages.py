@@ -1,4 +1,4 @@
-"""What every page of a report must be, on every screen: drawn, legible, and asking for nothing."""
+"""Every page of a report, on every screen, is drawn, legible, and fetches nothing."""
 
 import json
 import re

@@ -85,7 +85,7 @@ def relay(target: str, ends: list[str]) -> Story:
             both = [client.socket, server]
             try:
                 while True:
-                    # On one thread: a reset is told to one call only, whoever makes it.
+                    # On one thread: the kernel reports a reset to one call only.
                     readable, _, _ = select.select(both, [], [])
                     if client.socket in readable:
                         more = client.socket.recv(1 << 16)

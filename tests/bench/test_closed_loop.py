@@ -217,7 +217,7 @@ def test_reset_leaves_no_port_waiting(bench, server):
             found = bench.load("-n", 20, "-c", 2, "--close", how, "--no-preflight", address)
             assert found["ok"] == 20
             eventually("all have left", lambda: len(ends) == 20)
-            # Who closes before all has been read resets too, whatever he meant.
+            # A server that closes with unread bytes resets too.
             assert ends.count("RST") == 20 if how == "reset" else ends.count("FIN") > 10, ends
             ends.clear()
     finally:

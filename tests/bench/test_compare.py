@@ -66,7 +66,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def is_there(pid: int) -> bool:
-    """is_there says whether a process runs. One that has ended may stay as a zombie for as long as
+    """is_there says whether a process runs. An ended process may stay as a zombie for as long as
     whoever inherited it takes; in some containers nobody ever asks for it."""
     try:
         return ") Z " not in Path(f"/proc/{pid}/stat").read_text()

@@ -1,5 +1,5 @@
-"""Failures are counted by stage and kind, and none is dropped. What cannot work is told before the
-run."""
+"""Failures are counted by stage and kind, and none is dropped. A load that cannot
+work is refused before the run."""
 
 import json
 import os

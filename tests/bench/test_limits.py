@@ -1,4 +1,4 @@
-"""What the generator was given by its machine: a load that had none of it is not the server's."""
+"""Limits of the generator's machine: a load that met one does not describe the server."""
 
 import contextlib
 import os

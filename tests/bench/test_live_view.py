@@ -1,4 +1,4 @@
-"""What a terminal shows while a load runs, and what a log gets instead."""
+"""The live view on a terminal while a load runs, and its lines in a log."""
 
 import os
 import pty

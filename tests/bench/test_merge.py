@@ -83,7 +83,7 @@ def test_an_open_and_a_closed_loop_do_not_fit(bench, server):
 
 
 def test_no_result_is_overwritten_with_what_is_made_of_it(bench, server):
-    """Files are told apart by what they are, not by their names."""
+    """Files are distinguished by their inodes, not by their names."""
     bench.run("load", "-q", "-n", 3, "--json", "a.json", server(http()).address)
     (bench.folder / "link.json").symlink_to("a.json")
     before = (bench.folder / "a.json").read_text()

@@ -1,4 +1,4 @@
-"""What a client offers and sends is what it was told to: each option is seen by a server that
+"""A client offers and sends what its options say: each option is seen by a server that
 looks, byte by byte where a library would not tell."""
 
 import ssl

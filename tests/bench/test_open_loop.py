@@ -33,7 +33,7 @@ def test_the_rate_asked_is_made(bench, server):
 
 
 def test_one_straggler_does_not_make_the_rate_less(bench, server):
-    """What is waited for after the time is up is told apart."""
+    """Answers after the end are counted separately."""
     turn = threading.Lock()
     count = 0
 

@@ -105,7 +105,7 @@ def s_server(certs: Workshop) -> Iterator[Callable[..., int]]:
         for line in made.stdout:
             seen.append(line)
             if found := re.search(r"^ACCEPT .*:(\d+)$", line):
-                # Nobody reads the rest, and a full pipe would stop it.
+                # The test does not read the rest, and a full pipe would stop it.
                 threading.Thread(target=made.stdout.read, daemon=True).start()
                 return int(found[1])
         raise AssertionError("s_server has not started: " + "".join(seen))
@@ -406,7 +406,7 @@ def test_a_cleat_terminator(cleat, certs, tmp_path):
         assert report["post-quantum"].startswith("unknown")
 
 
-# What cannot be probed.
+# Targets that cannot be probed.
 
 
 def test_a_port_where_nothing_listens():
@@ -473,7 +473,7 @@ def test_many_hosts_are_probed_at_a_time_and_shown_in_their_order():
         def hold_until_all_are_there() -> None:
             held = [each.accept()[0] for each in listening]
             together.append(len(held))
-            for each in listening:  # Whoever comes once more is refused.
+            for each in listening:  # Later connections are refused.
                 each.close()
             for each in held:
                 each.close()

@@ -23,7 +23,7 @@ def one_at_a_time(seconds: float):
 
 
 def busy_or(seconds: float):
-    """busy_or answers after so long, and whoever comes meanwhile is told at once to go away."""
+    """busy_or answers after so long, and refuses requests that come meanwhile at once."""
     turn = threading.Lock()
 
     def story(upstream):
@@ -79,7 +79,7 @@ def test_a_step_that_fails_meets_no_criterion(bench, server):
     last = broken(found)
     assert last["failed"] > 0.05 * last["attempted"]
     assert last["rate"] not in named(found)
-    # What a load tells is told here too.
+    # The text has everything that a load's has.
     assert "answer     wrong status 503" in ran.stdout
     for said in ("handshakes ", "p99", "TLS handshake, full", "response"):
         assert said in ran.stdout, ran.stdout
@@ -128,7 +128,7 @@ def test_a_server_that_does_not_break(bench, server):
 
 
 def test_a_server_that_takes_long_is_not_broken(bench, server):
-    """What a step began in its last 800 ms ends in the next one: more than 30 % of its answers."""
+    """Transactions of a step's last 800 ms end in the next one: more than 30 % of its answers."""
     ran = bench.run("staircase", "-q", "--from", 20, "--to", 40, "--step", 20, "--hold", "2200ms",
                     "--json", "s.json", server(http(delay=0.8)).address)
     assert ran.returncode == 0, ran.stderr

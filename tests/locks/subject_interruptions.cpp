@@ -22,9 +22,9 @@ sigjmp_buf jump_to;
 volatile sig_atomic_t may_jump = 0;
 std::atomic<unsigned> handled = 0;
 
-void ring_every_ms(bool on)
+void ring_every_ms(bool enabled)
 {
-    itimerval const every{{0, on ? 1000 : 0}, {0, on ? 1000 : 0}};
+    itimerval const every{{0, enabled ? 1000 : 0}, {0, enabled ? 1000 : 0}};
     ::setitimer(ITIMER_REAL, &every, nullptr);
 }
 

@@ -169,7 +169,7 @@ class Cleat:
             assert word not in everything, everything
         assert code == 0, f"exit code {code}:\n{everything}"
 
-    # What the kernel tells about it.
+    # Facts that the kernel has about it.
 
     def memory(self) -> int:
         """memory is how many bytes of its own are in memory now."""

@@ -36,7 +36,7 @@ class Daemon:
 
     def is_there(self):
         try:
-            # Nobody may be left to take its exit code: a zombie is gone too.
+            # Its parent may be gone, so a zombie counts as ended, too.
             return Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
         except FileNotFoundError:
             return False
@@ -136,7 +136,7 @@ def test_a_pid_file_of_one_who_runs_is_an_error(daemon, certs, tmp_path):
 
 
 def test_an_upgrade_of_the_program_leaves_the_pid_file_to_the_one_who_runs(daemon, certs, tmp_path):
-    """What runs is then another file of the same name."""
+    """The running program is then another file of the same name."""
     copy = tmp_path / "upgraded" / "cleat"
     copy.parent.mkdir()
     shutil.copy(binary(), copy)

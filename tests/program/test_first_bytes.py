@@ -1,6 +1,6 @@
-"""What a client says together with the end of its handshake is not lost, whether it is a byte, more
-than one turn takes, or all that it has to say and the end of it. TLS 1.3 clients do that always;
-in TLS 1.2 it takes a resumed session, whose last word is the client's."""
+"""Bytes that a client sends together with the end of its handshake are not lost, whether it is a
+byte, more than one turn takes, or all of its bytes and its end. TLS 1.3 clients do that always; in
+TLS 1.2 it takes a resumed session, whose last flight is the client's."""
 
 import pytest
 

@@ -6,7 +6,7 @@ import pytest
 
 
 def read_until(stream, word):
-    """What a program prints until a line has the word; its end is a failure."""
+    """The output of a program up to the line with a word; its end is a failure."""
     for line in stream:
         if word in line:
             return

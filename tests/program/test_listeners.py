@@ -1,4 +1,5 @@
-"""cleat listens in as many places as it is told: several frontends, IPv6, every address with *."""
+"""cleat listens in every place that its settings name: several frontends, IPv6, every address
+with *."""
 
 import socket
 

@@ -136,7 +136,7 @@ def test_a_reader_that_stalls_stops_no_traffic(cleat):
     """Strangers fill the pipe that nobody reads; then a client comes."""
     server = cleat()
     port = server.port
-    with server.more:  # Whoever reads the log waits for this.
+    with server.more:  # The reader of the log waits for this.
         for _ in range(1500):
             with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE) as stranger:
                 stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")

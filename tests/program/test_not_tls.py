@@ -83,7 +83,7 @@ def test_a_proxy_header_that_nobody_asked_for_is_recognised(cleat, header):
 
 @pytest.mark.parametrize("proxy", [[], ["--proxy-proxy"]], ids=["plain", "proxy-proxy"])
 def test_a_health_check_is_no_warning(cleat, origin, proxy):
-    """One that breaks off instead of closing is not seen at all: the kernel forgets it."""
+    """It closes its connection. Had it reset it, the kernel might have dropped it unseen."""
     upstreams = origin()
     server = cleat(*proxy, backend=upstreams)
     socket.create_connection(("127.0.0.1", server.port), DEADLINE).close()

@@ -16,7 +16,7 @@ def test_a_client_that_does_not_trust_us(cleat, version):
         TlsClient(server.port, strict)
     line = server.wait_for_log(event="handshake-failed")
     assert (line["reason"], line.get("alert")) == ("peer-alert", "unknown_ca"), line
-    # What a library says that took the alert for something else misleads.
+    # A library that mistook the alert for something else would report a misleading reason.
     assert "detail" not in line or "ALERT" in line["detail"].upper(), line
 
 
@@ -25,7 +25,7 @@ def test_an_alert_later_on(cleat, s_client):
     server = cleat()
     with TlsClient(server.port) as client:
         client.exchange(b"x")
-        # What cleat says is damaged on its way; the client complains.
+        # cleat's bytes are damaged on their way; the client sends an alert.
         client.send(b"more")
         record = bytearray(client.socket.recv(1 << 16))
         record[-1] ^= 1

@@ -86,7 +86,7 @@ LINKS = pytest.mark.parametrize("plant", [os.symlink, os.link], ids=["symbolic",
 @LINKS
 @pytest.mark.parametrize("key", ["log-filename", "pidfile"])
 def test_a_planted_link_gets_nothing(certs, their_folder, key, plant):
-    """Who can write the folder wishes for a file of root's: it is not written to, nor given."""
+    """A user who can write the folder links to a file of root's: neither written nor given."""
     precious = their_folder.parent / "precious"
     link = their_folder / "link"
     plant(precious, link)

@@ -190,7 +190,7 @@ def test_an_upstream_that_resets_behind_a_client_that_does_not_read(cleat, origi
         client.wait_for_break()
 
 
-# What cleat ends itself.
+# Connections that cleat ends itself.
 
 
 def test_an_upload_that_we_cut_off_is_no_whole_one(cleat, origin):

@@ -34,7 +34,7 @@ def sockets_of(pid):
 
 
 def with_client(server, look):
-    """What look says of the program's socket of a connection."""
+    """The result of look for the program's socket of a connection."""
     with TlsClient(server.port) as client:
         client.exchange(b"x")
         ours = client.socket.getsockname()
@@ -44,7 +44,7 @@ def with_client(server, look):
                     if each.getpeername() == ours:
                         return look(each)
                 except OSError:
-                    continue  # One that listens.
+                    continue  # A listening socket.
     raise AssertionError("the program has no socket of this connection")
 
 

@@ -1,5 +1,5 @@
-"""An upstream that is down, or never accepts, is named in the log, and its client is told at once;
-the next connection tries again. The upstream may also be a path."""
+"""An upstream that is down, or never accepts, is named in the log, and its client is closed at
+once; the next connection tries again. The upstream may also be a path."""
 
 import signal
 import socket

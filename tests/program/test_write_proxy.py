@@ -1,5 +1,5 @@
-"""write-proxy-v1 and write-proxy-v2: the upstream is told who the client is before its first byte.
-Version 2 also tells what TLS agreed: read here byte for byte by a parser of the tests' own."""
+"""write-proxy-v1 and write-proxy-v2: the upstream learns the client's address before its first
+byte. Version 2 also has what TLS negotiated: read here byte for byte by a parser of the tests."""
 
 import hashlib
 import socket

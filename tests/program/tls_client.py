@@ -179,8 +179,8 @@ class TlsClient:
     # Ends.
 
     def close_notify(self) -> None:
-        """close_notify says that nothing more comes, and goes on listening. What cleat has sent
-        already must have been read before."""
+        """close_notify says that nothing more comes, and goes on listening. Bytes that cleat has
+        sent already must have been read before."""
         try:
             self.tls.unwrap()
         except ssl.SSLWantReadError:
@@ -204,7 +204,7 @@ class TlsClient:
             return
         raise AssertionError("a broken stream ended as if it were whole")
 
-    # What was agreed.
+    # The negotiated parameters.
 
     @property
     def fingerprint(self) -> str:

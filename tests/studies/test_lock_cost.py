@@ -1,5 +1,5 @@
-"""What shared locks cost a handshake, as perf/locks/cost.py makes it from cleat-locks' reports; and
-what recording them costs, as overhead.py has it; and how run.py keeps what it counted."""
+"""The cost of shared locks for a handshake, as perf/locks/cost.py makes it from cleat-locks'
+reports; what recording them costs, as overhead.py has it; and how run.py keeps what it counted."""
 
 import argparse
 import importlib.util

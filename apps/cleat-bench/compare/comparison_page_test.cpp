@@ -54,9 +54,9 @@ json::value document()
     return document_of(two_servers());
 }
 
-json::object& first_trial(json::value& of)
+json::object& first_trial(json::value& document)
 {
-    return of.at("trials").as_array().at(0).as_object();
+    return document.at("trials").as_array().at(0).as_object();
 }
 
 std::string complaint(std::string const& text)

@@ -1,4 +1,4 @@
-// What the page says is read from its block of JSON; how it looks is for
+// The tests read the page's block of JSON; how it looks is for
 // tests/bench/test_report.py.
 
 #include "report/report.hpp"

@@ -29,7 +29,7 @@ struct server_side
 struct verdict
 {
     std::vector<std::string> limits; ///< Why the machine was the limit; empty: it was not.
-    std::vector<std::string> cures;  ///< What to do, one for each limit.
+    std::vector<std::string> cures;  ///< Advice, one for each limit.
 
     [[nodiscard]] bool client_limited() const noexcept { return !limits.empty(); }
 };

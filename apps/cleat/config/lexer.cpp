@@ -120,11 +120,11 @@ private:
             "Put a text with such characters in double quotes.");
     }
 
-    void complain(std::size_t at, std::string text, std::string cure)
+    void complain(std::size_t position, std::string text, std::string cure)
     {
         problems_.push_back(
             {problem::severity::error,
-             {std::string{name_}, number_, static_cast<unsigned>(at + 1)},
+             {std::string{name_}, number_, static_cast<unsigned>(position + 1)},
              {},
              std::move(text),
              std::move(cure)});

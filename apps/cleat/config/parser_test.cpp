@@ -314,10 +314,10 @@ TEST_CASE("no text at all makes the parser forget itself")
         "frontend = { port = 1 pem-file = { cert = \"a\" } }\nworkers = 2 # x\n";
     for (std::size_t cut = 0; cut <= file.size(); ++cut)
         static_cast<void>(parse(std::string_view{file}.substr(0, cut)));
-    for (std::size_t at = 0; at < file.size(); ++at)
+    for (std::size_t position = 0; position < file.size(); ++position)
         for (char const c : {'{', '}', '=', '"', '#', '\'', ',', '\n', '\0', '\xff', 'x'}) {
             std::string changed = file;
-            changed[at] = c;
+            changed[position] = c;
             std::vector<problem> const problems = parse(changed).problems;
             CHECK(problems.size() < 20);
             for (problem const& each : problems)
