@@ -293,7 +293,7 @@ def prose(file: File) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(file.lines, 1):
         if file.suffix == ".md":
             in_block ^= line.startswith("```")
-            if not in_block and not line.startswith(("#", ">", "    ")):
+            if not in_block and not re.match(r"#|    |(\d+\.)? *>", line):
                 yield number, line.strip()
         elif found := re.search(r"(?:^|\s)(?://[/!]?<?|#|\*|\"\"\")\s*([A-Za-z].*)", line):
             yield number, found[1]
