@@ -5,7 +5,7 @@ PRESET ?= release
 PORT   ?= 8443
 PREFIX ?= /usr/local
 BUILD   = build/$(PRESET)
-export PRESET
+export PRESET PORT
 
 .PHONY: build run test check bench install clean help
 
@@ -14,7 +14,7 @@ build:  ## build the programs and the library into build/release
 	@scripts/build $(PRESET) programs
 
 run:  ## build, then serve https://localhost:8443/ from a demo origin (make run PORT=9443)
-	@PORT=$(PORT) scripts/run
+	@scripts/run
 
 test:  ## build and run every test
 	@scripts/setup test
