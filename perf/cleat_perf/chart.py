@@ -58,10 +58,12 @@ ROUNDS_FOOT = 18  # a line below the bars
 
 @dataclass(frozen=True)
 class Series:
-    """Series is a line: its name, and its points from left to right."""
+    """Series is a line: its name, and its points from left to right. Where `measured` is given,
+    only the points at these x have dots, and the line is dashed: the other points are computed."""
 
     name: str
     points: list[tuple[float, float]]
+    measured: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -206,9 +208,15 @@ def one_line(
 ) -> list[str]:
     """one_line is a path through points, with its dots and its name at the height `label`."""
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    dashes = "" if series.measured is None else ' stroke-dasharray="6 5"'
+    dots = [
+        drawn
+        for drawn, (x, _) in zip(points, series.points)
+        if series.measured is None or x in series.measured
+    ]
     return [
-        f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2.2"/>',
-        *(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points),
+        f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2.2"{dashes}/>',
+        *(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in dots),
         f'<text x="{points[-1][0] + GAP:.1f}" y="{label + 4.5:.1f}" style="fill:{colour}">'
         f"{escaped(series.name)}</text>",
     ]

@@ -133,11 +133,11 @@ def show(found: dict) -> None:
 def chart(found: dict) -> str:
     return lines(
         "Full handshakes a second on more cores, at most",
-        "by a server's CPU for each, and by the lock that it takes most: its line is with one core "
-        "at a time",
+        "dots: from the CPU measured with two workers; dashed: computed from it and from the lock "
+        "taken most",
         "cores", "thousands per second",
         [
-            Series(label, [(n, at_most(arm, found["line_ns"], n) / 1000) for n in CORES])
+            Series(label, [(n, at_most(arm, found["line_ns"], n) / 1000) for n in CORES], (2,))
             for label, arm in found["arms"].items()
         ],
         x_log=True, y_log=True,
