@@ -16,7 +16,7 @@ struct relay_deadlines
     std::chrono::milliseconds linger = limits::linger_timeout;
 
     /// after_break is how long the last bytes of a broken side wait for their receiver. Never 0:
-    /// the broken side sends no more, so no other event may come.
+    /// the broken side may cause no further event.
     [[nodiscard]] std::chrono::milliseconds after_break() const noexcept
     {
         return idle.count() == 0 ? linger : std::min(idle, linger);

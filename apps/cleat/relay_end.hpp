@@ -38,8 +38,8 @@ public:
     /// goes_on after the wait was interrupted: a deadline has passed, and it was not the last.
     [[nodiscard]] bool goes_on(error_code interrupted);
 
-    /// undelivered: the wait ended because the client takes no bytes, not because it does not
-    /// close.
+    /// undelivered: the wait ended with bytes that the client had not acknowledged, not only with
+    /// the client still open.
     [[nodiscard]] bool undelivered() const noexcept { return untaken_ > fin_size; }
 
 private:

@@ -52,7 +52,7 @@ enum class after_break : std::uint8_t
 enum class answer_end : std::uint8_t
 {
     readable, ///< Reading the socket shows it.
-    lost,     ///< The send took the socket's error: reading shows an end that is none.
+    lost,     ///< The send took the socket's error: a read gives 0 without a FIN.
 };
 
 /// relay_fsm decides. Its caller reports events with the on_ functions and asks what to do next;
@@ -201,7 +201,7 @@ public:
         answer_end_ = end;
     }
 
-    /// finds_answer_end: an end that reading the upstream shows is the answer's.
+    /// finds_answer_end: a read of 0 bytes from the upstream is the answer's end.
     [[nodiscard]] bool finds_answer_end() const noexcept
     {
         return answer_end_ == answer_end::readable;
