@@ -50,8 +50,7 @@ std::string cure_for(failure const& what, load_request const& request)
         return "check --expect-size";
     if (what.kind == "alert certificate_required")
         return "the server asks for a certificate of the client's: give one with --cert, and its "
-               "key "
-               "with --key";
+               "key with --key";
     if (what.kind.starts_with("alert"))
         return "the server refuses this offer: check --tls, --groups, --ciphers, "
                "--signature-algorithms and --sni";

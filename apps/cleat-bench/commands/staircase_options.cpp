@@ -48,8 +48,7 @@ staircase_request staircase_options::make()
     if (!(first_rate > 0 && step > 0 && last_rate >= first_rate && last_rate <= 1e7) ||
         (last_rate - first_rate) / step > 10'000)
         throw std::runtime_error{fmt::format(
-            "--from {} --to {} --step {}: rates go up from more than 0 to at most 10 million, "
-            "in "
+            "--from {} --to {} --step {}: rates go up from more than 0 to at most 10 million, in "
             "at most 10000 steps",
             first_rate, last_rate, step)};
     if (load.requests > 1)

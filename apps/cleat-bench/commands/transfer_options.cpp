@@ -27,8 +27,7 @@ void transfer_options::add_to(CLI::App& app)
     app.add_option("-s,--size", size, "of a message: 10M")->capture_default_str();
     app.add_option(
            "--direction", direction,
-           "down: GET PATH or /SIZE; up: POST; both: what is sent comes back (an echo server, "
-           "no "
+           "down: GET PATH or /SIZE; up: POST; both: what is sent comes back (an echo server, no "
            "HTTP)")
         ->check(CLI::IsMember({"down", "up", "both"}))
         ->capture_default_str();

@@ -59,17 +59,15 @@ TEST_CASE("one way to announce a client excludes the others")
     CHECK(
         only_problem("pem-file = a\nwrite-ip = on\nproxy-proxy = on") ==
         "c:3:15: error: proxy-proxy: proxy-proxy excludes write-ip, which is on by c:2:12. Turn "
-        "one "
-        "of them off: proxy-proxy = off.");
+        "one of them off: proxy-proxy = off.");
 }
 
 TEST_CASE("two frontends cannot have one address, unless any free port is meant")
 {
     CHECK(
         only_problem("pem-file = a\nfrontend = \"[*]:1\"\nfrontend = { port = 1 }") ==
-        "c:3:1: error: frontend: [*]:1 is taken already, by c:2:12. Give each frontend an address "
-        "of "
-        "its own.");
+        "c:3:1: error: frontend: [*]:1 is taken already, by c:2:12. Give each frontend an "
+        "address of its own.");
     good("pem-file = a frontend = \"[*]:0\" frontend = \"[*]:0\"");
     good("pem-file = a frontend = \"[*]:1\" frontend = \"[::1]:1\"");
 }
@@ -85,9 +83,8 @@ TEST_CASE("every frontend has a certificate")
         std::string::npos);
     CHECK(
         only_problem("pem-file = a\nfrontend = { port = 1 match-global-certs = off }") ==
-        "c:2:44: error: frontend: there is no certificate for [*]:1. Give the frontend a pem-file, "
-        "or "
-        "turn match-global-certs on.");
+        "c:2:44: error: frontend: there is no certificate for [*]:1. Give the frontend a "
+        "pem-file, or turn match-global-certs on.");
     CHECK(
         only_problem("pem-file = a pem-dir-glob = \"*.pem\"").find("pem-dir-glob: this chooses") !=
         std::string::npos);
@@ -149,9 +146,7 @@ TEST_CASE("suites of a version that no frontend speaks are an error, not ignored
         only_problem(
             "pem-file = a\ntls-protos = TLSv1.2\nciphersuites = \"TLS_AES_128_GCM_SHA256\"") ==
         "c:3:16: error: ciphersuites: this is for TLSv1.3, which tls-protos leaves out. Add "
-        "TLSv1.3 "
-        "to "
-        "tls-protos, or leave ciphersuites out.");
+        "TLSv1.3 to tls-protos, or leave ciphersuites out.");
     CHECK(only_problem("pem-file = a\ntls-protos = TLSv1.3\nciphers = \"ECDHE+AESGCM\"")
               .starts_with("c:3:11: error: ciphers: this is for TLSv1.2"));
     CHECK(
@@ -179,8 +174,7 @@ TEST_CASE("a facility of syslog wants a log that goes there")
     CHECK(
         only_problem("pem-file = a\nsyslog-facility = local0") ==
         "c:2:19: error: syslog-facility: the log does not go to syslog. Turn syslog on, or leave "
-        "this "
-        "out.");
+        "this out.");
     good("pem-file = a syslog-facility = local0 syslog = on");
     good("pem-file = a syslog-facility = daemon");
     // A daemon's log goes there by itself.

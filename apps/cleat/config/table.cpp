@@ -420,8 +420,8 @@ constexpr key_row rows[] = {
      .help =
          "Groups for the key exchange, in the order of preference; where a client prefers another "
          "order, the client decides. The default, also called auto, leaves out X25519MLKEM768 "
-         "where "
-         "the TLS library does not have it; in a list of your own an unknown group is an error.",
+         "where the TLS library does not have it; in a list of your own an unknown group is an "
+         "error.",
      .note = "hitch's auto is whatever OpenSSL prefers.",
      .set_global = set_ecdh_curve,
      .show = shown<&config::ecdh_curve>},
@@ -765,8 +765,7 @@ constexpr key_row rows[] = {
      .value = "FILE",
      .default_text = "none",
      .help = "Write the process id here. A symbolic link, a file with other content, or the pid "
-             "file of "
-             "a running cleat is an error.",
+             "file of a running cleat is an error.",
      .note = "hitch has it on the command line only.",
      .short_flag = "-p",
      .set_global = store<&config::pidfile>,

@@ -171,8 +171,7 @@ std::string usable_groups(SSL_CTX* scratch, std::string const& names)
         else if (!optional)
             throw spec_error{fmt::format(
                 "groups: {} has no key exchange group \"{}\"; it has {}. A name after '?' is left "
-                "out "
-                "where the library does not have it",
+                "out where the library does not have it",
                 library_version(), name, known_among(well_known, [&](std::string const& candidate) {
                     return backend::has_group(scratch, candidate);
                 }))};

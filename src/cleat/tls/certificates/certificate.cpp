@@ -69,8 +69,7 @@ std::vector<x509_ptr> read_certificates(
         if (one == nullptr)
             refuse(
                 "{}: the certificate on line {} cannot be decoded ({}): the file is damaged; get "
-                "it "
-                "again from where it was issued",
+                "it again from where it was issued",
                 origin, block.line, reason_text(drain_errors()));
         found.push_back(std::move(one));
     }
@@ -85,8 +84,7 @@ evp_pkey_ptr read_key(
     if (block == blocks.end())
         refuse(
             "{}: there is no private key in it: append the key in PEM form, or name the file with "
-            "the "
-            "key",
+            "the key",
             origin);
     require_complete(*block, origin);
     if (block->is_encrypted())
@@ -101,8 +99,7 @@ evp_pkey_ptr read_key(
     if (key == nullptr)
         refuse(
             "{}: the private key on line {} cannot be decoded ({}): the file is damaged, or the "
-            "key is "
-            "of a type that {} does not have; use RSA, or ECDSA on P-256",
+            "key is of a type that {} does not have; use RSA, or ECDSA on P-256",
             origin, block->line, reason_text(drain_errors()), library_version());
     return key;
 }
@@ -116,8 +113,7 @@ void match(certificate const& read)
         if (X509_check_private_key(read.chain[i].get(), read.key.get()) == 1)
             refuse(
                 "{}: the private key belongs to certificate {} of the file, not to the first: put "
-                "the "
-                "server's own certificate first, then the intermediates",
+                "the server's own certificate first, then the intermediates",
                 read.origin, i + 2);
     refuse(
         "{}: the private key does not belong to the certificate: compare `openssl x509 -pubkey "
@@ -183,9 +179,8 @@ void add_name(certificate& read, std::string_view name, std::vector<std::string>
         read.names.emplace_back(name);
     else
         warnings.push_back(fmt::format(
-            "{}: the name {:?} in the certificate is no DNS name and no wildcard for one label: no "
-            "client "
-            "will be matched by it",
+            "{}: the name {:?} in the certificate is no DNS name and no wildcard for one label: "
+            "no client will be matched by it",
             read.origin, name));
 }
 
@@ -234,8 +229,7 @@ certificate read_certificate(
     if (!type)
         refuse(
             "{}: TLS servers here use RSA, ECDSA on P-256, P-384 or P-521, and Ed25519: this key "
-            "is none "
-            "of them; have a certificate issued for an ECDSA P-256 key",
+            "is none of them; have a certificate issued for an ECDSA P-256 key",
             read.origin);
     read.type = *type;
 
