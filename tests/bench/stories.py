@@ -75,9 +75,9 @@ def drips(upstream: Upstream) -> None:
         time.sleep(0.1)  # It is what a drip is.
 
 
-def relay(target: str, ends: list[str]) -> Story:
+def relay(target: str, ends: list[str], sizes: list[int] | None = None) -> Story:
     """relay passes bytes on to HOST:PORT and back; `ends` learns how each client left: FIN or
-    RST."""
+    RST, and `sizes` how many bytes came back at a time."""
 
     def story(client: Upstream) -> None:
         host, port = target.rsplit(":", 1)
@@ -94,6 +94,8 @@ def relay(target: str, ends: list[str]) -> Story:
                             return
                         server.sendall(more)
                     elif more := server.recv(1 << 16):
+                        if sizes is not None:
+                            sizes.append(len(more))
                         client.send(more)
                     else:
                         both.remove(server)

@@ -9,27 +9,29 @@ TLS library, and are compared where both are the recorded ones. Each count per o
 difference of a long and a short run, divided by the operations between them, so that the start of
 the program is in none."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
-import signal
 import socket
 import ssl
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Callable, Iterator
 
 import pytest
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "program"))
+sys.path[:0] = [str(HERE.parent / each) for each in ("program", "bench")]
 
 import program  # noqa: E402
 from certificates import Workshop  # noqa: E402
-from deadlines import DEADLINE, eventually  # noqa: E402
+from deadlines import eventually  # noqa: E402
+from origins import Origin  # noqa: E402
+from program import Cleat  # noqa: E402
+from stories import relay  # noqa: E402
 
 RECORDED = HERE / "recorded.json"
 MORE_AT_MOST = 1.03
@@ -80,33 +82,16 @@ def upstream() -> Iterator[str]:
         origin.terminate()
 
 
-def serve_and(
-    load: Callable[[int, int], None], wrapper: list[str], certificate: Path, upstream: str
-) -> None:
-    """serve_and starts cleat under a wrapper, applies load(port, pid), and ends it."""
-    command = [program.binary(), "-n", "1", "-f", "[127.0.0.1]:0", "-b", upstream]
-    command += ["--log-level", "2", certificate]
-    with subprocess.Popen(
-        [*wrapper, *map(str, command)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
-    ) as child:
-        assert child.stderr
-        try:
-            port = next(
-                int(found[1])
-                for line in child.stderr
-                if (found := re.search(r"event=listening .*address=\S*:(\d+)", line))
-            )
-            threading.Thread(target=child.stderr.read, daemon=True).start()
-            load(port, child.pid)
-        finally:
-            # valgrind becomes the program that it runs; strace has it as a child.
-            is_parent = wrapper and wrapper[0] == "strace"
-            os.kill(child_of(child.pid) if is_parent else child.pid, signal.SIGINT)
-            child.wait(DEADLINE)
-
-
-def child_of(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+@contextlib.contextmanager
+def serving(certificate: Path, upstream: str, *wrapper: object) -> Iterator[Cleat]:
+    server = Cleat(
+        "-n", 1, "-f", "[127.0.0.1]:0", "-b", upstream, "--log-level", 2,
+        "--shutdown-timeout", 0, certificate, wrapper=wrapper,
+    )  # fmt: skip
+    try:
+        yield server.wait_until_started()
+    finally:
+        server.end()
 
 
 def bench(*arguments: object) -> None:
@@ -118,29 +103,30 @@ def bench(*arguments: object) -> None:
     assert failed is None or failed[1] == "0", ran.stdout
 
 
-def handshakes(count: int) -> Callable[[int, int], None]:
+def handshakes(count: int) -> Callable[[int], None]:
     """handshakes makes full handshakes of TLS 1.3, one at a time, with a small request each."""
-    return lambda port, _: bench(
+    return lambda port: bench(
         "load", "-q", "-n", count, "-c", 1, "--workers", 1, "--tls", "1.3", "--groups", "X25519",
         "--no-preflight", f"127.0.0.1:{port}",
     )  # fmt: skip
 
 
-def download(messages: int) -> Callable[[int, int], None]:
+def download(messages: int) -> Callable[[int], None]:
     """download takes messages of 1 MiB, which are 64 records, over one connection."""
-    return lambda port, _: bench(
+    return lambda port: bench(
         "transfer", "-q", "-c", 1, "-m", messages, "-s", "1M", "--tls", "1.3", "--no-preflight",
         "--path", "/bytes/1048576", f"127.0.0.1:{port}",
     )  # fmt: skip
 
 
-def instructions(load: Callable[[int, int], None], folder: Path, *server: object) -> int:
+def instructions(load: Callable[[int], None], folder: Path, *server: object) -> int:
     """instructions is how many cleat executed under a load, by callgrind."""
     if not shutil.which("valgrind"):
         pytest.skip("valgrind is not installed")
     out = folder / "callgrind"
     tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
-    serve_and(load, tool, *server)
+    with serving(*server, *tool) as cleat:
+        load(cleat.port)
     annotated = subprocess.run(
         ["callgrind_annotate", "--inclusive=yes", "--threshold=100", out],
         capture_output=True, text=True, check=True,
@@ -162,14 +148,17 @@ def inclusive(annotated: str, function: str) -> int:
     return int(found[1].replace(",", "")) if found else 0
 
 
-def system_calls(load: Callable[[int, int], None], folder: Path, *server: object) -> int:
+def system_calls(load: Callable[[int], None], folder: Path, *server: object) -> int:
     """system_calls is how many cleat made under a load, by strace."""
     if not shutil.which("strace"):
         pytest.skip("strace is not installed")
     out = folder / "strace"
-    serve_and(load, ["strace", "-c", "-f", "-o", str(out)], *server)
-    total = next(line for line in out.read_text().splitlines() if line.endswith(" total"))
-    return int(total.split()[3])
+    # -D: strace is no parent of the program, and writes its table behind the program's end.
+    with serving(*server, "strace", "-D", "-c", "-f", "-o", out) as cleat:
+        load(cleat.port)
+    table = re.compile(r"^(?:\S+ +){3}(\d+) .*total$", re.MULTILINE)
+    eventually("strace has counted", lambda: table.search(out.read_text()))
+    return int(table.search(out.read_text())[1])
 
 
 def hold(name: str, found: float) -> None:
@@ -213,94 +202,31 @@ def test_system_calls_for_a_handshake(tmp_path, certificate, upstream):
 
 
 def test_bytes_of_a_handshake(certificate, upstream):
-    sent: list[int] = []
-
-    def through_a_counter(port: int, _: int) -> None:
-        with Counter(port) as counter:
-            handshakes(20)(counter.port, 0)
-            sent.append(counter.total())
-
-    serve_and(through_a_counter, [], certificate, upstream)
-    hold("bytes of a handshake with request and answer, from cleat", sent[0] / 20)
+    count = 20
+    ends: list[str] = []
+    sizes: list[int] = []
+    with serving(certificate, upstream) as cleat:
+        between = Origin(relay(f"127.0.0.1:{cleat.port}", ends, sizes))
+        handshakes(count)(int(between.address.rsplit(":", 1)[1]))
+        eventually("all connections have ended", lambda: len(ends) == count)
+        between.close()
+    hold("bytes of a handshake with request and answer, from cleat", sum(sizes) / count)
 
 
 def test_memory_of_an_idle_connection(certificate, upstream):
     client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     client.check_hostname = False
     client.verify_mode = ssl.CERT_NONE
-    found: list[float] = []
-
-    def hold_connections(port: int, pid: int) -> None:
-        held: list[ssl.SSLSocket] = []
-        levels = []
+    held: list[ssl.SSLSocket] = []
+    levels = []
+    with serving(certificate, upstream) as cleat:
+        descriptors = Path(f"/proc/{cleat.pid}/fd")
         for count in (200, 1200):  # The first are for what cleat allocates once.
             while len(held) < count:
-                plain = socket.create_connection(("127.0.0.1", port))
+                plain = socket.create_connection(("127.0.0.1", cleat.port))
                 held.append(client.wrap_socket(plain))
-            eventually("it has all upstreams", lambda: open_files(pid) > 2 * len(held))
-            levels.append(own_memory(pid))
-        found.append((levels[1] - levels[0]) / 1000)
-
-    serve_and(hold_connections, [], certificate, upstream)
-    hold("bytes of memory for an idle connection", found[0])
-
-
-def open_files(pid: int) -> int:
-    return len(os.listdir(f"/proc/{pid}/fd"))
-
-
-def own_memory(pid: int) -> int:
-    """own_memory is the process's anonymous memory, in bytes."""
-    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    return int(re.search(r"^Pss_Anon: +(\d+) kB", text, re.MULTILINE)[1]) * 1024
-
-
-class Counter:
-    """Counter relays connections to a port, and counts the bytes that come back from it."""
-
-    def __init__(self, port: int) -> None:
-        self.target = port
-        self.listening = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listening.getsockname()[1]
-        self.accepted = 0
-        self.counts: list[int] = []  # of the connections that have ended
-
-    def __enter__(self) -> "Counter":
-        threading.Thread(target=self.accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.listening.close()
-
-    def accept(self) -> None:
-        while True:
-            try:
-                client, _ = self.listening.accept()
-            except OSError:
-                return
-            self.accepted += 1
-            threading.Thread(target=self.relay, args=(client,), daemon=True).start()
-
-    def relay(self, client: socket.socket) -> None:
-        server = socket.create_connection(("127.0.0.1", self.target))
-        back = threading.Thread(target=self.copy_back, args=(server, client), daemon=True)
-        back.start()
-        while some := client.recv(65536):
-            server.sendall(some)
-        server.shutdown(socket.SHUT_WR)
-        back.join()
-
-    def copy_back(self, server: socket.socket, client: socket.socket) -> None:
-        count = 0
-        try:
-            while some := server.recv(65536):
-                count += len(some)
-                client.sendall(some)
-            client.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass  # The client has closed.
-        self.counts.append(count)
-
-    def total(self) -> int:
-        eventually("all connections have ended", lambda: len(self.counts) == self.accepted)
-        return sum(self.counts)
+            eventually("it has all upstreams", lambda: len(os.listdir(descriptors)) > 2 * count)
+            levels.append(cleat.memory())
+        for each in held:
+            each.close()
+    hold("bytes of memory for an idle connection", (levels[1] - levels[0]) / 1000)

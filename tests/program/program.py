@@ -66,13 +66,17 @@ def run_as_nobody(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 class Cleat:
-    """Cleat is one running program. Its log is collected line by line as it comes."""
+    """Cleat is one running program. Its log is collected line by line as it comes.
 
-    def __init__(self, *arguments: object, **options: object) -> None:
+    A wrapper is a command in front of the program: one that becomes it, so that the pid is its."""
+
+    def __init__(
+        self, *arguments: object, wrapper: tuple[object, ...] = (), **options: object
+    ) -> None:
         self.lines: list[str] = []  # Of standard error: the log, and what comes before it.
         self.more = threading.Condition()
         self.is_over = False
-        command = [str(binary()), *map(str, arguments)]
+        command = list(map(str, (*wrapper, binary(), *arguments)))
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
