@@ -183,12 +183,10 @@ public:
     // begin_at is when the first transactions begin; what is counted begins a warm-up later.
     void begin_at(instant start)
     {
-        moment const begin = start.steady;
-        begin_ = begin;
-        measured_ = begin + spec_.warm_up;
-        started_ = (start + spec_.warm_up).wall;
-        schedule_end_ = has_schedule(spec_) ? measured_ + schedule_length(spec_) : moment::max();
-        pool_.broadcast([this, begin](net::worker& worker) {
+        measured_ = start + spec_.warm_up;
+        schedule_end_ =
+            has_schedule(spec_) ? measured_.steady + schedule_length(spec_) : moment::max();
+        pool_.broadcast([this, begin = start.steady](net::worker& worker) {
             generators_[worker.number()]->begin(begin, [this] {
                 // The waiting thread may be busy with another load: it could not take the time.
                 std::int64_t const now = clock::now().time_since_epoch().count();
@@ -206,8 +204,9 @@ public:
     ended_run wait_for_end(run_control const& control, interrupt_signals& signals)
     {
         ended_run end;
-        end.started = started_;
-        server_clock server{control.server_pids, measured_, schedule_end_, spec_.warm_up != 0ns};
+        end.started = measured_.wall;
+        server_clock server{
+            control.server_pids, measured_.steady, schedule_end_, spec_.warm_up != 0ns};
         moment const last_end = wait(control, signals, server, end);
         server.write(end);
         set_times(end, last_end);
@@ -226,9 +225,10 @@ private:
         ended_run& end)
     {
         // The last transactions get the time of all their stages.
-        moment const patience = measured_ + spec_.duration + spec_.timeouts.connect +
+        moment const patience = measured_.steady + spec_.duration + spec_.timeouts.connect +
                                 spec_.timeouts.handshake + spec_.timeouts.answer;
-        moment next_watch = control.watch ? begin_ + control.period : patience;
+        moment next_watch =
+            control.watch ? measured_.steady - spec_.warm_up + control.period : patience;
         std::uint64_t ended = 0;
         while (ended < generators_.size()) {
             moment const now = clock::now();
@@ -274,10 +274,10 @@ private:
     void set_times(ended_run& end, moment last_end) const
     {
         moment const measured_end = has_schedule(spec_) ? schedule_end_ : last_end;
-        end.measured = std::max<clock::duration>(measured_end - measured_, 0ns);
+        end.measured = std::max<clock::duration>(measured_end - measured_.steady, 0ns);
         if (!end.interrupted)
             end.drain =
-                std::max<clock::duration>(last_end - std::max(measured_end, measured_), 0ns);
+                std::max<clock::duration>(last_end - std::max(measured_end, measured_.steady), 0ns);
     }
 
     void make(net::worker& worker)
@@ -323,7 +323,7 @@ private:
             add(sum.by_start, one.by_start);
             sum.cpu += one.cpu;
         }
-        sum.since_begin = clock::now() - measured_;
+        sum.since_begin = clock::now() - measured_.steady;
         return sum;
     }
 
@@ -333,11 +333,9 @@ private:
     std::vector<tally> tallies_;
     std::vector<thread_times> times_;
     std::atomic<std::int64_t> ended_{0}; // When the last generator was done.
-    moment begin_{};
-    moment measured_{};                             // The end of the warm-up.
-    std::chrono::system_clock::time_point started_; // The same, on the clock of dates.
-    moment schedule_end_{};                         // Of a closed loop: moment::max().
-    net::worker_pool pool_;                         // Its threads use all members before it.
+    instant measured_{};                 // The end of the warm-up.
+    moment schedule_end_{};              // Of a closed loop: moment::max().
+    net::worker_pool pool_;              // Its threads use all members before it.
 };
 
 // The time that was asked for, or the earliest at which all workers can begin.
