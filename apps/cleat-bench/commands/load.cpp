@@ -98,6 +98,22 @@ void try_once(load_request const& request)
             one.target, name_of(failure.stage), failure.kind, cure_for(failure, request))};
 }
 
+// Shows the progress of a run in the view, where there is one. The view must outlive the run.
+run_control control_for(load_request const& request, std::optional<live_view>& view)
+{
+    run_control control;
+    control.start_at = request.start_at;
+    if (view) {
+        control.watch = [&view](progress const& now) {
+            view->show(now);
+            return proceed::go_on;
+        };
+        if (!live_view::has_terminal())
+            control.period = std::chrono::seconds{5};
+    }
+    return control;
+}
+
 } // namespace
 
 bool write_result(result const& found, output const& output)
@@ -163,22 +179,7 @@ void run_into(result& found, load_request const& request, run_control const& con
     found.verdict = judge(found);
 }
 
-run_control control_for(load_request const& request, std::optional<live_view>& view)
-{
-    run_control control;
-    control.start_at = request.start_at;
-    if (view) {
-        control.watch = [&view](progress const& now) {
-            view->show(now);
-            return proceed::go_on;
-        };
-        if (!live_view::has_terminal())
-            control.period = std::chrono::seconds{5};
-    }
-    return control;
-}
-
-int load(load_request const& request)
+result run_in_view(load_request const& request)
 {
     check_writable(request.output);
     result found = begin_result(request);
@@ -186,7 +187,12 @@ int load(load_request const& request)
     if (!request.output.quiet)
         view.emplace(request.spec, request.server_pids);
     run_into(found, request, control_for(request, view));
-    view.reset();
+    return found;
+}
+
+int load(load_request const& request)
+{
+    result const found = run_in_view(request);
     if (!write_result(found, request.output))
         return 1;
     return found.partial ? 130 : found.counts.ok == 0 ? 1 : 0;

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include "commands/live_view.hpp"
 #include "generate/load_spec.hpp"
 #include "generate/run.hpp"
 #include "result/output.hpp"
@@ -42,8 +41,9 @@ int load(load_request const& request);
 /// processes and the verdict.
 void run_into(result& found, load_request const& request, run_control const& control = {});
 
-/// control_for shows the progress of a run in the view, where there is one, which must outlive it.
-[[nodiscard]] run_control control_for(load_request const& request, std::optional<live_view>& view);
+/// run_in_view checks that the output can be written, runs the load from begin_result on, and shows
+/// its progress unless the output is quiet.
+[[nodiscard]] result run_in_view(load_request const& request);
 
 /// write_result prints a result and writes its files. False, and a message, when a file cannot be
 /// written.

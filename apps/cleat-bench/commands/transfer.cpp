@@ -1,4 +1,3 @@
-#include "commands/live_view.hpp"
 #include "commands/load.hpp"
 #include "commands/transfer.hpp"
 #include "report/documents.hpp"
@@ -52,13 +51,7 @@ std::string per_gb(std::optional<double> ns)
 int transfer(transfer_request const& request)
 {
     load_request const& base = request.load;
-    check_writable(base.output);
-    result found = begin_result(base);
-    std::optional<live_view> view;
-    if (!base.output.quiet)
-        view.emplace(base.spec, base.server_pids);
-    run_into(found, base, control_for(base, view));
-    view.reset();
+    result const found = run_in_view(base);
 
     transfer_figures const sum = figures_of(found, request);
     fmt::print(
