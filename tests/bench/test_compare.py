@@ -110,6 +110,43 @@ def test_servers_side_by_side(bench):
     assert turns == [(turn, name) for turn in "12" for name in names]
 
 
+def test_builds_of_a_server_take_part_under_names_of_their_own(bench):
+    other = bench.folder / "cleat-of-before"
+    other.symlink_to(BINARIES / "cleat")
+    found = Compared(
+        bench, "--servers", "cleat", "--build", f"before=cleat:{other}", "--base", "before",
+        "--rounds", 2, "--scenario", tiny(bench.folder),
+    )
+    assert [each["name"] for each in found.trial["servers"]] == ["cleat", "before"]
+    assert found.trial["base"] == "before"
+    before = found.server("before")
+    assert before["command"].startswith(f"{other} --config ")
+    assert "workers = 1" in before["config"]
+    assert found.server("cleat")["ratios"]["cpu_ns"]["rounds"] == 2
+    versions = dict(found.document["versions"])
+    assert versions["before"] == versions["cleat"]
+    turns = re.findall(r"^tiny (\d)/2: ([a-z]+): ", found.progress, re.MULTILINE)
+    assert turns == [("1", "cleat"), ("1", "before"), ("2", "cleat"), ("2", "before")]
+
+
+@pytest.mark.parametrize(
+    "builds, complaint",
+    [
+        (["before"], "--build before: write NAME=SERVER:PROGRAM, like before=cleat:/"),
+        (["before=cleat:/none"], "'/none' cannot be run: No such file or directory"),
+        (["before=apache:/bin/sh"], "there is no server 'apache': take one of cleat"),
+        (["a/b=cleat:/bin/sh"], "'a/b' cannot be the name of a build"),
+        (["cleat=cleat:/bin/sh"], "another server is called cleat: choose another name"),
+        (["a=cleat:/bin/sh", "a=epoll:/bin/sh"], "--build a=epoll:/bin/sh: another server is"),
+    ],
+)
+def test_a_build_that_cannot_take_part(bench, builds, complaint):
+    words = [word for each in builds for word in ("--build", each)]
+    ran = bench.run("compare", "--servers", "cleat", *words)
+    assert ran.returncode == 2
+    assert complaint in ran.stderr
+
+
 def test_resumed_sessions_are_counted(bench):
     found = Compared(
         bench, "--servers", "cleat", "--rounds", 1, "--scenario",

@@ -25,9 +25,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A preset whose program exists.
+// A peer whose program exists.
 struct installed_server
 {
+    std::string name;
     server_preset const* preset;
     fs::path program;
 };
@@ -47,18 +48,18 @@ void run_on(std::vector<int> const& cores)
 std::vector<installed_server> find_servers(compare_request const& request, comparison& found)
 {
     std::vector<installed_server> servers;
-    for (std::string const& name : request.servers) {
-        server_preset const* const preset = find_preset(name);
-        std::optional<fs::path> program = find_program(*preset, request.programs);
+    for (peer const& each : request.servers) {
+        std::optional<fs::path> program = program_of(each, request.programs);
         if (program)
-            servers.push_back({preset, std::move(*program)});
+            servers.push_back({each.name, each.preset, std::move(*program)});
         else
-            found.absent.emplace_back(name, fmt::format("it is not here: {}", preset->install));
+            found.absent.emplace_back(
+                each.name, fmt::format("it is not here: {}", each.preset->install));
     }
     if (servers.empty()) {
         std::string cures;
-        for (std::string const& name : request.servers)
-            cures += fmt::format("\n  {}: {}", name, find_preset(name)->install);
+        for (peer const& each : request.servers)
+            cures += fmt::format("\n  {}: {}", each.name, each.preset->install);
         throw std::runtime_error{"none of the servers is here:" + cures};
     }
     return servers;
@@ -110,7 +111,7 @@ public:
             print_progress(fmt::format("{} is left out: {}", name, reason));
         for (installed_server const& each : servers_)
             found_.versions.emplace_back(
-                each.preset->name, version_of(*each.preset, each.program, directory_, stop_));
+                each.name, version_of(*each.preset, each.program, directory_, stop_));
     }
 
     // All scenarios; in each the servers take turns, A B C A B C.
@@ -140,7 +141,7 @@ private:
         static_cast<void>(tls::context{client_spec_for(trial.scenario)});
         for (installed_server const& each : servers_) {
             server_figures& server = trial.servers.emplace_back();
-            server.name = each.preset->name;
+            server.name = each.name;
             server.rounds.resize(request_.rounds);
             if (each.preset->one_worker && request_.workers != 1)
                 server.left_out = "left out: it has one worker only";
@@ -336,7 +337,7 @@ int compare(compare_request const& request)
     found.workers = request.workers;
     found.server_cores = request.server_cores;
     found.client_cores = request.client_cores;
-    found.requested_base = request.base.empty() ? request.servers.front() : request.base;
+    found.requested_base = request.base.empty() ? request.servers.front().name : request.base;
     found.environment = describe_environment();
     interruption stop;
     adopt_orphans();

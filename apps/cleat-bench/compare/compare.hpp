@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "compare/peer.hpp"
 #include "compare/scenario.hpp"
 
 #include <filesystem>
@@ -13,7 +14,7 @@ namespace cleat::bench {
 /// compare_request is a command line of `cleat-bench compare`.
 struct compare_request
 {
-    std::vector<std::string> servers; ///< Names of presets, in the order in which they take turns.
+    std::vector<peer> servers; ///< In the order in which they take turns; no name is there twice.
     std::vector<scenario_spec> scenarios;
     unsigned rounds = 5;
     unsigned workers = 1; ///< Of each server.

@@ -22,30 +22,50 @@ namespace {
     throw std::runtime_error{text};
 }
 
-std::vector<std::string> preset_names()
+std::vector<peer> all_servers()
 {
-    std::vector<std::string> found;
+    std::vector<peer> found;
     for (server_preset const& each : presets())
-        found.emplace_back(each.name);
+        found.push_back({std::string{each.name}, &each, {}});
     return found;
 }
 
-std::vector<std::string> read_servers(std::string const& text)
+std::vector<peer> read_servers(std::string const& text)
 {
-    std::vector<std::string> found;
+    std::vector<peer> found;
     for (std::string_view const each : comma_separated(text)) {
         std::string const name{each};
-        if (find_preset(name) == nullptr)
+        server_preset const* const preset = find_preset(name);
+        if (preset == nullptr)
             refuse(fmt::format(
                 "--servers {}: there is no server '{}': take some of {}", text, name,
                 fmt::join(preset_names(), ", ")));
-        if (std::ranges::find(found, name) != found.end())
+        if (std::ranges::find(found, name, &peer::name) != found.end())
             refuse(fmt::format("--servers {}: {} is there twice", text, name));
-        found.push_back(name);
+        found.push_back({name, preset, {}});
     }
     if (found.empty())
         refuse("--servers: name one at least");
     return found;
+}
+
+// Builds take turns behind the servers.
+void add_builds(std::vector<peer>& servers, std::vector<std::string> const& texts)
+{
+    for (std::string const& text : texts) {
+        peer build;
+        try {
+            build = parse_build(text);
+        } catch (std::runtime_error const& e) {
+            refuse(fmt::format("--build {}: {}", text, e.what()));
+        }
+        if (std::ranges::find(servers, build.name, &peer::name) != servers.end())
+            refuse(fmt::format(
+                "--build {}: another server is called {}: choose another name, or name with "
+                "--servers those that take part",
+                text, build.name));
+        servers.push_back(std::move(build));
+    }
 }
 
 std::vector<int> read_cores(
@@ -106,6 +126,9 @@ void compare_options::add_to(CLI::App& app)
     std::string const names = fmt::format("{}", fmt::join(preset_names(), ","));
     app.add_option("--servers", servers, "which, with commas; by default all: " + names);
     app.add_option(
+        "--build", builds,
+        "NAME=SERVER:PROGRAM, more than once: another build of a server takes part as NAME");
+    app.add_option(
         "--scenario", scenarios,
         "name of a scenario or path of a file, more than once; all: every scenario "
         "[full-ecdsa-p256]");
@@ -122,17 +145,16 @@ void compare_options::add_to(CLI::App& app)
         "Examples:\n"
         "  cleat-bench compare --servers cleat,nginx,hitch\n"
         "  cleat-bench compare --scenario full-rsa-2048 --scenario resumed-4-tickets\n"
-        "  cleat-bench compare --scenario mine.scenario --base nginx --json found.json\n",
+        "  cleat-bench compare --scenario mine.scenario --base nginx --json found.json\n"
+        "  cleat-bench compare --servers cleat --build before=cleat:/opt/before/bin/cleat\n",
         fmt::join(scenario_names(), ", ")));
 }
 
 compare_request compare_options::make() const
 {
     compare_request request;
-    if (servers.empty())
-        request.servers = preset_names();
-    else
-        request.servers = read_servers(servers);
+    request.servers = servers.empty() ? all_servers() : read_servers(servers);
+    add_builds(request.servers, builds);
     for (std::string const& each : scenarios)
         if (each == "all")
             for (std::string const& name : scenario_names())
@@ -145,9 +167,14 @@ compare_request compare_options::make() const
     request.workers = workers;
     std::tie(request.server_cores, request.client_cores) =
         read_core_options(server_cores, client_cores);
-    if (!base.empty() && std::ranges::find(request.servers, base) == request.servers.end())
-        refuse(fmt::format(
-            "--base {}: is not among the servers: {}", base, fmt::join(request.servers, ", ")));
+    if (!base.empty() &&
+        std::ranges::find(request.servers, base, &peer::name) == request.servers.end()) {
+        std::vector<std::string> names;
+        for (peer const& each : request.servers)
+            names.push_back(each.name);
+        refuse(
+            fmt::format("--base {}: is not among the servers: {}", base, fmt::join(names, ", ")));
+    }
     request.base = base;
     request.programs = folder_of_programs(binaries);
     request.json = json;

@@ -16,6 +16,7 @@ namespace cleat::bench {
 struct compare_options
 {
     std::string servers;
+    std::vector<std::string> builds;
     std::vector<std::string> scenarios;
     unsigned rounds = 5;
     unsigned workers = 1;

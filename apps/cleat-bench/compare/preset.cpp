@@ -165,6 +165,14 @@ std::vector<server_preset> const& presets()
     return all;
 }
 
+std::vector<std::string> preset_names()
+{
+    std::vector<std::string> found;
+    for (server_preset const& each : presets())
+        found.emplace_back(each.name);
+    return found;
+}
+
 server_preset const* find_preset(std::string_view name)
 {
     auto const found = std::ranges::find(presets(), name, &server_preset::name);

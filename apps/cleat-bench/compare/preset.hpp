@@ -55,6 +55,9 @@ struct server_settings
 /// presets are all of them, in the order in which they are compared.
 [[nodiscard]] std::vector<server_preset> const& presets();
 
+/// preset_names are those of all presets, in that order.
+[[nodiscard]] std::vector<std::string> preset_names();
+
 /// find_preset by its name; null if there is none.
 [[nodiscard]] server_preset const* find_preset(std::string_view name);
 
