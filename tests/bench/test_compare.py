@@ -351,6 +351,55 @@ def test_idle_connections(bench):
     assert figures["cpu_ns"] is None
 
 
+@pytest.mark.skipif(
+    bool(os.environ.get("CLEAT_SANITIZE")), reason="a sanitizer makes calls of its own"
+)
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+def test_system_calls_are_counted_by_name(bench):
+    found = Compared(
+        bench, "--servers", ",".join(["cleat", *CONTROL, *PEERS]), "--rounds", 2, "--scenario",
+        tiny(bench.folder, kind="system-calls", connections=1, transactions=40),
+    )
+    for server in found.trial["servers"]:
+        for figures in server["rounds"]:
+            assert figures["load"]["ok"] == 40
+            calls = {each["name"]: each["count"] for each in figures["calls"]}
+            assert sum(calls.values()) == pytest.approx(figures["system_calls"])
+            # A connection is accepted once, connected once, and both ends are closed.
+            assert calls.get("accept4", 0) + calls.get("accept", 0) >= 1
+            assert calls["connect"] == 1 and 2 <= calls["close"] <= 4
+            assert figures["cpu_ns"] is None and figures["p99_ns"] is None
+    ours = found.server("cleat")["rounds"]
+    assert ours[0]["system_calls"] == pytest.approx(ours[1]["system_calls"], rel=0.1)
+    assert "count over that of cleat" in found.text
+    assert re.search(r"^  - cleat: \d\.\d\d \w+, .*1\.00 connect", found.text, re.MULTILINE)
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core")
+def test_two_workers_beside_one(bench):
+    names = [name for name in ["cleat", *CONTROL, *PEERS] if name != "hitch"]
+    found = Compared(
+        bench, "--servers", ",".join(names), "--rounds", 1, "--scenario",
+        tiny(bench.folder, kind="workers", transactions=100),
+    )
+    (figures,) = found.server("cleat")["rounds"]
+    assert figures["load"]["ok"] == 100 and figures["cpu_ns"] > 0
+    assert 0.1 < figures["workers_ratio"] < 10  # Of both the CPU is for one handshake.
+    assert "workers = 1" in found.server("cleat")["config"]  # The last of one, two, two, one.
+    for name in CONTROL:
+        assert found.server(name)["left_out"] == "left out: it has one worker only"
+    assert "ratio over that of cleat" in found.text
+
+
+def test_a_number_of_workers_contradicts_a_scenario_that_has_its_own(bench):
+    found = Compared(
+        bench, "--servers", "cleat", "--workers", 2, "--scenario",
+        tiny(bench.folder, kind="workers"), code=1,
+    )
+    assert found.trial["skipped"].endswith("leave --workers out")
+    assert "skipped: it measures one worker and two by itself" in found.text
+
+
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core")
 def test_several_workers_are_pinned(bench):
     cores = sorted(os.sched_getaffinity(0))

@@ -150,6 +150,16 @@ std::chrono::nanoseconds child::cpu() const
     return cpu_of({pid_});
 }
 
+std::string system_program(std::string_view name, std::string_view purpose)
+{
+    for (char const* const folder : {"/usr/bin", "/usr/local/bin", "/bin"})
+        if (std::string path = fmt::format("{}/{}", folder, name);
+            ::access(path.c_str(), X_OK) == 0)
+            return path;
+    throw std::runtime_error{fmt::format(
+        "the program {} is missing, which {}: install the package {}", name, purpose, name)};
+}
+
 std::string run_to_end(launch const& launched)
 {
     child process{launched};

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
@@ -65,6 +66,10 @@ private:
     bool has_ended_ = false;
     std::filesystem::path log_;
 };
+
+/// system_program is the path of a program of the system, which `purpose` says what it does. Throws
+/// std::runtime_error that names the package, which has the program's name.
+[[nodiscard]] std::string system_program(std::string_view name, std::string_view purpose);
 
 /// run_to_end runs a program and gives its output. Throws std::runtime_error with the output if it
 /// failed or took longer than ten seconds.

@@ -33,6 +33,43 @@ struct installed_server
     fs::path program;
 };
 
+// The cores of a scenario's servers, and of their clients.
+struct core_sets
+{
+    std::vector<int> servers;
+    std::vector<int> clients;
+};
+
+// Two workers need two cores. Servers that have one share all cores with their clients, in both
+// measurements: what a client disturbs, it disturbs in both.
+core_sets cores_for(scenario_spec const& scenario, compare_request const& request)
+{
+    core_sets found{request.server_cores, request.client_cores};
+    if (scenario.kind != activity::workers || found.servers.size() > 1)
+        return found;
+    for (int const core : request.client_cores)
+        if (std::ranges::find(found.servers, core) == found.servers.end())
+            found.servers.push_back(core);
+    found.clients = found.servers;
+    return found;
+}
+
+// Why a scenario cannot be measured here; empty if it can.
+std::string obstacle(scenario_spec const& scenario, compare_request const& request)
+{
+    if (scenario.kind == activity::workers && request.workers != 1)
+        return "it measures one worker and two by itself: leave --workers out";
+    if (scenario.kind == activity::workers && cores_for(scenario, request).servers.size() < 2)
+        return "two workers need two cores: name them with --server-cores";
+    if (scenario.kind == activity::system_calls)
+        try {
+            static_cast<void>(system_program("strace", "counts system calls"));
+        } catch (std::runtime_error const& e) {
+            return e.what();
+        }
+    return {};
+}
+
 // Threads inherit it from now on.
 void run_on(std::vector<int> const& cores)
 {
@@ -90,6 +127,10 @@ std::string judged_figure(scenario_spec const& scenario, round_figures const& ro
         return fmt::format("{:.0f} bytes a connection", *value);
     if (judged == metric::p99)
         return fmt::format("p99 {:.2f} ms", *value / 1e6);
+    if (judged == metric::system_calls)
+        return fmt::format("{:.1f} system calls a {}", *value, operation_name(scenario));
+    if (judged == metric::workers_ratio)
+        return fmt::format("{:.2f} times the CPU of one worker", *value);
     return fmt::format(
         "{:.1f} {} CPU a {}", *value / (moves_bytes(scenario) ? 1e6 : 1e3),
         moves_bytes(scenario) ? "ms" : "us", operation_name(scenario));
@@ -139,11 +180,19 @@ private:
     {
         // Throws tls::spec_error if this client cannot do the scenario.
         static_cast<void>(tls::context{client_spec_for(trial.scenario)});
+        trial.skipped = obstacle(trial.scenario, request_);
+        if (!trial.skipped.empty()) {
+            print_progress(fmt::format("{}: {}", trial.scenario.name, trial.skipped));
+            return;
+        }
+        cores_ = cores_for(trial.scenario, request_);
+        run_on(cores_.clients);
         for (installed_server const& each : servers_) {
             server_figures& server = trial.servers.emplace_back();
             server.name = each.name;
             server.rounds.resize(request_.rounds);
-            if (each.preset->one_worker && request_.workers != 1)
+            bool const several = trial.scenario.kind == activity::workers || request_.workers != 1;
+            if (each.preset->one_worker && several)
                 server.left_out = "left out: it has one worker only";
         }
         find_rate(trial);
@@ -215,7 +264,9 @@ private:
         if (!server.left_out.empty())
             return std::nullopt;
         try {
-            return measure_running(load, installed, server, turn);
+            return load.scenario.kind == activity::workers
+                       ? measure_workers(load, installed, server, turn)
+                       : measure_running(load, installed, server, turn, request_.workers);
         } catch (start_failure const& e) {
             if (origin_ended(server, turn))
                 return std::nullopt;
@@ -234,16 +285,37 @@ private:
         return std::nullopt;
     }
 
-    std::optional<round_figures> measure_running(
+    // One worker, two, two, one: what drifts is in both. Times and counts are the last of two.
+    std::optional<round_figures> measure_workers(
         round_load const& load, installed_server const& installed, server_figures& server,
         std::string const& turn)
     {
+        std::optional<round_figures> with_two;
+        double cpu_of_one = 0;
+        double cpu_of_two = 0;
+        for (unsigned const workers : {1U, 2U, 2U, 1U}) {
+            auto figures = measure_running(load, installed, server, turn, workers);
+            if (!figures || !(*figures)[metric::cpu])
+                return figures;
+            (workers == 1 ? cpu_of_one : cpu_of_two) += *(*figures)[metric::cpu] / 2;
+            if (workers == 2)
+                with_two = std::move(figures);
+        }
+        (*with_two)[metric::cpu] = cpu_of_two;
+        (*with_two)[metric::workers_ratio] = cpu_of_two / cpu_of_one;
+        return with_two;
+    }
+
+    std::optional<round_figures> measure_running(
+        round_load const& load, installed_server const& installed, server_figures& server,
+        std::string const& turn, unsigned workers)
+    {
         if (origin_->process.ended())
             start_origin();
-        bench::server running = start(load.scenario, installed);
+        bench::server running = start(load.scenario, installed, workers);
         server.command = running.command;
         server.config = running.config;
-        round_figures figures = measure(load, running, request_.client_cores.size(), stop_);
+        round_figures figures = measure(load, running, cores_.clients.size(), stop_);
         if (std::optional<std::string> const end = running.process.ended())
             server.complaints.push_back(fmt::format("{}: it {} while it was measured", turn, *end));
         if (origin_ended(server, turn))
@@ -272,10 +344,14 @@ private:
         return true;
     }
 
-    server start(scenario_spec const& scenario, installed_server const& installed)
+    // A single worker of several cores' scenario keeps to the first, as each of two keeps to its
+    // own.
+    server start(scenario_spec const& scenario, installed_server const& installed, unsigned workers)
     {
-        server_environment const environment{
-            origin_->port, request_.workers, request_.server_cores};
+        std::vector<int> cores = cores_.servers;
+        if (scenario.kind == activity::workers)
+            cores.resize(workers);
+        server_environment const environment{origin_->port, workers, std::move(cores)};
         return start_server(
             scenario, *installed.preset, installed.program, environment, directory_, stop_);
     }
@@ -284,7 +360,7 @@ private:
     bool starts_with_defaults(installed_server const& installed)
     {
         try {
-            static_cast<void>(start(scenario_spec{}, installed));
+            static_cast<void>(start(scenario_spec{}, installed, request_.workers));
             return true;
         } catch (start_failure const&) {
             return false;
@@ -302,6 +378,7 @@ private:
     interruption& stop_;
     temporary_directory directory_;
     std::vector<installed_server> servers_;
+    core_sets cores_; ///< Of the scenario that is measured.
     std::optional<origin> origin_;
 };
 

@@ -17,8 +17,7 @@
 
 namespace cleat::bench {
 
-/// judged_by is the metric by which a scenario judges servers: memory of idle connections, p99 at a
-/// rate and of established connections, else CPU.
+/// judged_by is the metric by which a scenario judges servers: see judged_by of its kind.
 [[nodiscard]] metric judged_by(scenario_spec const& scenario) noexcept;
 
 /// round_figures is one round of one server.
@@ -28,6 +27,8 @@ struct round_figures
     result load;                                 ///< Of the generator; no counts when idle.
     std::optional<result> beside;                ///< Of the load beside established connections.
     std::vector<std::pair<double, double>> idle; ///< Connections, and bytes with them.
+    /// System calls by name, for an operation; the most frequent first. Of system_calls only.
+    std::vector<std::pair<std::string, double>> calls;
 
     [[nodiscard]] std::optional<double>& operator[](metric what)
     {

@@ -89,6 +89,12 @@ json::object in_json(round_figures const& round, bool idle)
         found["idle"] = std::move(points);
     } else {
         found["load"] = document_of(round.load);
+        if (!round.calls.empty()) {
+            json::array calls;
+            for (auto const& [name, count] : round.calls)
+                calls.push_back(json::object{{"name", name}, {"count", count}});
+            found["calls"] = std::move(calls);
+        }
         if (round.beside)
             found["beside"] = document_of(*round.beside);
     }

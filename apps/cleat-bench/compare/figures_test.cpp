@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,49 @@ TEST_CASE("remarks name failures, sessions that were not resumed, and a client a
         text.find("- cleat: 0.0 % of its connections resumed, 75.0 % should have") !=
         std::string::npos);
     CHECK(text.find("- cleat: client-limited") != std::string::npos);
+}
+
+TEST_CASE("a scenario that counts system calls has the count, and its calls by name")
+{
+    comparison found = three_servers();
+    scenario_figures& trial = found.trials[0];
+    trial.scenario.kind = activity::system_calls;
+    double count = 18;
+    for (server_figures& server : trial.servers) {
+        for (std::optional<round_figures>& round : server.rounds) {
+            round->values = {};
+            (*round)[metric::system_calls] = count;
+            round->calls = {{"recvfrom", 4}, {"epoll_wait", count - 4.001}, {"mmap", 0.001}};
+        }
+        count += 18;
+    }
+    CHECK(judged_by(trial.scenario) == metric::system_calls);
+    std::string const text = table_of(trial, 3);
+    CHECK(text.find("calls each   failed   count over that of cleat\n") != std::string::npos);
+    CHECK(text.find("  cleat                 18.0        0   base\n") != std::string::npos);
+    CHECK(
+        text.find("  nginx                 36.0        0   2.00 (2.00..2.00)\n") !=
+        std::string::npos);
+    CHECK(text.find("- cleat: 4.00 recvfrom, 14.00 epoll_wait\n") != std::string::npos);
+    json::value const read = json::parse(to_json(found));
+    json::value const& round = read.at("trials").at(0).at("servers").at(0).at("rounds").at(0);
+    CHECK(round.at("system_calls").to_number<double>() == 18);
+    CHECK(round.at("calls").at(0).at("name") == "recvfrom");
+    CHECK(round.at("cpu_ns").is_null());
+}
+
+TEST_CASE("a scenario of two workers is judged by their CPU over that of one")
+{
+    comparison found = three_servers();
+    scenario_figures& trial = found.trials[0];
+    trial.scenario.kind = activity::workers;
+    for (server_figures& server : trial.servers)
+        for (std::optional<round_figures>& round : server.rounds)
+            (*round)[metric::workers_ratio] = server.name == "cleat" ? 1.0 : 1.1;
+    std::string const text = table_of(trial, 3);
+    CHECK(text.find("  2 over 1   failed   ratio over that of cleat\n") != std::string::npos);
+    CHECK(text.find("      1.10        0   1.10 (1.10..1.10)\n") != std::string::npos);
+    CHECK(text.find("all figures but the ratio are of two\n") != std::string::npos);
 }
 
 TEST_CASE("JSON has each round, the medians, and the verdicts")

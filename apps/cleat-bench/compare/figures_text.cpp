@@ -21,6 +21,10 @@ std::string cell(std::optional<double> value, metric what, scenario_spec const& 
         return "-";
     if (what == metric::memory)
         return bytes_in_words(*value);
+    if (what == metric::system_calls)
+        return fmt::format("{:.1f}", *value);
+    if (what == metric::workers_ratio)
+        return fmt::format("{:.2f}", *value);
     if (what != metric::rate)
         return in_words(*value);
     return moves_bytes(scenario) ? bytes_in_words(*value) + "/s" : fmt::format("{:.0f}/s", *value);
@@ -38,9 +42,38 @@ std::string_view short_name(metric what) noexcept
     case metric::p50:
         return "p50";
     case metric::p99:
+        return "p99";
+    case metric::system_calls:
+        return "count";
+    case metric::workers_ratio:
         break;
     }
-    return "p99";
+    return "ratio";
+}
+
+struct table_column
+{
+    metric what;
+    std::string_view head;
+    int width;
+};
+
+std::vector<table_column> columns_of(scenario_spec const& scenario)
+{
+    if (scenario.kind == activity::idle)
+        return {{metric::memory, "each takes", 12}};
+    if (scenario.kind == activity::system_calls)
+        return {{metric::system_calls, "calls each", 12}};
+    bool const moves = moves_bytes(scenario);
+    std::vector<table_column> found{
+        {metric::rate, moves ? "moved" : "done", 12},
+        {metric::p50, "p50", 10},
+        {metric::p99, "p99", 10},
+        {metric::cpu, moves ? "CPU per GB" : "CPU each", 12},
+        {metric::memory, "memory", 12}};
+    if (scenario.kind == activity::workers)
+        found.push_back({metric::workers_ratio, "2 over 1", 10});
+    return found;
 }
 
 std::string ratio_cell(scenario_figures const& trial, server_figures const& server)
@@ -111,14 +144,10 @@ double share_resumed(server_counts const& counts)
 void add_line(std::string& text, scenario_figures const& trial, server_figures const& server)
 {
     auto const out = std::back_inserter(text);
-    auto const put = [&](metric what) { return cell(server.median(what), what, trial.scenario); };
     fmt::format_to(out, "  {:<14}", server.name);
-    if (trial.scenario.kind != activity::idle) {
+    for (table_column const& each : columns_of(trial.scenario))
         fmt::format_to(
-            out, "{:>12}{:>10}{:>10}{:>12}", put(metric::rate), put(metric::p50), put(metric::p99),
-            put(metric::cpu));
-    }
-    fmt::format_to(out, "{:>12}", put(metric::memory));
+            out, "{:>{}}", cell(server.median(each.what), each.what, trial.scenario), each.width);
     if (trial.scenario.kind != activity::idle)
         fmt::format_to(out, "{:>9}", total(count(server).failed));
     if (trial.scenario.reuse > 1)
@@ -130,17 +159,30 @@ void add_head(std::string& text, scenario_figures const& trial)
 {
     auto const out = std::back_inserter(text);
     fmt::format_to(out, "  {:<14}", "server");
-    if (trial.scenario.kind != activity::idle)
-        fmt::format_to(
-            out, "{:>12}{:>10}{:>10}{:>12}", moves_bytes(trial.scenario) ? "moved" : "done", "p50",
-            "p99", moves_bytes(trial.scenario) ? "CPU per GB" : "CPU each");
-    fmt::format_to(out, "{:>12}", trial.scenario.kind == activity::idle ? "each takes" : "memory");
+    for (table_column const& each : columns_of(trial.scenario))
+        fmt::format_to(out, "{:>{}}", each.head, each.width);
     if (trial.scenario.kind != activity::idle)
         fmt::format_to(out, "{:>9}", "failed");
     if (trial.scenario.reuse > 1)
         fmt::format_to(out, "{:>10}", "resumed");
     fmt::format_to(
         out, "   {} over that of {}\n", short_name(judged_by(trial.scenario)), trial.base);
+}
+
+// The system calls of one round by their names; those seen less often than once in a hundred
+// operations are left out.
+std::string calls_by_name(server_figures const& server)
+{
+    std::string text;
+    for (std::optional<round_figures> const& round : server.rounds) {
+        if (!round || round->calls.empty())
+            continue;
+        for (auto const& [name, count] : round->calls)
+            if (count >= 0.01)
+                text += fmt::format("{}{:.2f} {}", text.empty() ? "" : ", ", count, name);
+        break;
+    }
+    return text;
 }
 
 // Indents the lines of a remark after the first.
@@ -161,6 +203,8 @@ void add_remarks(std::string& text, scenario_figures const& trial)
             fmt::format_to(out, "  - {}: {}\n", server.name, indented(server.left_out));
         for (std::string const& complaint : server.complaints)
             fmt::format_to(out, "  - {}: {}\n", server.name, indented(complaint));
+        if (std::string const calls = calls_by_name(server); !calls.empty())
+            fmt::format_to(out, "  - {}: {}\n", server.name, calls);
         server_counts const sum = count(server);
         for (auto const& [what, times] : sum.failed)
             fmt::format_to(
@@ -234,6 +278,9 @@ std::string table_of(scenario_figures const& trial, unsigned rounds)
     if (trial.scenario.server_cpu)
         fmt::format_to(
             out, "  each server may use {:.0f} % of a core\n", *trial.scenario.server_cpu * 100);
+    if (trial.scenario.kind == activity::workers)
+        fmt::format_to(
+            out, "  each round: one worker, two, two, one; all figures but the ratio are of two\n");
     if (!trial.base.empty()) {
         add_head(text, trial);
         for (server_figures const& server : trial.servers)

@@ -1,5 +1,6 @@
 #include "compare/measure.hpp"
 #include "compare/quiet_client.hpp"
+#include "compare/strace.hpp"
 #include "generate/run.hpp"
 #include "system/processes.hpp"
 #include "text/times.hpp"
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -51,7 +53,7 @@ void take(result& load, ended_run ended, std::string const& target)
 
 std::uint64_t operations_of(scenario_spec const& scenario)
 {
-    return scenario.kind == activity::handshake ? scenario.transactions : scenario.messages;
+    return moves_bytes(scenario) ? scenario.messages : scenario.transactions;
 }
 
 // An open loop for about so many transactions: it ends after the time that they take at this rate.
@@ -97,11 +99,40 @@ round_figures measure_load(
     double const count = static_cast<double>(load.counts.ok);
     double const bytes = count * static_cast<double>(scenario.bytes);
     double const seconds = in_seconds(load.measured);
-    bool const moves = scenario.kind != activity::handshake;
+    bool const moves = moves_bytes(scenario);
     found[metric::cpu] = static_cast<double>(spent.count()) / (moves ? bytes / 1e9 : count);
     found[metric::rate] = moves ? bytes / seconds : load.rate();
     found[metric::p50] = static_cast<double>(load.counts.response.percentile(50));
     found[metric::p99] = static_cast<double>(load.counts.response.percentile(99));
+    return found;
+}
+
+// With strace attached, times say nothing of the server; its calls are the same.
+round_figures measure_system_calls(
+    round_load const& round, server& running, std::size_t client_workers, interruption& stop)
+{
+    scenario_spec const& scenario = round.scenario;
+    load_spec const use =
+        load_for(scenario, running.address, scenario.transactions, client_workers);
+    call_counter counter{with_children({running.process.pid()}), running.folder, stop.before()};
+    ended_run ended = run(use, stop);
+    std::this_thread::sleep_for(settling);
+    call_counts const counts = counter.stop();
+
+    round_figures found;
+    take(found.load, std::move(ended), use.target);
+    found.load.asked = {{"scenario", scenario.name}, {"TLS", scenario.tls}};
+    auto const done = static_cast<double>(found.load.counts.ok);
+    if (done == 0)
+        return found;
+    double sum = 0;
+    for (auto const& [name, count] : counts) {
+        found.calls.emplace_back(name, static_cast<double>(count) / done);
+        sum += found.calls.back().second;
+    }
+    std::ranges::stable_sort(
+        found.calls, std::ranges::greater{}, [](auto const& each) { return each.second; });
+    found[metric::system_calls] = sum;
     return found;
 }
 
@@ -237,6 +268,8 @@ load_spec load_for(
     std::uint64_t const each = std::max<std::uint64_t>(operations / connections, 1);
     switch (scenario.kind) {
     case activity::handshake:
+    case activity::system_calls:
+    case activity::workers:
         // HTTP/1.0: the origin closes, so the server says close_notify behind the answer.
         say.request = fmt::format("GET /{} HTTP/1.0\r\n\r\n", scenario.answer);
         say.size = scenario.answer;
@@ -276,8 +309,11 @@ round_figures measure(
     if (scenario.warm_up != 0)
         static_cast<void>(
             run(load_for(scenario, running.address, scenario.warm_up, client_workers), stop));
-    return scenario.kind == activity::idle ? measure_idle(scenario, running, stop)
-                                           : measure_load(round, running, client_workers, stop);
+    if (scenario.kind == activity::idle)
+        return measure_idle(scenario, running, stop);
+    if (scenario.kind == activity::system_calls)
+        return measure_system_calls(round, running, client_workers, stop);
+    return measure_load(round, running, client_workers, stop);
 }
 
 } // namespace cleat::bench

@@ -147,7 +147,7 @@ constexpr std::uint64_t message_max = std::uint64_t{1} << 30;
 using reader = void (*)(scenario_spec&, file_entry const&);
 
 // A key that a file may have. `kind_letters` are those of the kinds that have it: h(andshake),
-// d(own), u(p), i(dle), e(stablished).
+// d(own), u(p), i(dle), e(stablished), s(ystem calls), w(orkers).
 struct known_key
 {
     std::string_view key;
@@ -156,41 +156,43 @@ struct known_key
 };
 
 constexpr known_key known_keys[]{
-    {"title", "hduie", [](scenario_spec& s, file_entry const& e) { s.title = e.value; }},
-    {"kind", "hduie",
+    {"title", "hduiesw", [](scenario_spec& s, file_entry const& e) { s.title = e.value; }},
+    {"kind", "hduiesw",
      [](scenario_spec& s, file_entry const& e) {
          std::string found;
          choose(found, e, kinds);
          s.kind = static_cast<activity>(std::ranges::find(kinds, found) - kinds.begin());
      }},
-    {"key", "hduie",
+    {"key", "hduiesw",
      [](scenario_spec& s, file_entry const& e) { choose(s.key, e, certificate_keys); }},
-    {"tls", "hduie", [](scenario_spec& s, file_entry const& e) { choose(s.tls, e, versions); }},
-    {"groups", "hduie", [](scenario_spec& s, file_entry const& e) { names(s.groups, e); }},
-    {"ciphers", "hduie", [](scenario_spec& s, file_entry const& e) { names(s.ciphers, e); }},
-    {"ciphersuites", "hduie",
+    {"tls", "hduiesw", [](scenario_spec& s, file_entry const& e) { choose(s.tls, e, versions); }},
+    {"groups", "hduiesw", [](scenario_spec& s, file_entry const& e) { names(s.groups, e); }},
+    {"ciphers", "hduiesw", [](scenario_spec& s, file_entry const& e) { names(s.ciphers, e); }},
+    {"ciphersuites", "hduiesw",
      [](scenario_spec& s, file_entry const& e) { names(s.ciphersuites, e); }},
-    {"connections", "hduie",
+    {"connections", "hduiesw",
      [](scenario_spec& s, file_entry const& e) { number(s.connections, e, 1, 1'000'000); }},
-    {"warm_up", "hdui",
+    {"warm_up", "hduisw",
      [](scenario_spec& s, file_entry const& e) { number(s.warm_up, e, 0, count_max); }},
     {"server_cpu", "hduie",
      [](scenario_spec& s, file_entry const& e) { part_of_core(s.server_cpu, e); }},
-    {"answer", "he", [](scenario_spec& s, file_entry const& e) { size(s.answer, e, message_max); }},
-    {"reuse", "h", [](scenario_spec& s, file_entry const& e) { number(s.reuse, e, 1, 1'000'000); }},
-    {"session_ids", "h",
+    {"answer", "hesw",
+     [](scenario_spec& s, file_entry const& e) { size(s.answer, e, message_max); }},
+    {"reuse", "hsw",
+     [](scenario_spec& s, file_entry const& e) { number(s.reuse, e, 1, 1'000'000); }},
+    {"session_ids", "hsw",
      [](scenario_spec& s, file_entry const& e) {
          std::string found;
          choose(found, e, yes_or_no);
          s.session_ids = found == "yes";
      }},
-    {"finished", "h",
+    {"finished", "hsw",
      [](scenario_spec& s, file_entry const& e) {
          std::string found;
          choose(found, e, ways_to_finish);
          s.finished_alone = found == "alone";
      }},
-    {"transactions", "h",
+    {"transactions", "hsw",
      [](scenario_spec& s, file_entry const& e) { number(s.transactions, e, 1, count_max); }},
     {"rate", "h", [](scenario_spec& s, file_entry const& e) { rate(s.rate, e); }},
     {"arrivals", "h",
@@ -217,7 +219,7 @@ constexpr known_key known_keys[]{
 
 char letter(activity kind) noexcept
 {
-    return "hduie"[static_cast<std::size_t>(kind)];
+    return "hduiesw"[static_cast<std::size_t>(kind)];
 }
 
 std::string keys_for(activity kind)
@@ -359,6 +361,8 @@ std::string_view operation_name(scenario_spec const& scenario) noexcept
 {
     switch (scenario.kind) {
     case activity::handshake:
+    case activity::system_calls:
+    case activity::workers:
         return scenario.reuse > 1 ? "transaction" : "handshake";
     case activity::transfer_down:
     case activity::transfer_up:

@@ -44,7 +44,7 @@ struct scenario_spec
     std::string ciphersuites; ///< TLS 1.3; empty: TLS_AES_128_GCM_SHA256.
     unsigned connections = 16;
 
-    // handshake
+    // handshake; without the rate also system_calls and workers
     std::uint64_t answer = 1024;
     unsigned reuse = 1;
     bool session_ids = false;
@@ -65,7 +65,7 @@ struct scenario_spec
     std::uint64_t bytes = 0;    ///< Of a message.
     std::uint64_t messages = 0; ///< In all.
 
-    /// Of a handshake scenario, in all; and those before the count begins.
+    /// Of a scenario of handshakes, in all; and those before the count begins.
     std::uint64_t transactions = 3000;
     std::uint64_t warm_up = 200;
 };

@@ -50,6 +50,25 @@ TEST_CASE("keys that a file leaves out have defaults")
     CHECK(parse_scenario("kind = handshake\nfinished = alone\n", "a.scenario").finished_alone);
 }
 
+TEST_CASE("handshakes can be counted in system calls, and measured with one worker and two")
+{
+    scenario_spec const counted =
+        parse_scenario("kind = system-calls\nconnections = 1\nreuse = 4\n", "a.scenario");
+    CHECK(counted.kind == activity::system_calls);
+    CHECK(counted.connections == 1);
+    CHECK(operation_name(counted) == "transaction");
+    scenario_spec const workers = parse_scenario("kind = workers\nanswer = 1\n", "a.scenario");
+    CHECK(workers.kind == activity::workers);
+    CHECK(operation_name(workers) == "handshake");
+    CHECK(!moves_bytes(workers));
+    // Both are closed loops: a rate would say nothing.
+    CHECK(error_in("kind = workers\nrate = 70 %\n")
+              .starts_with("folder/mine.scenario:2: rate = 70 %: kind = workers has no such key"));
+    CHECK(error_in("kind = system-calls\nbytes = 1M\n")
+              .starts_with(
+                  "folder/mine.scenario:2: bytes = 1M: kind = system-calls has no such key"));
+}
+
 TEST_CASE("established connections send requests now and then, beside a load at full speed")
 {
     scenario_spec const flood = parse_scenario(

@@ -182,9 +182,9 @@ server start(
         net::address const address = loopback(settings.port);
         std::string const reason = wait_until_ready(process, address, client_context, stop);
         if (reason.empty())
-            return {
-                std::move(quota), std::move(process), address,
-                fmt::format("{}", fmt::join(command, " ")), std::move(config)};
+            return {std::move(quota),  std::move(process),
+                    address,           fmt::format("{}", fmt::join(command, " ")),
+                    std::move(config), folder};
         process.stop();
         std::string const log = process.output();
         if (tried == ports_tried_max || !port_was_taken(log))

@@ -37,6 +37,7 @@ struct server
     net::address address;
     std::string command; ///< Can be typed again.
     std::string config;
+    std::filesystem::path folder; ///< The server's own, for its files.
 };
 
 /// server_environment is what a server is started with, beside the settings of a scenario.

@@ -28,15 +28,6 @@ std::vector<std::string> key_arguments(std::string const& key)
     return {"-newkey", "rsa:" + key.substr(key.find('-') + 1)};
 }
 
-std::string find_openssl()
-{
-    for (char const* const path : {"/usr/bin/openssl", "/usr/local/bin/openssl", "/bin/openssl"})
-        if (::access(path, X_OK) == 0)
-            return path;
-    throw std::runtime_error{"the program openssl is missing, which makes the certificates: "
-                             "install the package openssl"};
-}
-
 std::string contents(fs::path const& path)
 {
     std::ifstream file{path, std::ios::binary};
@@ -80,9 +71,9 @@ fs::path temporary_directory::certificate(std::string const& key)
     fs::path const combined_file = path_ / (key + ".pem");
     launch openssl{
         .command =
-            {find_openssl(), "req", "-x509", "-nodes", "-days", "30", "-subj", "/CN=localhost",
-             "-addext", "subjectAltName=DNS:localhost", "-keyout", key_file.string(), "-out",
-             certificate_file.string()},
+            {system_program("openssl", "makes the certificates"), "req", "-x509", "-nodes", "-days",
+             "30", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout",
+             key_file.string(), "-out", certificate_file.string()},
         .cores = {},
         .log = path_ / "openssl.log",
         .mask = mask_};

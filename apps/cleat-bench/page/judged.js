@@ -6,6 +6,12 @@ const judged = (() => {
 
     const metrics = ['rate', 'p50_ns', 'p99_ns', 'cpu_ns', 'memory_bytes'];
     const isIdle = (trial) => trial.scenario.kind === 'idle';
+    const isCount = (trial) => trial.scenario.kind === 'system-calls';
+    // metricsOf are the metrics that a scenario measures.
+    const metricsOf = (trial) =>
+        isIdle(trial) || isCount(trial)
+            ? [trial.judged]
+            : [...metrics, ...(metrics.includes(trial.judged) ? [] : [trial.judged])];
     const moves = (trial) => trial.scenario.operation === 'GB';
 
     const numbers = new Map();
@@ -23,6 +29,8 @@ const judged = (() => {
     function titled(metric, trial) {
         if (metric === 'cpu_ns') return `CPU per ${trial.scenario.operation}`;
         if (metric === 'memory_bytes') return isIdle(trial) ? 'memory per connection' : 'memory';
+        if (metric === 'system_calls') return `system calls per ${trial.scenario.operation}`;
+        if (metric === 'workers_ratio') return 'CPU with two workers over one';
         return { rate: moves(trial) ? 'moved' : 'rate', p50_ns: 'p50', p99_ns: 'p99' }[metric];
     }
 
@@ -33,11 +41,18 @@ const judged = (() => {
     function shown(metric, value, trial) {
         if (value === null) return '–';
         if (metric === 'memory_bytes') return units.bytes(value);
+        if (metric === 'system_calls') return units.three(value);
+        if (metric === 'workers_ratio') return units.times(value);
         if (metric !== 'rate') return units.time(value);
         return `${moves(trial) ? units.bytes(value) : units.rate(value)}/s`;
     }
 
-    const ticks = (metric) => (metric === 'memory_bytes' ? units.bytesTick : units.timeTick);
+    const ticks = (metric) =>
+        ({
+            memory_bytes: units.bytesTick,
+            system_calls: units.tick,
+            workers_ratio: units.tick,
+        })[metric] ?? units.timeTick;
 
     const wasMeasured = (server) => server.rounds.some((round) => round !== null);
     const baseOf = (trial) => trial.servers.find((server) => server.name === trial.base) ?? null;
@@ -113,8 +128,9 @@ const judged = (() => {
     const spread = ({ min, max }) => `${units.times(min)} to ${units.times(max)}`;
 
     return {
-        metrics,
+        metricsOf,
         isIdle,
+        isCount,
         moves,
         paint,
         numberOf: (name) => numbers.get(name),

@@ -54,7 +54,7 @@ const trials = (() => {
 
     function figures(trial) {
         const idle = judged.isIdle(trial);
-        const kept = judged.metrics.filter((metric) => !idle || metric === trial.judged);
+        const kept = judged.metricsOf(trial);
         const measured = trial.servers.filter(wasMeasured);
         const counted = measured.some((server) => server.counts !== null);
         const more = [
@@ -153,7 +153,8 @@ const trials = (() => {
 
     function overlaid(trial) {
         const drawn = trial.servers.filter((server) => server.curve !== null);
-        if (drawn.length === 0) return null;
+        // Counted calls make a server slow: its times are no figures.
+        if (drawn.length === 0 || judged.isCount(trial)) return null;
         const series = () =>
             drawn.map((server) => ({
                 label: server.name,

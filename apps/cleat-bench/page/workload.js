@@ -54,9 +54,14 @@ const workload = (() => {
                 ? `; a session serves ${units.count(reuse)} connections, ` +
                   `the first by a full handshake and the others by its ${way}`
                 : '';
+        const how =
+            {
+                'system-calls': '; the server’s system calls are counted',
+                workers: '; with one worker of the server, and with two',
+            }[kind] ?? '';
         return (
             `${units.count(transactions)} connections, each with a request and an answer of ` +
-            `${units.bytes(answer)}${before}${sessions}`
+            `${units.bytes(answer)}${before}${sessions}${how}`
         );
     }
 

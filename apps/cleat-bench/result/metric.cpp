@@ -19,15 +19,23 @@ std::string_view name_of(metric figure) noexcept
     case metric::p99:
         return "p99_ns";
     case metric::memory:
+        return "memory_bytes";
+    case metric::system_calls:
+        return "system_calls";
+    case metric::workers_ratio:
         break;
     }
-    return "memory_bytes";
+    return "workers_ratio";
 }
 
 metric judged_by(std::string_view kind, bool has_rate) noexcept
 {
     if (kind == name_of(activity::idle))
         return metric::memory;
+    if (kind == name_of(activity::system_calls))
+        return metric::system_calls;
+    if (kind == name_of(activity::workers))
+        return metric::workers_ratio;
     return has_rate || kind == name_of(activity::established) ? metric::p99 : metric::cpu;
 }
 
