@@ -3,9 +3,11 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -61,9 +63,48 @@ def test_a_server_that_ends_by_itself_is_told_with_its_last_words() -> None:
         assert "cleat was ended by signal 9" in child.stderr.read()
 
 
+def test_another_build_with_variables_of_its_own(bench: Bench) -> None:
+    other = bench.folder / "cleat-of-before"
+    other.symlink_to(BINARIES / "cleat")
+    variables = ("--env", "CLEAT_TEST_WORD=a=b", "--env", "HOME=/nowhere")
+    with serving("cleat", "--program", other, *variables, "--workers", 2) as (_, told):
+        assert told["command"].startswith(f"{other} --config ")
+        words = Path(f"/proc/{told['pid']}/environ").read_bytes().decode().split("\0")
+        assert "CLEAT_TEST_WORD=a=b" in words and "HOME=/nowhere" in words
+        assert len([word for word in words if word.startswith("HOME=")]) == 1
+        assert any(word.startswith("PATH=") for word in words)
+
+
+def test_its_processes_and_the_origin_are_told() -> None:
+    with serving("cleat") as (child, told):
+        assert told["pids"] == [told["pid"]]
+        assert all(map(lives, [told["pid"], told["origin_pid"]]))
+        host, port = told["origin"].rsplit(":", 1)
+        with socket.create_connection((host, int(port)), DEADLINE) as origin:
+            origin.sendall(b"GET /5 HTTP/1.0\r\n\r\n")
+            answer = b""
+            while piece := origin.recv(4096):
+                answer += piece
+        assert answer.endswith(b"\r\n\r\nxxxxx")
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(DEADLINE) == 0
+    eventually("the origin is gone", lambda: not lives(told["origin_pid"]))
+
+
+@pytest.mark.skipif(
+    not (BINARIES / "perf-asio-relay").exists(), reason="built without perf/: there is no control"
+)
+def test_the_threads_of_the_naive_control_are_its_workers() -> None:
+    with serving("asio", "--workers", 2) as (_, told):
+        assert len(os.listdir(f"/proc/{told['pid']}/task")) == 2
+
+
 @pytest.mark.parametrize(
     ("words", "said", "code"),
     [
+        (("cleat", "--program", "/none"), "--program '/none' cannot be run: No such file", 2),
+        (("cleat", "--env", "WORD"), "--env WORD: write NAME=VALUE", 2),
+        (("cleat", "--env", "=x"), "--env =x: write NAME=VALUE", 2),
         (("nobody",), "no such server: take one of cleat", 2),
         (("cleat", "--scenario", "none"), "none", 2),
         (("epoll", "--workers", 2), "epoll has one worker only", 1),

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -33,8 +35,8 @@ constexpr auto run_patience = 10s;
 // Runs between fork and exec, so only what is async-signal-safe. Returns if the program cannot be
 // started.
 void run_program(
-    char* const* command, cpu_set_t const* cores, sigset_t const& mask, int join_file, int log,
-    int null_device)
+    char* const* command, char* const* variables, cpu_set_t const* cores, sigset_t const& mask,
+    int join_file, int log, int null_device)
 {
     ::setsid();
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -48,9 +50,38 @@ void run_program(
     ::dup2(log, STDOUT_FILENO);
     ::dup2(log, STDERR_FILENO);
     ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-    ::execv(command[0], command);
+    ::execve(command[0], command, variables);
     char const* const reason = ::strerrordesc_np(errno);
     static_cast<void>(!::write(STDERR_FILENO, reason, std::strlen(reason)));
+}
+
+// Pointers to words, with a null behind them, as execve wants them. It does not write there.
+std::vector<char*> pointers_to(std::vector<std::string> const& words)
+{
+    std::vector<char*> found;
+    for (std::string const& word : words)
+        found.push_back(const_cast<char*>(word.c_str()));
+    found.push_back(nullptr);
+    return found;
+}
+
+std::string_view name_in(std::string_view variable)
+{
+    return variable.substr(0, variable.find('='));
+}
+
+// The variables of this process and those that are given, which replace others of the same name.
+std::vector<std::string> with_own_variables(std::vector<std::string> given)
+{
+    std::size_t const count = given.size();
+    for (char** each = environ; *each != nullptr; ++each) {
+        auto const end = given.begin() + static_cast<std::ptrdiff_t>(count);
+        if (std::find_if(given.begin(), end, [&](std::string const& one) {
+                return name_in(one) == name_in(*each);
+            }) == end)
+            given.emplace_back(*each);
+    }
+    return given;
 }
 
 } // namespace
@@ -62,10 +93,9 @@ void adopt_orphans() noexcept
 
 child::child(launch const& launched) : log_{launched.log}
 {
-    std::vector<char*> command;
-    for (std::string const& word : launched.command)
-        command.push_back(const_cast<char*>(word.c_str())); // execv does not write there.
-    command.push_back(nullptr);
+    std::vector<char*> const command = pointers_to(launched.command);
+    std::vector<std::string> const variables = with_own_variables(launched.variables);
+    std::vector<char*> const variable_pointers = pointers_to(variables);
     cpu_set_t cores;
     CPU_ZERO(&cores);
     for (int const core : launched.cores)
@@ -76,8 +106,8 @@ child::child(launch const& launched) : log_{launched.log}
         pid_ = ::fork();
     if (pid_ == 0) {
         run_program(
-            command.data(), launched.cores.empty() ? nullptr : &cores, launched.mask,
-            launched.join_file, log.get(), null_device.get());
+            command.data(), variable_pointers.data(), launched.cores.empty() ? nullptr : &cores,
+            launched.mask, launched.join_file, log.get(), null_device.get());
         ::_exit(127);
     }
     if (pid_ < 0)

@@ -18,11 +18,12 @@ namespace cleat::bench {
 /// launch is how a program is started.
 struct launch
 {
-    std::vector<std::string> command; ///< The first is the program's path.
-    std::vector<int> cores;           ///< It may use; empty: those of this process.
-    std::filesystem::path log;        ///< Takes its standard output and error.
-    sigset_t mask{};                  ///< Its signal mask.
-    int join_file = -1;               ///< cpu_quota::join_file; -1: no quota.
+    std::vector<std::string> command;     ///< The first is the program's path.
+    std::vector<int> cores;               ///< It may use; empty: those of this process.
+    std::filesystem::path log;            ///< Takes its standard output and error.
+    sigset_t mask{};                      ///< Its signal mask.
+    int join_file = -1;                   ///< cpu_quota::join_file; -1: no quota.
+    std::vector<std::string> variables{}; ///< NAME=VALUE, beside those of this process.
 };
 
 /// adopt_orphans makes this process the reaper of its descendants (PR_SET_CHILD_SUBREAPER). Call it

@@ -49,6 +49,13 @@ std::vector<peer> read_servers(std::string const& text)
     return found;
 }
 
+void check_variables(std::vector<std::string> const& variables)
+{
+    for (std::string const& each : variables)
+        if (std::size_t const equals = each.find('='); equals == std::string::npos || equals == 0)
+            refuse(fmt::format("--env {}: write NAME=VALUE", each));
+}
+
 // Builds take turns behind the servers.
 void add_builds(std::vector<peer>& servers, std::vector<std::string> const& texts)
 {
@@ -191,20 +198,32 @@ void serve_options::add_to(CLI::App& app)
            "--scenario", scenario, "name of a scenario or path of a file: its certificate and TLS")
         ->capture_default_str();
     add_common_options(app, workers, server_cores, client_cores, binaries);
+    app.add_option("--program", program, "another build of this server, to be run instead");
+    app.add_option("--env", variables, "NAME=VALUE for the server's environment, more than once");
     app.add_flag("--json", json, "say where it is in a line of JSON");
-    app.footer("\nExamples:\n"
-               "  cleat-bench serve hitch --scenario full-rsa-2048\n"
-               "It says its port; in another terminal: cleat-bench staircase 127.0.0.1:PORT\n");
+    app.footer(
+        "\nExamples:\n"
+        "  cleat-bench serve hitch --scenario full-rsa-2048\n"
+        "  cleat-bench serve cleat --program /opt/before/bin/cleat --env MALLOC_ARENA_MAX=1\n"
+        "It says its port; in another terminal: cleat-bench staircase 127.0.0.1:PORT\n");
 }
 
 serve_request serve_options::make() const
 {
-    if (find_preset(server) == nullptr)
+    serve_request request;
+    request.server = {server, find_preset(server), {}};
+    if (request.server.preset == nullptr)
         refuse(fmt::format(
             "serve {}: there is no such server: take one of {}", server,
             fmt::join(preset_names(), ", ")));
-    serve_request request;
-    request.server = server;
+    if (!program.empty())
+        try {
+            request.server.program = runnable_program(program);
+        } catch (std::runtime_error const& e) {
+            refuse(fmt::format("--program {}", e.what()));
+        }
+    check_variables(variables);
+    request.variables = variables;
     request.scenario = find_scenario(scenario);
     request.workers = workers;
     std::tie(request.server_cores, request.client_cores) =

@@ -45,6 +45,8 @@ struct serve_options
     std::string server_cores;
     std::string client_cores;
     std::string binaries;
+    std::string program;
+    std::vector<std::string> variables;
     bool json = false;
 
     void add_to(CLI::App& app);

@@ -67,6 +67,7 @@ std::string mask_of(std::vector<int> const& cores)
     return mask;
 }
 
+// The controls of this project (perf/controls).
 server_preset control(std::string_view name, std::string_view program)
 {
     return {
@@ -82,6 +83,15 @@ server_preset control(std::string_view name, std::string_view program)
         .one_worker = true,
         .install = "it is built beside cleat-bench: name its folder with --binaries",
     };
+}
+
+// Its workers are threads that run one io_context.
+server_preset asio_control()
+{
+    server_preset made = control("asio", "perf-asio-relay");
+    made.arguments.insert(made.arguments.end(), {"--threads", "@WORKERS@"});
+    made.one_worker = false;
+    return made;
 }
 
 constexpr std::string_view from_packages = "apps/cleat-bench/compare/peers/install gets it";
@@ -114,7 +124,7 @@ std::vector<server_preset> make_presets()
          false,
          "it is built beside cleat-bench: name its folder with --binaries"},
         control("epoll", "perf-epoll-relay"),
-        control("asio", "perf-asio-relay"),
+        asio_control(),
         {"nginx",
          program_source::system,
          {"nginx"},

@@ -5,9 +5,11 @@
 #include "file_limit.hpp"
 #include "standard_error.hpp"
 #include "system/interruption.hpp"
+#include "system/processes.hpp"
 #include "text/json.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cstdio>
@@ -22,24 +24,33 @@ using namespace std::chrono_literals;
 
 constexpr auto poll_interval = 100ms; // For signals, and the end of the server.
 
-void print(serve_request const& request, server const& running, std::string const& version)
+void print(
+    serve_request const& request, server const& running, origin const& upstream,
+    std::string const& version)
 {
+    std::string const& name = request.server.name;
     std::string const address = net::to_string(running.address);
+    std::string const behind = fmt::format("127.0.0.1:{}", upstream.port);
+    std::vector<int> const pids = with_children({running.process.pid()});
     if (request.json)
         fmt::print(
             "{}\n", json::serialize(json::object{
-                        {"server", request.server},
+                        {"server", name},
                         {"address", address},
                         {"pid", running.process.pid()},
+                        {"pids", json::value_from(pids)},
+                        {"origin", behind},
+                        {"origin_pid", upstream.process.pid()},
                         {"version", version},
                         {"command", running.command},
                         {"configuration", running.config}}));
     else
         fmt::print(
-            "{}, {}\n{}\n{}\n{} serves on https://{}/ as process {}. Ctrl-C ends it.\n",
-            request.server, version, running.command,
-            running.config.empty() ? "" : "\n" + running.config + "\n", request.server, address,
-            running.process.pid());
+            "{}, {}\n{}\n{}\n{} serves on https://{}/ as process {}, before an origin on {} "
+            "(process {}). Ctrl-C ends both.\n",
+            name, version, running.command,
+            running.config.empty() ? "" : "\n" + running.config + "\n", name, address,
+            fmt::join(pids, " "), behind, upstream.process.pid());
     std::fflush(stdout);
 }
 
@@ -48,8 +59,9 @@ void print(serve_request const& request, server const& running, std::string cons
 int serve(serve_request const& request)
 {
     raise_file_limit();
-    server_preset const& preset = *find_preset(request.server);
-    std::optional<std::filesystem::path> const program = find_program(preset, request.programs);
+    server_preset const& preset = *request.server.preset;
+    std::optional<std::filesystem::path> const program =
+        program_of(request.server, request.programs);
     if (!program)
         throw std::runtime_error{fmt::format("{} is not here: {}", preset.name, preset.install)};
     if (preset.one_worker && request.workers != 1)
@@ -60,10 +72,11 @@ int serve(serve_request const& request)
     try {
         origin const upstream =
             start_origin(request.programs, request.client_cores, directory, stop);
-        server_environment const environment{upstream.port, request.workers, request.server_cores};
+        server_environment const environment{
+            upstream.port, request.workers, request.server_cores, request.variables};
         server running =
             start_server(request.scenario, preset, *program, environment, directory, stop);
-        print(request, running, version_of(preset, *program, directory, stop));
+        print(request, running, upstream, version_of(preset, *program, directory, stop));
         while (!stop.asked())
             if (running.process.wait(poll_interval)) {
                 complain(

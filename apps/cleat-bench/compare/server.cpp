@@ -165,8 +165,8 @@ std::vector<std::string> command_for(
 // Starts a preset's program on a free port and waits until `client` completes a handshake with it.
 server start(
     server_preset const& preset, fs::path const& program, server_settings settings,
-    tls::context_spec const& client, std::unique_ptr<cpu_quota> quota,
-    temporary_directory& directory, interruption& stop)
+    std::vector<std::string> const& variables, tls::context_spec const& client,
+    std::unique_ptr<cpu_quota> quota, temporary_directory& directory, interruption& stop)
 {
     tls::context const client_context{client};
     for (int tried = 1;; ++tried) {
@@ -178,7 +178,8 @@ server start(
         std::string config = write_config(preset, settings.config, values);
         std::vector<std::string> const command = command_for(preset, program, values);
         int const join_file = quota ? quota->join_file() : -1;
-        child process{{command, settings.cores, folder / "log", stop.before(), join_file}};
+        child process{
+            {command, settings.cores, folder / "log", stop.before(), join_file, variables}};
         net::address const address = loopback(settings.port);
         std::string const reason = wait_until_ready(process, address, client_context, stop);
         if (reason.empty())
@@ -247,7 +248,9 @@ server start_server(
     std::unique_ptr<cpu_quota> quota;
     if (scenario.server_cpu)
         quota = std::make_unique<cpu_quota>(*scenario.server_cpu);
-    return start(preset, program, std::move(settings), client, std::move(quota), directory, stop);
+    return start(
+        preset, program, std::move(settings), environment.variables, client, std::move(quota),
+        directory, stop);
 }
 
 std::string version_of(

@@ -45,7 +45,8 @@ struct server_environment
 {
     unsigned upstream = 0; ///< Port of the origin.
     unsigned workers = 1;
-    std::vector<int> cores; ///< That the server may use.
+    std::vector<int> cores;               ///< That the server may use.
+    std::vector<std::string> variables{}; ///< NAME=VALUE, beside those of this process.
 };
 
 /// client_spec_for a scenario: what its clients offer, and nothing else, so that every server
