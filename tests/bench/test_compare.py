@@ -417,7 +417,7 @@ def test_several_workers_are_pinned(bench):
 
 def data_of(page: str) -> dict:
     """data_of a report. A figure that was read back from text may differ in its last bit."""
-    data = re.search(r'id="results">(.*?)</script>', page).group(1)
+    data = re.search(r'id="data">(.*?)</script>', page).group(1)
     return json.loads(data, parse_float=lambda digits: float(f"{float(digits):.9g}"))
 
 

@@ -141,13 +141,14 @@ def test_a_matrix_leads_to_each_scenario(shown: browser.Browser, pages: dict[str
     assert targets == [each["title"] for each in (HANDSHAKE, DOWN, PACED, IDLE)]
     cells = shown.run("""
         return [...document.querySelectorAll('.matrix tbody tr')].map((row) =>
-            [...row.cells].slice(1).map((cell) => cell.innerText + ' ' + cell.className));
+            [...row.cells].slice(1).map((cell) =>
+                [cell.innerText, cell.className, cell.style.cssText].join(' ').trim()));
     """)
     assert len(cells) == 4
     for row in cells:
         assert len(row) == 4
         assert "the base" in row[0] and "base" in row[0]
-        assert row[1].startswith("▲") and "worse step-3" in row[1]
+        assert row[1].startswith("▲") and "worse --tint: var(--worse-3)" in row[1]
     assert any(cell.startswith("≈") and cell.endswith("pale") for row in cells for cell in row)
 
 
@@ -277,7 +278,7 @@ def test_percentiles_are_those_of_the_round_in_the_middle(
 
 def test_histograms_do_not_make_the_page_large(pages: dict[str, Path]) -> None:
     whole = len(json.dumps(CASES["four scenarios"]()))
-    data = pages["four scenarios"].read_text().split('id="results">')[1].split("</script")[0]
+    data = pages["four scenarios"].read_text().split('id="data">')[1].split("</script")[0]
     assert "hdr" not in data and len(data) < whole / 4
 
 

@@ -250,7 +250,7 @@ def test_the_chart_shows_what_per_operation_says(shown, priced):
     text = locks("per-operation", run.trace, "-n", 80).stdout
     shown.show(1200)
     shown.open(page)
-    there = "return JSON.parse(document.getElementById('profile').textContent).per_operation"
+    there = "return dom.data().per_operation"
     assert shown.run(there) == said
 
     first, second = said["locks"]
@@ -305,7 +305,7 @@ def test_a_page_without_a_lock_that_saturates_says_so_and_draws_none(shown, tmp_
 def changed(page: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> None:
     """changed writes a page with other prices of an operation."""
     opening, script, rest = re.split(
-        r'(?<=id="profile">)|(?=</script>)', page.read_text(), maxsplit=2
+        r'(?<=id="data">)|(?=</script>)', page.read_text(), maxsplit=2
     )
     profile = json.loads(script)
     change(profile["per_operation"])

@@ -19,7 +19,7 @@ const comparison = (() => {
         return el('small', {}, percent >= 1000 ? `× ${units.three(value / first)}` : text);
     }
 
-    const swatch = (i) => el('span', { class: 'swatch', '--swatch': `var(${charts.nameOf(i)})` });
+    const swatch = (i) => elements.swatch(charts.nameOf(i));
 
     function nameCell(result, i) {
         const verdict = [
@@ -29,14 +29,6 @@ const comparison = (() => {
         ].filter((one) => one !== null);
         return [swatch(i), link(i, 40), verdict.map((text) => el('small', { class: 'bad' }, text))];
     }
-
-    const failedCell = ({ failed, attempts }) =>
-        el(
-            'td',
-            { class: failed ? 'bad' : null },
-            units.count(failed),
-            failed ? el('small', {}, units.share(failed, attempts)) : null,
-        );
 
     // row has a cell for each column of figures, also for those that are left out.
     function row(result, i) {
@@ -57,7 +49,7 @@ const comparison = (() => {
             nameCell(result, i),
             [units.rate(result.rate), relative(result.rate, first.rate, i)],
             result.rate_asked === null ? '–' : units.rate(result.rate_asked),
-            failedCell(result),
+            elements.failedCell(result.failed, result.attempts),
             units.share(result.resumed, result.full + result.resumed),
             time('p50'),
             time('p99'),

@@ -1,16 +1,6 @@
-// elements: the building blocks of the page. Texts become text nodes only, never markup.
+// elements: the building blocks of this page.
 const elements = (() => {
-    // el makes an element. Attributes that are functions are listeners; null is left out.
-    function el(name, attributes = {}, ...inside) {
-        const made = document.createElement(name);
-        for (const [key, value] of Object.entries(attributes)) {
-            if (typeof value === 'function') made.addEventListener(key, value);
-            else if (key.startsWith('--')) made.style.setProperty(key, value);
-            else if (value !== null) made.setAttribute(key, value);
-        }
-        made.append(...inside.flat(Infinity).filter((one) => one !== null));
-        return made;
-    }
+    const { el } = dom;
 
     const part = (title, ...inside) =>
         el('section', { class: 'part' }, el('h3', {}, title), inside);
@@ -25,40 +15,56 @@ const elements = (() => {
 
     function table(kind, columns, rows, textual = []) {
         const align = (i) => (textual.includes(i) ? 'text' : null);
+        const cellOf = (cell, i) => {
+            if (cell instanceof HTMLTableCellElement) return cell;
+            return i === 0
+                ? el('th', { scope: 'row', class: 'text' }, cell)
+                : el('td', { class: align(i) }, cell);
+        };
         return el(
             'div',
             { class: `scroll ${kind}`, tabindex: '0' },
-            el(
-                'table',
+            dom.table(
                 { class: kind === 'narrow' ? null : 'wide' },
-                el(
-                    'thead',
-                    {},
-                    el(
-                        'tr',
-                        {},
-                        columns.map((head, i) => column(head, align(i))),
-                    ),
-                ),
-                el(
-                    'tbody',
-                    {},
-                    rows.map((cells) =>
-                        el(
-                            'tr',
-                            {},
-                            cells.map((cell, i) => {
-                                if (cell instanceof HTMLTableCellElement) return cell;
-                                return i === 0
-                                    ? el('th', { scope: 'row', class: 'text' }, cell)
-                                    : el('td', { class: align(i) }, cell);
-                            }),
-                        ),
-                    ),
-                ),
+                columns.map((head, i) => column(head, align(i))),
+                rows.map((cells) => cells.map(cellOf)),
             ),
         );
     }
+
+    const failedCell = (failed, attempts) =>
+        el(
+            'td',
+            { class: failed ? 'bad' : null },
+            units.count(failed),
+            failed ? el('small', {}, units.share(failed, attempts)) : null,
+        );
+
+    // about is the line of facts below a title; null is left out.
+    const about = (...facts) =>
+        el(
+            'ul',
+            { class: 'about' },
+            facts.filter((fact) => fact !== null).map((fact) => el('li', {}, fact)),
+        );
+
+    // tile is one of the key figures.
+    const tile = (name, value, unit, more = null, bad = false) =>
+        el(
+            'div',
+            { class: bad ? 'bad' : null },
+            el('dt', {}, name),
+            el(
+                'dd',
+                { class: 'value' },
+                value,
+                unit ? el('span', { class: 'unit' }, `\u00a0${unit}`) : null,
+            ),
+            more === null ? null : el('dd', { class: 'more' }, more),
+        );
+    const tiles = (...inside) => el('dl', { class: 'figures' }, inside);
+
+    const swatch = (paint) => el('span', { class: 'swatch', '--swatch': `var(${paint})` });
 
     const curveNote = () =>
         note(
@@ -103,6 +109,11 @@ const elements = (() => {
         );
         return el('div', { class: 'command' }, pre, button);
     }
+
+    const commandPart = (line) => (line === '' ? null : part('The command', command(line)));
+
+    const environment = (facts) =>
+        facts.length ? factList(facts) : note('No facts about the machine were recorded.');
 
     // choice is a row of buttons of which one is pressed.
     function choice(name, options, chosen, act) {
@@ -180,8 +191,15 @@ const elements = (() => {
         note,
         curveNote,
         table,
+        failedCell,
+        about,
+        tile,
+        tiles,
+        swatch,
         factList,
         command,
+        commandPart,
+        environment,
         choice,
         figure,
         scaled,

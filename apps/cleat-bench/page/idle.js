@@ -1,6 +1,6 @@
 // idle: what a held connection costs the server in memory.
 const idle = (() => {
-    const { el, part, note, text, table, figure, factList, command } = elements;
+    const { el, part, note, text, table, tile, tiles, figure } = elements;
     const { axis, colour } = axes;
 
     const label = (run) => run.name || run.target;
@@ -106,24 +106,8 @@ const idle = (() => {
         ];
     }
 
-    const tile = (name, value, unit, more) =>
-        el(
-            'div',
-            {},
-            el('dt', {}, name),
-            el(
-                'dd',
-                { class: 'value' },
-                value,
-                unit ? el('span', { class: 'unit' }, `\u00a0${unit}`) : null,
-            ),
-            el('dd', { class: 'more' }, more),
-        );
-
     const figures = (run) =>
-        el(
-            'dl',
-            { class: 'figures' },
+        tiles(
             tile(
                 'An idle connection',
                 known(run) ? units.three(run.bytes_per_connection / 1024) : '–',
@@ -139,11 +123,9 @@ const idle = (() => {
         );
 
     const about = (run) =>
-        el(
-            'ul',
-            { class: 'about' },
-            run.name ? el('li', {}, run.target) : null,
-            run.started === null ? null : el('li', {}, units.moment(run.started)),
+        elements.about(
+            run.name ? run.target : null,
+            run.started === null ? null : units.moment(run.started),
         );
 
     const details = (run) => [
@@ -166,13 +148,8 @@ const idle = (() => {
                 'The server’s memory without connections is no part of the slope.',
             ),
         ),
-        part(
-            'Where it ran',
-            run.environment.length
-                ? factList(run.environment)
-                : note('No facts about the machine were recorded.'),
-        ),
-        run.command === '' ? null : part('The command', command(run.command)),
+        part('Where it ran', elements.environment(run.environment)),
+        elements.commandPart(run.command),
     ];
 
     return { label, about, details };

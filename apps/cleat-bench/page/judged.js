@@ -23,7 +23,12 @@ const judged = (() => {
         ])
             if (!numbers.has(name)) numbers.set(name, numbers.size);
     const paint = (name) => charts.nameOf(numbers.get(name));
-    const swatch = (name) => el('span', { class: 'swatch', '--swatch': `var(${paint(name)})` });
+    const swatch = (name) => elements.swatch(paint(name));
+
+    // serverNames are the servers of a comparison's scenarios, each once.
+    const serverNames = ({ trials }) => [
+        ...new Set(trials.flatMap(({ servers }) => servers.map(({ name }) => name))),
+    ];
 
     // titled names a metric as it is in one scenario.
     function titled(metric, trial) {
@@ -135,6 +140,7 @@ const judged = (() => {
         paint,
         numberOf: (name) => numbers.get(name),
         swatch,
+        serverNames,
         titled,
         cost,
         shown,

@@ -24,9 +24,10 @@ const matrix = (() => {
                 server.name === trial.base ? el('small', {}, 'the base') : null,
             );
         const tone = judged.tone(metric, ratio.verdict);
+        const tint = tone === 'pale' ? null : `var(--${tone}-${step(ratio.median)})`;
         return el(
             'td',
-            { class: tone === 'pale' ? tone : `${tone} step-${step(ratio.median)}` },
+            { class: tone, '--tint': tint },
             judged.ratioText(ratio),
             ratio.verdict === 'one round' ? null : el('small', {}, judged.spread(ratio)),
             server.left_out === null ? null : el('small', {}, 'not completed'),
@@ -55,9 +56,7 @@ const matrix = (() => {
 
     // draw makes the matrix of a comparison; idOf gives the id of a scenario's section.
     function draw(compared, idOf) {
-        const names = [
-            ...new Set(compared.trials.flatMap((trial) => trial.servers.map(({ name }) => name))),
-        ];
+        const names = judged.serverNames(compared);
         const heads = names.map((name) => [swatch(name), units.shortened(name, 20)]);
         return el(
             'div',

@@ -178,8 +178,7 @@
         `Made by cleat-bench ${results.version}. Charts are drawn by Chart.js (MIT licence), `,
         'which is part of this file; nothing is loaded from anywhere.',
     );
-    const whole = [assemble(), colophon].flat(Infinity).filter((one) => one !== null);
-    document.getElementById('report').replaceChildren(...whole);
+    dom.show(assemble(), colophon);
     drawCharts();
 
     // On paper nothing can be opened, so all is open.

@@ -89,12 +89,7 @@ const probe = (() => {
                 ? null
                 : alone
                   ? el('div', { class: 'part' }, found(host))
-                  : el(
-                        'details',
-                        {},
-                        el('summary', {}, 'All that was found'),
-                        found(host),
-                    ),
+                  : el('details', {}, el('summary', {}, 'All that was found'), found(host)),
         );
 
     const parts = (report) =>

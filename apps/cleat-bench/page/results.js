@@ -1,6 +1,6 @@
 // results: the report's data, and figures computed from it that several files need.
 const results = (() => {
-    const data = JSON.parse(document.getElementById('results').textContent);
+    const data = dom.data();
 
     // Results with the same name get a number.
     const labels = [];

@@ -1,23 +1,17 @@
 // setting: servers, machine and settings, which hold for all scenarios of a comparison.
 const setting = (() => {
-    const { el, part, note, text, factList, command } = elements;
+    const { el, part, note, text, command } = elements;
     const { swatch } = judged;
 
     const plural = (count, one) => `${count} ${one}${count === 1 ? '' : 's'}`;
     const cores = (list) => `core${list.length === 1 ? '' : 's'} ${list.join(', ')}`;
 
     const about = (compared) =>
-        el(
-            'ul',
-            { class: 'about' },
-            el('li', {}, units.moment(compared.started)),
-            el('li', {}, plural(compared.rounds, 'round')),
-            el(
-                'li',
-                {},
-                `${plural(compared.workers, 'worker')} on ${cores(compared.server_cores)}`,
-            ),
-            el('li', {}, `client and origin on ${cores(compared.client_cores)}`),
+        elements.about(
+            units.moment(compared.started),
+            plural(compared.rounds, 'round'),
+            `${plural(compared.workers, 'worker')} on ${cores(compared.server_cores)}`,
+            `client and origin on ${cores(compared.client_cores)}`,
         );
 
     // Warnings to read before any figure.
@@ -87,10 +81,8 @@ const setting = (() => {
     }
 
     function commands(compared) {
-        const names = [
-            ...new Set(compared.trials.flatMap((trial) => trial.servers.map(({ name }) => name))),
-        ];
-        const blocks = names
+        const blocks = judged
+            .serverNames(compared)
             .map((name) => [name, settingsOf(name, compared)])
             .filter(([, settings]) => settings.length !== 0)
             .map(([name, settings]) =>
@@ -120,15 +112,10 @@ const setting = (() => {
             'div',
             { class: 'pair' },
             versions(compared),
-            part(
-                'Where it ran',
-                compared.environment.length
-                    ? factList(compared.environment)
-                    : note('No facts about the machine were recorded.'),
-            ),
+            part('Where it ran', elements.environment(compared.environment)),
         ),
         commands(compared),
-        compared.command === '' ? null : part('The command', command(compared.command)),
+        elements.commandPart(compared.command),
     ];
 
     return { about, warnings, parts };

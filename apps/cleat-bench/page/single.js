@@ -1,7 +1,7 @@
 // single: the page of one result.
 const single = (() => {
     const { el, part, note, table, figure, scaled, factList, command } = elements;
-    const { latencyOf, serverCpu, generatorCpu } = results;
+    const { serverCpu, generatorCpu } = results;
 
     // The bar is the share of all failures, which a table of few failures shows as well.
     const shareCell = (part, failed, attempts) =>
@@ -33,10 +33,7 @@ const single = (() => {
                       )
                     : null,
             ),
-            note(
-                points,
-                'Attempts count at their intended start, outcomes when they came.',
-            ),
+            note(points, 'Attempts count at their intended start, outcomes when they came.'),
         );
     }
 
@@ -199,7 +196,8 @@ const single = (() => {
                     `${units.round(Math.max(...shares))} of the time`,
             ]);
         if (result.server) {
-            const cores = result.measured_s > 0 ? result.server.cpu_ns / 1e9 / result.measured_s : 0;
+            const cores =
+                result.measured_s > 0 ? result.server.cpu_ns / 1e9 / result.measured_s : 0;
             facts.push(
                 ['server’s CPU', cpuOf(serverCpu(result), result.server.cpu_ns)],
                 ['its cores', `${units.three(cores)} busy`],
@@ -217,16 +215,11 @@ const single = (() => {
         // The result of several generators has a command line for each.
         const lines = result.command.split(/\n(?=\S*cleat-bench\b)/).filter((line) => line !== '');
         if (lines.length === 0) return null;
-        return part(
-            lines.length === 1 ? 'The command' : 'The commands',
-            lines.map(command),
-        );
+        return part(lines.length === 1 ? 'The command' : 'The commands', lines.map(command));
     }
 
     function surroundings(result) {
-        const environment = result.environment.length
-            ? factList(result.environment)
-            : note('No facts about the machine were recorded.');
+        const environment = elements.environment(result.environment);
         const asked = result.asked.length ? factList(result.asked) : note('Only defaults.');
         return el(
             'div',

@@ -1,6 +1,6 @@
 // summary: a result's first screen: when, the verdict, and its key figures.
 const summary = (() => {
-    const { el, text } = elements;
+    const { el, text, tile, tiles } = elements;
     const { latencyOf, serverCpu, generatorCpu, busiest } = results;
 
     // box is for what has to be known before any figure is read.
@@ -66,30 +66,12 @@ const summary = (() => {
         );
     }
 
-    function about(result) {
-        return el(
-            'ul',
-            { class: 'about' },
-            result.name ? el('li', {}, result.target) : null,
-            el('li', {}, units.moment(result.started)),
-            el('li', {}, `measured for ${units.length(result.measured_s)}`),
+    const about = (result) =>
+        elements.about(
+            result.name ? result.target : null,
+            units.moment(result.started),
+            `measured for ${units.length(result.measured_s)}`,
         );
-    }
-
-    function tile(name, value, unit, more, bad = false) {
-        return el(
-            'div',
-            { class: bad ? 'bad' : null },
-            el('dt', {}, name),
-            el(
-                'dd',
-                { class: 'value' },
-                value,
-                unit ? el('span', { class: 'unit' }, `\u00a0${unit}`) : null,
-            ),
-            more ? el('dd', { class: 'more' }, more) : null,
-        );
-    }
 
     function timeTile(name, ns, more) {
         return ns === null ? tile(name, '–', '', more) : tile(name, ...units.timeParts(ns), more);
@@ -100,9 +82,7 @@ const summary = (() => {
         const of100 = (value) => (response.count ? value : null);
         const handshakes = result.full + result.resumed;
         const late = result.rate_asked !== null ? 'from the intended start' : 'from the start';
-        return el(
-            'dl',
-            { class: 'figures' },
+        return tiles(
             tile(
                 'Rate',
                 units.rate(result.rate),

@@ -26,9 +26,7 @@ const trials = (() => {
                       judged.ratioText(ratio),
                   )
                 : null,
-            ratio && ratio.verdict !== 'one round'
-                ? el('small', {}, judged.spread(ratio))
-                : null,
+            ratio && ratio.verdict !== 'one round' ? el('small', {}, judged.spread(ratio)) : null,
         );
     }
 
@@ -39,15 +37,8 @@ const trials = (() => {
             titled(metric, trial),
         );
 
-    function failedCell({ counts }) {
-        if (counts === null) return '–';
-        return el(
-            'td',
-            { class: counts.failed ? 'bad' : null },
-            units.count(counts.failed),
-            counts.failed ? el('small', {}, units.share(counts.failed, counts.attempts)) : null,
-        );
-    }
+    const failedCell = ({ counts }) =>
+        counts === null ? '–' : elements.failedCell(counts.failed, counts.attempts);
 
     const resumedCell = ({ counts }) =>
         counts === null ? '–' : units.share(counts.resumed, counts.full + counts.resumed);
@@ -63,11 +54,7 @@ const trials = (() => {
         ].filter((one) => one !== null);
         return table(
             idle ? 'several short' : 'several',
-            [
-                '',
-                ...kept.map((metric) => head(metric, trial)),
-                ...more.map(([name]) => name),
-            ],
+            ['', ...kept.map((metric) => head(metric, trial)), ...more.map(([name]) => name)],
             measured.map((server) => [
                 [swatch(server.name), units.shortened(server.name, 40), badges(server, trial)],
                 ...kept.map((metric) => figureCell(server, metric, trial)),

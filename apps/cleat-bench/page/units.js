@@ -1,12 +1,6 @@
-// units: numbers for people to read. A narrow no-break space groups digits, a no-break space
-// stands before a unit.
+// units: the quantities of a load, for people to read.
 const units = (() => {
-    const steps = [
-        ['ns', 1],
-        ['µs', 1e3],
-        ['ms', 1e6],
-        ['s', 1e9],
-    ];
+    const { times, grouped, three, scaled, joined } = numbers;
     const sizes = [
         ['B', 1],
         ['kB', 1e3],
@@ -15,35 +9,12 @@ const units = (() => {
         ['TB', 1e12],
     ];
 
-    function grouped(text) {
-        const [whole, fraction] = text.split('.');
-        const groups = whole.replace(/\B(?=(\d{3})+$)/g, '\u202f');
-        return fraction === undefined ? groups : `${groups}.${fraction}`;
-    }
-
-    // three gives three significant digits, and all digits of the whole part.
-    function three(value) {
-        const size = Math.abs(value);
-        if (size === 0) return '0';
-        if (size < 0.001) return value.toPrecision(2);
-        const digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3;
-        return grouped(value.toFixed(digits));
-    }
-
-    // A value that rounds to 1000 has the next unit.
-    function scaled(value, scale) {
-        let [unit, factor] = scale[0];
-        for (const [name, size] of scale) if (value >= size * 0.9995) [unit, factor] = [name, size];
-        return [three(value / factor), unit];
-    }
-
     function ticked(value, scale) {
         let [unit, factor] = scale[0];
         for (const [name, size] of scale) if (value >= size) [unit, factor] = [name, size];
         return value === 0 ? '0' : `${Number((value / factor).toPrecision(4))}\u00a0${unit}`;
     }
 
-    const joined = ([number, unit]) => `${number}\u00a0${unit}`;
     const count = (value) => grouped(String(Math.round(value)));
 
     return {
@@ -55,11 +26,11 @@ const units = (() => {
             if (Math.abs(value) >= 1e4) return `${Number((value / 1e3).toPrecision(6))}\u00a0k`;
             return grouped(String(Number(value.toPrecision(6))));
         },
-        timeTick: (ns) => ticked(ns, steps),
+        timeTick: (ns) => ticked(ns, times),
         bytesTick: (n) => ticked(n, sizes),
-        timeParts: (ns) => scaled(ns, steps),
-        time: (ns) => joined(scaled(ns, steps)),
-        timeOr: (ns) => (ns === null ? '–' : joined(scaled(ns, steps))),
+        timeParts: (ns) => scaled(ns, times),
+        time: (ns) => joined(scaled(ns, times)),
+        timeOr: (ns) => (ns === null ? '–' : joined(scaled(ns, times))),
         bytes: (n) => joined(scaled(n, sizes)),
         // times is a ratio: 0.98, 2.22, 11.6.
         times: (value) => (value < 10 ? value.toFixed(2) : three(value)),

@@ -1,6 +1,7 @@
-// The page is a template (page/) with a block of JSON in it, which the page's script draws. The
-// data are reduced here: percentiles to a grid, a long timeline to longer intervals.
+// The page's script (page/) draws a block of JSON. The data are reduced here: percentiles to a
+// grid, a long timeline to longer intervals.
 
+#include "page/page.hpp"
 #include "report/comparison.hpp"
 #include "report/curves.hpp"
 #include "report/kinds.hpp"
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -184,39 +184,6 @@ std::uint64_t most_values(std::vector<result> const& results)
     return most;
 }
 
-// escaped_json can stand in a script element: nothing in it ends the element, or begins a comment.
-// Outside of strings JSON has none of these characters.
-std::string escaped_json(std::string_view text)
-{
-    std::string found;
-    found.reserve(text.size());
-    for (char const c : text)
-        if (c == '<')
-            found += "\\u003c";
-        else if (c == '>')
-            found += "\\u003e";
-        else if (c == '&')
-            found += "\\u0026";
-        else
-            found += c;
-    return found;
-}
-
-std::string escaped_text(std::string_view text)
-{
-    std::string found;
-    for (char const c : text)
-        if (c == '<')
-            found += "&lt;";
-        else if (c == '>')
-            found += "&gt;";
-        else if (c == '&')
-            found += "&amp;";
-        else
-            found += c;
-    return found;
-}
-
 std::string title_of(drawable const& all)
 {
     if (all.size() != 1)
@@ -230,43 +197,6 @@ std::string title_of(drawable const& all)
         return title_of_probe(all.probes.front()) + " probed - cleat-bench";
     result const& only = all.results.front();
     return (only.name.empty() ? only.target : only.name) + " - cleat-bench";
-}
-
-// In the order in which they use each other.
-std::string script()
-{
-    std::string found;
-    for (std::string_view const file :
-         {report_page::units(), report_page::results(), report_page::elements(),
-          report_page::axes(), report_page::charts(), report_page::summary(),
-          report_page::staircase(), report_page::single(), report_page::comparison(),
-          report_page::judged(), report_page::spread(), report_page::workload(),
-          report_page::trials(), report_page::matrix(), report_page::setting(), report_page::idle(),
-          report_page::probe(), report_page::placement()})
-        found += file;
-    return found;
-}
-
-using part = std::pair<std::string_view, std::string_view>;
-
-// filled replaces each name in double braces by its part. Braces in a part are left alone.
-std::string filled(std::string_view page, std::vector<part> const& parts)
-{
-    std::string found;
-    for (std::size_t position = 0;;) {
-        std::size_t const open = page.find("{{", position);
-        found += page.substr(position, open - position);
-        if (open == std::string_view::npos)
-            return found;
-        std::size_t const close = page.find("}}", open);
-        std::string_view const name =
-            close == std::string_view::npos ? "" : page.substr(open + 2, close - open - 2);
-        auto const known = std::ranges::find(parts, name, &part::first);
-        if (known == parts.end())
-            throw std::logic_error{"the report's page has a name in braces without a part"};
-        found += known->second;
-        position = close + 2;
-    }
 }
 
 } // namespace
@@ -297,22 +227,22 @@ std::string page_for(drawable const& all)
         idles.push_back(idle_page_of(each));
     for (json::value const& each : all.probes)
         probes.push_back(probe_page_of(each));
-    std::string const data = escaped_json(json::serialize(json::object{
-        {"version", CLEAT_VERSION},
-        {"grid", json::array(grid.begin(), grid.end())},
-        {"results", std::move(drawn)},
-        {"comparisons", std::move(compared)},
-        {"idles", std::move(idles)},
-        {"probes", std::move(probes)},
-    }));
-    return filled(
-        report_page::page(), {
-                                 {"title", escaped_text(title_of(all))},
-                                 {"style", report_page::style()},
-                                 {"results", data},
-                                 {"chart_js", report_page::chart_js()},
-                                 {"script", script()},
-                             });
+    json::object const data{
+        {"version", CLEAT_VERSION},    {"grid", json::array(grid.begin(), grid.end())},
+        {"results", std::move(drawn)}, {"comparisons", std::move(compared)},
+        {"idles", std::move(idles)},   {"probes", std::move(probes)},
+    };
+    return page::to_html(
+        {title_of(all),
+         json::serialize(data),
+         report_page::style(),
+         report_page::chart_js(),
+         {report_page::units(), report_page::results(), report_page::elements(),
+          report_page::axes(), report_page::charts(), report_page::summary(),
+          report_page::staircase(), report_page::single(), report_page::comparison(),
+          report_page::judged(), report_page::spread(), report_page::workload(),
+          report_page::trials(), report_page::matrix(), report_page::setting(), report_page::idle(),
+          report_page::probe(), report_page::placement()}});
 }
 
 } // namespace cleat::bench

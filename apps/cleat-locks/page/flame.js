@@ -1,5 +1,6 @@
 // flame: call stacks of one measure as boxes, each as wide as its share. A click zooms in.
 const flame = (() => {
+    const { el } = dom;
     const rowHeight = 20;
     const depthMax = 80;
 
@@ -50,12 +51,12 @@ const flame = (() => {
     const draw = (profile, measure, inverted, search, readout) => {
         const wanted = search.trim().toLowerCase();
         const root = join(profile, measure, inverted);
-        const canvas = element('div', { class: 'flame', role: 'group' });
+        const canvas = el('div', { class: 'flame', role: 'group' });
         const say = (value, words) => {
             const share = root.value ? (100 * value) / root.value : 0;
             readout.replaceChildren(
-                element('b', {}, `${measure.say(value)} · ${share.toFixed(1)} %`),
-                element('code', {}, words),
+                el('b', {}, `${measure.say(value)} · ${share.toFixed(1)} %`),
+                el('code', {}, words),
             );
         };
         const tell = (node) => say(node.value, node.name);
@@ -65,7 +66,7 @@ const flame = (() => {
             const before = [];
             for (let node = top.parent; node; node = node.parent) before.unshift(node);
             const box = (node, row, left, size, faint) => {
-                const part = element(
+                const part = el(
                     'button',
                     {
                         type: 'button',
@@ -74,9 +75,9 @@ const flame = (() => {
                         style:
                             `left:${left}px;top:${row * rowHeight}px;width:${size}px;` +
                             `--hue:${measure.hue};--shade:${shade(node.name)}`,
-                        onclick: () => show(node),
-                        onfocus: () => tell(node),
-                        onmouseenter: () => tell(node),
+                        click: () => show(node),
+                        focus: () => tell(node),
+                        mouseenter: () => tell(node),
                     },
                     size > 24 ? units.name(node.name) : '',
                 );

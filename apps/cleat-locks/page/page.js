@@ -1,6 +1,7 @@
 // The page, from top to bottom.
 (() => {
-    const profile = JSON.parse(document.getElementById('profile').textContent);
+    const { el } = dom;
+    const profile = dom.data();
     const measures = [
         { key: 'blocked_ns', name: 'blocked on locks', hue: 24, say: units.time },
         { key: 'lock_cpu_samples', name: 'CPU inside lock functions', hue: 203 },
@@ -17,20 +18,20 @@
     ].map((each) => ({ say: (n) => units.count(n), ...each }));
 
     const share = (percent, colour, words) =>
-        element(
+        el(
             'div',
-            { class: 'share', style: `--of:var(${colour})` },
-            element('b', {}, `${percent.toFixed(2)} %`),
-            element('span', {}, words),
+            { class: 'share', '--of': `var(${colour})` },
+            el('b', {}, `${percent.toFixed(2)} %`),
+            el('span', {}, words),
         );
 
     const head = () => [
-        element('h1', {}, 'Where threads wait for each other'),
+        el('h1', {}, 'Where threads wait for each other'),
         ...profile.processes.map((each) =>
-            element(
+            el(
                 'p',
                 {},
-                element('code', {}, each.command),
+                el('code', {}, each.command),
                 ` · process ${each.pid}, ${each.threads} threads, ${units.lived(each)}`,
                 each.end ? `, ${each.end}` : '',
                 each.lost > 0 ? ` · ${units.count(each.lost)} found no room` : '',
@@ -41,7 +42,7 @@
                 each.nested > 0 ? ` · ${units.count(each.nested)} inside the recorder` : '',
             ),
         ),
-        element(
+        el(
             'div',
             { class: 'shares' },
             share(
@@ -56,16 +57,14 @@
                 'of CPU time on reference counts',
             ),
         ),
-        ...caveats().map((words) => element('p', {}, words)),
+        ...caveats().map((words) => el('p', {}, words)),
     ];
 
     // Limits of the shares.
     const caveats = () => {
         const said = [];
         if (profile.cpu_hz === 0)
-            said.push(
-                'CPU time was not sampled: the last two are unknown (run without --no-cpu).',
-            );
+            said.push('CPU time was not sampled: the last two are unknown (run without --no-cpu).');
         else if (profile.total.cpu_samples < 100)
             said.push(
                 `CPU shares are rough: ${profile.total.cpu_samples} samples, and a hundred are few.`,
@@ -89,17 +88,17 @@
     };
 
     const graphs = () => {
-        const readout = element('div', { class: 'readout', 'aria-live': 'polite' });
-        const place = element('div');
-        const which = element('select', { id: 'measure' });
+        const readout = el('div', { class: 'readout', 'aria-live': 'polite' });
+        const place = el('div');
+        const which = el('select', { id: 'measure' });
         const some = measures.filter((each) => profile.total[each.key] > 0);
-        for (const each of some) which.append(element('option', { value: each.key }, each.name));
-        const turned = element('input', { type: 'checkbox', id: 'inverted' });
-        const wanted = element('input', { type: 'search', id: 'wanted', placeholder: 'function' });
+        for (const each of some) which.append(el('option', { value: each.key }, each.name));
+        const turned = el('input', { type: 'checkbox', id: 'inverted' });
+        const wanted = el('input', { type: 'search', id: 'wanted', placeholder: 'function' });
         const again = () => {
             const measure = some.find((each) => each.key === which.value);
             if (!measure) {
-                place.replaceChildren(element('p', {}, 'No stack was recorded.'));
+                place.replaceChildren(el('p', {}, 'No stack was recorded.'));
                 return;
             }
             const drawn = flame.draw(profile, measure, turned.checked, wanted.value, readout);
@@ -111,14 +110,14 @@
         window.addEventListener('resize', again);
         return {
             parts: [
-                element('h2', {}, 'Call stacks'),
-                element(
+                el('h2', {}, 'Call stacks'),
+                el(
                     'div',
                     { class: 'controls' },
-                    element('label', { for: 'measure' }, 'Show '),
+                    el('label', { for: 'measure' }, 'Show '),
                     which,
-                    element('label', {}, turned, ' inverted'),
-                    element('label', { for: 'wanted' }, 'find '),
+                    el('label', {}, turned, ' inverted'),
+                    el('label', { for: 'wanted' }, 'find '),
                     wanted,
                 ),
                 readout,
@@ -131,7 +130,7 @@
     const section = (title, words, ...contents) => {
         const there = contents.filter((each) => each !== null);
         if (there.length === 0) return [];
-        return [element('h2', {}, title), element('p', {}, words), ...there];
+        return [el('h2', {}, title), el('p', {}, words), ...there];
     };
 
     const prices = profile.per_operation;
@@ -148,45 +147,43 @@
         );
 
     const flames = graphs();
-    document
-        .getElementById('report')
-        .replaceChildren(
-            ...head().filter((each) => each !== null),
-            ...(prices ? operations() : []),
-            ...section(
-                'Locks',
-                'An acquisition is shared when, by then, more than one thread had touched the ' +
-                    'lock. Held is the mean of a sample of exclusive holds, without those in ' +
-                    'which the thread lost its core.',
-                tables.locks(profile, true),
-            ),
-            ...section(
-                'Waits that had not ended as the recording did',
-                'The threads of a deadlock are among these. They are no acquisitions; their time ' +
-                    'is in all other figures.',
-                tables.unendedWaits(profile),
-            ),
-            ...flames.parts,
-            ...section(
-                'The inverted call tree',
-                'Below each function are its callers. The columns are shares of different things ' +
-                    'and do not add up.',
-                tree.draw(profile),
-            ),
-            ...section(
-                'Conditions, semaphores, once',
-                'A wait here is mostly for work.',
-                tables.locks(profile, false),
-            ),
-            ...section('Threads', 'The most blocked first.', tables.threads(profile)),
-            element('h2', {}, 'Not seen'),
-            element(
-                'p',
-                {},
-                'Locks inside libc (malloc, stdio), futexes that a program uses by itself, ' +
-                    'spinning on an atomic, and programs that are linked statically.',
-            ),
-        );
+    dom.show(
+        head(),
+        prices ? operations() : [],
+        section(
+            'Locks',
+            'An acquisition is shared when, by then, more than one thread had touched the ' +
+                'lock. Held is the mean of a sample of exclusive holds, without those in ' +
+                'which the thread lost its core.',
+            tables.locks(profile, true),
+        ),
+        section(
+            'Waits that had not ended as the recording did',
+            'The threads of a deadlock are among these. They are no acquisitions; their time ' +
+                'is in all other figures.',
+            tables.unendedWaits(profile),
+        ),
+        flames.parts,
+        section(
+            'The inverted call tree',
+            'Below each function are its callers. The columns are shares of different things ' +
+                'and do not add up.',
+            tree.draw(profile),
+        ),
+        section(
+            'Conditions, semaphores, once',
+            'A wait here is mostly for work.',
+            tables.locks(profile, false),
+        ),
+        section('Threads', 'The most blocked first.', tables.threads(profile)),
+        el('h2', {}, 'Not seen'),
+        el(
+            'p',
+            {},
+            'Locks inside libc (malloc, stdio), futexes that a program uses by itself, ' +
+                'spinning on an atomic, and programs that are linked statically.',
+        ),
+    );
     flames.again();
     if (chart) {
         chart.show();

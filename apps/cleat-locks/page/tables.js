@@ -1,36 +1,26 @@
 // tables: locks and threads, a row each.
 const tables = (() => {
+    const { el } = dom;
+
     const table = (heads, rows) =>
-        element(
+        el(
             'div',
             { class: 'wide' },
-            element(
-                'table',
+            dom.table(
                 {},
-                element(
-                    'thead',
-                    {},
-                    element(
-                        'tr',
-                        {},
-                        ...heads.map(([word, words]) =>
-                            element('th', words ? { class: 'words' } : {}, word),
-                        ),
-                    ),
-                ),
-                element('tbody', {}, ...rows),
+                heads.map(([word, words]) => el('th', { class: words ? 'words' : null }, word)),
+                rows,
             ),
         );
 
     // On a phone a row is a card, which labels each number itself.
     const cells = (heads, values) =>
-        values.map((each, i) => element('td', { 'data-of': heads[i][0] }, each));
+        values.map((each, i) => el('td', { 'data-of': heads[i][0] }, each));
 
-    const row = (heads, values, ...words) =>
-        element('tr', {}, ...cells(heads, values), ...words);
+    const row = (heads, values, ...words) => [...cells(heads, values), ...words];
 
     const lockCell = (lock, ...more) =>
-        element('td', { class: 'words' }, `${lock.kind} `, element('code', {}, lock.name), ...more);
+        el('td', { class: 'words' }, `${lock.kind} `, el('code', {}, lock.name), ...more);
 
     // interrupted is shown where it would be much of `held`.
     const interrupted = ({ timed_holds: timed, interrupted_holds: lost }) => {
@@ -39,17 +29,13 @@ const tables = (() => {
             lost === timed
                 ? `all of its ${timed} timed holds: held has time without a core in it`
                 : `${lost} of its ${timed} timed holds: held is that of the others`;
-        return element('small', {}, `interrupted in ${words}`);
+        return el('small', {}, `interrupted in ${words}`);
     };
 
     // The reason why a lock that other threads have touched has no figure.
     const ownsIt = (lock) =>
         lock.one_threads_own && lock.threads > 1 && !lock.group
-            ? element(
-                  'small',
-                  {},
-                  "one thread's own: others took it less than once in a hundred times",
-              )
+            ? el('small', {}, "one thread's own: others took it less than once in a hundred times")
             : null;
 
     const isLock = (lock) => ['mutex', 'rwlock', 'spin'].includes(lock.kind);
@@ -92,13 +78,13 @@ const tables = (() => {
                         several ? ` in process ${lock.pid}` : '',
                         interrupted(lock.exclusive),
                         lock.failed > 0
-                            ? element(
+                            ? el(
                                   'small',
                                   {},
                                   `${units.count(lock.failed)} more failed: tries, and waits that timed out`,
                               )
                             : null,
-                        element('small', {}, lock.taken_by.map(units.name).join(' ← ')),
+                        el('small', {}, lock.taken_by.map(units.name).join(' ← ')),
                     ),
                 ),
             ),
@@ -116,21 +102,23 @@ const tables = (() => {
             ['cores'],
             ['lock', true],
         ];
-        const rows = prices.locks.slice(0, 100).map((lock) =>
-            row(
-                heads,
-                [
-                    lock.acquisitions.toFixed(2),
-                    lock.shared_acquisitions.toFixed(2),
-                    lock.contended.toFixed(3),
-                    units.time(lock.wait_ns),
-                    units.time(lock.held_ns),
-                    units.rate(lock.operations_per_second_max) || '–',
-                    lock.cores_max > 0 ? lock.cores_max.toFixed(1) : '–',
-                ],
-                lockCell(lock, interrupted(lock), ownsIt(lock)),
-            ),
-        );
+        const rows = prices.locks
+            .slice(0, 100)
+            .map((lock) =>
+                row(
+                    heads,
+                    [
+                        lock.acquisitions.toFixed(2),
+                        lock.shared_acquisitions.toFixed(2),
+                        lock.contended.toFixed(3),
+                        units.time(lock.wait_ns),
+                        units.time(lock.held_ns),
+                        units.rate(lock.operations_per_second_max) || '–',
+                        lock.cores_max > 0 ? lock.cores_max.toFixed(1) : '–',
+                    ],
+                    lockCell(lock, interrupted(lock), ownsIt(lock)),
+                ),
+            );
         return rows.length > 0 ? table(heads, rows) : null;
     };
 
@@ -164,21 +152,23 @@ const tables = (() => {
         ];
         return table(
             heads,
-            profile.threads.slice(0, 100).map((thread) =>
-                row(
-                    heads,
-                    [
-                        units.time(thread.blocked_ns),
-                        units.percent(
-                            thread.lived_ns ? (100 * thread.blocked_ns) / thread.lived_ns : 0,
-                        ),
-                        units.time(thread.cpu_ns),
-                        units.lived(thread),
-                        units.count(thread.acquisitions),
-                    ],
-                    element('td', { class: 'words' }, threadName(thread)),
+            profile.threads
+                .slice(0, 100)
+                .map((thread) =>
+                    row(
+                        heads,
+                        [
+                            units.time(thread.blocked_ns),
+                            units.percent(
+                                thread.lived_ns ? (100 * thread.blocked_ns) / thread.lived_ns : 0,
+                            ),
+                            units.time(thread.cpu_ns),
+                            units.lived(thread),
+                            units.count(thread.acquisitions),
+                        ],
+                        el('td', { class: 'words' }, threadName(thread)),
+                    ),
                 ),
-            ),
         );
     };
 
@@ -192,10 +182,10 @@ const tables = (() => {
                 row(
                     heads,
                     [units.time(wait.ns)],
-                    element('td', { class: 'words' }, `${wait.thread} (${wait.tid})`),
+                    el('td', { class: 'words' }, `${wait.thread} (${wait.tid})`),
                     lockCell(
                         { kind: wait.kind, name: wait.lock },
-                        element('small', {}, `in ${units.name(wait.waits_in)}`),
+                        el('small', {}, `in ${units.name(wait.waits_in)}`),
                     ),
                 ),
             ),

@@ -2,6 +2,7 @@
 // come with the page. Both axes are logarithmic: without locks throughput is a straight line, and a
 // lock that saturates is a level above which it does not rise.
 const throughput = (() => {
+    const { el, shape } = dom;
     const drawnMost = 5;
     const height = 380;
     const margin = { top: 34, right: 34, bottom: 46, left: 46 };
@@ -14,7 +15,7 @@ const throughput = (() => {
     const onCores = (cores) => (cores < 1 ? 'less than one core' : `${cores.toFixed(1)} cores`);
     const saturates = (lock) =>
         `saturates at ${units.rate(lock.operations_per_second_max)}, on ${onCores(lock.cores_max)}`;
-    const withName = (lock) => [`${lock.kind} `, element('code', {}, lock.name)];
+    const withName = (lock) => [`${lock.kind} `, el('code', {}, lock.name)];
 
     // verdict is the chart's result in a sentence.
     const verdict = (prices) => {
@@ -183,9 +184,9 @@ const throughput = (() => {
     const legend = (prices) => {
         const locks = within(prices);
         const entry = (key, ...words) =>
-            element('li', {}, element('span', { class: `key ${key[0]}` }, key[1]), ...words);
-        const small = (words) => element('small', {}, words);
-        return element(
+            el('li', {}, el('span', { class: `key ${key[0]}` }, key[1]), ...words);
+        const small = (words) => el('small', {}, words);
+        return el(
             'ul',
             { class: 'legend' },
             entry(
@@ -200,7 +201,7 @@ const throughput = (() => {
                     entry(['number', String(i + 1)], ...withName(lock), small(saturates(lock))),
                 ),
             locks.length > drawnMost
-                ? element(
+                ? el(
                       'li',
                       {},
                       small(`${locks.length - drawnMost} more saturate later: see the table`),
@@ -210,12 +211,7 @@ const throughput = (() => {
     };
 
     const numbers = (prices) =>
-        element(
-            'details',
-            {},
-            element('summary', {}, 'In numbers'),
-            tables.throughput(prices.throughput),
-        );
+        el('details', {}, el('summary', {}, 'In numbers'), tables.throughput(prices.throughput));
 
     const assumed = (prices) =>
         'This is an estimate of where each lock saturates by itself. Assumed: an operation costs ' +
@@ -230,16 +226,16 @@ const throughput = (() => {
     // The drawing is made by show(), on the page: only there it has a width.
     const draw = (prices) => {
         const known = prices.cpu_ns > 0;
-        const said = element('p', { class: 'verdict' }, ...verdict(prices));
-        const plot = element('div', { class: 'plot' });
+        const said = el('p', { class: 'verdict' }, ...verdict(prices));
+        const plot = el('div', { class: 'plot' });
         const parts = () => [plot, legend(prices), numbers(prices)];
         return {
-            figure: element(
+            figure: el(
                 'figure',
                 { class: 'throughput' },
                 said,
                 ...(known ? parts() : []),
-                element('figcaption', {}, assumed(prices)),
+                el('figcaption', {}, assumed(prices)),
             ),
             show: () => {
                 if (known)

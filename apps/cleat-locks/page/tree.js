@@ -1,6 +1,7 @@
 // tree: the inverted call tree with the three columns, which are never mixed. Below a function are
 // its callers.
 const tree = (() => {
+    const { el } = dom;
     const shownPercent = 0.1;
 
     const join = (profile) => {
@@ -35,8 +36,8 @@ const tree = (() => {
             percentage(node.references, samples),
         ];
         const row = (node, depth) => [
-            ...columns(node).map((share) => element('span', {}, units.percent(share))),
-            element('code', { style: `--depth:${depth}`, title: node.name }, units.name(node.name)),
+            ...columns(node).map((share) => el('span', {}, units.percent(share))),
+            el('code', { '--depth': depth, title: node.name }, units.name(node.name)),
         ];
         const heavy = (node) => Math.max(...columns(node)) >= shownPercent;
         const below = (node) =>
@@ -45,9 +46,8 @@ const tree = (() => {
                 .sort((a, b) => Math.max(...columns(b)) - Math.max(...columns(a)));
         const branch = (node, depth) => {
             const children = below(node);
-            if (children.length === 0)
-                return element('div', { class: 'leaf' }, ...row(node, depth));
-            const made = element('details', {}, element('summary', {}, ...row(node, depth)));
+            if (children.length === 0) return el('div', { class: 'leaf' }, row(node, depth));
+            const made = el('details', {}, el('summary', {}, row(node, depth)));
             // Branches are made when they are opened: a deep tree would be a slow page.
             made.addEventListener(
                 'toggle',
@@ -63,15 +63,15 @@ const tree = (() => {
         };
         const roots = below(join(profile));
         if (roots.length === 0) return null;
-        const head = element(
+        const head = el(
             'div',
             { class: 'leaf head' },
-            ...['blocked', 'lock CPU', 'ref. CPU'].map((word) => element('span', {}, word)),
-            element('span', { style: 'text-align:left;padding-left:.6rem' }, 'function'),
+            ['blocked', 'lock CPU', 'ref. CPU'].map((word) => el('span', {}, word)),
+            el('span', {}, 'function'),
         );
         const made = roots.map((root) => branch(root, 0));
         made[0].open = true;
-        return element('div', { class: 'tree' }, head, ...made);
+        return el('div', { class: 'tree' }, head, made);
     };
 
     return { draw };
