@@ -14,6 +14,21 @@ const axes = (() => {
         };
     }
 
+    // nameAxis has the names of bars or rows, each as far as it fits beside the chart.
+    const nameAxis = (names, more = {}) =>
+        axis('', {
+            grid: { display: false },
+            ticks: {
+                color: colour('--ink'),
+                autoSkip: false,
+                callback(value) {
+                    const most = Math.max(10, Math.floor(this.chart.width / 24));
+                    return units.shortened(names[value], most);
+                },
+            },
+            ...more,
+        });
+
     // between gives the round numbers (1, 2, 5, ...) of a logarithmic axis, about six of them.
     function between(low, high) {
         const decades = Math.log10(high / low);
@@ -124,5 +139,5 @@ const axes = (() => {
         });
     }
 
-    return { colour, axis, ratioAxis, timeAxis, clockAxis, percentileAxis };
+    return { colour, axis, nameAxis, ratioAxis, timeAxis, clockAxis, percentileAxis };
 })();

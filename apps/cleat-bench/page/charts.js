@@ -1,7 +1,7 @@
 // charts: what all charts share, and the kinds of charts of a result. A chart is drawn again when
 // the colours change, for paper, or after a choice beside it; there is no animation.
 const charts = (() => {
-    const { colour, axis, timeAxis, clockAxis, percentileAxis } = axes;
+    const { colour, axis, nameAxis, timeAxis, clockAxis, percentileAxis } = axes;
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
     Chart.defaults.font.size = 12;
     const drawn = [];
@@ -117,74 +117,86 @@ const charts = (() => {
         };
     }
 
-    // rates: attempted, ok and failed over time. A step is as long as its interval.
-    function rates(canvas, timeline) {
+    // outcomes draws attempted, ok and failed. `plot` has the axis x(), points(key) of a line, the
+    // tooltip's heading, and the look of all lines.
+    function outcomes(canvas, { x, points, heading, title, unit, look = {} }) {
         return draw(canvas, () => {
-            const end = timeline.middle_s.at(-1) + timeline.length_s.at(-1) / 2;
-            const each = (counts) =>
-                counts.map((count, i) => ({
-                    x: timeline.middle_s[i],
-                    y: count / timeline.length_s[i],
-                }));
             const blue = colour('--c1');
+            const each = (key, paint, more) => line(key, paint, points(key), { ...more, ...look });
             return {
                 type: 'line',
                 data: {
                     datasets: [
-                        line('attempted', colour('--ink'), each(timeline.attempted), {
+                        each('attempted', colour('--ink'), {
                             borderDash: [3, 3],
                             borderWidth: 1.25,
                         }),
-                        line('ok', blue, each(timeline.ok), {
-                            fill: 'origin',
-                            backgroundColor: faint(blue, 0.14),
-                        }),
-                        line('failed', colour('--c2'), each(timeline.failed), {
-                            borderWidth: 2.25,
-                        }),
+                        each('ok', blue, { fill: 'origin', backgroundColor: faint(blue, 0.14) }),
+                        each('failed', colour('--c2'), { borderWidth: 2.25 }),
                     ],
                 },
                 options: options(
                     {
-                        x: clockAxis(end),
-                        y: axis('transactions per second', {
+                        x: x(),
+                        y: axis(title, {
                             beginAtZero: true,
                             suggestedMax: 1,
                             grace: '4%',
                             ticks: { callback: units.tick, maxTicksLimit: 8 },
                         }),
                     },
-                    (item) => `${named(item)}${units.rate(item.parsed.y)}/s`,
-                    (items) => span(timeline, items[0].dataIndex),
+                    (item) => `${named(item)}${units.rate(item.parsed.y)}${unit}`,
+                    heading,
                 ),
             };
         });
     }
 
-    function responseTimes(canvas, timeline, choice) {
+    // meanAndMax draws response times; `plot` is as above, with the points of mean_ns and max_ns.
+    function meanAndMax(canvas, choice, { x, points, heading, look = {} }) {
         return draw(canvas, () => {
-            const end = timeline.middle_s.at(-1) + timeline.length_s.at(-1) / 2;
-            const each = (times) => times.map((ns, i) => ({ x: timeline.middle_s[i], y: ns }));
-            const values = [...timeline.mean_ns, ...timeline.max_ns].filter((ns) => ns !== null);
+            const [mean, max] = [points('mean_ns'), points('max_ns')];
+            const values = [...mean, ...max].map(({ y }) => y).filter((ns) => ns !== null);
             return {
                 type: 'line',
                 data: {
                     datasets: [
-                        line('mean', colour('--c1'), each(timeline.mean_ns), { borderWidth: 2.25 }),
-                        line('max', colour('--c2'), each(timeline.max_ns), { borderDash: [5, 3] }),
+                        line('mean', colour('--c1'), mean, { borderWidth: 2.25, ...look }),
+                        line('max', colour('--c2'), max, { borderDash: [5, 3], ...look }),
                     ],
                 },
                 options: options(
-                    {
-                        x: clockAxis(end),
-                        y: timeAxis('response time', choice.logarithmic, values),
-                    },
+                    { x: x(), y: timeAxis('response time', choice.logarithmic, values) },
                     (item) => `${named(item)}${units.time(item.parsed.y)}`,
-                    (items) => span(timeline, items[0].dataIndex),
+                    heading,
                 ),
             };
         });
     }
+
+    const overTime = (timeline) => ({
+        x: () => clockAxis(timeline.middle_s.at(-1) + timeline.length_s.at(-1) / 2),
+        heading: (items) => span(timeline, items[0].dataIndex),
+    });
+
+    // A step is as long as its interval.
+    const rates = (canvas, timeline) =>
+        outcomes(canvas, {
+            ...overTime(timeline),
+            title: 'transactions per second',
+            unit: '/s',
+            points: (key) =>
+                timeline[key].map((count, i) => ({
+                    x: timeline.middle_s[i],
+                    y: count / timeline.length_s[i],
+                })),
+        });
+
+    const responseTimes = (canvas, timeline, choice) =>
+        meanAndMax(canvas, choice, {
+            ...overTime(timeline),
+            points: (key) => timeline[key].map((ns, i) => ({ x: timeline.middle_s[i], y: ns })),
+        });
 
     // percentiles draws curves over 1/(1-p): each power of ten is one nine more. `series` gives
     // {label, curve, colour, dash, width}.
@@ -258,20 +270,7 @@ const charts = (() => {
                                 grace: '4%',
                                 ticks: { callback: format.tick, maxTicksLimit: 6 },
                             }),
-                            y: axis('', {
-                                grid: { display: false },
-                                ticks: {
-                                    color: colour('--ink'),
-                                    autoSkip: false,
-                                    callback(value) {
-                                        const most = Math.max(
-                                            10,
-                                            Math.floor(this.chart.width / 22),
-                                        );
-                                        return units.shortened(this.getLabelForValue(value), most);
-                                    },
-                                },
-                            }),
+                            y: nameAxis(names),
                         },
                         (item) => `${named(item)}${format.full(item.parsed.x)}`,
                         (items) => units.shortened(items[0].label, 60),
@@ -307,6 +306,8 @@ const charts = (() => {
         line,
         options,
         faint,
+        outcomes,
+        meanAndMax,
         rates,
         responseTimes,
         percentiles,

@@ -1,7 +1,7 @@
 // spread: two charts of servers that ran several rounds: bars with whiskers from the least to the
 // most, and a dot for each round's ratio to the base, with a text beside each server.
 const spread = (() => {
-    const { colour, axis, ratioAxis } = axes;
+    const { colour, axis, nameAxis, ratioAxis } = axes;
     const { draw, options, faint } = charts;
     const gap = 7;
 
@@ -56,17 +56,6 @@ const spread = (() => {
         },
     });
 
-    const nameAxis = (more) =>
-        axis('', {
-            grid: { display: false },
-            ...more,
-            ticks: { color: colour('--ink'), autoSkip: false, ...more.ticks },
-        });
-
-    // How much of a name fits beside a chart.
-    const fitting = (name, chart) =>
-        units.shortened(name, Math.max(10, Math.floor(chart.width / 24)));
-
     // bars has a row {name, paint, value, least, most, words, strong} for each server.
     function bars(canvas, rows, format, title) {
         return draw(canvas, () => ({
@@ -96,13 +85,7 @@ const spread = (() => {
                                 includeBounds: false,
                             },
                         }),
-                        y: nameAxis({
-                            ticks: {
-                                callback(value) {
-                                    return fitting(this.getLabelForValue(value), this.chart);
-                                },
-                            },
-                        }),
+                        y: nameAxis(rows.map(({ name }) => name)),
                     },
                     ({ dataIndex }) => {
                         const { value, least, most } = rows[dataIndex];
@@ -182,20 +165,18 @@ const spread = (() => {
                 ...options(
                     {
                         x: ratioAxis(title, all),
-                        y: nameAxis({
-                            type: 'linear',
-                            reverse: true,
-                            min: -0.5,
-                            max: rows.length - 0.5,
-                            afterBuildTicks(scale) {
-                                scale.ticks = rows.map((_, value) => ({ value }));
-                            },
-                            ticks: {
-                                callback(value) {
-                                    return fitting(rows[value].name, this.chart);
+                        y: nameAxis(
+                            rows.map(({ name }) => name),
+                            {
+                                type: 'linear',
+                                reverse: true,
+                                min: -0.5,
+                                max: rows.length - 0.5,
+                                afterBuildTicks(scale) {
+                                    scale.ticks = rows.map((_, value) => ({ value }));
                                 },
                             },
-                        }),
+                        ),
                     },
                     ({ raw }) => ` round ${raw.round}: ${units.times(raw.x)}×`,
                     ([{ dataset }]) => units.shortened(dataset.label, 60),
