@@ -1,4 +1,4 @@
-# Gives the target cleat_tls_library: the TLS library that floor 1 talks to; CLEAT_TLS_BACKEND, the
+# Gives the target cleat_tls_library: the TLS library that cleat/tls uses; CLEAT_TLS_BACKEND, the
 # folder of src/cleat/tls/backend that speaks its dialect; and <cleat/tls_library.h>, a header that
 # is an error where the compiler finds the headers of another library.
 

@@ -1,4 +1,4 @@
-// A program that uses an installed cleat: one line from each floor, linked and run.
+// A program that uses an installed cleat: one line from each layer, linked and run.
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/socket_options.hpp>

@@ -176,8 +176,8 @@ def guard(file: File) -> str:
     return "ifndef " + re.sub(r"\W", "_", file.path.removeprefix("src/")).upper()
 
 
-# Which floors of the library, and which other folders, a floor may include from.
-FLOORS = {
+# Which layers of the library, and which other folders, a layer may include from.
+LAYERS = {
     "src/cleat/core/": ("core",),
     "src/cleat/tls/": ("core", "tls"),
     "src/cleat/net/": ("core", "tls", "net"),
@@ -185,28 +185,28 @@ FLOORS = {
 INCLUDE = r'^\s*#\s*include\s*([<"])([^">]+)[">]'
 
 
-def floors(file: File) -> Iterator[Finding]:
+def layers(file: File) -> Iterator[Finding]:
     """Includes go downward only, and never sideways between programs."""
     if not file.is_cpp:
         return
     for number, found in file.matches(INCLUDE):
         name = found[2]
         if ".." in PurePosixPath(name).parts:
-            yield Finding(file.path, number, "floors", f"{name} climbs out of its folder")
-        floor = re.match(r"cleat/(core|tls|net)/", name)
-        for folder, below in FLOORS.items():
-            if file.is_under(folder) and floor and floor[1] not in below:
-                yield Finding(file.path, number, "floors", f"{name} is above {folder}")
+            yield Finding(file.path, number, "layers", f"{name} climbs out of its folder")
+        layer = re.match(r"cleat/(core|tls|net)/", name)
+        for folder, below in LAYERS.items():
+            if file.is_under(folder) and layer and layer[1] not in below:
+                yield Finding(file.path, number, "layers", f"{name} is above {folder}")
         other = re.match(r"(?:apps/)?(cleat-[a-z]+|cleat)/", name)
         if file.is_under("src/") and (name.startswith("apps/") or "cleat-" in name):
-            yield Finding(file.path, number, "floors", f"{name}: a program, from the library")
+            yield Finding(file.path, number, "layers", f"{name}: a program, from the library")
         own = re.match(r"apps/([a-z-]+)/", file.path)
-        if own and other and not floor and other[1] != own[1] and name.startswith("apps/"):
-            yield Finding(file.path, number, "floors", f"{name}: a program includes another")
+        if own and other and not layer and other[1] != own[1] and name.startswith("apps/"):
+            yield Finding(file.path, number, "layers", f"{name}: a program includes another")
 
 
 def seams(file: File) -> Iterator[Finding]:
-    """The TLS library is met on floor 1 alone, and Asio from floor 2 on."""
+    """Only layer 1 includes the TLS library, and Asio begins with layer 2."""
     if not file.is_cpp:
         return
     for number, found in file.matches(INCLUDE):
@@ -218,7 +218,7 @@ def seams(file: File) -> Iterator[Finding]:
         if re.match(r"boost/(asio|beast|cobalt)\b", name) and file.is_under(
             "src/cleat/core/", "src/cleat/tls/", "src/cleat/ssl_writev"
         ):
-            yield Finding(file.path, number, "asio-seam", f"<{name}> below floor 2")
+            yield Finding(file.path, number, "asio-seam", f"<{name}> below layer 2")
 
 
 def names(file: File) -> Iterator[Finding]:
@@ -333,7 +333,7 @@ RULES: tuple[Rule, ...] = (
     function_length,
     headers,
     conditionals,
-    floors,
+    layers,
     seams,
     names,
     promises,

@@ -96,7 +96,7 @@ def circles(includes: list[Arrow]) -> list[list[str]]:
 
 def upward(includes: list[Arrow], rooms: tuple[str, ...]) -> list[Arrow]:
     """upward are the includes from a room above; the program's root is above all rooms."""
-    order = {name: floor for floor, name in enumerate(rooms)} | {"": len(rooms)}
+    order = {name: layer for layer, name in enumerate(rooms)} | {"": len(rooms)}
     return [one for one in includes if order[room(one.target)] > order[room(one.source)]]
 
 
