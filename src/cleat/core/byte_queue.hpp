@@ -1,5 +1,5 @@
-// byte_queue: bytes that a socket has not taken, first in first out; one pointer while there are
-// none.
+// byte_queue: a first-in, first-out queue of bytes, such as those that a socket has not taken. It
+// is one pointer in size, and allocates only while it holds bytes.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace cleat {
 
-/// byte_queue owns heap memory only while it holds bytes, because most connections never have any.
-/// One thread. A queue that was moved from is empty.
+/// byte_queue owns heap memory only while it holds bytes: most connections never queue any. One
+/// thread. A queue that was moved from is empty.
 class byte_queue
 {
 public:

@@ -38,7 +38,7 @@ struct cpu_topology
     [[nodiscard]] std::size_t workers_auto() const;
 };
 
-/// kernel_files is where the kernel's files are: the machine's, or a test's own.
+/// kernel_files has the paths of the kernel's files; a test replaces them by files of its own.
 struct kernel_files
 {
     std::filesystem::path sysfs = "/sys";
@@ -46,9 +46,9 @@ struct kernel_files
     std::filesystem::path own_cgroup = "/proc/self/cgroup"; ///< Which group we are in.
 };
 
-/// read_cpu_topology gets this thread's affinity, and reads the rest from files. It fails only
-/// where the affinity cannot be read: a file that is missing or makes no sense leaves its default,
-/// and a CPU whose siblings are unknown has a core to itself.
+/// read_cpu_topology asks the kernel for this thread's affinity, and reads the rest from files. It
+/// fails only where the affinity cannot be read. A file that is missing or makes no sense leaves
+/// the default, and a CPU whose siblings are unknown counts as a core of its own.
 [[nodiscard]] result<cpu_topology> read_cpu_topology(kernel_files const& files = {});
 
 /// read_cpu_topology of the given CPUs. Offline ones are left out, unless that leaves none.

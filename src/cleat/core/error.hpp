@@ -43,12 +43,12 @@ enum class error
     // Time, upstream and the process.
     connect_timeout,  ///< The upstream did not accept before the deadline.
     idle_timeout,     ///< No byte moved in either direction for the idle timeout.
-    bad_proxy_header, ///< The PROXY header from the listener's peer is malformed or too long.
+    bad_proxy_header, ///< The PROXY header that the peer sent before TLS is malformed or too long.
     stopped,          ///< The worker is ending.
 
     // The program.
     unsupported, ///< The linked TLS library cannot do this.
-    library,     ///< The TLS library failed for a reason of its own; its text is in the log.
+    library,     ///< The TLS library failed in a way that has no other value; the log has its text.
 };
 
 /// error_category is the one category of cleat's errors. There is one instance in a process.

@@ -19,8 +19,9 @@ namespace cleat {
 /// by `static_cast<owner&>(d)`. The function may arm, cancel and destroy any deadline, its own
 /// included.
 ///
-/// A deadline is in one fifo_deadlines at most: arming it in another takes it out of the first, so
-/// a connection needs only one for "handshake" and then "idle". It belongs to one thread.
+/// A deadline is in one fifo_deadlines at most: arming it in another takes it out of the first. So
+/// one deadline is enough for a connection's handshake and then for its idle time. It belongs to
+/// one thread.
 class deadline
 {
 public:
@@ -81,12 +82,13 @@ public:
     [[nodiscard]] std::chrono::nanoseconds duration() const noexcept { return duration_; }
     [[nodiscard]] bool empty() const noexcept { return !ring_.armed(); }
 
-    /// arm makes d expire at now + duration, wherever it was armed before. Where `now` is older
-    /// than in an earlier call, d expires with the last deadline, so that the order is kept.
+    /// arm makes d expire at now + duration, and disarms it first if it is armed, here or
+    /// elsewhere. Where `now` is earlier than in a call before, d expires at the same time as the
+    /// last deadline, so that the queue stays in order.
     void arm(deadline& d, clock::time_point now) noexcept
     {
         d.cancel();
-        // A duration of "never" must not wrap into the past.
+        // The sum must not overflow for a duration that means "never".
         clock::time_point const far = clock::time_point::max();
         d.expiry_ = now > far - duration_ ? far : now + duration_;
         if (deadline const& last = *ring_.previous_; !empty() && d.expiry_ < last.expiry_)
@@ -113,7 +115,7 @@ public:
     {
         static_assert(
             std::is_nothrow_invocable_v<F&, deadline&>,
-            "an exception would lose the deadlines behind it");
+            "an exception would lose the deadlines after it");
         // Expired deadlines move to a ring of their own: a call may then change either ring.
         deadline expired;
         while (!empty() && ring_.next_->expiry_ <= now) {

@@ -1,5 +1,5 @@
-// Every bound of cleat, by name, with its reason. A loop, queue, buffer or wait without one is a
-// bug.
+// limits: every bound of cleat, by name, with its reason. A loop, queue, buffer or wait without one
+// is a bug.
 
 #pragma once
 
@@ -20,69 +20,73 @@ inline constexpr std::size_t operator""_MiB(unsigned long long n)
 
 // Records.
 
-/// plaintext_record_max: RFC 8446 section 5.1 and RFC 5246 section 6.2.1 allow 2^14 bytes and no
-/// more.
+/// plaintext_record_max: the most plaintext in one record (RFC 8446, section 5.1; RFC 5246, section
+/// 6.2.1).
 inline constexpr std::size_t plaintext_record_max = 16_KiB;
 
-/// record_header_size: type, version and length (RFC 8446 section 5.1).
+/// record_header_size: type, version and length (RFC 8446, section 5.1).
 inline constexpr std::size_t record_header_size = 5;
 
-/// record_overhead_max: header, and the most that a record grows by: a TLS 1.2 CBC record's IV
-/// (16), SHA-384 MAC (48) and padding (256). TLS 1.3 allows 256 in all (RFC 8446 section 5.2). RFC
-/// 5246 would permit 2048, but no cipher suite needs it and TLS libraries refuse it.
+/// record_overhead_max: the most bytes that a record has besides its plaintext: the header, and in
+/// TLS 1.2 with CBC an IV (16), a SHA-384 MAC (48) and padding (256). TLS 1.3 adds at most 256 to
+/// the header (RFC 8446, section 5.2). RFC 5246 would permit 2048, but no cipher suite needs that
+/// and TLS libraries refuse it.
 inline constexpr std::size_t record_overhead_max = record_header_size + 16 + 48 + 256;
 
-/// record_max: the longest record on the wire, and so the least that a receive block must hold.
+/// record_max: the longest record on the wire. A block that receives records holds at least one.
 inline constexpr std::size_t record_max = plaintext_record_max + record_overhead_max;
 
-// Turns: how much moves between two visits to the kernel.
+// Turns. In one turn a connection receives, encrypts or decrypts, and sends a bounded number of
+// bytes in each direction. Then other connections are served.
 
-/// turn_min: below 64 KiB a relay pays more for wake-ups and system calls than for encryption.
+/// turn_min: a connection's first turn, and a relay's smallest. Below 64 KiB a relay pays more for
+/// wake-ups and system calls than for encryption.
 inline constexpr std::size_t turn_min = 64_KiB;
 
-/// turn_max: turns of 1 MiB were the cheapest per byte of those measured; longer ones make other
-/// connections wait.
+/// turn_max: the largest turn. 1 MiB was the cheapest per byte of the sizes measured
+/// (docs/decisions/turns.md). Larger ones make other connections wait.
 inline constexpr std::size_t turn_max = 1_MiB;
 
-/// joined_max: up to this many waiting bytes are copied in front of the next ones, for one send;
-/// more are sent first.
+/// joined_max: up to this many unsent bytes are copied in front of new ones, so that one send takes
+/// both. More unsent bytes are sent first, by a call of their own.
 inline constexpr std::size_t joined_max = 4_KiB;
 
-/// unsent_max: bytes in our memory that one slow receiver has not taken: a turn, sealed. Its sender
-/// is not read meanwhile.
+/// unsent_max: the most bytes that cleat keeps for a receiver that takes no more: a turn,
+/// encrypted. While it keeps any, it does not read from their sender.
 inline constexpr std::size_t unsent_max = turn_max + record_max;
 
-/// pending_writes_max: buffers in one gather write; Linux takes no more in one call (IOV_MAX).
+/// pending_writes_max: buffers in one gather write. Linux takes no more in one call (IOV_MAX).
 inline constexpr std::size_t pending_writes_max = 1024;
 
-/// library_call_max: TLS libraries count the bytes of one call with an int.
+/// library_call_max: bytes in one call of a TLS library, which counts them with an int.
 inline constexpr std::size_t library_call_max = 1U << 30U;
 
-// Time: how long a worker may work before it asks for new events.
+// Time in one pass of a worker's event loop. When it is used up, the worker asks for new events. A
+// connection that is being served then is served to the end of its turn.
 
-/// handshake_time: for public-key work in a turn of a worker's loop, and one step more. With a
-/// shorter time established connections wait less, and the worker asks the kernel for events more
-/// often: an epoll_wait of a microsecond each time.
+/// handshake_time: for handshakes. With a shorter time established connections wait less, but the
+/// worker asks for events more often: an epoll_wait of a microsecond each time.
 inline constexpr std::chrono::microseconds handshake_time{100};
 
-/// bulk_time: for transfers in a turn of a worker's loop, and one transfer's turn more.
+/// bulk_time: for transfers.
 inline constexpr std::chrono::microseconds bulk_time{250};
 
-/// bulk_min: a connection that moved more bytes than this in its last turn, both ways together, is
-/// a transfer. Other turns take some 10 us, so that all that one wait found are served at once.
+/// bulk_min: a connection whose last turn moved more bytes than this, both directions together, is
+/// a transfer. A smaller turn takes some 10 us, so connections with smaller turns are all served in
+/// the pass that finds them ready.
 inline constexpr std::size_t bulk_min = record_max;
 
 // Events.
 
-/// accept_batch_max: connections accepted from a listening socket before other tasks get their
-/// turn.
+/// accept_batch_max: connections accepted in a row from a listening socket, before other
+/// connections are served.
 inline constexpr int accept_batch_max = 64;
 
-/// queued_connections_max: connections accepted from a listening socket before it is closed; more
-/// than any backlog in practice.
+/// queued_connections_max: connections taken from the kernel's queue before their listening socket
+/// is closed. No backlog is longer in practice.
 inline constexpr int queued_connections_max = 65'536;
 
-/// events_per_wait: events taken from the kernel at once; with more the last one waits longer.
+/// events_per_wait: events taken by one epoll_wait. With more, the last of them would wait longer.
 inline constexpr int events_per_wait = 256;
 
 /// linger_timeout: how long a client may be silent after the last byte was delivered to it. If we
@@ -90,41 +94,44 @@ inline constexpr int events_per_wait = 256;
 /// it has not read.
 inline constexpr std::chrono::seconds linger_timeout{10};
 
-/// fin_delay: how long we wait after a close_notify for the client to close, so that closing sends
-/// our FIN without a call of its own. Longer than nearly every round trip, and too short for a
-/// person to notice.
+/// fin_delay: how long our FIN waits, after our close_notify, for the client to close. If it closes
+/// in that time, our close sends the FIN, and no shutdown call is needed. Longer than nearly every
+/// round trip, and too short for a person to notice.
 inline constexpr std::chrono::milliseconds fin_delay{100};
 
-/// backlog_pause: between two tries of a worker to reach a UNIX upstream whose backlog is full.
+/// backlog_pause: the time between two attempts of a worker to connect to a UNIX upstream whose
+/// backlog is full.
 inline constexpr std::chrono::milliseconds backlog_pause{10};
 
 /// handler_farewell: how long a connection's handler may take to end after its interrupt.
 inline constexpr std::chrono::milliseconds handler_farewell{1000};
 
-/// accept_pause: before accepting again after running out of descriptors or memory.
+/// accept_pause: the time without accepting after descriptors or memory have run out.
 inline constexpr std::chrono::milliseconds accept_pause{100};
 
 // Bytes of a peer that is not trusted yet.
 
-/// proxy_header_max: a PROXY v2 header with its TLVs; certificates are not passed on in it.
+/// proxy_header_max: a PROXY v2 header with its TLVs, among which are no certificates.
 inline constexpr std::size_t proxy_header_max = 4096;
 
 // Tickets.
 
-/// ticket_delay: how long a session ticket waits after the handshake, to be sent with an answer. A
-/// request that is on its way comes within that time, and a client that waits for the ticket, or
-/// for the acknowledgment that it carries, does not notice it.
+/// ticket_delay: how long a session ticket waits after the handshake for an answer to be sent with.
+/// A request that is on its way comes in that time. A client that waits for the ticket, or for the
+/// acknowledgment that it carries, does not notice the delay.
 inline constexpr std::chrono::milliseconds ticket_delay{1};
 
-/// ticket_lifetime_max: RFC 8446 section 4.6.1 allows seven days.
+/// ticket_lifetime_max: RFC 8446, section 4.6.1, allows seven days.
 inline constexpr std::chrono::seconds ticket_lifetime_max = std::chrono::hours{7 * 24};
 
 // Log.
 
-/// log_line_max: a line is built on the stack and written whole; it holds every field that we log.
+/// log_line_max: bytes of a log line, which is built on the stack: enough for the fields of any
+/// event.
 inline constexpr std::size_t log_line_max = 2048;
 
-/// log_value_max: characters of one value, escaped, so that a peer's value leaves room for others.
+/// log_value_max: characters of one value in the log, escaped: a peer's value leaves room for the
+/// other fields.
 inline constexpr std::size_t log_value_max = 512;
 
 // Files.
