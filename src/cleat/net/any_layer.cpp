@@ -1,4 +1,4 @@
-// Records are sealed into the thread's scratch block and copied to out_, because the layer below
+// Records are sealed into the thread's scratch block and copied to out_, because the next layer
 // needs them at a fixed address while it writes. A wait for `writable` ends when all are written.
 
 #include <cleat/net/any_layer.hpp>

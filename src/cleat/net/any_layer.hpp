@@ -17,9 +17,9 @@
 
 namespace cleat::net {
 
-/// any_layer joins an engine with a next layer that reads and writes by itself. The next layer
-/// needs memory meanwhile: a block for each pending read, and the records of a pending write.
-/// Without a pending operation any_layer holds neither.
+/// any_layer joins an engine with a next layer whose asynchronous reads and writes need memory
+/// until they complete: a block for each pending read, and the records of a pending write. Without
+/// a pending operation any_layer holds neither.
 ///
 /// Its calls never block. Their progress says what they wait for: `readable` is a read of the next
 /// layer, `writable` is a write of all records that wait to be sent.
@@ -53,10 +53,10 @@ public:
     progress flush(auto&) noexcept { return flush(); }
     progress close(auto&) noexcept { return close(); }
 
-    /// unsent_after_failure: a call that failed has left an alert for the peer.
+    /// unsent_after_failure: a call that failed has left an alert to be sent to the peer.
     [[nodiscard]] bool unsent_after_failure() const noexcept { return alert_ && unsent(); }
 
-    /// turn is how many bytes of plaintext one write takes.
+    /// turn is the most plaintext that one write takes.
     [[nodiscard]] static constexpr std::size_t turn() noexcept { return limits::turn_min; }
 
     template <class Next, class Handler>
@@ -69,9 +69,9 @@ public:
     }
 
     /// end_wait takes the result of a read or write of the next layer. Bytes read stay in w's
-    /// block, for the call that follows. Where the operation stops here there is no such call, and
-    /// they are copied for the next operation. The end of the next layer is no error: TLS has an
-    /// end of its own.
+    /// block, for the call that follows. `stops`: the operation ends here, and the bytes are copied
+    /// for the next operation. The end of the next layer is no error, because TLS has an end of its
+    /// own.
     error_code end_wait(
         wait event, waiting& w, error_code ec, std::size_t bytes, bool stops) noexcept;
 

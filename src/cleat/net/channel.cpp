@@ -1,6 +1,6 @@
-// A call into the engine gets one contiguous run of ciphertext: the bytes queued in in_, or else
-// the bytes that one recv has just put into the thread's scratch block. Bytes that the engine
-// leaves go to in_, which is nearly always empty: a TLS library keeps a partial record in its own
+// Each call of the engine gets one contiguous span of ciphertext: the bytes queued in in_, or else
+// the bytes that one recv has just put into the thread's scratch block. Bytes that the engine does
+// not read go to in_, which is nearly always empty: a TLS library keeps a partial record in its own
 // buffer.
 //
 // A short count from recv or send means that the socket is drained or full. Another call, only to
@@ -250,8 +250,8 @@ progress channel::read(
     transport socket, std::span<std::byte> plaintext, std::size_t turn, bool ended) noexcept
 {
     received got;
-    // Queued bytes are passed on even where TLS does not need them yet: with FIN behind them, TLS
-    // would take an empty wire for the end.
+    // Queued bytes go to the engine even where it does not need them yet. If FIN follows them, the
+    // engine would take an empty wire for the end.
     if (!in_.empty() || !engine_.has_plaintext()) {
         got = receive(socket, turn, ended);
         if (got.error)
@@ -286,8 +286,8 @@ progress channel::write(
     std::span<std::byte> const whole = scratch::of_this_thread().sealed();
     std::span<std::byte> const block =
         whole.first(std::min(whole.size(), limits::unsent_max - out_.size()));
-    // A ticket that the socket did not take does not make the caller wait: its bytes queue behind
-    // the ticket.
+    // A ticket that the socket did not take does not make the caller wait: the new bytes are queued
+    // after it.
     std::size_t const joined = blocked_ ? 0 : take_held(block);
     tls::wire w{{}, block.subspan(joined), false};
     tls::step s = engine_.write(w, pieces);

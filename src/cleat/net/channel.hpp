@@ -30,9 +30,9 @@ struct progress
     error_code error{};      ///< error::closed and error::truncated are ends; others are failures.
 };
 
-/// transport is the socket that a channel receives from and sends to: a bare descriptor, or a
-/// worker's socket, whose readiness entry the channel keeps up to date. Only the channel knows
-/// which of its calls reach the socket and which are served from its queues.
+/// transport is the socket that a channel receives from and sends to: a bare descriptor, or the
+/// readiness entry of a worker's socket. The channel updates the entry after each recv and send,
+/// because its caller cannot know which calls reach the socket: some are served from queues.
 struct transport
 {
     transport(int descriptor) noexcept : fd{descriptor} {} // NOLINT: most callers have just that
@@ -44,10 +44,11 @@ struct transport
 };
 
 /// channel makes the system calls of a TLS connection: one recv for many records, one send for many
-/// records. It never blocks and never waits, and is used by one thread at a time.
+/// records. A call never blocks: where the socket is drained or full it says what to wait for. One
+/// thread at a time.
 ///
-/// It owns memory only for ciphertext received before TLS asked for it, and for records that the
-/// socket did not take. Both are bounded by limits::unsent_max.
+/// Besides its engine it owns memory only for ciphertext received before TLS asked for it, and for
+/// records that the socket did not take. Both are bounded by limits::unsent_max.
 class channel
 {
 public:
@@ -56,15 +57,17 @@ public:
     explicit channel(tls::context const& context);
 
     /// last_flight says when this side's last flight of the handshake is sent. A client that writes
-    /// at once saves a packet and a system call by sending its Finished with those bytes.
+    /// right after the handshake saves a packet and a system call by sending its Finished with the
+    /// bytes written.
     enum class last_flight : std::uint8_t
     {
         at_once,
         with_first_write
     };
 
-    /// handshake goes on with the handshake as far as the socket allows. A server's session ticket
-    /// is held here and leaves with the first bytes written, or by flush_held.
+    /// handshake goes on with the handshake as far as the socket allows. `ended`: see read. A
+    /// server's session ticket is held back, and sent with the first bytes written, or by
+    /// flush_held.
     progress handshake(
         transport socket, bool ended = false,
         last_flight departure = last_flight::at_once) noexcept;
@@ -74,47 +77,47 @@ public:
     /// Call it before the first handshake, and handshake next, even if it took none.
     progress write_early(transport socket, std::span<piece const> pieces) noexcept;
 
-    /// feed passes bytes that the caller has read from the socket already; the handshake that
-    /// follows takes them first. False, and nothing taken: more than limits::unsent_max, or no
-    /// memory.
+    /// feed takes bytes that the caller has read from the socket already. The handshake that
+    /// follows reads them first. False, and nothing is taken: they are more than
+    /// limits::unsent_max, or there is no memory.
     [[nodiscard]] bool feed(std::span<std::byte const> read_before) noexcept;
 
     /// read receives at most `turn` bytes of ciphertext and decrypts whole records into
-    /// `plaintext`. Finished without an error means that there may be more: call again before
-    /// waiting. `ended`: the caller knows that FIN follows the bytes that the socket still holds.
+    /// `plaintext`. wait::none without an error means that there may be more: call again before you
+    /// wait. `ended`: the peer's FIN has come, and follows the bytes that the socket still holds.
     progress read(
         transport socket, std::span<std::byte> plaintext, std::size_t turn,
         bool ended = false) noexcept;
 
-    /// after_write says what to send in the same packet, behind the bytes.
+    /// after_write says what a write sends after its bytes, in the same send.
     enum class after_write : std::uint8_t
     {
         nothing,
         close_notify
     };
 
-    /// write encrypts pieces in order and sends them. It will send all bytes that it took
-    /// (progress::bytes): while it waits for `writable`, calling flush is enough. It takes nothing
-    /// while `unsent`.
+    /// write encrypts the pieces in order and sends them. Bytes that it took (progress::bytes) are
+    /// encrypted even if the socket was full: to send them, call flush when it is writable, and do
+    /// not write them again. While unsent() it takes nothing.
     progress write(
         transport socket, std::span<piece const> pieces,
         after_write addition = after_write::nothing) noexcept;
 
-    /// write_max is how many bytes one write takes whole while nothing is unsent: a turn, or less
-    /// for a client that asked for small records, because of their overhead.
+    /// write_max is how many bytes one write is sure to take while nothing is unsent: a turn, or
+    /// less for a client that asked for small records, because of their overhead.
     [[nodiscard]] std::size_t write_max() const noexcept;
 
-    /// flush sends the records that wait here.
+    /// flush sends the records that the socket did not take.
     progress flush(transport socket) noexcept;
 
-    /// holds_records: records wait here to leave with the first bytes written.
+    /// holds_records: records are held back, to be sent with the first bytes written.
     [[nodiscard]] bool holds_records() const noexcept
     {
         return !blocked_ && (!out_.empty() || engine_.holds_tickets());
     }
 
-    /// flush_held sends these records by themselves. Bytes that the socket does not take go on
-    /// waiting; a broken socket is found by the next read.
+    /// flush_held sends these records now. Bytes that the socket does not take are held back again.
+    /// The next read reports a broken socket.
     void flush_held(transport socket) noexcept;
 
     /// close sends close_notify, once; reading goes on as before.
@@ -123,7 +126,8 @@ public:
     /// unsent: the socket was full; call flush when it is writable.
     [[nodiscard]] bool unsent() const noexcept { return blocked_; }
 
-    /// unread: a read can give bytes, or the end, for which no event will come.
+    /// unread: a read may give bytes, or the end, although no new event comes: call it before you
+    /// wait.
     [[nodiscard]] bool unread() const noexcept
     {
         return !in_.empty() || !drained_ || in_ended_ || engine_.has_plaintext();
@@ -144,12 +148,12 @@ private:
 
     tls::engine engine_;
     byte_queue in_;  // Ciphertext that TLS has not asked for yet.
-    byte_queue out_; // Records that the socket did not take, or that are held for the next write.
+    byte_queue out_; // Records that the socket did not take, or that are held back.
     bool in_ended_ = false;
     bool drained_ = false; // The socket had no more at the last recv.
     bool is_server_;
     bool wants_input_;
-    bool silent_;          // A client that has sent nothing, so nothing can have come.
+    bool silent_;          // A client that has sent nothing, so the server has not answered either.
     bool blocked_ = false; // The socket was full at the last send.
 };
 

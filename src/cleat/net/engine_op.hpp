@@ -1,4 +1,4 @@
-// engine_op: the one composed operation behind a stream's handshake, read, write and shutdown.
+// engine_op: the composed operation that implements a stream's handshake, read, write and shutdown.
 
 #pragma once
 
@@ -173,7 +173,7 @@ private:
         }
     }
 
-    // The failed attempt left an alert for the peer. A write that is pending sends it too.
+    // The failed attempt left an alert for the peer. A pending write, if there is one, sends it.
     template <class Self>
     void send_alert(Self& self, error_code ec)
     {

@@ -24,7 +24,7 @@ struct task_node
     void (*finish)(task_node&, bool run) = nullptr;
 };
 
-/// task_queue is functions, first in first out. It owns nothing, and allocates nothing.
+/// task_queue is a first-in, first-out queue of functions. It neither owns nor allocates.
 class task_queue
 {
 public:
@@ -33,7 +33,7 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
-    /// last is the newest. The queue is not empty.
+    /// last is the newest function. The queue must not be empty.
     [[nodiscard]] task_node const* last() const noexcept { return last_; }
 
     void push(task_node& node) noexcept
@@ -43,7 +43,7 @@ public:
         last_ = &node;
     }
 
-    /// pop takes the oldest out. The queue is not empty.
+    /// pop removes the oldest function. The queue must not be empty.
     [[nodiscard]] task_node& pop() noexcept { return *std::exchange(first_, first_->next); }
 
 private:

@@ -13,13 +13,13 @@ namespace cleat::net {
 
 class worker;
 
-/// interrupt belongs to one connection, whose waits it can end. The connection has one wait at a
-/// time, and enters its waiter with `guard` when it begins. Once the interrupt is raised every wait
-/// ends at once with the reason, until a new deadline is set. error::stopped is final.
+/// interrupt belongs to one connection, whose waits it can end. The connection waits for one thing
+/// at a time, and each wait registers its waiter with `guard`. Once the interrupt is raised, every
+/// wait ends at once with the reason, until a new deadline is set. error::stopped is final.
 class interrupt : private deadline
 {
 public:
-    /// interrupt of a connection on `owner`, which raises error::stopped when it stops.
+    /// interrupt of a connection on the worker `owner`, which raises error::stopped when it stops.
     explicit interrupt(net::worker& owner) noexcept;
     interrupt(interrupt&&) = delete;
     ~interrupt();
@@ -36,7 +36,7 @@ public:
     /// raised is the reason with which waits end at once; no error while none is raised.
     [[nodiscard]] error_code raised() const noexcept { return raised_; }
 
-    /// guard sets the waiter to wake when the interrupt is raised; null when its wait is over.
+    /// guard sets the waiter that is woken when the interrupt is raised; null: no wait is pending.
     void guard(waiter* w) noexcept { waiting_ = w; }
 
     [[nodiscard]] net::worker& worker() const noexcept { return *worker_; }

@@ -1,5 +1,5 @@
-// listening: the sockets that a server's workers accept on, made before any of them starts. Not a
-// public header.
+// listening: the listening sockets of all workers, made before a worker starts. Not a public
+// header.
 
 #pragma once
 
@@ -22,7 +22,7 @@ struct listen_text
 /// parse_listen throws std::invalid_argument with the reason.
 [[nodiscard]] listen_text parse_listen(std::string const& text);
 
-/// listening is the sockets of all workers: each worker has one for each address.
+/// listening is the listening sockets of all workers: each worker has one for each address.
 struct listening
 {
     std::vector<address> addresses;              ///< All with the same port.
@@ -43,19 +43,21 @@ struct listening_attempt
     std::vector<refused_address> refused;
 };
 
-/// listen_on_each listens on every address of one name, each once, for that many workers. An
-/// address of another machine is refused only where none is this machine's. Port 0 becomes one port
-/// for all. address_in_use also where the port is another server's that would share it.
+/// listen_on_each makes a socket for each worker and each address of one name. A name may have
+/// addresses of other machines too: these are left out, and are refused only if no address is this
+/// machine's. Port 0 becomes one free port for all sockets. A port of another server is
+/// address_in_use, also where that server would share it (SO_REUSEPORT).
 [[nodiscard]] listening_attempt listen_on_each(
     std::vector<address> const& addresses, listen_options const& options, std::size_t workers);
 
-/// listen_nowhere is what listen_on_each would refuse because this machine has none of a name's
-/// addresses. It takes no port: a server that listens there already makes no difference, and is not
-/// disturbed.
+/// listen_nowhere returns the addresses that listen_on_each would refuse because this machine has
+/// none of a name's addresses. It binds no port, so a server that listens there already makes no
+/// difference, and is not disturbed.
 [[nodiscard]] std::vector<refused_address> listen_nowhere(std::vector<address> const& addresses);
 
-/// listen_on_all listens on every address of the text that this machine has, for that many workers.
-/// Throws std::invalid_argument for the text, std::system_error for the addresses.
+/// listen_on_all parses the text (server_spec::listen) and calls listen_on_each. Throws
+/// std::invalid_argument for a text that is no host and port, std::system_error for a refused
+/// address.
 [[nodiscard]] listening listen_on_all(
     std::string const& text, listen_options const& options, std::size_t workers);
 

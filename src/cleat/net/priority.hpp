@@ -7,16 +7,16 @@
 
 namespace cleat::net {
 
-/// priority of the waits for a descriptor (readiness::entry::set_priority). In each turn of its
-/// loop a worker serves everything `established`, and then the other two kinds, each for a bounded
-/// time (limits::bulk_time, limits::handshake_time) and at least one of each. The rest waits in
-/// order for the next turn. So small requests do not wait for costly connections, and no connection
-/// starves.
+/// priority of the waits for a descriptor (readiness::entry::set_priority). In each pass of its
+/// event loop a worker serves all ready descriptors that are `established`; then `bulk` and then
+/// `handshake`, each for a bounded time (limits::bulk_time, limits::handshake_time), but at least
+/// one descriptor of each. The others stay queued for the next pass. So small requests do not wait
+/// for costly connections, and no connection starves.
 enum class priority : std::uint8_t
 {
-    established, ///< Little to do: at most a record in all.
-    bulk,        ///< A transfer, whose turn may be a MiB each way.
-    handshake,   ///< Public-key work; and accepting: new connections wait in the kernel.
+    established, ///< Nothing that costs much: the last turn moved at most a record.
+    bulk,        ///< A transfer, whose turn may be 1 MiB in each direction.
+    handshake,   ///< A handshake's public-key work; or a listening socket, which leads to it.
 };
 inline constexpr std::size_t priority_count = 3;
 

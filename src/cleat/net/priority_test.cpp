@@ -21,7 +21,7 @@
 namespace cleat::net {
 namespace {
 
-// Keeps the worker busy for longer than the time of any priority in a turn of its loop.
+// Keeps the worker busy for longer than the time of any priority in a pass of its loop.
 void overrun()
 {
     auto const until =

@@ -1,7 +1,8 @@
-// Edge-triggered epoll with a memory. An event sets bits in the entry's ready_, and a wait whose
-// bit is set need not wait. The code that reads or writes clears a bit right before or after the
-// system call that uses it up. Both are right: bits are set in dispatch only, so an event that
-// comes in between waits in the kernel. Clearing a bit without that call would lose the event.
+// Edge-triggered epoll with a memory. An event sets bits in the entry's ready_, and a coroutine
+// whose bit is set need not wait. The code that reads or writes clears a bit right before or right
+// after the system call that uses the event up. Both orders are right: bits are set in dispatch
+// only, so an event that comes in between stays in the kernel. Clearing a bit without that system
+// call would lose the event.
 //
 // A descriptor is added at its first wait, and watched for input only: a new socket is writable,
 // and an event for that would wake the worker for nothing. The first wait for output extends the

@@ -15,20 +15,22 @@
 
 namespace cleat::net {
 
-/// waiter is woken when a descriptor becomes ready. It is a part of its owner (a coroutine's frame,
-/// an operation), so waiting allocates nothing. An owner that waits on several entries must call
-/// forget on the others when one of them wakes it.
+/// waiter is woken when a descriptor becomes ready. It is a member or base of an object that exists
+/// anyway (an awaiter in a coroutine's frame, an operation), so a wait allocates nothing. A waiter
+/// that waits on several entries and is woken by one must call forget on the others.
 struct waiter
 {
     void (*wake)(waiter&, error_code) noexcept = nullptr;
 };
 
-/// readiness tracks which descriptors are ready. Each is registered once, edge-triggered, and an
-/// event is remembered until a system call has used it up: nothing is ever re-armed by a system
-/// call.
+/// readiness stores which descriptors are ready. Each descriptor is added to the epoll set once,
+/// edge-triggered. An event makes its entry readable or writable, and the entry stays so until a
+/// system call has found the socket drained or full: the event is then used up. So a wait needs no
+/// system call of its own.
 ///
-/// One thread. Asio's own reactor makes one epoll_ctl for each wait on a descriptor and two calls
-/// more for each socket that it did not open itself: 8 of 26 calls of a handshake (docs/decisions).
+/// One thread. Asio's reactor makes one epoll_ctl for each wait on a descriptor, and two calls more
+/// for each socket that it did not open itself: 8 of a handshake's 26 system calls
+/// (docs/decisions/own-epoll-set.md).
 class readiness
 {
 public:
@@ -49,15 +51,15 @@ public:
     /// cancel_all wakes all waiters of all entries, with ec.
     void cancel_all(error_code ec) noexcept;
 
-    /// native_handle is the epoll set's own descriptor: readable when wait(0) has something to do.
+    /// native_handle is the epoll set's own descriptor: readable when wait(0) would find an event.
     [[nodiscard]] int native_handle() const noexcept { return epoll_.get(); }
 
 private:
     void free_closed() noexcept;
 
     unique_fd epoll_;
-    entry* first_ = nullptr;  // All entries that are not closed by their owners.
-    entry* closed_ = nullptr; // Closed during a dispatch that may still hold events for them.
+    entry* first_ = nullptr;  // All entries, except those that their owners have destroyed.
+    entry* closed_ = nullptr; // Destroyed during a dispatch, which may still hold events for them.
     bool dispatching_ = false;
     int found_ = 0;
     std::array<epoll_event, static_cast<std::size_t>(limits::events_per_wait)> events_;
@@ -67,8 +69,9 @@ private:
 class readiness::entry
 {
 public:
-    /// trigger is epoll's: edge gives each event once, for a caller that reads until there is no
-    /// more; level repeats it as long as there is something, for a caller that takes one at a time.
+    /// trigger is epoll's. edge reports an event once, to a caller that reads until the socket is
+    /// drained. level reports it as long as the descriptor is ready, to a caller that takes one
+    /// connection or message at a time.
     enum class trigger : std::uint8_t
     {
         edge,
@@ -81,11 +84,12 @@ public:
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
     /// readable, writable: there was an event, and no system call has used it up yet. False before
-    /// the first wait, which registers the descriptor.
+    /// the first wait, which adds the descriptor to the epoll set.
     [[nodiscard]] bool readable() const noexcept { return (ready_ & (EPOLLIN | EPOLLERR)) != 0; }
     [[nodiscard]] bool writable() const noexcept { return (ready_ & (EPOLLOUT | EPOLLERR)) != 0; }
 
-    /// ended: the peer's FIN has come, and no error: a short read now is the last one.
+    /// ended: the peer's FIN has come, and no error. A read that gives fewer bytes than asked for
+    /// is the last one.
     [[nodiscard]] bool ended() const noexcept
     {
         return (ready_ & EPOLLRDHUP) != 0 && (ready_ & EPOLLERR) == 0;
@@ -94,17 +98,19 @@ public:
     /// broken: the connection was reset by the peer or ended by the network (EPOLLERR).
     [[nodiscard]] bool broken() const noexcept { return (ready_ & EPOLLERR) != 0; }
 
-    /// use_up_read, use_up_write forget the event. The caller reads or writes until the kernel has
-    /// no more, right after this call or right before it: bytes that come later make a new event.
-    /// Without such a read or write do not call them, or the event is lost.
+    /// use_up_read, use_up_write make the entry no longer readable or writable, until the next
+    /// event. Call them only right before or after a read that drains the socket, or a write that
+    /// fills it: a change after that makes a new event. Without the read or write the event is
+    /// lost, and a later wait may never end.
     void use_up_read() noexcept { ready_ &= ~static_cast<std::uint32_t>(EPOLLIN); }
     void use_up_write() noexcept { ready_ &= ~static_cast<std::uint32_t>(EPOLLOUT); }
 
-    /// more_to_read undoes use_up_read: the read stopped before the kernel had no more.
+    /// more_to_read undoes use_up_read: the read stopped before the socket was drained.
     void more_to_read() noexcept { ready_ |= EPOLLIN; }
 
-    /// received, sent record the outcome of a system call. `all`: it moved as many bytes as asked
-    /// for, and there may be more. Otherwise the event is used up; but FIN keeps it readable.
+    /// received, sent update the entry after a recv or a send. `all`: the call moved all bytes that
+    /// it was given room for, so another call may move more. Otherwise the event is used up, but
+    /// after a FIN the entry stays readable: a read has yet to find the end.
     void received(bool all) noexcept
     {
         if (all || ended())
@@ -119,8 +125,8 @@ public:
     }
 
     /// wait_readable, wait_writable wake w, once, at the next event. Check readable() or writable()
-    /// first: an event that has come already wakes no waiter. One waiter for each at a time. The
-    /// error is epoll_ctl's.
+    /// first: an event that has come already wakes no waiter. At most one waiter waits to read, and
+    /// one to write. The error is epoll_ctl's.
     [[nodiscard]] error_code wait_readable(waiter& w) noexcept;
     [[nodiscard]] error_code wait_writable(waiter& w) noexcept;
 
@@ -128,14 +134,15 @@ public:
     /// write now. One waiter at a time; check broken() first.
     [[nodiscard]] error_code wait_broken(waiter& w) noexcept;
 
-    /// priority of waits for this descriptor, from the next wake-up on.
+    /// priority of the waits for this descriptor. A new one holds from the next wake-up on.
     [[nodiscard]] net::priority priority() const noexcept { return priority_; }
     void set_priority(net::priority level) noexcept { priority_ = level; }
 
-    /// forget takes w off this entry. It is not woken.
+    /// forget removes w from this entry without waking it.
     void forget(waiter& w) noexcept;
 
-    /// cancel wakes one waiter, with ec: the reader, else the writer, else the one for a break.
+    /// cancel wakes one waiter, with ec: the one that waits to read, else to write, else for a
+    /// break.
     void cancel(error_code ec) noexcept;
 
     /// unwatch takes the descriptor out of the epoll set until the next wait.

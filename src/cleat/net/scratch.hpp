@@ -8,9 +8,9 @@
 
 namespace cleat::net {
 
-/// scratch is a thread's working memory: one set for all of its connections. The bytes in a block
-/// are used up, sent, or copied to a connection's own memory before the function that filled it
-/// returns: no connection owns a block, so an idle one costs none.
+/// scratch is a thread's working memory: one set of blocks for all of its connections. The bytes in
+/// a block are used, sent, or copied to a connection's own memory before the connection's next
+/// wait. No connection owns a block, so an idle one costs none.
 class scratch
 {
 public:
@@ -24,7 +24,7 @@ public:
     /// plaintext: where records are decrypted, or an upstream's bytes received, limits::turn_max
     /// bytes.
     [[nodiscard]] std::span<std::byte> plaintext() const noexcept;
-    /// sealed: where records wait for the one send that takes them, with room for a turn.
+    /// sealed: where records are encrypted for one send, with room for a turn.
     [[nodiscard]] std::span<std::byte> sealed() const noexcept;
 
 private:

@@ -1,4 +1,5 @@
-// socket: a connected stream socket of a worker, with non-blocking calls and waits of every style.
+// socket: a connected stream socket of a worker: non-blocking calls for tasks, and asynchronous
+// operations for Asio.
 
 #pragma once
 
@@ -78,10 +79,11 @@ public:
     /// receive reads what the kernel has, at most as much as `buffer` takes.
     [[nodiscard]] io_result receive(std::span<std::byte> buffer) noexcept;
 
-    /// send writes what the socket takes. `more`: the rest of a packet follows at once (MSG_MORE).
+    /// send writes what the socket takes. `more`: another send follows at once, so the kernel may
+    /// hold a partial packet (MSG_MORE).
     [[nodiscard]] io_result send(std::span<std::byte const> bytes, bool more = false) noexcept;
 
-    /// error takes the error that broke the connection (SO_ERROR), once; no error where none did.
+    /// error is the error that broke the connection (SO_ERROR). The kernel reports it once.
     [[nodiscard]] error_code error() noexcept;
 
     /// unacknowledged is how many bytes sent the peer's kernel has not acknowledged, and 1 for a
@@ -96,7 +98,7 @@ public:
     /// shutdown_send sends FIN after all bytes.
     void shutdown_send() noexcept;
 
-    /// reset closes with RST instead of FIN: the peer learns that this was no clean end.
+    /// reset closes with RST instead of FIN, so that the peer does not take this for a clean end.
     void reset() noexcept;
 
     /// close closes the descriptor; waits of Asio operations end with operation_aborted.
@@ -135,8 +137,8 @@ template <class Handler>
 class socket::wait_op : waiter, task_node
 {
 public:
-    /// start moves the handler only once there is memory for the wait: where std::bad_alloc is
-    /// thrown the caller still has its handler.
+    /// start allocates before it moves the handler: where it throws std::bad_alloc, the caller
+    /// still has its handler.
     static void start(socket& s, Handler& handler, wait_type event)
     {
         auto allocator = boost::asio::get_associated_allocator(handler);
@@ -180,8 +182,8 @@ private:
         static_cast<wait_op&>(w).complete(ec);
     }
 
-    // Queued, not called: wake may be called by the initiating function, or inside a close. The
-    // operation is itself the node in the queue, so a wait that has begun can end without memory.
+    // The handler is queued, not called here, because the initiating function, or a close, may have
+    // called this. The operation itself is the queue's node, so the end of a wait needs no memory.
     void complete(error_code ec) noexcept
     {
         auto slot = boost::asio::get_associated_cancellation_slot(handler_);

@@ -110,7 +110,7 @@ public:
         return channel_.unsent() ? channel_.flush(transport_of(next)) : progress{};
     }
 
-    /// close sends close_notify behind all records. Call it until it is finished.
+    /// close sends close_notify after all records. Call it until it is finished.
     template <waitable_socket Next>
     progress close(Next& next) noexcept
     {
@@ -120,10 +120,10 @@ public:
         return channel_.close(transport_of(next));
     }
 
-    /// unsent_after_failure: a failed read left an alert for the layer below. Here it was sent.
+    /// unsent_after_failure: see any_layer. A channel has sent the alert already.
     [[nodiscard]] static bool unsent_after_failure() noexcept { return false; }
 
-    /// turn is how many bytes of plaintext one write takes.
+    /// turn is the most plaintext that one write takes.
     [[nodiscard]] std::size_t turn() const noexcept { return turn_; }
 
     template <waitable_socket Next, class Handler>

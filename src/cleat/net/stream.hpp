@@ -200,8 +200,8 @@ public:
 
     /// async_handshake of a peer whose first bytes were read already: void(error_code, std::size_t)
     /// with how many of them were taken. All are taken, unless there is an error:
-    /// asio::error::no_buffer_space where they are more than limits::unsent_max. Bytes behind the
-    /// handshake are for the reads that follow.
+    /// asio::error::no_buffer_space where they are more than limits::unsent_max. Bytes after the
+    /// handshake's are for the reads that follow.
     template <class Role, class Buffers, class Token = default_token>
         requires boost::asio::is_const_buffer_sequence<Buffers>::value
     auto async_handshake(Role role, Buffers const& buffers, Token&& token = default_token())

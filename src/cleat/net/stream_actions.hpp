@@ -47,7 +47,8 @@ struct handshake_action
 };
 
 /// buffered_handshake_action: a handshake whose first bytes the caller has read already. All of
-/// them are taken before the handshake begins; bytes behind its end are for the reads that follow.
+/// them are taken before the handshake begins; bytes after the handshake's are for the reads that
+/// follow.
 template <class Buffers>
 struct buffered_handshake_action
 {
@@ -89,7 +90,7 @@ struct read_action
     Buffers buffers;
     std::size_t bytes = 0;
 
-    // Cancellation reaches only a read that has given no bytes, so none are lost.
+    // A read that has given bytes completes before it can be cancelled, so none are lost.
     static boost::asio::cancellation_type cancellable() noexcept { return without_effect; }
 
     progress attempt(auto& core, auto& next) noexcept

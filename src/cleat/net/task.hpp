@@ -1,8 +1,8 @@
 // task: a coroutine on a worker, and its waits. No executor, and no allocation except its frame.
 //
-// asio::awaitable costs three frames to start and one more for each thing awaited, about 1.4 KB for
-// an idle connection and 2 us of a handshake. The terminator's connections are tasks; handlers of
-// net::server, which may use all of Asio, are asio::awaitable.
+// asio::awaitable costs three frames to start and one more for each thing awaited: about 1.4 KB for
+// an idle connection, and 2 us of each handshake. The terminator's connections are tasks. The
+// handlers of net::server, which may use all of Asio, are asio::awaitable.
 
 #pragma once
 
@@ -69,7 +69,7 @@ struct promise : promise_base
     }
     T take()
     {
-        if (!value) // It ended by an exception, which can only be this one.
+        if (!value) // An exception has ended it, which can only be this one.
             throw std::bad_alloc{};
         return std::move(*value);
     }
@@ -163,10 +163,10 @@ struct interest
 /// ready waits until any of its interests is ready, or the interrupt is raised. `co_await` gives
 /// the interrupt's reason, epoll_ctl's error, or no error.
 ///
-/// Where an interest is ready already, the coroutine is queued behind the worker's other
-/// connections, so that a connection that always has more cannot occupy the worker. Where one
-/// becomes ready, the coroutine goes on at once if the first interest's descriptor has the priority
-/// `established`, and is queued otherwise.
+/// Where an interest is ready already, the coroutine is queued after the worker's other
+/// connections, so that a connection that always has more to do cannot occupy the worker. Where an
+/// interest becomes ready later, the coroutine is resumed at once if the first interest's
+/// descriptor has the priority `established`, and is queued otherwise.
 class [[nodiscard]] ready : waiter, task_node
 {
 public:
@@ -200,7 +200,7 @@ public:
 
     [[nodiscard]] error_code await_resume() const noexcept { return error_; }
 
-    /// found_in is the turn of the worker's loop in which an interest was found ready.
+    /// found_in is the pass of the worker's loop in which an interest was found ready.
     [[nodiscard]] std::uint64_t found_in() const noexcept { return found_in_; }
 
 private:
@@ -259,9 +259,9 @@ private:
             self.wait_for_turn();
     }
 
-    // A deadline that passed meanwhile ends the next wait: a ready descriptor goes first. A worker
-    // that stops calls this with `false` once it has raised error::stopped, so that the coroutine
-    // can end.
+    // A deadline that passed while the coroutine was queued ends its next wait, not this one, whose
+    // descriptor is ready. A worker that stops raises error::stopped first and then calls this with
+    // `false`, so that the coroutine can end.
     static void on_turn(task_node& n, bool) noexcept
     {
         ready& self = static_cast<ready&>(n);

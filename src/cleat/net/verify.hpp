@@ -47,7 +47,7 @@ private:
 };
 
 /// verify_function_of converts a callback as Asio has it, bool(bool preverified, verify_context&),
-/// to one for tls::context_spec. It is copied.
+/// to one for tls::context_spec. The callback is copied.
 template <class Callback>
 tls::verify_function verify_function_of(Callback callback)
 {

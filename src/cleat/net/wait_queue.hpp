@@ -1,4 +1,5 @@
-// wait_queue: lets one operation at a time wait on one side of a layer below; the others queue.
+// wait_queue: lets one operation at a time read from, or write to, a stream's next layer; the
+// others queue.
 
 #pragma once
 
@@ -17,7 +18,7 @@ template <class Executor>
 class wait_queue
 {
 public:
-    /// busy: an operation is waiting on the layer below.
+    /// busy: an operation is waiting on the next layer.
     [[nodiscard]] bool busy() const noexcept { return busy_; }
 
     void begin_wait() noexcept { busy_ = true; }
@@ -30,8 +31,9 @@ public:
             queue_->cancel();
     }
 
-    /// async_queue completes when it is time to try again, or when the operation was cancelled. Its
-    /// error says nothing: the caller knows from its own state which of the two it was.
+    /// async_queue completes when it is time to try again, or when the operation was cancelled. Do
+    /// not use its error, which is the timer's: the operation's cancellation state tells the two
+    /// apart.
     template <class Handler>
     void async_queue(Executor const& executor, Handler&& handler)
     {

@@ -1,6 +1,7 @@
-// A turn of the loop: poll Asio, wait for events and dispatch them, expire deadlines, run queued
+// A pass of the loop: poll Asio, wait for events and dispatch them, expire deadlines, run queued
 // functions, then transfers and handshakes, each for a bounded time. An `established` connection is
-// served when its event is dispatched, so it waits at most for the others' time in one turn.
+// served when its event is dispatched, so it waits at most for the time that one pass gives the
+// others.
 //
 // While Asio has no outstanding work (io_context::poll finds that out without a system call), the
 // wait is one epoll_wait on our own set. Otherwise (a timer, a resolver, a socket of a handler) the
@@ -28,8 +29,8 @@
 namespace cleat::net {
 namespace {
 
-// While Asio is in use it watches our set, which counts as work. Every 64 turns we cancel that wait
-// to find out whether Asio has other work left.
+// While Asio is in use it watches our set, which counts as work. Every 64 passes we cancel that
+// wait to find out whether Asio has other work left.
 constexpr unsigned turns_between_checks = 64;
 
 unique_fd new_eventfd()
@@ -41,8 +42,8 @@ unique_fd new_eventfd()
 }
 
 // run_handler calls a function that may fail for lack of memory: std::bad_alloc is the one
-// exception that a handler may throw. Its work is then not done, and its objects are destroyed
-// already.
+// exception that a handler may throw. Its work is then not done, and unwinding has destroyed its
+// objects.
 template <class Function>
 void run_handler(Function&& function)
 {
@@ -52,7 +53,7 @@ void run_handler(Function&& function)
     }
 }
 
-// Asio closes the descriptor that it watches, so it gets a copy, which exec closes.
+// Asio closes the descriptor that it watches, so it gets a copy. An exec closes the copy too.
 int copy_of(int fd)
 {
     int const copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -61,7 +62,7 @@ int copy_of(int fd)
     return copy;
 }
 
-// By how much CPU time a worker may exceed its quota.
+// How often a busy worker makes the kernel charge its CPU time: see charge_cpu_time.
 constexpr auto charge_interval = std::chrono::milliseconds{1};
 
 } // namespace
@@ -145,8 +146,8 @@ void worker::run()
         run_some(priority::handshake, limits::handshake_time);
         charge_cpu_time();
     }
-    // An interrupt reaches a queued connection only when its turn comes. end_tasks lets it end now,
-    // because objects that it refers to may be destroyed before the worker.
+    // A connection that is queued sees the interrupt only when it is resumed. end_tasks resumes it
+    // now, because objects that it refers to may be destroyed before the worker.
     interrupt_all();
     end_tasks();
     thread_ = std::thread::id{};
@@ -188,7 +189,7 @@ void worker::take_from_others() noexcept
     }
 }
 
-// Functions that are queued meanwhile wait for the next turn, behind new events.
+// Functions that are queued meanwhile wait for the next pass, which looks for events first.
 void worker::run_some(priority level, clock::duration time) noexcept
 {
     task_queue& queue = queue_of(level);
@@ -241,7 +242,7 @@ void worker::wait_with_asio(int timeout)
             watching_ = true;
         });
     if (!watching_)
-        return; // There was no memory. The next turn tries again.
+        return; // There was no memory. The next pass tries again.
     run_handler([&] {
         if (timeout < 0)
             io_.run_one();
@@ -266,8 +267,9 @@ void worker::arm(deadline& d, std::chrono::milliseconds delay)
 void worker::interrupt_all() noexcept
 {
     interrupted_ = true;
-    // A connection that is woken may end, and others with it, so each pass starts at the first. It
-    // ends, because every pass raises one more, and a new interrupt is raised from the start.
+    // A connection that is woken may end, and others with it, so the search starts at the first
+    // again. It comes to an end: each time one more is raised, and a new interrupt is raised from
+    // the start.
     for (interrupt* i = interrupts_; i != nullptr;)
         if (i->raised_ != error::stopped) {
             i->raise(error::stopped);

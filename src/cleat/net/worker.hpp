@@ -25,8 +25,8 @@ namespace cleat::net {
 /// io_context for Asio objects. Everything in it belongs to the thread that calls run; from other
 /// threads only its executor and stop may be used.
 ///
-/// Its own sockets wait on its own epoll set. The io_context costs nothing until something uses it,
-/// and then its events are waited for in the same loop.
+/// Sockets of the worker wait on its own epoll set (readiness). The io_context costs nothing until
+/// an Asio object uses it; then the same loop waits for the events of both.
 class worker
 {
 public:
@@ -48,7 +48,7 @@ public:
     /// on: lack of memory ends one connection. Any other exception ends the program.
     void run();
 
-    /// stop ends run after the current turn of the loop. Any thread.
+    /// stop ends run after the current pass of the loop. Any thread.
     void stop() noexcept;
 
     /// now is when the loop last woke up. Precise enough for deadlines, and without a system call.
@@ -60,24 +60,25 @@ public:
     /// interruptible is how many interrupts there are: connections, and accepting listeners.
     [[nodiscard]] std::size_t interruptible() const noexcept { return interrupts_count_; }
 
-    /// turns counts the loop's turns. A caller learns from it whether its wait ended in the first
-    /// turn after it began.
+    /// turns counts the passes of the loop. A caller compares two counts to see whether its wait
+    /// ended in the first pass after it began.
     [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
 
-    /// arm makes d expire `delay` from now. Each different delay has a queue, so use few.
+    /// arm makes d expire `delay` from now. Each different delay has a queue of its own, so use few
+    /// different delays.
     void arm(deadline& d, std::chrono::milliseconds delay);
 
     [[nodiscard]] net::readiness& readiness() noexcept { return readiness_; }
 
-    /// push queues a function with memory of its own; for other functions use the executor. Any
-    /// thread.
+    /// push queues a node that the caller owns, without an allocation; the executor queues any
+    /// function. Any thread.
     void push(task_node& node) noexcept;
 
-    /// push_here queues such a function behind those of its priority. This worker's thread only.
+    /// push_here queues such a node with a priority. This worker's thread only.
     void push_here(task_node& node, priority level) noexcept { queue_of(level).push(node); }
 
-    /// time_is_up: the time of the present priority is used up; a function that could go on
-    /// returns.
+    /// time_is_up: the time that this pass has for the present priority is used up. A function that
+    /// could do more, such as accept another connection, returns.
     [[nodiscard]] bool time_is_up() const noexcept { return clock::now() >= time_up_; }
 
 private:

@@ -70,8 +70,8 @@ public:
         broadcast([](worker& each) { each.interrupt_all(); });
     }
 
-    /// stop ends the workers after their current turn, and waits for their threads. Call drain or
-    /// interrupt_all first: operations that wait on a worker then are never woken.
+    /// stop ends the workers after the current pass of their loops, and waits for their threads.
+    /// Call drain or interrupt_all first: operations that still wait on a worker are never woken.
     void stop() noexcept;
 
 private:
