@@ -190,11 +190,11 @@ private:
         if (slot.is_connected())
             slot.clear();
         ec_ = ec;
-        finish = &wait_op::on_turn;
+        finish = &wait_op::on_dequeued;
         worker_->push_here(*this, ec ? priority::established : entry_->priority());
     }
 
-    static void on_turn(task_node& node, bool run)
+    static void on_dequeued(task_node& node, bool run)
     {
         wait_op& self = static_cast<wait_op&>(node);
         Handler handler{std::move(self.handler_)};

@@ -185,9 +185,9 @@ public:
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> caller) noexcept
     {
         caller_ = caller;
-        finish = &ready::on_turn;
+        finish = &ready::on_dequeued;
         if (any_ready()) {
-            wait_for_turn();
+            enqueue();
             return true;
         }
         wake = &ready::on_wake;
@@ -210,7 +210,7 @@ private:
         return first == nullptr ? priority::established : first->priority();
     }
 
-    void wait_for_turn() noexcept
+    void enqueue() noexcept
     {
         found_in_ = interrupt_.worker().turns();
         interrupt_.worker().push_here(*this, priority_of_wait());
@@ -256,13 +256,13 @@ private:
         if (ec || self.priority_of_wait() == priority::established)
             self.caller_.resume();
         else
-            self.wait_for_turn();
+            self.enqueue();
     }
 
     // A deadline that passed while the coroutine was queued ends its next wait, not this one, whose
     // descriptor is ready. A worker that stops raises error::stopped first and then calls this with
     // `false`, so that the coroutine can end.
-    static void on_turn(task_node& n, bool) noexcept
+    static void on_dequeued(task_node& n, bool) noexcept
     {
         ready& self = static_cast<ready&>(n);
         if (self.interrupt_.raised() == error::stopped)
