@@ -1,5 +1,5 @@
-// wait_queue: lets one operation at a time read from, or write to, a stream's next layer; the
-// others queue.
+// wait_queue: lets one operation at a time wait to read from a stream's next layer, or to write to
+// it; the others queue.
 
 #pragma once
 

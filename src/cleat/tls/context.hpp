@@ -14,7 +14,8 @@ struct ssl_st;
 
 namespace cleat::tls {
 
-/// spec_error says what in a context_spec cannot be used: what() names its origin and a remedy.
+/// spec_error is a context_spec that cannot be used: what() names the setting or the certificate's
+/// source, and the cure.
 struct spec_error : std::runtime_error
 {
     using std::runtime_error::runtime_error;
@@ -28,8 +29,8 @@ struct spec_error : std::runtime_error
 class context
 {
 public:
-    /// Builds everything or throws spec_error. Warms the library: it fetches and caches algorithms
-    /// now, not at the first connection.
+    /// Builds everything or throws spec_error. It runs handshakes in memory (warm_up.hpp), so that
+    /// the library fetches and caches its algorithms now, not at the first connection.
     explicit context(context_spec const& spec);
     context(context&&) noexcept;
     context& operator=(context&&) noexcept;
@@ -52,8 +53,8 @@ private:
     std::unique_ptr<state> state_;
 };
 
-/// find_mistakes checks a spec piece by piece and returns every mistake in it, one sentence each;
-/// context's constructor throws only the first. Empty: context{spec} can be built.
+/// find_mistakes returns every mistake in a spec, one sentence each; context's constructor throws
+/// only the first. Empty: context{spec} can be built.
 [[nodiscard]] std::vector<std::string> find_mistakes(context_spec const& spec);
 
 /// library_version is the linked TLS library's own name and version: "AWS-LC 5.12.0".

@@ -26,8 +26,8 @@ class context;
 enum class want : std::uint8_t
 {
     nothing, ///< The call is complete, or has failed: look at step::error.
-    input,   ///< Everything in wire::in was read. Call again with more.
-    output,  ///< wire::out has no room for the next bytes. Send, then call again.
+    input,   ///< All of wire::in was read. Call again with more ciphertext.
+    output,  ///< wire::out has no room for the next record. Send, then call again.
 };
 
 /// step is the result of one call. Bytes and error can both be set: data, and then the end.
@@ -87,7 +87,8 @@ public:
 
     /// write encrypts the pieces in order as full records, across their borders: N small pieces
     /// make one record. It stops before a record that wire::out has no room for; step::bytes says
-    /// how far it came. The next write may have any bytes: it is no retry as of SSL_write.
+    /// how far it came. The next write may have any bytes: unlike SSL_write, it needs no retry with
+    /// the same ones.
     step write(wire& w, std::span<std::span<std::byte const> const> pieces) noexcept;
 
     /// close writes a close_notify to wire::out, once. Reading goes on as before (RFC 8446, 6.1).
@@ -153,7 +154,7 @@ private:
     std::unique_ptr<failure_info> failure_;          // Only a connection that failed has one.
     std::unique_ptr<std::vector<session>> sessions_; // Only a client that keeps them has one.
     std::uint16_t fragment_max_ = limits::plaintext_record_max; // Of our records.
-    std::uint16_t signing_scheme_ = 0; // A server's scheme, for a library that forgets it.
+    std::uint16_t signing_scheme_ = 0; // A server's own scheme: see backend::do_handshake.
     bool established_ = false;
     bool close_sent_ = false;
     bool holds_tickets_ = false;

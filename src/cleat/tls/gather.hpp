@@ -12,8 +12,8 @@
 
 namespace cleat::tls {
 
-/// gather walks over pieces record by record: front() is the next record's plaintext, a full record
-/// while the pieces last. A record that lies in one piece stays in place; a record that spans
+/// gather walks over pieces record by record: front() is the plaintext of the next record, which is
+/// full except for the last. A record that lies in one piece stays in place; a record that spans
 /// pieces is copied into a staging block on the stack.
 ///
 /// Each record costs 22 to 29 bytes and one pass through the library (RFC 8446, section 5.2), so

@@ -3,7 +3,7 @@
 namespace cleat::tls {
 namespace {
 
-// A flight that is longer than the BIO pair's buffer takes more turns: ten for a long chain of
+// A flight that is longer than the BIO pair's buffer takes more rounds: ten for a long chain of
 // certificates.
 constexpr int turns_max = 64;
 
@@ -14,7 +14,7 @@ enum class outcome
     failed
 };
 
-outcome turn(SSL* side)
+outcome advance(SSL* side)
 {
     int const value = SSL_do_handshake(side);
     if (value == 1)
@@ -42,8 +42,8 @@ bool join_in_memory(SSL* server, SSL* client)
 bool shake_hands(SSL* server, SSL* client)
 {
     for (int i = 0; i < turns_max; ++i) {
-        outcome const client_is = turn(client);
-        outcome const server_is = client_is == outcome::failed ? client_is : turn(server);
+        outcome const client_is = advance(client);
+        outcome const server_is = client_is == outcome::failed ? client_is : advance(server);
         if (client_is == outcome::failed || server_is == outcome::failed)
             return false;
         if (client_is == outcome::done && server_is == outcome::done)

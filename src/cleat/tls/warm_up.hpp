@@ -13,9 +13,9 @@
 
 namespace cleat::tls {
 
-/// warm_server runs a handshake in memory for each version that the spec allows, with a client of
-/// its own. Afterwards OpenSSL has fetched everything that it fetches under locks on first use, and
-/// the precomputed numbers of an RSA key are there. Takes a few milliseconds.
+/// warm_server runs a handshake in memory for each version that the spec allows, with a client that
+/// it makes. Afterwards OpenSSL has fetched everything that it fetches under locks on first use,
+/// and has precomputed the numbers of an RSA key. Takes a few milliseconds.
 ///
 /// A version in which no handshake succeeds is added to warnings: no client would succeed either.
 /// groups are the server's, as context_settings::groups returns them.

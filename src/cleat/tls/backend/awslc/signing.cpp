@@ -11,7 +11,7 @@ namespace cleat::tls {
 namespace awslc {
 namespace {
 
-// Where the do_handshake in progress wants the scheme, or null.
+// Where the do_handshake in progress stores the scheme, or null.
 constinit thread_local std::uint16_t* scheme_of_call = nullptr;
 
 std::size_t number_at(std::span<std::uint8_t const> bytes, std::size_t offset) noexcept

@@ -53,7 +53,8 @@ error error_of_reason(int reason) noexcept
     case SSL_R_UNINITIALIZED:
         return error::library;
     default:
-        // A built and warmed context leaves only the peer's bytes as a cause.
+        // The context was built and has made handshakes (warm_up), so the peer's bytes are the
+        // cause.
         return error::protocol_violation;
     }
 }
