@@ -93,7 +93,7 @@ std::string make_header(config const& settings, client_side const& client, net::
 net::task<error_code> receive_proxy_header(
     net::interrupt& interrupt, net::socket& socket, std::string& header)
 {
-    // Peeked at, then taken: the bytes behind the header stay in the socket for TLS.
+    // Peeked at, then taken: the bytes after the header stay in the socket for TLS.
     std::array<std::uint8_t, limits::proxy_header_max> block; // NOLINT: filled by recv
     for (;;) {
         net::readiness::entry& entry = socket.entry();

@@ -1,5 +1,5 @@
-// announce: the bytes that the upstream gets before the client's: who the client is, and how it
-// connected.
+// announce: the bytes that tell the upstream, before the client's own bytes, the client's address
+// and how it connected (a PROXY header, for example).
 
 #pragma once
 
@@ -18,14 +18,15 @@
 
 namespace cleat::app {
 
-/// receive_proxy_header takes the PROXY header that a load balancer put before TLS, and no byte
-/// behind it. error::bad_proxy_header where the bytes are none.
+/// receive_proxy_header takes the PROXY header that a load balancer has sent before TLS, and no
+/// byte after it. error::bad_proxy_header where the bytes are no such header.
 net::task<error_code> receive_proxy_header(
     net::interrupt& interrupt, net::socket& socket, std::string& header);
 
-/// first_bytes are the announcement that the settings ask for (with proxy-proxy, `received`), and
-/// the plaintext that came with the end of the handshake, which `traffic` counts. They are in the
-/// thread's scratch block: use them up before the next wait.
+/// first_bytes are the first bytes for the upstream: the announcement that the settings ask for
+/// (with proxy-proxy it is `received`), and the client's first plaintext, if it came with the end
+/// of the handshake. `traffic` counts the plaintext. They are in the thread's scratch block: use
+/// them before the next wait.
 [[nodiscard]] std::span<std::byte const> first_bytes(
     config const& settings, client_side& client, net::address const& peer,
     std::string const& received, byte_counts& traffic);

@@ -15,7 +15,7 @@ struct client_side
 {
     net::socket socket;
     net::channel channel;
-    error_code early_end{}; ///< The end of its stream, when it was read with the first bytes.
+    error_code early_end{}; ///< The end of the client's stream, if first_bytes has read that far.
     ticket_timer ticket{socket, channel};
 };
 

@@ -12,17 +12,17 @@ namespace cleat::app {
 
 enum class close_reason : std::uint8_t
 {
-    // Ends that are no reason to warn: is_good below.
+    // Ends that the log does not warn of: see is_good.
     done,          ///< Both sides closed cleanly.
     client_silent, ///< The client closed before its first byte: a health check, mostly.
-    client_reset,  ///< The client sent RST, as browsers do that need no more of an answer.
+    client_reset,  ///< The client sent RST: browsers do, when they need no more of an answer.
     idle_timeout,  ///< No byte either way for idle-timeout.
     stopped,       ///< The program ended.
 
     // The client's side.
     handshake_timeout, ///< No finished handshake within ssl-handshake-timeout.
     handshake_failed,  ///< The log line has the reason.
-    linger_timeout,    ///< The answer was out, and the client did not close.
+    linger_timeout,    ///< The whole answer was sent, and the client did not close.
     client_gone,       ///< The client closed during the handshake.
     client_truncated,  ///< The client's FIN came without close_notify: bytes may be missing.
     client_failed,     ///< TLS broke on an established connection: bad record, fatal alert.
@@ -32,7 +32,7 @@ enum class close_reason : std::uint8_t
     upstream_timeout,     ///< Not accepted within backend-connect-timeout.
     upstream_reset,       ///< The upstream sent RST.
 
-    // Our own.
+    // Others.
     bad_proxy_header, ///< proxy-proxy: the bytes before TLS are no PROXY header.
     out_of_resources, ///< Descriptors or memory.
 };
@@ -40,14 +40,13 @@ enum class close_reason : std::uint8_t
 inline constexpr std::size_t close_reason_count =
     static_cast<std::size_t>(close_reason::out_of_resources) + 1;
 
-/// is_good: nothing was lost that the log should warn of. A client that hides the end of its
-/// stream, or a side that breaks, is worth a look.
+/// is_good: the log writes this end as information, not as a warning.
 [[nodiscard]] constexpr bool is_good(close_reason why) noexcept
 {
     return why <= close_reason::stopped;
 }
 
-/// step is where in its life a connection met an error.
+/// step is the part of a connection's life in which it met an error.
 enum class step : std::uint8_t
 {
     proxy_header, ///< Receiving the PROXY header of proxy-proxy.
@@ -57,13 +56,13 @@ enum class step : std::uint8_t
     client_io,    ///< The relay reads from the client, or writes to it.
     upstream_io,  ///< The relay reads from the upstream, or writes to it.
     relay_wait,   ///< The relay waits for either side.
-    linger_wait,  ///< The answer is out, and the relay waits for the client to close.
+    linger_wait,  ///< The whole answer was sent, and the relay waits for the client to close.
 };
 
 /// reason_for is the close_reason of a connection that an error has ended in this step.
 [[nodiscard]] close_reason reason_for(step where, error_code why) noexcept;
 
-/// name_of is how logs and counters spell it: "client-reset".
+/// name_of is the name in logs and counters: "client-reset".
 [[nodiscard]] std::string_view name_of(close_reason why) noexcept;
 
 } // namespace cleat::app

@@ -1,6 +1,6 @@
-// A connection to this machine, or to a neighbour that is quick, is established by the time connect
-// returns, though connect says EINPROGRESS. So the first bytes are sent at once. That saves a trip
-// through the event loop where it works, and costs one system call where it would block.
+// A connection to this machine, or to a machine nearby, is often established by the time connect()
+// returns EINPROGRESS. So the first bytes are sent at once. If the socket takes them, that saves a
+// pass of the event loop; if not, it has cost one system call.
 
 #include "connect.hpp"
 
@@ -31,14 +31,15 @@ bool is_unix(net::address const& address) noexcept
     return address.data()->sa_family == AF_UNIX;
 }
 
-// A UNIX socket whose backlog is full refuses at once, where TCP would try again by itself.
+// A UNIX socket whose backlog is full refuses at once; with TCP the kernel would try again.
 bool is_full(net::address const& address, error_code why) noexcept
 {
     return is_unix(address) && why == boost::system::errc::resource_unavailable_try_again;
 }
 
-// Tries whenever it is this connection's turn, until there is room or the interrupt is raised.
-net::task<result<unique_fd>> start_in_turn(
+// Tries whenever this connection is the first of the queue, until there is room or the interrupt is
+// raised.
+net::task<result<unique_fd>> start_from_queue(
     net::interrupt& interrupt, connect_queue& queue, net::address const& address)
 {
     connect_queue::place place{queue, interrupt};
@@ -116,7 +117,7 @@ net::task<result<upstream_side>> connect(
         if (waits || (!started && is_full(address, started.error()))) {
             if (!hello.keep())
                 co_return make_error_code(boost::system::errc::not_enough_memory);
-            started = co_await start_in_turn(interrupt, queue, address);
+            started = co_await start_from_queue(interrupt, queue, address);
         }
         if (interrupt.raised() && !goes_on(interrupt, others, why))
             co_return interrupt.raised();
@@ -145,7 +146,7 @@ net::task<result<upstream_side>> connect(
         upstream.sends = hello.bytes().empty() ? 0 : 1;
         std::span<std::byte const> const rest = hello.bytes().subspan(sent.bytes);
         if (!rest.empty() && !upstream.unsent.append(rest, limits::unsent_max)) {
-            upstream.socket.reset(); // An RST: it must not take the part that it got for the whole.
+            upstream.socket.reset(); // An RST: the upstream must not take a part for the whole.
             co_return make_error_code(boost::system::errc::not_enough_memory);
         }
         co_return std::move(upstream);

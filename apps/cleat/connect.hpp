@@ -16,13 +16,13 @@
 
 namespace cleat::app {
 
-/// connect tries the addresses in their order until one accepts, and sends it `first`. Bytes that
-/// the socket does not take at once are left in upstream_side::unsent. The error is the last
-/// address's, or the interrupt's. `first` is copied before the first wait. Where a UNIX upstream
-/// has no room, the worker's connections wait for it in `queue`.
+/// connect tries the addresses in their order until one accepts a connection, and sends `first` to
+/// it. Bytes that the socket does not take at once are left in upstream_side::unsent. `first` is
+/// copied before the first wait. The error is the last address's, or the interrupt's.
 ///
-/// It gives up after `timeout`; zero: never. Each address gets an equal part of the time that is
-/// left, so that one that swallows packets does not hide the next.
+/// All addresses together have `timeout`; zero: no limit. Each address gets an equal part of the
+/// time that is left, so that the next is tried even if one drops all packets. While the backlog of
+/// a UNIX upstream is full, the worker's connections wait for it in `queue`.
 net::task<result<upstream_side>> connect(
     net::interrupt& interrupt, connect_queue& queue, std::vector<net::address> const& addresses,
     std::span<std::byte const> first, std::chrono::milliseconds timeout);

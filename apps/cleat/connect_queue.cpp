@@ -10,7 +10,7 @@ connect_queue::connect_queue(net::worker& worker)
     : deadline{&connect_queue::on_time}, worker_{worker}
 {
     finish = &connect_queue::on_moved_up;
-    // The worker makes room for a deadline of this length now, where failing is allowed.
+    // The first deadline of a duration allocates its queue. That is done here, where it may throw.
     worker.arm(*this, limits::backlog_pause);
     cancel();
 }
@@ -20,7 +20,8 @@ void connect_queue::on_time(deadline& d) noexcept
     static_cast<connect_queue&>(d).wake_first();
 }
 
-// Called by the worker, not by the place that leaves: a long queue would be as deep a stack.
+// Called by the worker, not by the destructor of a place: if each place woke the next one directly,
+// a long queue would make a deep stack.
 void connect_queue::on_moved_up(net::task_node& n, bool run) noexcept
 {
     connect_queue& self = static_cast<connect_queue&>(n);

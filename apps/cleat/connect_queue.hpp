@@ -1,8 +1,8 @@
-// connect_queue: where a worker's connections wait for an upstream that has no room.
+// connect_queue: where a worker's connections wait for a UNIX upstream whose backlog is full.
 //
-// A UNIX socket whose backlog is full refuses at once, and the kernel does not notify anybody when
-// it has room again, so the connections must try from time to time. Only the first of the queue
-// tries: a thousand that wait cost as much as one, and connect in the order in which they came.
+// Such a socket refuses at once, and no event reports that it has room again, so the connections
+// must try from time to time. Only the first of the queue tries: a thousand connections that wait
+// cost as much as one, and they connect in the order in which they came.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace cleat::app {
 
-/// connect_queue is one worker's, for its upstream. It outlives all places in it.
+/// connect_queue belongs to one worker. It outlives all places in it.
 class connect_queue : deadline, net::task_node
 {
 public:
@@ -40,8 +40,8 @@ private:
     bool moved_up_ = false; // The first has left, and on_moved_up is queued to wake the next.
 };
 
-/// connect_queue::place is one connection's, at the end of the queue at first. Destroying it leaves
-/// the queue, wherever it stands.
+/// connect_queue::place is one connection's place, at first the last of the queue. Its destructor
+/// takes it out of the queue.
 class connect_queue::place : net::waiter
 {
 public:
@@ -49,8 +49,8 @@ public:
     place(place&&) = delete;
     ~place();
 
-    /// reached is awaited: it ends when it is time to try the upstream (again), or with the reason
-    /// that the interrupt was raised for.
+    /// reached is awaited before each attempt. It ends when this place is the first and it is time
+    /// to try, or with the interrupt's reason.
     [[nodiscard]] auto reached() noexcept
     {
         struct awaiter

@@ -41,7 +41,7 @@ connection_log::~connection_log()
     service_.on_close(reason_);
 }
 
-// Behind a load balancer the peer is the balancer, and the source is its client.
+// With a PROXY header the peer is a load balancer, and the source is the balancer's client.
 void connection_log::add_addresses(log_line& line) const noexcept
 {
     line.add("frontend", frontend_);

@@ -1,4 +1,4 @@
-// connection_log: counts a connection, and writes its lines of the log.
+// connection_log: counts a connection, and writes its log lines.
 
 #pragma once
 
@@ -17,14 +17,15 @@
 
 namespace cleat::app {
 
-/// connection_log counts its connection while it lives, and writes a line when a handshake, a
-/// connect or the connection ends. A failure is a warning, and so is an end that may have cut
-/// something off; another end is information.
+/// connection_log counts a connection from its constructor to its destructor, and writes a line
+/// when the handshake is done, when the PROXY header, the handshake or the connect fails, and when
+/// the connection ends. The level of the last is info for an end that is_good, and warning for
+/// others.
 class connection_log
 {
 public:
-    /// frontend: where the peer connected to. proxy_header is the PROXY header that the peer sends
-    /// before TLS, empty until it has come. All of them outlive the connection_log.
+    /// `frontend` is the name of the listening socket. `proxy_header` is the PROXY header that the
+    /// peer sends before TLS, empty until it has come. All arguments outlive the connection_log.
     connection_log(
         worker_service& service, std::string_view frontend, net::address const& peer,
         std::string const& proxy_header) noexcept;
@@ -36,7 +37,7 @@ public:
     void handshake_done(tls::engine const& engine);
     void connect_failed(error_code why) noexcept;
 
-    /// ended: the relay has ended; `why` is the error behind a reason that is a failure.
+    /// ended: the relay has ended. `why` is the error that caused it; no error for a clean end.
     void ended(close_reason reason, error_code why, tls::engine const& engine) noexcept;
 
     /// traffic is where the relay counts.

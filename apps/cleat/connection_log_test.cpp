@@ -135,7 +135,7 @@ TEST_CASE("a client that leaves before its first byte is counted, and no warning
     CHECK(has(log_of_handshake(error::handshake_timeout), "level=warning event=handshake-failed"));
 }
 
-TEST_CASE("behind a load balancer a line tells the client, and always the frontend")
+TEST_CASE("a line names the frontend, and with a PROXY header the client")
 {
     struct
     {

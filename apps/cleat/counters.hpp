@@ -13,7 +13,7 @@ namespace cleat::app {
 /// owns it is the only writer; any thread may read. Counters have no order between them: a reader
 /// may see one ahead of another.
 ///
-/// It fills whole cache lines of its own, so that two workers never write to the same one.
+/// The object fills whole cache lines, so that two workers never write to the same one.
 template <class Enum, std::size_t N>
 class alignas(64) counters
 {

@@ -1,4 +1,4 @@
-// handshake: bring a client's TLS handshake to its end.
+// handshake: a client's TLS handshake, from its first byte to its end.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace cleat::app {
 
-/// handshake ends with no error when the connection is established. It sets no deadline: that of
-/// `interrupt` holds.
+/// handshake gives no error once the connection is established. The caller sets the deadline, in
+/// `interrupt`.
 inline net::task<error_code> handshake(net::interrupt& interrupt, client_side& client)
 {
     for (;;) {

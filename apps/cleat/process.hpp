@@ -1,4 +1,4 @@
-// process: the program as the system sees it: its user, its pid file, its daemon, its signals.
+// process: the program's user, pid file, daemon, signals and standard descriptors.
 
 #pragma once
 
@@ -33,39 +33,41 @@ struct identity
 /// become changes user, group and supplementary groups for good.
 [[nodiscard]] error_code become(identity const& target) noexcept;
 
-/// hold_standard_descriptors opens /dev/null for each of 0, 1 and 2 that the program was started
-/// without: else the first files that it opens would take these numbers, and get the text that is
-/// meant for the terminal.
+/// hold_standard_descriptors opens /dev/null for each of the descriptors 0, 1 and 2 that the
+/// program was started without. Otherwise the first files that it opens would take these numbers,
+/// and get the text that is meant for the terminal.
 void hold_standard_descriptors() noexcept;
 
-/// obstacle_to_writing is why a file could not be written to now, or made where it is not there, as
-/// far as that can be seen without doing it: too_many_symbolic_link_levels for a symbolic link,
-/// too_many_links for a file that has another name too, or the system's error.
+/// obstacle_to_writing is the reason why a file cannot be written to, or created if it does not
+/// exist. It does neither, so it may miss a reason. too_many_symbolic_link_levels for a symbolic
+/// link, too_many_links for a file with another name (a hard link), else the system's error.
 [[nodiscard]] error_code obstacle_to_writing(std::string const& path);
 
 /// keep_heap tells the allocator not to give the heap's top back to the kernel each time a record's
 /// buffer is freed: the next record would need it again, and pay for the page faults.
 void keep_heap() noexcept;
 
-/// background is the daemon's connection to the process that was started, until it is ready to
-/// serve. Without a daemon it does nothing.
+/// background is a daemon's connection to the process that the user started, which waits until the
+/// daemon is ready to serve. Without a daemon it does nothing.
 class background
 {
 public:
-    /// leave makes this process a daemon. The process that was started waits for succeeded, or for
-    /// the daemon's end, whose exit code it takes. Call it before there are threads.
+    /// leave makes this process a daemon. The process that the user started waits for succeeded, or
+    /// for the daemon's end, and then ends with the daemon's exit code. Call it before threads
+    /// start.
     [[nodiscard]] static result<background> leave();
 
     background() noexcept = default;
 
-    /// succeeded ends the process that was started, with exit code 0, and gives up its terminal.
+    /// succeeded ends the process that the user started, with exit code 0, and gives up its
+    /// terminal.
     void succeeded() noexcept;
 
 private:
     unique_fd parent_;
 };
 
-/// pid_file is a file with this process's number in it, which it removes at its end.
+/// pid_file is a file with this process's number in it. Its destructor removes the file.
 class pid_file
 {
 public:
@@ -77,23 +79,23 @@ public:
     pid_file& operator=(pid_file&&) = delete;
     ~pid_file();
 
-    /// holder is another process of this program that the file names. 0: the file is not there,
-    /// left over, or no pid file.
+    /// holder is the number in the file, if that is another running process of this program. 0: the
+    /// file does not exist, is left over, or is no pid file.
     [[nodiscard]] static pid_t holder(std::string const& path);
 
-    /// write makes the file, or replaces the number in one that is there. Anything else of that
+    /// write creates the file, or replaces the number in an older pid file. Anything else of that
     /// name is left as it is: too_many_symbolic_link_levels for a symbolic link, file_exists for
     /// the rest.
     [[nodiscard]] static result<pid_file> write(std::string path);
 
-    /// obstacle is the error of write, as far as that can be seen without making a file.
+    /// obstacle is the error that write would give, as far as it shows without writing.
     [[nodiscard]] static error_code obstacle(std::string const& path);
 
 private:
     [[nodiscard]] bool is_ours() const noexcept;
 
     std::string path_;
-    unique_fd fd_; // To empty the file where its folder cannot be written to any more.
+    unique_fd fd_; // To empty the file, if its folder cannot be written to any more.
 };
 
 /// signals are the signals that the program acts on, as a descriptor to wait for.

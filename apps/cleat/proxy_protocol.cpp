@@ -236,7 +236,7 @@ proxy_reading read_v1(std::string_view text)
         read_ip(take_word(line), header.source) && read_ip(take_word(line), header.destination);
     if (!has_addresses || !read_port(take_word(line), header.source))
         return malformed;
-    // The last word ends the line; a blank behind it would be one too many.
+    // The last word ends the line; a blank after it would be one too many.
     if (!read_port(line, header.destination))
         return malformed;
     return reading;
@@ -334,7 +334,7 @@ proxy_reading read_v2(bytes_view bytes)
         return malformed;
     bytes_view const tlvs = body.subspan(addresses);
     bool const is_whole = are_whole_tlvs(tlvs);
-    // Behind an unspecified family there may be addresses of an unknown kind instead of TLVs.
+    // After an unspecified family there may be addresses of an unknown kind instead of TLVs.
     if (!is_whole && *family == address_family::unspecified)
         return reading;
     if (!is_whole || !is_checksum_right(whole, tlvs))

@@ -1,6 +1,6 @@
-// proxy_protocol: how a client is announced to an upstream before its first byte. PROXY headers of
-// version 1 and 2, and stud's bare address. Pure functions over bytes: no sockets, and no state
-// between calls.
+// proxy_protocol: the bytes that announce a client to an upstream, before the client's own: PROXY
+// headers of version 1 and 2, and stud's bare address. Pure functions over bytes: no sockets, and
+// no state between calls.
 //
 // The format is that of proxy-protocol.txt, which HAProxy keeps; section numbers are of that
 // document.
@@ -32,7 +32,7 @@ struct socket_address
 {
     address_family family = address_family::unspecified;
     std::uint16_t port = 0; ///< In host byte order; 0 for a UNIX socket.
-    /// 4 bytes for IPv4, 16 for IPv6; for a UNIX socket its path, with zeros behind it.
+    /// 4 bytes for IPv4, 16 for IPv6; for a UNIX socket its path, and then zeros.
     std::array<std::uint8_t, 108> bytes{};
 
     friend bool operator==(socket_address const&, socket_address const&) = default;
@@ -105,7 +105,7 @@ void append_proxy_v2_local(std::string& out);
 /// proxy_header is a header that was read.
 struct proxy_header
 {
-    std::size_t size = 0;  ///< Bytes of the header; TLS begins behind them.
+    std::size_t size = 0;  ///< Bytes of the header; TLS begins after them.
     int version = 0;       ///< 1 or 2.
     bool is_local = false; ///< The sender's own connection: the addresses are the socket's.
     /// Of family `unspecified` where the header has none: use the socket's own then.
@@ -116,7 +116,7 @@ struct proxy_header
 
 enum class proxy_verdict
 {
-    need_more, ///< So far it may become a header.
+    need_more, ///< The bytes so far are the beginning of a header.
     complete,
     malformed, ///< No header, or one that is too long. The connection must end (section 2).
 };

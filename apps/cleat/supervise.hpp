@@ -1,4 +1,4 @@
-// supervise: the main thread while the workers serve: it waits for signals and acts on them.
+// supervise: the work of the main thread while the workers serve: it acts on signals.
 
 #pragma once
 

@@ -21,7 +21,7 @@ net::detached terminate(
     connection_log log{service, frontend.name, peer, proxy_header};
     // Ends any wait below: at the deadline that is set, or when the worker stops.
     net::interrupt interrupt{service.worker()};
-    // Established connections go before handshakes. The relay sets the priority anew.
+    // Established connections are served before handshakes. The relay changes the priority.
     accepted.set_priority(net::priority::handshake);
 
     // PROXY header: a load balancer in front announces its client before TLS begins.
@@ -40,7 +40,7 @@ net::detached terminate(
     log.handshake_done(client.channel.engine());
     client.ticket.begin();
 
-    // Connect. The PROXY header and the client's first bytes leave in one send.
+    // Connect. The upstream's PROXY header and the client's first bytes leave in one send.
     std::span<std::byte const> const first =
         first_bytes(settings, client, peer, proxy_header, log.traffic());
     result<upstream_side> upstream = co_await connect(

@@ -11,9 +11,9 @@
 
 namespace cleat::app {
 
-/// terminate serves one client: TLS on its side, plaintext to the upstream. It begins with the
-/// bytes that are there already and returns at its first wait; the connection then lives by itself
-/// until it ends or its worker does. `service` and `frontend` outlive it.
+/// terminate serves one client: TLS on its side, plaintext to the upstream. The call runs until the
+/// coroutine has to wait for the first time, and returns. The coroutine then goes on until the
+/// connection or the worker ends. `service` and `frontend` outlive it.
 net::detached terminate(
     worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer);
 

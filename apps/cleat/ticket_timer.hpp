@@ -1,4 +1,4 @@
-// ticket_timer: sends a session ticket that no other bytes have taken along.
+// ticket_timer: sends a session ticket by itself if no answer comes soon to be sent with.
 
 #pragma once
 
@@ -8,14 +8,16 @@
 
 namespace cleat::app {
 
-/// ticket_timer sends the session ticket that a TLS 1.3 handshake has left in its channel, where
+/// ticket_timer sends the session ticket that the channel holds back after a TLS 1.3 handshake, if
 /// neither an answer nor more of the client's bytes come within limits::ticket_delay.
 ///
-/// A request that came with the client's Finished, or right behind it, is answered soon, and the
-/// ticket shares that packet. But a client with Nagle's algorithm on that writes its Finished alone
-/// keeps its request back until the Finished is acknowledged (RFC 1122, section 4.2.3.4). Our
-/// kernel delays the acknowledgment for up to 40 ms unless bytes of ours carry it, and the ticket
-/// is such bytes. A client that only does a handshake would get no ticket without the timer.
+/// Why wait: most requests come with the client's Finished or right after it, and are answered
+/// soon. The ticket then shares the answer's packet.
+///
+/// Why not wait for ever: a client with Nagle's algorithm may send its Finished alone, and its
+/// request only once the Finished is acknowledged (RFC 1122, section 4.2.3.4). Our kernel delays an
+/// acknowledgment by up to 40 ms unless bytes of ours carry it: the ticket is such bytes. And a
+/// client that only makes a handshake would get no ticket.
 class ticket_timer : deadline
 {
 public:
@@ -25,8 +27,8 @@ public:
     /// begin starts the timer when the handshake is done.
     void begin();
 
-    /// stop: an answer takes the ticket along, or the client's request has come and its answer
-    /// will.
+    /// stop: the answer that is being sent takes the ticket along, or the client's request has come
+    /// and its answer will.
     void stop() noexcept { cancel(); }
 
 private:

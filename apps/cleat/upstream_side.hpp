@@ -19,11 +19,11 @@ struct upstream_side
     byte_queue unsent;       ///< Bytes that the socket has not taken yet.
     std::uint32_t sends = 0; ///< Nagle's algorithm is turned off before the second send.
 
-    /// send takes all of the bytes: it keeps those that the socket does not take. True: the socket
-    /// is full. `ec` is set when the connection is broken, or memory is short.
+    /// send sends the bytes, and keeps in `unsent` those that the socket does not take. True: the
+    /// socket is full. `ec` is set when the connection is broken, or memory is short.
     [[nodiscard]] bool send(std::span<std::byte const> bytes, error_code& ec) noexcept;
 
-    /// flush sends the bytes that were kept; true while the socket is full.
+    /// flush sends the bytes in `unsent`. True: the socket is full. `ec` as in send.
     [[nodiscard]] bool flush(error_code& ec) noexcept;
 };
 

@@ -221,7 +221,7 @@ log_line& log_line::add(std::string_view key, std::string_view value) noexcept
     CLEAT_ASSERT(is_key(key));
     if (sink_ == nullptr)
         return *this;
-    // A field that does not fit is taken out again: a smaller one behind it may fit.
+    // A field that does not fit is taken out again: a smaller one after it may fit.
     std::size_t const before = size_;
     bool const fits = append(" ") && append(key) && append("=") &&
                       (needs_quotes(value) ? append_quoted(value) : append_plain(value));

@@ -210,7 +210,7 @@ error_code log_sink::reopen() noexcept
     opened const file = open_log_file(path_);
     if (!file.fd)
         return file.error;
-    // dup3 exchanges the file behind the number in one step, so no writer ever sees it closed.
+    // dup3 exchanges the file of the number in one step, so no writer ever sees it closed.
     if (::dup3(file.fd.get(), fd_, O_CLOEXEC) < 0)
         return last_system_error();
     return {};

@@ -95,7 +95,7 @@ private:
     [[nodiscard]] std::ptrdiff_t send(std::string_view line) const noexcept;
 
     kind kind_;
-    int fd_;          // Its number never changes: reopen replaces the file behind it.
+    int fd_;          // The number never changes: reopen replaces the file that it refers to.
     unique_fd owned_; // fd_ again, where we must close it.
     std::string path_;
     std::string ident_;
