@@ -11,7 +11,7 @@
 #include <cleat/net/scratch.hpp>
 #include <cleat/net/socket_options.hpp>
 #include <cleat/tls/context.hpp>
-#include <cleat/tls/first_bytes.hpp>
+#include <cleat/tls/plaintext_peer.hpp>
 
 #include <algorithm>
 #include <cerrno>

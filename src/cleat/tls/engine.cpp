@@ -8,9 +8,9 @@
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/engine.hpp>
-#include <cleat/tls/first_bytes.hpp>
 #include <cleat/tls/gather.hpp>
 #include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/plaintext_peer.hpp>
 #include <cleat/tls/session_keeper.hpp>
 #include <cleat/tls/span_bio.hpp>
 

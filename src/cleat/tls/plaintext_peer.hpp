@@ -1,4 +1,5 @@
-// first_bytes: recognises the protocol of a peer that does not speak TLS, for the log. Pure.
+// plaintext_peer: recognises what a peer sends in plaintext where TLS is expected, for the log.
+// Pure.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-#include <cleat/tls/first_bytes.hpp>
+#include <cleat/tls/plaintext_peer.hpp>
 
 #include <doctest/doctest.h>
 
