@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "program"))
 
 import browser
 import program
-from certificates import Workshop
+from certificates import CertificateMaker
 from deadlines import DEADLINE
 from origins import Origin, Story
 from program import Cleat
@@ -91,8 +91,8 @@ def bench(tmp_path: Path) -> Bench:
 
 
 @pytest.fixture(scope="session")
-def certs(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    return Workshop(tmp_path_factory.mktemp("certs"))
+def certs(tmp_path_factory: pytest.TempPathFactory) -> CertificateMaker:
+    return CertificateMaker(tmp_path_factory.mktemp("certs"))
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def shown() -> Iterator[browser.Browser]:
 
 
 @pytest.fixture
-def server(certs: Workshop) -> Iterator[Callable[..., Cleat]]:
+def server(certs: CertificateMaker) -> Iterator[Callable[..., Cleat]]:
     """server starts cleat in front of an upstream that lives a story: server(story, "--flag").
     Its `address` is what cleat-bench is pointed at."""
     running: list[tuple[Cleat, Origin]] = []

@@ -21,7 +21,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "program"))
 
-from certificates import Certificate, Workshop  # noqa: E402
+from certificates import Certificate, CertificateMaker  # noqa: E402
 from deadlines import DEADLINE  # noqa: E402
 from origins import Origin, answer  # noqa: E402
 from program import Cleat, capabilities  # noqa: E402
@@ -30,8 +30,8 @@ TLS_1_2_DEFAULTS = ["ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384"
 
 
 @pytest.fixture(scope="session")
-def certs(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
-    return Workshop(tmp_path_factory.mktemp("certs"))
+def certs(tmp_path_factory: pytest.TempPathFactory) -> CertificateMaker:
+    return CertificateMaker(tmp_path_factory.mktemp("certs"))
 
 
 def bench() -> Path:
@@ -83,7 +83,7 @@ class Report:
 
 
 @pytest.fixture
-def s_server(certs: Workshop) -> Iterator[Callable[..., int]]:
+def s_server(certs: CertificateMaker) -> Iterator[Callable[..., int]]:
     """s_server starts `openssl s_server` on a free port, and returns that."""
     running: list[subprocess.Popen[str]] = []
 
@@ -145,7 +145,7 @@ class Server:
         self.thread.join(DEADLINE)
 
 
-def python_server(certs: Workshop, first: bytes = b"", **settings: object) -> Server:
+def python_server(certs: CertificateMaker, first: bytes = b"", **settings: object) -> Server:
     """python_server is a TLS server on Python's ssl. With `first` it speaks before it listens."""
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(certs.ecdsa.pem)
@@ -372,7 +372,7 @@ def test_a_ticket_that_is_taken_once_only(s_server):
 
 
 @pytest.fixture
-def cleat(certs: Workshop) -> Iterator[Callable[..., int]]:
+def cleat(certs: CertificateMaker) -> Iterator[Callable[..., int]]:
     """cleat starts a terminator before an upstream that answers HTTP, and returns its port."""
     upstream = Origin(answer)
     running: list[Cleat] = []

@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / each) for each in ("program", "bench")]
 
 import program  # noqa: E402
-from certificates import Workshop  # noqa: E402
+from certificates import CertificateMaker  # noqa: E402
 from deadlines import eventually  # noqa: E402
 from origins import Origin  # noqa: E402
 from program import Cleat  # noqa: E402
@@ -67,7 +67,7 @@ def one_core() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Workshop(tmp_path_factory.mktemp("certs")).ecdsa.pem
+    return CertificateMaker(tmp_path_factory.mktemp("certs")).ecdsa.pem
 
 
 @pytest.fixture(scope="module")

@@ -31,8 +31,9 @@ class Certificate:
     fingerprint: str  # SHA-256 of the DER, in lower case.
 
 
-class Workshop:
-    """Workshop makes certificates in a folder. The same name asked for again is the same one."""
+class CertificateMaker:
+    """CertificateMaker makes certificates in a folder. A name that is asked for again gives the
+    certificate that was made for it before."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -9,7 +9,7 @@ import pytest
 
 import bench_client
 import program
-from certificates import Certificate, Workshop
+from certificates import Certificate, CertificateMaker
 from deadlines import DEADLINE
 from go_client import GoClient
 from origins import Origin, Story, echo
@@ -23,9 +23,9 @@ def _there_is_a_program() -> None:
 
 
 @pytest.fixture(scope="session")
-def certs(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+def certs(tmp_path_factory: pytest.TempPathFactory) -> CertificateMaker:
     """certs makes certificates; they live as long as the run."""
-    return Workshop(tmp_path_factory.mktemp("certs"))
+    return CertificateMaker(tmp_path_factory.mktemp("certs"))
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def origin() -> Iterator[Callable[..., Origin]]:
 
 
 @pytest.fixture
-def cleat(origin: Callable[..., Origin], certs: Workshop) -> Iterator[Callable[..., Cleat]]:
+def cleat(origin: Callable[..., Origin], certs: CertificateMaker) -> Iterator[Callable[..., Cleat]]:
     """cleat starts the program and waits until it serves:
 
         cleat("--alpn-protos", "h2", backend=upstream, pem=[certs.rsa])
