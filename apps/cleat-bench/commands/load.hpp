@@ -1,5 +1,5 @@
-// load: the subcommand, from its request to the written result; and what other subcommands that run
-// a load share with it.
+// load: the subcommand, from its request to the written result; and the functions that it shares
+// with other subcommands that run a load.
 
 #pragma once
 

@@ -20,9 +20,9 @@ struct staircase_request
     load_request load;
 };
 
-/// stair is one step: the transactions that were meant to begin in it, with their ends, however
-/// late those came. If an end counted in the step in which it came, the failures and delays of
-/// transactions that outlive their step would be missing from that step.
+/// stair is one step: the transactions that were meant to begin in it, with their ends, even if
+/// those came after the step. Otherwise a step would lack the failures and delays of transactions
+/// that take longer than it.
 struct stair
 {
     double rate = 0; ///< Asked, per second.
@@ -57,7 +57,8 @@ struct summit
 /// enough for the fastest answer to end in the step.
 [[nodiscard]] bool broken(stair const& step) noexcept;
 
-/// lost: the step ended `since_end` ago, and it is broken however its last transactions end.
+/// lost: the step ended `since_end` ago, and is broken whatever the outcome of its last
+/// transactions.
 [[nodiscard]] bool lost(stair const& step, std::chrono::nanoseconds since_end) noexcept;
 
 /// summits finds the highest rates by the load appliance's criteria: mean response below 100 ms and

@@ -41,7 +41,7 @@ public:
         return ended_ || (wanted_.size && size_ >= *wanted_.size);
     }
 
-    /// closes: the connection ends behind this answer.
+    /// closes: the connection ends after this answer.
     [[nodiscard]] bool closes() const noexcept
     {
         return ended_ || (wanted_.http && http_.closes());

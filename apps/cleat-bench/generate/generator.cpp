@@ -84,7 +84,7 @@ net::detached generator::run_open_loop()
     check_done();
 }
 
-// A connection that ends is replaced in the worker's next turn.
+// A connection that ends is replaced in the next pass of the worker's loop.
 net::detached generator::run_closed_loop()
 {
     unsigned const all = std::get<closed>(spec_.loop).connections;

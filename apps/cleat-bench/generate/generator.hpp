@@ -32,16 +32,17 @@ public:
     generator(net::worker& worker, load_spec const& spec, share part);
     ~generator();
 
-    /// begin starts at that moment; `on_done` is called once, when the last transaction has ended.
+    /// begin starts the schedule at that moment. `on_done` is called once, when the last
+    /// transaction has ended.
     void begin(moment start, std::function<void()> on_done);
 
-    /// finish begins no more; `on_done` is called when what is in flight has ended.
+    /// finish begins no more transactions. `on_done` is called when those in flight have ended.
     void finish();
 
-    /// read_progress is on the worker's thread.
+    /// read_progress is called on the worker's thread.
     [[nodiscard]] progress read_progress() const;
 
-    /// take_counts gives what was counted. On the worker's thread, after its run.
+    /// take_counts gives the counts. Called on the worker's thread, after its run.
     [[nodiscard]] tally take_counts();
 
     /// times are the thread's from the end of the warm-up to the last moment at which transactions

@@ -1,5 +1,5 @@
-// http_answer: where an HTTP/1.1 answer ends, its status and its length. A machine: bytes in, state
-// out. It keeps nothing of the body.
+// http_answer: finds the end, the status and the length of an HTTP/1.1 answer. A state machine over
+// bytes, which keeps nothing of the body.
 
 #pragma once
 
@@ -39,7 +39,7 @@ public:
     [[nodiscard]] std::uint64_t body() const noexcept { return body_; }
     /// length is the head's Content-Length; unset before the head is there, or without one.
     [[nodiscard]] std::optional<std::uint64_t> length() const noexcept { return length_; }
-    /// closes: the server will close the connection behind this answer (RFC 9112, section 9.3).
+    /// closes: the server will close the connection after this answer (RFC 9112, section 9.3).
     [[nodiscard]] bool closes() const noexcept { return closes_; }
 
 private:

@@ -23,14 +23,14 @@ struct weighted_name
     unsigned weight = 1;
 };
 
-/// closed keeps so many connections busy: the next transaction begins when one has ended, so a slow
-/// server gets fewer requests.
+/// closed keeps a number of connections busy: the next transaction begins when one has ended, so a
+/// slow server gets fewer requests.
 struct closed
 {
     unsigned connections = 10;
 };
 
-/// open begins transactions when they are due, whatever the server does: what users do.
+/// open begins transactions when they are due, as users do, however slow the server is.
 struct open
 {
     std::vector<phase> phases;
@@ -38,9 +38,9 @@ struct open
     std::uint64_t seed = 1;
 };
 
-/// kept opens so many connections and keeps them: each sends a request at a random moment of every
-/// period, whatever the server does. The response time counts from that moment, so it includes the
-/// wait for the answer to the request before.
+/// kept opens a number of connections and keeps them: each sends a request at a random moment of
+/// every period, however slow the server is. The response time counts from that moment, so it
+/// includes the wait for the answer to the request before.
 struct kept
 {
     unsigned connections = 10;
@@ -57,15 +57,16 @@ struct exchange
     bool until_head = false;   ///< An HTTP answer ends with its head, where that has the size.
     unsigned requests = 1;     ///< On one connection, one after the other; each is a transaction.
     std::optional<int> status; ///< That an HTTP answer must have; unset: 200 to 399.
-    /// That the body must have, or an answer of bytes, which ends there. Unset: any size, and an
-    /// answer of bytes ends with the connection.
+    /// The size of a right body; an answer that is plain bytes ends there. Unset: any size is
+    /// right, and an answer that is plain bytes ends with the connection.
     std::optional<std::uint64_t> size;
 };
 
 /// reuse is how sessions are resumed.
 struct reuse
 {
-    /// Each session serves so many connections: its full handshake and the rest resumed. 1: none.
+    /// How many connections a session serves: one full handshake, and the others resumed. 1: no
+    /// connection resumes.
     unsigned per_session = 1;
     /// Instead: this part of the connections is to resume, from a pool of sessions.
     std::optional<double> ratio;
@@ -113,8 +114,8 @@ struct load_spec
     std::optional<std::uint64_t> transactions; ///< The load ends after so many, too.
     bench::reuse reuse;
     bool early_data = false; ///< The first request is 0-RTT data, where a session allows it.
-    /// The Finished leaves by itself, and the request right behind it, not held back by Nagle's
-    /// algorithm; otherwise both leave together.
+    /// The Finished is sent by itself and the request right after it, not held back by Nagle's
+    /// algorithm. Otherwise both are sent together.
     bool finished_alone = false;
     bool hold = false; ///< Connections stay open after their last answer, until the run is ended.
     ending end = ending::fin;

@@ -53,8 +53,8 @@ public:
     /// length is how long all phases take.
     [[nodiscard]] std::chrono::nanoseconds length() const noexcept;
 
-    /// expected is how many arrivals all shares together make, on average; expected_until, before
-    /// that time.
+    /// expected is the mean number of arrivals of all shares together; expected_until counts those
+    /// before a time.
     [[nodiscard]] double expected() const noexcept;
     [[nodiscard]] double expected_until(std::chrono::nanoseconds since_begin) const noexcept;
 

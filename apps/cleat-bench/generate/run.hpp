@@ -46,7 +46,7 @@ struct ended_run
     std::chrono::nanoseconds server_cpu{}; ///< From `started` to the last end.
     double server_cores = 0;               ///< That the server kept busy in the time `measured`.
     bool partial = false;                  ///< A signal ended the run before its time.
-    /// A signal came; perhaps too late for this run. The caller ends what it would do next.
+    /// A signal came, perhaps too late to end this run. The caller does no more work.
     bool interrupted = false;
 };
 

@@ -1,5 +1,5 @@
-// tally: what a worker counts and times. Each worker has its own; they are added up at the end, and
-// so are those of several machines.
+// tally: the counts and times of a worker. Each worker has its own. They are added up at the end,
+// and so are those of several machines.
 
 #pragma once
 
@@ -23,7 +23,7 @@ struct latency : histogram
     latency() : histogram{latency_max, 3} {}
 };
 
-/// agreement is what some of the handshakes agreed on.
+/// agreement is what a number of handshakes agreed on.
 struct agreement
 {
     std::string version;
@@ -56,7 +56,7 @@ void add(interval& sum, interval const& more) noexcept;
 /// The timeline `more` begins so many intervals later than `sum`.
 void add(std::vector<interval>& sum, std::vector<interval> const& more, std::size_t later = 0);
 
-/// tally is values only: copying one gives a picture of that moment.
+/// tally has values only: a copy is a picture of its moment.
 struct tally
 {
     std::uint64_t attempts = 0;

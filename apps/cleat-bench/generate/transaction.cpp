@@ -250,7 +250,7 @@ net::task<bool> establish(
     load_spec const& spec = load.spec();
 
     // Connect. The ClientHello is made meanwhile, and written at once: to a near server, that saves
-    // a turn of the event loop.
+    // a pass of the event loop.
     interrupt.expires_in(spec.timeouts.connect, error::connect_timeout);
     result<unique_fd> dialled = dial(load);
     if (!dialled) {

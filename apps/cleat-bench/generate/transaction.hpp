@@ -12,7 +12,7 @@
 
 namespace cleat::bench {
 
-/// transact connects, shakes hands, sends so many requests, each after the answer to the one
+/// transact connects, shakes hands, sends a number of requests, each after the answer to the one
 /// before, and closes. It was meant to begin at `intended`: the response time counts from there,
 /// because that is how long a user would have waited.
 net::detached transact(worker_load& load, moment intended, unsigned requests);

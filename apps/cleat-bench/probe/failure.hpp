@@ -13,8 +13,8 @@ struct probed_failure
 {
     bool connected = false;  ///< TCP.
     std::string kind;        ///< A name by kind_of: "refused", "timeout".
-    int alert = -1;          ///< The server's (RFC 8446, section 6), or -1.
-    std::string first_bytes; ///< That it sent.
+    int alert = -1;          ///< The server's alert (RFC 8446, section 6), or -1.
+    std::string first_bytes; ///< The first bytes that it sent.
 };
 
 /// failure_sentence is what is wrong with a target, and the cure.

@@ -18,7 +18,7 @@ namespace cleat::bench {
 
 struct probe_options
 {
-    /// Of each connection, from the first packet to the end of its handshake.
+    /// The time that each connection has from its first packet to the end of its handshake.
     std::chrono::milliseconds timeout{5000};
     /// How long a connection is kept open for tickets after its handshake if neither a ticket nor a
     /// response comes: some servers send tickets with their first bytes.
@@ -76,7 +76,7 @@ struct probed_resumption
     std::size_t tickets = 0;         ///< After one full handshake.
     std::chrono::seconds lifetime{}; ///< The tickets' hint; zero: none given.
     unsigned tried = 0;
-    unsigned resumed = 0; ///< Of the tried.
+    unsigned resumed = 0; ///< How many of the tried connections resumed.
     bool renews = false;  ///< A resumed connection got a new session.
     /// TLS 1.3: a used ticket is accepted again; unset: not found out.
     std::optional<bool> accepts_used_ticket;
@@ -97,7 +97,7 @@ struct probe_report
     std::string address;    ///< The one connected to: "192.0.2.1:443".
     std::string client;     ///< The client's TLS library: "AWS-LC 5.12.0".
     std::string error;      ///< A sentence with the target and the cure; empty: it was probed.
-    std::string incomplete; ///< Why some of it was not found out; empty: all was.
+    std::string incomplete; ///< Why a part of the report is missing; empty: none is.
 
     // Negotiated with a client that has cleat's defaults.
     std::string version;
@@ -107,8 +107,8 @@ struct probe_report
 
     std::vector<probed_version> versions;  ///< Of those that cleat supports, the latest first.
     std::vector<std::string> old_versions; ///< Accepted of "TLS 1.1", "TLS 1.0" and "SSL 3.0".
-    std::vector<std::string> groups;       ///< Accepted.
-    std::vector<std::string> other_groups; ///< Offered, and not accepted.
+    std::vector<std::string> groups;       ///< Those that the server accepts.
+    std::vector<std::string> other_groups; ///< Those that were offered, and not accepted.
     std::optional<bool> post_quantum;      ///< Unset: this program's library has no such group.
     std::vector<std::string> alpn;         ///< Of h2 and http/1.1; the preferred one first.
     std::vector<probed_certificate> certificates; ///< One of each kind of key; the default first.

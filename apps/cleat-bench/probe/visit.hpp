@@ -27,7 +27,7 @@ struct visit_options
 {
     tls::context const* context = nullptr;
     tls::session const* offered_session = nullptr;
-    std::size_t sessions_wanted = 0; ///< Wait until there are so many, or no more come.
+    std::size_t sessions_wanted = 0; ///< Wait for this number of sessions, or until no more come.
 };
 
 /// visit is what a connection found out.

@@ -11,7 +11,7 @@
 namespace cleat::bench {
 
 /// add_document parses the text of a file that `--json` of any subcommand wrote. Throws
-/// std::runtime_error that names origin and cure.
+/// std::runtime_error that names the file and the cure.
 void add_document(drawable& page, std::string const& text, std::string const& origin);
 
 /// write_documents writes a document and its page to the files of `output`. Throws

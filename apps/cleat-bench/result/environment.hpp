@@ -1,4 +1,5 @@
-// environment: the machine of a measurement. A figure without it cannot be compared.
+// environment: a description of the machine of a measurement. Figures cannot be compared without
+// it.
 
 #pragma once
 

@@ -14,7 +14,7 @@ enum class activity : std::uint8_t
     handshake,     ///< Connect, shake hands, ask, take the answer, close.
     transfer_down, ///< Ask for bytes, again and again on the same connection.
     transfer_up,   ///< Send bytes, once for each connection.
-    idle,          ///< Connect, shake hands, and say nothing.
+    idle,          ///< Connect, shake hands, and send nothing.
     established,   ///< Ask on kept connections, while others keep the server busy.
     system_calls,  ///< As handshake, while the server's system calls are counted.
     workers        ///< As handshake, with one worker of the server and with two.

@@ -20,7 +20,7 @@ using fact = std::pair<std::string, std::string>;
 /// server_side is the CPU of the server's processes, where --server-pid names them.
 struct server_side
 {
-    std::vector<int> pids;          ///< As they were named; their children count with them.
+    std::vector<int> pids;          ///< The processes named; their children count too.
     std::chrono::nanoseconds cpu{}; ///< From the warm-up's end to the last end.
     double cores = 0;               ///< Busy on average in the time `measured`.
 };

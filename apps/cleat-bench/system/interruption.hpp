@@ -19,10 +19,10 @@ public:
     /// asked: one of the signals has come.
     [[nodiscard]] bool asked() noexcept;
 
-    /// note is for a signal that a run has taken.
+    /// note records a signal that a run has received.
     void note() noexcept { asked_ = true; }
 
-    /// before is the signal mask for the programs that are started.
+    /// before is the signal mask from before, for the programs that are started.
     [[nodiscard]] sigset_t const& before() const noexcept { return before_; }
 
 private:

@@ -12,8 +12,7 @@ namespace cleat::bench {
 [[nodiscard]] std::vector<int> with_children(std::vector<int> pids);
 
 /// cpu_of is the time that all threads of these processes and their children have spent on a core,
-/// by the scheduler's own clock, with threads that have ended. Processes that have ended are not in
-/// it.
+/// by the scheduler's own clock. Threads that have ended count, processes that have ended do not.
 [[nodiscard]] std::chrono::nanoseconds cpu_of(std::vector<int> const& pids);
 
 /// pss_of is the memory of these processes and their children in bytes; pages that several share

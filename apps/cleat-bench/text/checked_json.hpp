@@ -1,5 +1,5 @@
-// checked_json: the members of a document, read with their types, so that the script of the
-// report's page gets no others, whichever program wrote the file. Each function throws
+// checked_json: reads the members of a document and checks their types: any program may have
+// written the file, and the script of the report's page relies on the types. Each function throws
 // std::runtime_error that names the member.
 
 #pragma once

@@ -1,4 +1,4 @@
-/* acquisitions: what a thread does with a lock, from the attempt to its outcome. */
+/* acquisitions: records a thread's acquisition of a lock, from the attempt to its outcome. */
 #ifndef CLEAT_LOCKS_ACQUISITIONS_H
 #define CLEAT_LOCKS_ACQUISITIONS_H
 
@@ -16,7 +16,7 @@
 struct attempt
 {
     struct trace_site* site; /* NULL: it is not recorded */
-    bool nested;             /* not recorded, for a signal handler interrupted the recorder */
+    bool nested;             /* not recorded: made in a signal handler inside the recorder */
     bool shared;             /* another thread has touched the lock */
 };
 
@@ -39,7 +39,7 @@ void note_reacquired(void* mutex, void* return_to);
 void note_nested(struct attempt attempt);
 void add_to_stack(struct trace_site* site, unsigned times, bool contended, uint64_t wait_ns);
 
-/* As short as can be, for the caller has the lock by now. */
+/* Short, because the caller holds the lock by now. */
 static ALWAYS_INLINE void note_acquired(struct attempt attempt, void* lock, enum trace_kind kind)
 {
     if (UNLIKELY(!attempt.site)) {

@@ -9,7 +9,7 @@
 /* interruptions_prepare notes in the trace whether they are known. */
 void interruptions_prepare(struct trace_header* header);
 
-/* interruptions counts those of the calling thread; 0: unknown. */
+/* interruptions is how often the calling thread has lost its core; 0: unknown. */
 uint64_t interruptions(void);
 
 #endif

@@ -77,7 +77,7 @@ static struct trace_stack* find_stack(
             continue;
         }
         uint32_t const size = head + walk->depth;
-        /* The zero behind the last one stays. */
+        /* The zero after the last one stays. */
         if (block->words_used + size + head > trace_words_max)
             break;
         struct trace_stack* made = (struct trace_stack*)&block->words[block->words_used];

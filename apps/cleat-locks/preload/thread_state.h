@@ -1,4 +1,4 @@
-/* thread_state: what the recorder keeps of a thread beside its block of the trace.
+/* thread_state: the recorder's data on a thread, besides the thread's block of the trace.
  *
  * Everything in this library runs inside a program that is not ours: on its stacks, between any two
  * of its instructions, in its signal handlers. So nothing here allocates, takes a lock, or calls a
@@ -39,7 +39,7 @@ struct thread_state
     int busy;                    /* the recorder is at work, and must not be entered again */
     uintptr_t busy_from;         /* where on the stack its work began */
     bool refused;                /* there was no room for a block */
-    bool forking;                /* from before a fork until after it nothing is recorded */
+    bool forking;                /* in a fork, during which nothing is recorded */
     int acquisitions_until_hold; /* until one is timed; below 0: a handler interrupted */
     unsigned holds;              /* entries of `hold` in use */
     uint32_t random;

@@ -111,7 +111,7 @@ bool find_table(struct table* table, uintptr_t pc)
     uint64_t const range = fixed(&cursor, size);
     if (size == 2 || pc < table->code_begin || pc - table->code_begin >= range)
         return false;
-    uint64_t const skipped = uleb(&cursor); /* The augmentation begins with 'z': R is behind it. */
+    uint64_t const skipped = uleb(&cursor); /* The augmentation begins with 'z': R follows it. */
     table->fde_begin = cursor + skipped;
     return true;
 }

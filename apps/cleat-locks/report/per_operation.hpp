@@ -23,8 +23,8 @@ struct lock_price
     double shared = 0;
     double contended = 0;
     double wait_ns = 0;
-    /// For so long other threads are kept out. Readers of a read-write lock keep out writers only,
-    /// and are not counted.
+    /// The time for which other threads are kept out. Readers of a read-write lock keep out writers
+    /// only, and are not counted.
     double held_ns = 0;
     double operations_per_second_max = 0; ///< 0: this lock does not limit them.
     double cores_max = 0;                 ///< Cores that reach it; 0: no number does.
@@ -33,7 +33,7 @@ struct lock_price
 struct operation_prices
 {
     std::uint64_t operations = 0;
-    double cpu_ns = 0; ///< Of one operation.
+    double cpu_ns = 0; ///< CPU time of one operation.
     double acquisitions = 0;
     double shared = 0;
     double wait_ns = 0;

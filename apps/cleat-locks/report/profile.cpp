@@ -464,7 +464,7 @@ double profile::reference_cpu_percent(weights const& counts) const noexcept
 
 bool is_lock_function(std::string_view name)
 {
-    // glibc's own names have underscores in front, and versions behind.
+    // glibc's own names begin with underscores, and end with versions.
     name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
     constexpr std::array beginnings{
         "pthread_mutex_",

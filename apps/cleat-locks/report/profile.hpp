@@ -39,7 +39,7 @@ struct stack
 struct lock_use
 {
     std::uint64_t acquisitions = 0;
-    std::uint64_t again = 0;   ///< Taken again as a wait for a condition ended: holds, too.
+    std::uint64_t again = 0;   ///< Taken again at the end of a wait for a condition: also holds.
     std::uint64_t holds = 0;   ///< Timed ones.
     std::uint64_t hold_ns = 0; ///< Of the timed holds.
     std::uint64_t hold_max_ns = 0;
@@ -85,9 +85,9 @@ struct lock
     {
         return acquisitions() + exclusive.again + readers.again;
     }
-    /// one_threads_own: other threads took it less than once in a hundred times, as the thread does
-    /// that made it, and waits were less than a hundredth of the time that it was held. It keeps no
-    /// thread out.
+    /// one_threads_own: less than 1 % of the acquisitions are other threads' (such as those of the
+    /// thread that made the lock), and the waits are less than 1 % of the time that it was held. It
+    /// blocks no thread.
     [[nodiscard]] bool one_threads_own() const noexcept
     {
         return threads <= 1 || ((taken() - busiest) * 100 < taken() &&
@@ -100,7 +100,7 @@ struct lock
 /// thread_share is a thread's part, or that of several that ran one after the other.
 struct thread_share
 {
-    std::string name; ///< Of the last one, as the number is.
+    std::string name; ///< The name of the last one; so is the number.
     int pid = 0;
     int tid = 0;
     unsigned threads = 1;
@@ -161,7 +161,7 @@ struct profile
     std::vector<std::string> changed_files;
     bool interruptions = true; ///< It is known which holds were interrupted, of all processes.
 
-    // The three shares, in percent of this profile.
+    // The three shares of this profile, in percent.
     [[nodiscard]] double blocked_percent(weights const& counts) const noexcept;
     [[nodiscard]] double lock_cpu_percent(weights const& counts) const noexcept;
     [[nodiscard]] double reference_cpu_percent(weights const& counts) const noexcept;

@@ -15,7 +15,7 @@ struct run_request
     std::filesystem::path trace; ///< The folder to write; empty: PROGRAM.locks.
     unsigned cpu_hz = 199;       ///< Samples for each second of a thread's CPU; 0: none.
     bool every_hold = false;     ///< Time every hold, not a sample of them.
-    int signal = 0;              ///< Of the sampler; 0: SIGRTMAX - 3.
+    int signal = 0;              ///< The sampler's signal; 0: SIGRTMAX - 3.
 };
 
 /// run_traced runs the program to its end and gives its exit code, 128 + N if signal N ended it.

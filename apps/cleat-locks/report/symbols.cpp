@@ -128,7 +128,7 @@ std::string_view take_line(std::string_view& text)
     return line;
 }
 
-// with_zero_pages gives a process's map in which the zeroed memory behind a file's data (.bss)
+// with_zero_pages gives a process's map in which the zeroed memory after a file's data (.bss)
 // belongs to the file too.
 std::string with_zero_pages(std::string_view maps)
 {
@@ -165,7 +165,7 @@ struct area
     std::string name;
 };
 
-// area_name is the name behind the numbers of a map's line, where it is not a file's.
+// area_name is the name after the numbers of a map's line, where it is not a file's.
 std::optional<std::string> area_name(std::string_view line)
 {
     constexpr int numbers = 5; // Addresses, rights, offset, device, inode.
@@ -219,7 +219,7 @@ std::vector<area> areas_of(std::string_view maps)
     return found;
 }
 
-// holds says whether an address is in a file's loaded segments, and not in memory behind them.
+// holds says whether an address is in a file's loaded segments, and not in memory after them.
 bool holds(Dwfl_Module* module, Dwarf_Addr address)
 {
     GElf_Addr bias = 0;

@@ -78,7 +78,7 @@ struct traced_process
     bool end_known = true;               ///< It runs, or ended_ns is its end.
     std::uint32_t thread_count = 0;      ///< All threads so far.
     std::uint32_t blocks = 0;            ///< Of threads: one each, or for several after each other.
-    std::size_t blocks_cut = 0;          ///< Blocks behind the end of a file that was cut.
+    std::size_t blocks_cut = 0;          ///< Blocks after the end of a file that was cut.
     std::uint64_t threads_lost = 0;
     std::uint64_t slots_lost = 0;
     bool interruptions = false; ///< It is known which holds were interrupted.
