@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds tick{10};
 generator::generator(net::worker& worker, load_spec const& spec, share part)
     : worker_load{worker, spec, part}, alarm_{worker}, ticks_{worker}
 {
-    task_node::finish = on_turn;
+    task_node::finish = on_dequeued;
     if (kept const* const loop = std::get_if<kept>(&spec.loop))
         for (std::size_t i = part.number; i < loop->connections; i += part.count)
             kept_alarms_.emplace_back(worker);
@@ -154,7 +154,7 @@ void generator::replace()
         worker_.push(*this);
 }
 
-void generator::on_turn(net::task_node& node, bool run) noexcept
+void generator::on_dequeued(net::task_node& node, bool run) noexcept
 {
     generator& self = static_cast<generator&>(node);
     self.queued_ = false;

@@ -62,7 +62,7 @@ private:
     void begin_one(moment intended);
     void take_times() noexcept;
     void check_done();
-    static void on_turn(net::task_node& node, bool run) noexcept;
+    static void on_dequeued(net::task_node& node, bool run) noexcept;
 
     alarm alarm_;
     alarm ticks_;
