@@ -1,4 +1,4 @@
-"""Reads which file of a program includes which, and finds circles and arrows upward.
+"""Reads which file of a program includes which, and finds circles, and includes of what is above.
 
     python3 tests/house/includes.py [FOLDER]
 
@@ -12,8 +12,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-# The programs, each with its rooms from the lowest to the highest. A file includes from its own
-# room and from those below it. Without rooms only circles are looked for.
+# The programs, each with its folders from the lowest to the highest. A file includes from its own
+# folder and from those below it. Without folders only circles are looked for.
 PROGRAMS: dict[str, tuple[str, ...]] = {
     "apps/cleat": (),
     "apps/cleat-bench": (
@@ -29,8 +29,8 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "apps/cleat-locks/preload": (),
 }
 
-# The only files outside a room that may include from it, besides the program's own root.
-DOORS: dict[str, set[str]] = {
+# The only files outside a folder that may include from it, besides the program's own root.
+ALLOWED: dict[str, set[str]] = {
     "apps/cleat-bench/compare": {"commands/command_line.hpp", "commands/command_line.cpp"},
 }
 
@@ -38,8 +38,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
 @dataclass(frozen=True, order=True)
-class Arrow:
-    """Arrow is one include of a file of the program; both paths are from the program's folder."""
+class Include:
+    """Include is one include of a file of the program; both paths are from the program's folder."""
 
     source: str
     target: str
@@ -50,13 +50,13 @@ def unit(path: str) -> str:
     return str(PurePosixPath(path).with_suffix(""))
 
 
-def room(path: str) -> str:
-    """room is the first folder of a path; empty for a file in the program's root."""
+def folder_of(path: str) -> str:
+    """folder_of is the first folder of a path; empty for a file in the program's root."""
     return PurePosixPath(path).parts[0] if "/" in path else ""
 
 
-def arrows(program: Path) -> list[Arrow]:
-    """arrows are all includes between the program's files. Others are not the program's concern."""
+def includes_of(program: Path) -> list[Include]:
+    """includes_of are all includes between the program's files; other includes are left out."""
     files = [path for path in program.rglob("*") if path.suffix in (".cpp", ".hpp", ".c", ".h")]
     found = set()
     for file in files:
@@ -65,16 +65,16 @@ def arrows(program: Path) -> list[Arrow]:
             for place in (file.parent / name, program / name):
                 if place.exists():
                     source = file.relative_to(program).as_posix()
-                    found.add(Arrow(source, place.relative_to(program).as_posix()))
+                    found.add(Include(source, place.relative_to(program).as_posix()))
                     break
     return sorted(found)
 
 
-def circles(includes: list[Arrow]) -> list[list[str]]:
+def circles(includes: list[Include]) -> list[list[str]]:
     """circles are the groups of units that all reach each other, each group sorted."""
     targets: dict[str, set[str]] = {}
-    for arrow in includes:
-        targets.setdefault(unit(arrow.source), set()).add(unit(arrow.target))
+    for include in includes:
+        targets.setdefault(unit(include.source), set()).add(unit(include.target))
 
     def reached(start: str) -> set[str]:
         seen: set[str] = set()
@@ -94,48 +94,50 @@ def circles(includes: list[Arrow]) -> list[list[str]]:
     return sorted(sorted(group) for group in groups if len(group) > 1)
 
 
-def upward(includes: list[Arrow], rooms: tuple[str, ...]) -> list[Arrow]:
-    """upward are the includes from a room above; the program's root is above all rooms."""
-    order = {name: layer for layer, name in enumerate(rooms)} | {"": len(rooms)}
-    return [one for one in includes if order[room(one.target)] > order[room(one.source)]]
+def upward(includes: list[Include], folders: tuple[str, ...]) -> list[Include]:
+    """upward are the includes from a folder above; the program's root is above all folders."""
+    order = {name: layer for layer, name in enumerate(folders)} | {"": len(folders)}
+    return [one for one in includes if order[folder_of(one.target)] > order[folder_of(one.source)]]
 
 
-def past_doors(includes: list[Arrow], guarded: str, doors: set[str]) -> list[Arrow]:
-    """past_doors are the includes from a guarded room by files that are no door of it."""
+def not_allowed(includes: list[Include], private: str, allowed: set[str]) -> list[Include]:
+    """not_allowed are the includes from a private folder by files that ALLOWED does not list."""
     return [
         one
         for one in includes
-        if room(one.target) == guarded
-        and room(one.source) not in ("", guarded)
-        and one.source not in doors
+        if folder_of(one.target) == private
+        and folder_of(one.source) not in ("", private)
+        and one.source not in allowed
     ]
 
 
 def findings(root: Path) -> list[str]:
     """findings are the sentences about all programs below root."""
     found = []
-    for program, rooms in PROGRAMS.items():
-        includes = arrows(root / program)
+    for program, folders in PROGRAMS.items():
+        includes = includes_of(root / program)
         found += [f"{program}: a circle: {', '.join(group)}" for group in circles(includes)]
-        if not rooms:
+        if not folders:
             continue
-        known = {*rooms, ""}
-        strangers = {one for arrow in includes for one in (arrow.source, arrow.target)}
+        known = {*folders, ""}
+        files = {one for include in includes for one in (include.source, include.target)}
         found += sorted(
-            f"{program}/{one}: its folder is not in the list of rooms"
-            for one in strangers
-            if room(one) not in known
+            f"{program}/{one}: its folder is not in the list of folders"
+            for one in files
+            if folder_of(one) not in known
         )
-        inside = [one for one in includes if {room(one.source), room(one.target)} <= known]
+        inside = [
+            one for one in includes if {folder_of(one.source), folder_of(one.target)} <= known
+        ]
         found += [
             f"{program}/{one.source}: includes {one.target}, which is above it"
-            for one in upward(inside, rooms)
+            for one in upward(inside, folders)
         ]
-        for guarded, doors in DOORS.items():
-            if PurePosixPath(guarded).parent.as_posix() == program:
+        for private, allowed in ALLOWED.items():
+            if PurePosixPath(private).parent.as_posix() == program:
                 found += [
-                    f"{program}/{one.source}: includes {one.target}; only {sorted(doors)} may"
-                    for one in past_doors(inside, PurePosixPath(guarded).name, doors)
+                    f"{program}/{one.source}: includes {one.target}; only {sorted(allowed)} may"
+                    for one in not_allowed(inside, PurePosixPath(private).name, allowed)
                 ]
     return found
 
