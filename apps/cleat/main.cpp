@@ -31,7 +31,7 @@ int run(serve const& request)
         return EXIT_FAILURE;
     config const& settings = loaded.made.settings;
 
-    // Become what the system sees: a daemon with its ports, a pid file, a log, a user.
+    // Set up the process: daemon, ports, pid file, log, user.
     background daemon = enter_background(settings);
     raise_file_limit();
     keep_heap();

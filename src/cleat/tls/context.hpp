@@ -29,7 +29,7 @@ struct spec_error : std::runtime_error
 class context
 {
 public:
-    /// Builds everything or throws spec_error. It runs handshakes in memory (warm_up.hpp), so that
+    /// Builds everything or throws spec_error. It runs handshakes in memory, so that
     /// the library fetches and caches its algorithms now, not at the first connection.
     explicit context(context_spec const& spec);
     context(context&&) noexcept;
