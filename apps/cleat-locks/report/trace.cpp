@@ -337,8 +337,15 @@ traced_process read_one(fs::path const& file)
     traced_process found = describe(header, file);
     std::size_t const locks = sizeof(trace_header) + sizeof(trace_slot[trace_slots_max]);
     std::size_t const count = std::min<std::size_t>(header.locks, trace_locks_max);
-    for (std::size_t i = 0; i < count; ++i)
-        found.locks.push_back(read_at<trace_lock>(bytes, locks + i * sizeof(trace_lock)));
+    for (std::size_t i = 0; i < count; ++i) {
+        trace_lock const& lock =
+            found.locks.emplace_back(read_at<trace_lock>(bytes, locks + i * sizeof(trace_lock)));
+        // The process may have ended before it completed its last entries: these have no kind yet.
+        if (lock.kind > trace_once || (lock.kind == 0 && lock.ready != 0))
+            throw std::runtime_error{fmt::format(
+                "{}: the trace is damaged: its lock {} is of the unknown kind {}", file.string(), i,
+                lock.kind)};
+    }
     add_blocks(found, header, bytes);
     found.maps = read_maps(file);
     return found;
