@@ -14,6 +14,7 @@
 #include "standard_output.hpp"
 #include "system/files.hpp"
 #include "system/interruption.hpp"
+#include "text/usage_error.hpp"
 
 #include <fmt/format.h>
 
@@ -107,6 +108,9 @@ int main(int argc, char** argv)
     } catch (interrupted const&) {
         cleat::complain("cleat-bench: interrupted before there was anything to tell\n");
         return 130;
+    } catch (usage_error const& e) {
+        cleat::complain("cleat-bench: {}\n", e.what());
+        return 2;
     } catch (std::exception const& e) {
         cleat::complain("cleat-bench: {}\n", e.what());
         return EXIT_FAILURE;

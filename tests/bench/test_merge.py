@@ -94,7 +94,7 @@ def test_no_result_is_overwritten_with_what_is_made_of_it(bench, server):
         ("merge", "link.json", "--json", "a.json"),
     ):
         ran = bench.run(*words)
-        assert ran.returncode == 1 and "overwrite" in ran.stderr, words
+        assert ran.returncode == 2 and "overwrite" in ran.stderr, words
         assert (bench.folder / "a.json").read_text() == before
 
 

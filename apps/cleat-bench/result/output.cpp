@@ -1,5 +1,6 @@
 #include "result/output.hpp"
 #include "system/files.hpp"
+#include "text/usage_error.hpp"
 
 #include <fmt/format.h>
 
@@ -22,8 +23,7 @@ void check_writable(output const& output)
     for (std::string const& path : {output.json, output.html})
         if (!path.empty()) {
             if (path == "-")
-                throw std::runtime_error{
-                    "-: name a file; what is printed goes to the standard output"};
+                throw usage_error{"-: name a file; what is printed goes to the standard output"};
             bool const was_there = ::access(path.c_str(), F_OK) == 0;
             // Opening and closing a pipe would end it for its reader.
             if (std::error_code none; was_there && !std::filesystem::is_regular_file(path, none) &&
@@ -42,7 +42,7 @@ void check_writable(output const& output)
     for (std::string const& path : made)
         std::remove(path.c_str());
     if (one)
-        throw std::runtime_error{fmt::format(
+        throw usage_error{fmt::format(
             "--json {} --html {}: that is one file: give each its own", output.json, output.html)};
 }
 

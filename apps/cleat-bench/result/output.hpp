@@ -14,8 +14,8 @@ struct output
     bool quiet = false; ///< No live view.
 };
 
-/// check_writable finds out before a run whether its files can be written. Throws
-/// std::runtime_error.
+/// check_writable finds out before a run whether its files can be written. Throws usage_error if
+/// they are no two files, std::runtime_error if one cannot be written.
 void check_writable(output const& output);
 
 } // namespace cleat::bench

@@ -1,4 +1,5 @@
 #include "system/files.hpp"
+#include "text/usage_error.hpp"
 
 #include <fmt/format.h>
 
@@ -43,7 +44,7 @@ void refuse_overwriting(
 {
     for (std::string const& each : read)
         if (!written.empty() && same_file(each, written))
-            throw std::runtime_error{fmt::format(
+            throw usage_error{fmt::format(
                 "{} {}: that would overwrite {}, which is to be read: give another file", option,
                 written, each)};
 }
