@@ -1,6 +1,7 @@
 """Fixtures of the program tests: certificates, upstreams, and cleat between them and the test."""
 
 import itertools
+import socket
 import subprocess
 from pathlib import Path
 from typing import Callable, Iterator
@@ -82,6 +83,24 @@ def cleat(origin: Callable[..., Origin], certs: CertificateMaker) -> Iterator[Ca
         except (AssertionError, subprocess.TimeoutExpired) as failure:
             failures.append(failure)
     assert not failures, failures
+
+
+@pytest.fixture
+def proxied(
+    cleat: Callable[..., Cleat], origin: Callable[..., Origin]
+) -> tuple[Cleat, Origin]:
+    """proxied is a cleat, and the upstream behind it for which the test speaks."""
+    upstreams = origin()
+    return cleat(backend=upstreams), upstreams
+
+
+@pytest.fixture
+def ipv6() -> None:
+    """ipv6 skips a test where there is none."""
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no ::1")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import socket
 import struct
 import threading
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable
 
 from deadlines import DEADLINE
 
@@ -106,6 +106,13 @@ class Origin:
             return self.accepted.get(timeout=DEADLINE)
         except queue.Empty:
             raise AssertionError("cleat did not connect to its upstream") from None
+
+    def accept_from(self, client: Any, text: bytes) -> Upstream:
+        """accept_from is the next connection, to which the client's text has come."""
+        client.send(text)
+        upstream = self.accept()
+        assert upstream.receive_exactly(len(text)) == text
+        return upstream
 
     def close(self) -> None:
         try:

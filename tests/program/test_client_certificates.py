@@ -5,9 +5,7 @@ import ssl
 
 import pytest
 
-from tls_client import TLS_1_2, TLS_1_3, TlsClient, only, refused
-
-VERSIONS = pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
+from tls_client import TLS_1_3, VERSIONS, TlsClient, only, refused
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deadlines import SANITIZED, eventually
+from deadlines import SANITIZED
 from tls_client import TlsClient
 
 LIMIT = 64

@@ -4,11 +4,10 @@ TLS 1.2 it takes a resumed session, whose last flight is the client's."""
 
 import pytest
 
-from tls_client import TLS_1_2, TLS_1_3, TlsClient, only
+from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, only
 
 # A turn is 64 KiB at first; 200 KB still fit the kernel's buffers while nobody reads.
 SIZES = pytest.mark.parametrize("size", [1, 1000, 65536, 200_000])
-VERSIONS = pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
 
 
 def begin(server, version):
@@ -36,9 +35,8 @@ def test_data_in_the_same_breath(cleat, version, size):
 
 @VERSIONS
 @SIZES
-def test_data_and_the_end_in_the_same_breath(cleat, origin, version, size):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_data_and_the_end_in_the_same_breath(proxied, version, size):
+    server, upstreams = proxied
     if version == TLS_1_2:
         # The first of its two connections is not the one to look at.
         session_maker = begin(server, version)
@@ -60,9 +58,8 @@ def test_data_and_the_end_in_the_same_breath(cleat, origin, version, size):
 
 
 @pytest.mark.parametrize("size", [1, 200_000])
-def test_data_and_a_fin_in_the_same_breath(cleat, origin, size):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_data_and_a_fin_in_the_same_breath(proxied, size):
+    server, upstreams = proxied
     with begin(server, TLS_1_3) as client:
         flight = client.finish_with(b"d" * size)
         with server.paused():

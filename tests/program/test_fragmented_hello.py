@@ -5,9 +5,7 @@ import socket
 
 import pytest
 
-from tls_client import TLS_1_2, TLS_1_3, TlsClient, context, fragmented, only
-
-VERSIONS = pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
+from tls_client import VERSIONS, TlsClient, context, fragmented, only
 
 
 def finish(client):

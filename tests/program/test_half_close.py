@@ -1,18 +1,15 @@
 """Each side may end while the other goes on. A client that has sent close_notify still reads its
 answer; an upstream that has ended is still sent to. Both ends together are a clean end."""
 
-import pytest
+import hashlib
 
 from origins import digest
-from tls_client import TLS_1_2, TLS_1_3, TlsClient, only
-
-VERSIONS = pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
+from tls_client import TLS_1_2, VERSIONS, TlsClient, only
 
 
 @VERSIONS
-def test_a_client_ends_and_still_reads_its_answer(cleat, origin, version):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_a_client_ends_and_still_reads_its_answer(proxied, version):
+    server, upstreams = proxied
     with TlsClient(server.port, only(version)) as client:
         client.send(b"question")
         client.close_notify()
@@ -27,8 +24,6 @@ def test_a_client_ends_and_still_reads_its_answer(cleat, origin, version):
 
 @VERSIONS
 def test_an_upstream_that_answers_at_the_end(cleat, origin, version):
-    import hashlib
-
     with TlsClient(cleat(backend=origin(digest)).port, only(version)) as client:
         client.send(b"x" * 3_000_000)
         client.close_notify()
@@ -38,13 +33,10 @@ def test_an_upstream_that_answers_at_the_end(cleat, origin, version):
 # RFC 5246 section 7.2.1 has a client answer a close_notify with its own at once; TLS 1.3 (RFC 8446
 # section 6.1) lets it go on. cleat does not cut either off.
 @VERSIONS
-def test_an_upstream_ends_and_is_still_sent_to(cleat, origin, version):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_an_upstream_ends_and_is_still_sent_to(proxied, version):
+    server, upstreams = proxied
     with TlsClient(server.port, only(version)) as client:
-        client.send(b"first")
-        upstream = upstreams.accept()
-        assert upstream.receive_exactly(5) == b"first"
+        upstream = upstreams.accept_from(client, b"first")
         upstream.send(b"goodbye")
         upstream.end()
         assert client.receive_to_end() == b"goodbye"
@@ -56,9 +48,8 @@ def test_an_upstream_ends_and_is_still_sent_to(cleat, origin, version):
     assert server.wait_for_log(event="connection-closed")["reason"] == "done"
 
 
-def test_an_upstream_that_says_nothing_and_ends(cleat, origin):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_an_upstream_that_says_nothing_and_ends(proxied):
+    server, upstreams = proxied
     with TlsClient(server.port) as client:
         upstreams.accept().close()
         assert client.receive_to_end() == b""
@@ -66,9 +57,8 @@ def test_an_upstream_that_says_nothing_and_ends(cleat, origin):
     assert server.wait_for_log(event="connection-closed")["reason"] == "done"
 
 
-def test_a_client_that_says_nothing_and_ends(cleat, origin):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_a_client_that_says_nothing_and_ends(proxied):
+    server, upstreams = proxied
     with TlsClient(server.port, only(TLS_1_2)) as client:
         client.close_notify()
         assert upstreams.accept().receive_to_end() == b""
@@ -76,10 +66,10 @@ def test_a_client_that_says_nothing_and_ends(cleat, origin):
     assert server.wait_for_log(event="connection-closed")["reason"] == "done"
 
 
-def test_an_upstream_that_speaks_first(cleat, origin):
+def test_an_upstream_that_speaks_first(proxied):
     """SMTP, IMAP and SSH servers greet before they hear anything."""
-    upstreams = origin()
-    with TlsClient(cleat(backend=upstreams).port) as client:
+    server, upstreams = proxied
+    with TlsClient(server.port) as client:
         upstream = upstreams.accept()
         upstream.send(b"220 ready\r\n")
         assert client.receive_exactly(11) == b"220 ready\r\n"

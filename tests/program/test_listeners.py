@@ -8,14 +8,6 @@ import pytest
 from tls_client import TlsClient
 
 
-@pytest.fixture
-def ipv6():
-    try:
-        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
-    except OSError:
-        pytest.skip("this machine has no ::1")
-
-
 def served(port, host="127.0.0.1"):
     with TlsClient(port, host=host) as client:
         return client.exchange(b"here") == b"here"

@@ -52,9 +52,7 @@ def test_both_sides_see_a_break(cleat, origin, shortage):
     env = os.environ | {"LD_PRELOAD": str(shortage), "UPSTREAM_PORT": port}
     server = cleat(backend=upstreams, env=env)
     with TlsClient(server.port) as client:
-        client.send(b"first")
-        upstream = upstreams.accept()
-        assert upstream.receive_exactly(5) == b"first"
+        upstream = upstreams.accept_from(client, b"first")
         client.send(b"second")
         with pytest.raises(ConnectionResetError):
             upstream.socket.recv(100)

@@ -49,18 +49,16 @@ def say(port, data):
 
 
 @pytest.mark.parametrize("request_line", HTTP, ids=lambda line: line.split()[0].decode())
-def test_plain_http_is_recognised(cleat, origin, request_line):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_plain_http_is_recognised(proxied, request_line):
+    server, upstreams = proxied
     say(server.port, request_line)
     assert server.wait_for_log(event="handshake-failed")["reason"] == "http-request"
     assert not upstreams.all
 
 
 @pytest.mark.parametrize("what", GARBAGE)
-def test_garbage_is_refused(cleat, origin, what):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_garbage_is_refused(proxied, what):
+    server, upstreams = proxied
     said = say(server.port, GARBAGE[what])
     assert said == b"" or said[0] == 0x15  # Nothing, or an alert.
     expected = "peer-alert" if what == "an alert" else "protocol-violation"

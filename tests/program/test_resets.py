@@ -8,9 +8,7 @@ import time
 
 import pytest
 
-from tls_client import TLS_1_2, TLS_1_3, TlsClient, only
-
-VERSIONS = pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
+from tls_client import VERSIONS, TlsClient, only
 
 
 def fill(client):
@@ -38,21 +36,17 @@ def wait_for_reset(upstream):
 
 
 @VERSIONS
-def test_a_clients_reset_reaches_the_upstream(cleat, origin, version):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_a_clients_reset_reaches_the_upstream(proxied, version):
+    server, upstreams = proxied
     client = TlsClient(server.port, only(version))
-    client.send(b"in the middle of")
-    upstream = upstreams.accept()
-    assert upstream.receive_exactly(16)
+    upstream = upstreams.accept_from(client, b"in the middle of")
     client.reset()
     wait_for_reset(upstream)
     assert server.wait_for_log(event="connection-closed")["reason"] == "client-reset"
 
 
-def test_a_clients_reset_in_the_middle_of_an_answer(cleat, origin):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_a_clients_reset_in_the_middle_of_an_answer(proxied):
+    server, upstreams = proxied
     client = TlsClient(server.port)
     upstream = upstreams.accept()
     upstream.send(b"x" * (1 << 20))
@@ -66,13 +60,10 @@ def test_a_clients_reset_in_the_middle_of_an_answer(cleat, origin):
 
 
 @VERSIONS
-def test_an_upstreams_reset_in_the_middle_of_an_answer(cleat, origin, version):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_an_upstreams_reset_in_the_middle_of_an_answer(proxied, version):
+    server, upstreams = proxied
     with TlsClient(server.port, only(version)) as client:
-        client.send(b"question")
-        upstream = upstreams.accept()
-        assert upstream.receive_exactly(8) == b"question"
+        upstream = upstreams.accept_from(client, b"question")
         upstream.send(b"half an ans")
         assert client.receive_exactly(11) == b"half an ans"
         upstream.reset()
@@ -81,13 +72,10 @@ def test_an_upstreams_reset_in_the_middle_of_an_answer(cleat, origin, version):
     assert (line["reason"], line["level"]) == ("upstream-reset", "warning")
 
 
-def test_an_upstreams_reset_while_the_client_sends(cleat, origin):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_an_upstreams_reset_while_the_client_sends(proxied):
+    server, upstreams = proxied
     with TlsClient(server.port) as client:
-        client.send(b"x")
-        upstream = upstreams.accept()
-        upstream.receive_exactly(1)
+        upstream = upstreams.accept_from(client, b"x")
         upstream.reset()
         with pytest.raises((ConnectionResetError, BrokenPipeError)):
             while True:
@@ -95,11 +83,10 @@ def test_an_upstreams_reset_while_the_client_sends(cleat, origin):
     assert server.wait_for_log(event="connection-closed")["reason"] == "upstream-reset"
 
 
-def test_an_answer_before_a_reset_is_not_taken_for_whole(cleat, origin):
+def test_an_answer_before_a_reset_is_not_taken_for_whole(proxied):
     """An upstream that answers early and closes with the request unread sends an RST behind the
     answer: the client may see the answer, but never a clean end."""
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+    server, upstreams = proxied
     with TlsClient(server.port) as client:
         client.send(b"an upload that nobody reads")
         upstream = upstreams.accept()
@@ -120,13 +107,10 @@ def test_a_reset_during_the_handshake(cleat):
     assert line["reason"] == "Connection reset by peer"
 
 
-def test_a_broken_record_ends_the_connection(cleat, origin):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_a_broken_record_ends_the_connection(proxied):
+    server, upstreams = proxied
     with TlsClient(server.port) as client:
-        client.send(b"good")
-        upstream = upstreams.accept()
-        assert upstream.receive_exactly(4) == b"good"
+        upstream = upstreams.accept_from(client, b"good")
         client.tls.write(b"bad")
         record = bytearray(client.outgoing.read())
         record[-1] ^= 1
@@ -141,9 +125,8 @@ def test_a_broken_record_ends_the_connection(cleat, origin):
 # A side that cleat is not reading, since it has said all or the other side is full.
 
 
-def test_a_client_that_resets_while_its_answer_is_awaited(cleat, origin):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_a_client_that_resets_while_its_answer_is_awaited(proxied):
+    server, upstreams = proxied
     client = TlsClient(server.port)
     client.send(b"a request")
     client.close_notify()
@@ -154,9 +137,8 @@ def test_a_client_that_resets_while_its_answer_is_awaited(cleat, origin):
     assert server.wait_for_log(event="connection-closed")["reason"] == "client-reset"
 
 
-def test_an_upload_is_passed_on_as_far_as_it_came_before_the_reset(cleat, origin):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_an_upload_is_passed_on_as_far_as_it_came_before_the_reset(proxied):
+    server, upstreams = proxied
     client = TlsClient(server.port)
     client.send(b"first")
     upstream = upstreams.accept()
@@ -193,13 +175,10 @@ def test_an_upstream_that_resets_behind_a_client_that_does_not_read(cleat, origi
 # Connections that cleat ends itself.
 
 
-def test_an_upload_that_we_cut_off_is_no_whole_one(cleat, origin):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_an_upload_that_we_cut_off_is_no_whole_one(proxied):
+    server, upstreams = proxied
     with TlsClient(server.port) as client:
-        client.send(b"half an upl")
-        upstream = upstreams.accept()
-        upstream.receive_exactly(11)
+        upstream = upstreams.accept_from(client, b"half an upl")
         server.signal(signal.SIGINT)
         wait_for_reset(upstream)
 
@@ -208,8 +187,6 @@ def test_an_idle_upload_is_no_whole_one(cleat, origin):
     upstreams = origin()
     server = cleat("--idle-timeout", 1, backend=upstreams)
     with TlsClient(server.port) as client:
-        client.send(b"half an upl")
-        upstream = upstreams.accept()
-        upstream.receive_exactly(11)
+        upstream = upstreams.accept_from(client, b"half an upl")
         wait_for_reset(upstream)
     assert server.wait_for_log(event="connection-closed")["reason"] == "idle-timeout"

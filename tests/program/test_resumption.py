@@ -7,9 +7,7 @@ import re
 import pytest
 
 from origins import answer
-from tls_client import TLS_1_2, TLS_1_3, TlsClient, only
-
-VERSIONS = pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
+from tls_client import VERSIONS, TlsClient, only
 
 
 def visit(port, tls, session=None):

@@ -77,30 +77,22 @@ def test_shutdown_timeout_cuts_what_does_not_finish(cleat, timeout):
     assert server.wait_for_log(event="connection-closed")["reason"] == "stopped"
 
 
-@pytest.mark.parametrize("first", [None, signal.SIGTERM], ids=["sigint", "sigint while draining"])
-def test_sigint_ends_it_now(cleat, first):
+@pytest.mark.parametrize(
+    "signals",
+    [[signal.SIGINT], [signal.SIGTERM, signal.SIGINT], [signal.SIGTERM, signal.SIGTERM]],
+    ids=["sigint", "sigint while draining", "a second sigterm"],
+)
+def test_it_ends_now(cleat, signals):
     server = cleat(shutdown_timeout=3600)
     with TlsClient(server.port) as client:
         client.exchange(b"before")
-        if first:
-            server.signal(first)
+        for number in signals[:-1]:
+            server.signal(number)
             server.wait_for_log(event="draining")
-        server.signal(signal.SIGINT)
+        server.signal(signals[-1])
         client.wait_for_break()
     assert server.wait() == 0
-    assert server.log(event="ending", reason="SIGINT")
-
-
-def test_a_second_sigterm_ends_it_now(cleat):
-    server = cleat(shutdown_timeout=3600)
-    with TlsClient(server.port) as client:
-        client.exchange(b"before")
-        server.signal(signal.SIGTERM)
-        server.wait_for_log(event="draining")
-        server.signal(signal.SIGTERM)
-        client.wait_for_break()
-    assert server.wait() == 0
-    assert server.log(event="ending", reason="SIGTERM")
+    assert server.log(event="ending", reason=signals[-1].name)
 
 
 def test_what_happened_before_is_counted_too(cleat):

@@ -44,9 +44,8 @@ def send_rest(upstream, sent):
     upstream.end()
 
 
-def test_a_client_that_stops_reading(cleat, origin):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_a_client_that_stops_reading(proxied):
+    server, upstreams = proxied
     with TlsClient(server.port, receive_buffer=1 << 16) as client:
         upstream = upstreams.accept()
         before = server.memory()
@@ -67,9 +66,8 @@ def test_a_client_that_stops_reading(cleat, origin):
         assert seen.hexdigest() == expected_digest(SIZE)
 
 
-def test_an_upstream_that_stops_reading(cleat, origin):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_an_upstream_that_stops_reading(proxied):
+    server, upstreams = proxied
     with TlsClient(server.port) as client:
         upstream = upstreams.accept()
         before = server.memory()
@@ -103,10 +101,9 @@ def test_an_upstream_that_stops_reading(cleat, origin):
 
 
 @pytest.mark.skipif(SANITIZED, reason="a sanitizer keeps memory of its own")
-def test_many_that_stop_reading_cost_no_more_than_the_limit_each(cleat, origin):
+def test_many_that_stop_reading_cost_no_more_than_the_limit_each(proxied):
     count = 6
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+    server, upstreams = proxied
     clients = []
     try:
         for _ in range(count):
@@ -122,9 +119,8 @@ def test_many_that_stop_reading_cost_no_more_than_the_limit_each(cleat, origin):
             client.reset()
 
 
-def test_others_are_served_meanwhile(cleat, origin):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_others_are_served_meanwhile(proxied):
+    server, upstreams = proxied
     with TlsClient(server.port, receive_buffer=1 << 16):
         upstream = upstreams.accept()
         upstream.socket.setblocking(False)

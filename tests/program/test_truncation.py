@@ -1,21 +1,14 @@
 """A client's FIN without close_notify is a stream that may have been cut: the upstream gets what
 came and the end, and the log tells it apart from a clean end, also at its default level."""
 
-import pytest
-
-from tls_client import TLS_1_2, TLS_1_3, TlsClient, only
-
-VERSIONS = pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
+from tls_client import VERSIONS, TlsClient, only
 
 
 @VERSIONS
-def test_a_cut_stream_is_named(cleat, origin, version):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_a_cut_stream_is_named(proxied, version):
+    server, upstreams = proxied
     with TlsClient(server.port, only(version)) as client:
-        client.send(b"half of")
-        upstream = upstreams.accept()
-        assert upstream.receive_exactly(7) == b"half of"
+        upstream = upstreams.accept_from(client, b"half of")
         client.truncate()
         assert upstream.receive_to_end() == b""
         upstream.send(b"answer all the same")
@@ -27,9 +20,8 @@ def test_a_cut_stream_is_named(cleat, origin, version):
 
 
 @VERSIONS
-def test_a_whole_stream_is_not(cleat, origin, version):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_a_whole_stream_is_not(proxied, version):
+    server, upstreams = proxied
     with TlsClient(server.port, only(version)) as client:
         client.send(b"all of it")
         client.close_notify()
@@ -41,13 +33,10 @@ def test_a_whole_stream_is_not(cleat, origin, version):
     assert server.wait_for_log(event="connection-closed")["reason"] == "done"
 
 
-def test_a_stream_cut_inside_a_record(cleat, origin):
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+def test_a_stream_cut_inside_a_record(proxied):
+    server, upstreams = proxied
     with TlsClient(server.port) as client:
-        client.send(b"whole")
-        upstream = upstreams.accept()
-        assert upstream.receive_exactly(5) == b"whole"
+        upstream = upstreams.accept_from(client, b"whole")
         client.tls.write(b"cut")
         client.socket.sendall(client.outgoing.read()[:-1])
         client.truncate()
@@ -57,10 +46,9 @@ def test_a_stream_cut_inside_a_record(cleat, origin):
     assert (line["reason"], line["up_bytes"]) == ("client-truncated", "5")
 
 
-def test_a_client_that_hangs_up_after_the_answer_is_no_concern(cleat, origin):
+def test_a_client_that_hangs_up_after_the_answer_is_no_concern(proxied):
     """Most HTTP clients do: the server has said that all is over, and they close."""
-    upstreams = origin()
-    server = cleat(backend=upstreams)
+    server, upstreams = proxied
     with TlsClient(server.port) as client:
         upstream = upstreams.accept()
         upstream.send(b"answer")

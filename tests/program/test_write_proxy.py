@@ -2,15 +2,12 @@
 byte. Version 2 also has what TLS negotiated: read here byte for byte by a parser of the tests."""
 
 import hashlib
-import socket
 
 import pytest
 
 import proxy_header
 from proxy_header import parse_v2, receive_v1, receive_v2
-from tls_client import TLS_1_2, TLS_1_3, TlsClient, only
-
-VERSIONS = pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
+from tls_client import TLS_1_3, VERSIONS, TlsClient, only
 
 
 def addresses(client):
@@ -42,11 +39,7 @@ def test_v1(cleat, upstreams):
         assert upstream.receive_exactly(4) == b"data"
 
 
-def test_v1_over_ipv6(cleat, upstreams):
-    try:
-        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
-    except OSError:
-        pytest.skip("this machine has no ::1")
+def test_v1_over_ipv6(cleat, upstreams, ipv6):
     server = cleat("--write-proxy-v1", backend=upstreams, frontend="[::1]:0")
     with TlsClient(server.port, host="::1") as client:
         (_, source_port), _ = addresses(client)
@@ -67,11 +60,7 @@ def test_write_proxy_is_v2(cleat, upstreams):
         assert header_of(upstreams, client).source == client.socket.getsockname()
 
 
-def test_v2_over_ipv6(cleat, upstreams):
-    try:
-        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
-    except OSError:
-        pytest.skip("this machine has no ::1")
+def test_v2_over_ipv6(cleat, upstreams, ipv6):
     server = cleat("--write-proxy-v2", backend=upstreams, frontend="[::1]:0")
     with TlsClient(server.port, host="::1") as client:
         header = header_of(upstreams, client)

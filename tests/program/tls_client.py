@@ -5,6 +5,8 @@ import socket
 import ssl
 from typing import Iterable
 
+import pytest
+
 import origins
 from deadlines import DEADLINE
 
@@ -37,6 +39,7 @@ def only(version: ssl.TLSVersion, **settings: object) -> ssl.SSLContext:
 
 TLS_1_2 = ssl.TLSVersion.TLSv1_2
 TLS_1_3 = ssl.TLSVersion.TLSv1_3
+VERSIONS = pytest.mark.parametrize("version", [TLS_1_2, TLS_1_3], ids=["1.2", "1.3"])
 
 
 class TlsClient:
