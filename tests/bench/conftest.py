@@ -17,6 +17,7 @@ import browser
 import program
 from certificates import CertificateMaker
 from deadlines import DEADLINE
+from load_results import Facts, write
 from origins import Origin, Story
 from program import Cleat
 
@@ -48,6 +49,14 @@ class Bench:
             text=True,
             cwd=self.folder,
         )
+
+    @staticmethod
+    def interrupted(child: subprocess.Popen[str]) -> tuple[str, str]:
+        """interrupted ends a child as Ctrl-C does, and gives what it prints on both outputs."""
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=DEADLINE)
+        assert child.returncode == 130, err
+        return out, err
 
     def run(self, *arguments: object) -> subprocess.CompletedProcess[str]:
         """run runs it to its end, whatever that is."""
@@ -101,6 +110,21 @@ def shown() -> Iterator[browser.Browser]:
     running = browser.Browser()
     yield running
     running.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """report makes a page of documents."""
+
+    def make(*documents: Facts) -> Path:
+        folder = tmp_path_factory.mktemp("report")
+        page = folder / "report.html"
+        command = [binary(), "report", *write(folder, *documents), "--out", page]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return page
+
+    return make
 
 
 @pytest.fixture

@@ -3,12 +3,11 @@ its text and its JSON."""
 
 import re
 import resource
-import signal
 import time
 
 import pytest
 
-from deadlines import DEADLINE, eventually
+from deadlines import eventually
 from origins import Origin
 from stories import head_of_request, http, relay
 
@@ -117,9 +116,7 @@ def test_nothing_is_said_of_a_run_that_ends_in_its_warm_up(bench, server):
     child = bench.start("load", "-q", "-r", 50, "--warm-up", "60s", "--json", "w.json",
                         "--no-preflight", target.address)
     eventually("some connections", lambda: len(target.log()) > 20)
-    child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=DEADLINE)
-    assert child.returncode == 130
+    out, _ = bench.interrupted(child)
     found = bench.read(bench.folder / "w.json")
     assert found["partial"] and not found["client_limited"]
     assert found["attempts"] == found["measured_ns"] == found["cpu_ns"] == found["rate"] == 0

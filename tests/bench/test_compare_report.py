@@ -95,24 +95,6 @@ CHARTS = {
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """report makes a page of documents."""
-
-    def make(*documents: Facts) -> Path:
-        folder = tmp_path_factory.mktemp("report")
-        files = [folder / f"{number}.json" for number in range(len(documents))]
-        for file, each in zip(files, documents):
-            file.write_text(json.dumps(each))
-        page = folder / "report.html"
-        command = [binary(), "report", *files, "--out", page]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, done.stderr
-        return page
-
-    return make
-
-
-@pytest.fixture(scope="module")
 def pages(report: Callable[..., Path]) -> dict[str, Path]:
     return {case: report(*make()) for case, make in CASES.items()}
 

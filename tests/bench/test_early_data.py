@@ -230,18 +230,10 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 @with_nginx
-def test_nginx_accepts(bench, certs, folder):
-    with Nginx(folder, certs.ecdsa, "on") as target:
+@pytest.mark.parametrize("setting, counted", [("on", [15, 15, 0]), ("off", [0, 0, 0])])
+def test_nginx_with_its_early_data(bench, certs, folder, setting, counted):
+    with Nginx(folder, certs.ecdsa, setting) as target:
         found = early(bench, target.address)
         eventually("nginx logs all", lambda: len(target.requests()) == 20)
     assert found["ok"] == 20
-    assert counts(found) == [15, 15, 0]
-
-
-@with_nginx
-def test_nginx_without_early_data(bench, certs, folder):
-    with Nginx(folder, certs.ecdsa, "off") as target:
-        found = early(bench, target.address)
-        eventually("nginx logs all", lambda: len(target.requests()) == 20)
-    assert found["ok"] == 20
-    assert counts(found) == [0, 0, 0]
+    assert counts(found) == counted

@@ -4,7 +4,6 @@ work is refused before the run."""
 import json
 import os
 import re
-import signal
 import socket
 import subprocess
 import threading
@@ -115,9 +114,7 @@ def test_an_interrupted_run_tells_what_it_has(bench, server):
     target = server(http())
     child = bench.start("load", "-r", 50, "-d", "60s", "--json", "p.json", target.address)
     eventually("ten connections", lambda: len(target.log(event="handshake-done")) > 10)
-    child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=DEADLINE)
-    assert child.returncode == 130
+    out, _ = bench.interrupted(child)
     assert out.startswith("PARTIAL")
     found = bench.read(bench.folder / "p.json")
     assert found["partial"] and 0 < found["attempts"] < 3000
@@ -158,9 +155,7 @@ def test_an_interruption_before_the_run(bench, server):
 
     child = bench.start("load", "-q", server(story).address)
     assert asked.wait(30)
-    child.send_signal(signal.SIGINT)
-    out, said = child.communicate(timeout=DEADLINE)
-    assert child.returncode == 130
+    out, said = bench.interrupted(child)
     assert out == "" and "interrupted" in said
 
 
@@ -170,9 +165,7 @@ def test_an_interruption_while_the_time_to_begin_is_waited_for(bench, server):
                         "2099-01-01T00:00:00Z", "--json", "s.json", target.address)
     # The preflight has one worker only.
     eventually("its workers", lambda: len(os.listdir(f"/proc/{child.pid}/task")) > 3)
-    child.send_signal(signal.SIGINT)
-    child.communicate(timeout=DEADLINE)
-    assert child.returncode == 130
+    bench.interrupted(child)
     found = bench.read(bench.folder / "s.json")
     assert found["attempts"] == found["measured_ns"] == 0 and not found["client_limited"]
 

@@ -3,8 +3,6 @@
 CLEAT_BENCH is the program; `cleat-bench report A.json B.json --out report.html` makes the page.
 """
 
-import os
-import subprocess
 from pathlib import Path
 from typing import Callable
 
@@ -13,7 +11,7 @@ import pytest
 import browser
 from deadlines import eventually
 from load_results import (
-    Facts, idle_result, load_result, probe_result, probed_host, staircase_result, write,
+    Facts, idle_result, load_result, probe_result, probed_host, staircase_result,
 )
 from pages import PAPER, SCREENS, check, is_dark, words
 
@@ -80,21 +78,6 @@ CHARTS = {
     "a staircase of one step": 5, "a staircase of old": 5, "idle": 1, "idle, flat": 2,
     "idle, of one level": 0, "probe": 0, "probes": 0, "all kinds": 3 + 3 + 5 + 1,
 }
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """report makes a page of results."""
-
-    def make(*results: Facts) -> Path:
-        folder = tmp_path_factory.mktemp("report")
-        page = folder / "report.html"
-        command = [os.environ["CLEAT_BENCH"], "report", *write(folder, *results), "--out", page]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, done.stderr
-        return page
-
-    return make
 
 
 @pytest.fixture(scope="module")

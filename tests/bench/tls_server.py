@@ -4,7 +4,7 @@ import re
 import subprocess
 
 from certificates import Certificate
-from deadlines import DEADLINE, eventually
+from deadlines import DEADLINE
 
 
 class OpensslServer:
