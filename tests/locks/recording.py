@@ -18,10 +18,19 @@ SUBJECT = BIN / "locks_subject"
 LIBRARY = BIN / "liblocks_subject_library.so"
 
 
-def locks(*arguments: object, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """locks runs cleat-locks."""
+# The subject's clock stands still, except where the subject steps it (subject_clock.cpp). All holds
+# count in their mean: with restartable sequences those that the kernel interrupts would not.
+STEPPED = {"SUBJECT_CLOCK": "stepped", "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
+
+
+def locks(
+    *arguments: object, check: bool = True, settings: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """locks runs cleat-locks, with settings in its environment."""
     command = [str(BIN / "cleat-locks"), *map(str, arguments)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
+    ran = subprocess.run(
+        command, capture_output=True, text=True, timeout=DEADLINE, env=os.environ | (settings or {})
+    )
     if check:
         assert ran.returncode == 0, ran.stderr
     return ran
@@ -30,11 +39,15 @@ def locks(*arguments: object, check: bool = True) -> subprocess.CompletedProcess
 class Recording:
     """Recording is a run of a program: its own output, and its trace."""
 
-    def __init__(self, folder: Path, command: list[object], options: list[object]) -> None:
-        # A folder of its own: a test that is tried again (in_some_round) records again.
+    def __init__(
+        self, folder: Path, command: list[object], options: list[object],
+        settings: dict[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        # A folder of its own: some tests record more than once.
         folder.mkdir(exist_ok=True)
         self.trace = Path(tempfile.mkdtemp(dir=folder)) / "t.locks"
-        self.ran = locks("run", "-o", self.trace, *options, "--", *command, check=False)
+        command = ["run", "-o", self.trace, *options, "--", *command]
+        self.ran = locks(*command, check=False, settings=settings)
 
     @property
     def truth(self) -> dict[str, int]:

@@ -1,8 +1,9 @@
 // A program whose locks are known, which the tests run under cleat-locks. It times its own calls
-// with its own clock, and prints the figures as JSON. More than 800 lines, for it has many modes;
-// they are independent of each other.
+// with the clock of subject_clock.cpp, and prints the figures as JSON. More than 800 lines, for it
+// has many modes; they are independent of each other.
 //
-//   subject holds THREADS TIMES HOLD_US   one mutex; each thread holds it so often, for so long
+//   subject holds THREADS TIMES HOLD_US   one mutex; each thread holds it so often, for so long on
+//                                         average, while all others wait for it
 //   subject operations THREADS TIMES CPU_US HOLD_US
 //                                         operations: each computes for so long, holds one mutex
 //                                         for so long, and another one a quarter of that
@@ -14,13 +15,12 @@
 //                                         condition, the other waits for that and holds the mutex
 //   subject recursive THREADS TIMES HOLD_US
 //                                         a recursive mutex; it is taken three times more meanwhile
-//   subject crowd THREADS TIMES CPU_US HOLD_US
-//                                         computes for so long, and so long with a mutex held;
-//                                         prints the time of the holds
+//   subject crowd TIMES HOLD_US LONG_US   two threads on one core hold a mutex for so long; in
+//                                         every eighth hold they lose their core, and it is long
 //   subject spin MS                       a spin lock that is held for so long while another waits
 //   subject heap TIMES                    mutexes that are made, used by one thread, and destroyed
-//   subject cpu MS                        CPU time in two functions, some 7 to 3, with all signals
-//                                         blocked
+//   subject cpu MS                        CPU time in two functions, some 7 to 3, one after the
+//                                         other, with all signals blocked
 //   subject asks MS                       reads the clock in a loop, which is the kernel's code
 //   subject many THREADS                  threads that come and go
 //   subject late MS                       threads that lock after their end
@@ -43,7 +43,7 @@
 //   subject answers                       results of lock functions that cannot lock
 //   subject errors                        whether a lock function changed errno
 //   subject unasked MS                    a thread that is cancelled, and whose only cancellation
-//                                         point comes after so long, with no lock held
+//                                         point comes after so much CPU time, with no lock held
 //   subject callers TIMES                 two functions lock in turns, at one place
 //   subject uneven THREADS FIRST_US       threads that hold a lock for so long at first, and then
 //                                         briefly
@@ -54,8 +54,9 @@
 //   subject c11 TIMES                     two threads, with the mutexes and conditions of C11
 //   subject churns COUNT                  mutexes that are made, used and destroyed, each at an
 //                                         address of its own
-//   subject unloads LIBRARY MS            a library that locks for so long, and is unloaded
-//   subject ways MS                       each lock is held for so long while another thread tries
+//   subject unloads LIBRARY MS            a library that locks for so much CPU time, and is
+//   unloaded subject ways MS                       each lock is held for so long while another
+//   thread tries
 //                                         it, waits until a deadline in the past, and waits until
 //                                         it has the lock
 //   subject old-condition TIMES           two threads and a condition of glibc 2.2.5's
@@ -70,7 +71,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -87,6 +87,7 @@
 #include <vector>
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -94,30 +95,9 @@
 #include <time.h>
 #include <unistd.h>
 
-std::uint64_t subject::now_ns()
-{
-    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
-
-void subject::pass(std::uint64_t ns)
-{
-    timespec const length{
-        static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-    // house(sleep): the time that a lock is held is the test's subject
-    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &length, nullptr);
-}
-
 using namespace subject;
 
 namespace {
-
-std::uint64_t cpu_ns()
-{
-    timespec t{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
-           static_cast<std::uint64_t>(t.tv_nsec);
-}
 
 struct truth
 {
@@ -154,11 +134,28 @@ pthread_mutex_t held_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t brief_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_rwlock_t read_lock = PTHREAD_RWLOCK_INITIALIZER;
 
-[[gnu::noinline]] void hold_it(truth& measured, std::uint64_t hold_ns)
+// contender is a thread that holds held_mutex so many times more; the holder alone reads and writes
+// that.
+struct contender
+{
+    std::atomic<pid_t> thread = 0;
+    unsigned holds_left = 0;
+};
+
+// No time passes before all `others` that will hold the mutex again wait for it.
+[[gnu::noinline]] void hold_it(
+    truth& measured, std::uint64_t hold_ns, std::span<contender> others = {})
 {
     std::uint64_t const asked = now_ns();
     pthread_mutex_lock(&held_mutex);
     std::uint64_t const taken = now_ns();
+    for (contender& each : others) {
+        each.thread.wait(0);
+        if (each.thread == own_id())
+            --each.holds_left;
+        else if (each.holds_left > 0)
+            until_blocked(each.thread, held_mutex);
+    }
     pass(hold_ns);
     std::uint64_t const done = now_ns();
     pthread_mutex_unlock(&held_mutex);
@@ -170,10 +167,21 @@ pthread_rwlock_t read_lock = PTHREAD_RWLOCK_INITIALIZER;
 void holds(unsigned threads, unsigned times, std::uint64_t hold_us)
 {
     truth measured;
-    in_threads(threads, [&](unsigned) {
+    std::vector<contender> all(threads);
+    for (contender& each : all)
+        each.holds_left = times;
+    std::atomic<unsigned> at_work = threads;
+    in_threads(threads, [&](unsigned me) {
         std::uint64_t const began = now_ns();
+        all[me].thread = own_id();
+        all[me].thread.notify_all();
         for (unsigned i = 0; i < times; ++i)
-            hold_it(measured, hold_us * 1000);
+            hold_it(measured, hold_us * 500 * (1 + i % 3), all);
+        // No thread ends before the last step of the clock.
+        --at_work;
+        at_work.notify_all();
+        for (unsigned now = at_work; now > 0; now = at_work)
+            at_work.wait(now);
         measured.threads_ns += now_ns() - began;
     });
     measured.say();
@@ -200,15 +208,17 @@ void handover(unsigned times)
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
     unsigned turn = 0;
+    std::atomic<bool> other_waits = false; // Or is about to, and has the mutex until it does.
     truth measured;
     in_threads(2, [&](unsigned me) {
+        if (me == 0)
+            other_waits.wait(false);
         pthread_mutex_lock(&mutex);
+        other_waits = true;
+        other_waits.notify_one();
         while (turn < times) {
             if (turn % 2 == me) {
-                // Long beside the recorder's work after a wait, which is within these readings.
-                pthread_mutex_unlock(&mutex);
                 pass(1'000'000);
-                pthread_mutex_lock(&mutex);
                 ++turn;
                 pthread_cond_signal(&condition);
                 continue;
@@ -229,20 +239,40 @@ void semaphore(unsigned times)
     sem_t full;
     sem_init(&full, 0, 0);
     truth measured;
+    std::atomic<pid_t> waiter = 0;
+    auto const post = [&](unsigned after) {
+        for (std::uint64_t now = measured.acquisitions; now < after; now = measured.acquisitions)
+            measured.acquisitions.wait(now);
+        waiter.wait(0);
+        until_blocked(waiter, full);
+        pass(1'000'000);
+        sem_post(&full);
+    };
+    auto const wait = [&] {
+        std::uint64_t const asked = now_ns();
+        sem_wait(&full);
+        measured.wait_ns += now_ns() - asked;
+        ++measured.acquisitions;
+        measured.acquisitions.notify_one();
+    };
     in_threads(2, [&](unsigned me) {
+        if (me == 1) {
+            waiter = own_id();
+            waiter.notify_one();
+        }
         for (unsigned i = 0; i < times; ++i)
-            if (me == 0) {
-                pass(1'000'000);
-                sem_post(&full);
-            } else {
-                std::uint64_t const asked = now_ns();
-                sem_wait(&full);
-                measured.wait_ns += now_ns() - asked;
-                ++measured.acquisitions;
-            }
+            if (me == 0)
+                post(i);
+            else
+                wait();
     });
     sem_destroy(&full);
     measured.say();
+}
+
+double seconds(timespec const& time)
+{
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 void spin(std::uint64_t ms)
@@ -250,16 +280,31 @@ void spin(std::uint64_t ms)
     pthread_spinlock_t lock;
     pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
     std::atomic<bool> held = false;
+    std::atomic<bool> asks = false;
+    clockid_t spinners_cpu{};
     truth measured;
+    // A thread that spins is not blocked: it uses CPU time, and much more than the recorder does
+    // before that.
+    auto const until_spinning = [&] {
+        asks.wait(false);
+        timespec began{};
+        ::clock_gettime(spinners_cpu, &began);
+        for (timespec now = began; seconds(now) < seconds(began) + 0.1; ::sched_yield())
+            ::clock_gettime(spinners_cpu, &now);
+    };
     in_threads(2, [&](unsigned me) {
         if (me == 0) {
             pthread_spin_lock(&lock);
             held = true;
             held.notify_one();
+            until_spinning();
             pass(ms * 1'000'000);
             pthread_spin_unlock(&lock);
         } else {
             held.wait(false);
+            ::pthread_getcpuclockid(::pthread_self(), &spinners_cpu);
+            asks = true;
+            asks.notify_one();
             std::uint64_t const asked = now_ns();
             pthread_spin_lock(&lock);
             measured.wait_ns += now_ns() - asked;
@@ -434,32 +479,51 @@ std::uint64_t interruptions()
     return static_cast<std::uint64_t>(mine.ru_nivcsw);
 }
 
-void crowd(unsigned threads, unsigned times, std::uint64_t compute_us, std::uint64_t hold_us)
+// stay_here leaves one core to this thread, and to those that it starts.
+void stay_here()
 {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+}
+
+// A third thread always wants the core. A thread that yields it while it can run loses it, as the
+// kernel counts.
+void crowd(unsigned times, std::uint64_t hold_us, std::uint64_t long_us)
+{
+    stay_here();
     truth measured;
-    std::atomic<std::uint64_t> undisturbed = 0;
-    std::atomic<std::uint64_t> undisturbed_ns = 0;
-    in_threads(threads, [&](unsigned) {
+    std::atomic<std::uint64_t> lost_in_holds = 0;
+    std::atomic<std::uint64_t> lost = 0;
+    std::atomic<bool> ended = false;
+    std::thread competitor{[&] {
+        while (!ended)
+            ::sched_yield();
+    }};
+    in_threads(2, [&](unsigned) {
+        std::uint64_t const first = interruptions();
         for (unsigned i = 0; i < times; ++i) {
             pthread_mutex_lock(&held_mutex);
             std::uint64_t const before = interruptions();
             std::uint64_t const taken = now_ns();
-            burn_thirty(hold_us * 1000);
-            std::uint64_t const held = now_ns() - taken;
-            bool const alone = interruptions() == before;
+            bool const loses_core = i % 8 == 7;
+            while (loses_core && interruptions() == before)
+                ::sched_yield();
+            pass((loses_core ? long_us : hold_us) * 1000);
+            measured.hold_ns += now_ns() - taken;
             pthread_mutex_unlock(&held_mutex);
-            ++measured.acquisitions;
-            measured.hold_ns += held;
-            undisturbed += alone;
-            undisturbed_ns += alone ? held : 0;
-            burn_thirty(compute_us * 1000);
+            lost_in_holds += loses_core;
         }
+        lost += interruptions() - first;
     });
+    ended = true;
+    competitor.join();
     std::printf(
-        "{\"hold_ns\": %llu, \"undisturbed\": %llu, \"undisturbed_ns\": %llu}\n",
+        "{\"hold_ns\": %llu, \"lost_in_holds\": %llu, \"lost\": %llu}\n",
         static_cast<unsigned long long>(measured.hold_ns.load()),
-        static_cast<unsigned long long>(undisturbed.load()),
-        static_cast<unsigned long long>(undisturbed_ns.load()));
+        static_cast<unsigned long long>(lost_in_holds.load()),
+        static_cast<unsigned long long>(lost.load()));
 }
 
 void cpu(std::uint64_t ms)
@@ -469,19 +533,14 @@ void cpu(std::uint64_t ms)
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
     in_threads(1, [&](unsigned) {
         // A virtual machine may count stolen time as the thread's, so the parts are measured.
-        std::uint64_t seventy = 0;
-        std::uint64_t thirty = 0;
-        for (int i = 0; i < 10; ++i) {
-            std::uint64_t const began = cpu_ns();
-            burn_seventy(ms * 70'000);
-            std::uint64_t const half = cpu_ns();
-            burn_thirty(ms * 30'000);
-            seventy += half - began;
-            thirty += cpu_ns() - half;
-        }
+        std::uint64_t const began = cpu_ns();
+        burn_seventy(ms * 700'000);
+        std::uint64_t const then = cpu_ns();
+        burn_thirty(ms * 300'000);
         std::printf(
             "{\"seventy_ns\": %llu, \"thirty_ns\": %llu}\n",
-            static_cast<unsigned long long>(seventy), static_cast<unsigned long long>(thirty));
+            static_cast<unsigned long long>(then - began),
+            static_cast<unsigned long long>(cpu_ns() - then));
     });
 }
 
@@ -783,9 +842,7 @@ constexpr mode modes[]{
     {"recursive",
      [](arguments const& words) { recursive(words.number(2), words.number(3), words.number(4)); }},
     {"crowd",
-     [](arguments const& words) {
-         crowd(words.number(2), words.number(3), words.number(4), words.number(5));
-     }},
+     [](arguments const& words) { crowd(words.number(2), words.number(3), words.number(4)); }},
     {"chain",
      [](arguments const& words) {
          chain(words.text(0), words.number(2), words.text(3), words.number(3));

@@ -3,20 +3,39 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
+#include <sys/types.h>
 #include <time.h>
 
 namespace subject {
 
-/// now_ns is the steady clock.
+/// now_ns is the steady clock: the kernel's, or with SUBJECT_CLOCK=stepped in the environment one
+/// that stands still except in pass. The recorder reads the same clock.
 [[nodiscard]] std::uint64_t now_ns();
+
+/// pass lets so much time pass: it steps the clock, or sleeps for at least so long.
+void pass(std::uint64_t ns);
+
+/// cpu_ns is the calling thread's CPU time, always by the kernel's clock.
+[[nodiscard]] std::uint64_t cpu_ns();
+
+/// own_id is the calling thread's number in /proc.
+[[nodiscard]] pid_t own_id();
+
+/// until_blocked returns once a thread is blocked in the kernel on a lock, a condition or a
+/// semaphore. The recorder has read the clock for that wait by then.
+void until_blocked(pid_t thread, void const* object, std::size_t size);
+
+template <typename Object>
+void until_blocked(pid_t thread, Object const& object)
+{
+    until_blocked(thread, &object, sizeof object);
+}
 
 /// touch_mutex locks one mutex of the process, and unlocks it, so often.
 void touch_mutex(unsigned times);
-
-/// pass sleeps for at least so long; the caller measures how long it took.
-void pass(std::uint64_t ns);
 
 /// in_seconds is a deadline by a clock.
 [[nodiscard]] timespec in_seconds(clockid_t clock, time_t seconds);

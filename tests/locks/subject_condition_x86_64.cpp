@@ -3,6 +3,7 @@
 
 #include "subject.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <thread>
 
@@ -27,16 +28,20 @@ void subject::old_condition(unsigned times)
     unsigned filled = 0;
     std::uint64_t waits = 0;
     std::uint64_t wait_ns = 0;
+    std::atomic<bool> waits_next = false;
     std::thread filler{[&] {
+        waits_next.wait(false); // The other thread has the mutex, until it waits.
         for (unsigned i = 0; i < times; ++i) {
-            pass(2'000'000);
             ::pthread_mutex_lock(&mutex);
+            pass(2'000'000);
             ++filled;
             old_cond_signal(&condition);
             ::pthread_mutex_unlock(&mutex);
         }
     }};
     ::pthread_mutex_lock(&mutex);
+    waits_next = true;
+    waits_next.notify_one();
     while (filled < times) {
         std::uint64_t const asked = now_ns();
         if (++waits % 2 == 0) {

@@ -27,7 +27,7 @@ pthread_mutex_t own_mutex = PTHREAD_MUTEX_INITIALIZER;
 void* lock_without_cancellation(void* until)
 {
     for (;;) {
-        while (now_ns() < *static_cast<std::uint64_t*>(until)) {
+        while (cpu_ns() < *static_cast<std::uint64_t*>(until)) {
             ::pthread_mutex_lock(&own_mutex);
             ::pthread_mutex_unlock(&own_mutex);
         }
@@ -38,8 +38,8 @@ void* lock_without_cancellation(void* until)
 [[gnu::noinline]] void lock_it(std::uint64_t hold_ns)
 {
     ::pthread_mutex_lock(&own_mutex);
-    for (std::uint64_t const until = now_ns() + hold_ns; hold_ns > 0 && now_ns() < until;)
-        ;
+    if (hold_ns > 0)
+        pass(hold_ns);
     ::pthread_mutex_unlock(&own_mutex);
 }
 
@@ -80,10 +80,12 @@ void subject::c11(unsigned times)
     ::mtx_init(&c11_mutex, mtx_timed);
     ::cnd_init(&c11_condition);
     ::call_once(&c11_once, [] { ++calls; });
+    std::atomic<bool> waits_next = false;
     std::thread filler{[&] {
+        waits_next.wait(false); // The other thread has the mutex, until it waits.
         for (unsigned i = 0; i < times; ++i) {
-            pass(2'000'000);
             ::mtx_lock(&c11_mutex);
+            pass(2'000'000);
             ++c11_filled;
             ::cnd_signal(&c11_condition);
             ::mtx_unlock(&c11_mutex);
@@ -93,6 +95,8 @@ void subject::c11(unsigned times)
     std::uint64_t wait_ns = 0;
     timespec const until = in_seconds(CLOCK_REALTIME, 60);
     int const had = ::mtx_timedlock(&c11_mutex, &until);
+    waits_next = true;
+    waits_next.notify_one();
     while (c11_filled < times) {
         std::uint64_t const asked = now_ns();
         if (++waits % 2 == 0)
@@ -128,14 +132,14 @@ void subject::unloads(char const* library, std::uint64_t ms)
 {
     void* opened = nullptr;
     locker const lock_in_library = locker_in(library, opened);
-    for (std::uint64_t const until = now_ns() + ms * 1'000'000; now_ns() < until;)
+    for (std::uint64_t const until = cpu_ns() + ms * 1'000'000; cpu_ns() < until;)
         lock_in_library(1000);
     ::dlclose(opened);
 }
 
 void subject::unasked(std::uint64_t ms)
 {
-    std::uint64_t until = now_ns() + ms * 1'000'000;
+    std::uint64_t until = ms * 1'000'000;
     pthread_t thread{};
     ::pthread_create(&thread, nullptr, lock_without_cancellation, &until);
     ::pthread_cancel(thread);
@@ -179,7 +183,8 @@ void subject::named()
             ::pthread_setname_np(::pthread_self(), name);
             ++ready;
             ready.notify_one();
-            pass(60'000'000'000);
+            for (;;)
+                ::pause();
         }}.detach();
     for (unsigned now = ready; now < 2; now = ready)
         ready.wait(now);

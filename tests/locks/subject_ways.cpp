@@ -6,8 +6,10 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <thread>
 
 #include <dlfcn.h>
@@ -38,6 +40,8 @@ pthread_rwlock_t clocked_write = PTHREAD_RWLOCK_INITIALIZER;
 struct way
 {
     char const* name;
+    void const* lock;
+    std::size_t size;
     int (*hold)();
     int (*ask)(timespec const& realtime, timespec const& monotonic);
     int (*attempt)();
@@ -55,35 +59,41 @@ int unlock(pthread_rwlock_t& lock)
 }
 
 constexpr std::array all_ways{
-    way{"timed_mutex", [] { return ::pthread_mutex_lock(&timed_mutex); },
+    way{"timed_mutex", &timed_mutex, sizeof timed_mutex,
+        [] { return ::pthread_mutex_lock(&timed_mutex); },
         [](timespec const& t, timespec const&) {
             return ::pthread_mutex_timedlock(&timed_mutex, &t);
         },
         [] { return ::pthread_mutex_trylock(&timed_mutex); }, [] { return unlock(timed_mutex); }},
-    way{"clocked_mutex", [] { return ::pthread_mutex_lock(&clocked_mutex); },
+    way{"clocked_mutex", &clocked_mutex, sizeof clocked_mutex,
+        [] { return ::pthread_mutex_lock(&clocked_mutex); },
         [](timespec const&, timespec const& t) {
             return ::pthread_mutex_clocklock(&clocked_mutex, CLOCK_MONOTONIC, &t);
         },
         [] { return ::pthread_mutex_trylock(&clocked_mutex); },
         [] { return unlock(clocked_mutex); }},
-    way{"timed_read", [] { return ::pthread_rwlock_wrlock(&timed_read); },
+    way{"timed_read", &timed_read, sizeof timed_read,
+        [] { return ::pthread_rwlock_wrlock(&timed_read); },
         [](timespec const& t, timespec const&) {
             return ::pthread_rwlock_timedrdlock(&timed_read, &t);
         },
         [] { return ::pthread_rwlock_tryrdlock(&timed_read); }, [] { return unlock(timed_read); }},
-    way{"timed_write", [] { return ::pthread_rwlock_wrlock(&timed_write); },
+    way{"timed_write", &timed_write, sizeof timed_write,
+        [] { return ::pthread_rwlock_wrlock(&timed_write); },
         [](timespec const& t, timespec const&) {
             return ::pthread_rwlock_timedwrlock(&timed_write, &t);
         },
         [] { return ::pthread_rwlock_trywrlock(&timed_write); },
         [] { return unlock(timed_write); }},
-    way{"clocked_read", [] { return ::pthread_rwlock_wrlock(&clocked_read); },
+    way{"clocked_read", &clocked_read, sizeof clocked_read,
+        [] { return ::pthread_rwlock_wrlock(&clocked_read); },
         [](timespec const&, timespec const& t) {
             return ::pthread_rwlock_clockrdlock(&clocked_read, CLOCK_MONOTONIC, &t);
         },
         [] { return ::pthread_rwlock_tryrdlock(&clocked_read); },
         [] { return unlock(clocked_read); }},
-    way{"clocked_write", [] { return ::pthread_rwlock_wrlock(&clocked_write); },
+    way{"clocked_write", &clocked_write, sizeof clocked_write,
+        [] { return ::pthread_rwlock_wrlock(&clocked_write); },
         [](timespec const&, timespec const& t) {
             return ::pthread_rwlock_clockwrlock(&clocked_write, CLOCK_MONOTONIC, &t);
         },
@@ -104,11 +114,13 @@ outcome try_way(way const& each_way, std::uint64_t hold_ns)
     outcome found;
     std::atomic<bool> held = false;
     std::atomic<bool> asks = false;
+    pid_t const asker = own_id();
     std::thread holder{[&] {
         each_way.hold();
         held = true;
         held.notify_one();
         asks.wait(false);
+        until_blocked(asker, each_way.lock, each_way.size);
         pass(hold_ns);
         each_way.release();
     }};
@@ -132,9 +144,11 @@ pthread_mutex_t first_of_two = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t second_of_two = PTHREAD_MUTEX_INITIALIZER;
 std::atomic<unsigned> in_embrace = 0;
 
-[[gnu::noinline]] void embrace(pthread_mutex_t& own, pthread_mutex_t& others)
+[[gnu::noinline]] void embrace(
+    pthread_mutex_t& own, pthread_mutex_t& others, std::atomic<pid_t>& thread)
 {
     ::pthread_mutex_lock(&own);
+    thread = own_id();
     ++in_embrace;
     in_embrace.notify_all();
     for (unsigned now = in_embrace; now < 2; now = in_embrace)
@@ -183,10 +197,15 @@ void subject::opens(char const* library, unsigned times)
 
 void subject::deadlock(std::uint64_t ms)
 {
-    std::thread{embrace, std::ref(first_of_two), std::ref(second_of_two)}.detach();
-    std::thread{embrace, std::ref(second_of_two), std::ref(first_of_two)}.detach();
+    static std::atomic<pid_t> first;
+    static std::atomic<pid_t> second;
+    std::thread{embrace, std::ref(first_of_two), std::ref(second_of_two), std::ref(first)}.detach();
+    std::thread{embrace, std::ref(second_of_two), std::ref(first_of_two), std::ref(second)}
+        .detach();
     for (unsigned now = in_embrace; now < 2; now = in_embrace)
         in_embrace.wait(now);
+    until_blocked(first, second_of_two);
+    until_blocked(second, first_of_two);
     pass(ms * 1'000'000);
     std::exit(0);
 }

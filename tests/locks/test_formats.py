@@ -11,8 +11,8 @@ from recording import SUBJECT, locks
 
 
 @pytest.fixture
-def run(record):
-    return record("holds", 3, 60, 1000)
+def run(record_stepped):
+    return record_stepped("holds", 3, 60, 1000)
 
 
 def test_folded_stacks_begin_outside_and_end_in_the_lock(run):
@@ -39,7 +39,8 @@ def test_pprof_opens_it(run, tmp_path):
     file = tmp_path / "locks.pb.gz"
     locks("report", run.trace, "--pprof", file)
     command = ["go", "tool", "pprof", "-top", "-sample_index=blocked", str(file)]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    # From Go 1.24 on, the first call compiles the tool.
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=500)
     if "no such tool" in shown.stderr:
         pytest.skip("this Go has no pprof")
     assert shown.returncode == 0, shown.stderr

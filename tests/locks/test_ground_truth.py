@@ -1,14 +1,15 @@
-"""Waits and holds agree with the program's own measurement, within 5 %; counts are exact."""
+"""Counts, waits and holds agree with the program's own. Its clock stands still except where it
+lets time pass, so the times agree exactly, on any machine."""
 
 import json
 import re
 
 import pytest
 
-from deadlines import in_some_round
 from recording import LIBRARY, locks
 
-WITHIN = 0.05
+# A report's quotients are floating point.
+EXACTLY = 1e-9
 
 # libc's function in which a thread starts: its name is in the debugging information only.
 STARTS_A_THREAD = re.compile(r"start_thread|libc\.so\.6\+0x[0-9a-f]+")
@@ -25,54 +26,48 @@ def sums(report, weight, functions):
     return found
 
 
-@in_some_round
-def test_waits_and_holds_of_a_mutex(record):
-    run = record("holds", 4, 100, 1000, options=["--every-hold"])
+def test_waits_and_holds_of_a_mutex(record_stepped):
+    run = record_stepped("holds", 4, 100, 1000, options=["--every-hold"])
     lock = run.lock("held_mutex")
     truth = run.truth
     assert lock["acquisitions"] == truth["acquisitions"] == 400
-    assert lock["wait_ns"] == pytest.approx(truth["wait_ns"], rel=WITHIN)
+    assert lock["wait_ns"] == truth["wait_ns"] > 3 * 90 * 1_000_000
     held = lock["exclusive"]
     assert held["timed_holds"] == 400
-    assert held["mean_hold_ns"] * 400 == pytest.approx(truth["hold_ns"], rel=WITHIN)
+    assert held["mean_hold_ns"] * 400 == pytest.approx(truth["hold_ns"], rel=EXACTLY)
+    # While one holds it, no other does.
+    assert truth["hold_ns"] == truth["lived_ns"] > 390 * 1_000_000
+    assert held["max_hold_ns"] == 1_500_000
     assert lock["threads"] == 4
     assert lock["kind"] == "mutex"
 
 
-@in_some_round
-def test_a_sample_of_holds_is_like_all_of_them(record):
-    run = record("holds", 2, 600, 500)
+def test_a_sample_of_holds_is_like_all_of_them(record_stepped):
+    """The recorder chooses by the thread's number, so the sample is the same in each run."""
+    run = record_stepped("holds", 2, 600, 500)
     held = run.lock("held_mutex")["exclusive"]
-    truth = run.truth
-    assert 30 < held["timed_holds"] < 200  # One of 16, at random.
-    # A neighbour on this machine may have made one of the holds a long one.
-    assert held["mean_hold_ns"] == pytest.approx(truth["hold_ns"] / 1200, rel=0.25)
+    assert 30 < held["timed_holds"] < 200  # One of 16.
+    assert held["mean_hold_ns"] == pytest.approx(run.truth["hold_ns"] / 1200, rel=0.25)
 
 
-@in_some_round
-def test_holds_are_timed_beside_semaphores_too(record):
+def test_holds_are_timed_beside_semaphores_too(record_stepped):
     """Each hold is the third acquisition: a sample must not be spent on those without a hold."""
-    every = record("beside", 300, 500, options=["--every-hold"])
+    every = record_stepped("beside", 300, 500, options=["--every-hold"])
     held = every.lock("held_mutex")["exclusive"]
     assert held["timed_holds"] == 300
-    assert held["mean_hold_ns"] * 300 == pytest.approx(every.truth["hold_ns"], rel=WITHIN)
+    assert held["mean_hold_ns"] * 300 == pytest.approx(every.truth["hold_ns"], rel=EXACTLY)
 
 
-def test_a_sample_beside_semaphores(record):
-    held = record("beside", 1600, 20).lock("held_mutex")["exclusive"]
+def test_a_sample_beside_semaphores(record_stepped):
+    held = record_stepped("beside", 1600, 20).lock("held_mutex")["exclusive"]
     assert 50 < held["timed_holds"] < 200  # One of 16, at random.
 
 
-def test_the_hold_after_a_wait_for_a_condition(record, monkeypatch):
-    """A mutex that a wait released is held again after it, and that is no acquisition.
-
-    The holds are bounded by the same run, whatever its scheduling. Each contains the program's two
-    readings of the clock; and they exclude each other, so together they are shorter than the run.
-    Had a hold gone on through its wait, it would contain the other thread's hold, too.
-    """
-    # Without restartable sequences no hold is left out of the mean.
-    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.pthread.rseq=0")
-    run = record("consumer", 100, 1000, options=["--every-hold"])
+def test_the_hold_after_a_wait_for_a_condition(record_stepped):
+    """A mutex that a wait released is held again after it, and that is no acquisition. Time passes
+    only while one of the two threads holds the mutex: a hold that went on through its wait would
+    contain the other thread's hold, too."""
+    run = record_stepped("consumer", 100, 1000, options=["--every-hold"])
     lock = run.lock("held_mutex")
     held = lock["exclusive"]
     truth = run.truth
@@ -82,46 +77,51 @@ def test_the_hold_after_a_wait_for_a_condition(record, monkeypatch):
     assert held["taken_again"] == waits
     assert held["timed_holds"] == 101 + waits
     assert held["interrupted_holds"] == 0
-    assert truth["hold_ns"] <= held["mean_hold_ns"] * (101 + waits) <= truth["lived_ns"]
+    assert truth["hold_ns"] == truth["lived_ns"] == 200 * 1_000_000
+    assert held["mean_hold_ns"] * (101 + waits) == pytest.approx(truth["hold_ns"], rel=EXACTLY)
     said = locks("per-operation", run.trace, "-n", 100, "--json", "-").stdout
     (price,) = [each for each in json.loads(said)["locks"] if "held_mutex" in each["name"]]
     # Taking it again counts: the consumer has one acquisition, and about a half of the holds.
     assert not price["one_threads_own"] and price["operations_per_second_max"] > 0
-    assert truth["hold_ns"] <= price["held_ns"] * 100 <= truth["lived_ns"]
+    assert price["held_ns"] * 100 == pytest.approx(truth["hold_ns"], rel=EXACTLY)
 
 
 @pytest.mark.parametrize("options", [["--every-hold"], []])
-@in_some_round
-def test_a_recursive_mutex_is_held_until_its_last_release(record, options):
+def test_a_recursive_mutex_is_held_until_its_last_release(record_stepped, options):
     """Inner acquisitions by its thread do not change the time of the hold."""
-    run = record("recursive", 2, 600, 500, options=options)
+    run = record_stepped("recursive", 2, 600, 500, options=options)
     held = run.lock("held_mutex")["exclusive"]
     assert held["acquisitions"] == run.truth["acquisitions"] == 4800
     if options:
         assert held["timed_holds"] == 4800
-    # A sample with one long hold is far off; inner holds that count as holds are further off.
-    rel = WITHIN if options else 0.5
-    assert held["mean_hold_ns"] * 4800 == pytest.approx(run.truth["hold_ns"], rel=rel)
+    # All outer holds are equally long, so a sample has their mean.
+    assert held["mean_hold_ns"] * 4800 == pytest.approx(run.truth["hold_ns"], rel=EXACTLY)
 
 
-@in_some_round
 def test_cpu_time_is_counted_once_over_an_exec(record):
+    """The kernel's count goes on over an exec. Of a process that executes another, the CPU time
+    after its last sample is not recorded; the samples are some milliseconds apart."""
     run = record("chain", 3, 500)
     report = run.report()
     assert len(report["processes"]) == 3
-    # The loader's CPU time, and a process's after its last sample, is not recorded.
-    assert report["cpu_ns"] == pytest.approx(run.truth["cpu_ns"], rel=0.1)
+    burned_ns = 3 * 500_000_000
+    # Counted again in each process it would be 500, 1000 and 1500 ms; beside what it burns, the
+    # program does next to nothing.
+    assert burned_ns * 0.8 < report["cpu_ns"] < run.truth["cpu_ns"] + burned_ns * 0.2
 
 
-@in_some_round
-def test_the_share_of_time_blocked(record):
-    run = record("holds", 4, 100, 1000)
+def test_the_share_of_time_blocked(record_stepped):
+    """All threads live from the first hold to the last one."""
+    run = record_stepped("holds", 4, 100, 1000)
     truth = run.truth
     report = run.report()
     # Four workers, and the main thread that waits for their end.
-    share = 100 * truth["wait_ns"] / (truth["threads_ns"] + truth["lived_ns"])
-    assert report["blocked_percent"] == pytest.approx(share, rel=WITHIN)
-    assert report["total"]["contended"] > 10
+    assert truth["threads_ns"] == 4 * truth["lived_ns"]
+    assert report["thread_ns"] == 5 * truth["lived_ns"]
+    share = 100 * truth["wait_ns"] / report["thread_ns"]
+    assert report["blocked_percent"] == pytest.approx(share, rel=EXACTLY)
+    # Three of the threads wait for the first hold.
+    assert report["total"]["contended"] >= 3
 
 
 def test_a_read_write_lock(record):
@@ -133,29 +133,28 @@ def test_a_read_write_lock(record):
     assert lock["readers"]["acquisitions"] == 2700
 
 
-@in_some_round
-def test_conditions_are_waiting_and_not_blocked(record):
-    run = record("handover", 400)
+def test_conditions_are_waiting_and_not_blocked(record_stepped):
+    run = record_stepped("handover", 400)
     report = run.report()
     truth = run.truth
     (condition,) = [each for each in report["locks"] if each["kind"] == "condition"]
     assert condition["acquisitions"] == truth["acquisitions"]
-    assert condition["wait_ns"] == pytest.approx(truth["wait_ns"], rel=WITHIN)
-    assert report["total"]["waiting_ns"] == pytest.approx(truth["wait_ns"], rel=WITHIN)
-    assert report["total"]["blocked_ns"] < truth["wait_ns"]
+    assert condition["wait_ns"] == truth["wait_ns"]
+    assert report["total"]["waiting_ns"] == truth["wait_ns"]
+    # Time passes while one thread holds the mutex and the other waits for the condition.
+    assert truth["wait_ns"] == 400 * 1_000_000
+    assert report["total"]["blocked_ns"] == 0
 
 
-@in_some_round
-def test_a_semaphore(record):
-    run = record("semaphore", 200)
+def test_a_semaphore(record_stepped):
+    run = record_stepped("semaphore", 200)
     (semaphore,) = [each for each in run.report()["locks"] if each["kind"] == "semaphore"]
     assert semaphore["acquisitions"] == run.truth["acquisitions"] == 200
-    assert semaphore["wait_ns"] == pytest.approx(run.truth["wait_ns"], rel=WITHIN)
+    assert semaphore["wait_ns"] == run.truth["wait_ns"] == 200 * 1_000_000
 
 
-@in_some_round
-def test_a_spin_lock(record):
-    run = record("spin", 200)
+def test_a_spin_lock(record_stepped):
+    run = record_stepped("spin", 200)
     (spin,) = [each for each in run.report()["locks"] if each["kind"] == "spin"]
     # The first thread's acquisition is in the lock's own entry, though it was not yet shared.
     assert spin["acquisitions"] == 2
@@ -163,39 +162,34 @@ def test_a_spin_lock(record):
     assert not spin["group"]
     assert "made in" in spin["name"]
     assert spin["contended"] == 1
-    assert spin["wait_ns"] == pytest.approx(run.truth["wait_ns"], rel=WITHIN)
-    assert spin["wait_ns"] > 100_000_000
+    assert spin["wait_ns"] == run.truth["wait_ns"] == 200 * 1_000_000
 
 
-@in_some_round
-def test_each_way_to_ask_for_a_lock(record):
+def test_each_way_to_ask_for_a_lock(record_stepped):
     """One thread holds the lock. Another tries it, waits until a deadline in the past, and waits
     until it has the lock: of each lock two acquisitions, one of which waited, and two failures."""
-    run = record("ways", 50)
+    run = record_stepped("ways", 50)
     for name, truth in run.truth.items():
         assert truth["well"] == 1, name
         lock = run.lock(name)
         assert (lock["acquisitions"], lock["contended"], lock["failed"]) == (2, 1, 2), name
-        assert lock["wait_ns"] == pytest.approx(truth["wait_ns"], rel=WITHIN)
-        assert lock["wait_ns"] > 40_000_000
+        assert lock["wait_ns"] == truth["wait_ns"] == 50 * 1_000_000, name
         readers = 1 if name.endswith("_read") else 0
         assert lock["readers"]["acquisitions"] == readers, name
 
 
-@in_some_round
-def test_a_condition_of_a_program_that_was_linked_long_ago(record):
+def test_a_condition_of_a_program_that_was_linked_long_ago(record_stepped):
     """Its version of the functions has the same names, and other data."""
-    run = record("old-condition", 100)
+    run = record_stepped("old-condition", 100)
     if run.truth["waits"] == 0:
         pytest.skip("this architecture has one version only")
     (condition,) = [each for each in run.report()["locks"] if each["kind"] == "condition"]
     assert condition["acquisitions"] == run.truth["waits"]
-    assert condition["wait_ns"] == pytest.approx(run.truth["wait_ns"], rel=WITHIN)
+    assert condition["wait_ns"] == run.truth["wait_ns"] == 100 * 2_000_000
 
 
-@in_some_round
-def test_mutexes_and_conditions_of_c11(record):
-    run = record("c11", 100)
+def test_mutexes_and_conditions_of_c11(record_stepped):
+    run = record_stepped("c11", 100)
     truth = run.truth
     assert truth["well"] == 1
     lock = run.lock("c11_mutex")
@@ -203,7 +197,7 @@ def test_mutexes_and_conditions_of_c11(record):
     assert lock["exclusive"]["taken_again"] == truth["waits"]
     condition = run.lock("c11_condition")
     assert condition["acquisitions"] == truth["waits"]
-    assert condition["wait_ns"] == pytest.approx(truth["wait_ns"], rel=WITHIN)
+    assert condition["wait_ns"] == truth["wait_ns"] == 100 * 2_000_000
 
 
 def test_locks_that_were_destroyed_leave_room_for_others(record):
@@ -227,23 +221,22 @@ def test_a_library_that_is_opened_while_the_program_runs(record):
     assert "lock_in_library" in lock["taken_by"][0]
 
 
-@in_some_round
-def test_waits_of_a_deadlock(record):
+def test_waits_of_a_deadlock(record_stepped):
     """They end with the program, and are in the figures and in a table of their own."""
-    run = record("deadlock", 300)
+    run = record_stepped("deadlock", 300)
     report = run.report()
     waits = [each for each in report["unended_waits"] if each["kind"] == "mutex"]
     names = sorted(each["lock"].rpartition("::")[2] for each in waits)
     assert names == ["first_of_two", "second_of_two"]
     assert len({each["tid"] for each in waits}) == 2
     for each in waits:
-        assert each["ns"] == pytest.approx(300_000_000, rel=WITHIN)
+        assert each["ns"] == 300_000_000
         assert "embrace" in each["waits_in"]
-    assert report["total"]["blocked_ns"] == pytest.approx(600_000_000, rel=WITHIN)
+    assert report["total"]["blocked_ns"] == 600_000_000
     for name in ("first_of_two", "second_of_two"):
         lock = run.lock(name)
         assert (lock["acquisitions"], lock["contended"]) == (1, 0)
-        assert lock["wait_ns"] == pytest.approx(300_000_000, rel=WITHIN)
+        assert lock["wait_ns"] == 300_000_000
     said = run.text()
     assert "Waits that had not ended" in said
     assert "first_of_two, in embrace" in said
@@ -267,9 +260,9 @@ def test_callers_that_lock_at_one_place_have_their_own_counts(record):
     assert found["first_caller"] == pytest.approx(200_000, rel=0.4)
 
 
-@in_some_round
-def test_the_first_hold_of_each_thread_is_like_the_others(record):
-    run = record("uneven", 600, 200)
+def test_the_first_hold_of_each_thread_is_like_the_others(record_stepped):
+    """The recorder chooses by the thread's number, so the sample is the same in each run."""
+    run = record_stepped("uneven", 600, 200)
     held = run.lock("own_mutex")["exclusive"]
     assert 300 < held["timed_holds"] < 1200
     assert held["mean_hold_ns"] == pytest.approx(run.truth["mean_hold_ns"], rel=0.5)
@@ -292,7 +285,6 @@ def test_shared_acquisitions_begin_with_the_second_thread(record):
     assert lock["shared_acquisitions"] == 19
 
 
-@in_some_round
 def test_cpu_samples_are_where_the_time_went(record):
     """The program blocks all signals, which must leave the sampler's unblocked."""
     run = record("cpu", 1500)
@@ -303,7 +295,8 @@ def test_cpu_samples_are_where_the_time_went(record):
     total = sum(share.values())
     assert total > 100
     seventy = truth["seventy_ns"] / (truth["seventy_ns"] + truth["thirty_ns"])
-    assert share["burn_seventy"] / total == pytest.approx(seventy, abs=0.05)
+    # Between the two functions is one period of a sampler, or some where the machine is busy.
+    assert share["burn_seventy"] / total == pytest.approx(seventy, abs=0.1)
     # Names go down to where the thread began.
     deep = max(report["stacks"], key=lambda stack: stack["cpu_samples"])
     said = " ".join(names[function] for function in deep["functions"])

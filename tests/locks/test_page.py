@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 import pytest
 
-from recording import ROOT, SUBJECT, Recording, locks
+from recording import ROOT, STEPPED, SUBJECT, Recording, locks
 
 sys.path.insert(0, str(ROOT / "tests" / "bench"))
 
@@ -53,7 +53,7 @@ return {
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
-    run = Recording(folder, [SUBJECT, "holds", 3, 60, 1000], [])
+    run = Recording(folder, [SUBJECT, "holds", 3, 60, 1000], [], STEPPED)
     locks("html", run.trace, "-o", folder / "page.html")
     return folder / "page.html"
 
