@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""tests/summary/summary.py PRESET JUNIT...: the last lines of scripts/test.
+"""tests/summary/summary.py PRESET JUNIT: the last lines of scripts/test.
 
-JUNIT are the files of ctest's --output-junit: the first run, and then each run of what had failed.
-The output is one line, "N passed, N failed, N skipped", and below it each reason of a skip and each
-test that has passed only when it was repeated. The numbers count test cases where a program says
+JUNIT is the file of ctest's --output-junit. The output is one line, "N passed, N failed,
+N skipped", and below it each reason of a skip. The numbers count test cases where a program says
 how many it has run (pytest and doctest), and one for each other test of ctest.
 
 The exit code is 1 where a test has failed. With CLEAT_STRICT it is 1 as well where a test was
@@ -30,8 +29,6 @@ DOCTEST = re.compile(
     r"^\[doctest\] test cases: +\d+ \| +(\d+) passed \| +(\d+) failed \| +(\d+) skipped",
     re.MULTILINE,
 )
-# The warning of tests/program/deadlines.py.
-REPEATED = re.compile(r"UserWarning: passed only in round (\d+): (.*)$", re.MULTILINE)
 
 
 @dataclass
@@ -41,7 +38,6 @@ class Outcome:
     passed: int = 0
     failed: int = 0
     skipped: Counter[str] = field(default_factory=Counter)  # By reason.
-    repeated: list[str] = field(default_factory=list)
 
 
 def outcome(test: xml.etree.ElementTree.Element) -> Outcome:
@@ -50,7 +46,6 @@ def outcome(test: xml.etree.ElementTree.Element) -> Outcome:
     status = test.get("status")
     skip = test.find("skipped")
     found = Outcome()
-    found.repeated = [f"{name} (round {number})" for number, name in REPEATED.findall(output)]
     if counts := PYTEST.findall(output):
         numbers = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", counts[-1])}
         found.passed = numbers.get("passed", 0)
@@ -73,18 +68,10 @@ def outcome(test: xml.etree.ElementTree.Element) -> Outcome:
     return found
 
 
-def read(paths: list[Path]) -> tuple[dict[str, Outcome], list[str]]:
-    """read returns the last outcome of each test, and the tests that had failed before."""
-    last: dict[str, Outcome] = {}
-    rerun = []
-    for path in paths:
-        for test in xml.etree.ElementTree.parse(path).iter("testcase"):
-            name = test.get("name", "")
-            found = outcome(test)
-            if name in last and last[name].failed and not found.failed:
-                rerun.append(name)
-            last[name] = found
-    return last, rerun
+def read(path: Path) -> dict[str, Outcome]:
+    """read returns the outcome of each test."""
+    tests = xml.etree.ElementTree.parse(path).iter("testcase")
+    return {test.get("name", ""): outcome(test) for test in tests}
 
 
 def system() -> str:
@@ -114,8 +101,8 @@ def is_listed(lines: list[tuple[str, str, str]], places: set[str], test: str, re
 
 
 def main(arguments: list[str]) -> int:
-    preset, paths = arguments[0], [Path(each) for each in arguments[1:]]
-    tests, rerun = read(paths)
+    preset, path = arguments
+    tests = read(Path(path))
     lines = listed(LISTED)
     places = {preset, system()}
     passed = sum(each.passed for each in tests.values())
@@ -130,11 +117,6 @@ def main(arguments: list[str]) -> int:
             unlisted += not is_known
             note = "" if is_known else " (not listed in tests/skips)"
             print(f"skipped: {count} of {name}: {reason}{note}")
-    for name, each in sorted(tests.items()):
-        for case in each.repeated:
-            print(f"PASSED ONLY WHEN REPEATED: {name}: {case}")
-    for name in rerun:
-        print(f"PASSED ONLY WHEN RUN AGAIN, ALONE: {name}")
     if unlisted and os.environ.get("CLEAT_STRICT"):
         print("CLEAT_STRICT: a skip that is not listed in tests/skips is a failure")
         return 1

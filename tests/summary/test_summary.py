@@ -1,5 +1,5 @@
-"""scripts/test counts what passed, failed and was skipped, names each reason, and repeats a failure
-no oftener than it is told. Its tests here are shell commands, which ctest takes for a build's."""
+"""scripts/test counts what passed, failed and was skipped, and names each reason. No test is run
+again. Its tests here are shell commands, which ctest takes for a build's."""
 
 import os
 import re
@@ -112,34 +112,9 @@ def test_in_ci_a_skip_is_listed_or_a_failure(tree, line, code):
     assert tree.run({"python": PYTEST})[0] == 0
 
 
-def test_a_test_that_passes_when_run_again_is_named(tree):
+def test_a_failure_is_not_run_again(tree):
     code, said = tree.run({"flaky": ONCE, "plain": "true"})
-    assert code == 0, tree.output
-    assert said == ["2 passed, 0 failed, 0 skipped", "PASSED ONLY WHEN RUN AGAIN, ALONE: flaky"]
-
-
-def test_reruns_can_be_switched_off(tree):
-    code, said = tree.run({"flaky": ONCE, "plain": "true"}, CLEAT_RERUNS="0")
     assert (code, said) == (1, ["1 passed, 1 failed, 0 skipped"])
-
-
-def test_a_failure_is_run_three_times_in_all(tree):
-    code, said = tree.run({"bad": "echo x >> count; exit 1"})
-    assert (code, said) == (1, ["0 passed, 1 failed, 0 skipped"])
-    assert (tree.build / "count").read_text() == "x\n" * 3
-
-
-def test_a_report_of_a_sanitizer_is_not_run_again(tree):
-    code, _ = tree.run({"bad": "echo x >> count; echo 'runtime error: shift'; exit 1"})
-    assert code == 1
-    assert (tree.build / "count").read_text() == "x\n"
-
-
-def test_a_case_that_was_repeated_within_its_test_is_named(tree):
-    warning = "deadlines.py:40: UserWarning: passed only in round 2: test_a.test_b"
-    code, said = tree.run({"python": f"echo '{warning}'; echo '3 passed, 1 warning in 0.1s'"})
-    assert code == 0
-    assert said[1:] == ["PASSED ONLY WHEN REPEATED: python: test_a.test_b (round 2)"]
 
 
 def test_without_tests_it_fails(tree):
