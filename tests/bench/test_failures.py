@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import threading
+from typing import Iterator
 
 import pytest
 
@@ -32,14 +33,17 @@ def refused(bench, *words: object, code: int = 2) -> str:
     return ran.stderr
 
 
-def closed_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """closed_port refuses connections: it is bound, so no other program has it, and nobody listens.
+    """
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
 
 
-def test_refused(bench):
-    found = bench.load("-n", 10, "-c", 2, "--no-preflight", f"127.0.0.1:{closed_port()}", code=1)
+def test_refused(bench, closed_port):
+    found = bench.load("-n", 10, "-c", 2, "--no-preflight", f"127.0.0.1:{closed_port}", code=1)
     only(found, "connect", "refused")
 
 
@@ -123,8 +127,8 @@ def test_an_interrupted_run_tells_what_it_has(bench, server):
 # Before the run.
 
 
-def test_what_the_first_transaction_finds(bench):
-    said = refused(bench, f"127.0.0.1:{closed_port()}", code=1)
+def test_what_the_first_transaction_finds(bench, closed_port):
+    said = refused(bench, f"127.0.0.1:{closed_port}", code=1)
     assert "refused" in said and "check the address" in said
 
     def speaks_http(upstream):
@@ -383,10 +387,10 @@ def test_a_result_goes_into_a_pipe_of_which_somebody_reads(bench, server):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device here")
 @pytest.mark.parametrize("what", ["load", "probe", "help"])
-def test_what_did_not_reach_standard_output_is_an_error(bench, server, what):
+def test_what_did_not_reach_standard_output_is_an_error(bench, server, closed_port, what):
     words = {
         "load": ["load", "-q", "-n", "3", server(http()).address],
-        "probe": ["probe", f"127.0.0.1:{closed_port()}"],
+        "probe": ["probe", f"127.0.0.1:{closed_port}"],
         "help": ["--help"],
     }
     with open("/dev/full", "w") as full:

@@ -50,7 +50,6 @@ def test_a_client_that_says_no_last_word(hurried):
 def test_dribbling_does_not_help(hurried):
     """The deadline is one for the whole handshake, not for each byte."""
     with TlsClient(hurried.port, handshake=False) as client:
-        begun = time.monotonic()
         client.socket.settimeout(0.1)
         try:
             for byte in client.client_hello():
@@ -60,9 +59,10 @@ def test_dribbling_does_not_help(hurried):
                         break
                 except TimeoutError:
                     pass  # This is the pause between two bytes.
+            else:
+                pytest.fail("it was let send the whole hello")
         except (ConnectionResetError, BrokenPipeError):
             pass
-        assert time.monotonic() - begun < 10
     assert hurried.wait_for_log(event="handshake-failed", reason="handshake-timeout")
 
 

@@ -27,6 +27,6 @@ def test_a_server_that_is_not_installed(tmp_path, names, said):
         env={**os.environ, "PATH": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
     )
     assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said + "\n")
