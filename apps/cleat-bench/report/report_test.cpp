@@ -26,7 +26,7 @@ std::size_t times_in(std::string_view page, std::string_view what)
 
 json::value data_of(std::string const& page)
 {
-    static constexpr std::string_view begin = "id=\"results\">";
+    static constexpr std::string_view begin = "id=\"data\">";
     std::size_t const place = page.find(begin);
     REQUIRE(place != std::string::npos);
     std::size_t const start = place + begin.size();
