@@ -365,9 +365,9 @@ def test_system_calls_are_counted_by_name(bench):
             assert figures["load"]["ok"] == 40
             calls = {each["name"]: each["count"] for each in figures["calls"]}
             assert sum(calls.values()) == pytest.approx(figures["system_calls"])
-            # A connection is accepted once, connected once, and both ends are closed.
+            # A connection is accepted, its upstream's is opened, and both are closed.
             assert calls.get("accept4", 0) + calls.get("accept", 0) >= 1
-            assert calls["connect"] == 1 and 2 <= calls["close"] <= 4
+            assert calls["connect"] >= 1 and calls["close"] >= 2
             assert figures["cpu_ns"] is None and figures["p99_ns"] is None
     ours = found.server("cleat")["rounds"]
     assert ours[0]["system_calls"] == pytest.approx(ours[1]["system_calls"], rel=0.1)
