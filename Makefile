@@ -5,6 +5,7 @@ PRESET ?= release
 PORT   ?= 8443
 PREFIX ?= /usr/local
 BUILD   = build/$(PRESET)
+BENCH   = full-ecdsa-p256 full-rsa-2048 down-1m up-1m idle system-calls two-workers
 export PRESET PORT
 
 .PHONY: build run test check bench install clean help
@@ -27,7 +28,7 @@ check:  ## everything that CI checks beside `make test`
 
 bench: build  ## measure this build against its controls; docs/performance.md explains
 	@scripts/build $(PRESET)
-	@perf/run.py --scenario all --binaries $(BUILD)/bin --cleat-binary $(BUILD)/bin/cleat
+	@$(BUILD)/bin/cleat-bench compare --servers cleat,epoll,asio,nginx,hitch $(BENCH:%=--scenario %)
 
 install: build  ## install into PREFIX (/usr/local)
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -4,7 +4,7 @@
 # folder for configuration and trust is the system's, as with the system's own OpenSSL.
 #
 # With CLEAT_OPENSSL_REPORTS_CONTENTION its locks write down what waited for them, which is what
-# perf/locks/contention.py holds against cleat-locks. Not for service: a file a thread, no end.
+# perf/lock_contention.py holds against cleat-locks. Not for service: a file a thread, no end.
 
 set(_flags no-shared no-module no-tests no-docs no-apps no-legacy no-quic no-dtls
   --libdir=lib --openssldir=/etc/ssl)

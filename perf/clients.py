@@ -57,9 +57,8 @@ def commands(use: argparse.Namespace, port: int) -> dict[str, tuple[list[str], s
             r"\((\d+) ok in",
         ),
         "epoll client": (
-            [str(use.binaries / "perf-client"), "handshakes", f"127.0.0.1:{port}", "-n", count]
-            + ["-c", str(CONNECTIONS), "-b", "1024", "--tls", "1.3", "--groups", "X25519"]
-            + ["--suite", suite],
+            [str(use.binaries / "perf-epoll-client"), f"127.0.0.1:{port}", "-n", count]
+            + ["-c", str(CONNECTIONS), "-b", "1024"],
             r'"ok": (\d+)',
         ),
         "wrk": (
@@ -119,7 +118,7 @@ def versions(use: argparse.Namespace) -> dict[str, str]:
 
 
 def record(here: dict, figures: dict[str, list[float]]) -> dict:
-    """What --out writes, as perf/run.py does: us of CPU for each transaction, a figure a round."""
+    """What --out writes: us of CPU for each transaction, a figure a round."""
     medians = {name: statistics.median(values) for name, values in figures.items()}
     return {
         "environment": here,

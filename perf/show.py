@@ -6,9 +6,9 @@
     perf/show.py RESULT... --page PAGE           # fills the tables into a page
     perf/show.py --docs                          # all pages of docs/, from perf/results/
 
-A result is what a study, `cleat-bench compare --json`, side_by_side.py, clients.py, locks/run.py or
-locks/overhead.py wrote. Of several results
-of a study the newest counts, by its name; of comparisons that share a scenario, the last. Tables go
+A result is a file of a study, of `cleat-bench compare --json`, clients.py, shared_locks.py or a
+lock_*.py. Of several results of a study the newest counts, by its name; of comparisons that share a
+scenario, the last. A comparison in a file *-builds-NAME.json has a table of its own. Tables go
 between `<!-- show.py: SUBJECT/TABLE -->` and `<!-- end -->`. The same results give the same bytes.
 """
 
@@ -19,11 +19,11 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-import side_by_side
 from cleat_perf.results import RESULTS, TREE, Unusable, newest, read, whole
 from cleat_perf.table import fill
 from studies import performance
 from studies.asio import page as asio
+from studies.compare import builds
 from studies.compare import page as compare
 from studies.cost import page as cost
 from studies.gather import page as gather
@@ -35,7 +35,7 @@ STUDIES = {
     "terminators": terminators,
 }  # fmt: skip
 # These show all of their documents together, and not the newest.
-SETS = {"compare": compare, "side-by-side": side_by_side, "performance": performance}
+SETS = {"compare": compare, "builds": builds, "performance": performance}
 
 
 def arguments() -> argparse.Namespace:
@@ -60,9 +60,7 @@ def subject(path: Path, document: dict) -> str | None:
     if performance.part(path):
         return "performance"
     if document.get("kind") == "compare":
-        return "compare"
-    if "found" in document:
-        return "side-by-side"
+        return "builds" if builds.name_of(path) else "compare"
     study = document.get("study")
     return study if study in STUDIES else None
 

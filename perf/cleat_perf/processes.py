@@ -21,6 +21,32 @@ def answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+def with_children(pid: int) -> list[int]:
+    found = [pid]
+    for each in found:
+        for children in Path(f"/proc/{each}/task").glob("*/children"):
+            found += [int(word) for word in children.read_text().split()]
+    return found
+
+
+def cpu_ns(pid: int) -> int:
+    """Time on a core of all threads of a process and its children, by the scheduler's own clock."""
+    total = 0
+    for each in with_children(pid):
+        for task in Path(f"/proc/{each}/task").iterdir():
+            total += int((task / "schedstat").read_text().split()[0])
+    return total
+
+
+def pss_kib(pid: int) -> int:
+    total = 0
+    for each in with_children(pid):
+        for line in Path(f"/proc/{each}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                total += int(line.split()[1])
+    return total
+
+
 class Process:
     """A child on given cores; it and its descendants are what is accounted."""
 
@@ -40,28 +66,11 @@ class Process:
                 **options,
             )
 
-    def pids(self) -> list[int]:
-        found = [self.child.pid]
-        for pid in found:
-            for children in Path(f"/proc/{pid}/task").glob("*/children"):
-                found += [int(word) for word in children.read_text().split()]
-        return found
-
     def cpu_ns(self) -> int:
-        """Time on a core of all threads of all processes, by the scheduler's own clock."""
-        total = 0
-        for pid in self.pids():
-            for task in Path(f"/proc/{pid}/task").iterdir():
-                total += int((task / "schedstat").read_text().split()[0])
-        return total
+        return cpu_ns(self.child.pid)
 
     def pss_kib(self) -> int:
-        total = 0
-        for pid in self.pids():
-            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-                if line.startswith("Pss:"):
-                    total += int(line.split()[1])
-        return total
+        return pss_kib(self.child.pid)
 
     def ready_port(self, deadline_s: float = 10) -> int:
         """The port of the line "ready ADDRESS:PORT" that our own programs print."""

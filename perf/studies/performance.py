@@ -1,10 +1,11 @@
-"""Tables of docs/performance.md from what perf/locks and perf/clients.py recorded."""
+"""Tables and charts of docs/performance.md from what perf/*lock*.py and clients.py recorded."""
 
 import re
 from pathlib import Path
 from statistics import median
 from typing import Callable
 
+import lock_cores
 from cleat_perf.results import newest, whole
 from cleat_perf.table import microseconds, spread, table
 
@@ -43,6 +44,43 @@ def shared_locks(document: dict) -> str:
     head = ["server", "for each full handshake", "of these the TLS library's",
             "of the one lock taken most", "for each MB down", "up"]  # fmt: skip
     return table(head, [row for _, row in sorted(rows, key=lambda each: each[0])])
+
+
+# The pages' names of locks, by the function that takes each most.
+LOCKS = {
+    "ex_data": "ex_data",
+    "ENGINE_pkey_asn1_find_str": "the table of engines' key types",
+    "RAND_get_rand_method": "the RAND method",
+    "RAND_get0_public": "RAND's own context",
+    "CRYPTO_THREAD_read_lock": "several, for reading",
+    "CRYPTO_THREAD_write_lock": "several, for writing",
+    "SSL_has_matching_session_id": "the sessions",
+}
+
+
+def held(ns: float) -> str:
+    """held is the time of exclusive holds: a lock that has none is only read."""
+    return "readers only" if ns == 0 else f"{ns:.0f} ns" if ns < 999.5 else f"{ns / 1e3:.1f} us"
+
+
+def lock_cost(document: dict) -> str:
+    """lock_cost has what shared locks cost a handshake; arms that share none have no row."""
+    rows = []
+    for arm, locks in document["medians"].items():
+        title = "HAProxy, the system's OpenSSL" if arm == "HAProxy" else f"cleat, {arm}"
+        for name, row in locks.items():
+            rows.append(
+                [
+                    title,
+                    LOCKS.get(name, f"`{name}`"),
+                    f"{row['acquisitions']:.0f}",
+                    f"{row['contended']:.3f}" if row["contended"] else "0",
+                    f"{row['wait_ns'] / 1e3:.1f} us" if row["wait_ns"] else "0",
+                    held(row["held_ns"]),
+                ]
+            )
+            title = ""
+    return table(["", "lock of", "taken", "waited for", "blocked", "held"], rows)
 
 
 def overhead(document: dict) -> str:
@@ -87,6 +125,8 @@ def clients(document: dict) -> str:
 # By the end of a result's name.
 TABLES: dict[str, Callable[[dict], str]] = {
     "shared-locks": shared_locks,
+    "cores": lock_cores.limits,
+    "lock-cost": lock_cost,
     "overhead": overhead,
     "clients": clients,
 }
@@ -109,5 +149,8 @@ def tables(documents: dict[Path, dict]) -> dict[str, str]:
 
 
 def charts(documents: dict[Path, dict]) -> dict[str, str]:
-    """charts are none: the tables have all."""
-    return {}
+    paths = [path for path in documents if part(path) == "cores"]
+    if not paths:
+        return {}
+    with whole(newest(paths)):
+        return {"locks-cores": lock_cores.chart(documents[newest(paths)])}

@@ -6,7 +6,9 @@ from statistics import median
 
 from load_results import Facts, load_result
 
-METRICS = ("cpu_ns", "rate", "p50_ns", "p99_ns", "memory_bytes")
+METRICS = (
+    "cpu_ns", "rate", "p50_ns", "p99_ns", "memory_bytes", "system_calls", "workers_ratio",
+)  # fmt: skip
 HANDSHAKE: Facts = {
     "name": "full-ecdsa-p256",
     "title": "Full handshakes, ECDSA P-256, X25519, TLS 1.3",
@@ -42,6 +44,13 @@ ESTABLISHED: Facts = HANDSHAKE | {
     "kind": "established", "connections": 40, "every_ms": 200, "duration_ms": 6000,
     "beside": "handshakes", "beside_connections": 256, "server_cpu": 0.3,
 }
+CALLS: Facts = HANDSHAKE | {
+    "name": "system-calls", "title": "System calls for a full handshake", "kind": "system-calls",
+    "connections": 1, "transactions": 400,
+}
+WORKERS: Facts = HANDSHAKE | {
+    "name": "two-workers", "title": "CPU with two workers over one", "kind": "workers"
+}
 PACED: Facts = HANDSHAKE | {
     "name": "paced-70", "title": "Handshakes at a given rate",
     "arrivals": {"share": 0.7, "rate": 1234.2, "weakest": "stunnel"},
@@ -56,6 +65,10 @@ def _round(scenario: Facts, cost: float, chance: random.Random, histograms: bool
         each = 4800 * cost
         points = [{"connections": n, "bytes": n * each} for n in (1000, 2000, 3000, 4000)]
         return dict.fromkeys(METRICS) | {"memory_bytes": each, "idle": points}
+    if scenario["kind"] == "system-calls":
+        count = 18 * cost
+        calls = [{"name": "recvfrom", "count": 4.0}, {"name": "other", "count": count - 4}]
+        return dict.fromkeys(METRICS) | {"system_calls": count, "calls": calls}
     unit = 660e6 if scenario["operation"] == "GB" else 244e3
     found: Facts = {
         "cpu_ns": unit * cost,
@@ -63,6 +76,8 @@ def _round(scenario: Facts, cost: float, chance: random.Random, histograms: bool
         "p50_ns": 4.9e6 * cost,
         "p99_ns": 9.5e6 * cost,
         "memory_bytes": 0.9e6 * cost,
+        "system_calls": None,
+        "workers_ratio": cost if scenario["kind"] == "workers" else None,
     }
     if histograms:
         found["load"] = load_result(

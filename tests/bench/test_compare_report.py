@@ -1,6 +1,7 @@
 """Reports of comparisons, as a browser shows them: `cleat-bench report` of compare's documents."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Callable
@@ -9,7 +10,8 @@ import pytest
 
 import browser
 from compare_results import (
-    COSTS, DOWN, ESTABLISHED, HANDSHAKE, IDLE, PACED, RESUMED, comparison, left_out, server, trial,
+    CALLS, COSTS, DOWN, ESTABLISHED, HANDSHAKE, IDLE, PACED, RESUMED, WORKERS, comparison, left_out,
+    server, trial,
 )
 from conftest import binary
 from load_results import Facts, load_result
@@ -71,6 +73,7 @@ def many() -> Facts:
 CASES: dict[str, Callable[[], list[Facts]]] = {
     "four scenarios": lambda: [comparison(trial(), trial(DOWN), trial(PACED), trial(IDLE))],
     "established": lambda: [comparison(trial(ESTABLISHED))],
+    "counted": lambda: [comparison(trial(CALLS), trial(WORKERS))],
     "troubled": lambda: [troubled()],
     "interrupted": lambda: [interrupted()],
     "one round": lambda: [comparison(trial(rounds=1), trial(IDLE, rounds=1))],
@@ -83,12 +86,15 @@ CASES: dict[str, Callable[[], list[Facts]]] = {
         load_result(name="OpenSSL"),
     ],
     "recorded": lambda: [
-        json.loads(each.read_text()) for each in sorted(RECORDED.glob("*-compare-*.json"))
+        json.loads(each.read_text())
+        for each in sorted(RECORDED.glob("*.json"))
+        if re.search("-(compare|builds)-", each.name)
     ],
 }
 # Two of each scenario, and one of percentiles where there are histograms and anything was asked.
 CHARTS = {
-    "four scenarios": 4 * 2 + 3, "established": 3, "troubled": 3, "interrupted": 2 * 3,
+    "four scenarios": 4 * 2 + 3, "established": 3, "counted": 2 + 3, "troubled": 3,
+    "interrupted": 2 * 3,
     "one round": 3 + 2, "one server": 2, "no histograms": 4, "nothing": 0, "many": 3 + 2,
     "with results": 3 + (3 + 2) + 2 * 3, "recorded": None,
 }
@@ -132,6 +138,21 @@ def test_a_matrix_leads_to_each_scenario(shown: browser.Browser, pages: dict[str
         assert "the base" in row[0] and "base" in row[0]
         assert row[1].startswith("▲") and "worse --tint: var(--worse-3)" in row[1]
     assert any(cell.startswith("≈") and cell.endswith("pale") for row in cells for cell in row)
+
+
+def test_counts_and_ratios_are_figures_of_their_own(
+    shown: browser.Browser, pages: dict[str, Path]
+) -> None:
+    text = shown_at_desk(shown, pages["counted"])
+    assert "the server’s system calls are counted" in text
+    assert "with one worker of the server, and with two" in text
+    heads = shown.run("""
+        return [...document.querySelectorAll('th')].map((cell) => cell.innerText.toLowerCase());
+    """)
+    assert heads.count("system calls per handshake") == 1
+    assert heads.count("cpu with two workers over one") == 1
+    assert heads.count("cpu per handshake") == 1  # Not of a server that strace makes slow.
+    assert re.search(r"\b1[78]\.\d\b", text)
 
 
 def test_a_scenario_says_what_was_done_and_by_what_servers_are_judged(

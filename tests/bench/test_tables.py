@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from compare_results import DOWN, HANDSHAKE, IDLE, PACED, RESUMED, comparison, left_out, trial
+from compare_results import (
+    CALLS, DOWN, ESTABLISHED, HANDSHAKE, IDLE, PACED, RESUMED, WORKERS, comparison, left_out, trial,
+)
 from load_results import Facts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,6 +44,35 @@ def test_a_row_for_each_scenario_and_a_column_for_each_server(tmp_path: Path) ->
     assert "[" in epoll, "whose spread includes 1 is in brackets"
     assert "ms/GB |" in ran.stdout and "kB |" in ran.stdout
     assert ran.stdout.index("## Full handshakes") < ran.stdout.index("## Bytes")
+
+
+def test_a_comparison_of_builds_has_a_table_of_its_own(tmp_path: Path) -> None:
+    costs = {"now": (1.0, 0.0), "before": (1.5, 0.0)}
+    files = {
+        "2026-11-24-builds-work.json": comparison(
+            trial(CALLS, costs), trial(WORKERS, costs), trial(DOWN, costs), trial(IDLE, costs)
+        ),
+        "2026-11-23-builds-work.json": comparison(),  # The newer counts.
+        "2026-11-24-builds-waits.json": comparison(trial(ESTABLISHED, costs)),
+    }
+    for name, document in files.items():
+        (tmp_path / name).write_text(json.dumps(document))
+    command = [sys.executable, ROOT / "perf/show.py", *(tmp_path / name for name in files)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 0, ran.stderr
+    waits, work = (
+        ran.stdout.split(f"<!-- builds/{name} -->\n")[1].split("\n\n")[0].splitlines()
+        for name in ("waits", "work")
+    )
+    assert work[0] == "| | now | before |"
+    assert work[2:] == [
+        "| system-calls | 18.0 | 27.0, 1.50 (1.50..1.50) |",
+        "| two-workers | 1.00 [1.00..1.00] | 1.50 (1.50..1.50), 1.50 (1.50..1.50) |",
+        "| down-1m | 660 ms/GB | 990 ms/GB, 1.50 (1.50..1.50) |",
+        "| idle | 4.80 kB | 7.20 kB, 1.50 (1.50..1.50) |",
+    ]
+    assert waits[0] == "| p50 and p99, done beside | now | before |"
+    assert waits[2].endswith("| 4.9 and 9.5 ms, 2800/s | 7.3 and 14.2 ms, 1867/s |")
 
 
 def test_a_target_is_held_against_the_best_that_is_no_control(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 // for all threads, with a strand for each stream, or an io_context for each thread, with the
 // connections dealt round robin.
 
-#include "client/tls13_suite.hpp"
 #include "measure.hpp"
+#include "tls13_suite.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/detached.hpp>

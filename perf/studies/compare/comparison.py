@@ -11,6 +11,7 @@ from cleat_perf.results import Unusable, whole
 OURS = "cleat"
 TIMES = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))
 SIZES = (("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9))
+PLAIN = (("", 1.0),)
 Units = tuple[tuple[str, float], ...]
 
 
@@ -29,7 +30,7 @@ def scaled(value: float, units: Units) -> str:
     """scaled is a value with three digits and the unit that fits it."""
     unit, factor = max((one for one in units if value >= one[1] * 0.9995), default=units[0],
                        key=lambda one: one[1])
-    return f"{three_digits(value / factor)} {unit}"
+    return f"{three_digits(value / factor)} {unit}".rstrip()
 
 
 def times(ratio: float) -> str:
@@ -49,6 +50,10 @@ def figure_of(scenario: dict) -> tuple[str, str, Units]:
     """figure_of a scenario is what it compares: the key in a round, its name, and its units."""
     if scenario["kind"] == "idle":
         return "memory_bytes", "Memory per connection", SIZES
+    if scenario["kind"] == "system-calls":
+        return "system_calls", f"System calls per {scenario['operation']}", PLAIN
+    if scenario["kind"] == "workers":
+        return "workers_ratio", "CPU with two workers over one", PLAIN
     if scenario["kind"] == "established":
         return "p99_ns", "p99 of established connections", TIMES
     arrivals = scenario.get("arrivals")

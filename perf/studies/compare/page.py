@@ -39,6 +39,7 @@ FAMILIES = (
     ("Idle connections", r"idle"),
     ("Latency at a given rate", r"latency-"),
     ("What established connections feel", r"established-"),
+    ("System calls and workers", r"system-calls|two-workers"),
 )
 
 

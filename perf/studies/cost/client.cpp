@@ -1,7 +1,7 @@
 // The client of the study of what TLS costs: the same requests with TLS and without.
 //
-// It is a closed loop on one thread, and verifies every answer, as perf-client does. It also works
-// without TLS, makes several requests on a connection, and resumes sessions. Its last line on
+// It is a closed loop on one thread, and verifies every answer, as perf-epoll-client does. It also
+// works without TLS, makes several requests on a connection, and resumes sessions. Its last line on
 // stdout is JSON.
 //
 // One request on a connection is HTTP/1.0, and the server ends it; of several, each is HTTP/1.1.

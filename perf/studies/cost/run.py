@@ -2,7 +2,7 @@
 
 Lays cleat beside the same relay without TLS: CPU for each request of the relay and of the origin
 behind it, round after round; then memory for each idle connection, and bytes on the wire. Needs the
-targets cleat, perf-origin, study-plain-relay, study-client and study-wire.
+targets cleat, cleat-bench, perf-origin, study-plain-relay, study-client and study-wire.
 """
 
 import argparse
@@ -14,15 +14,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Iterator
 
-from cleat_perf import builds, environment
+from cleat_perf import builds, environment, processes, serve
 from cleat_perf.processes import Process
 from cleat_perf.results import TREE
-from runner import servers
 
 POST_QUANTUM = "X25519MLKEM768"
+OURS = ("cleat-bench", "perf-origin", "study-plain-relay", "study-client")
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,11 @@ class Shape:
 
 @dataclass(frozen=True)
 class Case:
-    """Case is a shape with TLS: the certificate's key, the group, and whether sessions resume."""
+    """Case is a shape with TLS: the scenario of the server, which has its certificate, the group of
+    the client, and whether sessions resume."""
 
     shape: str
-    key: str = "ecdsa"
+    scenario: str = serve.DEFAULT
     groups: str = "X25519"
     resume: bool = False
 
@@ -56,11 +59,22 @@ CASES = {
     "keep-16k": Case("keep-16k"),
     "keep-1m": Case("keep-1m"),
     "full": Case("one"),
-    "full-mlkem768": Case("one", groups=POST_QUANTUM),
-    "full-rsa-2048": Case("one", key="rsa"),
+    "full-mlkem768": Case("one", "full-ecdsa-p256-mlkem768", POST_QUANTUM),
+    "full-rsa-2048": Case("one", "full-rsa-2048"),
     "resumed": Case("one", resume=True),
 }
 PLAIN = Case("")
+
+
+@dataclass(frozen=True)
+class Arm:
+    """Arm is a cleat that is measured, and what measures it."""
+
+    cleat: Path
+    binaries: Path  # of the client, the relay without TLS, the origin and cleat-bench
+    folder: Path
+    server_core: int
+    client_core: int
 
 
 def arguments(words: list[str]) -> argparse.Namespace:
@@ -91,12 +105,12 @@ def shorter(shape: Shape) -> Shape:
     return dataclasses.replace(shape, connections=shape.connections // 8)
 
 
-def client(bench: servers.Bench, port: int, case: Case, *options: object) -> list[str]:
+def client(arm: Arm, address: str, case: Case, *options: object) -> list[str]:
     """client is the client's command; without TLS where the case is PLAIN."""
-    command = [str(bench.binaries / "study-client"), f"127.0.0.1:{port}", *map(str, options)]
+    command = [str(arm.binaries / "study-client"), address, *map(str, options)]
     if case is PLAIN:
         return [*command, "--plain"]
-    return [*command, "--groups", case.groups, "--suite", bench.suite] + (
+    return [*command, "--groups", case.groups, "--suite", environment.suite("1.3")] + (
         ["--resume"] if case.resume else []
     )
 
@@ -109,67 +123,70 @@ def counts(output: str, command: list[str], wanted: int) -> dict:
     return found
 
 
-def ask(bench: servers.Bench, port: int, case: Case, shape: Shape) -> dict:
+def ask(arm: Arm, address: str, case: Case, shape: Shape) -> dict:
     words = ["-n", shape.connections, "-r", shape.requests, "-b", shape.bytes]
     words += ["-c", min(shape.connections, 16)]
-    command = client(bench, port, case, *words)
-    core = ",".join(map(str, bench.client_cores))
+    command = client(arm, address, case, *words)
     ran = subprocess.run(
-        ["taskset", "-c", core, *command], stdout=subprocess.PIPE, text=True, timeout=120
-    )
+        ["taskset", "-c", str(arm.client_core), *command],
+        stdout=subprocess.PIPE, text=True, timeout=120,
+    )  # fmt: skip
     return counts(ran.stdout, command, shape.connections)
 
 
-def start(bench: servers.Bench, case: Case, folder: Path) -> tuple[Process, int]:
-    """start starts cleat, or the relay without TLS where the case is PLAIN."""
-    if case is PLAIN:
-        upstream = f"127.0.0.1:{bench.origin_port}"
-        relay = Process(
-            [str(bench.binaries / "study-plain-relay"), "--upstream", upstream],
-            set(bench.server_cores),
-            bench.folder / "plain-relay.log",
+@contextmanager
+def relaying(arm: Arm, case: Case) -> Iterator[tuple[str, int, int]]:
+    """relaying starts cleat, or the relay without TLS where the case is PLAIN, which has the origin
+    of a cleat that is not asked; gives the address, and the processes of relay and origin."""
+    with serve.serving(
+        arm.binaries, "cleat", scenario=case.scenario, program=arm.cleat,
+        server_cores=[arm.server_core], client_cores=[arm.client_core],
+    ) as cleat:  # fmt: skip
+        if case is not PLAIN:
+            yield cleat.address, cleat.pid, cleat.origin_pid
+            return
+        plain = Process(
+            [str(arm.binaries / "study-plain-relay"), "--upstream", cleat.origin],
+            {arm.server_core},
+            arm.folder / "plain-relay.log",
         )
-        return relay, relay.ready_port()
-    with_groups = dataclasses.replace(bench, groups=case.groups)
-    return servers.start("cleat", with_groups, folder / f"{case.key}.pem")
+        try:
+            yield f"127.0.0.1:{plain.ready_port()}", plain.child.pid, cleat.origin_pid
+        finally:
+            plain.stop()
 
 
-def cost(bench: servers.Bench, origin: Process, case: Case, shape: Shape) -> dict[str, float]:
+def cost(arm: Arm, case: Case, shape: Shape) -> dict[str, float]:
     """cost of a request in microseconds of CPU, of the relay and of the origin."""
-    relay, port = start(bench, case, bench.folder)
-    try:
-        ask(bench, port, case, dataclasses.replace(shape, connections=shape.connections // 8))
-        before = relay.cpu_ns(), origin.cpu_ns()
-        found = ask(bench, port, case, shape)
-        after = relay.cpu_ns(), origin.cpu_ns()
-    finally:
-        relay.stop()
+    with relaying(arm, case) as (address, *pids):
+        warm_up = dataclasses.replace(shape, connections=shape.connections // 8)
+        ask(arm, address, case, warm_up)
+        before = [processes.cpu_ns(pid) for pid in pids]
+        found = ask(arm, address, case, shape)
+        after = [processes.cpu_ns(pid) for pid in pids]
     if case.resume and found["resumed"] < 0.9 * shape.connections:
         sys.exit(f"only {found['resumed']} of {shape.connections} sessions were resumed")
     each = [(b - a) / found["answers"] / 1000 for a, b in zip(before, after)]
     return {"relay_us": each[0], "origin_us": each[1]}
 
 
-def idle_kib(bench: servers.Bench, case: Case, count: int) -> float:
+def idle_kib(arm: Arm, case: Case, count: int) -> float:
     """idle_kib is PSS for each connection that was answered once and stays, with its upstream's."""
-    relay, port = start(bench, case, bench.folder)
-    held = None
-    try:
-        ask(bench, port, case, Shape(100, 1, 1024))
-        before = relay.pss_kib()
-        command = client(bench, port, case, "-n", count, "-c", 32, "--hold")
+    with relaying(arm, case) as (address, relay, _):
+        ask(arm, address, case, Shape(100, 1, 1024))
+        before = processes.pss_kib(relay)
+        command = client(arm, address, case, "-n", count, "-c", 32, "--hold")
         held = Process(
-            command, set(bench.client_cores), bench.folder / "held.log",
+            command, {arm.client_core}, arm.folder / "held.log",
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
-        counts(held.child.stdout.readline(), command, count)
-        time.sleep(0.5)  # Time for what is on its way to the relay.
-        return (relay.pss_kib() - before) / count
-    finally:
-        if held:
+        try:
+            counts(held.child.stdout.readline(), command, count)
+            time.sleep(0.5)  # Time for what is on its way to the relay.
+            return (processes.pss_kib(relay) - before) / count
+        finally:
             held.child.stdin.close()
             held.stop()
-        relay.stop()
 
 
 def openssl(folder: Path, name: str, key: list[str], *words: str) -> None:
@@ -220,28 +237,31 @@ def add(cases: dict, name: str, found: dict[str, float]) -> None:
         figures.setdefault(key, []).append(round(value, 3))
 
 
-def measure(use: argparse.Namespace, arms: dict[str, servers.Bench], origin: Process) -> dict:
+def version(program: Path) -> str:
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    return said.stdout.strip()
+
+
+def measure(use: argparse.Namespace, arms: dict[str, Arm]) -> dict:
     """measure all: for each shape without TLS, then for each of its cases on each build."""
     plain: dict = {"cases": {}}
     found: dict = {}
-    any_bench = next(iter(arms.values()))
-    for name, bench in arms.items():
-        version = servers.version("cleat", bench)
-        found[name] = {"version": version, "cases": {}}
+    any_arm = next(iter(arms.values()))
+    for name, arm in arms.items():
+        found[name] = {"version": version(arm.cleat), "cases": {}}
     for number in range(use.rounds):
         for shape_name, shape in SHAPES.items():
             if use.quick:
                 shape = shorter(shape)
-            add(plain["cases"], shape_name, cost(any_bench, origin, PLAIN, shape))
+            add(plain["cases"], shape_name, cost(any_arm, PLAIN, shape))
             for case_name, case in CASES.items():
-                for name, bench in arms.items():
+                for name, arm in arms.items():
                     if case.shape == shape_name and can(found[name]["version"], case):
-                        got = cost(bench, origin, case, shape)
-                        add(found[name]["cases"], case_name, got)
+                        add(found[name]["cases"], case_name, cost(arm, case, shape))
         print(f"  round {number + 1} of {use.rounds}", file=sys.stderr)
-    plain["idle_kib"] = round(idle_kib(any_bench, PLAIN, use.idle), 2)
-    for name, bench in arms.items():
-        found[name]["idle_kib"] = round(idle_kib(bench, CASES["keep-1k"], use.idle), 2)
+    plain["idle_kib"] = round(idle_kib(any_arm, PLAIN, use.idle), 2)
+    for name, arm in arms.items():
+        found[name]["idle_kib"] = round(idle_kib(arm, CASES["keep-1k"], use.idle), 2)
     return {"plain": plain, "builds": found}
 
 
@@ -258,7 +278,7 @@ def main(words: list[str]) -> None:
     # The client is of the library that can do most, so that each build has its own cases.
     best = next((name for name in reversed(builds.FOLDERS) if name in programs), [*programs][0])
     binaries = programs[best].parent
-    ours = [binaries / name for name in ("perf-origin", "study-plain-relay", "study-client")]
+    ours = [binaries / name for name in OURS]
     for path in [*programs.values(), *ours]:
         if not path.exists():
             sys.exit(f"{path} is not there: build the target {path.name}")
@@ -276,26 +296,11 @@ def main(words: list[str]) -> None:
         folder.chmod(0o755)
         subprocess.run([TREE / "scripts/certs", folder], check=True)
         make_chains(folder)
-        origin = Process([str(ours[0])], {use.client_core}, folder / "origin.log")
-        try:
-            bench = servers.Bench(
-                binaries=binaries,
-                cleat=binaries / "cleat",
-                openssl_binaries=None,
-                folder=folder,
-                origin_port=origin.ready_port(),
-                groups="X25519",
-                tls="1.3",
-                server_cores=frozenset({use.server_core}),
-                client_cores=frozenset({use.client_core}),
-                suite=environment.suite("1.3"),
-            )
-            arms = {
-                name: dataclasses.replace(bench, cleat=path) for name, path in programs.items()
-            }
-            document |= measure(use, arms, origin)
-        finally:
-            origin.stop()
+        arms = {
+            name: Arm(path, binaries, folder, use.server_core, use.client_core)
+            for name, path in programs.items()
+        }
+        document |= measure(use, arms)
         names = ("ecdsa", "rsa", "ecdsa-chain", "rsa-chain")
         pems = {each: folder / f"{each}.pem" for each in names}
         document["certificates"] = {each: sizes(pem) for each, pem in pems.items()}

@@ -4,9 +4,9 @@
 // callback says yes, since SSL_VERIFY_NONE alone would build the chain and ignore the outcome. The
 // signature of the handshake is verified as always.
 #include "block_bio.hpp"
-#include "client/tls13_suite.hpp"
 #include "handshakes.hpp"
 #include "libssl_dialect.hpp"
+#include "tls13_suite.hpp"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>

@@ -6,18 +6,13 @@ from well below that to above it. Servers take turns, round after round.
 """
 
 import argparse
-import json
 import re
-import signal
-import subprocess
 import sys
-import tempfile
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator
 
-from cleat_perf import builds, environment
+from cleat_perf import builds, environment, serve
 from cleat_perf.results import TREE, read
+from cleat_perf.serve import Unable, settings
 
 SERVERS = "cleat,nginx,haproxy,haproxy-awslc,hitch,stunnel,envoy"
 SCENARIOS = (
@@ -25,14 +20,9 @@ SCENARIOS = (
     "full-rsa-4096,resumed-4-tickets,full-ecdsa-p256,full-ed25519,resumed-4-aes-256-gcm,"
     "resumed-4-chacha20,resumed-4-cbc-tls12"
 )
-SCENARIO_FILES = builds.TREE / "apps/cleat-bench/compare/scenarios"
 # The first step and the last, as parts of what a closed loop got through.
 FIRST, LAST = 0.3, 1.2
 CAPACITY_S = 2
-
-
-class Unable(Exception):
-    """Unable is a server that is not here, or cannot do this; it says why."""
 
 
 def arguments(words: list[str]) -> argparse.Namespace:
@@ -54,99 +44,41 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parse.add_argument("--out", type=Path, help="default: a new file in perf/results; - for none")
     use = parse.parse_args(words)
     use.servers = builds.listed("--servers", use.servers, SERVERS.split(","))
-    there = sorted(path.stem for path in SCENARIO_FILES.glob("*.scenario"))
+    there = sorted(path.stem for path in serve.SCENARIOS.glob("*.scenario"))
     use.scenarios = builds.listed("--scenarios", use.scenarios, there)
     if not (use.binaries / "cleat-bench").exists():
         sys.exit(f"{use.binaries / 'cleat-bench'} is not there: build the target cleat-bench")
     return use
 
 
-def settings(name: str) -> dict[str, str]:
-    """settings of a scenario that its clients must know."""
-    path = SCENARIO_FILES / f"{name}.scenario"
-    lines = [line.split("#")[0] for line in path.read_text().splitlines()]
-    pairs = (line.partition("=") for line in lines)
-    return {key.strip(): value.strip() for key, _, value in pairs if value}
-
-
-def client(bench: Path, what: dict[str, str], core: str, address: str) -> list[str]:
-    """client has the arguments of both load and staircase, which offer one of everything."""
-    tls = what.get("tls", "1.3")
-    suites = (
-        ["--ciphersuites", what.get("ciphersuites", "TLS_AES_128_GCM_SHA256")]
-        if tls == "1.3"
-        else ["--ciphers", what.get("ciphers", "ECDHE+AESGCM")]
-    )
-    # Libraries do not offer this one by themselves.
-    signatures = ["--signature-algorithms", "ed25519"] if what.get("key") == "ed25519" else []
-    return [
-        "taskset", "-c", core, str(bench), "SUBCOMMAND", "--tls", tls, *suites, *signatures,
-        "--groups", what.get("groups", "X25519"), "--reuse", what.get("reuse", "1"),
-        "--close", "reset", "--workers", "1", "-q",
-        f"https://{address}/{what.get('answer', '1024')}",
-    ]  # fmt: skip
-
-
-def ask(words: list[str], subcommand: str, *more: str) -> dict:
-    with tempfile.NamedTemporaryFile(suffix=".json") as found:
-        command = [subcommand if word == "SUBCOMMAND" else word for word in words]
-        command += [*more, "--json", found.name]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-        try:
-            return json.loads(Path(found.name).read_text())
-        except ValueError:
-            raise Unable(done.stderr.strip().splitlines()[-1]) from None
-
-
-def reason(output: str) -> str:
-    """reason of a server that did not start, from its output, without the temporary folder."""
-    lines = output.strip().splitlines() or ["it ended"]
-    words = ("too small|larger keys|unable to load", "error|fail", "")
-    telling = ([line for line in lines if re.search(word, line, re.IGNORECASE)] for word in words)
-    return re.sub(r"/\S*?/cleat-compare-[^/]*/", "", next(filter(None, telling))[-1])
-
-
-@contextmanager
-def serving(use: argparse.Namespace, name: str, scenario: str) -> Iterator[dict]:
-    """serving starts a server and gives the description that cleat-bench prints."""
-    own, others = cores(use)
-    child = subprocess.Popen(
-        [use.binaries / "cleat-bench", "serve", name, "--scenario", scenario, "--json",
-         "--workers", str(use.workers), "--server-cores", own, "--client-cores", others],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        line = child.stdout.readline()
-        if not line:
-            raise Unable(reason(child.stderr.read()))
-        yield json.loads(line)
-    finally:
-        child.send_signal(signal.SIGINT)
-        child.communicate(timeout=30)
-
-
-def cores(use: argparse.Namespace) -> tuple[str, str]:
+def cores(use: argparse.Namespace) -> tuple[list[int], list[int]]:
     """cores of the servers, and of clients and origin: they share only where there are too few."""
     there = sorted(environment.cores())
-    own, others = there[: use.workers], there[use.workers :] or there[-1:]
-    return ",".join(map(str, own)), ",".join(map(str, others))
+    return there[: use.workers], there[use.workers :] or there[-1:]
 
 
 def climb(use: argparse.Namespace, name: str, scenario: str, top: float | None) -> dict:
     """climb is one staircase of one server. Raises Unable."""
+    own, others = cores(use)
     what = settings(scenario)
-    bench = use.binaries / "cleat-bench"
-    with serving(use, name, scenario) as server:
-        words = client(bench, what, cores(use)[1], server["address"])
+    words = ["--reuse", what.get("reuse", "1"), "--close", "reset", "--workers", "1"]
+    path = what.get("answer", "1024")
+    with serve.serving(
+        use.binaries, name, scenario=scenario, workers=use.workers, server_cores=own,
+        client_cores=others,
+    ) as server:  # fmt: skip
         if top is None:
-            found = ask(words, "load", "-d", f"{CAPACITY_S}s", "-c", "16")
+            found = server.ask(
+                "load", path, *words, "-d", f"{CAPACITY_S}s", "-c", "16", cores=others
+            )
             if not found["ok"]:
                 raise Unable("no transaction succeeds")
             top = found["ok"] / (found["measured_ns"] / 1e9)
         step = top * (LAST - FIRST) / max(1, use.steps - 1)
-        found = ask(
-            words, "staircase", "--from", f"{top * FIRST:.0f}", "--to", f"{top * LAST:.0f}",
-            "--step", f"{max(1, step):.0f}", "--hold", use.hold, "--server-pid", str(server["pid"]),
+        found = server.ask(
+            "staircase", path, *words, "--from", f"{top * FIRST:.0f}", "--to", f"{top * LAST:.0f}",
+            "--step", f"{max(1, step):.0f}", "--hold", use.hold, "--server-pid", server.pid,
+            cores=others,
         )  # fmt: skip
     return {
         "capacity": top,
@@ -157,7 +89,7 @@ def climb(use: argparse.Namespace, name: str, scenario: str, top: float | None) 
         "cpu_us": found["server"]["cpu_ns"] / max(1, found["ok"]) / 1e3,
         "limits": found["limits"],
         # Envoy prints its path, which is of this machine only.
-        "version": re.sub(r"\S*/peers/", "", server["version"]),
+        "version": re.sub(r"\S*/peers/", "", server.version),
     }
 
 

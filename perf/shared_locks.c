@@ -3,7 +3,7 @@
  *
  * Each acquisition of a pthread mutex or read-write lock is counted under the lock and its call
  * chain; the lock has a bit for each thread that touched it. A dump lists the chains of every lock
- * that at least two threads have touched, and /proc/self/maps, by which locks/run.py names the
+ * that at least two threads have touched, and /proc/self/maps, by which shared_locks.py names the
  * addresses.
  *
  * A signal (SIGRTMIN+5, or the number in SHARED_LOCKS_SIGNAL) dumps to the file named by

@@ -2,7 +2,7 @@
 """The cost of the locks that two workers share: cleat-locks over servers, for each full handshake.
 
     scripts/build release-openssl cleat && apps/cleat-bench/compare/peers/install packages
-    perf/locks/cost.py --cleat "OpenSSL 3.0=build/release-openssl/bin/cleat" --haproxy
+    perf/lock_cost.py --cleat "OpenSSL 3.0=build/release-openssl/bin/cleat" --haproxy
 
 Every hold is timed. Of each lock that more than one thread has touched: how often it is taken, how
 often and how long threads waited, and how long it was held exclusively, which is the limit of a
@@ -11,22 +11,18 @@ medians of rounds. The nanoseconds are of one machine; the counts are the same o
 """
 
 import argparse
-import dataclasses
 import json
-import os
 import re
 import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from cleat_perf import environment  # noqa: E402
-from runner import servers  # noqa: E402
-from runner.stage import laid_out  # noqa: E402
+from cleat_perf import environment, results, serve
+from cleat_perf.results import TREE
 
-TREE = Path(__file__).resolve().parent.parent.parent
 # Functions that only take a lock: their callers name it.
 WRAPPERS = re.compile(r"CRYPTO_(THREAD|MUTEX|STATIC_MUTEX)_|pthread_|.*\+0x|.*__gthread")
 # One lock, though in each round another function may take it most: in a stripped library a frame is
@@ -47,7 +43,6 @@ def arguments() -> argparse.Namespace:
     parse.add_argument("--haproxy", action="store_true", help="measure the system's HAProxy too")
     parse.add_argument("--rounds", type=int, default=3)
     parse.add_argument("--handshakes", type=int, default=10000)
-    parse.add_argument("--groups", default="X25519")
     parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
     use = parse.parse_args()
     use.arms = {}
@@ -63,32 +58,28 @@ def arguments() -> argparse.Namespace:
     return use
 
 
-def traced(use: argparse.Namespace, bench: servers.Bench, pem: Path, name: str, times: int):
+def traced(use: argparse.Namespace, name: str, program: Path | None, times: int) -> list[dict]:
     """traced gives a server's locks by cleat-locks after so many handshakes."""
-    trace = bench.folder / "trace"
-    shutil.rmtree(trace, ignore_errors=True)
-    trace.mkdir()
-    env = {
-        "LD_PRELOAD": str(use.binaries.parent / "lib/cleat/libcleat-locks.so"),
-        "CLEAT_LOCKS_TRACE": str(trace),
-        "CLEAT_LOCKS_HZ": "0",
-        "CLEAT_LOCKS_EVERY_HOLD": "1",
-    }
-    server, port = servers.start(name, bench, pem, workers=2, env=env)
-    try:
-        if times > 0:
-            command = [
-                use.binaries / "cleat-bench", "load", "-c", "16", "-n", str(times), "-d", "120s",
-                "--tls", "1.3", "--groups", use.groups, f"https://127.0.0.1:{port}/",
-            ]  # fmt: skip
-            subprocess.run(command, capture_output=True, check=True)
-    finally:
-        server.stop()
-    said = subprocess.run(
-        [use.binaries / "cleat-locks", "report", trace, "--json", "-"],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
-    return json.loads(said)["locks"]
+    cores = environment.cores()
+    with tempfile.TemporaryDirectory(prefix="lock-cost-") as trace:
+        variables = {
+            "LD_PRELOAD": use.binaries.resolve().parent / "lib/cleat/libcleat-locks.so",
+            "CLEAT_LOCKS_TRACE": trace,
+            "CLEAT_LOCKS_HZ": 0,
+            "CLEAT_LOCKS_EVERY_HOLD": 1,
+        }
+        with serve.serving(
+            use.binaries, name, workers=2, server_cores=cores, client_cores=cores,
+            program=program, variables=variables,
+        ) as server:  # fmt: skip
+            if times > 0:
+                server.handshakes(times)
+        said = subprocess.run(
+            [use.binaries / "cleat-locks", "report", trace, "--json", "-"],
+            capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+    locks: list[dict] = json.loads(said)["locks"]
+    return locks
 
 
 def taker(lock: dict) -> str:
@@ -113,10 +104,10 @@ def sums(locks: list[dict]) -> dict[str, dict[str, float]]:
     return found
 
 
-def price(use: argparse.Namespace, bench: servers.Bench, pem: Path, name: str) -> dict:
+def price(use: argparse.Namespace, name: str, program: Path | None) -> dict:
     """price is what each handshake costs, by function."""
-    start = sums(traced(use, bench, pem, name, 0))
-    run = sums(traced(use, bench, pem, name, use.handshakes))
+    start = sums(traced(use, name, program, 0))
+    run = sums(traced(use, name, program, use.handshakes))
     nothing = dict.fromkeys((*FIGURES, "locks"), 0.0)
     return {
         function: {
@@ -164,21 +155,18 @@ def version(path: Path | None) -> str:
 def main() -> int:
     use = arguments()
     rounds: dict[str, list[dict]] = {arm: [] for arm in use.arms}
-    with laid_out(use.binaries, groups=use.groups) as (bench, pem):
-        for _ in range(use.rounds):
-            for arm, path in use.arms.items():
-                its = dataclasses.replace(bench, cleat=path) if path else bench
-                rounds[arm].append(price(use, its, pem, "cleat" if path else "haproxy"))
+    for _ in range(use.rounds):
+        for arm, path in use.arms.items():
+            rounds[arm].append(price(use, "cleat" if path else "haproxy", path))
     medians = {arm: middle(each) for arm, each in rounds.items()}
     for arm, rows in medians.items():
         show(arm, rows)
     if use.out:
         here = environment.describe(TREE)
+        here["command"] = results.command()
         here["servers"] = {arm: version(path) for arm, path in use.arms.items()}
         here["handshakes"] = use.handshakes
-        use.out.parent.mkdir(parents=True, exist_ok=True)
-        document = {"environment": here, "medians": medians, "rounds": rounds}
-        use.out.write_text(json.dumps(document, indent=1) + "\n")
+        results.write(use.out, {"environment": here, "medians": medians, "rounds": rounds})
     return 0
 
 

@@ -1,27 +1,16 @@
-"""The cost of shared locks for a handshake, as perf/locks/cost.py makes it from cleat-locks'
-reports; what recording them costs, as overhead.py has it; and how run.py keeps what it counted."""
+"""The cost of shared locks for a handshake, as perf/lock_cost.py makes it from cleat-locks'
+reports; what recording them costs, as lock_overhead.py has it; how shared_locks.py keeps what it
+counted; and the tables of them."""
 
 import argparse
-import importlib.util
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def loaded(name: str):
-    """loaded is a program of perf/locks as a module: another folder has a cost.py too."""
-    spec = importlib.util.spec_from_file_location(f"locks_{name}", ROOT / f"perf/locks/{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-sys.path.append(str(ROOT / "perf/locks"))  # run.py has a module beside it.
-lock_cost, overhead, counted = loaded("cost"), loaded("overhead"), loaded("run")
-cores = loaded("cores")
+import lock_cores as cores
+import lock_cost
+import lock_overhead as overhead
+import shared_locks as counted
+from studies import performance
 
 
 def lock(taken_by: list[str], **other: object) -> dict:
@@ -53,12 +42,12 @@ def test_what_recording_costs_is_a_ratio_within_a_round():
 
 
 def test_counts_are_kept_with_where_and_how_they_were_made():
-    use = argparse.Namespace(tls="1.3", groups="X25519", handshakes=1000, megabytes=256)
+    use = argparse.Namespace(scenario="full-rsa-2048", handshakes=1000, megabytes=256)
     row = (28.0, 0.5, 3, "CRYPTO_free_ex_data", "SSL_free", False)
     found = counted.record({"commit": "abc"}, use, {"handshake": [row], "MB of upload": []}, 16.0)
     assert found["environment"] == {
-        "commit": "abc", "tls": "1.3", "groups": "X25519", "handshakes": 1000, "megabytes": 256
-    }  # fmt: skip
+        "commit": "abc", "scenario": "full-rsa-2048", "handshakes": 1000, "megabytes": 256
+    }
     assert found["parts"]["MB of upload"] == []
     assert found["hottest_lock"] == 16
     (kept,) = found["parts"]["handshake"]
@@ -81,6 +70,29 @@ def test_more_cores_help_until_one_locks_line_is_always_on_its_way():
     assert cores.at_most(arm, 20.0, 128) == pytest.approx(1e9 / (100 * 20))
     assert cores.ends_at(arm, 20.0) == pytest.approx(100)
     assert cores.ends_at(arm | {"hottest_lock": 0.0}, 20.0) is None
+
+
+def test_the_limits_are_in_the_order_of_the_page():
+    arms = {
+        "asio, openssl-4": {"cpu_us": 500.0, "hottest_lock": 0.0},
+        "cleat, aws-lc": {"cpu_us": 200.0, "hottest_lock": 100.0},
+    }
+    found = cores.limits({"line_ns": 20.0, "arms": arms})
+    assert found.splitlines()[2:] == [
+        "| cleat, AWS-LC | 200 | 10 k/s | 40 k/s | 160 k/s | 320 k/s | 100 cores |",
+        "| naive Asio, OpenSSL 4 | 500 | 4 k/s | 16 k/s | 64 k/s | 128 k/s | never |",
+    ]
+
+
+def test_the_cost_has_a_row_for_each_lock_and_none_for_an_arm_that_shares_none():
+    one = {"acquisitions": 16.03, "contended": 0.0661, "wait_ns": 4450.0, "held_ns": 438.04}
+    read = {"acquisitions": 6.0, "contended": 0, "wait_ns": 0, "held_ns": 0}
+    medians = {"OpenSSL 3.0": {"ex_data": one, "f": read}, "AWS-LC": {}, "HAProxy": {"g": read}}
+    assert performance.lock_cost({"medians": medians}).splitlines()[2:] == [
+        "| cleat, OpenSSL 3.0 | ex_data | 16 | 0.066 | 4.5 us | 438 ns |",
+        "| | `f` | 6 | 0 | 0 | readers only |",
+        "| HAProxy, the system's OpenSSL | `g` | 6 | 0 | 0 | readers only |",
+    ]
 
 
 def test_locks_that_one_function_takes_are_added_up_and_ones_own_left_out():
@@ -113,7 +125,7 @@ def test_a_price_is_a_run_less_a_start(monkeypatch):
         100: [lock(["a"], shared_acquisitions=1000), lock(["b"], shared_acquisitions=50)],
     }
     monkeypatch.setattr(lock_cost, "traced", lambda *words: runs[words[-1]])
-    found = lock_cost.price(Use(), None, None, "cleat")
+    found = lock_cost.price(Use(), "cleat", None)
     assert list(found) == ["a"]  # b is taken at the start only.
     assert found["a"]["acquisitions"] == pytest.approx(6)
     assert found["a"]["held_ns"] == 0

@@ -7,20 +7,18 @@ Runs a server with two workers under shared_locks, and leaves its start-up and f
 import argparse
 import collections
 import json
+import os
 import re
 import signal
 import sys
+import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from cleat_perf import environment  # noqa: E402
-from cleat_perf.processes import Process  # noqa: E402
-from runner import scenarios, servers  # noqa: E402
-from runner.stage import laid_out  # noqa: E402
-from symbols import Names  # noqa: E402
+from cleat_perf import environment, results, serve
+from cleat_perf.results import TREE
+from cleat_perf.symbols import Names
 
-TREE = Path(__file__).resolve().parent.parent.parent
 # Functions that only take a lock: their callers name it.
 WRAPPERS = re.compile(
     r"CRYPTO_(THREAD|MUTEX|STATIC_MUTEX)_|pthread_|__gthread|std::(mutex|lock_guard|unique_lock|"
@@ -40,12 +38,14 @@ def arguments() -> argparse.Namespace:
         "workers are threads",
     )
     parse.add_argument("--binaries", type=Path, default=TREE / "build/release/bin")
-    parse.add_argument("--cleat-binary", type=Path)
+    parse.add_argument("--cleat-binary", type=Path, help="another build of the server")
     parse.add_argument(
         "--preload", type=Path, help="default: perf-shared-locks.so beside the binaries, in lib"
     )
-    parse.add_argument("--groups", default="X25519")
-    parse.add_argument("--tls", default="1.3", choices=["1.2", "1.3"])
+    parse.add_argument(
+        "--scenario", default=serve.DEFAULT,
+        help="of cleat-bench compare: its certificate, group and version of TLS",
+    )  # fmt: skip
     parse.add_argument("--handshakes", type=int, default=1000)
     parse.add_argument(
         "--megabytes", type=int, default=256, help="moved over 4 connections, each way"
@@ -79,7 +79,7 @@ def arguments() -> argparse.Namespace:
 class Counted:
     """One server with the counter preloaded; each part of the traffic is counted alone."""
 
-    def __init__(self, server: Process, dumps: Path):
+    def __init__(self, server: serve.Server, dumps: Path):
         self.server = server
         self.dumps = dumps
         self.number = 0
@@ -88,7 +88,7 @@ class Counted:
         """The counts since the last take, by call chain."""
         self.number += 1
         # Each process of the server has the counter; the first process has the threads.
-        self.server.child.send_signal(signal.SIGRTMIN + 5)
+        os.kill(self.server.pid, signal.SIGRTMIN + 5)
         path = Path(f"{self.dumps}.{self.number}")
         until = time.monotonic() + 10
         while not (path.exists() and path.read_text().endswith("end\n")):
@@ -169,7 +169,7 @@ def record(
 ) -> dict:
     """record is the document of --json: the environment, the amount of traffic, and every row."""
     keys = ("acquisitions", "contended", "locks", "function", "caller", "allowed")
-    asked = {key: getattr(use, key) for key in ("tls", "groups", "handshakes", "megabytes")}
+    asked = {key: getattr(use, key) for key in ("scenario", "handshakes", "megabytes")}
     return {
         "environment": {**here, **asked},
         "hottest_lock": hottest_lock,
@@ -180,10 +180,9 @@ def record(
 def keep(path: Path, label: str, run: dict) -> None:
     document = json.loads(path.read_text()) if path.exists() else {"runs": {}}
     if not isinstance(document.get("runs"), dict):
-        sys.exit(f"{path}: it is not of run.py --json; name another file")
+        sys.exit(f"{path}: it is not of shared_locks.py --json; name another file")
     document["runs"][label] = run
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(document, indent=1) + "\n")
+    results.write(path, document)
 
 
 def main() -> int:
@@ -193,20 +192,16 @@ def main() -> int:
     if not preload.exists():
         print(f"{preload} is not there: build the target perf-shared-locks", file=sys.stderr)
         return 2
-    settings = {
-        "cleat": use.cleat_binary or use.binaries / "cleat",
-        "groups": use.groups,
-        "tls": use.tls,
-    }
-    with laid_out(use.binaries, **settings) as (bench, pem):
-        here["servers"] = {use.server: servers.version(use.server, bench)}
-        counts = bench.folder / "locks"
-        env = {"LD_PRELOAD": str(preload), "SHARED_LOCKS_FILE": str(counts)}
-        server, port = servers.start(use.server, bench, pem, workers=2, env=env)
-        try:
-            parts, most = traffic(use, bench, Counted(server, counts), port)
-        finally:
-            server.stop()
+    cores = environment.cores()
+    with tempfile.TemporaryDirectory(prefix="shared-locks-") as folder:
+        counts = Path(folder) / "locks"
+        variables = {"LD_PRELOAD": preload.resolve(), "SHARED_LOCKS_FILE": counts}
+        with serve.serving(
+            use.binaries, use.server, scenario=use.scenario, workers=2, server_cores=cores,
+            client_cores=cores, program=use.cleat_binary, variables=variables,
+        ) as server:  # fmt: skip
+            here["servers"] = {use.server: server.version}
+            parts, most = traffic(use, Counted(server, counts))
     handshakes = parts["handshake"]
     bad = [row for rows in parts.values() for row in rows if row[0] >= 0.01 and not row[5]]
     for part, rows in parts.items():
@@ -223,21 +218,21 @@ def main() -> int:
 
 
 def traffic(
-    use: argparse.Namespace, bench: servers.Bench, counted: Counted, port: int
+    use: argparse.Namespace, counted: Counted
 ) -> tuple[dict[str, list[tuple]], float]:
     """traffic gives the rows of each part, and the acquisitions for each handshake of the lock with
     the most."""
     allowed = [re.compile(pattern) for pattern in use.allow]
-    scenarios.client(bench, port, "handshakes", "-n", 400)
+    server = counted.server
+    server.handshakes(400)
     counted.take()
-    scenarios.client(bench, port, "handshakes", "-n", use.handshakes)
+    server.handshakes(use.handshakes)
     found = counted.take()
     most = hottest(found) / use.handshakes
     parts = {"handshake": summary(found, use.handshakes, allowed)}
     per_handshake = {row[3]: row[0] for row in parts["handshake"]}
-    for mode in ("download", "upload"):
-        load = ["-n", CONNECTIONS, "-c", CONNECTIONS, "-b", use.megabytes * MB // CONNECTIONS]
-        scenarios.client(bench, port, mode, *load)
+    for direction in ("down", "up"):
+        server.move(direction, use.megabytes * MB // CONNECTIONS, CONNECTIONS)
         # The transfers' own handshakes are no part of the price of a MB.
         rows = [
             (
@@ -246,7 +241,7 @@ def traffic(
             )
             for row in summary(counted.take(), use.megabytes, allowed)
         ]
-        parts[f"MB of {mode}"] = sorted(rows, reverse=True)
+        parts[f"MB of {direction}load"] = sorted(rows, reverse=True)
     return parts, most
 
 

@@ -4,7 +4,7 @@
 The program is the naive arm of the Asio study on an OpenSSL 4 that was built to report:
 
     scripts/build release-openssl-4-contention study-asio cleat-locks
-    perf/locks/contention.py
+    perf/lock_contention.py
 
 OpenSSL tries a lock; where that fails it waits between two readings of the clock, in whole
 microseconds. cleat-locks records the failed try, and times the wait by itself. Every run is a
@@ -20,10 +20,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from cleat_perf import environment  # noqa: E402
+from cleat_perf import environment, results
+from cleat_perf.results import TREE
 
-TREE = Path(__file__).resolve().parents[2]
 WITHIN = 0.05
 # A line of OpenSSL's report; the stack that follows it is not needed.
 BLOCKED = re.compile(r"lock blocked on (READ|WRITE) for (\d+) usec")
@@ -118,7 +117,7 @@ def main() -> int:
     if str(use.out) != "-":
         path = use.out or TREE / "perf/results" / f"{facts['date'][:10]}-contention.json"
         asked = {"threads": use.threads, "handshakes": use.handshakes}
-        path.write_text(json.dumps({"environment": facts, **asked, "rounds": rounds}, indent=1))
+        results.write(path, {"environment": facts, **asked, "rounds": rounds})
         print(f"written: {path}")
     agree = all(abs(each - 1) <= WITHIN for each in ratios + counted)
     if not agree:

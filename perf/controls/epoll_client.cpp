@@ -1,18 +1,14 @@
-// tls_client.cpp: a TLS client that counts: full handshakes, bytes down, bytes up, or connections
-// held open.
+// epoll_client.cpp: the bar for the load generator: full handshakes by a closed loop on bare epoll,
+// on the TLS library of cleat-bench, with nothing measured.
 //
-// It is closed-loop and one thread: enough to keep one server core busy and to judge that every
-// answer was right, not to measure latency. It verifies no certificate and offers one version, one
-// group and one suite, so that every server is asked for the same work. Its last line on stdout is
-// JSON.
+// It verifies every answer, and no certificate. Its last line on stdout is JSON.
 #include "block_bio.hpp"
-#include "client/tls13_suite.hpp"
 #include "loopback.hpp"
+#include "tls13_suite.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -29,20 +25,13 @@
 namespace {
 
 constexpr std::size_t piece_size = 256 * 1024;
-constexpr int pieces_per_wakeup_max = 4;
 
 struct options
 {
-    std::string mode;
     std::string server;
-    std::string tls = "1.3";
-    std::string groups = "X25519";
-    std::string suite;
     std::uint64_t count = 1000;     // connections in all
     std::uint64_t concurrency = 32; // of them at once
-    std::uint64_t bytes = 1024;     // of the answer's or the request's body
-    bool split = false;             // the request leaves behind the Finished message, not with it
-    bool silent = false;            // idle: ask nothing
+    std::uint64_t bytes = 1024;     // of the answer's body
 };
 
 struct session
@@ -53,12 +42,9 @@ struct session
     bool readable = false;
     bool hung_up = false; // the server's FIN is behind what can still be received
     bool writable_awaited = false;
-    bool parked = false; // idle and proved to be connected; held until the end
     bool queued = false;
-    std::uint64_t to_upload = 0;
     std::string head; // of the answer, until it is complete
     bool head_read = false;
-    std::string short_body; // the answer's body, where it is a count
     std::uint64_t body_size = 0;
     std::string unsent;
 };
@@ -83,11 +69,9 @@ private:
     outcome judge(session const& s) const;
     void take_answer(session& s, std::string_view bytes);
     bool write_request(session& s);
-    bool upload(session& s);
     bool flush(session& s);
     void finish(session* s, outcome how);
-    void hold() const;
-    void report(double seconds) const;
+    void report() const;
 
     options use_;
     sockaddr_in server_;
@@ -100,25 +84,18 @@ private:
     std::uint64_t opened_ = 0;
     std::uint64_t open_ = 0;
     std::uint64_t ok_ = 0;
-    std::uint64_t parked_ = 0;
-    std::uint64_t cut_ = 0; // answers that were complete but ended without a close_notify
-    std::uint64_t bytes_ = 0;
     std::map<std::string, std::uint64_t> failures_;
-    std::string agreed_;
     std::vector<session*> again_;
 };
 
-SSL_CTX* make_context(options const& use)
+// One version, group and suite, so that every client asks the server for the same work.
+SSL_CTX* make_context()
 {
     SSL_CTX* context = SSL_CTX_new(TLS_client_method());
-    std::uint16_t const version = use.tls == "1.2" ? TLS1_2_VERSION : TLS1_3_VERSION;
-    bool usable = SSL_CTX_set_min_proto_version(context, version) == 1 &&
-                  SSL_CTX_set_max_proto_version(context, version) == 1 &&
-                  SSL_CTX_set1_groups_list(context, use.groups.c_str()) == 1;
-    if (!use.suite.empty())
-        usable &= use.tls == "1.2" ? SSL_CTX_set_cipher_list(context, use.suite.c_str()) == 1
-                                   : set_tls13_suite(context, use.suite.c_str());
-    if (!usable)
+    if (SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
+        SSL_CTX_set_max_proto_version(context, TLS1_3_VERSION) != 1 ||
+        SSL_CTX_set1_groups_list(context, "X25519") != 1 ||
+        !set_tls13_suite(context, "TLS_AES_128_GCM_SHA256"))
         throw std::runtime_error("the TLS library does not know this version, group or suite");
     SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
@@ -129,35 +106,29 @@ SSL_CTX* make_context(options const& use)
 client::client(options const& use)
     : use_(use)
     , server_(perf::parse_address(use.server))
-    , context_(make_context(use))
+    , context_(make_context())
     , bio_(perf::block_size(piece_size))
     , cipher_(piece_size)
     , plain_(perf::block_size(piece_size))
     , epoll_(epoll_create1(EPOLL_CLOEXEC))
+    , request_(fmt::format("GET /{} HTTP/1.0\r\n\r\n", use.bytes))
 {
     if (epoll_ < 0)
         perf::fail("epoll_create1");
-    if (use.mode == "upload")
-        request_ = fmt::format("POST / HTTP/1.0\r\nContent-Length: {}\r\n\r\n", use.bytes);
-    else if (use.mode == "idle")
-        request_ = use.silent ? "" : fmt::format("GET /{} HTTP/1.1\r\n\r\n", use.bytes);
-    else
-        request_ = fmt::format("GET /{} HTTP/1.0\r\n\r\n", use.bytes);
 }
 
 int client::run()
 {
-    auto const start = std::chrono::steady_clock::now();
     epoll_event events[256];
     std::vector<session*> now;
-    while (ok_ + parked_ < use_.count && !perf::stop_asked) {
-        while (open_ - parked_ < use_.concurrency && opened_ < use_.count)
+    while (ok_ < use_.count && !perf::stop_asked) {
+        while (open_ < use_.concurrency && opened_ < use_.count)
             open_one();
-        if (open_ == parked_ && opened_ == use_.count)
+        if (open_ == 0 && opened_ == use_.count)
             break; // the rest has failed
         int const count = epoll_wait(epoll_, events, 256, again_.empty() ? 10000 : 0);
         if (count == 0 && again_.empty()) {
-            failures_["stalled"] += open_ - parked_;
+            failures_["stalled"] += open_;
             break;
         }
         for (int i = 0; i < count; ++i) {
@@ -172,10 +143,7 @@ int client::run()
                 drive(s);
         now.clear();
     }
-    std::chrono::duration<double> const took = std::chrono::steady_clock::now() - start;
-    report(took.count());
-    if (use_.mode == "idle")
-        hold();
+    report();
     return failures_.empty() ? 0 : 1;
 }
 
@@ -191,7 +159,6 @@ void client::open_one()
     s->tls = SSL_new(context_);
     bio_.attach(s->tls);
     SSL_set_connect_state(s->tls);
-    s->to_upload = use_.mode == "upload" ? use_.bytes : 0;
     if (connect(s->fd, perf::generic(server_), sizeof server_) != 0 && errno != EINPROGRESS)
         return finish(s, "connect");
     epoll_event event{};
@@ -209,14 +176,9 @@ void client::open_one()
 void client::drive(session* s)
 {
     outcome const how = advance(*s);
-    if (how == done && use_.mode == "idle") {
-        if (!std::exchange(s->parked, true))
-            ++parked_;
-    } else if (how != going_on)
+    if (how != going_on)
         finish(s, how);
-    else if (
-        (s->readable || (s->to_upload > 0 && s->handshaken && s->unsent.empty())) &&
-        !std::exchange(s->queued, true))
+    else if (s->readable && !std::exchange(s->queued, true))
         again_.push_back(s);
 }
 
@@ -224,14 +186,9 @@ outcome client::advance(session& s)
 {
     if (!flush(s))
         return "reset";
-    for (int piece = 0; piece < pieces_per_wakeup_max; ++piece) {
-        if (s.readable) {
-            if (outcome const how = receive(s); how != going_on)
-                return how;
-        }
-        if (s.handshaken && s.to_upload > 0 && s.unsent.empty() && !upload(s))
-            return "reset";
-    }
+    while (s.readable)
+        if (outcome const how = receive(s); how != going_on)
+            return how;
     return going_on;
 }
 
@@ -250,8 +207,6 @@ outcome client::receive(session& s)
         int const result = SSL_do_handshake(s.tls);
         if (result == 1) {
             s.handshaken = true;
-            if (agreed_.empty())
-                agreed_ = fmt::format("{} {}", SSL_get_version(s.tls), SSL_get_cipher_name(s.tls));
             if (!write_request(s))
                 return "reset";
         } else if (SSL_get_error(s.tls, result) != SSL_ERROR_WANT_READ || size == 0)
@@ -262,8 +217,6 @@ outcome client::receive(session& s)
             return "reset";
         if (!s.handshaken)
             return going_on;
-        if (request_.empty())
-            return done;
     }
     outcome const how = read_answer(s);
     return how == going_on && size == 0 ? judge(s) : how;
@@ -278,19 +231,12 @@ outcome client::read_answer(session& s)
     int const why = SSL_get_error(s.tls, read);
     if (why == SSL_ERROR_ZERO_RETURN)
         return judge(s);
-    if (why != SSL_ERROR_WANT_READ)
-        return "protocol";
-    bool const whole = use_.mode == "idle" && s.head_read && s.body_size == use_.bytes;
-    return whole ? done : going_on;
+    return why == SSL_ERROR_WANT_READ ? going_on : "protocol";
 }
 
 // judge says whether an answer that has ended was the right one.
 outcome client::judge(session const& s) const
 {
-    if (use_.mode == "upload")
-        return s.short_body == std::to_string(use_.bytes) ? done : "size";
-    if (use_.mode == "idle")
-        return "closed";
     return s.head_read && s.body_size == use_.bytes ? done : "size";
 }
 
@@ -302,40 +248,16 @@ void client::take_answer(session& s, std::string_view bytes)
         if (end == std::string::npos)
             return;
         s.head_read = true;
-        s.short_body = s.head.substr(end + 4);
-        s.body_size = s.short_body.size();
+        s.body_size = s.head.size() - (end + 4);
         s.head = {};
-        if (use_.mode != "upload")
-            s.short_body = {};
         return;
     }
     s.body_size += bytes.size();
-    if (use_.mode == "upload" && s.short_body.size() < 32)
-        s.short_body.append(bytes);
 }
 
 bool client::write_request(session& s)
 {
-    if (request_.empty())
-        return true;
-    if (use_.split) {
-        s.unsent.append(bio_.outgoing().data(), bio_.outgoing().size());
-        bio_.clear();
-        if (!flush(s))
-            return false;
-    }
     return SSL_write(s.tls, request_.data(), static_cast<int>(request_.size())) > 0;
-}
-
-bool client::upload(session& s)
-{
-    std::size_t const size = std::min<std::uint64_t>(s.to_upload, piece_size);
-    bio_.clear();
-    if (SSL_write(s.tls, plain_.data(), static_cast<int>(size)) <= 0)
-        return false;
-    s.to_upload -= size;
-    s.unsent.append(bio_.outgoing().data(), bio_.outgoing().size());
-    return flush(s);
 }
 
 bool client::flush(session& s)
@@ -347,10 +269,7 @@ bool client::flush(session& s)
         return false;
     if (sent > 0)
         s.unsent.erase(0, static_cast<std::size_t>(sent));
-    if (s.unsent.empty()) {
-        if (use_.mode == "idle")
-            s.unsent.shrink_to_fit();
-    } else if (!std::exchange(s.writable_awaited, true)) {
+    if (!s.unsent.empty() && !std::exchange(s.writable_awaited, true)) {
         epoll_event event{};
         event.events = EPOLLIN | EPOLLRDHUP | EPOLLOUT | EPOLLET;
         event.data.ptr = &s;
@@ -363,17 +282,13 @@ void client::finish(session* s, outcome how)
 {
     if (how == done) {
         ++ok_;
-        bytes_ += use_.bytes;
-        cut_ += (SSL_get_shutdown(s->tls) & SSL_RECEIVED_SHUTDOWN) ? 0u : 1u;
         bio_.clear();
         SSL_shutdown(s->tls);
         s->unsent.assign(bio_.outgoing().data(), bio_.outgoing().size());
         // This close_notify may fail without harm: the server may be gone already.
         send(s->fd, s->unsent.data(), s->unsent.size(), 0);
-    } else {
+    } else
         ++failures_[how];
-        parked_ -= s->parked ? 1 : 0;
-    }
     if (s->queued)
         std::erase(again_, s);
     --open_;
@@ -382,23 +297,12 @@ void client::finish(session* s, outcome how)
     delete s;
 }
 
-// hold keeps what is open until stdin closes.
-void client::hold() const
-{
-    char ignored[64];
-    while (!perf::stop_asked && read(STDIN_FILENO, ignored, sizeof ignored) > 0)
-        ;
-}
-
-void client::report(double seconds) const
+void client::report() const
 {
     std::string failures;
     for (auto const& [kind, count] : failures_)
         failures += fmt::format("{}\"{}\": {}", failures.empty() ? "" : ", ", kind, count);
-    fmt::print(
-        "{{\"mode\": \"{}\", \"ok\": {}, \"failures\": {{{}}}, \"without_close_notify\": {}, "
-        "\"bytes\": {}, \"seconds\": {:.6f}, \"agreed\": \"{}\"}}\n",
-        use_.mode, ok_ + parked_, failures, cut_, bytes_, seconds, agreed_);
+    fmt::print("{{\"ok\": {}, \"failures\": {{{}}}}}\n", ok_, failures);
     std::fflush(stdout);
 }
 
@@ -407,25 +311,16 @@ void client::report(double seconds) const
 int main(int argc, char** argv)
 try {
     options use;
-    CLI::App app{"A TLS client that counts; its answer is one line of JSON"};
-    app.add_option("mode", use.mode, "handshakes, download, upload or idle")
-        ->required()
-        ->check(CLI::IsMember({"handshakes", "download", "upload", "idle"}));
+    CLI::App app{"Full handshakes on bare epoll, for the cost of a load generator"};
     app.add_option("server", use.server, "address and port")->required();
     app.add_option("-n,--count", use.count, "connections in all");
-    app.add_option("-c,--concurrency", use.concurrency, "connections at once, or in the making");
-    app.add_option("-b,--bytes", use.bytes, "bytes of a body");
-    app.add_option("--tls", use.tls, "the one version offered")
-        ->check(CLI::IsMember({"1.2", "1.3"}));
-    app.add_option("--groups", use.groups, "key exchange groups offered");
-    app.add_option("--suite", use.suite, "cipher suites offered");
-    app.add_flag("--split", use.split, "send the request behind the Finished message, not with it");
-    app.add_flag("--silent", use.silent, "idle: ask nothing after the handshake");
+    app.add_option("-c,--concurrency", use.concurrency, "connections at once");
+    app.add_option("-b,--bytes", use.bytes, "of an answer's body");
     CLI11_PARSE(app, argc, argv);
     perf::raise_open_files();
     perf::stop_on_signals();
     return client{use}.run();
 } catch (std::exception const& e) {
-    std::fprintf(stderr, "tls_client: %s\n", e.what());
+    std::fprintf(stderr, "epoll_client: %s\n", e.what());
     return 1;
 }

@@ -1,1 +1,0 @@
-"""The runner's parts: processes, servers, scenarios, and what is made of the figures."""
