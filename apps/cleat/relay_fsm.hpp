@@ -9,10 +9,10 @@
 
 #include "close_reason.hpp"
 
+#include <cleat/core/adaptive_turn.hpp>
 #include <cleat/core/assert.hpp>
 #include <cleat/core/limits.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -99,7 +99,7 @@ public:
     [[nodiscard]] close_reason reason() const noexcept { return reason_; }
 
     /// turn is how many bytes to move at most before the other direction has its turn.
-    [[nodiscard]] std::size_t turn(direction d) const noexcept { return at(d).turn; }
+    [[nodiscard]] std::size_t turn(direction d) const noexcept { return at(d).turn.size(); }
 
     /// is_bulk: the last turn moved so much, or left so much to flush, that other connections are
     /// served before the next.
@@ -118,8 +118,7 @@ public:
         half& h = at(d);
         CLEAT_ASSERT(!over_ && h.source_open);
         moved_ += n;
-        if (n >= h.turn)
-            h.turn = std::min(h.turn * 2, limits::turn_max);
+        h.turn.used(n);
     }
 
     /// on_sink_full: the sink holds bytes. A receiver that keeps up gets longer turns, which cost
@@ -129,7 +128,7 @@ public:
     {
         half& h = at(d);
         h.sink_full = true;
-        h.turn = std::max(h.turn / 2, limits::turn_min);
+        h.turn.shrink();
     }
 
     /// on_flushed: the sink has taken everything.
@@ -222,7 +221,7 @@ public:
 private:
     struct half
     {
-        std::size_t turn = limits::turn_min;
+        adaptive_turn<limits::turn_min, limits::turn_max> turn;
         bool source_open = true;
         bool sink_full = false;
         bool end_passed = false;

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <cleat/core/adaptive_turn.hpp>
+#include <cleat/core/limits.hpp>
 #include <cleat/net/channel.hpp>
 #include <cleat/net/socket.hpp>
 
@@ -96,9 +98,10 @@ public:
         progress const p = channel_.write(transport_of(next), pieces);
         // A socket that took all of a turn gets a larger one next. A smaller one for a full socket
         // keeps its unsent records few.
-        turn_ = channel_.unsent()  ? std::max(turn_ / 2, limits::plaintext_record_max)
-                : p.bytes >= turn_ ? std::min(turn_ * 2, limits::turn_max)
-                                   : turn_;
+        if (channel_.unsent())
+            turn_.shrink();
+        else
+            turn_.used(p.bytes);
         return p;
     }
 
@@ -123,8 +126,8 @@ public:
     /// unsent_after_failure: see any_layer. A channel has sent the alert already.
     [[nodiscard]] static bool unsent_after_failure() noexcept { return false; }
 
-    /// turn is the most plaintext that one write takes.
-    [[nodiscard]] std::size_t turn() const noexcept { return turn_; }
+    /// turn is the most plaintext, in bytes, that one write takes.
+    [[nodiscard]] std::size_t turn() const noexcept { return turn_.size(); }
 
     template <waitable_socket Next, class Handler>
     void start_wait(Next& next, wait event, waiting&, Handler&& handler)
@@ -170,7 +173,7 @@ private:
     static bool ended(auto&) noexcept { return false; }
 
     channel channel_;
-    std::size_t turn_ = limits::turn_min;
+    adaptive_turn<limits::plaintext_record_max, limits::turn_max> turn_{limits::turn_min};
     bool drained_ = false; // Nothing can be read before the next readable event.
     bool close_sealed_ = false;
 };
