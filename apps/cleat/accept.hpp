@@ -15,21 +15,20 @@ namespace cleat::app {
 class frontends
 {
 public:
-    /// Throws what a frontend_socket throws.
+    /// Begins to accept. Throws what a frontend_socket throws.
     frontends(worker_service& service, std::vector<bound_socket> sockets);
     frontends(frontends&&) = delete;
-    ~frontends() = default;
-
-    /// start begins to accept.
-    void start();
+    ~frontends();
 
     /// drain takes the connections that the kernel has queued, closes the listening sockets, and
     /// stops the worker once its last connection has ended.
     void drain() noexcept;
 
 private:
+    struct accepting;
+
     worker_service& service_;
-    std::vector<std::unique_ptr<frontend_socket>> sockets_;
+    std::vector<std::unique_ptr<accepting>> sockets_;
     bool draining_ = false;
 };
 

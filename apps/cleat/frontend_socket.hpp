@@ -1,13 +1,10 @@
-// frontend_socket: a listening socket of one worker, with the TLS context of its connections.
+// frontend_socket: what the connections of one listening socket of a worker share.
 
 #pragma once
 
 #include "snapshot.hpp"
 
 #include <cleat/core/unique_fd.hpp>
-#include <cleat/net/interrupt.hpp>
-#include <cleat/net/readiness.hpp>
-#include <cleat/net/worker.hpp>
 #include <cleat/tls/context.hpp>
 
 #include <string>
@@ -24,13 +21,11 @@ struct bound_socket
 /// frontend_socket belongs to its worker's thread, and is made there, since TLS contexts are.
 struct frontend_socket
 {
-    /// Throws tls::spec_error or std::system_error when it cannot be had.
-    frontend_socket(net::worker& worker, bound_socket bound);
+    /// Throws tls::spec_error.
+    explicit frontend_socket(bound_socket const& bound);
 
-    net::entry_ptr entry;
     tls::context context;
-    net::interrupt interrupt; ///< Ends the accepting.
-    std::string name;         ///< Its address, as the log spells it.
+    std::string name; ///< The socket's address, as the log spells it.
 };
 
 } // namespace cleat::app

@@ -129,7 +129,6 @@ void worker_group::begin(net::worker& worker)
     serving_[number] = std::make_unique<serving>(
         worker, configuration_, log_.for_worker(static_cast<int>(number)),
         std::move(sockets_.by_worker[number]));
-    serving_[number]->accepting.start();
     ++running_;
 }
 

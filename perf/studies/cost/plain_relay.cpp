@@ -2,12 +2,14 @@
 //
 // Same worker, readiness, sockets and coroutines, same turns and socket options, and the client's
 // first bytes go out with the connection to the upstream: what cleat needs beyond this is TLS. It
-// has no log, no PROXY protocol, no upstream with several addresses or with an answer before the
-// request's end, and no pause where descriptors run out.
+// has no log, no PROXY protocol, and no upstream with several addresses or with an answer before
+// the request's end.
 #include "loopback.hpp"
 
+#include <cleat/core/adaptive_turn.hpp>
 #include <cleat/core/byte_queue.hpp>
 #include <cleat/core/limits.hpp>
+#include <cleat/net/acceptor.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/scratch.hpp>
 #include <cleat/net/socket.hpp>
@@ -16,13 +18,13 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -98,7 +100,8 @@ public:
 private:
     [[nodiscard]] bool move()
     {
-        std::span<std::byte> const block = net::scratch::of_this_thread().plaintext().first(turn_);
+        std::span<std::byte> const block =
+            net::scratch::of_this_thread().plaintext().first(turn_.size());
         bool const ended = from_.entry().ended();
         net::io_result const r = from_.socket.receive(block);
         if (r.would_block)
@@ -107,22 +110,22 @@ private:
             open_ = false;
             return r.error == cleat::error::closed;
         }
-        bool const whole = r.bytes == turn_;
+        bool const whole = r.bytes == block.size();
         open_ = !ended || whole; // A short read behind which the FIN is was the last one.
         if (whole)
             from_.entry().more_to_read();
         if (to_.send(block.first(r.bytes), !open_))
             return false;
         if (to_.full())
-            turn_ = std::max(turn_ / 2, limits::turn_min);
-        else if (whole)
-            turn_ = std::min(turn_ * 2, limits::turn_max);
+            turn_.shrink();
+        else
+            turn_.used(r.bytes);
         return true;
     }
 
     side& from_;
     side& to_;
-    std::size_t turn_ = limits::turn_min;
+    cleat::adaptive_turn<limits::turn_min, limits::turn_max> turn_;
     bool open_ = true;
     bool over_ = false; // Its end has been passed on.
 };
@@ -212,34 +215,6 @@ net::detached serve(
     upstream.socket.reset();
 }
 
-// accept takes one connection a turn while they come one by one, and more while every turn finds
-// one waiting: a call that finds none is a system call for nothing.
-net::detached accept(net::worker& worker, net::address const& upstream, cleat::unique_fd listener)
-{
-    net::interrupt interrupt{worker};
-    net::entry_ptr const listening{new net::readiness::entry{
-        worker.readiness(), std::move(listener), net::readiness::entry::trigger::level}};
-    net::interest const readable{listening.get(), true, false};
-    int batch = 1;
-    for (;;) {
-        std::uint64_t const before = worker.turns();
-        cleat::error_code const stopped = co_await net::ready{interrupt, readable};
-        if (stopped)
-            co_return;
-        listening->use_up_read();
-        batch = worker.turns() == before + 1 ? std::min(batch * 2, limits::accept_batch_max) : 1;
-        for (int i = 0; i < batch; ++i) {
-            cleat::unique_fd accepted{
-                ::accept4(listening->fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
-            if (!accepted) {
-                batch = 1;
-                break;
-            }
-            serve(worker, upstream, std::move(accepted));
-        }
-    }
-}
-
 net::address address_of(std::string const& text)
 {
     std::size_t const colon = text.rfind(':');
@@ -266,12 +241,22 @@ void run(std::string const& listen, std::string const& upstream)
     options.backlog = 4096;
     cleat::unique_fd listener = net::listen_on(address_of(listen), options).value();
     perf::announce(listener.get());
+    std::unique_ptr<net::acceptor> accepting;
     net::worker_pool_spec spec;
     spec.workers = 1;
     spec.pin = false;
     spec.begin = [&](net::worker& worker) {
-        accept(worker, upstream_address, std::move(listener));
+        net::acceptor_spec connections{
+            .serve =
+                [&](cleat::unique_fd accepted, net::address const&) {
+                    serve(worker, upstream_address, std::move(accepted));
+                    return cleat::error_code{};
+                },
+            .backlog = options.backlog};
+        accepting =
+            std::make_unique<net::acceptor>(worker, std::move(listener), std::move(connections));
     };
+    spec.end = [&](net::worker&) { accepting.reset(); };
     net::worker_pool pool{std::move(spec)};
     int signal = 0;
     ::sigwait(&signals, &signal);

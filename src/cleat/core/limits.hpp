@@ -80,11 +80,7 @@ inline constexpr std::size_t bulk_min = record_max;
 
 /// accept_batch_max: connections accepted in a row from a listening socket, before other
 /// connections are served.
-inline constexpr int accept_batch_max = 64;
-
-/// queued_connections_max: connections taken from the kernel's queue before their listening socket
-/// is closed. No backlog is longer in practice.
-inline constexpr int queued_connections_max = 65'536;
+inline constexpr std::size_t accept_batch_max = 64;
 
 /// events_per_wait: events taken by one epoll_wait. With more, the last of them would wait longer.
 inline constexpr int events_per_wait = 256;

@@ -2,6 +2,7 @@
 // a connection early, at its handshake's deadline or when its worker stops, by Asio's cancellation.
 
 #include <cleat/core/limits.hpp>
+#include <cleat/net/acceptor.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/listening.hpp>
 #include <cleat/net/server.hpp>
@@ -12,7 +13,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include <cerrno>
 #include <new>
 #include <tuple>
 #include <utility>
@@ -49,11 +49,9 @@ public:
     void stop_accepting() noexcept;
 
 private:
-    class acceptor;
     struct served;
 
-    [[nodiscard]] bool start(
-        unique_fd accepted, address const& peer, address const& bound) noexcept;
+    error_code start(unique_fd accepted, address const& peer, address const& bound) noexcept;
     void begin(unique_fd accepted, address const& peer, address const& bound);
     asio::awaitable<void> serve(served& s, socket accepted, address bound);
     void report(served const& s, error_code ec, std::string_view reason) const;
@@ -62,80 +60,7 @@ private:
     server_spec const& spec_;
     tls::context context_;
     handler serve_;
-    // Closed ones stay, because one may be in the worker's queue.
-    std::vector<std::unique_ptr<acceptor>> acceptors_;
-};
-
-/// acceptor is one listening socket of a service. It accepts with the priority of a handshake:
-/// connections that come before its turn wait in the kernel.
-class service::acceptor : deadline, task_node
-{
-public:
-    acceptor(service& owner, address bound, unique_fd listening)
-        : deadline{[](deadline& d) noexcept { static_cast<acceptor&>(d).wait_for_turn(); }}
-        , service_{owner}
-        , bound_{bound}
-        , listening_{new readiness::entry{owner.worker_.readiness(), std::move(listening)}}
-    {
-        on_readable_.self = this;
-        on_readable_.wake = [](waiter& w, error_code) noexcept {
-            static_cast<accept_waiter&>(w).self->wait_for_turn();
-        };
-        finish = [](task_node& n, bool run) noexcept {
-            acceptor& self = static_cast<acceptor&>(n);
-            self.queued_ = false;
-            if (run && self.listening_)
-                self.accept_some();
-        };
-        wait();
-    }
-
-    /// close accepts the connections that the kernel has queued, because closing the socket would
-    /// reset them, and then closes it.
-    void close() noexcept
-    {
-        if (!listening_)
-            return;
-        cancel();
-        for (int i = 0; i != limits::queued_connections_max && accept_one() == accepted::one; ++i) {
-        }
-        listening_.reset();
-    }
-
-private:
-    struct accept_waiter : waiter
-    {
-        acceptor* self = nullptr;
-    };
-
-    void wait() noexcept
-    {
-        // The kernel refuses to watch when it is out of memory.
-        if (listening_->wait_readable(on_readable_))
-            service_.worker_.arm(*this, limits::accept_pause);
-    }
-
-    enum class accepted : std::uint8_t
-    {
-        one,
-        gone, // It ended before it was accepted: accept(2) returns its error.
-        none,
-        out_of_resources
-    };
-
-    void wait_for_turn() noexcept
-    {
-        if (!std::exchange(queued_, true))
-            service_.worker_.push_here(*this, priority::handshake);
-    }
-    accepted accept_one() noexcept;
-    void accept_some() noexcept;
-
-    service& service_;
-    address bound_;
-    entry_ptr listening_;
-    accept_waiter on_readable_;
-    bool queued_ = false;
+    std::vector<std::unique_ptr<acceptor>> acceptors_; // Each accepts on one address.
 };
 
 service::service(
@@ -143,9 +68,16 @@ service::service(
     std::vector<unique_fd> sockets, handler serve)
     : worker_{owner}, spec_{spec}, context_{spec.tls}, serve_{std::move(serve)}
 {
-    for (std::size_t i = 0; i < sockets.size(); ++i)
+    for (std::size_t i = 0; i < sockets.size(); ++i) {
+        acceptor_spec accepting{
+            .serve =
+                [this, &bound = addresses[i]](unique_fd fd, address const& peer) {
+                    return start(std::move(fd), peer, bound);
+                },
+            .backlog = spec.socket.backlog};
         acceptors_.push_back(
-            std::make_unique<acceptor>(*this, addresses[i], std::move(sockets[i])));
+            std::make_unique<acceptor>(owner, std::move(sockets[i]), std::move(accepting)));
+    }
 }
 
 void service::stop_accepting() noexcept
@@ -171,56 +103,17 @@ struct service::served : waiter
     bool established = false;
 };
 
-service::acceptor::accepted service::acceptor::accept_one() noexcept
-{
-    listening_->use_up_read();
-    address peer;
-    peer.size = sizeof peer.storage;
-    unique_fd fd{::accept4(
-        listening_->fd(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size,
-        SOCK_NONBLOCK | SOCK_CLOEXEC)};
-    if (fd)
-        return service_.start(std::move(fd), peer, bound_) ? accepted::one
-                                                           : accepted::out_of_resources;
-    if (errno == EAGAIN)
-        return accepted::none;
-    return is_out_of_resources(last_system_error()) ? accepted::out_of_resources : accepted::gone;
-}
-
-void service::acceptor::accept_some() noexcept
-{
-    for (int i = 0; i < limits::accept_batch_max; ++i) {
-        switch (accept_one()) {
-        case accepted::none:
-            return wait();
-        case accepted::out_of_resources:
-            return service_.worker_.arm(*this, limits::accept_pause);
-        case accepted::one:
-        case accepted::gone:
-            break;
-        }
-        if (service_.worker_.time_is_up())
-            break;
-    }
-    // Other tasks get their turn. Connections that are still queued make no new event.
-    wait_for_turn();
-}
-
-// False: there is no memory for one more connection, and this one is closed.
-bool service::start(unique_fd accepted, address const& peer, address const& bound) noexcept
+// The error: there is no memory for one more connection, and this one is closed.
+error_code service::start(unique_fd accepted, address const& peer, address const& bound) noexcept
 {
     try {
         begin(std::move(accepted), peer, bound);
-        return true;
+        return {};
     } catch (std::bad_alloc const&) {
+        error_code const why = make_error_code(boost::system::errc::not_enough_memory);
         if (spec_.on_failure)
-            spec_.on_failure(
-                {peer,
-                 worker_.number(),
-                 true,
-                 make_error_code(boost::system::errc::not_enough_memory),
-                 {}});
-        return false;
+            spec_.on_failure({peer, worker_.number(), true, why, {}});
+        return why;
     }
 }
 

@@ -57,7 +57,7 @@ public:
     /// interrupt_all raises error::stopped for every connection of this worker, and for later ones.
     void interrupt_all() noexcept;
 
-    /// interruptible is how many interrupts there are: connections, and accepting listeners.
+    /// interruptible is how many interrupts there are: one for each connection.
     [[nodiscard]] std::size_t interruptible() const noexcept { return interrupts_count_; }
 
     /// turns counts the passes of the loop. A caller compares two counts to see whether its wait

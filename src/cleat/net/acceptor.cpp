@@ -1,0 +1,133 @@
+// The socket is watched level-triggered: a turn that leaves connections in the kernel's queue sees
+// them again at its next wait, without an accept(2) that finds none.
+
+#include <cleat/net/acceptor.hpp>
+#include <cleat/net/worker.hpp>
+
+#include <utility>
+
+#include <sys/socket.h>
+
+namespace cleat::net {
+
+struct acceptor::turn : task_node
+{
+    explicit turn(acceptor& a) : owner{&a} { finish = &turn::on_turn; }
+
+    static void on_turn(task_node& node, bool run)
+    {
+        turn& self = static_cast<turn&>(node);
+        self.queued = false;
+        if (self.owner == nullptr)
+            delete &self;
+        else if (run)
+            self.owner->take_turn();
+    }
+
+    acceptor* owner; // Null: it was destroyed while this was queued.
+    bool queued = false;
+};
+
+acceptor::acceptor(net::worker& owner, unique_fd listening, acceptor_spec spec)
+    : waiter{[](waiter& w, error_code why) noexcept {
+        if (!why)
+            static_cast<acceptor&>(w).wait_for_turn();
+    }}
+    , deadline{[](deadline& d) noexcept { static_cast<acceptor&>(d).wait(); }}
+    , worker_{owner}
+    , spec_{std::move(spec)}
+    , listening_{new readiness::entry{
+          owner.readiness(), std::move(listening), readiness::entry::trigger::level}}
+    , turn_{std::make_unique<turn>(*this)}
+{
+    wait();
+}
+
+acceptor::~acceptor()
+{
+    if (turn_->queued)
+        turn_.release()->owner = nullptr;
+}
+
+void acceptor::close() noexcept
+{
+    if (!listening_)
+        return;
+    cancel();
+    error_code why;
+    for (int i = 0; i <= spec_.backlog && listening_ && accept_one(why); ++i) {
+    }
+    if (why && spec_.on_pause)
+        spec_.on_pause(why);
+    listening_.reset();
+}
+
+void acceptor::wait() noexcept
+{
+    wait_began_ = worker_.turns();
+    // The kernel refuses to watch where it is out of memory.
+    if (error_code const why = listening_->wait_readable(*this))
+        pause(why);
+}
+
+void acceptor::wait_for_turn() noexcept
+{
+    found_at_once_ = worker_.turns() == wait_began_ + 1;
+    turn_->queued = true;
+    worker_.push_here(*turn_, priority::handshake);
+}
+
+void acceptor::take_turn() noexcept
+{
+    if (!listening_)
+        return;
+    if (found_at_once_)
+        batch_.used(batch_.size());
+    else
+        batch_.restart();
+    listening_->use_up_read();
+    error_code why;
+    bool one = true;
+    for (std::size_t i = 0; i < batch_.size() && one; ++i) {
+        one = accept_one(why);
+        if (!listening_)
+            return; // Closed by `serve`.
+        if (worker_.time_is_up())
+            break;
+    }
+    if (why)
+        return pause(why);
+    if (!one)
+        batch_.restart();
+    wait();
+}
+
+// False: no connection is left, or resources ran out. An error of accept(2) that is no lack of
+// resources is EAGAIN, or that of a connection that ended before it was accepted. A level-triggered
+// wait finds those behind it.
+bool acceptor::accept_one(error_code& out_of_resources) noexcept
+{
+    address peer;
+    peer.size = sizeof peer.storage;
+    unique_fd fd{::accept4(
+        listening_->fd(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size,
+        SOCK_NONBLOCK | SOCK_CLOEXEC)};
+    bool const one = static_cast<bool>(fd);
+    error_code const why = one ? spec_.serve(std::move(fd), peer) : last_system_error();
+    if (!why || !is_out_of_resources(why))
+        return one;
+    out_of_resources = why;
+    return false;
+}
+
+// Unwatched, because the connections that wait would wake the worker again and again.
+void acceptor::pause(error_code why) noexcept
+{
+    listening_->unwatch();
+    batch_.restart();
+    worker_.arm(*this, limits::accept_pause);
+    if (spec_.on_pause)
+        spec_.on_pause(why);
+}
+
+} // namespace cleat::net

@@ -1,0 +1,78 @@
+// acceptor: takes the connections that a listening socket has for a worker.
+
+#pragma once
+
+#include <cleat/core/adaptive_turn.hpp>
+#include <cleat/core/error.hpp>
+#include <cleat/core/fifo_deadlines.hpp>
+#include <cleat/core/limits.hpp>
+#include <cleat/core/unique_fd.hpp>
+#include <cleat/net/readiness.hpp>
+#include <cleat/net/socket_options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace cleat::net {
+
+class worker;
+
+/// acceptor_spec is what an acceptor does with connections.
+struct acceptor_spec
+{
+    /// Takes a connection, whose socket is non-blocking and close-on-exec. An error for which
+    /// is_out_of_resources is true makes the acceptor pause; others are ignored. Must not throw.
+    std::function<error_code(unique_fd accepted, address const& peer)> serve;
+
+    /// Called before each pause with its reason: the kernel's, or that of `serve`. For logs; must
+    /// not throw.
+    std::function<void(error_code why)> on_pause{};
+
+    /// The backlog with which the socket listens: close takes as many connections and one more,
+    /// which is all that the kernel queues.
+    int backlog = listen_options{}.backlog;
+};
+
+/// acceptor accepts from one listening socket, from its construction until it is closed. It belongs
+/// to its worker's thread.
+///
+/// It accepts with the priority of a handshake: connections that come before its turn wait in the
+/// kernel. A turn takes one connection while they come one by one, since another accept(2) that
+/// finds none would cost each of them a system call. It takes twice as many with every look that
+/// finds one waiting, up to limits::accept_batch_max and within the worker's time for handshakes.
+/// Out of descriptors or memory it pauses for limits::accept_pause.
+class acceptor : waiter, deadline
+{
+public:
+    /// Allocates. `listening` is a non-blocking socket. The acceptor must be destroyed before its
+    /// worker, and not by its own `serve`.
+    acceptor(net::worker& owner, unique_fd listening, acceptor_spec spec);
+    acceptor(acceptor&&) = delete;
+    ~acceptor();
+
+    /// close accepts the connections that the kernel has queued, because closing the socket would
+    /// reset them, and then closes it. Where resources run out the rest is reset. A second call
+    /// does nothing.
+    void close() noexcept;
+
+private:
+    struct turn; // Its place in the worker's queue, which may outlive it.
+
+    void wait() noexcept;
+    void wait_for_turn() noexcept;
+    void take_turn() noexcept;
+    [[nodiscard]] bool accept_one(error_code& out_of_resources) noexcept;
+    void pause(error_code why) noexcept;
+
+    net::worker& worker_;
+    acceptor_spec spec_;
+    entry_ptr listening_; // Null when closed.
+    std::unique_ptr<turn> turn_;
+    adaptive_turn<1, limits::accept_batch_max> batch_;
+    std::uint64_t wait_began_ = 0; // In this turn of the worker's loop.
+    bool found_at_once_ = false;   // The last wait ended in the next turn of the loop.
+};
+
+} // namespace cleat::net
