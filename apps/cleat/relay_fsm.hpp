@@ -2,20 +2,31 @@
 //
 // Each direction has a source and a sink. Bytes are read from the source and written to the sink. A
 // sink that is full stops its source (backpressure). The source's end is passed on once the last
-// byte has left. The relay is over when both directions have passed their ends on, or when one side
-// breaks.
+// byte has left. The relay is over when both directions have passed their ends on, when one side
+// breaks, or when a deadline passes. The machine also decides which deadline a wait has, and how
+// each connection is closed.
+//
+// The lingering close: once the answer and its end are out, the relay waits for the client to close
+// first. The close_notify has announced the end, so most clients close at once; our FIN then goes
+// with the closing, for one system call and one packet less. A client that does not close within
+// limits::fin_delay gets the FIN by itself. After the linger timeout it is closed, unless it is
+// still taking bytes that the kernel holds for it.
 
 #pragma once
 
 #include "close_reason.hpp"
+#include "last_bytes.hpp"
+#include "relay_deadlines.hpp"
 
 #include <cleat/core/adaptive_turn.hpp>
 #include <cleat/core/assert.hpp>
 #include <cleat/core/limits.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace cleat::app {
 
@@ -43,9 +54,9 @@ enum class side : std::uint8_t
 /// after_break says what to do about a side that broke while it was neither read nor written.
 enum class after_break : std::uint8_t
 {
-    fail,    ///< End the connection.
-    deliver, ///< Bytes that it sent before go on to the other side.
-    go_deaf, ///< The upstream's answer is complete: only the upload is lost.
+    fail,        ///< End the connection.
+    deliver,     ///< Bytes that it sent before go on to the other side.
+    drop_upload, ///< The upstream's answer is complete: only the upload is lost.
 };
 
 /// answer_end says how the end of an answer is found after a send to the upstream has failed.
@@ -55,11 +66,21 @@ enum class answer_end : std::uint8_t
     lost,     ///< The send took the socket's error: a read gives 0 without a FIN.
 };
 
+/// closing says how the connection to one side is closed when the relay is over.
+enum class closing : std::uint8_t
+{
+    fin,        ///< The kernel sends FIN behind all bytes.
+    last_bytes, ///< The bytes in this machine's kernel first, then FIN; an RST where there is none.
+    reset,      ///< RST: the side must not take a part for the whole.
+};
+
 /// relay_fsm decides. Its caller reports events with the on_ functions and asks what to do next;
 /// the same events always give the same answers.
 class relay_fsm
 {
 public:
+    explicit relay_fsm(relay_deadlines deadlines = {}) noexcept : deadlines_{deadlines} {}
+
     /// reads: the direction's source is to be read when it is readable.
     [[nodiscard]] bool reads(direction d) const noexcept
     {
@@ -166,7 +187,7 @@ public:
             return after_break::fail;
         broken_[static_cast<std::size_t>(s)] = true;
         if (s == side::upstream && ended(direction::down) && delivers(direction::up))
-            return after_break::go_deaf;
+            return after_break::drop_upload;
         return after_break::deliver;
     }
 
@@ -182,21 +203,14 @@ public:
         return is_broken(side::client) || (is_broken(side::upstream) && !ended(direction::down));
     }
 
-    /// cuts_answer: the relay is over because the upstream broke, perhaps in its answer. The kernel
-    /// may hold bytes of it for the client, which an RST of ours would destroy.
-    [[nodiscard]] bool cuts_answer() const noexcept
-    {
-        return over_ && reason_ == close_reason::upstream_reset;
-    }
-
-    /// on_upstream_deaf: the upstream takes no more bytes, but its answer may still be read: it
-    /// answered before the end of the request. The client is read on and its bytes are dropped.
-    /// Many clients read no answer before they have sent all, and closing on unread bytes would be
-    /// an RST, which can destroy the answer.
-    void on_upstream_deaf(answer_end end) noexcept
+    /// drop_upload: the upstream takes no more bytes, but its answer may still be read: it answered
+    /// before the end of the request. The client is read on and its bytes are dropped. Many clients
+    /// read no answer before they have sent all, and closing on unread bytes would be an RST, which
+    /// can destroy the answer.
+    void drop_upload(answer_end end) noexcept
     {
         at(direction::up).sink_full = false;
-        deaf_ = true;
+        drops_upload_ = true;
         answer_end_ = end;
     }
 
@@ -206,19 +220,62 @@ public:
         return answer_end_ == answer_end::readable;
     }
 
-    /// deaf: see on_upstream_deaf. Bytes that are read from the client are to be dropped.
-    [[nodiscard]] bool deaf() const noexcept { return deaf_; }
+    /// drops_upload: bytes that are read from the client are to be dropped.
+    [[nodiscard]] bool drops_upload() const noexcept { return drops_upload_; }
 
-    /// on_failure: no more bytes can be moved. A client that resets after the whole answer is no
-    /// failure.
-    void on_failure(close_reason why) noexcept
+    /// on_failure: no more bytes can be moved, because this side failed. A client that resets after
+    /// the whole answer is no failure.
+    ///
+    /// The other side gets an RST for an RST. But an RST destroys bytes that the kernel holds: a
+    /// whole upload gets to its end, and of an answer that is cut the client gets what there is;
+    /// that it is not all, the missing close_notify says.
+    void on_failure(side s, close_reason why) noexcept;
+
+    /// on_upload_lost: there is no memory for bytes of the upload. Both sides learn that the rest
+    /// is missing.
+    void on_upload_lost() noexcept;
+
+    /// sends_fin: the client gets our FIN now, because it will not close soon: fin_delay has
+    /// passed, or the client cannot go on while the upstream's socket is full.
+    [[nodiscard]] bool sends_fin() const noexcept
     {
-        if (!(lingers() && why == close_reason::client_reset))
-            reason_ = why;
-        over_ = true;
+        return lingers() && !fin_sent_ && (fin_due_ || !awaits_client());
+    }
+
+    /// on_fin_sent: it was sent, by itself.
+    void on_fin_sent() noexcept { fin_sent_ = true; }
+
+    /// on_wait: a wait begins. Returns the deadline to set for it, where zero means none; nothing:
+    /// the one that is set goes on.
+    [[nodiscard]] std::optional<std::chrono::milliseconds> on_wait() noexcept;
+
+    /// asks_unacknowledged: on_timeout needs to know how many bytes the client has not
+    /// acknowledged. One system call in each linger timeout: a transfer that goes on costs nothing.
+    [[nodiscard]] bool asks_unacknowledged() const noexcept { return timer_ == timer::linger; }
+
+    /// on_timeout: the deadline of the last wait has passed.
+    void on_timeout(std::size_t unacknowledged = 0) noexcept;
+
+    /// on_stop: cleat ends the connection, and not the client: a FIN would tell the upstream that
+    /// the client had sent all.
+    void on_stop(close_reason why) noexcept;
+
+    /// closes says how to close the connection to this side. It is decided when the relay is over.
+    [[nodiscard]] closing closes(side s) const noexcept
+    {
+        return closings_[static_cast<std::size_t>(s)];
     }
 
 private:
+    // The deadlines.
+    enum class timer : std::uint8_t
+    {
+        idle,        // For the next byte.
+        after_break, // For each of the last bytes of a broken side.
+        fin_delay,   // For a client's close before our FIN.
+        linger,      // For a client's close behind our FIN.
+    };
+
     struct half
     {
         adaptive_turn<limits::turn_min, limits::turn_max> turn;
@@ -233,12 +290,22 @@ private:
         return halves_[static_cast<std::size_t>(d)];
     }
 
+    [[nodiscard]] bool client_stalls() const noexcept;
+    void give_up() noexcept;
+    void close_with(side s, closing how) noexcept { closings_[static_cast<std::size_t>(s)] = how; }
+
+    relay_deadlines deadlines_;
     std::array<half, 2> halves_;
-    std::array<bool, 2> broken_{}; // By side.
-    std::size_t moved_ = 0;        // In this turn.
+    std::array<bool, 2> broken_{};      // By side.
+    std::array<closing, 2> closings_{}; // By side.
+    std::size_t moved_ = 0;             // In this turn.
+    last_bytes to_client_;
     close_reason reason_ = close_reason::done;
     answer_end answer_end_ = answer_end::readable;
-    bool deaf_ = false;
+    timer timer_ = timer::idle; // Of the last wait.
+    bool fin_due_ = false;
+    bool fin_sent_ = false;
+    bool drops_upload_ = false;
     bool over_ = false;
 };
 

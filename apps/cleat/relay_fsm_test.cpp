@@ -25,7 +25,7 @@ std::size_t index_of(direction d)
 // The state of the relay's peers and sockets, beside its machine.
 struct world
 {
-    relay_fsm fsm;
+    relay_fsm fsm{};
     std::array<bool, 2> held{};   // The sink holds bytes.
     std::array<bool, 2> ended{};  // The source has ended.
     std::array<bool, 2> passed{}; // The end was passed to the sink.
@@ -41,10 +41,13 @@ struct world
             failed,
             truncated,
             fsm.over(),
-            fsm.deaf(),
+            fsm.drops_upload(),
             fsm.reason(),
             fsm.turn(direction::up),
-            fsm.turn(direction::down)};
+            fsm.turn(direction::down),
+            fsm.sends_fin(),
+            fsm.asks_unacknowledged(),
+            relay_fsm{fsm}.on_wait()};
     }
 };
 
@@ -69,6 +72,12 @@ void check(world const& w)
     REQUIRE(f.lingers() == (w.passed[index_of(direction::down)] && !f.over()));
     if (f.over() && !w.failed)
         REQUIRE(f.reason() == (w.truncated ? close_reason::client_truncated : close_reason::done));
+    // No FIN for an upstream that may take a part of the upload for all of it.
+    if (f.over() && f.reason() != close_reason::upstream_reset && f.delivers(direction::up))
+        REQUIRE(f.closes(side::upstream) == closing::reset);
+    // Only the FIN that is due is sent, and behind the answer.
+    if (f.sends_fin())
+        REQUIRE(f.lingers());
 }
 
 void read(world const& w, direction d, std::vector<world>& next)
@@ -77,7 +86,7 @@ void read(world const& w, direction d, std::vector<world>& next)
         for (bool const full : {false, true})
             for (bool const last : {false, true}) {
                 world a = w;
-                bool const dropped = d == direction::up && w.fsm.deaf();
+                bool const dropped = d == direction::up && w.fsm.drops_upload();
                 a.fsm.on_moved(d, n);
                 if (full && !dropped) {
                     a.fsm.on_sink_full(d);
@@ -102,12 +111,31 @@ void read(world const& w, direction d, std::vector<world>& next)
     }
 }
 
-void go_deaf(world const& w, std::vector<world>& next)
+void drop_upload(world const& w, std::vector<world>& next)
 {
-    world deaf = w;
-    deaf.fsm.on_upstream_deaf(answer_end::readable);
-    deaf.held[index_of(direction::up)] = false;
-    next.push_back(deaf);
+    world dropped = w;
+    dropped.fsm.drop_upload(answer_end::readable);
+    dropped.held[index_of(direction::up)] = false;
+    next.push_back(dropped);
+}
+
+// As relay_turns does: a FIN that is due goes out, and then the wait begins.
+void begin_wait(relay_fsm& f)
+{
+    if (f.sends_fin())
+        f.on_fin_sent();
+    static_cast<void>(f.on_wait());
+}
+
+void time_out(world const& w, std::vector<world>& next)
+{
+    for (std::size_t const unacknowledged : {std::size_t{0}, std::size_t{2}}) {
+        world late = w;
+        begin_wait(late.fsm);
+        late.fsm.on_timeout(unacknowledged);
+        late.failed = late.fsm.over();
+        next.push_back(late);
+    }
 }
 
 std::vector<world> successors(world const& w)
@@ -145,14 +173,16 @@ std::vector<world> successors(world const& w)
         a.held[index_of(direction::down)] = true;
         next.push_back(a);
     }
-    if (!f.deaf() && (f.reads(direction::up) || f.flushes(direction::up)))
-        go_deaf(w, next);
-    for (close_reason const why : {close_reason::client_reset, close_reason::upstream_reset}) {
+    if (!f.drops_upload() && (f.reads(direction::up) || f.flushes(direction::up)))
+        drop_upload(w, next);
+    for (side const s : {side::client, side::upstream}) {
         world broken = w;
-        broken.fsm.on_failure(why);
+        broken.fsm.on_failure(
+            s, s == side::client ? close_reason::client_reset : close_reason::upstream_reset);
         broken.failed = true;
         next.push_back(broken);
     }
+    time_out(w, next);
     return next;
 }
 
@@ -229,7 +259,7 @@ TEST_CASE("a client that resets after the whole answer is no failure")
     f.on_end_passed(direction::down);
     CHECK(f.lingers());
     relay_fsm reset = f;
-    reset.on_failure(close_reason::client_reset);
+    reset.on_failure(side::client, close_reason::client_reset);
     CHECK(reset.reason() == close_reason::done);
     relay_fsm truncated = f;
     truncated.on_end(direction::up, ending::truncated);
@@ -252,7 +282,7 @@ TEST_CASE("a client that is cut off before its answer stays client_truncated to 
 
 TEST_CASE("a connection is a transfer for as long as its turns move more than a record")
 {
-    relay_fsm fsm;
+    relay_fsm fsm{};
     CHECK(!fsm.is_bulk());
     fsm.on_turn();
     fsm.on_moved(direction::up, 500);
@@ -298,6 +328,32 @@ TEST_CASE("a client that breaks after its whole upload ends the connection at on
     REQUIRE(f.watches(side::client));
     CHECK(f.on_broken(side::client) == after_break::fail);
     CHECK_FALSE(f.delivers_after_break());
+    f.on_failure(side::client, close_reason::client_reset);
+    // The kernel may hold some of the upload, which is whole.
+    CHECK(f.closes(side::upstream) == closing::last_bytes);
+    CHECK(f.closes(side::client) == closing::fin);
+}
+
+TEST_CASE("a client that breaks in its upload has its upstream reset")
+{
+    relay_fsm f;
+    f.on_failure(side::client, close_reason::client_reset);
+    CHECK(f.over());
+    CHECK(f.closes(side::upstream) == closing::reset);
+    // The source has ended, but its last bytes have not left.
+    relay_fsm unsent = full(direction::up);
+    unsent.on_end(direction::up, ending::clean);
+    unsent.on_failure(side::client, close_reason::client_reset);
+    CHECK(unsent.closes(side::upstream) == closing::reset);
+}
+
+TEST_CASE("an upload for whose bytes there is no memory ends in a reset for both sides")
+{
+    relay_fsm f;
+    f.on_upload_lost();
+    CHECK(f.reason() == close_reason::out_of_resources);
+    CHECK(f.closes(side::client) == closing::reset);
+    CHECK(f.closes(side::upstream) == closing::reset);
 }
 
 TEST_CASE("bytes that a client sent before it broke are delivered")
@@ -308,16 +364,18 @@ TEST_CASE("bytes that a client sent before it broke are delivered")
     CHECK_FALSE(f.watches(side::client)); // One break is enough.
 }
 
-TEST_CASE("an upstream that breaks in its answer has it delivered, and after it only goes deaf")
+TEST_CASE(
+    "an upstream that breaks in its answer has it delivered, and after it only loses the upload")
 {
     relay_fsm f = full(direction::down);
     relay_fsm whole = f;
     CHECK(f.on_broken(side::upstream) == after_break::deliver);
     CHECK(f.delivers_after_break());
-    f.on_failure(close_reason::upstream_reset);
-    CHECK(f.cuts_answer());
+    f.on_failure(side::upstream, close_reason::upstream_reset);
+    CHECK(f.closes(side::client) == closing::last_bytes);
+    CHECK(f.closes(side::upstream) == closing::fin);
     whole.on_end(direction::down, ending::clean);
-    CHECK(whole.on_broken(side::upstream) == after_break::go_deaf);
+    CHECK(whole.on_broken(side::upstream) == after_break::drop_upload);
     CHECK_FALSE(whole.delivers_after_break());
 }
 
@@ -325,13 +383,192 @@ TEST_CASE("an end is no answer's where the failed send has taken the upstream's 
 {
     relay_fsm f;
     CHECK(f.finds_answer_end());
-    f.on_upstream_deaf(answer_end::lost);
+    f.drop_upload(answer_end::lost);
     CHECK_FALSE(f.finds_answer_end());
+}
+
+TEST_CASE("sides that have closed both are closed with a FIN")
+{
+    relay_fsm f;
+    for (direction const d : both) {
+        f.on_end(d, ending::clean);
+        f.on_end_passed(d);
+    }
+    REQUIRE(f.over());
+    CHECK(f.closes(side::client) == closing::fin);
+    CHECK(f.closes(side::upstream) == closing::fin);
+}
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr relay_deadlines patient{.idle = seconds{60}, .linger = seconds{10}};
+
+// A relay whose answer and end are out.
+relay_fsm lingering(relay_deadlines deadlines = patient)
+{
+    relay_fsm f{deadlines};
+    f.on_end(direction::down, ending::clean);
+    f.on_end_passed(direction::down);
+    REQUIRE(f.awaits_client());
+    return f;
+}
+
+TEST_CASE("a wait for the next byte has the idle timeout, each time anew, or none")
+{
+    relay_fsm f{patient};
+    CHECK(f.on_wait() == patient.idle);
+    f.on_moved(direction::up, 1);
+    CHECK(f.on_wait() == patient.idle);
+    relay_fsm no_timeout;
+    CHECK(no_timeout.on_wait() == milliseconds{0});
+    f.on_timeout();
+    CHECK(f.over());
+    CHECK(f.reason() == close_reason::idle_timeout);
+}
+
+TEST_CASE("a connection that cleat ends itself is reset for an upstream that awaits more")
+{
+    relay_fsm f{patient};
+    CHECK(f.on_wait() == patient.idle);
+    relay_fsm idle = f;
+    idle.on_timeout();
+    CHECK(idle.closes(side::upstream) == closing::reset);
+    CHECK(idle.closes(side::client) == closing::fin);
+    relay_fsm stopped = f;
+    stopped.on_stop(close_reason::stopped);
+    CHECK(stopped.reason() == close_reason::stopped);
+    CHECK(stopped.closes(side::upstream) == closing::reset);
+    f.on_end(direction::up, ending::clean);
+    f.on_end_passed(direction::up);
+    f.on_stop(close_reason::stopped);
+    CHECK(f.closes(side::upstream) == closing::fin); // It has the client's end.
+}
+
+TEST_CASE("a lingering close waits for the client's FIN, sends ours, and waits again")
+{
+    relay_fsm f = lingering();
+    CHECK_FALSE(f.sends_fin());
+    CHECK(f.on_wait() == limits::fin_delay);
+    CHECK_FALSE(f.asks_unacknowledged());
+    f.on_timeout();
+    CHECK_FALSE(f.over());
+    REQUIRE(f.sends_fin());
+    f.on_fin_sent();
+    CHECK_FALSE(f.sends_fin()); // Once.
+    CHECK(f.on_wait() == patient.linger);
+    CHECK(f.asks_unacknowledged());
+    f.on_timeout(1); // The FIN.
+    CHECK(f.over());
+    CHECK(f.reason() == close_reason::linger_timeout);
+    CHECK(f.closes(side::upstream) == closing::reset);
+}
+
+TEST_CASE("a client that goes on sending does not delay our FIN, and has the linger timeout anew")
+{
+    relay_fsm f = lingering();
+    CHECK(f.on_wait() == limits::fin_delay);
+    f.on_moved(direction::up, 1);
+    CHECK(f.on_wait() == std::nullopt); // The deadline that is set goes on.
+    f.on_timeout();
+    f.on_fin_sent();
+    CHECK(f.on_wait() == patient.linger);
+    f.on_moved(direction::up, 1);
+    CHECK(f.on_wait() == patient.linger);
+}
+
+TEST_CASE("a client that cannot go on because the upstream is full gets our FIN at once")
+{
+    relay_fsm f = lingering();
+    f.on_sink_full(direction::up);
+    CHECK(f.sends_fin());
+    f.on_fin_sent();
+    CHECK(f.on_wait() == patient.idle);
+    f.on_flushed(direction::up);
+    CHECK(f.on_wait() == patient.linger);
+}
+
+// A lingering close whose FIN is out.
+relay_fsm waiting_for_the_close(relay_deadlines deadlines = patient)
+{
+    relay_fsm f = lingering(deadlines);
+    static_cast<void>(f.on_wait());
+    f.on_timeout();
+    f.on_fin_sent();
+    static_cast<void>(f.on_wait());
+    return f;
+}
+
+TEST_CASE("a client that still takes the last bytes is waited for")
+{
+    relay_fsm f = waiting_for_the_close();
+    for (std::size_t left = 1000; left > 500; left -= 10)
+        f.on_timeout(left);
+    CHECK_FALSE(f.over());
+    f.on_timeout(0);
+    CHECK(f.reason() == close_reason::linger_timeout);
+}
+
+TEST_CASE("a client that takes nothing of the last bytes has the idle timeout")
+{
+    relay_fsm f = waiting_for_the_close();
+    for (int i = 0; i <= 5; ++i) { // The first finds how much is left.
+        f.on_timeout(1000);
+        CHECK_FALSE(f.over());
+    }
+    relay_fsm one_more = f;
+    one_more.on_timeout(999); // A byte is enough for its time to begin anew.
+    one_more.on_timeout(999);
+    CHECK_FALSE(one_more.over());
+    f.on_timeout(1000);
+    CHECK(f.over());
+    CHECK(f.reason() == close_reason::idle_timeout);
+}
+
+TEST_CASE("without an idle timeout a client may take its last bytes as slowly as it likes")
+{
+    relay_fsm f = waiting_for_the_close({.linger = seconds{10}});
+    for (int i = 0; i < 1000; ++i)
+        f.on_timeout(1000);
+    CHECK_FALSE(f.over());
+}
+
+TEST_CASE("the receiver of a broken side's last bytes has the shorter timeout, and is then reset")
+{
+    relay_fsm f{patient};
+    f.on_sink_full(direction::up);
+    REQUIRE(f.on_broken(side::client) == after_break::deliver);
+    CHECK(f.on_wait() == patient.linger);
+    f.on_timeout();
+    CHECK(f.reason() == close_reason::client_reset);
+    CHECK(f.closes(side::client) == closing::reset);
+    CHECK(f.closes(side::upstream) == closing::reset);
+
+    relay_fsm answer{patient};
+    answer.on_sink_full(direction::down);
+    REQUIRE(answer.on_broken(side::upstream) == after_break::deliver);
+    CHECK(answer.on_wait() == patient.linger);
+    answer.on_timeout();
+    CHECK(answer.reason() == close_reason::upstream_reset);
+    CHECK(answer.closes(side::client) == closing::reset);
+}
+
+TEST_CASE("last bytes stall while no timeout finds fewer of them")
+{
+    last_bytes left{10};
+    left.on_timeout(8);
+    CHECK(left.stalled() == 0);
+    left.on_timeout(8);
+    left.on_timeout(8);
+    CHECK(left.stalled() == 2);
+    CHECK(left.undelivered());
+    left.on_timeout(1); // A FIN.
+    CHECK(left.stalled() == 0);
+    CHECK_FALSE(left.undelivered());
 }
 
 TEST_CASE("bytes of a broken side wait for the shorter of both deadlines, and never for ever")
 {
-    using std::chrono::seconds;
     CHECK(relay_deadlines{.idle = seconds{2}, .linger = seconds{10}}.after_break() == seconds{2});
     CHECK(relay_deadlines{.idle = seconds{60}, .linger = seconds{10}}.after_break() == seconds{10});
     CHECK(relay_deadlines{.linger = seconds{10}}.after_break() == seconds{10});

@@ -294,7 +294,7 @@ TEST_CASE("an upstream that answers early and goes is heard to its end")
         s.play([](scene& t) -> net::task<> {
             t.peer.write("a beginning");
             co_await t.until([&] { return t.hear() == "a beginning"; });
-            // The client's bytes are known before the upstream's answer, its end and its deafness.
+            // The client's bytes are known before the upstream's answer and its end.
             t.peer.write("more");
             t.say("no, thank you");
             t.upstream_ends.second.reset();

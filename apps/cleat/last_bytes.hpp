@@ -1,0 +1,35 @@
+// last_bytes: whether a receiver still takes the bytes that only the kernel has for it.
+
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+namespace cleat::app {
+
+/// last_bytes follows how many bytes of a socket its peer's kernel has not acknowledged, from one
+/// timeout to the next. They may be megabytes, so a slow receiver takes longer than one timeout.
+class last_bytes
+{
+public:
+    explicit last_bytes(std::size_t unacknowledged = 0) noexcept : left_{unacknowledged} {}
+
+    /// on_timeout: so many bytes are left now.
+    void on_timeout(std::size_t unacknowledged) noexcept
+    {
+        stalled_ = std::exchange(left_, unacknowledged) == unacknowledged ? stalled_ + 1 : 0;
+    }
+
+    /// undelivered: the receiver has not got all bytes. A FIN, which counts as one (tcp(7)), does
+    /// not matter.
+    [[nodiscard]] bool undelivered() const noexcept { return left_ > 1; }
+
+    /// stalled is how many of the last timeouts have found no byte taken since the one before.
+    [[nodiscard]] unsigned stalled() const noexcept { return stalled_; }
+
+private:
+    std::size_t left_;
+    unsigned stalled_ = 0;
+};
+
+} // namespace cleat::app

@@ -1,0 +1,74 @@
+// relay_turns: the system calls of a relay, as relay_fsm decides them.
+
+#pragma once
+
+#include "byte_counts.hpp"
+#include "client_side.hpp"
+#include "relay_deadlines.hpp"
+#include "relay_fsm.hpp"
+#include "upstream_side.hpp"
+
+#include <cleat/core/error.hpp>
+#include <cleat/net/channel.hpp>
+#include <cleat/net/task.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <span>
+
+namespace cleat::app {
+
+/// relay_turns takes the turns of one connection, and reports their results to its machine. A turn
+/// moves as much as it can in each direction, through the thread's scratch blocks: one recv, all
+/// its records through TLS, one send.
+class relay_turns
+{
+public:
+    relay_turns(
+        client_side& client, upstream_side& upstream, relay_deadlines deadlines,
+        byte_counts& traffic) noexcept;
+    relay_turns(relay_turns&&) = delete;
+
+    [[nodiscard]] relay_fsm const& fsm() const noexcept { return fsm_; }
+
+    /// take takes one turn.
+    void take() noexcept;
+
+    /// begin_wait returns the deadline to set for the next wait (see relay_fsm::on_wait).
+    [[nodiscard]] std::optional<std::chrono::milliseconds> begin_wait() noexcept;
+
+    /// client_interest, upstream_interest are the events for which that wait is.
+    [[nodiscard]] net::interest client_interest() const noexcept;
+    [[nodiscard]] net::interest upstream_interest() const noexcept;
+
+    /// on_interrupted: the wait ended before such an event, by its deadline or for another reason.
+    void on_interrupted(error_code why) noexcept;
+
+    /// error is that of the side that broke.
+    [[nodiscard]] error_code error() const noexcept { return error_; }
+
+private:
+    void move_up() noexcept;
+    [[nodiscard]] net::progress read_client(std::span<std::byte> block, bool ended) noexcept;
+    void send_up(std::span<std::byte const> bytes) noexcept;
+    void fail_sending_up(error_code why) noexcept;
+    void drop_upload(error_code why) noexcept;
+    void move_down() noexcept;
+    void write_down(std::span<std::byte const> bytes, bool last) noexcept;
+    void flush_up() noexcept;
+    void flush_down() noexcept;
+    void pass_end_up() noexcept;
+    void pass_end_down() noexcept;
+    void notice_breaks() noexcept;
+    void fail_client(error_code why) noexcept;
+    void fail_upstream(error_code why) noexcept;
+
+    client_side& client_;
+    upstream_side& upstream_;
+    byte_counts& traffic_;
+    relay_fsm fsm_;
+    error_code error_;
+};
+
+} // namespace cleat::app
