@@ -96,6 +96,19 @@ def _handshakes(ok: int, resumed: int) -> Facts:
     return {"full": ok - resumed, "resumed": resumed, "offered": offered, "agreed": agreed}
 
 
+def _latencies(
+    chance: random.Random, ok: int, resumed: int, response_ms: float, response: list[float]
+) -> Facts:
+    return {
+        "tcp": latency(_times(chance, ok, 0.06, 0.35)),
+        "tls": latency(_times(chance, ok - resumed, response_ms / 2, 0.4)),
+        "tls_resumed": latency(_times(chance, resumed, response_ms / 5, 0.4)),
+        "first_byte": latency(_times(chance, ok, response_ms / 4, 0.5)),
+        "response": latency(response),
+        "slip": latency(_times(chance, ok, 0.012, 0.6)),
+    }
+
+
 def load_result(
     name: str = "release",
     seconds: float = 30.0,
@@ -147,14 +160,7 @@ def load_result(
         "connections": ok + failed,
         "handshakes": _handshakes(ok, resumed),
         "bytes": {"up": ok * 97, "down": ok * 16_630},
-        "latency": {
-            "tcp": latency(_times(chance, ok, 0.06, 0.35)),
-            "tls": latency(_times(chance, ok - resumed, response_ms / 2, 0.4)),
-            "tls_resumed": latency(_times(chance, resumed, response_ms / 5, 0.4)),
-            "first_byte": latency(_times(chance, ok, response_ms / 4, 0.5)),
-            "response": latency(response),
-            "slip": latency(_times(chance, ok, 0.012, 0.6)),
-        },
+        "latency": _latencies(chance, ok, resumed, response_ms, response),
         "timeline": {"interval_ns": 1_000_000_000, **timeline},
         "cpu_ns": ok * 61_000,
         **facts,

@@ -22,6 +22,7 @@ from typing import Callable, Iterator
 
 COLUMNS_MAX = 100
 FUNCTION_LINES_MAX = 60
+CLASS_LINES_MAX = 250
 FILE_LINES_ASK = 400
 FILE_LINES_MAX = 600
 
@@ -117,7 +118,18 @@ def function_length(file: File) -> Iterator[Finding]:
     for first, last in bodies:
         if last - first + 1 > FUNCTION_LINES_MAX:
             size = f"{last - first + 1} lines, {FUNCTION_LINES_MAX} fit a screen"
-            yield Finding(file.path, first, "function-length", size, False)
+            yield Finding(file.path, first, "function-length", size)
+
+
+def class_length(file: File) -> Iterator[Finding]:
+    """A class body fits a few screens."""
+    for number, found in file.matches(r"^( *)(class|struct)\b[^;()]*$") if file.is_cpp else ():
+        for last in range(number, len(file.lines)):
+            if re.match(rf"{found[1]}\}}", file.lines[last]):
+                if last - number > CLASS_LINES_MAX:
+                    size = f"{last - number} lines, {CLASS_LINES_MAX} are allowed"
+                    yield Finding(file.path, number, "class-length", size)
+                break
 
 
 def cpp_functions(file: File) -> Iterator[tuple[int, int]]:
@@ -331,6 +343,7 @@ RULES: tuple[Rule, ...] = (
     layout,
     file_length,
     function_length,
+    class_length,
     headers,
     conditionals,
     layers,

@@ -96,16 +96,24 @@ def test_innocent_code_is_left_alone(tmp_path: Path) -> None:
     assert main([str(tmp_path)]) == 0
 
 
-def test_a_long_function_is_a_warning(tmp_path: Path) -> None:
+def test_a_long_function_is_an_error(tmp_path: Path) -> None:
     plant(tmp_path, "src/cleat/core/a.cpp", BODY)
     plant(tmp_path, "perf/a.py", "def f():\n" + "    g()\n" * 70)
     plant(tmp_path, "src/cleat/core/b.cpp", "namespace cleat\n{\n" + "int a;\n" * 90 + "}\n")
     found = [(one.path, one.rule, one.is_error) for one in check(tmp_path)]
     assert found == [
-        ("perf/a.py", "function-length", False),
-        ("src/cleat/core/a.cpp", "function-length", False),
+        ("perf/a.py", "function-length", True),
+        ("src/cleat/core/a.cpp", "function-length", True),
     ]
-    assert main([str(tmp_path)]) == 0
+    assert main([str(tmp_path)]) == 1
+
+
+def test_a_long_class_is_an_error(tmp_path: Path) -> None:
+    plant(tmp_path, "src/cleat/core/a.cpp", "class a\n{\n" + "    int b;\n" * 260 + "};\n")
+    plant(tmp_path, "src/cleat/core/c.cpp", "class c\n{\n" + "    int b;\n" * 200 + "};\n")
+    plant(tmp_path, "src/cleat/core/d.cpp", "class d;\n" + "int b;\n" * 300 + "}\n")
+    found = [(one.path, one.rule, one.is_error) for one in check(tmp_path)]
+    assert found == [("src/cleat/core/a.cpp", "class-length", True)]
 
 
 def test_a_long_file_may_say_why(tmp_path: Path) -> None:

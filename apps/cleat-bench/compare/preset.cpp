@@ -96,7 +96,7 @@ server_preset asio_control()
 
 constexpr std::string_view from_packages = "apps/cleat-bench/compare/peers/install gets it";
 
-std::vector<server_preset> make_presets()
+std::vector<server_preset> make_presets() // house(function-length): a table, row by row
 {
     server_preset const haproxy{
         "haproxy",

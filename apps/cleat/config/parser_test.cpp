@@ -187,66 +187,62 @@ TEST_CASE("an empty file is a good one")
     good("\n\n# nothing");
 }
 
+struct sample
+{
+    std::string_view text;
+    std::string_view says;
+};
+
+constexpr sample mistakes[] = {
+    {"\n  pem-flie = \"x\"",
+     "c:2:3: error: pem-flie: there is no such key. Did you mean pem-file?"},
+    {"zzzzzzzz = 1",
+     "c:1:1: error: zzzzzzzz: there is no such key. cleat --reference lists all keys."},
+    {"workers 4", "c:1:9: error: workers: = was expected, not \"4\". Write workers = NUM|auto."},
+    {"workers", "c:1:8: error: workers: = was expected, not the end of the file. Write "
+                "workers = NUM|auto."},
+    {"workers =", "c:1:10: error: workers: a value was expected, not the end of the file. "
+                  "Write workers = NUM|auto."},
+    {"user =\ndaemon = on",
+     "c:2:1: error: user: a value was expected, not \"daemon\". Write user = \"USER\"."},
+    {"user = a b", "c:1:10: error: user: this takes one value, and \"b\" follows it. Put "
+                   "a value with blanks in double quotes."},
+    {"= 5", "c:1:1: error: a key was expected, not \"=\". Write key = value."},
+    {"\"workers\" = 5", "c:1:1: error: a key was expected, not \"workers\". Write key = value."},
+    {"}", "c:1:1: error: a } closes nothing. Remove it, or look for the { that is missing."},
+    {"workers = { a = 1 }",
+     "c:1:11: error: workers: this takes a value, not a block. Write workers = NUM|auto."},
+    {"{ a = 1 b = { } }", "c:1:1: error: a key was expected, not \"{\". Write key = value."},
+    {"user = \"x",
+     "c:1:8: error: the closing quote is missing. End the text with \" on its own line."},
+    {"user = 'x'", "c:1:8: error: single quotes mean nothing here. Use double quotes."},
+    {"user = '", "c:1:8: error: single quotes mean nothing here. Use double quotes."},
+    {"user = x $$$", "c:1:10: error: '$' means nothing here. Put a text with such "
+                     "characters in double quotes."},
+    {"user = x \x01", "c:1:10: error: byte 0x01 means nothing here. Put a text with such "
+                      "characters in double quotes."},
+    {"user = \"x\x01\"", "c:1:10: error: there is a control character in a text. Remove it."},
+    {"host = a", "c:1:1: error: host: this key does not stand at the top of the file. It "
+                 "stands in a frontend block."},
+    {"client = on", "c:1:1: error: client: this is not built yet. cleat takes TLS "
+                    "from clients only."},
+    {"frontend = { port = 1 workers = 2 }",
+     "c:1:23: error: workers: this key does not stand in a frontend block. It stands at "
+     "the top of the file."},
+    {"frontend = { port = 1 frontend = { port = 2 } }",
+     "c:1:23: error: frontend: this key does not stand in a frontend block. It stands at "
+     "the top of the file."},
+    {"frontend = { host = a }",
+     "c:1:1: error: frontend: the block has no port. Add port = \"443\"."},
+    {"frontend = { port = 1", "c:1:22: error: frontend: the block that began in line 1 "
+                              "has no end. Close it with }."},
+    {"pem-file = { }", "c:1:1: error: pem-file: the block has no cert. Add cert = \"site.pem\"."},
+    {"backlog = 1\nbacklog = 2", "c:2:1: warning: backlog: this was set before, in line "
+                                 "1; the last one holds. Remove one of them."}};
+
 TEST_CASE("each mistake is named with its place and its cure")
 {
-    struct sample
-    {
-        std::string_view text;
-        std::string_view says;
-    };
-    for (sample const& each : std::initializer_list<sample>{
-             {"\n  pem-flie = \"x\"",
-              "c:2:3: error: pem-flie: there is no such key. Did you mean pem-file?"},
-             {"zzzzzzzz = 1",
-              "c:1:1: error: zzzzzzzz: there is no such key. cleat --reference lists all keys."},
-             {"workers 4",
-              "c:1:9: error: workers: = was expected, not \"4\". Write workers = NUM|auto."},
-             {"workers", "c:1:8: error: workers: = was expected, not the end of the file. Write "
-                         "workers = NUM|auto."},
-             {"workers =", "c:1:10: error: workers: a value was expected, not the end of the file. "
-                           "Write workers = NUM|auto."},
-             {"user =\ndaemon = on",
-              "c:2:1: error: user: a value was expected, not \"daemon\". Write user = \"USER\"."},
-             {"user = a b", "c:1:10: error: user: this takes one value, and \"b\" follows it. Put "
-                            "a value with blanks in double quotes."},
-             {"= 5", "c:1:1: error: a key was expected, not \"=\". Write key = value."},
-             {"\"workers\" = 5",
-              "c:1:1: error: a key was expected, not \"workers\". Write key = value."},
-             {"}",
-              "c:1:1: error: a } closes nothing. Remove it, or look for the { that is missing."},
-             {"workers = { a = 1 }",
-              "c:1:11: error: workers: this takes a value, not a block. Write workers = NUM|auto."},
-             {"{ a = 1 b = { } }",
-              "c:1:1: error: a key was expected, not \"{\". Write key = value."},
-             {"user = \"x",
-              "c:1:8: error: the closing quote is missing. End the text with \" on its own line."},
-             {"user = 'x'", "c:1:8: error: single quotes mean nothing here. Use double quotes."},
-             {"user = '", "c:1:8: error: single quotes mean nothing here. Use double quotes."},
-             {"user = x $$$", "c:1:10: error: '$' means nothing here. Put a text with such "
-                              "characters in double quotes."},
-             {"user = x \x01", "c:1:10: error: byte 0x01 means nothing here. Put a text with such "
-                               "characters in double quotes."},
-             {"user = \"x\x01\"",
-              "c:1:10: error: there is a control character in a text. Remove it."},
-             {"host = a", "c:1:1: error: host: this key does not stand at the top of the file. It "
-                          "stands in a frontend block."},
-             {"client = on", "c:1:1: error: client: this is not built yet. cleat takes TLS "
-                             "from clients only."},
-             {"frontend = { port = 1 workers = 2 }",
-              "c:1:23: error: workers: this key does not stand in a frontend block. It stands at "
-              "the top of the file."},
-             {"frontend = { port = 1 frontend = { port = 2 } }",
-              "c:1:23: error: frontend: this key does not stand in a frontend block. It stands at "
-              "the top of the file."},
-             {"frontend = { host = a }",
-              "c:1:1: error: frontend: the block has no port. Add port = \"443\"."},
-             {"frontend = { port = 1", "c:1:22: error: frontend: the block that began in line 1 "
-                                       "has no end. Close it with }."},
-             {"pem-file = { }",
-              "c:1:1: error: pem-file: the block has no cert. Add cert = \"site.pem\"."},
-             {"backlog = 1\nbacklog = 2", "c:2:1: warning: backlog: this was set before, in line "
-                                          "1; the last one holds. Remove one of them."},
-         })
+    for (sample const& each : mistakes)
         CHECK(only_problem(each.text) == each.says);
 }
 
