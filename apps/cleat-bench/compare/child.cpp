@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr auto stop_patience = 5s;
-constexpr auto run_patience = 10s;
+constexpr auto run_patience = 60s; // An RSA key of 4096 bits has taken 10 s on a busy machine.
 
 // Runs between fork and exec, so only what is async-signal-safe. Returns if the program cannot be
 // started.

@@ -73,7 +73,7 @@ private:
 [[nodiscard]] std::string system_program(std::string_view name, std::string_view purpose);
 
 /// run_to_end runs a program and gives its output. Throws std::runtime_error with the output if it
-/// failed or took longer than ten seconds.
+/// failed or took longer than a minute.
 [[nodiscard]] std::string run_to_end(launch const& launched);
 
 } // namespace cleat::bench
