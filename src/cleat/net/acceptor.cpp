@@ -64,7 +64,7 @@ void acceptor::close() noexcept
 
 void acceptor::wait() noexcept
 {
-    wait_began_ = worker_.turns();
+    wait_began_ = worker_.passes();
     // The kernel refuses to watch where it is out of memory.
     if (error_code const why = listening_->wait_readable(*this))
         pause(why);
@@ -72,7 +72,7 @@ void acceptor::wait() noexcept
 
 void acceptor::wait_for_turn() noexcept
 {
-    found_at_once_ = worker_.turns() == wait_began_ + 1;
+    found_at_once_ = worker_.passes() == wait_began_ + 1;
     turn_->queued = true;
     worker_.push_here(*turn_, priority::handshake);
 }

@@ -59,7 +59,7 @@ struct scene
     {
         CHECK(peer.port() != 0);
         accepted.push_back(std::move(fd));
-        turns.push_back(w.turns());
+        turns.push_back(w.passes());
         return on_accept();
     }
 
@@ -143,8 +143,8 @@ TEST_CASE("an acceptor takes one connection a turn again once they come one by o
     std::uint64_t quiet_since = 0;
     s.run_until([&] {
         if (s.accepted.size() == many && quiet_since == 0)
-            quiet_since = s.w.turns();
-        if (quiet_since != 0 && s.w.turns() == quiet_since + 5)
+            quiet_since = s.w.passes();
+        if (quiet_since != 0 && s.w.passes() == quiet_since + 5)
             s.connect(2);
         return s.accepted.size() == many + 2;
     });
@@ -223,9 +223,9 @@ TEST_CASE("an acceptor may be closed and destroyed while it waits, pauses or is 
         s.connect(1);
         // This function runs before the worker's time for handshakes, so in the turn that finds the
         // connection the acceptor is still queued.
-        std::uint64_t const first = s.w.turns() + 1;
+        std::uint64_t const first = s.w.passes() + 1;
         s.run_until([&] {
-            CHECK(s.w.turns() == first);
+            CHECK(s.w.passes() == first);
             CHECK(s.accepted.empty());
             s.accepting.reset();
             return true;

@@ -212,7 +212,7 @@ private:
 
     void enqueue() noexcept
     {
-        found_in_ = interrupt_.worker().turns();
+        found_in_ = interrupt_.worker().passes();
         interrupt_.worker().push_here(*this, priority_of_wait());
     }
 
@@ -252,7 +252,7 @@ private:
     {
         ready& self = static_cast<ready&>(w);
         self.end(ec);
-        self.found_in_ = self.interrupt_.worker().turns();
+        self.found_in_ = self.interrupt_.worker().passes();
         if (ec || self.priority_of_wait() == priority::established)
             self.caller_.resume();
         else

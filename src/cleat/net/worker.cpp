@@ -31,7 +31,7 @@ namespace {
 
 // While Asio is in use it watches our set, which counts as work. Every 64 passes we cancel that
 // wait to find out whether Asio has other work left.
-constexpr unsigned turns_between_checks = 64;
+constexpr unsigned passes_between_checks = 64;
 
 unique_fd new_eventfd()
 {
@@ -136,7 +136,7 @@ void worker::run()
     thread_ = std::this_thread::get_id();
     static_cast<void>(scratch::of_this_thread()); // Made now, because later there may be no memory.
     while (!stopping_.load(std::memory_order_acquire)) {
-        ++turns_;
+        ++passes_;
         bool const with_asio = asio_has_work();
         wait_for_events(with_asio);
         expire();
@@ -208,7 +208,7 @@ void worker::run_some(priority level, clock::duration time) noexcept
 
 bool worker::asio_has_work()
 {
-    if (watching_ && ++turns_with_asio_ % turns_between_checks == 0)
+    if (watching_ && ++passes_with_asio_ % passes_between_checks == 0)
         watch_.cancel();
     io_.restart();
     run_handler([this] { io_.poll(); });

@@ -60,9 +60,9 @@ public:
     /// interruptible is how many interrupts there are: one for each connection.
     [[nodiscard]] std::size_t interruptible() const noexcept { return interrupts_count_; }
 
-    /// turns counts the passes of the loop. A caller compares two counts to see whether its wait
+    /// passes counts the passes of the loop. A caller compares two counts to see whether its wait
     /// ended in the first pass after it began.
-    [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
+    [[nodiscard]] std::uint64_t passes() const noexcept { return passes_; }
 
     /// arm makes d expire `delay` from now. Each different delay has a queue of its own, so use few
     /// different delays.
@@ -116,7 +116,7 @@ private:
     interrupt* interrupts_ = nullptr;
     std::size_t interrupts_count_ = 0;
     bool interrupted_ = false;
-    std::uint64_t turns_ = 0;
+    std::uint64_t passes_ = 0;
 
     std::array<task_queue, priority_count> ready_;
     clock::time_point time_up_{};
@@ -128,7 +128,7 @@ private:
     asio_context io_{1};
     boost::asio::posix::stream_descriptor watch_; // A copy of our epoll set's descriptor.
     bool watching_ = false;                       // Asio waits for watch_ to be readable.
-    unsigned turns_with_asio_ = 0;
+    unsigned passes_with_asio_ = 0;
 
     entry_ptr wakeup_; // An eventfd that other threads write to.
     waiter on_wakeup_;

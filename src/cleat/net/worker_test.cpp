@@ -158,7 +158,7 @@ TEST_CASE("a stop before the run is a run that ends at once")
     worker w;
     w.stop();
     w.run();
-    CHECK(w.turns() == 0);
+    CHECK(w.passes() == 0);
 }
 
 TEST_CASE("deadlines expire in time, the shorter first, the cancelled never")
@@ -250,7 +250,8 @@ TEST_CASE("one loop serves Asio's sockets and timers and our own descriptors, an
                 }
             }
         }
-        // Asio has no work left; deadlines and functions go on for more turns than one check lasts.
+        // Asio has no work left; deadlines and functions go on for more passes than one check
+        // lasts.
         for (int i = 0; i < 200; ++i)
             co_await asio::post(w.get_executor(), asio::use_awaitable);
         w.arm(end, 2ms);
@@ -261,7 +262,7 @@ TEST_CASE("one loop serves Asio's sockets and timers and our own descriptors, an
     CHECK(end.rung == 1);
 }
 
-TEST_CASE("once Asio has no work left, the loop makes no turns while nothing happens")
+TEST_CASE("once Asio has no work left, the loop makes no passes while nothing happens")
 {
     worker w;
     struct state
@@ -273,13 +274,13 @@ TEST_CASE("once Asio has no work left, the loop makes no turns while nothing hap
     alarm begin{
         [](alarm& a) {
             auto& st = *static_cast<state*>(a.argument);
-            st.before = st.w.turns();
+            st.before = st.w.passes();
         },
         &s};
     alarm end{
         [](alarm& a) {
             auto& st = *static_cast<state*>(a.argument);
-            st.after = st.w.turns();
+            st.after = st.w.passes();
             st.w.stop();
         },
         &s};
