@@ -25,34 +25,34 @@ close_reason proxy_header_reason(error_code why) noexcept
 
 } // namespace
 
-close_reason reason_for(step where, error_code why) noexcept
+close_reason reason_for(phase where, error_code why) noexcept
 {
-    if (where == step::upstream_io)
+    if (where == phase::upstream_io)
         return close_reason::upstream_reset;
     if (why == error::stopped)
         return close_reason::stopped;
     if (is_out_of_resources(why))
         return close_reason::out_of_resources;
     switch (where) {
-    case step::proxy_header:
+    case phase::proxy_header:
         return proxy_header_reason(why);
-    case step::first_byte:
+    case phase::first_byte:
         return why == error::truncated || is_reset(why) ? close_reason::client_silent
                                                         : handshake_reason(why);
-    case step::handshake:
+    case phase::handshake:
         return handshake_reason(why);
-    case step::connect:
+    case phase::connect:
         return why == error::connect_timeout ? close_reason::upstream_timeout
                                              : close_reason::upstream_unreachable;
-    case step::client_io:
+    case phase::client_io:
         return is_reset(why) ? close_reason::client_reset : close_reason::client_failed;
-    case step::relay_wait:
+    case phase::relay_wait:
         return why == error::idle_timeout ? close_reason::idle_timeout
                                           : close_reason::out_of_resources;
-    case step::linger_wait:
+    case phase::linger_wait:
         return why == error::idle_timeout ? close_reason::linger_timeout
                                           : close_reason::out_of_resources;
-    case step::upstream_io:
+    case phase::upstream_io:
         break;
     }
     return close_reason::upstream_reset;

@@ -46,8 +46,8 @@ inline constexpr std::size_t close_reason_count =
     return why <= close_reason::stopped;
 }
 
-/// step is the part of a connection's life in which it met an error.
-enum class step : std::uint8_t
+/// phase is the part of a connection's life in which it met an error.
+enum class phase : std::uint8_t
 {
     proxy_header, ///< Receiving the PROXY header of proxy-proxy.
     first_byte,   ///< The handshake, before the client has sent a byte.
@@ -59,8 +59,8 @@ enum class step : std::uint8_t
     linger_wait,  ///< The whole answer was sent, and the relay waits for the client to close.
 };
 
-/// reason_for is the close_reason of a connection that an error has ended in this step.
-[[nodiscard]] close_reason reason_for(step where, error_code why) noexcept;
+/// reason_for is the close_reason of a connection that an error has ended in this phase.
+[[nodiscard]] close_reason reason_for(phase where, error_code why) noexcept;
 
 /// name_of is the name in logs and counters: "client-reset".
 [[nodiscard]] std::string_view name_of(close_reason why) noexcept;

@@ -60,7 +60,7 @@ void connection_log::add_addresses(log_line& line) const noexcept
 
 void connection_log::proxy_header_failed(error_code why) noexcept
 {
-    reason_ = reason_for(step::proxy_header, why);
+    reason_ = reason_for(phase::proxy_header, why);
     if (reason_ == close_reason::client_silent)
         return;
     written_ = true;
@@ -73,7 +73,7 @@ void connection_log::proxy_header_failed(error_code why) noexcept
 
 void connection_log::handshake_failed(error_code why, tls::engine const& engine) noexcept
 {
-    reason_ = reason_for(engine.has_received() ? step::handshake : step::first_byte, why);
+    reason_ = reason_for(engine.has_received() ? phase::handshake : phase::first_byte, why);
     // A health check that connects and closes is no failed handshake.
     if (reason_ == close_reason::client_silent)
         return;
@@ -109,7 +109,7 @@ void connection_log::handshake_done(tls::engine const& engine)
 
 void connection_log::connect_failed(error_code why) noexcept
 {
-    reason_ = reason_for(step::connect, why);
+    reason_ = reason_for(phase::connect, why);
     written_ = true;
     if (!service_.log().wants(log_level::error))
         return;

@@ -56,33 +56,33 @@ TEST_CASE("every step of a connection has its own reason for an error")
 {
     struct
     {
-        step where;
+        phase where;
         error_code why;
         close_reason reason;
     } const each[] = {
-        {step::proxy_header, error::closed, close_reason::client_silent},
-        {step::proxy_header, system(ECONNRESET), close_reason::client_silent},
-        {step::proxy_header, error::bad_proxy_header, close_reason::bad_proxy_header},
-        {step::proxy_header, error::handshake_timeout, close_reason::handshake_timeout},
-        {step::proxy_header, system(ETIMEDOUT), close_reason::client_gone},
-        {step::first_byte, error::truncated, close_reason::client_silent},
-        {step::first_byte, system(ECONNRESET), close_reason::client_silent},
-        {step::first_byte, error::handshake_timeout, close_reason::handshake_timeout},
-        {step::handshake, error::truncated, close_reason::client_gone},
-        {step::handshake, system(ECONNRESET), close_reason::client_reset},
-        {step::handshake, error::handshake_timeout, close_reason::handshake_timeout},
-        {step::handshake, error::not_tls, close_reason::handshake_failed},
-        {step::connect, system(ECONNRESET), close_reason::upstream_unreachable},
-        {step::connect, error::connect_timeout, close_reason::upstream_timeout},
-        {step::client_io, system(EPIPE), close_reason::client_reset},
-        {step::client_io, error::peer_alert, close_reason::client_failed},
-        {step::client_io, system(ENOMEM), close_reason::out_of_resources},
-        {step::upstream_io, system(ECONNRESET), close_reason::upstream_reset},
-        {step::upstream_io, system(ENOMEM), close_reason::upstream_reset},
-        {step::relay_wait, error::idle_timeout, close_reason::idle_timeout},
-        {step::linger_wait, error::idle_timeout, close_reason::linger_timeout},
-        {step::relay_wait, system(EPERM), close_reason::out_of_resources},
-        {step::linger_wait, error::stopped, close_reason::stopped},
+        {phase::proxy_header, error::closed, close_reason::client_silent},
+        {phase::proxy_header, system(ECONNRESET), close_reason::client_silent},
+        {phase::proxy_header, error::bad_proxy_header, close_reason::bad_proxy_header},
+        {phase::proxy_header, error::handshake_timeout, close_reason::handshake_timeout},
+        {phase::proxy_header, system(ETIMEDOUT), close_reason::client_gone},
+        {phase::first_byte, error::truncated, close_reason::client_silent},
+        {phase::first_byte, system(ECONNRESET), close_reason::client_silent},
+        {phase::first_byte, error::handshake_timeout, close_reason::handshake_timeout},
+        {phase::handshake, error::truncated, close_reason::client_gone},
+        {phase::handshake, system(ECONNRESET), close_reason::client_reset},
+        {phase::handshake, error::handshake_timeout, close_reason::handshake_timeout},
+        {phase::handshake, error::not_tls, close_reason::handshake_failed},
+        {phase::connect, system(ECONNRESET), close_reason::upstream_unreachable},
+        {phase::connect, error::connect_timeout, close_reason::upstream_timeout},
+        {phase::client_io, system(EPIPE), close_reason::client_reset},
+        {phase::client_io, error::peer_alert, close_reason::client_failed},
+        {phase::client_io, system(ENOMEM), close_reason::out_of_resources},
+        {phase::upstream_io, system(ECONNRESET), close_reason::upstream_reset},
+        {phase::upstream_io, system(ENOMEM), close_reason::upstream_reset},
+        {phase::relay_wait, error::idle_timeout, close_reason::idle_timeout},
+        {phase::linger_wait, error::idle_timeout, close_reason::linger_timeout},
+        {phase::relay_wait, system(EPERM), close_reason::out_of_resources},
+        {phase::linger_wait, error::stopped, close_reason::stopped},
     };
     for (auto const& row : each) {
         CAPTURE(static_cast<int>(row.where));
@@ -95,11 +95,11 @@ TEST_CASE("an upstream is not to blame for what this machine has run out of")
 {
     for (int const number : {EMFILE, ENFILE, ENOMEM, ENOBUFS}) {
         CAPTURE(number);
-        CHECK(reason_for(step::connect, system(number)) == close_reason::out_of_resources);
+        CHECK(reason_for(phase::connect, system(number)) == close_reason::out_of_resources);
     }
     for (int const number : {ECONNREFUSED, EHOSTUNREACH, ENOENT, EADDRNOTAVAIL, ECONNRESET})
-        CHECK(reason_for(step::connect, system(number)) == close_reason::upstream_unreachable);
-    CHECK(reason_for(step::connect, error::stopped) == close_reason::stopped);
+        CHECK(reason_for(phase::connect, system(number)) == close_reason::upstream_unreachable);
+    CHECK(reason_for(phase::connect, error::stopped) == close_reason::stopped);
 
     logged_service s;
     CHECK(

@@ -58,7 +58,7 @@ void relay_fsm::on_timeout(std::size_t unacknowledged) noexcept
     if (delivers_after_break())
         return give_up();
     bool const lingered = timer_ == timer::linger && !to_client_.undelivered();
-    on_stop(reason_for(lingered ? step::linger_wait : step::relay_wait, error::idle_timeout));
+    on_stop(reason_for(lingered ? phase::linger_wait : phase::relay_wait, error::idle_timeout));
 }
 
 // The client has taken nothing of the last bytes for the idle timeout.

@@ -74,7 +74,7 @@ net::interest relay_turns::upstream_interest() const noexcept
 void relay_turns::on_interrupted(error_code why) noexcept
 {
     if (why != error::idle_timeout)
-        return fsm_.on_stop(reason_for(step::relay_wait, why));
+        return fsm_.on_stop(reason_for(phase::relay_wait, why));
     if (fsm_.delivers_after_break())
         error_ = error_or_reset({});
     fsm_.on_timeout(fsm_.asks_unacknowledged() ? client_.socket.unacknowledged() : 0);
@@ -238,13 +238,13 @@ void relay_turns::notice_breaks() noexcept
 void relay_turns::fail_client(error_code why) noexcept
 {
     error_ = why;
-    fsm_.on_failure(side::client, reason_for(step::client_io, why));
+    fsm_.on_failure(side::client, reason_for(phase::client_io, why));
 }
 
 void relay_turns::fail_upstream(error_code why) noexcept
 {
     error_ = why;
-    fsm_.on_failure(side::upstream, reason_for(step::upstream_io, why));
+    fsm_.on_failure(side::upstream, reason_for(phase::upstream_io, why));
 }
 
 } // namespace cleat::app
