@@ -41,9 +41,9 @@ enum class value_kind
 /// key_status is the effect of a key that is set.
 enum class key_status
 {
-    built,      ///< It takes effect.
-    not_built,  ///< An error that says so, unless the value asks for nothing ("off", 0, "", none).
-    no_meaning, ///< A warning: it is for a part that cleat does not have.
+    supported,   ///< It takes effect.
+    unsupported, ///< An error that says so, unless the value asks for nothing ("off", 0, "", none).
+    no_effect,   ///< A warning: it is for a part that cleat does not have.
 };
 
 /// key_group is the heading under which the help and the reference show a key.
@@ -85,8 +85,8 @@ struct key_row
     std::int64_t highest = 0;
     bool repeatable = false; ///< Each value adds to those before it.
     bool block = false;      ///< `key = { ... }` is a value too.
-    key_status status = key_status::built;
-    std::string_view cure{}; ///< Unless built: a sentence that says what to do instead.
+    key_status status = key_status::supported;
+    std::string_view cure{}; ///< Unless supported: a sentence that says what to do instead.
 
     refusal (*set_global)(config&, given const&) = nullptr;
     refusal (*set_frontend)(listener&, given const&) = nullptr;

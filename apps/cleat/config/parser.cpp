@@ -227,7 +227,7 @@ private:
         if (row && is_allowed(scope, *row))
             return row;
         // The places that allow the key are no help as long as it has no effect there either.
-        if (row && row->status == key_status::not_built) {
+        if (row && row->status == key_status::unsupported) {
             complain(key, key.text, "this is not built yet", std::string{row->cure});
             return nullptr;
         }

@@ -121,11 +121,11 @@ std::string help_of(key_row const& row)
 std::string_view status_text(key_status status)
 {
     switch (status) {
-    case key_status::built:
+    case key_status::supported:
         return "";
-    case key_status::not_built:
+    case key_status::unsupported:
         return "not built yet: an error, unless the value asks for nothing";
-    case key_status::no_meaning:
+    case key_status::no_effect:
         return "accepted with a warning: it has no effect";
     }
     return "";
@@ -259,7 +259,7 @@ std::string help_text(std::string_view program)
     for (heading const& part : headings) {
         out += fmt::format("\n{}\n", part.title);
         for (key_row const& row : config_table())
-            if (row.group == part.group && row.where.flag && row.status == key_status::built)
+            if (row.group == part.group && row.where.flag && row.status == key_status::supported)
                 add_help_line(out, flags_of(row), help_of(row));
     }
 
@@ -267,9 +267,9 @@ std::string help_text(std::string_view program)
     std::string silent;
     std::string unbuilt;
     for (key_row const& row : config_table()) {
-        if (row.where.flag && row.status == key_status::not_built)
+        if (row.where.flag && row.status == key_status::unsupported)
             unbuilt += fmt::format("--{} ", row.name);
-        if (row.where.flag && row.status == key_status::no_meaning)
+        if (row.where.flag && row.status == key_status::no_effect)
             silent += fmt::format("--{} ", row.name);
     }
     wrap(out, unbuilt, "  ", help_width);
@@ -300,7 +300,7 @@ std::string default_configuration()
     for (heading const& part : headings) {
         out += fmt::format("\n# ---- {}\n", part.title);
         for (key_row const& row : config_table()) {
-            if (row.group != part.group || !row.where.global || row.status != key_status::built)
+            if (row.group != part.group || !row.where.global || row.status != key_status::supported)
                 continue;
             out += "\n# ";
             wrap(out, row.help, "# ", file_width);

@@ -199,7 +199,7 @@ constexpr key_row rows[] = {
      .help = "Look the backend's name up again every so often.",
      .short_flag = "-R",
      .other_names = "backendrefresh",
-     .status = key_status::not_built,
+     .status = key_status::unsupported,
      .cure = "Give the backend's address as a number, or restart when its name moves."},
     {.name = "client",
      .group = key_group::addresses,
@@ -207,7 +207,7 @@ constexpr key_row rows[] = {
      .kind = value_kind::boolean,
      .default_text = "off",
      .help = "Take plaintext and pass TLS on, instead of the other way round.",
-     .status = key_status::not_built,
+     .status = key_status::unsupported,
      .cure = "cleat takes TLS from clients only."},
 
     // Certificates.
@@ -311,7 +311,7 @@ constexpr key_row rows[] = {
      .value = "FILE",
      .default_text = "none",
      .help = "Staple this OCSP response.",
-     .status = key_status::not_built,
+     .status = key_status::unsupported,
      .cure = "Leave it out: clients that want a response ask the authority themselves."},
     {.name = "ocsp-dir",
      .group = key_group::certificates,
@@ -321,7 +321,7 @@ constexpr key_row rows[] = {
      .default_text = "none",
      .help = "Where fetched OCSP responses are kept.",
      .short_flag = "-o",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = no_ocsp},
     {.name = "ocsp-verify-staple",
      .group = key_group::certificates,
@@ -329,7 +329,7 @@ constexpr key_row rows[] = {
      .kind = value_kind::boolean,
      .default_text = "off",
      .help = "Verify OCSP responses before they are stapled.",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = no_ocsp},
     {.name = "ocsp-connect-tmo",
      .group = key_group::certificates,
@@ -338,7 +338,7 @@ constexpr key_row rows[] = {
      .value = "SECS",
      .default_text = "none",
      .help = "Deadline to connect to an OCSP responder.",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = no_ocsp},
     {.name = "ocsp-resp-tmo",
      .group = key_group::certificates,
@@ -347,7 +347,7 @@ constexpr key_row rows[] = {
      .value = "SECS",
      .default_text = "none",
      .help = "Deadline for an OCSP responder's answer.",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = no_ocsp},
     {.name = "ocsp-refresh-interval",
      .group = key_group::certificates,
@@ -356,7 +356,7 @@ constexpr key_row rows[] = {
      .value = "SECS",
      .default_text = "none",
      .help = "How often an OCSP response is fetched again.",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = no_ocsp},
     {.name = "name",
      .group = key_group::certificates,
@@ -365,7 +365,7 @@ constexpr key_row rows[] = {
      .value = "NAME",
      .default_text = "none",
      .help = "A name for a frontend, in Varnish's files.",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = "The log names a frontend by its address: leave it out."},
 
     // TLS.
@@ -441,7 +441,7 @@ constexpr key_row rows[] = {
      .kind = value_kind::boolean,
      .default_text = "none",
      .help = "stud's choice of TLSv1.0 and later.",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = use_tls_protos},
     {.name = "ssl",
      .group = key_group::tls,
@@ -449,7 +449,7 @@ constexpr key_row rows[] = {
      .kind = value_kind::boolean,
      .default_text = "none",
      .help = "stud's choice of SSLv3 and later.",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = use_tls_protos},
     {.name = "dhparam",
      .group = key_group::tls,
@@ -458,7 +458,7 @@ constexpr key_row rows[] = {
      .value = "FILE",
      .default_text = "none",
      .help = "Parameters for finite-field Diffie-Hellman, in Varnish's files.",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = "Keys are exchanged over elliptic curves: leave it out, or see ecdh-curve."},
     {.name = "ssl-engine",
      .group = key_group::tls,
@@ -468,7 +468,7 @@ constexpr key_row rows[] = {
      .default_text = "none",
      .help = "OpenSSL's engine for accelerator cards.",
      .short_flag = "-e",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = "TLS libraries dropped engines: leave it out."},
     {.name = "session-cache",
      .group = key_group::tls,
@@ -479,7 +479,7 @@ constexpr key_row rows[] = {
      .help = "Sessions in a cache that processes share.",
      .short_flag = "-C",
      .other_names = "shared-cache",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = tickets_do_it},
     {.name = "shared-cache-listen",
      .group = key_group::tls,
@@ -489,7 +489,7 @@ constexpr key_row rows[] = {
      .default_text = "none",
      .help = "Where updates of that cache arrive.",
      .short_flag = "-U",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = tickets_do_it},
     {.name = "shared-cache-peer",
      .group = key_group::tls,
@@ -500,7 +500,7 @@ constexpr key_row rows[] = {
      .help = "Where updates of that cache go.",
      .short_flag = "-P",
      .repeatable = true,
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = tickets_do_it},
     {.name = "shared-cache-if",
      .group = key_group::tls,
@@ -510,7 +510,7 @@ constexpr key_row rows[] = {
      .default_text = "none",
      .help = "The interface for updates of that cache.",
      .short_flag = "-M",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = tickets_do_it},
 
     // How the client is announced to the upstream.
@@ -578,7 +578,7 @@ constexpr key_row rows[] = {
      .kind = value_kind::boolean,
      .default_text = "off",
      .help = "Put the client's whole certificate into the header of write-proxy-v2.",
-     .status = key_status::not_built,
+     .status = key_status::unsupported,
      .cure = "Leave it out: write-proxy-v2 tells whether the certificate verified, and its common "
              "name."},
 
@@ -695,7 +695,7 @@ constexpr key_row rows[] = {
      .default_text = "off",
      .help = "Take data with a client's first packet (RFC 7413).",
      .other_names = "enable-tcp-fastopen",
-     .status = key_status::not_built,
+     .status = key_status::unsupported,
      .cure = "Leave it out: TLS resumption saves more round trips."},
     {.name = "ring-slots",
      .group = key_group::load,
@@ -704,7 +704,7 @@ constexpr key_row rows[] = {
      .value = "NUM",
      .default_text = "none",
      .help = "Slots in hitch's buffers.",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = "A connection has no buffers of its own here: leave it out."},
     {.name = "ring-data-len",
      .group = key_group::load,
@@ -713,7 +713,7 @@ constexpr key_row rows[] = {
      .value = "BYTES",
      .default_text = "none",
      .help = "Bytes in a slot of hitch's buffers.",
-     .status = key_status::no_meaning,
+     .status = key_status::no_effect,
      .cure = "A connection has no buffers of its own here: leave it out."},
 
     // Process.
@@ -745,7 +745,7 @@ constexpr key_row rows[] = {
      .default_text = "none",
      .help = "See this directory as the root of the file system.",
      .short_flag = "-r",
-     .status = key_status::not_built,
+     .status = key_status::unsupported,
      .cure = "Use user and group; systemd's RootDirectory= does the same from outside."},
     {.name = "daemon",
      .group = key_group::process,
@@ -852,15 +852,15 @@ void apply_in(
         problems.push_back({grade, v.place, std::string{v.key}, std::move(text), std::move(cure)});
     };
     switch (v.row.status) {
-    case key_status::built:
+    case key_status::supported:
         if (refusal bad = set(scope, v))
             report(problem::severity::error, std::move(bad->text), std::move(bad->cure));
         return;
-    case key_status::not_built:
+    case key_status::unsupported:
         if (!asks_for_nothing(v))
             report(problem::severity::error, "this is not built yet", std::string{v.row.cure});
         return;
-    case key_status::no_meaning:
+    case key_status::no_effect:
         if (!asks_for_nothing(v))
             report(problem::severity::warning, "this has no effect", std::string{v.row.cure});
         return;
