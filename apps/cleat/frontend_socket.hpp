@@ -15,7 +15,7 @@ namespace cleat::app {
 struct bound_socket
 {
     unique_fd socket;
-    listener_plan const* plan = nullptr; ///< Never null in use; of the snapshot.
+    frontend_plan const* plan = nullptr; ///< Never null in use; of the snapshot.
 };
 
 /// frontend_socket belongs to its worker's thread, and is made there, since TLS contexts are.

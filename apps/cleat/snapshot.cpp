@@ -32,7 +32,7 @@ public:
     {
         make_ticket_secret();
         shared_ = files_.read_shared();
-        for (listener const& l : settings_.listeners)
+        for (frontend_config const& l : settings_.frontends)
             plan(l);
         find_upstream();
         set_listen_options();
@@ -48,9 +48,9 @@ private:
         return files_.read_text(file.origin, "client-verify-ca", *file);
     }
 
-    void plan(listener const& l)
+    void plan(frontend_config const& l)
     {
-        listener_plan p;
+        frontend_plan p;
         p.name = to_string(l.address());
         p.origin = l.origin;
         p.addresses = find_addresses(l);
@@ -70,10 +70,10 @@ private:
         } else {
             try_out(l, p);
         }
-        made_.listeners.push_back(std::move(p));
+        made_.frontends.push_back(std::move(p));
     }
 
-    void fill_protocol(listener const& l, tls::context_spec& spec) const
+    void fill_protocol(frontend_config const& l, tls::context_spec& spec) const
     {
         tls_versions const versions = *effective(l.tls_protos, settings_.tls_protos);
         using enum tls::protocol_version;
@@ -95,7 +95,7 @@ private:
 
     // Where the authorities cannot be read, no client is verified: the rest of the plan is tried
     // out all the same, and no worker will start.
-    void fill_verification(listener const& l, tls::context_spec& spec)
+    void fill_verification(frontend_config const& l, tls::context_spec& spec)
     {
         setting<app::client_verify> const& verify =
             effective(l.client_verify, settings_.client_verify);
@@ -119,7 +119,7 @@ private:
         }
     }
 
-    void try_out(listener const& l, listener_plan const& p)
+    void try_out(frontend_config const& l, frontend_plan const& p)
     {
         try {
             tls::context const context{p.tls};
@@ -144,7 +144,7 @@ private:
         std::string text;
     };
 
-    blame blame_for(listener const& l, std::string const& finding) const
+    blame blame_for(frontend_config const& l, std::string const& finding) const
     {
         struct suspect
         {
@@ -175,7 +175,7 @@ private:
         return {l.origin, "", finding};
     }
 
-    std::vector<net::address> find_addresses(listener const& l)
+    std::vector<net::address> find_addresses(frontend_config const& l)
     {
         result<std::vector<net::address>> found = net::resolve(*l.host, std::to_string(*l.port));
         if (found)

@@ -13,8 +13,8 @@
 
 namespace cleat::app {
 
-/// listener_plan is one place to accept from.
-struct listener_plan
+/// frontend_plan is one place to accept from.
+struct frontend_plan
 {
     std::string name; ///< As the configuration spells it.
     app::origin origin;
@@ -26,7 +26,7 @@ struct listener_plan
 struct snapshot
 {
     config settings;
-    std::vector<listener_plan> listeners;
+    std::vector<frontend_plan> frontends;
     std::vector<net::address> upstream; ///< To be tried in order.
     net::listen_options listen_options;
 };
@@ -39,7 +39,7 @@ struct loading
 };
 
 /// load reads every file that the settings name, looks up every host, and builds a TLS context from
-/// each listener's certificates to see that they fit together. Every mistake is reported.
+/// each frontend's certificates to see that they fit together. Every mistake is reported.
 [[nodiscard]] loading load(config settings);
 
 } // namespace cleat::app

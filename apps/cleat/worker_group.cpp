@@ -33,7 +33,7 @@ std::string cure_for(error_code ec)
     return {};
 }
 
-problem cannot_listen(listener_plan const& plan, net::refused_address const& refused)
+problem cannot_listen(frontend_plan const& plan, net::refused_address const& refused)
 {
     return {
         problem::severity::error, plan.origin, "frontend",
@@ -70,7 +70,7 @@ bound_sockets bind_all(snapshot const& configuration, std::size_t workers)
 {
     bound_sockets all;
     all.by_worker.resize(workers);
-    for (listener_plan const& plan : configuration.listeners) {
+    for (frontend_plan const& plan : configuration.frontends) {
         net::listening_attempt attempt =
             net::listen_on_each(plan.addresses, configuration.listen_options, workers);
         for (net::refused_address const& refused : attempt.refused)
@@ -86,7 +86,7 @@ bound_sockets bind_all(snapshot const& configuration, std::size_t workers)
 
 void check_addresses(snapshot const& configuration, std::vector<problem>& problems)
 {
-    for (listener_plan const& plan : configuration.listeners)
+    for (frontend_plan const& plan : configuration.frontends)
         for (net::refused_address const& refused : net::listen_nowhere(plan.addresses))
             problems.push_back(cannot_listen(plan, refused));
 }

@@ -46,7 +46,7 @@ TEST_CASE("what is written is read back")
     }
 }
 
-TEST_CASE("a listener may name its own certificate")
+TEST_CASE("a frontend may name its own certificate")
 {
     parsed<listen_address> const own = parse_listen_address("[*]:443+/a+b:c.pem", dialect::hitch);
     REQUIRE(own.has_value());

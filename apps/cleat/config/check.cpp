@@ -53,18 +53,18 @@ void choose_announcement(config& c, std::vector<problem>& problems)
 
 void check_listeners(config& c, std::vector<problem>& problems)
 {
-    if (c.listeners.empty()) {
-        c.listeners.emplace_back();
-        c.listeners.back().port = {8443, {}};
+    if (c.frontends.empty()) {
+        c.frontends.emplace_back();
+        c.frontends.back().port = {8443, {}};
     }
-    for (std::size_t i = 0; i < c.listeners.size(); ++i)
+    for (std::size_t i = 0; i < c.frontends.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
-            if (*c.listeners[i].port != 0 && c.listeners[i].address() == c.listeners[j].address())
+            if (*c.frontends[i].port != 0 && c.frontends[i].address() == c.frontends[j].address())
                 complain(
-                    problems, problem::severity::error, c.listeners[i].origin, "frontend",
+                    problems, problem::severity::error, c.frontends[i].origin, "frontend",
                     fmt::format(
-                        "{} is taken already, by {}", to_string(c.listeners[i].address()),
-                        to_string(c.listeners[j].origin)),
+                        "{} is taken already, by {}", to_string(c.frontends[i].address()),
+                        to_string(c.frontends[j].origin)),
                     "Give each frontend an address of its own.");
 }
 
@@ -76,7 +76,7 @@ void check_certificates(config const& c, std::vector<problem>& problems)
             "this chooses among the files of pem-dir, which is not set", "Set pem-dir too.");
 
     bool const has_global = !c.pem_files.empty() || !c.pem_dir->empty();
-    for (listener const& each : c.listeners) {
+    for (frontend_config const& each : c.frontends) {
         if (!each.pem_files.empty())
             continue;
         bool const uses_global = each.uses_global_certs();
@@ -122,7 +122,7 @@ void check_authorities_have_effect(config const& c, std::vector<problem>& proble
             "Set client-verify to optional or required; or to none, to keep this for later.");
     };
     bool global_is_used = !c.client_verify.origin.is_built_in();
-    for (listener const& each : c.listeners) {
+    for (frontend_config const& each : c.frontends) {
         bool const verifies = each.client_verify && **each.client_verify != client_verify::none;
         global_is_used |= verifies && !each.client_verify_ca;
         bool const is_set = each.client_verify || !c.client_verify.origin.is_built_in();
@@ -137,7 +137,7 @@ void check_client_verify(config const& c, std::vector<problem>& problems)
 {
     check_authorities_have_effect(c, problems);
     bool global_is_reported = false; // A mistake that several frontends inherit is reported once.
-    for (listener const& each : c.listeners) {
+    for (frontend_config const& each : c.frontends) {
         setting<client_verify> const& mode = effective(each.client_verify, c.client_verify);
         setting<std::string> const& ca = effective(each.client_verify_ca, c.client_verify_ca);
         if (*mode != client_verify::none && ca->empty()) {
@@ -166,15 +166,16 @@ void check_suites_have_effect(config const& c, std::vector<problem>& problems)
     {
         std::string_view key;
         setting<std::string> config::*global;
-        optional_setting<std::string> listener::*own;
+        optional_setting<std::string> frontend_config::*own;
         bool tls_versions::*version;
         std::string_view version_name;
     };
     for (suites const& kind :
          {suites{
-              "ciphers", &config::ciphers, &listener::ciphers, &tls_versions::tls_1_2, "TLSv1.2"},
+              "ciphers", &config::ciphers, &frontend_config::ciphers, &tls_versions::tls_1_2,
+              "TLSv1.2"},
           suites{
-              "ciphersuites", &config::ciphersuites, &listener::ciphersuites,
+              "ciphersuites", &config::ciphersuites, &frontend_config::ciphersuites,
               &tls_versions::tls_1_3, "TLSv1.3"}}) {
         std::string const usual = *(config{}.*kind.global);
         auto const refuse = [&](setting<std::string> const& written) {
@@ -183,8 +184,8 @@ void check_suites_have_effect(config const& c, std::vector<problem>& problems)
                 fmt::format("this is for {}, which tls-protos leaves out", kind.version_name),
                 fmt::format("Add {} to tls-protos, or leave {} out.", kind.version_name, kind.key));
         };
-        bool global_is_used = c.listeners.empty();
-        for (listener const& each : c.listeners) {
+        bool global_is_used = c.frontends.empty();
+        for (frontend_config const& each : c.frontends) {
             bool const speaks = *effective(each.tls_protos, c.tls_protos).*kind.version;
             optional_setting<std::string> const& own = each.*kind.own;
             global_is_used |= speaks && !own;

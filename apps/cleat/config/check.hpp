@@ -8,7 +8,7 @@
 
 namespace cleat::app {
 
-/// check completes a config (the default listener, the one announcement) and appends what does not
+/// check completes a config (the default frontend, the one announcement) and appends what does not
 /// fit together to `problems`. It looks at the settings only: no file is opened and no name looked
 /// up.
 void check(config& settings, std::vector<problem>& problems);

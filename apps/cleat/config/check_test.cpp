@@ -40,10 +40,10 @@ std::string only_problem(std::string_view text)
 TEST_CASE("without a frontend there is hitch's")
 {
     config const c = good("pem-file = a");
-    REQUIRE(c.listeners.size() == 1);
-    CHECK(c.listeners[0].address() == host_port{"*", 8443});
-    CHECK(c.listeners[0].origin.is_built_in());
-    CHECK(good("pem-file = a frontend = \"[::1]:1\"").listeners.size() == 1);
+    REQUIRE(c.frontends.size() == 1);
+    CHECK(c.frontends[0].address() == host_port{"*", 8443});
+    CHECK(c.frontends[0].origin.is_built_in());
+    CHECK(good("pem-file = a frontend = \"[::1]:1\"").frontends.size() == 1);
 }
 
 TEST_CASE("one way to announce a client excludes the others")

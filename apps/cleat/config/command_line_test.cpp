@@ -68,8 +68,8 @@ TEST_CASE("the first command line of the manual")
 {
     config const c =
         settings({"-f", "[127.0.0.1]:8443", "-b", "[127.0.0.1]:8080", "-n", "auto", "site.pem"});
-    REQUIRE(c.listeners.size() == 1);
-    CHECK(c.listeners[0].address() == host_port{"127.0.0.1", 8443});
+    REQUIRE(c.frontends.size() == 1);
+    CHECK(c.frontends[0].address() == host_port{"127.0.0.1", 8443});
     CHECK(*c.backend == upstream_address{host_port{"127.0.0.1", 8080}});
     CHECK(c.workers->number == 0);
     REQUIRE(c.pem_files.size() == 1);
@@ -92,7 +92,7 @@ TEST_CASE("hitch's short flags do what they do in hitch")
     CHECK(*settings({"-l", "/log", "a.pem"}).log_filename == "/log"); // Not beside -s.
     CHECK(*c.pidfile == "/pid");
     CHECK(*c.log_level == 2); // -L comes after -q
-    CHECK(c.listeners.size() == 2);
+    CHECK(c.frontends.size() == 2);
     REQUIRE(c.pem_files.size() == 2);
     CHECK(*c.pem_files[1].cert == "b.pem");
 }
@@ -142,7 +142,7 @@ TEST_CASE("flags replace what the file says, wherever they stand, and lists grow
          "flag.pem"});
     CHECK(c.workers->number == 2);
     CHECK(*c.backlog == 5);
-    CHECK(c.listeners.size() == 2);
+    CHECK(c.frontends.size() == 2);
     CHECK(*c.pem_files.back().cert == "flag.pem"); // the last is the default
     CHECK(*c.announce == announcement::write_ip);
     CHECK(to_string(c.backlog.origin) == fmt::format("{}:2:11", conf.path()));

@@ -121,8 +121,9 @@ struct pem_file
     optional_setting<std::string> client_verify_ca;
 };
 
-/// listener is a `frontend`. Where a setting is empty, the global one of the same name holds.
-struct listener
+/// frontend_config is one `frontend`. Where a setting is empty, the global one of the same name
+/// holds.
+struct frontend_config
 {
     app::origin origin;
     setting<std::string> host{"*"};
@@ -140,7 +141,7 @@ struct listener
     [[nodiscard]] host_port address() const { return {*host, *port}; }
 
     /// uses_global_certs is true when the global certificates serve here too. As in hitch, a
-    /// listener with certificates of its own leaves the global ones out unless it asks for them.
+    /// frontend with certificates of its own leaves the global ones out unless it asks for them.
     [[nodiscard]] bool uses_global_certs() const noexcept
     {
         return match_global_certs ? **match_global_certs : pem_files.empty();
@@ -153,7 +154,7 @@ using std::chrono::seconds;
 struct config
 {
     // Where connections come from and go to.
-    std::vector<listener> listeners; ///< Where it is empty, check() puts [*]:8443 here.
+    std::vector<frontend_config> frontends; ///< Where it is empty, check() puts [*]:8443 here.
     setting<upstream_address> backend{host_port{"127.0.0.1", 8000}};
 
     // Certificates.

@@ -89,7 +89,7 @@ struct key_row
     std::string_view cure{}; ///< Unless supported: a sentence that says what to do instead.
 
     refusal (*set_global)(config&, given const&) = nullptr;
-    refusal (*set_frontend)(listener&, given const&) = nullptr;
+    refusal (*set_frontend)(frontend_config&, given const&) = nullptr;
     refusal (*set_pem_file)(pem_file&, given const&) = nullptr;
     std::string (*show)(config const&) = nullptr; ///< The value in `c`, as a file would have it.
 };

@@ -28,7 +28,7 @@ bool is_allowed(config const&, key_row const& row)
 {
     return row.where.global;
 }
-bool is_allowed(listener const&, key_row const& row)
+bool is_allowed(frontend_config const&, key_row const& row)
 {
     return row.where.frontend;
 }
@@ -41,7 +41,7 @@ constexpr std::string_view name_of(config const&)
 {
     return "at the top of the file";
 }
-constexpr std::string_view name_of(listener const&)
+constexpr std::string_view name_of(frontend_config const&)
 {
     return "in a frontend block";
 }
@@ -298,13 +298,13 @@ private:
     void block_in(Scope& scope, key_row const& row, token const& key)
     {
         // Only these two keys have blocks, and only the table says where they may stand.
-        if constexpr (requires { scope.listeners; }) {
+        if constexpr (requires { scope.frontends; }) {
             if (row.block && row.name == "frontend") {
-                listener made;
+                frontend_config made;
                 made.origin = place_of(key);
                 seen_keys const seen = block(made, key);
                 require(seen, "port", key, "port = \"443\"");
-                scope.listeners.push_back(std::move(made));
+                scope.frontends.push_back(std::move(made));
                 return;
             }
         }

@@ -75,8 +75,8 @@ pem-file = {
 }
 write-proxy-v2 = on
 )");
-    REQUIRE(c.listeners.size() == 1);
-    CHECK(c.listeners[0].address() == host_port{"*", 443});
+    REQUIRE(c.frontends.size() == 1);
+    CHECK(c.frontends[0].address() == host_port{"*", 443});
     CHECK(*c.backend == upstream_address{host_port{"127.0.0.1", 6086}});
     CHECK(c.workers->number == 4);
     CHECK(*c.daemon);
@@ -128,7 +128,7 @@ TEST_CASE("stud writes values without quotes, and HOST,PORT")
 {
     config const c =
         good("frontend = *,443\nbackend = 127.0.0.1,8000\npem-file = /a.pem\n", dialect::stud);
-    CHECK(c.listeners.at(0).address() == host_port{"*", 443});
+    CHECK(c.frontends.at(0).address() == host_port{"*", 443});
     CHECK(*c.backend == upstream_address{host_port{"127.0.0.1", 8000}});
     CHECK(*c.pem_files.at(0).cert == "/a.pem");
 }
@@ -147,8 +147,8 @@ frontend = { host = "[::1]" port = 8443
   prefer-server-ciphers = on
   sni-nomatch-abort = on }
 frontend = "[*]:443+c.pem")");
-    REQUIRE(c.listeners.size() == 2);
-    listener const& own = c.listeners[0];
+    REQUIRE(c.frontends.size() == 2);
+    frontend_config const& own = c.frontends[0];
     CHECK(own.address() == host_port{"::1", 8443});
     CHECK(own.pem_files.size() == 2);
     CHECK(own.uses_global_certs());
@@ -160,11 +160,11 @@ frontend = "[*]:443+c.pem")");
     CHECK(**own.prefer_server_ciphers);
     CHECK(**own.sni_nomatch_abort);
 
-    listener const& plain = c.listeners[1];
+    frontend_config const& plain = c.frontends[1];
     CHECK_FALSE(plain.tls_protos);
     CHECK_FALSE(plain.client_verify);
     CHECK_FALSE(plain.uses_global_certs());
-    CHECK(listener{}.uses_global_certs());
+    CHECK(frontend_config{}.uses_global_certs());
 }
 
 TEST_CASE("line ends, semicolons and a last comma count for nothing")
@@ -255,7 +255,7 @@ TEST_CASE("every mistake of a file is reported, in order, and the rest still cou
         lines.push_back(each.where.line);
     CHECK(lines == std::vector<unsigned>{1, 1, 2, 4, 5, 6});
     CHECK(made.settings.workers->number == 2);
-    CHECK(made.settings.listeners.size() == 1);
+    CHECK(made.settings.frontends.size() == 1);
 }
 
 TEST_CASE("the last of two values holds")

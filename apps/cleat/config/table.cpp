@@ -66,17 +66,17 @@ refusal add_listener(config& c, given const& v)
     parsed<listen_address> const address = parse_listen_address(v.text, v.compat);
     if (!address)
         return address.error();
-    listener made;
+    frontend_config made;
     made.origin = v.place;
     made.host = {address->where.host, v.place};
     made.port = {address->where.port, v.place};
     if (!address->certificate.empty())
         made.pem_files.push_back(make_pem_file(address->certificate, v.place));
-    c.listeners.push_back(std::move(made));
+    c.frontends.push_back(std::move(made));
     return {};
 }
 
-refusal set_host(listener& l, given const& v)
+refusal set_host(frontend_config& l, given const& v)
 {
     parsed<std::string> host = parse_host(v.text);
     if (!host)
@@ -85,7 +85,7 @@ refusal set_host(listener& l, given const& v)
     return {};
 }
 
-refusal set_port(listener& l, given const& v)
+refusal set_port(frontend_config& l, given const& v)
 {
     parsed<std::uint16_t> const port = parse_port(v.text, 0);
     if (!port)
@@ -226,7 +226,7 @@ constexpr key_row rows[] = {
      .repeatable = true,
      .block = true,
      .set_global = add_pem_file<config>,
-     .set_frontend = add_pem_file<listener>},
+     .set_frontend = add_pem_file<frontend_config>},
     {.name = "cert",
      .group = key_group::certificates,
      .where = pem_file_only,
@@ -269,7 +269,7 @@ constexpr key_row rows[] = {
      .kind = value_kind::boolean,
      .default_text = "on where a frontend has no certificate of its own, else off",
      .help = "Offer the global certificates on this frontend too.",
-     .set_frontend = store<&listener::match_global_certs>},
+     .set_frontend = store<&frontend_config::match_global_certs>},
     {.name = "sni-nomatch-abort",
      .group = key_group::certificates,
      .where = global_and_frontend,
@@ -278,7 +278,7 @@ constexpr key_row rows[] = {
          "Refuse a handshake whose SNI names a server that no certificate fits, instead of serving "
          "the default certificate.",
      .set_global = store<&config::sni_nomatch_abort>,
-     .set_frontend = store<&listener::sni_nomatch_abort>,
+     .set_frontend = store<&frontend_config::sni_nomatch_abort>,
      .show = shown<&config::sni_nomatch_abort>},
     {.name = "client-verify",
      .group = key_group::certificates,
@@ -290,7 +290,7 @@ constexpr key_row rows[] = {
          "one. A pem-file can only repeat the value of its frontend: a rule for one certificate "
          "alone is not built yet.",
      .set_global = store<&config::client_verify>,
-     .set_frontend = store<&listener::client_verify>,
+     .set_frontend = store<&frontend_config::client_verify>,
      .set_pem_file = store<&pem_file::client_verify>,
      .show = shown<&config::client_verify>},
     {.name = "client-verify-ca",
@@ -301,7 +301,7 @@ constexpr key_row rows[] = {
      .default_text = "none: client-verify needs one",
      .help = "The certificates, in PEM, of the authorities that may sign clients' certificates.",
      .set_global = store<&config::client_verify_ca>,
-     .set_frontend = store<&listener::client_verify_ca>,
+     .set_frontend = store<&frontend_config::client_verify_ca>,
      .set_pem_file = store<&pem_file::client_verify_ca>,
      .show = shown<&config::client_verify_ca>},
     {.name = "ocsp-resp-file",
@@ -377,7 +377,7 @@ constexpr key_row rows[] = {
      .help = "The versions of TLS to speak: TLSv1.2, TLSv1.3 or both.",
      .note = "SSLv3, TLSv1.0 and TLSv1.1 are an error.",
      .set_global = store<&config::tls_protos>,
-     .set_frontend = store<&listener::tls_protos>,
+     .set_frontend = store<&frontend_config::tls_protos>,
      .show = shown<&config::tls_protos>},
     {.name = "ciphers",
      .group = key_group::tls,
@@ -388,7 +388,7 @@ constexpr key_row rows[] = {
      .note = "hitch's default also lets suites in that have no forward secrecy or no AEAD.",
      .short_flag = "-c",
      .set_global = store<&config::ciphers>,
-     .set_frontend = store<&listener::ciphers>,
+     .set_frontend = store<&frontend_config::ciphers>,
      .show = shown<&config::ciphers>},
     {.name = "ciphersuites",
      .group = key_group::tls,
@@ -400,7 +400,7 @@ constexpr key_row rows[] = {
          "Cipher suites for TLS 1.3, the preferred first. With AWS-LC and BoringSSL the client's "
          "order decides among them.",
      .set_global = store<&config::ciphersuites>,
-     .set_frontend = store<&listener::ciphersuites>,
+     .set_frontend = store<&frontend_config::ciphersuites>,
      .show = shown<&config::ciphersuites>},
     {.name = "prefer-server-ciphers",
      .group = key_group::tls,
@@ -410,7 +410,7 @@ constexpr key_row rows[] = {
              "OpenSSL: AWS-LC and BoringSSL heed the client's order there.",
      .short_flag = "-O",
      .set_global = store<&config::prefer_server_ciphers>,
-     .set_frontend = store<&listener::prefer_server_ciphers>,
+     .set_frontend = store<&frontend_config::prefer_server_ciphers>,
      .show = shown<&config::prefer_server_ciphers>},
     {.name = "ecdh-curve",
      .group = key_group::tls,
@@ -924,7 +924,7 @@ void apply(config& scope, given const& value, std::vector<problem>& problems)
     apply_in(scope, value.row.set_global, value, problems);
 }
 
-void apply(listener& scope, given const& value, std::vector<problem>& problems)
+void apply(frontend_config& scope, given const& value, std::vector<problem>& problems)
 {
     apply_in(scope, value.row.set_frontend, value, problems);
 }

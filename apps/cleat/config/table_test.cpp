@@ -106,7 +106,7 @@ TEST_CASE("a value remembers where it came from")
     CHECK(*c.backlog == 7);
     CHECK(to_string(c.backlog.origin) == "test.conf:7:3");
     REQUIRE(give(c, "frontend", "[*]:443+own.pem").empty());
-    CHECK(to_string(c.listeners.at(0).pem_files.at(0).cert.origin) == "test.conf:7:3");
+    CHECK(to_string(c.frontends.at(0).pem_files.at(0).cert.origin) == "test.conf:7:3");
 }
 
 TEST_CASE("a refused value leaves the one before it")
@@ -127,7 +127,7 @@ TEST_CASE("an empty text brings the default back, for what is a text")
     REQUIRE(give(c, "pem-file", "").empty());
     REQUIRE(give(c, "frontend", "").empty());
     CHECK(c.pem_files.empty());
-    CHECK(c.listeners.empty());
+    CHECK(c.frontends.empty());
     CHECK(only_problem("backlog", "").find("\"\" is not a whole number") != std::string::npos);
     CHECK(only_problem("daemon", "").find("neither on nor off") != std::string::npos);
 }
