@@ -32,16 +32,16 @@ void certificate_files::read_certificate(pem_file const& pem, sources& found)
 {
     tls::certificate_source source;
     source.origin = *pem.cert;
-    std::optional<std::string> chain = read_text(pem.origin, "pem-file", *pem.cert);
+    std::optional<std::string> chain = read_text(pem.location, "pem-file", *pem.cert);
     std::optional<std::string> key =
-        pem.private_key->empty() ? chain : read_text(pem.origin, "private-key", *pem.private_key);
+        pem.private_key->empty() ? chain : read_text(pem.location, "private-key", *pem.private_key);
     if (!chain || !key)
         return;
     source.chain = std::move(*chain);
     source.private_key = std::move(*key);
     if (!pem.private_key->empty())
         source.origin += " with " + *pem.private_key;
-    origins_.try_emplace(source.origin, pem.origin);
+    locations_.try_emplace(source.origin, pem.location);
     found.push_back(std::move(source));
 }
 
@@ -59,12 +59,12 @@ void certificate_files::read_directory(sources& found)
     }
     if (ec)
         return problems_.error(
-            settings_.pem_dir.origin, "pem-dir",
+            settings_.pem_dir.location, "pem-dir",
             fmt::format("cannot read {}: {}", *settings_.pem_dir, ec.message()),
             "Check the path and who may read it.");
     if (names.empty())
         return problems_.error(
-            settings_.pem_dir.origin, "pem-dir",
+            settings_.pem_dir.location, "pem-dir",
             fmt::format("{} has no file that counts", *settings_.pem_dir),
             "Put PEM files there, or see pem-dir-glob.");
     std::sort(names.begin(), names.end());
@@ -73,11 +73,11 @@ void certificate_files::read_directory(sources& found)
         std::rotate(names.begin(), names.begin() + 1, names.end());
     for (std::string const& path : names)
         read_certificate(
-            {settings_.pem_dir.origin, {path, settings_.pem_dir.origin}, {}, {}, {}}, found);
+            {settings_.pem_dir.location, {path, settings_.pem_dir.location}, {}, {}, {}}, found);
 }
 
 std::optional<std::string> certificate_files::read_text(
-    origin const& where, std::string const& key, std::string const& path)
+    location const& where, std::string const& key, std::string const& path)
 {
     auto const [found, is_new] = texts_.try_emplace(path);
     if (is_new)
@@ -86,7 +86,7 @@ std::optional<std::string> certificate_files::read_text(
 }
 
 std::optional<std::string> certificate_files::read_new_text(
-    origin const& where, std::string const& key, std::string const& path)
+    location const& where, std::string const& key, std::string const& path)
 {
     std::error_code ec;
     if (fs::is_directory(path, ec)) {

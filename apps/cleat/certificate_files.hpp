@@ -36,19 +36,22 @@ public:
 
     /// read_text is the text of a file that is named at `where`; empty where it cannot be read.
     [[nodiscard]] std::optional<std::string> read_text(
-        origin const& where, std::string const& key, std::string const& path);
+        location const& where, std::string const& key, std::string const& path);
 
-    /// origins says where each certificate was named, by its certificate_source::origin.
-    [[nodiscard]] std::map<std::string, origin> const& origins() const noexcept { return origins_; }
+    /// locations says where each certificate was named, by its certificate_source::origin.
+    [[nodiscard]] std::map<std::string, location> const& locations() const noexcept
+    {
+        return locations_;
+    }
 
 private:
     void read_directory(sources& found);
     [[nodiscard]] std::optional<std::string> read_new_text(
-        origin const& where, std::string const& key, std::string const& path);
+        location const& where, std::string const& key, std::string const& path);
 
     config const& settings_;
     problem_list& problems_;
-    std::map<std::string, origin> origins_;
+    std::map<std::string, location> locations_;
     std::map<std::string, std::optional<std::string>> texts_; // By path; empty: not readable.
 };
 

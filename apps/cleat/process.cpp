@@ -25,7 +25,7 @@ namespace cleat::app {
 namespace {
 
 void unknown(
-    std::vector<problem>& problems, origin const& place, std::string const& key,
+    std::vector<problem>& problems, location const& place, std::string const& key,
     std::string const& name)
 {
     problems.push_back(
@@ -107,14 +107,14 @@ std::optional<identity> find_identity(config const& settings, std::vector<proble
     if (!settings.user->empty()) {
         passwd const* const account = ::getpwnam(settings.user->c_str());
         if (account == nullptr)
-            unknown(problems, settings.user.origin, "user", *settings.user);
+            unknown(problems, settings.user.location, "user", *settings.user);
         else
             found = {*settings.user, account->pw_uid, account->pw_gid};
     }
     if (!settings.group->empty()) {
         group const* const entry = ::getgrnam(settings.group->c_str());
         if (entry == nullptr)
-            unknown(problems, settings.group.origin, "group", *settings.group);
+            unknown(problems, settings.group.location, "group", *settings.group);
         else
             found.gid = entry->gr_gid;
     }

@@ -45,14 +45,14 @@ private:
     {
         if (*verify == app::client_verify::none || file->empty())
             return std::string{};
-        return files_.read_text(file.origin, "client-verify-ca", *file);
+        return files_.read_text(file.location, "client-verify-ca", *file);
     }
 
     void plan(frontend_config const& l)
     {
         frontend_plan p;
         p.name = to_string(l.address());
-        p.origin = l.origin;
+        p.location = l.location;
         p.addresses = find_addresses(l);
         tls::context_spec& spec = p.tls;
         spec.tickets = tickets_;
@@ -65,7 +65,7 @@ private:
         if (spec.certificates.empty()) {
             if (!problems_.has_errors())
                 problems_.error(
-                    l.origin, "pem-file", fmt::format("{} has no certificate", p.name),
+                    l.location, "pem-file", fmt::format("{} has no certificate", p.name),
                     "Name a PEM file with a certificate and its key: cleat ... site.pem");
         } else {
             try_out(l, p);
@@ -139,7 +139,7 @@ private:
     // member of context_spec, or of a certificate.
     struct blame
     {
-        origin where;
+        location where;
         std::string key;
         std::string text;
     };
@@ -150,17 +150,17 @@ private:
         {
             std::string about;
             std::string_view key;
-            origin const& where;
+            location const& where;
         };
         setting<std::string> const& authorities =
             effective(l.client_verify_ca, settings_.client_verify_ca);
         std::vector<suspect> suspects{
-            {"ciphers", "ciphers", effective(l.ciphers, settings_.ciphers).origin},
+            {"ciphers", "ciphers", effective(l.ciphers, settings_.ciphers).location},
             {"ciphersuites", "ciphersuites",
-             effective(l.ciphersuites, settings_.ciphersuites).origin},
-            {"groups", "ecdh-curve", settings_.ecdh_curve.origin},
-            {*authorities, "client-verify-ca", authorities.origin}};
-        for (auto const& [name, where] : files_.origins())
+             effective(l.ciphersuites, settings_.ciphersuites).location},
+            {"groups", "ecdh-curve", settings_.ecdh_curve.location},
+            {*authorities, "client-verify-ca", authorities.location}};
+        for (auto const& [name, where] : files_.locations())
             suspects.push_back({name, "pem-file", where});
         for (suspect const& each : suspects) {
             bool const is_about = finding.starts_with(each.about + ": ");
@@ -172,7 +172,7 @@ private:
                 each.where, std::string{each.key},
                 is_file ? finding : finding.substr(each.about.size() + 2)};
         }
-        return {l.origin, "", finding};
+        return {l.location, "", finding};
     }
 
     std::vector<net::address> find_addresses(frontend_config const& l)
@@ -181,7 +181,7 @@ private:
         if (found)
             return *found;
         problems_.error(
-            l.origin, "frontend",
+            l.location, "frontend",
             fmt::format("cannot find the host {}: {}", *l.host, found.error().message()),
             "Give an address of this machine, or * for all of them.");
         return {};
@@ -196,14 +196,14 @@ private:
             std::error_code ec;
             if (fs::is_directory(path->path, ec))
                 return problems_.error(
-                    where.origin, "backend", fmt::format("{} is a directory", path->path),
+                    where.location, "backend", fmt::format("{} is a directory", path->path),
                     "Name the socket that the backend listens on, with its path.");
             result<net::address> const made = net::unix_address(path->path);
             if (made)
                 made_.upstream = {*made};
             else
                 problems_.error(
-                    where.origin, "backend", fmt::format("the path {} is too long", path->path),
+                    where.location, "backend", fmt::format("the path {} is too long", path->path),
                     "The kernel takes at most 107 bytes: use a shorter path or a link.");
             return;
         }
@@ -213,7 +213,7 @@ private:
             made_.upstream = std::move(*found);
         else
             problems_.error(
-                where.origin, "backend",
+                where.location, "backend",
                 fmt::format("cannot find the host {}: {}", tcp.host, found.error().message()),
                 "Check the name, or give the address itself.");
     }

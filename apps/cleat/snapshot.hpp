@@ -17,7 +17,7 @@ namespace cleat::app {
 struct frontend_plan
 {
     std::string name; ///< As the configuration spells it.
-    app::origin origin;
+    app::location location;
     std::vector<net::address> addresses; ///< More than one where a name has several.
     tls::context_spec tls;
 };

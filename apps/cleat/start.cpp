@@ -20,7 +20,7 @@ namespace {
     throw start_error{std::move(why)};
 }
 
-[[noreturn]] void fail(origin const& place, std::string key, std::string text, std::string cure)
+[[noreturn]] void fail(location const& place, std::string key, std::string text, std::string cure)
 {
     fail({problem::severity::error, place, std::move(key), std::move(text), std::move(cure)});
 }
@@ -47,7 +47,7 @@ std::string cure_for_file(error_code ec)
 problem cannot_write(setting<std::string> const& file, std::string key, error_code ec)
 {
     return {
-        problem::severity::error, file.origin, std::move(key),
+        problem::severity::error, file.location, std::move(key),
         fmt::format("cannot write {}: {}", *file, ec.message()), cure_for_file(ec)};
 }
 
@@ -91,7 +91,7 @@ background enter_background(config const& settings)
     result<background> left = background::leave();
     if (!left)
         fail(
-            settings.daemon.origin, "daemon", "cannot fork: " + left.error().message(),
+            settings.daemon.location, "daemon", "cannot fork: " + left.error().message(),
             "See the limits on processes and memory: `ulimit -a`.");
     return std::move(*left);
 }
@@ -115,7 +115,7 @@ std::unique_ptr<log_sink> open_log(
             log_sink::to_syslog("cleat", settings.syslog_facility->code);
         if (!sink && !*settings.syslog) {
             report(
-                {{problem::severity::warning, settings.daemon.origin, "daemon",
+                {{problem::severity::warning, settings.daemon.location, "daemon",
                   fmt::format(
                       "no log daemon listens on /dev/log ({}), so nothing will be logged",
                       sink.error().message()),
@@ -124,7 +124,7 @@ std::unique_ptr<log_sink> open_log(
         }
         if (!sink)
             fail(
-                settings.syslog.origin, "syslog",
+                settings.syslog.location, "syslog",
                 fmt::format("no log daemon listens on /dev/log: {}", sink.error().message()),
                 "Start one, or use log-filename.");
         return std::move(*sink);
@@ -144,7 +144,7 @@ pid_file write_pid_file(config const& settings)
     std::string const path = absolute(*settings.pidfile);
     if (pid_t const other = pid_file::holder(path); other != 0)
         fail(
-            settings.pidfile.origin, "pidfile",
+            settings.pidfile.location, "pidfile",
             fmt::format("cleat already runs as {} ({})", other, *settings.pidfile),
             "End it, or name another file.");
     result<pid_file> made = pid_file::write(path);
@@ -176,7 +176,7 @@ void drop_privileges(config const& settings, std::optional<identity> const& new_
         return;
     bool const has_user = !settings.user->empty();
     fail(
-        has_user ? settings.user.origin : settings.group.origin, has_user ? "user" : "group",
+        has_user ? settings.user.location : settings.group.location, has_user ? "user" : "group",
         fmt::format(
             "cannot become {} {} ({}:{}): {}", has_user ? "user" : "group",
             has_user ? *settings.user : *settings.group, new_identity->uid, new_identity->gid,

@@ -36,7 +36,7 @@ std::string cure_for(error_code ec)
 problem cannot_listen(frontend_plan const& plan, net::refused_address const& refused)
 {
     return {
-        problem::severity::error, plan.origin, "frontend",
+        problem::severity::error, plan.location, "frontend",
         fmt::format(
             "cannot listen on {}: {}", net::to_string(refused.address), refused.reason.message()),
         cure_for(refused.reason)};

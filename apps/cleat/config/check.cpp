@@ -10,7 +10,7 @@ namespace cleat::app {
 namespace {
 
 void complain(
-    std::vector<problem>& problems, problem::severity grade, origin const& where,
+    std::vector<problem>& problems, problem::severity grade, location const& where,
     std::string_view key, std::string text, std::string cure)
 {
     problems.push_back({grade, where, std::string{key}, std::move(text), std::move(cure)});
@@ -39,15 +39,15 @@ void choose_announcement(config& c, std::vector<problem>& problems)
             continue;
         if (chosen) {
             complain(
-                problems, problem::severity::error, each.asked.origin, each.key,
+                problems, problem::severity::error, each.asked.location, each.key,
                 fmt::format(
                     "{} excludes {}, which is on by {}", each.key, chosen->key,
-                    to_string(chosen->asked.origin)),
+                    to_string(chosen->asked.location)),
                 fmt::format("Turn one of them off: {} = off.", each.key));
             continue;
         }
         chosen = &each;
-        c.announce = {each.means, each.asked.origin};
+        c.announce = {each.means, each.asked.location};
     }
 }
 
@@ -61,10 +61,10 @@ void check_listeners(config& c, std::vector<problem>& problems)
         for (std::size_t j = 0; j < i; ++j)
             if (*c.frontends[i].port != 0 && c.frontends[i].address() == c.frontends[j].address())
                 complain(
-                    problems, problem::severity::error, c.frontends[i].origin, "frontend",
+                    problems, problem::severity::error, c.frontends[i].location, "frontend",
                     fmt::format(
                         "{} is taken already, by {}", to_string(c.frontends[i].address()),
-                        to_string(c.frontends[j].origin)),
+                        to_string(c.frontends[j].location)),
                     "Give each frontend an address of its own.");
 }
 
@@ -72,7 +72,7 @@ void check_certificates(config const& c, std::vector<problem>& problems)
 {
     if (!c.pem_dir_glob->empty() && c.pem_dir->empty())
         complain(
-            problems, problem::severity::error, c.pem_dir_glob.origin, "pem-dir-glob",
+            problems, problem::severity::error, c.pem_dir_glob.location, "pem-dir-glob",
             "this chooses among the files of pem-dir, which is not set", "Set pem-dir too.");
 
     bool const has_global = !c.pem_files.empty() || !c.pem_dir->empty();
@@ -82,7 +82,7 @@ void check_certificates(config const& c, std::vector<problem>& problems)
         bool const uses_global = each.uses_global_certs();
         if (uses_global && has_global)
             continue;
-        origin const& where = uses_global ? each.origin : each.match_global_certs->origin;
+        location const& where = uses_global ? each.location : each.match_global_certs->location;
         complain(
             problems, problem::severity::error, where, "frontend",
             fmt::format("there is no certificate for {}", to_string(each.address())),
@@ -98,17 +98,17 @@ void check_rule_of_its_own(
     pem_file const& pem, setting<client_verify> const& mode, setting<std::string> const& ca,
     std::vector<problem>& problems)
 {
-    auto const refuse = [&](origin const& where, std::string_view key) {
+    auto const refuse = [&](location const& where, std::string_view key) {
         complain(
             problems, problem::severity::error, where, key,
             fmt::format("not built yet: a rule for {} alone, other than its frontend's", *pem.cert),
             "Set it for the frontend, and give certificates with another rule one of their own.");
     };
     if (pem.client_verify && **pem.client_verify != *mode)
-        refuse(pem.client_verify->origin, "client-verify");
+        refuse(pem.client_verify->location, "client-verify");
     else if (
         pem.client_verify_ca && (*mode == client_verify::none || **pem.client_verify_ca != *ca))
-        refuse(pem.client_verify_ca->origin, "client-verify-ca");
+        refuse(pem.client_verify_ca->location, "client-verify-ca");
 }
 
 // Authorities without client-verify are a mistake: no client is asked for a certificate. With
@@ -117,15 +117,15 @@ void check_authorities_have_effect(config const& c, std::vector<problem>& proble
 {
     auto const refuse = [&](setting<std::string> const& ca) {
         complain(
-            problems, problem::severity::error, ca.origin, "client-verify-ca",
+            problems, problem::severity::error, ca.location, "client-verify-ca",
             "this verifies nobody: client-verify is none, so no client is asked for a certificate",
             "Set client-verify to optional or required; or to none, to keep this for later.");
     };
-    bool global_is_used = !c.client_verify.origin.is_built_in();
+    bool global_is_used = !c.client_verify.location.is_built_in();
     for (frontend_config const& each : c.frontends) {
         bool const verifies = each.client_verify && **each.client_verify != client_verify::none;
         global_is_used |= verifies && !each.client_verify_ca;
-        bool const is_set = each.client_verify || !c.client_verify.origin.is_built_in();
+        bool const is_set = each.client_verify || !c.client_verify.location.is_built_in();
         if (each.client_verify_ca && !(**each.client_verify_ca).empty() && !is_set)
             refuse(*each.client_verify_ca);
     }
@@ -144,7 +144,7 @@ void check_client_verify(config const& c, std::vector<problem>& problems)
             bool const is_global = !each.client_verify;
             if (!is_global || !std::exchange(global_is_reported, true))
                 complain(
-                    problems, problem::severity::error, mode.origin, "client-verify",
+                    problems, problem::severity::error, mode.location, "client-verify",
                     "clients cannot be verified without client-verify-ca",
                     "Set client-verify-ca to the file of the authorities that may sign clients' "
                     "certificates.");
@@ -180,7 +180,7 @@ void check_suites_have_effect(config const& c, std::vector<problem>& problems)
         std::string const usual = *(config{}.*kind.global);
         auto const refuse = [&](setting<std::string> const& written) {
             complain(
-                problems, problem::severity::error, written.origin, kind.key,
+                problems, problem::severity::error, written.location, kind.key,
                 fmt::format("this is for {}, which tls-protos leaves out", kind.version_name),
                 fmt::format("Add {} to tls-protos, or leave {} out.", kind.version_name, kind.key));
         };
@@ -203,13 +203,13 @@ void check_log(config const& c, std::vector<problem>& problems)
     bool const to_syslog = *c.syslog || (*c.daemon && c.log_filename->empty());
     if (!to_syslog && c.syslog_facility->code != default_facility().code)
         complain(
-            problems, problem::severity::error, c.syslog_facility.origin, "syslog-facility",
+            problems, problem::severity::error, c.syslog_facility.location, "syslog-facility",
             "the log does not go to syslog", "Turn syslog on, or leave this out.");
     if (*c.syslog && !c.log_filename->empty())
         complain(
-            problems, problem::severity::error, c.log_filename.origin, "log-filename",
+            problems, problem::severity::error, c.log_filename.location, "log-filename",
             fmt::format(
-                "the log goes to one place, and syslog is on by {}", to_string(c.syslog.origin)),
+                "the log goes to one place, and syslog is on by {}", to_string(c.syslog.location)),
             "Leave one of them out.");
 }
 
@@ -217,7 +217,7 @@ void check_daemon(config const& c, std::vector<problem>& problems)
 {
     if (*c.daemon && !*c.syslog && c.log_filename->empty())
         complain(
-            problems, problem::severity::warning, c.daemon.origin, "daemon",
+            problems, problem::severity::warning, c.daemon.location, "daemon",
             "a daemon has no terminal, so its log goes to syslog, if a log daemon is there",
             "Turn syslog on, or set log-filename, and it is certain.");
 }

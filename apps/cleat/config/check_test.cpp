@@ -42,7 +42,7 @@ TEST_CASE("without a frontend there is hitch's")
     config const c = good("pem-file = a");
     REQUIRE(c.frontends.size() == 1);
     CHECK(c.frontends[0].address() == host_port{"*", 8443});
-    CHECK(c.frontends[0].origin.is_built_in());
+    CHECK(c.frontends[0].location.is_built_in());
     CHECK(good("pem-file = a frontend = \"[::1]:1\"").frontends.size() == 1);
 }
 

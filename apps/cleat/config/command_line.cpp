@@ -67,7 +67,7 @@ public:
 
     std::vector<std::string> unknown() const { return app_.remaining(); }
 
-    // Calls use(row, origin's name, text) for each key, in the order of the command line.
+    // Calls use(row, location's name, text) for each key, in the order of the command line.
     template <class Use>
     void for_each_key(Use use) const
     {
@@ -221,7 +221,7 @@ command parse_command_line(std::span<char const* const> arguments)
         read_config_file(flags.own().config->results().front(), compat, settings, problems);
 
     flags.for_each_key([&](key_row const& row, std::string const& name, std::string const& text) {
-        origin const place{name};
+        location const place{name};
         apply(settings, {row, row.name, text, place, compat}, problems);
     });
 

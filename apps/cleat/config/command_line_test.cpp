@@ -74,7 +74,7 @@ TEST_CASE("the first command line of the manual")
     CHECK(c.workers->number == 0);
     REQUIRE(c.pem_files.size() == 1);
     CHECK(*c.pem_files[0].cert == "site.pem");
-    CHECK(to_string(c.workers.origin) == "--workers");
+    CHECK(to_string(c.workers.location) == "--workers");
 }
 
 TEST_CASE("hitch's short flags do what they do in hitch")
@@ -145,7 +145,7 @@ TEST_CASE("flags replace what the file says, wherever they stand, and lists grow
     CHECK(c.frontends.size() == 2);
     CHECK(*c.pem_files.back().cert == "flag.pem"); // the last is the default
     CHECK(*c.announce == announcement::write_ip);
-    CHECK(to_string(c.backlog.origin) == fmt::format("{}:2:11", conf.path()));
+    CHECK(to_string(c.backlog.location) == fmt::format("{}:2:11", conf.path()));
 }
 
 TEST_CASE("the last of two flags holds")

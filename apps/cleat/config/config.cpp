@@ -13,7 +13,7 @@ syslog_facility default_facility() noexcept
     return {"daemon", LOG_DAEMON};
 }
 
-std::string to_string(origin const& place)
+std::string to_string(location const& place)
 {
     if (place.is_built_in())
         return "built-in default";

@@ -14,8 +14,8 @@
 
 namespace cleat::app {
 
-/// origin is where a value was written. A default-made origin: nowhere, the value is built in.
-struct origin
+/// location is where a value was written. A default-made location: nowhere, the value is built in.
+struct location
 {
     std::string source;  ///< A file's name as it was given, or a flag as it was typed: "--workers".
     unsigned line = 0;   ///< From 1; 0 for a flag.
@@ -25,14 +25,14 @@ struct origin
 };
 
 /// to_string writes "cleat.conf:12:5", "--workers" or "built-in default".
-[[nodiscard]] std::string to_string(origin const& place);
+[[nodiscard]] std::string to_string(location const& place);
 
-/// setting is a value with its origin. It is used like a pointer to the value.
+/// setting is a value with its location. It is used like a pointer to the value.
 template <class T>
 struct setting
 {
     T value{};
-    app::origin origin{};
+    app::location location{};
 
     [[nodiscard]] T const& operator*() const noexcept { return value; }
     [[nodiscard]] T const* operator->() const noexcept { return &value; }
@@ -60,7 +60,7 @@ struct problem
     };
 
     severity grade = severity::error;
-    origin where;
+    location where;
     std::string key;  ///< The key as it was written; empty when no single key is to blame.
     std::string text; ///< Without a full stop.
     std::string cure; ///< A sentence; may be empty.
@@ -114,7 +114,7 @@ enum class announcement
 /// pem_file is one certificate with its key.
 struct pem_file
 {
-    app::origin origin;
+    app::location location;
     setting<std::string> cert;        ///< Leaf first, then its chain, in PEM.
     setting<std::string> private_key; ///< Empty: the key is in `cert` too.
     optional_setting<app::client_verify> client_verify;
@@ -125,7 +125,7 @@ struct pem_file
 /// holds.
 struct frontend_config
 {
-    app::origin origin;
+    app::location location;
     setting<std::string> host{"*"};
     setting<std::uint16_t> port{};
     std::vector<pem_file> pem_files;           ///< Its own; the last is its default.
@@ -171,7 +171,7 @@ struct config
                                  "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"};
     setting<std::string> ciphersuites; ///< For TLS 1.3. Empty: the TLS library's own.
     /// The built-in value leaves out X25519MLKEM768 where the TLS library does not have it. In a
-    /// value that was written (see origin), a group that the library lacks is an error.
+    /// value that was written (see location), a group that the library lacks is an error.
     setting<std::string> ecdh_curve{"X25519MLKEM768:X25519:P-256"};
     setting<bool> prefer_server_ciphers{false};
     setting<std::vector<std::string>> alpn_protos; ///< The first is preferred. Empty: no ALPN.

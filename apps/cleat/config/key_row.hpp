@@ -20,7 +20,7 @@ struct given
     key_row const& row;
     std::string_view key;  ///< As it was typed: "write-proxy", "--workers" or "-n".
     std::string_view text; ///< Without its quotes; the words of a list have one blank between them.
-    origin const& place;
+    location const& place;
     dialect compat = dialect::hitch;
 };
 

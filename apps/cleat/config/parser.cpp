@@ -65,7 +65,7 @@ std::string places_of(key_row const& row)
     return fmt::format("It stands {}.", fmt::join(found, " or "));
 }
 
-using seen_keys = std::map<key_row const*, origin>;
+using seen_keys = std::map<key_row const*, location>;
 
 // The tokens that are still to be read.
 class token_reader
@@ -171,7 +171,7 @@ public:
     }
 
 private:
-    origin place_of(token const& t) const { return {std::string{name_}, t.line, t.column}; }
+    location place_of(token const& t) const { return {std::string{name_}, t.line, t.column}; }
 
     void complain(token const& where, std::string_view key, std::string text, std::string cure)
     {
@@ -290,7 +290,7 @@ private:
                 "Put a value with blanks in double quotes.");
             return tokens_.skip_to_next_setting();
         }
-        origin const place = place_of(first);
+        location const place = place_of(first);
         apply(scope, {row, key.text, text, place, compat_}, problems_);
     }
 
@@ -301,7 +301,7 @@ private:
         if constexpr (requires { scope.frontends; }) {
             if (row.block && row.name == "frontend") {
                 frontend_config made;
-                made.origin = place_of(key);
+                made.location = place_of(key);
                 seen_keys const seen = block(made, key);
                 require(seen, "port", key, "port = \"443\"");
                 scope.frontends.push_back(std::move(made));
@@ -311,7 +311,7 @@ private:
         if constexpr (requires { scope.pem_files; }) {
             if (row.block && row.name == "pem-file") {
                 pem_file made;
-                made.origin = place_of(key);
+                made.location = place_of(key);
                 seen_keys const seen = block(made, key);
                 require(seen, "cert", key, "cert = \"site.pem\"");
                 scope.pem_files.push_back(std::move(made));

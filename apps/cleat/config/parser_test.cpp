@@ -91,8 +91,8 @@ write-proxy-v2 = on
     CHECK(*c.pem_files[1].private_key == "/etc/hitch/b.key");
     CHECK(**c.pem_files[1].client_verify == client_verify::required);
     CHECK(*c.write_proxy_v2);
-    CHECK(to_string(c.workers.origin) == "c:8:11");
-    CHECK(to_string(c.pem_files[1].origin) == "c:19:1");
+    CHECK(to_string(c.workers.location) == "c:8:11");
+    CHECK(to_string(c.pem_files[1].location) == "c:19:1");
 }
 
 TEST_CASE("stud's sample configuration sets nothing that it does not mean to")

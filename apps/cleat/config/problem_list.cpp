@@ -5,12 +5,12 @@
 
 namespace cleat::app {
 
-void problem_list::error(origin const& where, std::string key, std::string text, std::string cure)
+void problem_list::error(location const& where, std::string key, std::string text, std::string cure)
 {
     add({problem::severity::error, where, std::move(key), std::move(text), std::move(cure)});
 }
 
-void problem_list::warning(origin const& where, std::string key, std::string text)
+void problem_list::warning(location const& where, std::string key, std::string text)
 {
     add({problem::severity::warning, where, std::move(key), std::move(text), {}});
 }

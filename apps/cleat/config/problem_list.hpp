@@ -15,8 +15,8 @@ class problem_list
 public:
     explicit problem_list(std::vector<problem>& problems) : problems_{problems} {}
 
-    void error(origin const& where, std::string key, std::string text, std::string cure);
-    void warning(origin const& where, std::string key, std::string text);
+    void error(location const& where, std::string key, std::string text, std::string cure);
+    void warning(location const& where, std::string key, std::string text);
 
     [[nodiscard]] bool has_errors() const noexcept { return app::has_errors(problems_); }
 

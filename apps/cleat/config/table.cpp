@@ -42,10 +42,10 @@ std::string shown(config const& c)
     return written(*(c.*Member));
 }
 
-pem_file make_pem_file(std::string_view path, origin const& place)
+pem_file make_pem_file(std::string_view path, location const& place)
 {
     pem_file made;
-    made.origin = place;
+    made.location = place;
     made.cert = {std::string{path}, place};
     return made;
 }
@@ -67,7 +67,7 @@ refusal add_listener(config& c, given const& v)
     if (!address)
         return address.error();
     frontend_config made;
-    made.origin = v.place;
+    made.location = v.place;
     made.host = {address->where.host, v.place};
     made.port = {address->where.port, v.place};
     if (!address->certificate.empty())

@@ -16,7 +16,7 @@ std::vector<problem> give(config& into, std::string_view key, std::string_view t
 {
     key_row const* const row = find_key(key);
     REQUIRE(row);
-    origin const place{"test.conf", 7, 3};
+    location const place{"test.conf", 7, 3};
     std::vector<problem> problems;
     apply(into, {*row, key, text, place, dialect::hitch}, problems);
     return problems;
@@ -101,12 +101,12 @@ TEST_CASE("the defaults are those of the manual")
 TEST_CASE("a value remembers where it came from")
 {
     config c;
-    CHECK(c.backlog.origin.is_built_in());
+    CHECK(c.backlog.location.is_built_in());
     REQUIRE(give(c, "backlog", "7").empty());
     CHECK(*c.backlog == 7);
-    CHECK(to_string(c.backlog.origin) == "test.conf:7:3");
+    CHECK(to_string(c.backlog.location) == "test.conf:7:3");
     REQUIRE(give(c, "frontend", "[*]:443+own.pem").empty());
-    CHECK(to_string(c.frontends.at(0).pem_files.at(0).cert.origin) == "test.conf:7:3");
+    CHECK(to_string(c.frontends.at(0).pem_files.at(0).cert.location) == "test.conf:7:3");
 }
 
 TEST_CASE("a refused value leaves the one before it")
@@ -123,7 +123,7 @@ TEST_CASE("an empty text brings the default back, for what is a text")
     REQUIRE(give(c, "ciphers", "X").empty());
     REQUIRE(give(c, "ciphers", "").empty());
     CHECK(*c.ciphers == *config{}.ciphers);
-    CHECK(c.ciphers.origin.is_built_in());
+    CHECK(c.ciphers.location.is_built_in());
     REQUIRE(give(c, "pem-file", "").empty());
     REQUIRE(give(c, "frontend", "").empty());
     CHECK(c.pem_files.empty());
@@ -248,7 +248,7 @@ TEST_CASE("quiet is the old name for a log level")
 
 TEST_CASE("write-proxy is version 2 for hitch and version 1 for stud")
 {
-    origin const place{"--write-proxy"};
+    location const place{"--write-proxy"};
     for (dialect const compat : {dialect::hitch, dialect::stud}) {
         config c;
         std::vector<problem> problems;
@@ -263,9 +263,9 @@ TEST_CASE("ecdh-curve auto keeps the licence to leave a group out")
 {
     config c;
     REQUIRE(give(c, "ecdh-curve", "P-384").empty());
-    CHECK_FALSE(c.ecdh_curve.origin.is_built_in());
+    CHECK_FALSE(c.ecdh_curve.location.is_built_in());
     REQUIRE(give(c, "ecdh-curve", "auto").empty());
-    CHECK(c.ecdh_curve.origin.is_built_in());
+    CHECK(c.ecdh_curve.location.is_built_in());
     CHECK(*c.ecdh_curve == *config{}.ecdh_curve);
 }
 
