@@ -18,7 +18,7 @@ import program
 from certificates import CertificateMaker
 from deadlines import DEADLINE
 from load_results import Facts, write
-from origins import Origin, Story
+from origins import Handler, Origin
 from program import Cleat
 
 
@@ -129,12 +129,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 @pytest.fixture
 def server(certs: CertificateMaker) -> Iterator[Callable[..., Cleat]]:
-    """server starts cleat in front of an upstream that lives a story: server(story, "--flag").
+    """server starts cleat in front of an upstream that runs a handler: server(handler, "--flag").
     Its `address` is what cleat-bench is pointed at."""
     running: list[tuple[Cleat, Origin]] = []
 
-    def start(story: Story, *flags: object, pem: list | None = None) -> Cleat:
-        upstream = Origin(story)
+    def start(handle: Handler, *flags: object, pem: list | None = None) -> Cleat:
+        upstream = Origin(handle)
         files = [each.pem for each in (pem or [certs.ecdsa])]
         made = Cleat(
             "-f", "[127.0.0.1]:0", "-b", upstream.address, "--shutdown-timeout", 0,

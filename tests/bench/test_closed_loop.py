@@ -9,7 +9,7 @@ import pytest
 
 from deadlines import eventually
 from origins import Origin
-from stories import head_of_request, http, relay
+from http_handlers import head_of_request, http, relay
 
 
 def cpu_of(pid: int) -> int:
@@ -73,13 +73,13 @@ def test_a_number_is_met_exactly(bench, server):
 def test_the_preflight_is_one_request(bench, server):
     count = 0
 
-    def story(upstream):
+    def handle(upstream):
         nonlocal count
         while head_of_request(upstream):
             count += 1
             upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
 
-    bench.load("-c", 1, "-n", 10, "--requests", 10, server(story).address)
+    bench.load("-c", 1, "-n", 10, "--requests", 10, server(handle).address)
     assert count == 1 + 10
 
 
@@ -164,13 +164,13 @@ def test_a_client_certificate(bench, server, certs):
 
 
 def test_raw_bytes_up_to_a_size(bench, server):
-    def story(upstream):
+    def handle(upstream):
         upstream.receive_exactly(4)
         upstream.send(b"pong" * 3)
         upstream.receive_to_end()
 
     words = ("--raw", "ping", "--expect-size", 12)
-    found = bench.load("-n", 3, "-c", 1, *words, server(story).address)
+    found = bench.load("-n", 3, "-c", 1, *words, server(handle).address)
     assert found["ok"] == 3
     assert found["bytes"] == {"up": 12, "down": 36}
 
@@ -178,7 +178,7 @@ def test_raw_bytes_up_to_a_size(bench, server):
 def test_a_body_goes_up(bench, server):
     sizes = []
 
-    def story(upstream):
+    def handle(upstream):
         head = b""
         while b"\r\n\r\n" not in head:
             head += upstream.socket.recv(1 << 16)
@@ -191,7 +191,7 @@ def test_a_body_goes_up(bench, server):
 
     found = bench.load(
         "-n", 1, "-c", 1, "--no-preflight", "--method", "POST", "--body-size", "3M",
-        server(story).address,
+        server(handle).address,
     )
     assert found["ok"] == 1
     assert sizes == [3 << 20]

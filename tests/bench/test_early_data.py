@@ -15,7 +15,7 @@ import pytest
 from certificates import Certificate
 from deadlines import DEADLINE, eventually
 from early_server import TOO_EARLY, EarlyServer, library
-from stories import http
+from http_handlers import http
 from tls_server import OpensslServer
 
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
@@ -85,7 +85,7 @@ def test_rejected_with_the_session(bench, certs):
             server.forget_keys()
             honest(client)
 
-        server.origin.story = forgetful
+        server.origin.handle = forgetful
         found = early(bench, server.address)
         heard_once(server)
     assert found["ok"] == found["handshakes"]["full"] == 20

@@ -14,7 +14,7 @@ import pytest
 from conftest import binary
 from deadlines import DEADLINE, eventually
 from origins import Origin
-from stories import drips, http, resets, says, silent
+from http_handlers import drips, http, resets, says, silent
 
 
 def only(found: dict, stage: str, kind: str) -> None:
@@ -153,11 +153,11 @@ def test_an_answer_that_never_ends_is_not_waited_for(bench, server):
 def test_an_interruption_before_the_run(bench, server):
     asked = threading.Event()
 
-    def story(upstream):
+    def handle(upstream):
         asked.set()
         upstream.receive_to_end()
 
-    child = bench.start("load", "-q", server(story).address)
+    child = bench.start("load", "-q", server(handle).address)
     assert asked.wait(30)
     out, said = bench.interrupted(child)
     assert out == "" and "interrupted" in said
@@ -282,12 +282,12 @@ def test_a_server_that_wants_a_certificate(bench, server, certs):
 def test_the_fragment_of_an_address_stays_here(bench, server):
     asked = []
 
-    def story(upstream):
+    def handle(upstream):
         asked.append(upstream.socket.recv(1 << 16).split(b"\r\n")[0])
         upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
         upstream.end()
 
-    target = server(story)
+    target = server(handle)
     bench.load("-n", 1, "--no-preflight", f"https://{target.address}/page?a=b#part")
     assert asked == [b"GET /page?a=b HTTP/1.1"]
 
@@ -348,13 +348,13 @@ def test_a_folder_is_no_file(bench):
 def test_a_header_that_is_given_is_the_only_one_of_its_name(bench, server):
     heads = []
 
-    def story(upstream):
+    def handle(upstream):
         heads.append(upstream.socket.recv(1 << 16))
         upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
         upstream.end()
 
     bench.load("-n", 1, "--no-preflight", "--header", "host: example.org", "--header",
-               "X-Mine: yes", server(story).address)
+               "X-Mine: yes", server(handle).address)
     lines = heads[0].lower().split(b"\r\n")
     assert [line for line in lines if line.startswith(b"host:")] == [b"host: example.org"]
     assert b"x-mine: yes" in lines

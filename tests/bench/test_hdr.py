@@ -3,7 +3,7 @@ we say that they hold."""
 
 import pytest
 
-from stories import http
+from http_handlers import http
 
 hdrh = pytest.importorskip(
     "hdrh.histogram", reason="pip install hdrhistogram (scripts/setup check does)"

@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-from stories import http
+from http_handlers import http
 
 
 def test_the_slope(bench, server):
@@ -54,11 +54,11 @@ def test_connections_that_carry_several_transactions(bench, server):
     answers = http()
     connections: list = []
 
-    def story(upstream):
+    def handle(upstream):
         connections.append(upstream)
         answers(upstream)
 
-    target = server(story)
+    target = server(handle)
     ran = bench.run("idle", "--server-pid", target.pid, "--counts", "30", "--requests", 3,
                     "--settle", "100ms", "--no-preflight", target.address)
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import Iterator
 
-from stories import http
+from http_handlers import http
 
 
 @contextlib.contextmanager

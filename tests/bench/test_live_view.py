@@ -6,7 +6,7 @@ import subprocess
 
 from conftest import binary
 from deadlines import DEADLINE
-from stories import http
+from http_handlers import http
 
 
 def run_on_a_terminal(*words: object, code: int = 0) -> str:

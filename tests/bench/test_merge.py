@@ -7,7 +7,7 @@ import pytest
 
 from deadlines import DEADLINE, SANITIZED
 from load_results import load_result, write
-from stories import http
+from http_handlers import http
 
 LEAD = 15 if SANITIZED else 5  # A generator that starts later than the moment refuses to.
 

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from origins import Origin
-from stories import head_of_request, http, over_tls, target_of
+from http_handlers import head_of_request, http, over_tls, target_of
 from tls_server import OpensslServer
 
 SERVER_NAME, SIGNATURE_ALGORITHMS, ALPN = 0, 13, 16
@@ -34,11 +34,11 @@ def hello_of(bench, *words: object) -> dict[int, bytes]:
     """hello_of a load with these words: the extensions of its ClientHello, which nobody answers."""
     seen = []
 
-    def story(upstream):
+    def handle(upstream):
         head = upstream.receive_exactly(5)
         seen.append(upstream.receive_exactly(struct.unpack_from(">H", head, 3)[0]))
 
-    listening = Origin(story)
+    listening = Origin(handle)
     try:
         words = ("-n", 1, "-c", 1, "--no-preflight", *words, target_of(listening))
         bench.load(*words, code=1)
@@ -94,11 +94,11 @@ def test_protocols_are_offered_in_their_order(bench):
 def test_a_server_agrees_to_what_was_offered(bench, certs):
     agreed = []
 
-    def story(upstream):
+    def handle(upstream):
         agreed.append(upstream.socket.selected_alpn_protocol())
         http(body=b"x")(upstream)
 
-    target = Origin(over_tls(server_side(certs.ecdsa, ["http/1.1", "h2"]), story))
+    target = Origin(over_tls(server_side(certs.ecdsa, ["http/1.1", "h2"]), handle))
     try:
         words = ("-n", 1, "--no-preflight", "-c", 1)
         bench.load(*words, "--alpn", "http/1.0,http/1.1", target_of(target))
@@ -115,13 +115,13 @@ def test_a_file_is_sent_as_it_is(bench, certs, sent):
     (bench.folder / "sent").write_bytes(sent)
     seen = []
 
-    def story(upstream):
+    def handle(upstream):
         for _ in range(2):
             seen.append(upstream.receive_exactly(len(sent)))
             upstream.send(b"\x00ok")
         assert upstream.receive_to_end() == b""
 
-    target = Origin(over_tls(server_side(certs.ecdsa), story))
+    target = Origin(over_tls(server_side(certs.ecdsa), handle))
     try:
         found = bench.load("-n", 4, "-c", 1, "--no-preflight", "--raw-file", "sent", "--requests",
                            2, "--expect-size", 3, target_of(target))
@@ -175,11 +175,11 @@ def test_a_request_says_whom_it_asks(bench, certs):
     """With the port, and in the name's own letters (RFC 9110, section 7.2)."""
     heads = []
 
-    def story(upstream):
+    def handle(upstream):
         heads.append(head_of_request(upstream).split(b"\r\n"))
         upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
 
-    target = Origin(over_tls(server_side(certs.ecdsa), story))
+    target = Origin(over_tls(server_side(certs.ecdsa), handle))
     try:
         for words in ((), ("--sni", "a.example")):
             bench.load("-n", 1, "-c", 1, "--no-preflight", *words, target_of(target))

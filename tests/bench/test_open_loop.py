@@ -8,7 +8,7 @@ import statistics
 import threading
 
 from deadlines import SANITIZED, eventually
-from stories import head_of_request, http
+from http_handlers import head_of_request, http
 
 import pytest
 
@@ -37,7 +37,7 @@ def test_one_straggler_does_not_make_the_rate_less(bench, server):
     turn = threading.Lock()
     count = 0
 
-    def story(upstream):
+    def handle(upstream):
         nonlocal count
         while head_of_request(upstream):
             with turn:
@@ -48,7 +48,7 @@ def test_one_straggler_does_not_make_the_rate_less(bench, server):
                 return
             upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
 
-    target = server(story)
+    target = server(handle)
     found = bench.load("-r", 100, "-d", "2s", "--answer-timeout", "4s", "--no-preflight",
                        "--server-pid", target.pid, target.address)
     assert (found["attempts"], found["failed"]) == (200, 1)

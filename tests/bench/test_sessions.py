@@ -2,7 +2,7 @@
 
 import pytest
 
-from stories import http
+from http_handlers import http
 
 from tls_server import OpensslServer
 

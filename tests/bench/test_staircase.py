@@ -5,27 +5,27 @@ import threading
 import time
 
 from deadlines import eventually
-from stories import head_of_request, http
+from http_handlers import head_of_request, http
 
 
 def one_at_a_time(seconds: float):
     """one_at_a_time is an upstream that can do 1 / seconds answers in a second, and no more."""
     turn = threading.Lock()
 
-    def story(upstream):
+    def handle(upstream):
         while head_of_request(upstream):
             with turn:
                 time.sleep(seconds)  # Its capacity is what is to be found.
             upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
 
-    return story
+    return handle
 
 
 def busy_or(seconds: float):
     """busy_or answers after so long, and refuses requests that come meanwhile at once."""
     turn = threading.Lock()
 
-    def story(upstream):
+    def handle(upstream):
         while head_of_request(upstream):
             if not turn.acquire(blocking=False):
                 upstream.send(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")
@@ -34,7 +34,7 @@ def busy_or(seconds: float):
             turn.release()
             upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
 
-    return story
+    return handle
 
 
 def named(found: dict) -> set[float]:

@@ -5,7 +5,7 @@ import re
 
 from deadlines import eventually
 from origins import echo
-from stories import head_of_request, http
+from http_handlers import head_of_request, http
 
 
 def test_down(bench, server):
@@ -32,13 +32,13 @@ def test_the_preflight_takes_no_whole_message(bench, server):
     whole = []
     body = b"x" * (32 << 20)  # More than all buffers on its way.
 
-    def story(upstream):
+    def handle(upstream):
         while head_of_request(upstream):
             upstream.send(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n".encode())
             upstream.send(body)
             whole.append(True)
 
-    target = server(story)
+    target = server(handle)
     ran = bench.run("transfer", "-c", 1, "-m", 2, "-s", "32M", target.address)
     assert ran.returncode == 0, ran.stderr
     assert len(whole) == 2
@@ -47,7 +47,7 @@ def test_the_preflight_takes_no_whole_message(bench, server):
 
 
 def test_up(bench, server):
-    def story(upstream):
+    def handle(upstream):
         while True:
             head = b""
             while b"\r\n\r\n" not in head:
@@ -61,7 +61,7 @@ def test_up(bench, server):
             upstream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
     ran = bench.run("transfer", "-c", 2, "-m", 3, "-s", "1M", "--direction", "up", "--json",
-                    "t.json", "--no-preflight", server(story).address)
+                    "t.json", "--no-preflight", server(handle).address)
     assert ran.returncode == 0, ran.stderr
     found = bench.read(bench.folder / "t.json")
     assert found["ok"] == 6

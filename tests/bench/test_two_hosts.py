@@ -13,7 +13,7 @@ import pytest
 from conftest import binary
 from deadlines import DEADLINE, SANITIZED, eventually
 from origins import Origin
-from stories import http
+from http_handlers import http
 import program
 
 pytestmark = pytest.mark.skipif(

@@ -31,7 +31,7 @@ from certificates import CertificateMaker  # noqa: E402
 from deadlines import eventually  # noqa: E402
 from origins import Origin  # noqa: E402
 from program import Cleat  # noqa: E402
-from stories import relay  # noqa: E402
+from http_handlers import relay  # noqa: E402
 
 RECORDED = HERE / "recorded.json"
 MORE_AT_MOST = 1.03

@@ -13,7 +13,7 @@ import program
 from certificates import Certificate, CertificateMaker
 from deadlines import DEADLINE
 from go_client import GoClient
-from origins import Origin, Story, echo
+from origins import Origin, Handler, echo
 from program import Cleat
 
 
@@ -31,11 +31,11 @@ def certs(tmp_path_factory: pytest.TempPathFactory) -> CertificateMaker:
 
 @pytest.fixture
 def origin() -> Iterator[Callable[..., Origin]]:
-    """origin starts upstreams: origin(echo) lives a story, origin() is spoken for by the test."""
+    """origin starts upstreams: origin(echo) runs a handler; origin() leaves it to the test."""
     made: list[Origin] = []
 
-    def make(story: Story | None = None, **options: object) -> Origin:
-        made.append(Origin(story, **options))
+    def make(handle: Handler | None = None, **options: object) -> Origin:
+        made.append(Origin(handle, **options))
         return made[-1]
 
     yield make

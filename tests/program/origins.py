@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 from deadlines import DEADLINE
 
-Story = Callable[["Upstream"], None]
+Handler = Callable[["Upstream"], None]
 
 
 class Upstream:
@@ -58,10 +58,12 @@ def reset(connection: socket.socket) -> None:
 
 
 class Origin:
-    """Origin listens. With a story, each connection lives it on a thread of its own; without one,
+    """Origin listens. With a handler, each connection runs it on a thread of its own; without one,
     the test takes connections with accept() and speaks for the upstream itself."""
 
-    def __init__(self, story: Story | None, path: Path | None = None, options: tuple = ()) -> None:
+    def __init__(
+        self, handle: Handler | None, path: Path | None = None, options: tuple = ()
+    ) -> None:
         family = socket.AF_UNIX if path else socket.AF_INET
         self.listener = socket.socket(family)
         for level, name, value in options:
@@ -70,7 +72,7 @@ class Origin:
         self.listener.listen(1024)
         # As cleat's --backend takes it.
         self.address = str(path) if path else f"[127.0.0.1]:{self.listener.getsockname()[1]}"
-        self.story = story
+        self.handle = handle
         self.accepted: queue.Queue[Upstream] = queue.Queue()
         self.all: list[Upstream] = []
         self.failures: list[BaseException] = []
@@ -84,15 +86,15 @@ class Origin:
                 return  # Closed: the test is over.
             upstream = Upstream(accepted)
             self.all.append(upstream)
-            if self.story is None:
+            if self.handle is None:
                 self.accepted.put(upstream)
             else:
                 threading.Thread(target=self.live, args=(upstream,), daemon=True).start()
 
     def live(self, upstream: Upstream) -> None:
-        assert self.story
+        assert self.handle
         try:
-            self.story(upstream)
+            self.handle(upstream)
         except OSError:
             pass  # A connection that breaks is the other side's to explain.
         except BaseException as failure:  # The test's thread raises it again.
@@ -129,7 +131,7 @@ class Origin:
         assert not self.failures, self.failures
 
 
-# Stories.
+# Handlers.
 
 
 def echo(upstream: Upstream) -> None:
@@ -160,16 +162,16 @@ def digest(upstream: Upstream) -> None:
     upstream.send(seen.hexdigest().encode())
 
 
-def source(size: int) -> Story:
+def source(size: int) -> Handler:
     """source sends so many bytes, of which `expected_digest` knows the SHA-256, and ends."""
 
-    def story(upstream: Upstream) -> None:
+    def handle(upstream: Upstream) -> None:
         for piece in pieces(size):
             upstream.send(piece)
         upstream.end()
         upstream.receive_to_end()
 
-    return story
+    return handle
 
 
 # Bytes that repeat at a distance that is no multiple of a record's, so that a record that is lost,

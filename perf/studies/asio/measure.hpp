@@ -1,4 +1,4 @@
-// measure: the story of a run, which is the same for every arm.
+// measure: the handle of a run, which is the same for every arm.
 //
 // An arm has a type `stream`, a coroutine `connect(number)` that gives a connected one with its
 // handshake done, and `executor(number)`, where the client of that number lives.

@@ -5,7 +5,7 @@ import socket
 import ssl
 import time
 
-from origins import Origin, Story, Upstream
+from origins import Handler, Origin, Upstream
 
 
 def head_of_request(upstream: Upstream) -> bytes:
@@ -21,12 +21,12 @@ def head_of_request(upstream: Upstream) -> bytes:
 
 def http(
     body: bytes = b"x" * 1024, status: str = "200 OK", delay: float = 0.0, took: list | None = None
-) -> Story:
+) -> Handler:
     """http answers each request on the connection, after so many seconds; `took` learns how long
     it really was."""
     head = f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
 
-    def story(upstream: Upstream) -> None:
+    def handle(upstream: Upstream) -> None:
         while head_of_request(upstream):
             begin = time.monotonic()
             if delay:
@@ -35,16 +35,16 @@ def http(
                 took.append(time.monotonic() - begin)
             upstream.send(head + body)
 
-    return story
+    return handle
 
 
-def over_tls(context: ssl.SSLContext, story: Story) -> Story:
-    """over_tls lives a story behind TLS of its own, with nobody between: an Origin with it is a
+def over_tls(context: ssl.SSLContext, handle: Handler) -> Handler:
+    """over_tls runs a handler over TLS without a terminator: an Origin with it is a
     target, at target_of(it)."""
 
     def wrapped(upstream: Upstream) -> None:
         upstream.socket = context.wrap_socket(upstream.socket, server_side=True)
-        story(upstream)
+        handle(upstream)
 
     return wrapped
 
@@ -54,20 +54,20 @@ def target_of(listening: Origin) -> str:
     return f"127.0.0.1:{listening.address.rsplit(':', 1)[1]}"
 
 
-def says(text: bytes) -> Story:
+def says(text: bytes) -> Handler:
     """says answers the first request with these bytes, and ends."""
 
-    def story(upstream: Upstream) -> None:
+    def handle(upstream: Upstream) -> None:
         head_of_request(upstream)
         upstream.send(text)
         upstream.end()
         upstream.receive_to_end()
 
-    return story
+    return handle
 
 
 def drips(upstream: Upstream) -> None:
-    """drips answers for ever: so little, and so often, that nobody can call it silent."""
+    """drips answers for ever: one byte every 100 ms, so that it is never idle."""
     head_of_request(upstream)
     upstream.send(b"HTTP/1.1 200 OK\r\n\r\n")
     while True:
@@ -75,11 +75,11 @@ def drips(upstream: Upstream) -> None:
         time.sleep(0.1)  # It is what a drip is.
 
 
-def relay(target: str, ends: list[str], sizes: list[int] | None = None) -> Story:
+def relay(target: str, ends: list[str], sizes: list[int] | None = None) -> Handler:
     """relay passes bytes on to HOST:PORT and back; `ends` learns how each client left: FIN or
     RST, and `sizes` how many bytes came back at a time."""
 
-    def story(client: Upstream) -> None:
+    def handle(client: Upstream) -> None:
         host, port = target.rsplit(":", 1)
         with socket.create_connection((host, int(port))) as server:
             both = [client.socket, server]
@@ -102,7 +102,7 @@ def relay(target: str, ends: list[str], sizes: list[int] | None = None) -> Story
             except (ConnectionResetError, BrokenPipeError):
                 ends.append("RST")
 
-    return story
+    return handle
 
 
 def silent(upstream: Upstream) -> None:
