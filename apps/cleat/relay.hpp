@@ -14,7 +14,7 @@
 
 namespace cleat::app {
 
-/// relay_outcome is how a relay ended; the error is the one behind a reason that is a failure.
+/// relay_outcome is how a relay ended; the error is what broke a side, none after a clean end.
 struct relay_outcome
 {
     close_reason reason = close_reason::done;
@@ -22,7 +22,8 @@ struct relay_outcome
 };
 
 /// relay copies both ways until both sides have closed or one has broken, and counts in `traffic`.
-/// Bounded memory: a sink that is full stops its source, and holds at most limits::unsent_max.
+/// Memory is bounded: while a sink is full its source is not read, and a sink holds at most
+/// limits::unsent_max.
 net::task<relay_outcome> relay(
     net::interrupt& interrupt, client_side& client, upstream_side& upstream,
     relay_deadlines deadlines, byte_counts& traffic);

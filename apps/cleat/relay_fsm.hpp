@@ -69,7 +69,7 @@ enum class answer_end : std::uint8_t
 /// closing says how the connection to one side is closed when the relay is over.
 enum class closing : std::uint8_t
 {
-    fin,        ///< The kernel sends FIN behind all bytes.
+    fin,        ///< The kernel sends FIN after all bytes.
     last_bytes, ///< The bytes in this machine's kernel first, then FIN; an RST where there is none.
     reset,      ///< RST: the side must not take a part for the whole.
 };
@@ -273,7 +273,7 @@ private:
         idle,        // For the next byte.
         after_break, // For each of the last bytes of a broken side.
         fin_delay,   // For a client's close before our FIN.
-        linger,      // For a client's close behind our FIN.
+        linger,      // For a client's close after our FIN.
     };
 
     struct half

@@ -158,7 +158,7 @@ void relay_turns::move_down() noexcept
     // A short read of an upstream whose FIN has come was the last: the answer and the
     // close_notify can then leave together.
     bool const last = ended && r.bytes < turn && fsm_.finds_answer_end();
-    // After the event of the end no other comes for the bytes behind these.
+    // After the event that reports the FIN no other event comes for the remaining bytes.
     if (!last && (ended || r.bytes == turn))
         source.more_to_read();
     traffic_.down += r.bytes;

@@ -19,7 +19,7 @@
 
 namespace cleat::app {
 
-/// relay_turns takes the turns of one connection, and reports their results to its machine. A turn
+/// relay_turns runs the turns of one connection, and reports their results to its machine. A turn
 /// moves as much as it can in each direction, through the thread's scratch blocks: one recv, all
 /// its records through TLS, one send.
 class relay_turns

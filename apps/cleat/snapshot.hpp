@@ -31,7 +31,7 @@ struct snapshot
     net::listen_options listen_options;
 };
 
-/// loading is a snapshot, whole only if there are no errors among its problems.
+/// loading is the result of load: a snapshot, complete only if no problem is an error.
 struct loading
 {
     snapshot made;

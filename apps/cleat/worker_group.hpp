@@ -28,16 +28,17 @@ struct bound_sockets
     std::vector<problem> problems;      ///< Errors: nothing is to be started.
 };
 
-/// bind_all binds a socket for each worker and address. It comes before privileges are dropped:
-/// ports below 1024.
+/// bind_all binds a socket for each worker and address. Call it before privileges are dropped,
+/// because ports below 1024 need them.
 [[nodiscard]] bound_sockets bind_all(snapshot const& configuration, std::size_t workers);
 
 /// check_addresses appends the errors that bind_all would report for addresses that this machine
 /// does not have. It takes no port, so that a running cleat with the same ports is no obstacle.
 void check_addresses(snapshot const& configuration, std::vector<problem>& problems);
 
-/// worker_group runs the workers: a worker_service and its frontends on each. They are pinned when
-/// there is one for each CPU: fewer would all choose the same CPUs as the next program that pins.
+/// worker_group runs the workers: a worker_service and its frontends on each. Threads are pinned
+/// when there is one for each CPU. With fewer, another program that pins would choose the same
+/// CPUs.
 class worker_group
 {
 public:
@@ -58,7 +59,7 @@ public:
     /// ended is a descriptor that is readable when a worker has ended: look at running() then.
     [[nodiscard]] int ended() const noexcept { return ended_.get(); }
 
-    /// take_ended makes it unreadable again.
+    /// take_ended makes that descriptor unreadable until the next worker ends.
     void take_ended() noexcept;
 
     /// running is how many workers have not ended.

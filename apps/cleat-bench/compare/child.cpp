@@ -55,7 +55,7 @@ void run_program(
     static_cast<void>(!::write(STDERR_FILENO, reason, std::strlen(reason)));
 }
 
-// Pointers to words, with a null behind them, as execve wants them. It does not write there.
+// Pointers to words, with a null after them, as execve wants them. It does not write there.
 std::vector<char*> pointers_to(std::vector<std::string> const& words)
 {
     std::vector<char*> found;

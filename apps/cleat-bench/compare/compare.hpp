@@ -19,7 +19,7 @@ struct compare_request
     unsigned rounds = 5;
     unsigned workers = 1; ///< Of each server.
     std::vector<int> server_cores;
-    std::vector<int> client_cores;  ///< Of the generator, and of the origin behind the servers.
+    std::vector<int> client_cores;  ///< Of the generator, and of the origin server.
     std::string base;               ///< Empty: the first of the servers.
     std::filesystem::path programs; ///< Folder of cleat and what is built with it.
     std::string command;            ///< The command line, to be run again.

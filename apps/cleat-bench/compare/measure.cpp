@@ -270,7 +270,7 @@ load_spec load_for(
     case activity::handshake:
     case activity::system_calls:
     case activity::workers:
-        // HTTP/1.0: the origin closes, so the server says close_notify behind the answer.
+        // HTTP/1.0: the origin closes, so the server sends close_notify after the answer.
         say.request = fmt::format("GET /{} HTTP/1.0\r\n\r\n", scenario.answer);
         say.size = scenario.answer;
         use.finished_alone = scenario.finished_alone;

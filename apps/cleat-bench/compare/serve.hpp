@@ -18,7 +18,7 @@ struct serve_request
     scenario_spec scenario;
     unsigned workers = 1;
     std::vector<int> server_cores;      ///< Empty: those of this process.
-    std::vector<int> client_cores;      ///< Of the origin behind it.
+    std::vector<int> client_cores;      ///< Of the origin server.
     std::filesystem::path programs;     ///< Folder of cleat and what is built with it.
     std::vector<std::string> variables; ///< NAME=VALUE, of the server's environment.
     bool json = false;

@@ -66,7 +66,7 @@ struct server_environment
     server_preset const& preset, std::filesystem::path const& program,
     temporary_directory& directory, interruption& stop);
 
-/// origin is the plain HTTP server behind the servers.
+/// origin is the plain HTTP server to which all compared servers forward.
 struct origin
 {
     child process;

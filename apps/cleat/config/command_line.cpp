@@ -147,7 +147,7 @@ void report_unknown(flag_set const& flags, std::string_view program, std::vector
     std::vector<std::string> const names = flags.long_names();
     std::vector<std::string_view> const candidates(names.begin(), names.end());
     for (std::string const& word : flags.unknown()) {
-        if (word == "--") // CLI11 hands back the mark behind which only files come
+        if (word == "--") // CLI11 returns the mark after which only files come
             continue;
         std::string const flag = word.substr(0, word.find('='));
         std::string_view const meant = flag.starts_with("--") ? nearest(flag, candidates) : "";

@@ -28,7 +28,7 @@ std::string to_string(problem const& found)
     if (!found.where.is_built_in())
         line += to_string(found.where) + ": ";
     line += found.grade == problem::severity::error ? "error: " : "warning: ";
-    // A flag names its key: "workers" behind "--workers" would only repeat it.
+    // A flag names its key: "workers" after "--workers" would only repeat it.
     if (!found.key.empty() && found.where.line != 0)
         line += found.key + ": ";
     line += found.text + ".";

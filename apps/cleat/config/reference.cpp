@@ -221,7 +221,7 @@ frontend = {                        # a block sets what differs for one frontend
 - On is `on`, `yes`, `y`, `true`, `t` or `1`; off is `off`, `no`, `n`, `false`, `f` or `0`.
 - An empty text, `""`, means that the key is not set.
 - Inside quotes, `\"` is a quote; any other backslash is itself.
-- A `;` between two settings is allowed, and so is a comma behind a value.
+- A `;` between two settings is allowed, and so is a comma after a value.
 - A key that is set twice in one place keeps the last value, with a warning.
 - Every error of a file is reported, not only the first, with line, column and what to do.
 
@@ -287,7 +287,7 @@ std::string reference_markdown()
             if (row.group == part.group)
                 add_entry(out, row);
     }
-    out.pop_back(); // the blank line behind the last entry
+    out.pop_back(); // the blank line after the last entry
     return out;
 }
 

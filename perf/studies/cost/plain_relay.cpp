@@ -261,7 +261,7 @@ void run(std::string const& listen, std::string const& upstream)
     int signal = 0;
     ::sigwait(&signals, &signal);
     pool.interrupt_all();
-    pool.drain(limits::handler_farewell);
+    pool.drain(limits::handler_end_max);
     pool.stop();
 }
 

@@ -99,8 +99,8 @@ inline constexpr std::chrono::milliseconds fin_delay{100};
 /// backlog is full.
 inline constexpr std::chrono::milliseconds backlog_pause{10};
 
-/// handler_farewell: how long a connection's handler may take to end after its interrupt.
-inline constexpr std::chrono::milliseconds handler_farewell{1000};
+/// handler_end_max: how long a connection's handler may take to end after its interrupt.
+inline constexpr std::chrono::milliseconds handler_end_max{1000};
 
 /// accept_pause: the time without accepting after descriptors or memory have run out.
 inline constexpr std::chrono::milliseconds accept_pause{100};

@@ -21,7 +21,7 @@ struct acceptor::turn : task_node
         if (self.owner == nullptr)
             delete &self;
         else if (run)
-            self.owner->take_turn();
+            self.owner->accept_batch();
     }
 
     acceptor* owner; // Null: it was destroyed while this was queued.
@@ -31,7 +31,7 @@ struct acceptor::turn : task_node
 acceptor::acceptor(net::worker& owner, unique_fd listening, acceptor_spec spec)
     : waiter{[](waiter& w, error_code why) noexcept {
         if (!why)
-            static_cast<acceptor&>(w).wait_for_turn();
+            static_cast<acceptor&>(w).enqueue();
     }}
     , deadline{[](deadline& d) noexcept { static_cast<acceptor&>(d).wait(); }}
     , worker_{owner}
@@ -70,14 +70,14 @@ void acceptor::wait() noexcept
         pause(why);
 }
 
-void acceptor::wait_for_turn() noexcept
+void acceptor::enqueue() noexcept
 {
     found_at_once_ = worker_.passes() == wait_began_ + 1;
     turn_->queued = true;
     worker_.push_here(*turn_, priority::handshake);
 }
 
-void acceptor::take_turn() noexcept
+void acceptor::accept_batch() noexcept
 {
     if (!listening_)
         return;
@@ -104,7 +104,7 @@ void acceptor::take_turn() noexcept
 
 // False: no connection is left, or resources ran out. An error of accept(2) that is no lack of
 // resources is EAGAIN, or that of a connection that ended before it was accepted. A level-triggered
-// wait finds those behind it.
+// wait finds the connections after it.
 bool acceptor::accept_one(error_code& out_of_resources) noexcept
 {
     address peer;

@@ -38,11 +38,11 @@ struct acceptor_spec
 /// acceptor accepts from one listening socket, from its construction until it is closed. It belongs
 /// to its worker's thread.
 ///
-/// It accepts with the priority of a handshake: connections that come before its turn wait in the
-/// kernel. A turn takes one connection while they come one by one, since another accept(2) that
-/// finds none would cost each of them a system call. It takes twice as many with every look that
-/// finds one waiting, up to limits::accept_batch_max and within the worker's time for handshakes.
-/// Out of descriptors or memory it pauses for limits::accept_pause.
+/// It accepts with the priority of a handshake; until then new connections wait in the kernel's
+/// queue. It takes one connection at a time while they come one by one, since another accept(2)
+/// that finds none would cost each of them a system call. Each time that it finds connections
+/// queued it takes twice as many, up to limits::accept_batch_max and within the worker's time for
+/// handshakes. Out of descriptors or memory it pauses for limits::accept_pause.
 class acceptor : waiter, deadline
 {
 public:
@@ -61,8 +61,8 @@ private:
     struct turn; // Its place in the worker's queue, which may outlive it.
 
     void wait() noexcept;
-    void wait_for_turn() noexcept;
-    void take_turn() noexcept;
+    void enqueue() noexcept;
+    void accept_batch() noexcept;
     [[nodiscard]] bool accept_one(error_code& out_of_resources) noexcept;
     void pause(error_code why) noexcept;
 
@@ -71,8 +71,8 @@ private:
     entry_ptr listening_; // Null when closed.
     std::unique_ptr<turn> turn_;
     adaptive_turn<1, limits::accept_batch_max> batch_;
-    std::uint64_t wait_began_ = 0; // In this turn of the worker's loop.
-    bool found_at_once_ = false;   // The last wait ended in the next turn of the loop.
+    std::uint64_t wait_began_ = 0; // The worker's pass in which the wait began.
+    bool found_at_once_ = false;   // The last wait ended in the next pass.
 };
 
 } // namespace cleat::net

@@ -154,7 +154,7 @@ asio::awaitable<void> service::serve(served& s, socket accepted, address bound)
     auto [ec] = co_await tls.next_layer().async_wait(
         socket::wait_read, asio::as_tuple(asio::use_awaitable));
     if (!ec)
-        ec = s.interrupt.raised(); // It may have been raised while this waited for its turn.
+        ec = s.interrupt.raised(); // It may have been raised while this was queued.
     if (!ec)
         std::tie(ec) =
             co_await tls.async_handshake(tls::role::server, asio::as_tuple(asio::use_awaitable));
@@ -259,7 +259,7 @@ void server::stop()
         return;
     state_->stop_accepting();
     state_->pool->interrupt_all();
-    state_->pool->drain(limits::handler_farewell);
+    state_->pool->drain(limits::handler_end_max);
     state_->pool->stop();
 }
 

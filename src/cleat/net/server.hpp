@@ -50,7 +50,7 @@ struct server_spec
     bool pin = true;         ///< Each worker stays on a CPU of its own.
     listen_options socket{}; ///< reuse_port is always on: the workers share the port.
 
-    /// A peer that has not finished its handshake by then is closed.
+    /// A connection whose handshake takes longer is closed.
     std::chrono::milliseconds handshake_timeout = std::chrono::seconds{10};
 
     /// Called on the worker's thread for each connection that failed; for logs. Must not throw.

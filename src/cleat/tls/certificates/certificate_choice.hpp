@@ -13,7 +13,7 @@
 
 namespace cleat::tls {
 
-/// certificate_choice decides by SNI, then by the kind of key. Connections begin on initial(),
+/// certificate_choice decides by SNI, then by the kind of key. Connections begin with initial(),
 /// which suits most clients, so that most connections need no change of SSL_CTX.
 class certificate_choice
 {
