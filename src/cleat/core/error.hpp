@@ -47,8 +47,9 @@ enum class error
     stopped,          ///< The worker is ending.
 
     // The program.
-    unsupported, ///< The linked TLS library cannot do this.
-    library,     ///< The TLS library failed for a reason of its own; its text is in the log.
+    unsupported,             ///< The linked TLS library cannot do this.
+    certificate_unavailable, ///< The certificate that a client needs cannot be loaded.
+    library, ///< The TLS library failed for a reason of its own; its text is in the log.
 };
 
 /// error_category is the one category of cleat's errors. There is one instance in a process.
