@@ -1,14 +1,12 @@
 #include "certificate_files.hpp"
 
-#include <cleat/core/limits.hpp>
+#include <cleat/tls/store/file_text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -18,100 +16,97 @@ namespace cleat::app {
 
 namespace fs = std::filesystem;
 
-certificate_files::sources certificate_files::read_shared()
+certificate_files::names certificate_files::find_shared()
 {
-    sources found;
-    if (!settings_.pem_dir->empty())
-        read_directory(found);
-    for (pem_file const& pem : settings_.pem_files)
-        read_certificate(pem, found);
+    names found;
+    for (setting<std::string> const& folder : settings_.pem_dirs)
+        for (std::string& path : find_in_folder(folder))
+            found.push_back({{std::move(path), {}}, &folder.location});
+    // Alone, the first of them is the default, whose place is the last.
+    if (settings_.pem_files.empty() && !found.empty())
+        std::rotate(found.begin(), found.begin() + 1, found.end());
+    std::ranges::move(names_of(settings_.pem_files), std::back_inserter(found));
     return found;
 }
 
-void certificate_files::read_certificate(pem_file const& pem, sources& found)
+certificate_files::names certificate_files::names_of(std::vector<pem_file> const& pems)
 {
-    tls::certificate_source source;
-    source.origin = *pem.cert;
-    std::optional<std::string> chain = read_text(pem.location, "pem-file", *pem.cert);
-    std::optional<std::string> key =
-        pem.private_key->empty() ? chain : read_text(pem.location, "private-key", *pem.private_key);
-    if (!chain || !key)
-        return;
-    source.chain = std::move(*chain);
-    source.private_key = std::move(*key);
-    if (!pem.private_key->empty())
-        source.origin += " with " + *pem.private_key;
-    locations_.try_emplace(source.origin, pem.location);
-    found.push_back(std::move(source));
+    names found;
+    for (pem_file const& pem : pems)
+        found.push_back({{*pem.cert, *pem.private_key}, &pem.location});
+    return found;
 }
 
-// In the order of names.
-void certificate_files::read_directory(sources& found)
+void certificate_files::read_certificates(names const& wanted, sources& found)
+{
+    for (auto const& [paths, where] : wanted) {
+        std::optional<std::string> chain = read_text(*where, "pem-file", paths.chain);
+        std::optional<std::string> key =
+            paths.private_key.empty() ? chain : read_text(*where, "private-key", paths.private_key);
+        if (!chain || !key)
+            continue;
+        std::string const origin = tls::origin_of(paths);
+        locations_.try_emplace(origin, *where);
+        found.push_back({std::move(*chain), std::move(*key), origin});
+    }
+}
+
+// In the order of their paths.
+std::vector<std::string> certificate_files::find_in_folder(setting<std::string> const& folder)
+{
+    std::vector<std::string> found;
+    std::vector<std::string> left{*folder};
+    bool const had_errors = problems_.has_errors();
+    while (!left.empty()) {
+        std::string const next = std::move(left.back());
+        left.pop_back();
+        add_folder(folder, next, found, left);
+    }
+    if (found.empty() && had_errors == problems_.has_errors())
+        problems_.error(
+            folder.location, "pem-dir", fmt::format("{} has no file that counts", *folder),
+            "Put PEM files there, or see pem-dir-glob.");
+    std::ranges::sort(found);
+    return found;
+}
+
+void certificate_files::add_folder(
+    setting<std::string> const& top, std::string const& folder, std::vector<std::string>& found,
+    std::vector<std::string>& subfolders)
 {
     std::error_code ec;
-    std::vector<std::string> names;
-    for (fs::directory_iterator i{*settings_.pem_dir, ec}, end; !ec && i != end; i.increment(ec)) {
+    std::string const& glob = *settings_.pem_dir_glob;
+    for (fs::directory_iterator i{folder, ec}, end; !ec && i != end; i.increment(ec)) {
         std::string const name = i->path().filename().string();
-        std::string const& glob = *settings_.pem_dir_glob;
-        bool const counts = glob.empty() || ::fnmatch(glob.c_str(), name.c_str(), 0) == 0;
-        if (counts && name.front() != '.' && !i->is_directory(ec))
-            names.push_back(i->path().string());
+        if (name.front() == '.')
+            continue;
+        // A dead link, for example, is reported when it is read.
+        std::error_code unknown;
+        if (i->is_directory(unknown)) {
+            if (*settings_.pem_dir_recursive && !i->is_symlink(unknown))
+                subfolders.push_back(i->path().string());
+        } else if (glob.empty() || ::fnmatch(glob.c_str(), name.c_str(), 0) == 0) {
+            found.push_back(i->path().string());
+        }
     }
     if (ec)
-        return problems_.error(
-            settings_.pem_dir.location, "pem-dir",
-            fmt::format("cannot read {}: {}", *settings_.pem_dir, ec.message()),
+        problems_.error(
+            top.location, "pem-dir", fmt::format("cannot read {}: {}", folder, ec.message()),
             "Check the path and who may read it.");
-    if (names.empty())
-        return problems_.error(
-            settings_.pem_dir.location, "pem-dir",
-            fmt::format("{} has no file that counts", *settings_.pem_dir),
-            "Put PEM files there, or see pem-dir-glob.");
-    std::sort(names.begin(), names.end());
-    // Alone, the first of them is the default, whose place is the last.
-    if (settings_.pem_files.empty())
-        std::rotate(names.begin(), names.begin() + 1, names.end());
-    for (std::string const& path : names)
-        read_certificate(
-            {settings_.pem_dir.location, {path, settings_.pem_dir.location}, {}, {}, {}}, found);
 }
 
 std::optional<std::string> certificate_files::read_text(
     location const& where, std::string const& key, std::string const& path)
 {
     auto const [found, is_new] = texts_.try_emplace(path);
-    if (is_new)
-        found->second = read_new_text(where, key, path);
+    if (!is_new)
+        return found->second;
+    tls::file_text const read = tls::read_file(path);
+    if (read.fault == tls::file_fault::none)
+        found->second.emplace(read.text.view());
+    else
+        problems_.error(where, key, tls::description(read, path), std::string{tls::cure(read)});
     return found->second;
-}
-
-std::optional<std::string> certificate_files::read_new_text(
-    location const& where, std::string const& key, std::string const& path)
-{
-    std::error_code ec;
-    if (fs::is_directory(path, ec)) {
-        problems_.error(
-            where, key, fmt::format("{} is a directory", path),
-            "Name a file, or use pem-dir for a directory of them.");
-        return {};
-    }
-    std::ifstream file{path, std::ios::binary};
-    if (!file) {
-        problems_.error(
-            where, key, fmt::format("cannot read {}: {}", path, std::strerror(errno)),
-            "Check the path and who may read it.");
-        return {};
-    }
-    std::string text(limits::pem_file_max + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    if (text.size() > limits::pem_file_max) {
-        problems_.error(
-            where, key, fmt::format("{} is larger than 1 MiB", path),
-            "A PEM file of a certificate, its chain and its key is far smaller.");
-        return {};
-    }
-    return text;
 }
 
 } // namespace cleat::app

@@ -6,6 +6,7 @@
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/tls/context.hpp>
+#include <cleat/tls/store/certificate_table.hpp>
 
 #include <string>
 
@@ -16,6 +17,8 @@ struct bound_socket
 {
     unique_fd socket;
     frontend_plan const* plan = nullptr; ///< Never null in use; of the snapshot.
+    /// The worker's, where the plan's certificates are in the store; else null.
+    tls::certificate_table* certificates = nullptr;
 };
 
 /// frontend_socket belongs to its worker's thread, and is made there, since TLS contexts are.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "client_side.hpp"
+#include "worker_certificates.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/task.hpp>
@@ -10,8 +11,9 @@
 namespace cleat::app {
 
 /// handshake gives no error once the connection is established. The caller sets the deadline, in
-/// `interrupt`.
-inline net::task<error_code> handshake(net::interrupt& interrupt, client_side& client)
+/// `interrupt`. certificates: null where all are loaded.
+inline net::task<error_code> handshake(
+    net::interrupt& interrupt, client_side& client, worker_certificates* certificates)
 {
     for (;;) {
         net::readiness::entry& entry = client.socket.entry();
@@ -20,6 +22,13 @@ inline net::task<error_code> handshake(net::interrupt& interrupt, client_side& c
             co_return p.error;
         if (p.next == net::wait::none)
             co_return error_code{};
+        if (p.next == net::wait::certificate) {
+            error_code const ended = co_await worker_certificates::arrival{
+                *certificates, interrupt, *client.channel.engine().wanted_certificate()};
+            if (ended)
+                co_return ended;
+            continue;
+        }
         net::interest const interest{
             &entry, p.next == net::wait::readable, p.next == net::wait::writable};
         error_code const interrupted = co_await net::ready{interrupt, interest};

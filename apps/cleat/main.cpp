@@ -44,6 +44,8 @@ int run(serve const& request)
     std::unique_ptr<log_sink> const sink = open_log(settings, new_identity);
     logger const log{*sink, log_level_for(settings)};
     drop_privileges(settings, new_identity);
+    if (new_identity)
+        require_readable(loaded.made);
 
     // Serve.
     std::vector<std::string> const addresses = sockets.addresses;

@@ -4,16 +4,21 @@
 
 #include <cleat/net/socket_options.hpp>
 #include <cleat/tls/context.hpp>
+#include <cleat/tls/store/certificate_table.hpp>
 #include <cleat/tls/ticket_secret.hpp>
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace cleat::app {
 namespace {
@@ -31,14 +36,55 @@ public:
     void run()
     {
         make_ticket_secret();
-        shared_ = files_.read_shared();
+        read_certificates();
         for (frontend_config const& l : settings_.frontends)
             plan(l);
+        note_expiries();
         find_upstream();
         set_listen_options();
     }
 
 private:
+    // Few certificates are loaded now, and their text is kept; many get a catalog.
+    void read_certificates()
+    {
+        shared_names_ = files_.find_shared();
+        std::size_t count = shared_names_.size();
+        for (frontend_config const& l : settings_.frontends)
+            count += l.pem_files.size();
+        has_catalog_ = count > static_cast<std::size_t>(*settings_.certificate_cache);
+        if (!has_catalog_)
+            return files_.read_certificates(shared_names_, shared_);
+
+        std::vector<set_plan> plans;
+        for (frontend_config const& l : settings_.frontends) {
+            set_plan plan{l.uses_global_certs(), certificate_files::names_of(l.pem_files)};
+            bool const is_shared = plan.own.empty();
+            set_numbers_.push_back(is_shared ? shared_set_.value_or(plans.size()) : plans.size());
+            if (is_shared && shared_set_)
+                continue;
+            if (is_shared)
+                shared_set_ = plans.size();
+            plans.push_back(std::move(plan));
+        }
+        made_.catalog = fill_catalog(shared_names_, plans, problems_);
+    }
+
+    void note_expiries()
+    {
+        expiry_list& expiries = made_.expiries;
+        for (auto const& [origin, valid_until] : ends_)
+            if (expiries.is_soon(valid_until))
+                expiries.note(origin, valid_until);
+        tls::certificate_store const* const store = made_.catalog.store.get();
+        for (tls::certificate_store::number i = 0; store != nullptr && i < store->size(); ++i) {
+            std::chrono::sys_seconds const valid_until{
+                std::chrono::seconds{store->summary(i).valid_until}};
+            if (expiries.is_soon(valid_until))
+                expiries.note(store->origin(i), valid_until);
+        }
+    }
+
     // No value where the file cannot be read; an empty text where no client is verified.
     std::optional<std::string> load_authorities(
         setting<app::client_verify> const& verify, setting<std::string> const& file)
@@ -58,16 +104,13 @@ private:
         spec.tickets = tickets_;
         fill_protocol(l, spec);
         fill_verification(l, spec);
-        if (l.uses_global_certs())
-            spec.certificates = shared_;
-        for (pem_file const& pem : l.pem_files)
-            files_.read_certificate(pem, spec.certificates);
-        if (spec.certificates.empty()) {
-            if (!problems_.has_errors())
-                problems_.error(
-                    l.location, "pem-file", fmt::format("{} has no certificate", p.name),
-                    "Name a PEM file with a certificate and its key: cleat ... site.pem");
+        if (has_catalog_) {
+            p.certificates = made_.catalog.sets[set_numbers_[made_.frontends.size()]].get();
+            try_out_catalog(l, p);
         } else {
+            if (l.uses_global_certs())
+                spec.certificates = shared_;
+            files_.read_certificates(certificate_files::names_of(l.pem_files), spec.certificates);
             try_out(l, p);
         }
         made_.frontends.push_back(std::move(p));
@@ -121,17 +164,50 @@ private:
 
     void try_out(frontend_config const& l, frontend_plan const& p)
     {
+        if (p.tls.certificates.empty()) {
+            if (!problems_.has_errors())
+                problems_.error(
+                    l.location, "pem-file", fmt::format("{} has no certificate", p.name),
+                    "Name a PEM file with a certificate and its key: cleat ... site.pem");
+            return;
+        }
         try {
             tls::context const context{p.tls};
-            for (std::string const& finding : context.warnings()) {
-                blame const found = blame_for(l, finding);
-                problems_.warning(found.where, found.key, found.text);
-            }
+            report_warnings(l, context);
+            for (tls::certificate_end const& each : context.certificate_ends())
+                ends_.insert_or_assign(each.origin, each.valid_until);
         } catch (tls::spec_error const&) {
-            for (std::string const& mistake : tls::find_mistakes(p.tls)) {
-                blame const found = blame_for(l, mistake);
-                problems_.error(found.where, found.key, found.text, "");
-            }
+            report_mistakes(l, tls::find_mistakes(p.tls));
+        }
+    }
+
+    // A certificate that cannot be used has been reported already. Without the default one there is
+    // no context to try.
+    void try_out_catalog(frontend_config const& l, frontend_plan const& p)
+    {
+        if (p.certificates->defaults().empty())
+            return;
+        tls::certificate_table loaded{*made_.catalog.store, 1};
+        try {
+            report_warnings(l, tls::context{p.tls, *p.certificates, loaded});
+        } catch (tls::spec_error const&) {
+            report_mistakes(l, tls::find_mistakes(p.tls, *p.certificates, loaded));
+        }
+    }
+
+    void report_warnings(frontend_config const& l, tls::context const& context)
+    {
+        for (std::string const& finding : context.warnings()) {
+            blame const found = blame_for(l, finding);
+            problems_.warning(found.where, found.key, found.text);
+        }
+    }
+
+    void report_mistakes(frontend_config const& l, std::vector<std::string> const& mistakes)
+    {
+        for (std::string const& mistake : mistakes) {
+            blame const found = blame_for(l, mistake);
+            problems_.error(found.where, found.key, found.text, "");
         }
     }
 
@@ -246,7 +322,12 @@ private:
     config const& settings_;
     problem_list problems_;
     certificate_files files_{settings_, problems_};
-    certificate_files::sources shared_; // Of pem-dir and the global pem-files.
+    certificate_files::names shared_names_; // Of pem-dir and the global pem-files.
+    certificate_files::sources shared_;     // These, where there is no catalog.
+    bool has_catalog_ = false;
+    std::vector<std::size_t> set_numbers_; // In the catalog, by frontend_config.
+    std::optional<std::size_t> shared_set_;
+    std::map<std::string, std::chrono::system_clock::time_point> ends_; // By origin.
     std::shared_ptr<tls::ticket_secret const> tickets_;
 };
 

@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include "certificate_catalog.hpp"
 #include "config/config.hpp"
+#include "expiry.hpp"
 
 #include <cleat/net/socket_options.hpp>
 #include <cleat/tls/context_spec.hpp>
@@ -20,12 +22,17 @@ struct frontend_plan
     app::location location;
     std::vector<net::address> addresses; ///< More than one where a name has several.
     tls::context_spec tls;
+    /// Of the catalog, where the certificates are there; null where they are in `tls`.
+    tls::certificate_set const* certificates = nullptr;
 };
 
-/// snapshot holds the texts of files, not their names: the files may change afterwards.
+/// snapshot holds the texts of files, not their names: the files may change afterwards. Only the
+/// certificates of a catalog are read again, and their digests checked.
 struct snapshot
 {
     config settings;
+    certificate_catalog catalog; ///< Empty for up to certificate-cache certificates.
+    expiry_list expiries;
     std::vector<frontend_plan> frontends;
     std::vector<net::address> upstream; ///< To be tried in order.
     net::listen_options listen_options;

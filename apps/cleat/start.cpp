@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace cleat::app {
@@ -60,6 +61,11 @@ std::string absolute(std::string const& path)
 // A file with more mistakes, or longer ones, is no configuration: a program, an image.
 constexpr std::size_t shown_max = 20;
 constexpr std::size_t line_max = 2000;
+
+bool is_readable(std::filesystem::path const& path) noexcept
+{
+    return ::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0;
+}
 
 // Control characters of a file must not reach the terminal.
 std::string printable(std::string text)
@@ -184,6 +190,27 @@ void drop_privileges(config const& settings, std::optional<identity> const& new_
         "Start as root, or without user and group.");
 }
 
+void require_readable(snapshot const& configuration)
+{
+    tls::certificate_store const* const store = configuration.catalog.store.get();
+    for (tls::certificate_store::number i = 0; store != nullptr && i < store->size(); ++i) {
+        tls::certificate_paths const paths = store->paths(i);
+        for (std::string const& path : {paths.chain, paths.private_key})
+            if (!path.empty() &&
+                !is_readable(std::filesystem::path{store->working_folder()} / path))
+                fail(
+                    configuration.settings.user.location, "user",
+                    fmt::format(
+                        "cannot read {} without root's rights: {}", path,
+                        last_system_error().message()),
+                    fmt::format(
+                        "With more certificates than certificate-cache, files are read while cleat "
+                        "serves: let the group of this user read them, or set certificate-cache to "
+                        "at least {}.",
+                        store->size()));
+    }
+}
+
 void log_start(
     logger const& log, std::vector<std::string> const& addresses, snapshot const& configuration)
 {
@@ -193,6 +220,7 @@ void log_start(
         .add("version", version)
         .add("tls_library", tls_library())
         .add("upstream", to_string(*configuration.settings.backend));
+    configuration.expiries.write(log);
     if (::geteuid() == 0)
         log.warning("running-as-root").add("cure", "set user to one that may not do much");
 }

@@ -23,13 +23,17 @@ struct start_error
     problem why;
 };
 
-// The next four functions throw start_error.
+// The next five functions throw start_error.
 
 [[nodiscard]] background enter_background(config const& settings);
 [[nodiscard]] std::unique_ptr<log_sink> open_log(
     config const& settings, std::optional<identity> const& new_identity);
 [[nodiscard]] pid_file write_pid_file(config const& settings);
 void drop_privileges(config const& settings, std::optional<identity> const& new_identity);
+
+/// require_readable fails where a file of the catalog cannot be read with the present rights: call
+/// it when they have been dropped.
+void require_readable(snapshot const& configuration);
 
 /// check_files appends the errors that write_pid_file and open_log would throw about files, as far
 /// as that can be seen without making or changing one. A running cleat with the same files is no

@@ -57,9 +57,19 @@ struct worker_group::serving
 {
     serving(
         net::worker& worker, snapshot const& configuration, logger log,
-        std::vector<bound_socket> sockets)
-        : service{worker, configuration, log}, accepting{service, std::move(sockets)}
+        tls::certificate_supply* supply, std::vector<bound_socket> sockets)
+        : service{worker, configuration, log, supply}
+        , accepting{service, with_certificates(service, std::move(sockets))}
     {
+    }
+
+    static std::vector<bound_socket> with_certificates(
+        worker_service& service, std::vector<bound_socket> sockets)
+    {
+        if (service.certificates() != nullptr)
+            for (bound_socket& each : sockets)
+                each.certificates = &service.certificates()->table();
+        return sockets;
     }
 
     worker_service service;
@@ -79,7 +89,7 @@ bound_sockets bind_all(snapshot const& configuration, std::size_t workers)
             all.addresses.push_back(net::to_string(address));
         for (std::size_t i = 0; i < workers; ++i)
             for (unique_fd& socket : attempt.opened.sockets[i])
-                all.by_worker[i].push_back({std::move(socket), &plan});
+                all.by_worker[i].push_back({std::move(socket), &plan, nullptr});
     }
     return all;
 }
@@ -95,6 +105,10 @@ worker_group::worker_group(snapshot const& configuration, bound_sockets sockets,
     : configuration_{configuration}
     , sockets_{std::move(sockets)}
     , log_{log}
+    , supply_{
+          configuration.catalog.store == nullptr
+              ? nullptr
+              : std::make_unique<tls::certificate_supply>(*configuration.catalog.store)}
     , ended_{new_eventfd()}
     , serving_(sockets_.by_worker.size())
     , pool_{pool_spec()}
@@ -127,7 +141,7 @@ void worker_group::begin(net::worker& worker)
     std::size_t const number = worker.number();
     ::pthread_setname_np(::pthread_self(), fmt::format("worker-{}", number).c_str());
     serving_[number] = std::make_unique<serving>(
-        worker, configuration_, log_.for_worker(static_cast<int>(number)),
+        worker, configuration_, log_.for_worker(static_cast<int>(number)), supply_.get(),
         std::move(sockets_.by_worker[number]));
     ++running_;
 }

@@ -9,6 +9,7 @@
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/worker_pool.hpp>
+#include <cleat/tls/store/certificate_supply.hpp>
 
 #include <array>
 #include <atomic>
@@ -81,7 +82,8 @@ private:
     snapshot const& configuration_;
     bound_sockets sockets_;
     logger log_;
-    unique_fd ended_; // An eventfd.
+    std::unique_ptr<tls::certificate_supply> supply_; // Null: all certificates are loaded.
+    unique_fd ended_;                                 // An eventfd.
     std::atomic<std::size_t> running_{0};
     std::array<std::atomic<std::uint64_t>, close_reason_count> closed_{};
     std::vector<std::unique_ptr<serving>> serving_; // Each lives on its worker's thread.

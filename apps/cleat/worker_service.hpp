@@ -1,5 +1,5 @@
 // worker_service: what one worker has for each of its connections: the configuration, the log, the
-// counters, and the queue for an upstream that has no room.
+// counters, the certificates, and the queue for an upstream that has no room.
 
 #pragma once
 
@@ -8,10 +8,12 @@
 #include "counters.hpp"
 #include "log/log.hpp"
 #include "snapshot.hpp"
+#include "worker_certificates.hpp"
 
 #include <cleat/net/worker.hpp>
 
 #include <cstddef>
+#include <memory>
 
 namespace cleat::app {
 
@@ -21,7 +23,10 @@ class worker_service
 public:
     using close_counters = counters<close_reason, close_reason_count>;
 
-    worker_service(net::worker& worker, snapshot const& configuration, logger log);
+    /// supply loads the certificates of the configuration's store; null where it has none.
+    worker_service(
+        net::worker& worker, snapshot const& configuration, logger log,
+        tls::certificate_supply* supply = nullptr);
     worker_service(worker_service&&) = delete;
     ~worker_service() = default;
 
@@ -31,6 +36,9 @@ public:
 
     /// upstream_queue is where connections wait for an upstream that has no room.
     [[nodiscard]] connect_queue& upstream_queue() noexcept { return upstream_queue_; }
+
+    /// certificates are those of the store, or null where the configuration has none.
+    [[nodiscard]] worker_certificates* certificates() noexcept { return certificates_.get(); }
 
     /// on_connection, on_close keep count of the connections.
     void on_connection() noexcept { ++connections_; }
@@ -49,6 +57,7 @@ private:
     snapshot const& configuration_;
     logger log_;
     connect_queue upstream_queue_;
+    std::unique_ptr<worker_certificates> certificates_;
     std::size_t connections_ = 0;
     bool draining_ = false;
     close_counters closed_;

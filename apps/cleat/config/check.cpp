@@ -70,12 +70,16 @@ void check_listeners(config& c, std::vector<problem>& problems)
 
 void check_certificates(config const& c, std::vector<problem>& problems)
 {
-    if (!c.pem_dir_glob->empty() && c.pem_dir->empty())
+    if (!c.pem_dir_glob->empty() && c.pem_dirs.empty())
         complain(
             problems, problem::severity::error, c.pem_dir_glob.location, "pem-dir-glob",
             "this chooses among the files of pem-dir, which is not set", "Set pem-dir too.");
+    if (*c.pem_dir_recursive && c.pem_dirs.empty())
+        complain(
+            problems, problem::severity::error, c.pem_dir_recursive.location, "pem-dir-recursive",
+            "this is for the subfolders of pem-dir, which is not set", "Set pem-dir too.");
 
-    bool const has_global = !c.pem_files.empty() || !c.pem_dir->empty();
+    bool const has_global = !c.pem_files.empty() || !c.pem_dirs.empty();
     for (frontend_config const& each : c.frontends) {
         if (!each.pem_files.empty())
             continue;

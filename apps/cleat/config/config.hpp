@@ -159,8 +159,11 @@ struct config
 
     // Certificates.
     std::vector<pem_file> pem_files; ///< In order; the last is the default certificate.
-    setting<std::string> pem_dir; ///< Every file in it, in the order of their names. Empty: none.
+    std::vector<setting<std::string>>
+        pem_dirs;                      ///< Every file in each of them, in the order of their names.
     setting<std::string> pem_dir_glob; ///< Which names count, as fnmatch(3) has it. Empty: all.
+    setting<bool> pem_dir_recursive{false}; ///< The files of their subfolders count, too.
+    setting<int> certificate_cache{1000};   ///< Certificates that each worker keeps in memory.
     setting<bool> sni_nomatch_abort{false};
 
     // TLS.

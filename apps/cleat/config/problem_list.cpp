@@ -1,9 +1,14 @@
 #include "config/problem_list.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace cleat::app {
+
+problem_list::problem_list(std::vector<problem>& problems) : problems_{problems}
+{
+    for (problem const& each : problems_)
+        lines_.insert(to_string(each));
+}
 
 void problem_list::error(location const& where, std::string key, std::string text, std::string cure)
 {
@@ -17,8 +22,7 @@ void problem_list::warning(location const& where, std::string key, std::string t
 
 void problem_list::add(problem found)
 {
-    std::string const line = to_string(found);
-    if (std::ranges::none_of(problems_, [&](problem const& p) { return to_string(p) == line; }))
+    if (lines_.insert(to_string(found)).second)
         problems_.push_back(std::move(found));
 }
 

@@ -5,6 +5,7 @@
 #include "config/config.hpp"
 
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace cleat::app {
@@ -13,7 +14,7 @@ namespace cleat::app {
 class problem_list
 {
 public:
-    explicit problem_list(std::vector<problem>& problems) : problems_{problems} {}
+    explicit problem_list(std::vector<problem>& problems);
 
     void error(location const& where, std::string key, std::string text, std::string cure);
     void warning(location const& where, std::string key, std::string text);
@@ -24,6 +25,8 @@ private:
     void add(problem found);
 
     std::vector<problem>& problems_;
+    std::unordered_set<std::string>
+        lines_; // Of each problem. There may be one for each of many files.
 };
 
 } // namespace cleat::app

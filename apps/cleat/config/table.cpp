@@ -59,6 +59,15 @@ refusal add_pem_file(Scope& scope, given const& v)
     return {};
 }
 
+refusal add_pem_dir(config& c, given const& v)
+{
+    if (v.text.empty()) // As with any text, this brings back what an untouched scope has.
+        c.pem_dirs.clear();
+    else
+        c.pem_dirs.push_back({std::string{v.text}, v.place});
+    return {};
+}
+
 refusal add_listener(config& c, given const& v)
 {
     if (v.text.empty())
@@ -249,11 +258,13 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "DIR",
      .default_text = "none",
-     .help =
-         "Load every file of this directory as a pem-file, in the order of their names. Without a "
-         "pem-file the first of them serves where no name fits.",
-     .set_global = store<&config::pem_dir>,
-     .show = shown<&config::pem_dir>},
+     .help = "Load every file of this directory as a pem-file, in the order of their names; of "
+             "several directories in the order in which they are given. Without a pem-file the "
+             "first file of all serves where no name fits. Files whose names begin with a dot do "
+             "not count.",
+     .note = "hitch takes the last one only.",
+     .repeatable = true,
+     .set_global = add_pem_dir},
     {.name = "pem-dir-glob",
      .group = key_group::certificates,
      .where = global_and_flag,
@@ -263,6 +274,27 @@ constexpr key_row rows[] = {
      .help = "Which files of pem-dir count: *.pem, for example.",
      .set_global = store<&config::pem_dir_glob>,
      .show = shown<&config::pem_dir_glob>},
+    {.name = "pem-dir-recursive",
+     .group = key_group::certificates,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help = "The files in the subfolders of pem-dir count, too, at any depth; folders whose names "
+             "begin with a dot, and links to folders, do not.",
+     .set_global = store<&config::pem_dir_recursive>,
+     .show = shown<&config::pem_dir_recursive>},
+    {.name = "certificate-cache",
+     .group = key_group::certificates,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .help = "How many certificates a worker keeps in memory, each with its key. Up to this number "
+             "all are loaded at the start. With more, cleat checks every file at the start and "
+             "keeps its names; a worker loads the rest when a client first asks for it, and drops "
+             "the least recently used.",
+     .lowest = 1,
+     .highest = 1'000'000,
+     .set_global = store<&config::certificate_cache>,
+     .show = shown<&config::certificate_cache>},
     {.name = "match-global-certs",
      .group = key_group::certificates,
      .where = frontend_only,

@@ -292,8 +292,13 @@ TEST_CASE("the help fits its width and names every flag")
     }
     for (key_row const& row : config_table()) {
         INFO(row.name);
-        bool const is_named =
-            help.find(std::string{"--"} + std::string{row.name}) != std::string::npos;
+        // Another flag's name may begin with this one.
+        constexpr std::string_view name_end = " ,=[\n";
+        std::string const flag = "--" + std::string{row.name};
+        bool is_named = false;
+        for (std::size_t i = 0; (i = help.find(flag, i)) != std::string::npos; i += flag.size())
+            is_named |= i + flag.size() == help.size() ||
+                        name_end.find(help[i + flag.size()]) != std::string_view::npos;
         CHECK(is_named == row.where.flag);
     }
 }

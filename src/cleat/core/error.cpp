@@ -62,6 +62,8 @@ constexpr row row_of(error e) noexcept
         return {"stopped", "the worker is ending"};
     case error::unsupported:
         return {"unsupported", "the TLS library in use cannot do this"};
+    case error::certificate_unavailable:
+        return {"certificate-unavailable", "the certificate for this client cannot be loaded"};
     case error::library:
         return {"library", "the TLS library failed"};
     }

@@ -47,8 +47,9 @@ enum class error
     stopped,          ///< The worker is ending.
 
     // The program.
-    unsupported, ///< The linked TLS library cannot do this.
-    library,     ///< The TLS library failed in a way that has no other value; the log has its text.
+    unsupported,             ///< The linked TLS library cannot do this.
+    certificate_unavailable, ///< The certificate that a client needs cannot be loaded.
+    library, ///< The TLS library failed in a way that has no other value; the log has its text.
 };
 
 /// error_category is the one category of cleat's errors. There is one instance in a process.

@@ -120,6 +120,26 @@ inline constexpr std::chrono::milliseconds ticket_delay{1};
 /// ticket_lifetime_max: RFC 8446, section 4.6.1, allows seven days.
 inline constexpr std::chrono::seconds ticket_lifetime_max = std::chrono::hours{7 * 24};
 
+// Certificates that are loaded when a client first needs them.
+
+/// certificate_failure_time: how long a file that could not be used is not read again. A client
+/// that asks for its name over and over costs no reading, and a repaired file serves soon.
+inline constexpr std::chrono::seconds certificate_failure_time{10};
+
+/// certificate_failures_max: such files that a worker remembers; the oldest is forgotten first.
+inline constexpr std::size_t certificate_failures_max = 64;
+
+/// certificates_read_together: files that a thread reads at the start before it looks for more.
+/// Enough that threads seldom meet, and few enough that they end together.
+inline constexpr std::size_t certificates_read_together = 64;
+
+/// certificate_readers_max: threads that read certificates at the start.
+inline constexpr std::size_t certificate_readers_max = 16;
+
+/// expiry_lines_max: certificates about to expire that the log names at the start; it counts the
+/// others.
+inline constexpr std::size_t expiry_lines_max = 10;
+
 // Log.
 
 /// log_line_max: bytes of a log line, which is built on the stack: enough for the fields of any

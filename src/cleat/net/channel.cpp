@@ -223,6 +223,8 @@ progress channel::handshake(transport socket, bool ended, last_flight departure)
             return {.next = wait::writable};
         if (done)
             return {};
+        if (s.next == tls::want::certificate)
+            return {.next = wait::certificate};
     }
 }
 

@@ -19,6 +19,9 @@ enum class wait : std::uint8_t
     none,     ///< The call is finished: done, or failed with progress::error.
     readable, ///< Call again when the socket has something to read.
     writable, ///< Call again when the socket takes bytes.
+    /// A handshake's: see tls::want::certificate. Call again when engine().wanted_certificate() has
+    /// it.
+    certificate,
 };
 
 /// progress is the outcome of one call. Bytes can come with an error: data, and then the end.

@@ -82,17 +82,28 @@ private:
     void const* native_;
 };
 
-/// choose_ctx returns the SSL_CTX to go on with, or null to refuse the client with
-/// unrecognized_name.
-using choose_ctx = SSL_CTX* (*)(void const* argument, client_hello const& hello) noexcept;
-struct hello_chooser
+/// hello_verdict is what becomes of a client after its ClientHello.
+enum class hello_verdict
 {
-    choose_ctx choose = nullptr;
+    go_on,
+    wait,        ///< Return from the handshake, with SSL_ERROR of is_wait_for_certificate.
+    refuse_name, ///< The alert unrecognized_name.
+    fail,        ///< The alert internal_error.
+};
+/// judge_hello may give ssl another SSL_CTX, or another certificate.
+using judge_hello =
+    hello_verdict (*)(void const* argument, SSL* ssl, client_hello const& hello) noexcept;
+struct hello_judge
+{
+    judge_hello judge = nullptr;
     void const* argument = nullptr;
 };
-/// on_client_hello makes connections of ctx call the chooser before anything is negotiated. The
-/// chooser and its argument must outlive ctx.
-void on_client_hello(SSL_CTX* ctx, hello_chooser const* chooser);
+/// on_client_hello makes connections of ctx call the judge before anything is negotiated, and again
+/// when a handshake that has waited goes on. The judge and its argument must outlive ctx.
+void on_client_hello(SSL_CTX* ctx, hello_judge const* judge);
+
+/// is_wait_for_certificate: SSL_get_error has returned what it returns after hello_verdict::wait.
+[[nodiscard]] bool is_wait_for_certificate(int ssl_error) noexcept;
 
 /// on_ticket_key makes ctx seal and open tickets with keys, which must outlive ctx.
 void on_ticket_key(SSL_CTX* ctx, ticket_keys* keys);
@@ -115,7 +126,7 @@ void set_modes(SSL_CTX* ctx);
 /// such as freeing the handshake's memory as soon as the connection is established.
 void prepare(SSL* ssl) noexcept;
 
-/// refused_name: the handshake failed because choose_ctx returned null.
+/// refused_name: the handshake failed by hello_verdict::refuse_name.
 [[nodiscard]] bool refused_name(SSL* ssl) noexcept;
 
 /// has_peer_certificate, peer_common_name: the peer's certificate in this handshake, or in the one

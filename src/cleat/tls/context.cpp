@@ -2,9 +2,13 @@
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/certificates/certificate.hpp>
 #include <cleat/tls/certificates/certificate_choice.hpp>
+#include <cleat/tls/certificates/certificate_use.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_settings.hpp>
 #include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/store/certificate_loader.hpp>
+#include <cleat/tls/store/certificate_set.hpp>
+#include <cleat/tls/store/certificate_table.hpp>
 #include <cleat/tls/ticket_keys.hpp>
 #include <cleat/tls/warm_up.hpp>
 
@@ -14,6 +18,7 @@
 #include <chrono>
 #include <new>
 #include <optional>
+#include <utility>
 
 namespace cleat::tls {
 
@@ -22,47 +27,102 @@ namespace cleat::tls {
 struct context::state
 {
     explicit state(context_spec const& spec);
+    state(context_spec const& spec, certificate_set const& certificates, certificate_table& loaded);
 
+    void begin_server(context_spec const& spec, certificate_set const& certificates);
     void build_server(context_spec const& spec);
+    void build_server_from(context_spec const& spec, certificate_set const& certificates);
     void build_client(context_spec const& spec);
     ssl_ctx_ptr make_ctx(context_spec const& spec, certificate const& identity);
+    void warm(context_spec const& spec, SSL_CTX* ctx, certificate const& identity);
 
     tls::role role;
     std::vector<std::string> warnings;
+    std::vector<certificate_end> ends;
     std::string server_name; // Client role: the SNI; empty for an address.
-    backend::library_state library;
+    std::optional<backend::library_state> own_library;
+    backend::library_state const& library; // Its own, or the table's.
     context_settings settings;
     std::optional<ticket_keys> tickets;
+    certificate_set own_certificates; // Of the spec. By their places in `contexts`.
     std::optional<certificate_choice> choice;
-    backend::hello_chooser chooser;
+    certificate_table* table = nullptr; // Null: no store.
+    backend::hello_judge judge;
     std::vector<ssl_ctx_ptr>
-        contexts; // One for each certificate of a server, or the client's only one.
+        contexts; // One for each certificate of the spec; or only one, for a store or a client.
+    ssl_ctx_ptr empty; // Has the settings, and no certificate: those of a store are set on the SSL.
     SSL_CTX* initial = nullptr;
+
+    static backend::hello_verdict choose_context(
+        void const* argument, SSL* ssl, backend::client_hello const& hello) noexcept;
+    static backend::hello_verdict choose_from_store(
+        void const* argument, SSL* ssl, backend::client_hello const& hello) noexcept;
 };
 
 namespace {
 
-SSL_CTX* choose_certificate(void const* argument, backend::client_hello const& hello) noexcept
+certificate_end end_of(certificate const& read)
 {
-    return static_cast<certificate_choice const*>(argument)->choose(hello);
+    std::int64_t const seconds =
+        backend::posix_time(X509_get0_notAfter(read.leaf.get())).value_or(0);
+    return {read.origin, std::chrono::sys_seconds{std::chrono::seconds{seconds}}};
 }
 
-void use(SSL_CTX* ctx, certificate const& identity)
+int request_index() noexcept
 {
-    bool done = SSL_CTX_use_certificate(ctx, identity.leaf.get()) == 1;
-    for (x509_ptr const& each : identity.chain)
-        done = done && SSL_CTX_add1_chain_cert(ctx, each.get()) == 1;
-    if (!done || SSL_CTX_use_PrivateKey(ctx, identity.key.get()) != 1)
-        throw spec_error{fmt::format(
-            "{}: {} refuses the certificate: {}; have one issued with a 2048-bit RSA or a P-256 "
-            "key and a "
-            "SHA-256 signature",
-            identity.origin, library_version(), drain_errors().reason)};
+    static int const index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+    return index;
 }
 
 } // namespace
 
-context::state::state(context_spec const& spec) : role{spec.role}, settings{library, spec, warnings}
+backend::hello_verdict context::state::choose_context(
+    void const* argument, SSL* ssl, backend::client_hello const& hello) noexcept
+{
+    state const& self = *static_cast<state const*>(argument);
+    certificate_choice::number const number = self.choice->choose(hello);
+    if (number == certificate_choice::none)
+        return backend::hello_verdict::refuse_name;
+    SSL_CTX* const chosen = self.contexts[number].get();
+    // SSL_set_SSL_CTX copies the certificate: skipped where the context is the same.
+    bool const done = chosen == SSL_get_SSL_CTX(ssl) || SSL_set_SSL_CTX(ssl, chosen) != nullptr;
+    return done ? backend::hello_verdict::go_on : backend::hello_verdict::fail;
+}
+
+backend::hello_verdict context::state::choose_from_store(
+    void const* argument, SSL* ssl, backend::client_hello const& hello) noexcept
+{
+    state const& self = *static_cast<state const*>(argument);
+    auto* const request = static_cast<certificate_request*>(SSL_get_ex_data(ssl, request_index()));
+    certificate_choice::number const number = self.choice->choose(hello);
+    if (number == certificate_choice::none)
+        return backend::hello_verdict::refuse_name;
+    CLEAT_ASSERT(request != nullptr);
+    request->wanted = certificate_request::none;
+    request->served = number;
+    if (!request->refusal.empty())
+        return backend::hello_verdict::fail;
+    // The SSL_CTX has it; or this is the ClientHello after a HelloRetryRequest.
+    if (number == self.choice->initial() || SSL_get_SSL_CTX(ssl) == self.empty.get())
+        return backend::hello_verdict::go_on;
+    // The table may have dropped already what was loaded for this connection.
+    certificate_table::loaded const provided = std::exchange(request->provided, {});
+    certificate const* const found = provided ? provided.get() : self.table->find(number);
+    if (found == nullptr) {
+        request->wanted = number;
+        return backend::hello_verdict::wait;
+    }
+    // Not SSL_certs_clear: AWS-LC takes no certificate after it.
+    bool const done =
+        SSL_set_SSL_CTX(ssl, self.empty.get()) != nullptr && use_certificate(ssl, *found);
+    return done ? backend::hello_verdict::go_on : backend::hello_verdict::fail;
+}
+
+context::state::state(context_spec const& spec)
+    : role{spec.role}
+    , own_library{std::in_place}
+    , library{*own_library}
+    , settings{library, spec, warnings}
 {
     if (role == role::server)
         build_server(spec);
@@ -70,40 +130,88 @@ context::state::state(context_spec const& spec) : role{spec.role}, settings{libr
         build_client(spec);
 }
 
+context::state::state(
+    context_spec const& spec, certificate_set const& certificates, certificate_table& loaded)
+    : role{spec.role}, library{loaded.library()}, settings{library, spec, warnings}, table{&loaded}
+{
+    CLEAT_ASSERT(role == role::server);
+    build_server_from(spec, certificates);
+}
+
+void context::state::begin_server(context_spec const& spec, certificate_set const& certificates)
+{
+    if (spec.tickets != nullptr)
+        tickets.emplace(library, *spec.tickets, spec.ticket_rotation);
+    choice.emplace(
+        certificates,
+        certificate_choice::rules{
+            spec.version_min == protocol_version::tls_1_2,
+            spec.version_max == protocol_version::tls_1_3, spec.refuse_unknown_names});
+}
+
 void context::state::build_server(context_spec const& spec)
 {
     if (spec.certificates.empty())
         throw spec_error{
             "a server needs a certificate: name a PEM file with its chain and key (pem-file)"};
-    if (spec.tickets != nullptr)
-        tickets.emplace(library, *spec.tickets, spec.ticket_rotation);
-    choice.emplace(certificate_choice::rules{
-        spec.version_min == protocol_version::tls_1_2,
-        spec.version_max == protocol_version::tls_1_3, spec.refuse_unknown_names});
+    begin_server(spec, own_certificates);
 
     std::chrono::system_clock::time_point const now = std::chrono::system_clock::now();
-    std::vector<key_type> warmed;
+    std::vector<std::string> origins;
     for (certificate_source const& source : spec.certificates) {
         certificate const read = read_certificate(library, source, now, warnings);
+        certificate_set::number const number =
+            static_cast<certificate_set::number>(contexts.size());
         contexts.push_back(make_ctx(spec, read));
-        SSL_CTX* const ctx = contexts.back().get();
-        choice->add(read, ctx, warnings);
-        // Once for each kind of key, not for each of perhaps a thousand certificates.
-        if (std::ranges::find(warmed, read.type) == warmed.end()) {
-            warm_server(library, ctx, spec, settings.groups(), read.type, read.origin, warnings);
-            warmed.push_back(read.type);
-        }
+        origins.push_back(read.origin);
+        ends.push_back(end_of(read));
+        own_certificates.add(
+            number, read.type, read.names, [&](std::string const& name, std::uint32_t replaced) {
+                warnings.push_back(replaced_name_warning(origins[replaced], read.origin, name));
+            });
+        // Once for each type of key, not for each of perhaps a thousand certificates.
+        if (own_certificates.examples().back() == number)
+            warm(spec, contexts.back().get(), read);
+        if (contexts.size() == spec.certificates.size())
+            own_certificates.set_default(number, read.type, read.names);
     }
-    initial = choice->initial();
-    chooser = {choose_certificate, &*choice};
+    initial = contexts[choice->initial()].get();
+    choice->take_suites(initial); // The settings are the same for all of them.
+    judge = {choose_context, this};
     if (choice->is_needed())
-        backend::on_client_hello(initial, &chooser);
+        backend::on_client_hello(initial, &judge);
+}
+
+void context::state::build_server_from(
+    context_spec const& spec, certificate_set const& certificates)
+{
+    begin_server(spec, certificates);
+    certificate const first = load_certificate(library, table->store(), choice->initial());
+    contexts.push_back(make_ctx(spec, first));
+    initial = contexts.front().get();
+    warm(spec, initial, first);
+    for (certificate_set::number const each : certificates.examples()) {
+        if (certificates.type_of(each) == first.type)
+            continue;
+        certificate const example = load_certificate(library, table->store(), each);
+        warm(spec, make_ctx(spec, example).get(), example);
+    }
+    choice->take_suites(initial);
+    empty = settings.new_ctx(library, spec, tickets ? &*tickets : nullptr);
+    judge = {choose_from_store, this};
+    for (SSL_CTX* const each : {initial, empty.get()})
+        backend::on_client_hello(each, &judge);
+}
+
+void context::state::warm(context_spec const& spec, SSL_CTX* ctx, certificate const& identity)
+{
+    warm_server(library, ctx, spec, settings.groups(), identity.type, identity.origin, warnings);
 }
 
 ssl_ctx_ptr context::state::make_ctx(context_spec const& spec, certificate const& identity)
 {
     ssl_ctx_ptr ctx = settings.new_ctx(library, spec, tickets ? &*tickets : nullptr);
-    use(ctx.get(), identity);
+    use_certificate(ctx.get(), identity);
     return ctx;
 }
 
@@ -116,7 +224,8 @@ void context::state::build_client(context_spec const& spec)
     if (spec.certificates.size() > 1)
         throw spec_error{"a client shows one certificate: more than one is given"};
     for (certificate_source const& source : spec.certificates)
-        use(initial, read_certificate(library, source, std::chrono::system_clock::now(), warnings));
+        use_certificate(
+            initial, read_certificate(library, source, std::chrono::system_clock::now(), warnings));
     warm_client(initial);
 }
 
@@ -170,19 +279,29 @@ private:
 
 } // namespace
 
+namespace {
+
+void check_settings(mistakes& all, backend::library_state const& library, context_spec const& spec)
+{
+    std::vector<std::string> warnings; // Not returned: context::warnings has them.
+    for (context_spec const& one : settings_one_by_one(spec))
+        all.check([&] { static_cast<void>(context_settings{library, one, warnings}); });
+}
+
+} // namespace
+
 std::vector<std::string> find_mistakes(context_spec const& spec)
 {
     mistakes all;
-    std::vector<std::string> warnings; // Not returned: context::warnings has them.
+    std::vector<std::string> warnings;
     backend::library_state const library;
     std::chrono::system_clock::time_point const now = std::chrono::system_clock::now();
-    for (context_spec const& one : settings_one_by_one(spec))
-        all.check([&] { static_cast<void>(context_settings{library, one, warnings}); });
+    check_settings(all, library, spec);
     for (certificate_source const& source : spec.certificates)
         all.check([&] {
             ssl_ctx_ptr const ctx = library.new_ctx(spec.role == role::server);
             if (ctx != nullptr)
-                use(ctx.get(), read_certificate(library, source, now, warnings));
+                use_certificate(ctx.get(), read_certificate(library, source, now, warnings));
         });
     // Mistakes that no piece shows alone: pieces that do not fit together, or none at all.
     if (all.found().empty())
@@ -190,16 +309,43 @@ std::vector<std::string> find_mistakes(context_spec const& spec)
     return all.found();
 }
 
-context::context(context_spec const& spec)
+std::vector<std::string> find_mistakes(
+    context_spec const& spec, certificate_set const& certificates, certificate_table& table)
+{
+    mistakes all;
+    check_settings(all, table.library(), spec);
+    if (all.found().empty())
+        all.check([&] { static_cast<void>(context{spec, certificates, table}); });
+    return all.found();
+}
+
+namespace {
+
+// An error of the library's own is a spec_error, too.
+template <class Build>
+auto built(Build build)
 {
     clear_errors();
     try {
-        state_ = std::make_unique<state>(spec);
+        return build();
     } catch (spec_error const&) {
         throw;
     } catch (std::runtime_error const& failure) {
         throw spec_error{failure.what()};
     }
+}
+
+} // namespace
+
+context::context(context_spec const& spec)
+    : state_{built([&] { return std::make_unique<state>(spec); })}
+{
+}
+
+context::context(
+    context_spec const& spec, certificate_set const& certificates, certificate_table& table)
+    : state_{built([&] { return std::make_unique<state>(spec, certificates, table); })}
+{
 }
 
 context::context(context&&) noexcept = default;
@@ -216,6 +362,11 @@ std::vector<std::string> const& context::warnings() const noexcept
     return state_->warnings;
 }
 
+std::vector<certificate_end> const& context::certificate_ends() const noexcept
+{
+    return state_->ends;
+}
+
 ssl_ctx_st* context::native_handle() const noexcept
 {
     return state_->initial;
@@ -228,6 +379,19 @@ void context::prepare_client(ssl_st* ssl) const
     std::string const& name = state_->server_name;
     if (!name.empty() && SSL_set_tlsext_host_name(ssl, name.c_str()) != 1)
         throw std::bad_alloc{};
+}
+
+std::unique_ptr<certificate_request> context::prepare_server(ssl_st* ssl) const
+{
+    CLEAT_ASSERT(state_->role == role::server);
+    SSL_set_accept_state(ssl);
+    if (state_->table == nullptr)
+        return nullptr;
+    auto request = std::make_unique<certificate_request>();
+    request->store = &state_->table->store();
+    if (SSL_set_ex_data(ssl, request_index(), request.get()) != 1)
+        throw std::bad_alloc{};
+    return request;
 }
 
 } // namespace cleat::tls

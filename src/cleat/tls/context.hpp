@@ -4,6 +4,7 @@
 
 #include <cleat/tls/context_spec.hpp>
 
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -14,11 +15,22 @@ struct ssl_st;
 
 namespace cleat::tls {
 
+class certificate_set;
+class certificate_table;
+struct certificate_request;
+
 /// spec_error is a context_spec that cannot be used: what() names the setting or the certificate's
 /// source, and the cure.
 struct spec_error : std::runtime_error
 {
     using std::runtime_error::runtime_error;
+};
+
+/// certificate_end is when a certificate expires.
+struct certificate_end
+{
+    std::string origin; ///< As in certificate_source.
+    std::chrono::system_clock::time_point valid_until;
 };
 
 /// context owns its library context where the TLS library has one, its own parsed copies of
@@ -32,6 +44,13 @@ public:
     /// Builds everything or throws spec_error. It runs handshakes in memory, so that
     /// the library fetches and caches its algorithms now, not at the first connection.
     explicit context(context_spec const& spec);
+
+    /// A server whose certificates are in a store of the terminator, not in the spec: its
+    /// handshakes may want::certificate. The default certificate is loaded now. The context stays
+    /// on the table's thread, and ends before set and table.
+    context(
+        context_spec const& spec, certificate_set const& certificates, certificate_table& table);
+
     context(context&&) noexcept;
     context& operator=(context&&) noexcept;
     ~context();
@@ -42,11 +61,18 @@ public:
     /// certificates answer to, a chain in the wrong order. One sentence each, with the origin.
     [[nodiscard]] std::vector<std::string> const& warnings() const noexcept;
 
+    /// certificate_ends are those of a server's certificates, in the order of the spec.
+    [[nodiscard]] std::vector<certificate_end> const& certificate_ends() const noexcept;
+
     /// native_handle is the library's SSL_CTX, for settings that a spec does not have.
     [[nodiscard]] ssl_ctx_st* native_handle() const noexcept;
 
     /// prepare_client gives a new SSL of a client context its role, SNI and the name to verify.
     void prepare_client(ssl_st* ssl) const;
+
+    /// prepare_server gives a new SSL of a server context its role. It returns the connection's
+    /// request, which lives as long as the SSL, where certificates are in a store; and else null.
+    [[nodiscard]] std::unique_ptr<certificate_request> prepare_server(ssl_st* ssl) const;
 
 private:
     struct state;
@@ -56,6 +82,8 @@ private:
 /// find_mistakes returns every mistake in a spec, one sentence each; context's constructor throws
 /// only the first. Empty: context{spec} can be built.
 [[nodiscard]] std::vector<std::string> find_mistakes(context_spec const& spec);
+[[nodiscard]] std::vector<std::string> find_mistakes(
+    context_spec const& spec, certificate_set const& certificates, certificate_table& table);
 
 /// library_version is the linked TLS library's own name and version: "AWS-LC 5.12.0".
 [[nodiscard]] std::string library_version();

@@ -13,6 +13,7 @@
 #include <cleat/tls/plaintext_peer.hpp>
 #include <cleat/tls/session_keeper.hpp>
 #include <cleat/tls/span_bio.hpp>
+#include <cleat/tls/store/certificate_table.hpp>
 
 #include <algorithm>
 #include <new>
@@ -46,7 +47,7 @@ engine::engine(context const& settings)
     static_cast<void>(bio.release());
     backend::prepare(ssl.get());
     if (settings.role() == role::server)
-        SSL_set_accept_state(ssl.get());
+        request_ = settings.prepare_server(ssl.get());
     else
         settings.prepare_client(ssl.get());
     if (keeps_sessions(settings.native_handle())) {
@@ -60,6 +61,7 @@ engine::engine(engine&& other) noexcept
     : ssl_{std::exchange(other.ssl_, nullptr)}
     , failure_{std::move(other.failure_)}
     , sessions_{std::move(other.sessions_)}
+    , request_{std::move(other.request_)}
     , fragment_max_{other.fragment_max_}
     , signing_scheme_{other.signing_scheme_}
     , established_{other.established_}
@@ -76,6 +78,7 @@ engine& engine::operator=(engine&& other) noexcept
         ssl_ = std::exchange(other.ssl_, nullptr);
         failure_ = std::move(other.failure_);
         sessions_ = std::move(other.sessions_);
+        request_ = std::move(other.request_);
         fragment_max_ = other.fragment_max_;
         signing_scheme_ = other.signing_scheme_;
         established_ = other.established_;
@@ -118,6 +121,8 @@ step engine::outcome_of(wire const& w, int value, std::size_t bytes) noexcept
     case SSL_ERROR_ZERO_RETURN:
         return {want::nothing, bytes, error::closed};
     default:
+        if (backend::is_wait_for_certificate(why))
+            return {want::certificate, bytes, {}};
         break;
     }
 
@@ -157,6 +162,11 @@ step engine::handshake(wire& w) noexcept
         s.error = error::proxy_header;
     if (failure_ == nullptr)
         return s;
+    if (request_ != nullptr && !request_->refusal.empty()) {
+        s.error = error::certificate_unavailable;
+        failure_->reason = std::move(request_->refusal);
+        return s;
+    }
     // The error queue says only that verification failed.
     if (long const why = SSL_get_verify_result(ssl_);
         s.error == error::bad_certificate && why != X509_V_OK)
@@ -340,30 +350,62 @@ failure_info const& engine::failure() const noexcept
     return failure_ == nullptr ? none : *failure_;
 }
 
+namespace {
+
+certificate_facts facts_of(int signature, int kind_of_key, int bits)
+{
+    certificate_facts facts;
+    if (char const* const name = OBJ_nid2sn(signature); name != nullptr)
+        facts.signature = name;
+    switch (kind_of_key) {
+    case EVP_PKEY_RSA:
+        facts.key = "RSA";
+        break;
+    case EVP_PKEY_EC:
+        facts.key = "EC";
+        break;
+    default:
+        if (char const* const kind = OBJ_nid2sn(kind_of_key); kind != nullptr)
+            facts.key = kind;
+    }
+    facts.key += std::to_string(bits);
+    return facts;
+}
+
+int library_kind(key_type type) noexcept
+{
+    switch (type) {
+    case key_type::rsa:
+        return EVP_PKEY_RSA;
+    case key_type::ed25519:
+        return EVP_PKEY_ED25519;
+    case key_type::ecdsa_p256:
+    case key_type::ecdsa_p384:
+    case key_type::ecdsa_p521:
+        break;
+    }
+    return EVP_PKEY_EC;
+}
+
+} // namespace
+
 certificate_facts engine::own_certificate() const
 {
+    if (request_ != nullptr && request_->served != certificate_request::none) {
+        certificate_summary const& served = request_->store->summary(request_->served);
+        return facts_of(served.signature, library_kind(served.type), served.key_bits);
+    }
     // From the SSL_CTX: an established SSL may have freed its own copy.
     X509 const* const certificate = SSL_CTX_get0_certificate(SSL_get_SSL_CTX(ssl_));
     if (certificate == nullptr)
         return {};
-    certificate_facts facts;
-    if (char const* const name = OBJ_nid2sn(X509_get_signature_nid(certificate)); name != nullptr)
-        facts.signature = name;
     EVP_PKEY const* const key = X509_get0_pubkey(certificate);
-    if (key == nullptr)
-        return facts;
-    std::string const bits = std::to_string(EVP_PKEY_bits(key));
-    switch (EVP_PKEY_base_id(key)) {
-    case EVP_PKEY_RSA:
-        facts.key = "RSA" + bits;
-        break;
-    case EVP_PKEY_EC:
-        facts.key = "EC" + bits;
-        break;
-    default:
-        if (char const* const kind = OBJ_nid2sn(EVP_PKEY_base_id(key)); kind != nullptr)
-            facts.key = kind + bits;
-    }
+    int const signature = X509_get_signature_nid(certificate);
+    if (key != nullptr)
+        return facts_of(signature, EVP_PKEY_base_id(key), EVP_PKEY_bits(key));
+    certificate_facts facts;
+    if (char const* const name = OBJ_nid2sn(signature); name != nullptr)
+        facts.signature = name;
     return facts;
 }
 

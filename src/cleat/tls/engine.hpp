@@ -21,6 +21,7 @@ struct ssl_st;
 namespace cleat::tls {
 
 class context;
+struct certificate_request;
 
 /// want says what the caller must do next.
 enum class want : std::uint8_t
@@ -28,6 +29,9 @@ enum class want : std::uint8_t
     nothing, ///< The call is complete, or has failed: look at step::error.
     input,   ///< All of wire::in was read. Call again with more ciphertext.
     output,  ///< wire::out has no room for the next record. Send, then call again.
+    /// The certificate for this client is not loaded: see wanted_certificate. Only a server whose
+    /// certificates are in a store of the terminator wants it.
+    certificate,
 };
 
 /// step is the result of one call. Bytes and error can both be set: data, and then the end.
@@ -137,6 +141,10 @@ public:
     /// failure describes the last error; empty before one.
     [[nodiscard]] failure_info const& failure() const noexcept;
 
+    /// wanted_certificate is where the certificate that want::certificate waits for goes, or why
+    /// there is none. Call handshake again afterwards. Null for a context without a store.
+    [[nodiscard]] certificate_request* wanted_certificate() noexcept { return request_.get(); }
+
     /// own_certificate describes the certificate that this side has sent; empty for none.
     [[nodiscard]] certificate_facts own_certificate() const;
 
@@ -153,6 +161,7 @@ private:
     ssl_st* ssl_ = nullptr;
     std::unique_ptr<failure_info> failure_;          // Only a connection that failed has one.
     std::unique_ptr<std::vector<session>> sessions_; // Only a client that keeps them has one.
+    std::unique_ptr<certificate_request> request_;   // Only where certificates are in a store.
     std::uint16_t fragment_max_ = limits::plaintext_record_max; // Of our records.
     std::uint16_t signing_scheme_ = 0; // A server's own scheme: see backend::do_handshake.
     bool established_ = false;

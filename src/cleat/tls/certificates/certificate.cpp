@@ -1,8 +1,8 @@
 #include <cleat/tls/certificates/certificate.hpp>
-#include <cleat/tls/certificates/name_index.hpp>
 #include <cleat/tls/certificates/pem.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/store/name_index.hpp>
 
 #include <openssl/x509v3.h>
 
@@ -208,7 +208,7 @@ void read_names(certificate& read, std::vector<std::string>& warnings)
 } // namespace
 
 certificate read_certificate(
-    backend::library_state const& library, certificate_source const& source, time_point now,
+    backend::library_state const& library, certificate_text const& source, time_point now,
     std::vector<std::string>& warnings)
 {
     certificate read;

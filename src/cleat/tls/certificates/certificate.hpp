@@ -15,6 +15,14 @@
 
 namespace cleat::tls {
 
+/// certificate_text is a certificate_source that somebody else owns.
+struct certificate_text
+{
+    std::string_view chain;
+    std::string_view private_key;
+    std::string origin;
+};
+
 /// certificate is what one certificate_source holds, in the library's own form.
 struct certificate
 {
@@ -29,8 +37,15 @@ struct certificate
 /// read_certificate throws spec_error, which names the origin and what to do, when there is no
 /// usable certificate and key. Expiry, a wrong order and unusable names are added to warnings.
 [[nodiscard]] certificate read_certificate(
-    backend::library_state const& library, certificate_source const& source,
+    backend::library_state const& library, certificate_text const& source,
     std::chrono::system_clock::time_point now, std::vector<std::string>& warnings);
+[[nodiscard]] inline certificate read_certificate(
+    backend::library_state const& library, certificate_source const& source,
+    std::chrono::system_clock::time_point now, std::vector<std::string>& warnings)
+{
+    certificate_text const text{source.chain, source.private_key, source.origin};
+    return read_certificate(library, text, now, warnings);
+}
 
 /// read_authorities reads every certificate of a PEM text; spec_error when there is none or one is
 /// bad.

@@ -3,21 +3,22 @@
 #pragma once
 
 #include <cleat/tls/backend.hpp>
-#include <cleat/tls/certificates/certificate.hpp>
-#include <cleat/tls/certificates/name_index.hpp>
+#include <cleat/tls/store/certificate_set.hpp>
 
 #include <cstdint>
-#include <string>
-#include <string_view>
+#include <span>
 #include <vector>
 
 namespace cleat::tls {
 
 /// certificate_choice decides by SNI, then by the kind of key. Connections begin with initial(),
-/// which suits most clients, so that most connections need no change of SSL_CTX.
+/// which suits most clients, so that most connections need no change.
 class certificate_choice
 {
 public:
+    using number = certificate_set::number;
+    static constexpr number none = name_index::none;
+
     struct rules
     {
         bool tls_1_2 = true;
@@ -25,41 +26,39 @@ public:
         bool refuse_unknown_names = false;
     };
 
-    explicit certificate_choice(rules r) noexcept : rules_{r} {}
+    /// The set outlives the choice.
+    certificate_choice(certificate_set const& certificates, rules r) noexcept
+        : certificates_{certificates}, rules_{r}
+    {
+    }
 
-    /// add takes the next certificate, with the SSL_CTX that serves it, which must outlive the
-    /// choice. The last one added is the default, together with those of other kinds of key for the
-    /// same names.
-    void add(certificate const& next, SSL_CTX* ctx, std::vector<std::string>& warnings);
+    /// take_suites learns from a context with the server's settings which suites they allow.
+    void take_suites(SSL_CTX const* ctx);
 
-    /// initial is the SSL_CTX that connections are made from. Null before the first add.
-    [[nodiscard]] SSL_CTX* initial() const noexcept;
+    /// initial is the certificate that connections begin with. The set has a default.
+    [[nodiscard]] number initial() const noexcept
+    {
+        return certificates_.defaults().front().number();
+    }
 
     /// is_needed: there are several certificates, or unknown names to refuse.
-    [[nodiscard]] bool is_needed() const noexcept;
+    [[nodiscard]] bool is_needed() const noexcept
+    {
+        return certificates_.size() > 1 || rules_.refuse_unknown_names;
+    }
 
-    /// choose is the SSL_CTX for a ClientHello, or null to refuse it. A ClientHello without SNI is
-    /// not refused.
-    [[nodiscard]] SSL_CTX* choose(backend::client_hello const& hello) const noexcept;
+    /// choose is the certificate for a ClientHello, or none to refuse it. A ClientHello without SNI
+    /// is not refused.
+    [[nodiscard]] number choose(backend::client_hello const& hello) const noexcept;
 
 private:
-    struct served
-    {
-        SSL_CTX* ctx;
-        key_type type;
-        std::string origin;
-    };
+    [[nodiscard]] number preferred(
+        std::span<candidate const> candidates, backend::client_hello const& hello) const noexcept;
 
-    [[nodiscard]] name_index::number preferred(
-        name_index::choice const& candidates, backend::client_hello const& hello) const noexcept;
-    void choose_default(certificate const& last, name_index::number number);
-
+    certificate_set const& certificates_;
     rules rules_;
-    std::vector<served> served_;
     std::vector<std::uint16_t>
         ecdsa_suites_; // TLS 1.2 suites for ECDSA and Ed25519 that the settings allow.
-    name_index names_;
-    name_index::choice default_;
 };
 
 } // namespace cleat::tls

@@ -8,9 +8,10 @@
 namespace cleat::tls::backend {
 namespace {
 
-// The ex_data of an SSL that was refused for its SNI is this variable's address. It is set on
-// refusal only: the first ex_data of an SSL makes the library allocate.
-char const refused_mark = 0;
+// The ex_data of an SSL that was refused is the address of one of these. It is set on refusal only:
+// the first ex_data of an SSL makes the library allocate.
+char const refused_mark = 0; // For its SNI.
+char const failed_mark = 0;  // For a failure on this side.
 
 int refused_index() noexcept
 {
@@ -18,7 +19,7 @@ int refused_index() noexcept
     return index;
 }
 
-int chooser_index() noexcept
+int judge_index() noexcept
 {
     static int const index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
     return index;
@@ -29,30 +30,37 @@ SSL_CLIENT_HELLO const& hello_of(void const* native) noexcept
     return *static_cast<SSL_CLIENT_HELLO const*>(native);
 }
 
+ssl_select_cert_result_t refuse_later(SSL* ssl, char const& mark) noexcept
+{
+    bool const marked = SSL_set_ex_data(ssl, refused_index(), const_cast<char*>(&mark)) == 1;
+    return marked ? ssl_select_cert_success : ssl_select_cert_error;
+}
+
 ssl_select_cert_result_t on_hello(SSL_CLIENT_HELLO const* hello) noexcept
 {
     SSL* const ssl = hello->ssl;
-    SSL_CTX* const current = SSL_get_SSL_CTX(ssl);
-    hello_chooser const& chooser =
-        *static_cast<hello_chooser const*>(SSL_CTX_get_ex_data(current, chooser_index()));
-    SSL_CTX* const chosen = chooser.choose(chooser.argument, client_hello{hello});
-    if (chosen == nullptr) {
-        bool const marked =
-            SSL_set_ex_data(ssl, refused_index(), const_cast<char*>(&refused_mark)) == 1;
-        return marked ? ssl_select_cert_success : ssl_select_cert_error;
+    hello_judge const& judge =
+        *static_cast<hello_judge const*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), judge_index()));
+    switch (judge.judge(judge.argument, ssl, client_hello{hello})) {
+    case hello_verdict::go_on:
+        break;
+    case hello_verdict::wait:
+        return ssl_select_cert_retry;
+    case hello_verdict::refuse_name:
+        return refuse_later(ssl, refused_mark);
+    case hello_verdict::fail:
+        return refuse_later(ssl, failed_mark);
     }
-    // SSL_set_SSL_CTX copies the certificate: skipped where the context is the same.
-    if (chosen != current && SSL_set_SSL_CTX(ssl, chosen) == nullptr)
-        return ssl_select_cert_error;
     return ssl_select_cert_success;
 }
 
 // NOACK: a server need not confirm that it used the name (RFC 6066, section 3). It saves bytes.
 int on_server_name(SSL* ssl, int* alert, void*) noexcept
 {
-    if (!refused_name(ssl))
+    void const* const mark = SSL_get_ex_data(ssl, refused_index());
+    if (mark == nullptr)
         return SSL_TLSEXT_ERR_NOACK;
-    *alert = SSL_AD_UNRECOGNIZED_NAME;
+    *alert = mark == &refused_mark ? SSL_AD_UNRECOGNIZED_NAME : SSL_AD_INTERNAL_ERROR;
     return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
@@ -74,12 +82,17 @@ octets client_hello::body_of(extension number) const noexcept
     return {bytes, size};
 }
 
-void on_client_hello(SSL_CTX* ctx, hello_chooser const* chooser)
+void on_client_hello(SSL_CTX* ctx, hello_judge const* judge)
 {
     static_cast<void>(refused_index());
-    SSL_CTX_set_ex_data(ctx, chooser_index(), const_cast<hello_chooser*>(chooser));
+    SSL_CTX_set_ex_data(ctx, judge_index(), const_cast<hello_judge*>(judge));
     SSL_CTX_set_select_certificate_cb(ctx, on_hello);
     SSL_CTX_set_tlsext_servername_callback(ctx, on_server_name);
+}
+
+bool is_wait_for_certificate(int ssl_error) noexcept
+{
+    return ssl_error == SSL_ERROR_PENDING_CERTIFICATE;
 }
 
 bool refused_name(SSL* ssl) noexcept

@@ -24,23 +24,30 @@ SSL* ssl_of(void const* native) noexcept
     return static_cast<SSL*>(const_cast<void*>(native));
 }
 
+// The library has not parsed SNI yet; the log names the host that the client asked for.
+void keep_name(SSL* ssl) noexcept
+{
+    std::string_view const name = server_name_in(client_hello{ssl}.body_of(extension::server_name));
+    std::array<char, 256> text{}; // RFC 1035, section 2.3.4: a name has 255 bytes at most.
+    name.copy(text.data(), text.size() - 1);
+    SSL_set_tlsext_host_name(ssl, text.data());
+}
+
 int on_hello(SSL* ssl, int* alert, void* argument) noexcept
 {
-    hello_chooser const& chooser = *static_cast<hello_chooser const*>(argument);
-    SSL_CTX* const chosen = chooser.choose(chooser.argument, client_hello{ssl});
-    if (chosen == nullptr) {
+    hello_judge const& judge = *static_cast<hello_judge const*>(argument);
+    switch (judge.judge(judge.argument, ssl, client_hello{ssl})) {
+    case hello_verdict::go_on:
+        break;
+    case hello_verdict::wait:
+        return SSL_CLIENT_HELLO_RETRY;
+    case hello_verdict::refuse_name:
         SSL_set_ex_data(ssl, refused_index(), const_cast<char*>(&refused_mark));
-        // The library has not parsed SNI yet; the log names the host that was refused.
-        std::string_view const name =
-            server_name_in(client_hello{ssl}.body_of(extension::server_name));
-        std::array<char, 256> text{}; // RFC 1035, section 2.3.4: a name has 255 bytes at most.
-        name.copy(text.data(), text.size() - 1);
-        SSL_set_tlsext_host_name(ssl, text.data());
+        keep_name(ssl);
         *alert = SSL_AD_UNRECOGNIZED_NAME;
         return SSL_CLIENT_HELLO_ERROR;
-    }
-    // SSL_set_SSL_CTX copies the certificate: skipped where the context is the same.
-    if (chosen != SSL_get_SSL_CTX(ssl) && SSL_set_SSL_CTX(ssl, chosen) == nullptr) {
+    case hello_verdict::fail:
+        keep_name(ssl);
         *alert = SSL_AD_INTERNAL_ERROR;
         return SSL_CLIENT_HELLO_ERROR;
     }
@@ -66,10 +73,15 @@ octets client_hello::body_of(extension number) const noexcept
     return {bytes, size};
 }
 
-void on_client_hello(SSL_CTX* ctx, hello_chooser const* chooser)
+void on_client_hello(SSL_CTX* ctx, hello_judge const* judge)
 {
     static_cast<void>(refused_index());
-    SSL_CTX_set_client_hello_cb(ctx, on_hello, const_cast<hello_chooser*>(chooser));
+    SSL_CTX_set_client_hello_cb(ctx, on_hello, const_cast<hello_judge*>(judge));
+}
+
+bool is_wait_for_certificate(int ssl_error) noexcept
+{
+    return ssl_error == SSL_ERROR_WANT_CLIENT_HELLO_CB;
 }
 
 bool refused_name(SSL* ssl) noexcept

@@ -1,0 +1,158 @@
+// The paths are cut into pieces of limits::certificates_read_together. Each thread takes the next
+// piece and leaves what it has found; the caller's thread hands the pieces on in their order.
+
+#include <cleat/core/limits.hpp>
+#include <cleat/tls/certificates/certificate_use.hpp>
+#include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/store/certificate_loader.hpp>
+#include <cleat/tls/store/certificate_scan.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <new>
+#include <thread>
+
+namespace cleat::tls {
+namespace {
+
+/// scanner is one thread's: a state of the TLS library, and a context to try certificates in.
+class scanner
+{
+public:
+    scanner() : ctx_{library_.new_ctx(true)}
+    {
+        if (ctx_ == nullptr)
+            throw std::bad_alloc{};
+    }
+
+    [[nodiscard]] scanned_certificate scan(certificate_paths const& paths)
+    {
+        scanned_certificate found;
+        try {
+            certificate_on_disk const there = read_from_disk(library_, paths, {}, found.warnings);
+            use_certificate(ctx_.get(), there.read);
+            SSL_CTX_clear_chain_certs(ctx_.get());
+            found.summary = summary_of(there);
+            found.names = there.read.names;
+        } catch (load_error const& failed) {
+            found.error = failed.what();
+            found.cure = failed.cure;
+        } catch (spec_error const& failed) {
+            found.error = failed.what();
+        }
+        clear_errors();
+        return found;
+    }
+
+private:
+    backend::library_state library_;
+    ssl_ctx_ptr ctx_;
+};
+
+class scan
+{
+public:
+    scan(std::span<certificate_paths const> all, scan_handlers const& handlers)
+        : all_{all}, handlers_{handlers}, pieces_((all.size() + piece_size - 1) / piece_size)
+    {
+    }
+
+    void run(std::size_t threads)
+    {
+        {
+            threads = std::min({threads, pieces_.size(), limits::certificate_readers_max});
+            std::vector<std::jthread> others;
+            while (others.size() + 1 < threads)
+                others.emplace_back([this] { help(); });
+            try {
+                read_own();
+            } catch (...) {
+                next_ = pieces_.size(); // The others end with the piece that they read.
+                throw;
+            }
+        }
+        for (piece const& each : pieces_)
+            if (each.failure)
+                std::rethrow_exception(each.failure);
+        hand_on();
+    }
+
+private:
+    static constexpr std::size_t piece_size = limits::certificates_read_together;
+
+    struct piece
+    {
+        std::vector<scanned_certificate> found;
+        std::exception_ptr failure;
+        std::atomic<bool> done{false};
+    };
+
+    void read_own()
+    {
+        scanner own;
+        while (read_next(own)) {
+            hand_on();
+            if (handlers_.progress)
+                handlers_.progress(read_.load());
+        }
+    }
+
+    void help() noexcept
+    {
+        try {
+            scanner own;
+            while (read_next(own)) {
+            }
+        } catch (...) { // The caller's thread reads everything.
+        }
+    }
+
+    // Reads the next piece. False: there is none.
+    bool read_next(scanner& own) noexcept
+    {
+        std::size_t const number = next_++;
+        if (number >= pieces_.size())
+            return false;
+        piece& mine = pieces_[number];
+        std::size_t const begin = number * piece_size;
+        std::size_t const size = std::min(piece_size, all_.size() - begin);
+        try {
+            mine.found.reserve(size);
+            for (certificate_paths const& each : all_.subspan(begin, size))
+                mine.found.push_back(own.scan(each));
+        } catch (...) {
+            mine.failure = std::current_exception();
+        }
+        read_ += size;
+        mine.done = true;
+        return true;
+    }
+
+    // Hands on the pieces that are done, up to the first that is not.
+    void hand_on()
+    {
+        for (; handed_on_ < pieces_.size() && pieces_[handed_on_].done; ++handed_on_) {
+            std::vector<scanned_certificate> const found = std::move(pieces_[handed_on_].found);
+            for (std::size_t i = 0; i < found.size(); ++i)
+                handlers_.found(handed_on_ * piece_size + i, found[i]);
+        }
+    }
+
+    std::span<certificate_paths const> all_;
+    scan_handlers const& handlers_;
+    std::vector<piece> pieces_;
+    std::atomic<std::size_t> next_{0};
+    std::atomic<std::size_t> read_{0};
+    std::size_t handed_on_ = 0;
+};
+
+} // namespace
+
+void scan_certificates(
+    std::span<certificate_paths const> all, std::size_t threads, scan_handlers const& handlers)
+{
+    scan{all, handlers}.run(std::max<std::size_t>(threads, 1));
+}
+
+} // namespace cleat::tls

@@ -1,0 +1,41 @@
+// certificate_scan: reads many certificates at once, to fill a store. Not a public header.
+
+#pragma once
+
+#include <cleat/tls/store/certificate_store.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cleat::tls {
+
+/// scanned_certificate is what one certificate's files have: a summary with names; or an error.
+struct scanned_certificate
+{
+    certificate_summary summary;
+    std::vector<std::string> names;
+    std::vector<std::string> warnings;
+    std::string error;     ///< Empty: it can be served.
+    std::string_view cure; ///< A sentence, or empty where the error has it.
+};
+
+struct scan_handlers
+{
+    /// Called for every certificate, in the order of the paths.
+    std::function<void(std::size_t index, scanned_certificate const& found)> found;
+    /// Called from time to time with the number of certificates that have been read.
+    std::function<void(std::size_t read)> progress;
+};
+
+/// scan_certificates reads all files with as many threads as that, the caller's among them, and
+/// calls the handlers on the caller's. It parses every certificate, chain and key, and lets the TLS
+/// library accept them, as a context would; then it drops them. Throws std::bad_alloc,
+/// std::system_error, and what the handlers throw.
+void scan_certificates(
+    std::span<certificate_paths const> all, std::size_t threads, scan_handlers const& handlers);
+
+} // namespace cleat::tls

@@ -1,0 +1,142 @@
+#include <cleat/core/limits.hpp>
+#include <cleat/core/unique_fd.hpp>
+#include <cleat/tls/store/file_text.hpp>
+
+#include <openssl/crypto.h>
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cleat::tls {
+namespace {
+
+file_text system_failure()
+{
+    return {.text = {}, .fault = file_fault::error, .reason = last_system_error()};
+}
+
+// A file can shrink while it is read, or grow: `size` is what fstat said.
+file_text read_all(int fd, std::size_t size)
+{
+    std::string text(size + 1, '\0');
+    std::size_t used = 0;
+    for (;;) {
+        ssize_t const n = ::read(fd, text.data() + used, text.size() - used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            file_text failed = system_failure();
+            secret_text const wiped{std::move(text)};
+            return failed;
+        }
+        used += static_cast<std::size_t>(n);
+        if (n == 0 || used == text.size())
+            break;
+    }
+    bool const fits = used <= size;
+    text.resize(used);
+    secret_text whole{std::move(text)};
+    if (fits)
+        return {.text = std::move(whole)};
+    if (size < limits::pem_file_max)
+        return read_all(fd, limits::pem_file_max); // It has grown: the caller's digest decides.
+    return {.text = {}, .fault = file_fault::too_large};
+}
+
+} // namespace
+
+secret_text::secret_text(secret_text&& other) noexcept : text_{std::move(other.text_)}
+{
+    other.wipe(); // A short text is copied by a move.
+}
+
+secret_text& secret_text::operator=(secret_text&& other) noexcept
+{
+    if (this != &other) {
+        wipe();
+        text_ = std::move(other.text_);
+        other.wipe();
+    }
+    return *this;
+}
+
+void secret_text::wipe() noexcept
+{
+    // With the bytes behind the end, where a longer text may have been.
+    text_.resize(text_.capacity());
+    OPENSSL_cleanse(text_.data(), text_.size());
+    text_.clear();
+}
+
+file_text read_file(std::string const& path)
+{
+    int fd = -1;
+    do // NONBLOCK: opening a FIFO would wait for its writer.
+        fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return system_failure();
+    unique_fd const file{fd};
+    struct stat facts = {};
+    if (::fstat(fd, &facts) != 0)
+        return system_failure();
+    if (S_ISDIR(facts.st_mode))
+        return {.text = {}, .fault = file_fault::is_directory};
+    if (!S_ISREG(facts.st_mode))
+        return {.text = {}, .fault = file_fault::no_file};
+    if (facts.st_size > static_cast<off_t>(limits::pem_file_max))
+        return {.text = {}, .fault = file_fault::too_large};
+    return read_all(fd, static_cast<std::size_t>(facts.st_size));
+}
+
+std::string description(file_text const& failed, std::string_view path)
+{
+    switch (failed.fault) {
+    case file_fault::is_directory:
+        return fmt::format("{} is a directory", path);
+    case file_fault::no_file:
+        return fmt::format("{} is a FIFO, a socket or a device", path);
+    case file_fault::too_large:
+        return fmt::format("{} is larger than 1 MiB", path);
+    case file_fault::none:
+    case file_fault::error:
+        break;
+    }
+    return fmt::format("cannot read {}: {}", path, failed.reason.message());
+}
+
+std::string_view cure(file_text const& failed) noexcept
+{
+    switch (failed.fault) {
+    case file_fault::is_directory:
+        return "Name a file, or use pem-dir for a directory of them.";
+    case file_fault::no_file:
+        return "Copy what it gives into a file.";
+    case file_fault::too_large:
+        return "A PEM file of a certificate, its chain and its key is far smaller.";
+    case file_fault::none:
+    case file_fault::error:
+        break;
+    }
+    if (failed.reason == boost::system::errc::too_many_files_open)
+        return "Raise the limit of open files: see `ulimit -n`.";
+    if (may_pass(failed))
+        return "The machine is out of memory or descriptors: see what uses them.";
+    return "Check the path and who may read it.";
+}
+
+bool may_pass(file_text const& failed) noexcept
+{
+    return failed.fault == file_fault::error &&
+           (is_out_of_resources(failed.reason) ||
+            failed.reason == boost::system::errc::interrupted ||
+            failed.reason == boost::system::errc::resource_unavailable_try_again);
+}
+
+} // namespace cleat::tls
