@@ -1,8 +1,8 @@
 #include "certificate_files.hpp"
 #include "config/problem_list.hpp"
+#include "network_settings.hpp"
 #include "snapshot.hpp"
 
-#include <cleat/net/socket_options.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/store/certificate_table.hpp>
 #include <cleat/tls/ticket_secret.hpp>
@@ -11,7 +11,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,8 +21,6 @@
 
 namespace cleat::app {
 namespace {
-
-namespace fs = std::filesystem;
 
 class loader
 {
@@ -40,8 +37,8 @@ public:
         for (frontend_config const& l : settings_.frontends)
             plan(l);
         note_expiries();
-        find_upstream();
-        set_listen_options();
+        made_.upstream = find_upstream(*settings_.backend, settings_.backend.location, problems_);
+        made_.listen_options = listen_options_of(settings_);
     }
 
 private:
@@ -99,7 +96,7 @@ private:
         frontend_plan p;
         p.name = to_string(l.address());
         p.location = l.location;
-        p.addresses = find_addresses(l);
+        p.addresses = find_addresses(l, problems_);
         tls::context_spec& spec = p.tls;
         spec.tickets = tickets_;
         fill_protocol(l, spec);
@@ -249,60 +246,6 @@ private:
                 is_file ? finding : finding.substr(each.about.size() + 2)};
         }
         return {l.location, "", finding};
-    }
-
-    std::vector<net::address> find_addresses(frontend_config const& l)
-    {
-        result<std::vector<net::address>> found = net::resolve(*l.host, std::to_string(*l.port));
-        if (found)
-            return *found;
-        problems_.error(
-            l.location, "frontend",
-            fmt::format("cannot find the host {}: {}", *l.host, found.error().message()),
-            "Give an address of this machine, or * for all of them.");
-        return {};
-    }
-
-    void find_upstream()
-    {
-        setting<upstream_address> const& where = settings_.backend;
-        if (unix_path const* const path = std::get_if<unix_path>(&*where)) {
-            // The backend may still make its socket, also in the place of a file, but not in that
-            // of a directory.
-            std::error_code ec;
-            if (fs::is_directory(path->path, ec))
-                return problems_.error(
-                    where.location, "backend", fmt::format("{} is a directory", path->path),
-                    "Name the socket that the backend listens on, with its path.");
-            result<net::address> const made = net::unix_address(path->path);
-            if (made)
-                made_.upstream = {*made};
-            else
-                problems_.error(
-                    where.location, "backend", fmt::format("the path {} is too long", path->path),
-                    "The kernel takes at most 107 bytes: use a shorter path or a link.");
-            return;
-        }
-        host_port const& tcp = std::get<host_port>(*where);
-        result<std::vector<net::address>> found = net::resolve(tcp.host, std::to_string(tcp.port));
-        if (found)
-            made_.upstream = std::move(*found);
-        else
-            problems_.error(
-                where.location, "backend",
-                fmt::format("cannot find the host {}: {}", tcp.host, found.error().message()),
-                "Check the name, or give the address itself.");
-    }
-
-    void set_listen_options()
-    {
-        net::listen_options& options = made_.listen_options;
-        options.backlog = *settings_.backlog;
-        options.keepalive = *settings_.keepalive;
-        if (*settings_.recv_bufsize > 0)
-            options.receive_buffer = *settings_.recv_bufsize;
-        if (*settings_.send_bufsize > 0)
-            options.send_buffer = *settings_.send_bufsize;
     }
 
     void make_ticket_secret()

@@ -25,8 +25,8 @@ private:
     void add(problem found);
 
     std::vector<problem>& problems_;
-    std::unordered_set<std::string>
-        lines_; // Of each problem. There may be one for each of many files.
+    // The text of each problem: there may be one for each of 100,000 files.
+    std::unordered_set<std::string> lines_;
 };
 
 } // namespace cleat::app

@@ -1,0 +1,79 @@
+#include "network_settings.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+namespace cleat::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The backend may still make its socket, also in the place of a file, but not in that of a
+// directory.
+std::vector<net::address> unix_upstream(
+    unix_path const& path, location const& where, problem_list& problems)
+{
+    std::error_code ec;
+    if (fs::is_directory(path.path, ec)) {
+        problems.error(
+            where, "backend", fmt::format("{} is a directory", path.path),
+            "Name the socket that the backend listens on, with its path.");
+        return {};
+    }
+    if (result<net::address> const made = net::unix_address(path.path))
+        return {*made};
+    problems.error(
+        where, "backend", fmt::format("the path {} is too long", path.path),
+        "The kernel takes at most 107 bytes: use a shorter path or a link.");
+    return {};
+}
+
+} // namespace
+
+std::vector<net::address> find_addresses(frontend_config const& frontend, problem_list& problems)
+{
+    result<std::vector<net::address>> found =
+        net::resolve(*frontend.host, std::to_string(*frontend.port));
+    if (found)
+        return std::move(*found);
+    problems.error(
+        frontend.location, "frontend",
+        fmt::format("cannot find the host {}: {}", *frontend.host, found.error().message()),
+        "Give an address of this machine, or * for all of them.");
+    return {};
+}
+
+std::vector<net::address> find_upstream(
+    upstream_address const& backend, location const& where, problem_list& problems)
+{
+    if (unix_path const* const path = std::get_if<unix_path>(&backend))
+        return unix_upstream(*path, where, problems);
+    host_port const& tcp = std::get<host_port>(backend);
+    result<std::vector<net::address>> found = net::resolve(tcp.host, std::to_string(tcp.port));
+    if (found)
+        return std::move(*found);
+    problems.error(
+        where, "backend",
+        fmt::format("cannot find the host {}: {}", tcp.host, found.error().message()),
+        "Check the name, or give the address itself.");
+    return {};
+}
+
+net::listen_options listen_options_of(config const& settings)
+{
+    net::listen_options options;
+    options.backlog = *settings.backlog;
+    options.keepalive = *settings.keepalive;
+    if (*settings.recv_bufsize > 0)
+        options.receive_buffer = *settings.recv_bufsize;
+    if (*settings.send_bufsize > 0)
+        options.send_buffer = *settings.send_bufsize;
+    return options;
+}
+
+} // namespace cleat::app
