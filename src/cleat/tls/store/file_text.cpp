@@ -21,13 +21,15 @@ file_text system_failure()
     return {.text = {}, .fault = file_fault::error, .reason = last_system_error()};
 }
 
-// A file can shrink while it is read, or grow: `size` is what fstat said.
+// A file can shrink while it is read, or grow: `size` is what fstat said. For a file that the
+// kernel makes when it is read, that is 0.
 file_text read_all(int fd, std::size_t size)
 {
     std::string text(size + 1, '\0');
     std::size_t used = 0;
     for (;;) {
-        ssize_t const n = ::read(fd, text.data() + used, text.size() - used);
+        ssize_t const n =
+            ::pread(fd, text.data() + used, text.size() - used, static_cast<off_t>(used));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
@@ -45,7 +47,7 @@ file_text read_all(int fd, std::size_t size)
     if (fits)
         return {.text = std::move(whole)};
     if (size < limits::pem_file_max)
-        return read_all(fd, limits::pem_file_max); // It has grown: the caller's digest decides.
+        return read_all(fd, limits::pem_file_max); // Once more, from the beginning.
     return {.text = {}, .fault = file_fault::too_large};
 }
 
