@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 namespace cleat::app {
@@ -51,7 +52,7 @@ void expiry_list::write(logger const& log) const
             .add(
                 "end", fmt::format(
                            "{:%Y-%m-%dT%H:%M:%SZ}",
-                           fmt::gmtime(std::chrono::system_clock::to_time_t(each.valid_until))))
+                           fmt::gmtime(std::time_t{each.valid_until.time_since_epoch().count()})))
             .add("days", std::chrono::floor<days>(left).count());
     }
     if (others_ != 0)

@@ -17,9 +17,15 @@ namespace cleat::app {
 class expiry_list
 {
 public:
-    using time_point = std::chrono::system_clock::time_point;
+    /// Not a system_clock::time_point, which ends in 2262: certificates without an end say 9999
+    /// (RFC 5280, section 4.1.2.5).
+    using time_point = std::chrono::sys_seconds;
 
-    explicit expiry_list(time_point now = std::chrono::system_clock::now()) noexcept : now_{now} {}
+    expiry_list() noexcept
+        : expiry_list{std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())}
+    {
+    }
+    explicit expiry_list(time_point now) noexcept : now_{now} {}
 
     /// is_soon: the time is within 30 days, or past.
     [[nodiscard]] bool is_soon(time_point valid_until) const noexcept;

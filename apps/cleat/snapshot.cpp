@@ -270,7 +270,7 @@ private:
     bool has_catalog_ = false;
     std::vector<std::size_t> set_numbers_; // In the catalog, by frontend_config.
     std::optional<std::size_t> shared_set_;
-    std::map<std::string, std::chrono::system_clock::time_point> ends_; // By origin.
+    std::map<std::string, std::chrono::sys_seconds> ends_; // By origin.
     std::shared_ptr<tls::ticket_secret const> tickets_;
 };
 

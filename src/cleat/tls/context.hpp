@@ -29,8 +29,8 @@ struct spec_error : std::runtime_error
 /// certificate_end is when a certificate expires.
 struct certificate_end
 {
-    std::string origin; ///< As in certificate_source.
-    std::chrono::system_clock::time_point valid_until;
+    std::string origin;                   ///< As in certificate_source.
+    std::chrono::sys_seconds valid_until; ///< A system_clock::time_point ends in 2262.
 };
 
 /// context owns its library context where the TLS library has one, its own parsed copies of
