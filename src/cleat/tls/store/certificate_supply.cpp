@@ -77,12 +77,13 @@ certificate_load* certificate_supply::take() noexcept
 void certificate_supply::run() noexcept
 {
     ::pthread_setname_np(::pthread_self(), "certificates");
-    while (!stopping_.load()) {
+    for (bool stopping = false; !stopping;) {
         std::uint64_t count = 0;
         static_cast<void>(!::read(wakeup_.get(), &count, sizeof count));
+        stopping = stopping_.load(); // Before take, which has then all that was ever submitted.
         for (certificate_load* wanted = take(); wanted != nullptr;) {
             certificate_load& current = *std::exchange(wanted, wanted->next);
-            if (!current.abandoned.load())
+            if (!current.abandoned.load() && !stopping_.load())
                 load(current);
             current.done(current);
         }

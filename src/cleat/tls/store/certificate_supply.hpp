@@ -51,7 +51,8 @@ public:
     explicit certificate_supply(reader read);
     certificate_supply(certificate_supply&&) = delete;
 
-    /// Waits for the file that is being read. All loads are done by then.
+    /// Waits for the file that is being read. The loads behind it are done without reading, as if
+    /// they were abandoned.
     ~certificate_supply();
 
     /// submit loads certificates one after the other, in the order of submission. Any thread.
