@@ -99,11 +99,13 @@ backend::hello_verdict context::state::choose_from_store(
         return backend::hello_verdict::refuse_name;
     CLEAT_ASSERT(request != nullptr);
     request->wanted = certificate_request::none;
-    request->served = number;
     if (!request->refusal.empty())
         return backend::hello_verdict::fail;
-    // The SSL_CTX has it; or this is the ClientHello after a HelloRetryRequest.
-    if (number == self.choice->initial() || SSL_get_SSL_CTX(ssl) == self.empty.get())
+    // The ClientHello after a HelloRetryRequest, which may not name another server.
+    if (SSL_get_SSL_CTX(ssl) == self.empty.get())
+        return backend::hello_verdict::go_on;
+    request->served = number;
+    if (number == self.choice->initial()) // The SSL_CTX has it.
         return backend::hello_verdict::go_on;
     // The table may have dropped already what was loaded for this connection.
     certificate_table::loaded const provided = std::exchange(request->provided, {});
