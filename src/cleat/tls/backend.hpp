@@ -55,6 +55,10 @@ public:
         std::span<std::byte const> secret, std::span<std::byte const> info,
         std::span<std::byte> out) const noexcept;
 
+    /// leave_thread frees what the library keeps of this state for the calling thread. A thread
+    /// that lasts longer than the state calls it after each use.
+    void leave_thread() const noexcept;
+
     [[nodiscard]] state const& native() const noexcept { return *state_; }
 
 private:

@@ -107,6 +107,8 @@ void certificate_supply::load(certificate_load& wanted) const noexcept
         wanted.failure = "out of memory"; // Short enough to need none.
     }
     clear_errors();
+    if (wanted.library != nullptr)
+        wanted.library->leave_thread();
 }
 
 } // namespace cleat::tls

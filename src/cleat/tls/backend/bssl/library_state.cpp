@@ -69,6 +69,8 @@ bool library_state::derive(
     return done;
 }
 
+void library_state::leave_thread() const noexcept {}
+
 std::optional<key_type> key_type_of(EVP_PKEY* key) noexcept
 {
     switch (EVP_PKEY_id(key)) {

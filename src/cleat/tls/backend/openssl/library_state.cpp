@@ -94,6 +94,12 @@ bool library_state::derive(
     return done;
 }
 
+// Its random generators: the thread's end would look for them in the freed library context.
+void library_state::leave_thread() const noexcept
+{
+    OPENSSL_thread_stop_ex(state_->library.get());
+}
+
 std::optional<key_type> key_type_of(EVP_PKEY* key) noexcept
 {
     if (EVP_PKEY_is_a(key, "RSA") == 1)
