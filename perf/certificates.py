@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What many certificates cost cleat: the start, `cleat -t`, memory, and a name's first handshake.
+"""The cost of many certificates: the start, `cleat -t`, memory, and a name's first handshake.
 
     scripts/build release cleat
     perf/certificates.py --counts 1000,20000,100000
