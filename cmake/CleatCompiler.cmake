@@ -39,12 +39,12 @@ function(cleat_compile target)
   cleat_sanitize(${target})
 endfunction()
 
-# cleat_compile_tests(target): cleat_compile for a test program. A release's test programs are not
-# optimized, though what they test is: that takes half the time to compile.
+# cleat_compile_tests(target): cleat_compile for a test program. Test programs are not optimized,
+# though what they test is: that takes half the time to compile.
 function(cleat_compile_tests target)
   cleat_compile(${target})
   target_compile_options(${target} PRIVATE
-    $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O0 -U_FORTIFY_SOURCE>)
+    $<$<COMPILE_LANGUAGE:CXX>:-O0 -U_FORTIFY_SOURCE>)
 endfunction()
 
 # cleat_harden(target): what a program that faces the network is compiled with.
