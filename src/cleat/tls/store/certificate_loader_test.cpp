@@ -1,0 +1,174 @@
+#include <cleat/core/temporary_folder_for_tests.hpp>
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
+#include <cleat/tls/store/certificate_loader.hpp>
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cleat::tls {
+namespace {
+
+bool has(std::string_view text, std::string_view words)
+{
+    return text.find(words) != std::string_view::npos;
+}
+
+/// A store with one certificate, whose key is in a file of its own.
+struct fixture
+{
+    fixture()
+    {
+        folder.write("site.pem", site.certificate_pem);
+        folder.write("site.key", site.key_pem);
+        added = add({path("site.pem"), path("site.key")});
+    }
+
+    [[nodiscard]] std::string path(char const* name) const { return folder.path() / name; }
+
+    certificate_store::number add(certificate_paths const& paths)
+    {
+        certificate_on_disk const found = read_from_disk(library, paths, folder.path(), warnings);
+        return store.add(paths, summary_of(found));
+    }
+
+    // The error of loading the certificate once more, or nothing.
+    [[nodiscard]] std::optional<load_error> error() const
+    {
+        try {
+            static_cast<void>(load_certificate(library, store, added));
+        } catch (load_error const& failed) {
+            return failed;
+        }
+        return {};
+    }
+
+    temporary_folder folder;
+    backend::library_state library;
+    test_identity site = make_identity({.names = {"site.example"}});
+    test_identity other = make_identity({.names = {"site.example"}});
+    certificate_store store{folder.path()};
+    std::vector<std::string> warnings;
+    certificate_store::number added = 0;
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(fixture, "a certificate of the store is loaded from its files")
+{
+    certificate const found = load_certificate(library, store, added);
+    CHECK(X509_cmp(found.leaf.get(), site.certificate.get()) == 0);
+    CHECK(X509_check_private_key(found.leaf.get(), found.key.get()) == 1);
+    CHECK(found.chain.empty());
+    CHECK(found.names == std::vector<std::string>{"site.example"});
+    CHECK(found.origin == path("site.pem") + " with " + path("site.key"));
+}
+
+TEST_CASE_FIXTURE(fixture, "chain and key may be in one file")
+{
+    test_identity const issuer = make_identity({.common_name = "issuer", .authority = true});
+    test_identity const leaf = make_identity({.names = {"one.example"}, .issuer = &issuer});
+    folder.write("one.pem", leaf.certificate_pem + issuer.certificate_pem + leaf.key_pem);
+    certificate const found = load_certificate(library, store, add({path("one.pem"), ""}));
+    CHECK(X509_cmp(found.leaf.get(), leaf.certificate.get()) == 0);
+    REQUIRE(found.chain.size() == 1);
+    CHECK(X509_cmp(found.chain.front().get(), issuer.certificate.get()) == 0);
+    CHECK(found.origin == path("one.pem"));
+}
+
+TEST_CASE_FIXTURE(fixture, "a relative path begins where the program was started")
+{
+    folder.write("below/site.pem", site.certificate_pem + site.key_pem);
+    certificate const found = load_certificate(library, store, add({"below/site.pem", ""}));
+    CHECK(X509_cmp(found.leaf.get(), site.certificate.get()) == 0);
+    CHECK(found.origin == "below/site.pem");
+}
+
+TEST_CASE_FIXTURE(fixture, "the summary has what a log needs of a certificate")
+{
+    test_identity const rsa = make_identity({.type = key_type::rsa, .valid_to_days = 100 * 365});
+    folder.write("rsa.pem", rsa.certificate_pem + rsa.key_pem);
+    certificate_summary const& found = store.summary(add({path("rsa.pem"), ""}));
+    CHECK(found.type == key_type::rsa);
+    CHECK(found.key_bits == 2048);
+    CHECK(found.signature == NID_sha256WithRSAEncryption);
+    CHECK(found.valid_until == backend::posix_time(X509_get0_notAfter(rsa.certificate.get())));
+    CHECK(found.digest != store.summary(added).digest);
+}
+
+TEST_CASE_FIXTURE(fixture, "files that have changed are refused, although they are good")
+{
+    folder.write("site.pem", other.certificate_pem);
+    folder.write("site.key", other.key_pem);
+    std::optional<load_error> const failed = error();
+    REQUIRE(failed);
+    CHECK(
+        failed->what() == path("site.pem") + " with " + path("site.key") +
+                              ": the file has changed since cleat started");
+    CHECK(failed->cure == "Restart cleat, which reads it again.");
+    CHECK_FALSE(failed->may_pass);
+
+    folder.write("site.pem", site.certificate_pem);
+    folder.write("site.key", site.key_pem);
+    CHECK_FALSE(error());
+}
+
+TEST_CASE_FIXTURE(fixture, "one byte more is a change, in either file")
+{
+    folder.write("site.pem", site.certificate_pem + '\n');
+    REQUIRE(error());
+    CHECK(has(error()->what(), "has changed"));
+    folder.write("site.pem", site.certificate_pem);
+    folder.write("site.key", site.key_pem + '\n');
+    REQUIRE(error());
+    CHECK(has(error()->what(), "has changed"));
+}
+
+TEST_CASE_FIXTURE(fixture, "the key of another certificate is refused")
+{
+    folder.write("site.key", other.key_pem);
+    std::optional<load_error> const failed = error();
+    REQUIRE(failed);
+    CHECK(has(failed->what(), path("site.key")));
+    CHECK(has(failed->what(), "the private key does not belong to the certificate"));
+    CHECK(has(failed->what(), "it has changed since cleat started"));
+    CHECK(failed->cure == "Repair the file, and restart cleat.");
+    CHECK_FALSE(failed->may_pass);
+}
+
+TEST_CASE_FIXTURE(fixture, "a file that is cut short, or empty, is refused")
+{
+    folder.write("site.pem", site.certificate_pem.substr(0, 100));
+    REQUIRE(error());
+    CHECK(has(error()->what(), "cut short"));
+    CHECK(has(error()->what(), "it has changed since cleat started"));
+    folder.write("site.pem", "");
+    REQUIRE(error());
+    CHECK(has(error()->what(), "there is no certificate in it"));
+}
+
+TEST_CASE_FIXTURE(fixture, "a file that is gone is named")
+{
+    std::filesystem::remove(path("site.key"));
+    std::optional<load_error> const failed = error();
+    REQUIRE(failed);
+    CHECK(failed->what() == "cannot read " + path("site.key") + ": No such file or directory");
+    CHECK(failed->cure == "Check the path and who may read it.");
+    CHECK_FALSE(failed->may_pass);
+}
+
+TEST_CASE_FIXTURE(fixture, "no refusal shows any of a key")
+{
+    std::string const secret = other.key_pem.substr(60, 30);
+    for (std::string const& text :
+         {other.key_pem, other.key_pem.substr(0, 120), other.key_pem + other.key_pem}) {
+        folder.write("site.key", text);
+        REQUIRE(error());
+        CHECK_FALSE(has(error()->what(), secret));
+    }
+}
+
+} // namespace cleat::tls
