@@ -2,6 +2,7 @@
 #include "log/log_sink.hpp"
 
 #include <cleat/core/temporary_folder_for_tests.hpp>
+#include <cleat/core/text_for_tests.hpp>
 #include <cleat/net/tls_peer_for_tests.hpp>
 
 #include <doctest/doctest.h>
@@ -44,11 +45,6 @@ struct logged_service
     std::string proxy_header;
     tls::engine engine{net::contexts().server};
 };
-
-bool has(std::string const& log, std::string_view words)
-{
-    return log.find(words) != std::string::npos;
-}
 
 } // namespace
 
@@ -102,9 +98,9 @@ TEST_CASE("an upstream is not to blame for what this machine has run out of")
     CHECK(reason_for(phase::connect, error::stopped) == close_reason::stopped);
 
     logged_service s;
-    CHECK(
-        has(s.log_after([](connection_log& log) { log.connect_failed(system(EMFILE)); }),
-            "level=error event=connect-"));
+    CHECK(contains(
+        s.log_after([](connection_log& log) { log.connect_failed(system(EMFILE)); }),
+        "level=error event=connect-"));
     CHECK(s.service->closed().value(close_reason::out_of_resources) == 1);
 }
 
@@ -116,8 +112,8 @@ TEST_CASE("the default log names a stream that may have been cut, and is silent 
     };
     CHECK(log_of_end(close_reason::done).empty());
     std::string const log = log_of_end(close_reason::client_truncated);
-    CHECK(has(log, "level=warning event=connection-closed"));
-    CHECK(has(log, "reason=client-truncated"));
+    CHECK(contains(log, "level=warning event=connection-closed"));
+    CHECK(contains(log, "reason=client-truncated"));
 }
 
 TEST_CASE("a client that leaves before its first byte is counted, and no warning")
@@ -132,7 +128,8 @@ TEST_CASE("a client that leaves before its first byte is counted, and no warning
         CHECK(s.log_after([&](connection_log& log) { log.proxy_header_failed(why); }).empty());
     CHECK(s.service->closed().value(close_reason::client_silent) == 4);
     // A silent client that stays until its deadline is a warning.
-    CHECK(has(log_of_handshake(error::handshake_timeout), "level=warning event=handshake-failed"));
+    CHECK(contains(
+        log_of_handshake(error::handshake_timeout), "level=warning event=handshake-failed"));
 }
 
 TEST_CASE("a line names the frontend, and with a PROXY header the client")
@@ -155,7 +152,7 @@ TEST_CASE("a line names the frontend, and with a PROXY header the client")
             connection.handshake_failed(error::handshake_timeout, s.engine);
         });
         CAPTURE(log);
-        CHECK(has(log, row.addresses));
+        CHECK(contains(log, row.addresses));
     }
 }
 

@@ -42,7 +42,7 @@ struct client
 };
 
 /// A worker whose supply reads a file when the test lets it.
-struct fixture
+struct waiting_fixture
 {
     loaded read(certificate_load const& wanted)
     {
@@ -90,7 +90,7 @@ struct fixture
 
 } // namespace
 
-TEST_CASE_FIXTURE(fixture, "handshakes that want the same certificate share one load")
+TEST_CASE_FIXTURE(waiting_fixture, "handshakes that want the same certificate share one load")
 {
     client first{worker, 3};
     client second{worker, 3};
@@ -111,7 +111,7 @@ TEST_CASE_FIXTURE(fixture, "handshakes that want the same certificate share one 
     CHECK(certificates->table().find(3) == first.request.provided.get());
 }
 
-TEST_CASE_FIXTURE(fixture, "each handshake gets the certificate that it wants")
+TEST_CASE_FIXTURE(waiting_fixture, "each handshake gets the certificate that it wants")
 {
     client first{worker, 1};
     client second{worker, 2};
@@ -128,7 +128,7 @@ TEST_CASE("a handshake whose deadline passes leaves the load to the others")
 {
     for (std::size_t const leaving : {0U, 1U, 2U}) {
         CAPTURE(leaving);
-        fixture f;
+        waiting_fixture f;
         std::array<client, 3> clients{
             client{f.worker, 0}, client{f.worker, 0}, client{f.worker, 0}};
         for (client& each : clients)
@@ -144,7 +144,8 @@ TEST_CASE("a handshake whose deadline passes leaves the load to the others")
     }
 }
 
-TEST_CASE_FIXTURE(fixture, "a load that nobody waits for any more serves the next handshake")
+TEST_CASE_FIXTURE(
+    waiting_fixture, "a load that nobody waits for any more serves the next handshake")
 {
     {
         client first{worker, 0};
@@ -160,7 +161,7 @@ TEST_CASE_FIXTURE(fixture, "a load that nobody waits for any more serves the nex
     CHECK(was_read == numbers{0});
 }
 
-TEST_CASE_FIXTURE(fixture, "an interrupt that is raised already begins no load")
+TEST_CASE_FIXTURE(waiting_fixture, "an interrupt that is raised already begins no load")
 {
     client late{worker, 0};
     late.interrupt.raise(error::handshake_timeout);
@@ -169,7 +170,7 @@ TEST_CASE_FIXTURE(fixture, "an interrupt that is raised already begins no load")
     CHECK(was_read.empty());
 }
 
-TEST_CASE_FIXTURE(fixture, "a worker may end while its files are read and wait to be read")
+TEST_CASE_FIXTURE(waiting_fixture, "a worker may end while its files are read and wait to be read")
 {
     {
         client first{worker, 0};
@@ -187,7 +188,7 @@ TEST_CASE_FIXTURE(fixture, "a worker may end while its files are read and wait t
     CHECK(was_read.front() == 0);
 }
 
-TEST_CASE_FIXTURE(fixture, "a worker may end before it has seen that a file was read")
+TEST_CASE_FIXTURE(waiting_fixture, "a worker may end before it has seen that a file was read")
 {
     {
         client first{worker, 0};
@@ -200,7 +201,8 @@ TEST_CASE_FIXTURE(fixture, "a worker may end before it has seen that a file was 
     CHECK(was_read == numbers{0});
 }
 
-TEST_CASE_FIXTURE(fixture, "a failure is given to all that wait, and fills no place in the table")
+TEST_CASE_FIXTURE(
+    waiting_fixture, "a failure is given to all that wait, and fills no place in the table")
 {
     failure.emplace("cannot read a.pem", "Copy it again.", false);
     client first{worker, 0};
@@ -221,7 +223,7 @@ TEST_CASE("a failure is remembered for the next handshake, unless it may pass")
 {
     for (bool const passes : {false, true}) {
         CAPTURE(passes);
-        fixture f;
+        waiting_fixture f;
         f.failure.emplace("cannot read a.pem", "Copy it again.", passes);
         f.go_on.release(3);
         client first{f.worker, 0};

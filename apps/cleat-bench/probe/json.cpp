@@ -2,6 +2,7 @@
 
 #include "probe/formatting.hpp"
 #include "probe/probe.hpp"
+#include "result/result_json.hpp"
 #include "text/times.hpp"
 
 #include <utility>
@@ -9,7 +10,9 @@
 namespace cleat::bench {
 namespace {
 
-constexpr int document_version = 1;
+constexpr int probe_version = 1;
+
+using bench::in_json; // Beside those below.
 
 std::string_view name_of(sni_reaction::kind k) noexcept
 {
@@ -24,11 +27,6 @@ std::string_view name_of(sni_reaction::kind k) noexcept
         break;
     }
     return "unknown";
-}
-
-json::array in_json(std::vector<std::string> const& names)
-{
-    return json::array(names.begin(), names.end());
 }
 
 json::object in_json(sni_reaction const& a)
@@ -81,7 +79,7 @@ json::value in_json(std::optional<std::chrono::nanoseconds> t)
 json::object to_json(probe_report const& report)
 {
     json::object found{
-        {"cleat-bench probe", document_version},
+        {"cleat-bench probe", probe_version},
         {"target", report.target},
         {"when", in_utc(report.when)},
         {"error", report.error.empty() ? json::value(nullptr) : json::value(report.error)}};

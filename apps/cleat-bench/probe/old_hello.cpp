@@ -34,7 +34,7 @@ std::string number(std::size_t value, unsigned bytes)
 }
 
 template <class Numbers>
-std::string list_of(Numbers const& numbers)
+std::string wire_list(Numbers const& numbers)
 {
     std::string made;
     for (std::uint16_t const each : numbers)
@@ -58,8 +58,8 @@ std::string extensions(std::string_view server_name)
     std::string made;
     if (!server_name.empty()) // RFC 6066, section 3: a list of one host name.
         made += extension(0, with_size(number(0, 1) + with_size(std::string{server_name}, 2), 2));
-    made += extension(10, with_size(list_of(groups), 2)); // RFC 8422, section 5.1.1.
-    made += extension(11, with_size(number(0, 1), 1));    // Section 5.1.2: uncompressed points.
+    made += extension(10, with_size(wire_list(groups), 2)); // RFC 8422, section 5.1.1.
+    made += extension(11, with_size(number(0, 1), 1));      // Section 5.1.2: uncompressed points.
     return made;
 }
 
@@ -84,7 +84,7 @@ std::string old_hello(old_version v, std::string_view server_name)
     std::string hello = version;
     hello.append(32, 'c');     // No handshake completes, so it need not be random.
     hello += with_size({}, 1); // No session.
-    hello += with_size(list_of(suites), 2);
+    hello += with_size(wire_list(suites), 2);
     hello += with_size(std::string(1, '\0'), 1); // No compression.
     if (v != old_version::ssl_3_0)
         hello += with_size(extensions(server_name), 2);

@@ -39,7 +39,7 @@ std::string joined(std::string_view host, std::string_view port)
                                                     : fmt::format("[{}]:{}", host, port);
 }
 
-std::string list_of(std::vector<std::string> const& names)
+std::string colon_list(std::vector<std::string> const& names)
 {
     return fmt::format("{}", fmt::join(names, ":"));
 }
@@ -103,8 +103,8 @@ private:
     [[nodiscard]] tls::context_spec permissive_client(std::optional<version> only = {}) const
     {
         tls::context_spec spec = default_client();
-        spec.ciphers = list_of(suites_1_2_);
-        spec.groups = list_of(groups_);
+        spec.ciphers = colon_list(suites_1_2_);
+        spec.groups = colon_list(groups_);
         if (only)
             spec.version_min = spec.version_max = *only;
         return spec;
@@ -233,7 +233,7 @@ void prober::find_suites(probed_version& offered)
     bool const recent = offered.version == version::tls_1_3;
     auto const spec_for = [&](std::vector<std::string> const& suites) {
         tls::context_spec spec = permissive_client(offered.version);
-        (recent ? spec.ciphersuites : spec.ciphers) = list_of(suites);
+        (recent ? spec.ciphersuites : spec.ciphers) = colon_list(suites);
         return spec;
     };
     std::vector<std::string> rest = recent ? suites_1_3_ : suites_1_2_;
@@ -267,7 +267,7 @@ chooser prober::find_order(probed_version const& offered)
         return chooser::unknown;
     auto const chosen = [&] {
         tls::context_spec spec = permissive_client(offered.version);
-        (offered.version == version::tls_1_3 ? spec.ciphersuites : spec.ciphers) = list_of(pair);
+        (offered.version == version::tls_1_3 ? spec.ciphersuites : spec.ciphers) = colon_list(pair);
         return connect(spec).suite;
     };
     std::string const one = chosen();

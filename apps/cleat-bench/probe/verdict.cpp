@@ -50,8 +50,8 @@ struct suite_kinds
     }
 };
 
-// verdict collects sentences: weaknesses come first, the heaviest first.
-class verdict
+// finding_list collects sentences: weaknesses come first, the heaviest first.
+class finding_list
 {
 public:
     template <class... Parts>
@@ -79,7 +79,7 @@ private:
 };
 
 void judge_dates(
-    verdict& found, probe_report const& report, tls::shown_certificate const& c,
+    finding_list& found, probe_report const& report, tls::shown_certificate const& c,
     std::string const& which)
 {
     days const left{days_left(report, c)};
@@ -93,7 +93,7 @@ void judge_dates(
 }
 
 void judge_trust(
-    verdict& found, probe_report const& report, probed_certificate const& c,
+    finding_list& found, probe_report const& report, probed_certificate const& c,
     std::string const& which)
 {
     bool const out_of_date = c.leaf.until < report.when || c.leaf.from > report.when;
@@ -111,7 +111,7 @@ void judge_trust(
             counted(static_cast<std::size_t>(std::max(days_left(report, c.leaf), 0L)), "day"));
 }
 
-void judge_certificates(verdict& found, probe_report const& report)
+void judge_certificates(finding_list& found, probe_report const& report)
 {
     for (probed_certificate const& each : report.certificates) {
         tls::shown_certificate const& c = each.leaf;
@@ -126,7 +126,7 @@ void judge_certificates(verdict& found, probe_report const& report)
     }
 }
 
-void judge_versions(verdict& found, probe_report const& report)
+void judge_versions(finding_list& found, probe_report const& report)
 {
     if (report.find_version(version::tls_1_3) == nullptr)
         found.weak("TLS 1.2 only");
@@ -154,7 +154,7 @@ void judge_versions(verdict& found, probe_report const& report)
         found.weak("no post-quantum group");
 }
 
-void judge_resumption(verdict& found, probe_report const& report)
+void judge_resumption(finding_list& found, probe_report const& report)
 {
     using way = std::pair<std::string_view, probed_resumption const*>;
     std::array<way, 3> const ways{
@@ -184,7 +184,7 @@ void judge_resumption(verdict& found, probe_report const& report)
 
 std::vector<probed_finding> judge(probe_report const& report)
 {
-    verdict found;
+    finding_list found;
     judge_certificates(found, report);
     judge_versions(found, report);
     judge_resumption(found, report);

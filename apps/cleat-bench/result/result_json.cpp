@@ -115,12 +115,12 @@ json::object in_json(tally const& counts)
     };
 }
 
-std::uint64_t number(json::value const& value)
+std::uint64_t number_in(json::value const& value)
 {
     return value.to_number<std::uint64_t>();
 }
 
-std::string text(json::value const& value)
+std::string text_in(json::value const& value)
 {
     return std::string{value.as_string()};
 }
@@ -129,38 +129,38 @@ std::vector<fact> facts(json::value const& pairs)
 {
     std::vector<fact> found;
     for (json::value const& pair : pairs.as_array())
-        found.emplace_back(text(pair.at(0)), text(pair.at(1)));
+        found.emplace_back(text_in(pair.at(0)), text_in(pair.at(1)));
     return found;
 }
 
 void read(json::value const& document, tally& counts)
 {
-    counts.attempts = number(document.at("attempts"));
-    counts.ok = number(document.at("ok"));
+    counts.attempts = number_in(document.at("attempts"));
+    counts.ok = number_in(document.at("ok"));
     for (json::value const& each : document.at("failures").as_array()) {
         failure failure;
-        if (!parse(text(each.at("stage")), failure.stage))
-            throw std::runtime_error{"unknown stage " + text(each.at("stage"))};
-        failure.kind = text(each.at("kind"));
-        counts.failures[failure] += number(each.at("count"));
+        if (!parse(text_in(each.at("stage")), failure.stage))
+            throw std::runtime_error{"unknown stage " + text_in(each.at("stage"))};
+        failure.kind = text_in(each.at("kind"));
+        counts.failures[failure] += number_in(each.at("count"));
     }
     if (counts.ok + counts.failed() != counts.attempts)
         throw std::runtime_error{"outcomes do not add up to attempts"};
-    counts.connections = number(document.at("connections"));
+    counts.connections = number_in(document.at("connections"));
     json::value const& handshakes = document.at("handshakes");
-    counts.full = number(handshakes.at("full"));
-    counts.resumed = number(handshakes.at("resumed"));
-    counts.offered = number(handshakes.at("offered"));
+    counts.full = number_in(handshakes.at("full"));
+    counts.resumed = number_in(handshakes.at("resumed"));
+    counts.offered = number_in(handshakes.at("offered"));
     if (json::value const* const early = handshakes.as_object().if_contains("early_data"))
         counts.early = {
-            number(early->at("offered")), number(early->at("accepted")),
-            number(early->at("rejected"))};
+            number_in(early->at("offered")), number_in(early->at("accepted")),
+            number_in(early->at("rejected"))};
     for (json::value const& each : handshakes.at("agreed").as_array())
         counts.agreed.push_back(
-            {text(each.at("version")), text(each.at("cipher")), text(each.at("group")),
-             number(each.at("count"))});
-    counts.bytes_up = number(document.at("bytes").at("up"));
-    counts.bytes_down = number(document.at("bytes").at("down"));
+            {text_in(each.at("version")), text_in(each.at("cipher")), text_in(each.at("group")),
+             number_in(each.at("count"))});
+    counts.bytes_up = number_in(document.at("bytes").at("up"));
+    counts.bytes_down = number_in(document.at("bytes").at("down"));
     json::value const& times = document.at("latency");
     read(times.at("tcp"), counts.tcp);
     read(times.at("tls"), counts.tls);
@@ -172,18 +172,18 @@ void read(json::value const& document, tally& counts)
     if (json::value const* const lag = times.as_object().if_contains("lag"))
         read(*lag, counts.lag);
     if (json::value const* const drained = document.as_object().if_contains("drained"))
-        counts.drained = number(*drained);
+        counts.drained = number_in(*drained);
     json::value const& timeline = document.at("timeline");
-    counts.interval_length = std::chrono::nanoseconds{number(timeline.at("interval_ns"))};
+    counts.interval_length = std::chrono::nanoseconds{number_in(timeline.at("interval_ns"))};
     if (counts.interval_length.count() <= 0)
         throw std::runtime_error{"the timeline has no interval"};
     counts.timeline.resize(timeline.at("attempted").as_array().size());
     for (std::size_t i = 0; i != counts.timeline.size(); ++i)
         counts.timeline[i] = {
-            number(timeline.at("attempted").at(i)), number(timeline.at("ok").at(i)),
-            number(timeline.at("failed").at(i)), number(timeline.at("response_sum_ns").at(i)),
-            number(timeline.at("response_max_ns").at(i))};
-    counts.cpu = std::chrono::nanoseconds{number(document.at("cpu_ns"))};
+            number_in(timeline.at("attempted").at(i)), number_in(timeline.at("ok").at(i)),
+            number_in(timeline.at("failed").at(i)), number_in(timeline.at("response_sum_ns").at(i)),
+            number_in(timeline.at("response_max_ns").at(i))};
+    counts.cpu = std::chrono::nanoseconds{number_in(document.at("cpu_ns"))};
 }
 
 } // namespace
@@ -191,15 +191,15 @@ void read(json::value const& document, tally& counts)
 void read(json::value const& document, latency& latency)
 {
     if (!add_log(document.at("hdr").as_string(), latency) ||
-        latency.count() != number(document.at("count")))
+        latency.count() != number_in(document.at("count")))
         throw std::runtime_error{"a histogram is damaged, or not of cleat-bench"};
     if (latency.count() != 0)
         latency.restore({
-            .min = number(document.at("min_ns")),
-            .max = number(document.at("max_ns")),
-            .sum_low = number(document.at("sum_ns").at(1)),
-            .sum_high = number(document.at("sum_ns").at(0)),
-            .beyond_max = number(document.at("beyond_max")),
+            .min = number_in(document.at("min_ns")),
+            .max = number_in(document.at("max_ns")),
+            .sum_low = number_in(document.at("sum_ns").at(1)),
+            .sum_high = number_in(document.at("sum_ns").at(0)),
+            .beyond_max = number_in(document.at("beyond_max")),
         });
 }
 
@@ -260,35 +260,35 @@ result read_result(json::value const& document)
         document.at("kind").as_string() != "load")
         throw std::runtime_error{"it is not a load's result of this version"};
     result found;
-    found.name = text(document.at("name"));
-    found.command = text(document.at("command"));
-    found.target = text(document.at("target"));
-    found.started = from_utc(text(document.at("started")));
-    found.measured = std::chrono::nanoseconds{number(document.at("measured_ns"))};
+    found.name = text_in(document.at("name"));
+    found.command = text_in(document.at("command"));
+    found.target = text_in(document.at("target"));
+    found.started = from_utc(text_in(document.at("started")));
+    found.measured = std::chrono::nanoseconds{number_in(document.at("measured_ns"))};
     if (json::value const* const drain = document.as_object().if_contains("drain_ns"))
-        found.drain = std::chrono::nanoseconds{number(*drain)};
+        found.drain = std::chrono::nanoseconds{number_in(*drain)};
     found.partial = document.at("partial").as_bool();
     found.asked = facts(document.at("asked"));
     found.environment = facts(document.at("environment"));
     for (json::value const& each : document.at("limits").as_array())
-        found.verdict.limits.push_back(text(each));
+        found.verdict.limits.push_back(text_in(each));
     for (json::value const& each : document.at("cures").as_array())
-        found.verdict.cures.push_back(text(each));
+        found.verdict.cures.push_back(text_in(each));
     if (json::value const* const rate = document.as_object().if_contains("rate_asked"))
         found.rate_asked = rate->to_number<double>();
     for (json::value const& each : document.at("worker_cpu_ns").as_array())
-        found.worker_cpu.emplace_back(number(each));
+        found.worker_cpu.emplace_back(number_in(each));
     if (json::value const* const waited = document.as_object().if_contains("worker_waited_ns"))
         for (json::value const& each : waited->as_array())
-            found.worker_waited.emplace_back(number(each));
+            found.worker_waited.emplace_back(number_in(each));
     if (json::value const* const wall = document.as_object().if_contains("worker_wall_ns"))
         for (json::value const& each : wall->as_array())
-            found.worker_wall.emplace_back(number(each));
+            found.worker_wall.emplace_back(number_in(each));
     if (json::value const* const server = document.as_object().if_contains("server")) {
         found.server.emplace();
         for (json::value const& each : server->at("pids").as_array())
             found.server->pids.push_back(each.to_number<int>());
-        found.server->cpu = std::chrono::nanoseconds{number(server->at("cpu_ns"))};
+        found.server->cpu = std::chrono::nanoseconds{number_in(server->at("cpu_ns"))};
         if (json::value const* const cores = server->as_object().if_contains("cores"))
             found.server->cores = cores->to_number<double>();
         else if (found.measured.count() > 0)
@@ -298,7 +298,7 @@ result read_result(json::value const& document)
     return found;
 }
 
-[[noreturn]] void refuse(std::string const& origin, std::exception const& why)
+[[noreturn]] void refuse_document(std::string const& origin, std::exception const& why)
 {
     throw std::runtime_error{
         fmt::format("{}: not a result of cleat-bench load: {}", origin, why.what())};
@@ -310,7 +310,7 @@ result from_document(json::value const& document, std::string const& origin)
 try {
     return read_result(document);
 } catch (std::exception const& e) {
-    refuse(origin, e);
+    refuse_document(origin, e);
 }
 
 result from_json(std::string const& text, std::string const& origin)

@@ -177,9 +177,9 @@ std::optional<std::string> area_name(std::string_view line)
     if (line.starts_with('['))
         return std::string{line};
     // Memory with a name in the kernel, and no file that could be read.
-    constexpr std::array anonymous{"/memfd:", "/dev/zero", "/anon_hugepage", "/SYSV", "//anon"};
+    constexpr std::array nameless{"/memfd:", "/dev/zero", "/anon_hugepage", "/SYSV", "//anon"};
     if (line.empty() ||
-        std::ranges::any_of(anonymous, [&](char const* each) { return line.starts_with(each); }))
+        std::ranges::any_of(nameless, [&](char const* each) { return line.starts_with(each); }))
         return "[anon]";
     return std::nullopt;
 }

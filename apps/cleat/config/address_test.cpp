@@ -15,7 +15,7 @@ host_port listens(std::string_view text, dialect compat = dialect::hitch)
     return address->where;
 }
 
-std::string refused(std::string_view text, dialect compat = dialect::hitch)
+std::string refusal_of(std::string_view text, dialect compat = dialect::hitch)
 {
     parsed<listen_address> const address = parse_listen_address(text, compat);
     INFO(text);
@@ -53,7 +53,7 @@ TEST_CASE("a frontend may name its own certificate")
     CHECK(own->where == host_port{"*", 443});
     CHECK(own->certificate == "/a+b:c.pem");
     CHECK(parse_listen_address("*:443+x.pem", dialect::hitch)->certificate == "x.pem");
-    CHECK(refused("[*]:443+") == "no file follows the \"+\"");
+    CHECK(refusal_of("[*]:443+") == "no file follows the \"+\"");
 }
 
 TEST_CASE("a port is 1 to 65535, and 0 only where it means any free one")
@@ -61,14 +61,14 @@ TEST_CASE("a port is 1 to 65535, and 0 only where it means any free one")
     CHECK(listens("[*]:0").port == 0);
     CHECK(listens("[*]:65535").port == 65535);
     // stud and hitch let this one through, by mistake.
-    CHECK(refused("[*]:65536") == "port 65536 is out of range");
-    CHECK(refused("[*]:99999999999999999999") == "port 99999999999999999999 is out of range");
-    CHECK(refused("[*]:-1") == "\"-1\" is not a port");
-    CHECK(refused("[*]:+1") == "the port is missing");
-    CHECK(refused("[*]:https") == "\"https\" is not a port");
-    CHECK(refused("[*]:443x") == "\"443x\" is not a port");
-    CHECK(refused("[*]: 443") == "\" 443\" is not a port");
-    CHECK(refused("[*]:") == "the port is missing");
+    CHECK(refusal_of("[*]:65536") == "port 65536 is out of range");
+    CHECK(refusal_of("[*]:99999999999999999999") == "port 99999999999999999999 is out of range");
+    CHECK(refusal_of("[*]:-1") == "\"-1\" is not a port");
+    CHECK(refusal_of("[*]:+1") == "the port is missing");
+    CHECK(refusal_of("[*]:https") == "\"https\" is not a port");
+    CHECK(refusal_of("[*]:443x") == "\"443x\" is not a port");
+    CHECK(refusal_of("[*]: 443") == "\" 443\" is not a port");
+    CHECK(refusal_of("[*]:") == "the port is missing");
     CHECK(
         parse_upstream_address("[a]:0", dialect::hitch).error().text ==
         "port 0 is no place to connect to");
@@ -77,23 +77,24 @@ TEST_CASE("a port is 1 to 65535, and 0 only where it means any free one")
 TEST_CASE("an IPv6 address without brackets is not guessed at")
 {
     CHECK(
-        refused("::1:443") == "in \"::1:443\" the IPv6 address and the port cannot be told apart");
-    CHECK(refused("::") == "in \"::\" the IPv6 address and the port cannot be told apart");
+        refusal_of("::1:443") ==
+        "in \"::1:443\" the IPv6 address and the port cannot be told apart");
+    CHECK(refusal_of("::") == "in \"::\" the IPv6 address and the port cannot be told apart");
 }
 
 TEST_CASE("a text that is no address is refused with the reason")
 {
-    CHECK(refused("") == "\"\" is not an address");
-    CHECK(refused("443") == "\"443\" is not an address");
-    CHECK(refused("[*") == "\"[*\" has no closing bracket");
-    CHECK(refused("[*]") == "\"[*]\" has no port");
-    CHECK(refused("[*]443") == "\"[*]443\" has no port");
-    CHECK(refused("[]:443") == "the host is empty");
-    CHECK(refused(":443") == "the host is empty");
-    CHECK(refused("[a b]:443") == "\"a b\" is not a host");
-    CHECK(refused("[a/b]:443") == "\"a/b\" is not a host");
-    CHECK(refused("[" + std::string(254, 'a') + "]:443") == "the host has 254 bytes");
-    CHECK(refused("/run/sock") == "\"/run/sock\" is a path");
+    CHECK(refusal_of("") == "\"\" is not an address");
+    CHECK(refusal_of("443") == "\"443\" is not an address");
+    CHECK(refusal_of("[*") == "\"[*\" has no closing bracket");
+    CHECK(refusal_of("[*]") == "\"[*]\" has no port");
+    CHECK(refusal_of("[*]443") == "\"[*]443\" has no port");
+    CHECK(refusal_of("[]:443") == "the host is empty");
+    CHECK(refusal_of(":443") == "the host is empty");
+    CHECK(refusal_of("[a b]:443") == "\"a b\" is not a host");
+    CHECK(refusal_of("[a/b]:443") == "\"a/b\" is not a host");
+    CHECK(refusal_of("[" + std::string(254, 'a') + "]:443") == "the host has 254 bytes");
+    CHECK(refusal_of("/run/sock") == "\"/run/sock\" is a path");
 }
 
 TEST_CASE("stud's addresses are read in stud's dialect, and named elsewhere")
@@ -101,11 +102,11 @@ TEST_CASE("stud's addresses are read in stud's dialect, and named elsewhere")
     CHECK(listens("*,443", dialect::stud) == host_port{"*", 443});
     CHECK(listens("127.0.0.1,443", dialect::stud) == host_port{"127.0.0.1", 443});
     CHECK(listens("[*]:443", dialect::stud) == host_port{"*", 443});
-    CHECK(refused("*,443") == "\"*,443\" is stud's way to write an address");
+    CHECK(refusal_of("*,443") == "\"*,443\" is stud's way to write an address");
     CHECK(
         parse_listen_address("*,443", dialect::hitch).error().cure ==
         "Write [*]:443, or start with --compat=stud.");
-    CHECK(refused("*,https", dialect::stud) == "\"https\" is not a port");
+    CHECK(refusal_of("*,https", dialect::stud) == "\"https\" is not a port");
 }
 
 TEST_CASE("an upstream is one host or a UNIX socket")

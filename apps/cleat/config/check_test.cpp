@@ -6,32 +6,32 @@
 namespace cleat::app {
 namespace {
 
-struct outcome
+struct checked_settings
 {
     config settings;
     std::vector<problem> problems;
 };
 
-outcome checked(std::string_view text)
+checked_settings checked(std::string_view text)
 {
-    outcome made;
+    checked_settings made;
     parse_config(text, "c", dialect::hitch, made.settings, made.problems);
     REQUIRE(made.problems.empty());
     check(made.settings, made.problems);
     return made;
 }
 
-config good(std::string_view text)
+config accepted(std::string_view text)
 {
-    outcome made = checked(text);
+    checked_settings made = checked(text);
     for (problem const& each : made.problems)
         FAIL_CHECK(to_string(each));
     return made.settings;
 }
 
-std::string only_problem(std::string_view text)
+std::string complaint(std::string_view text)
 {
-    outcome const made = checked(text);
+    checked_settings const made = checked(text);
     INFO(text);
     REQUIRE(made.problems.size() == 1);
     return to_string(made.problems.front());
@@ -39,25 +39,25 @@ std::string only_problem(std::string_view text)
 
 TEST_CASE("without a frontend there is hitch's")
 {
-    config const c = good("pem-file = a");
+    config const c = accepted("pem-file = a");
     REQUIRE(c.frontends.size() == 1);
     CHECK(c.frontends[0].address() == host_port{"*", 8443});
     CHECK(c.frontends[0].location.is_built_in());
-    CHECK(good("pem-file = a frontend = \"[::1]:1\"").frontends.size() == 1);
+    CHECK(accepted("pem-file = a frontend = \"[::1]:1\"").frontends.size() == 1);
 }
 
 TEST_CASE("one way to announce a client excludes the others")
 {
-    CHECK(*good("pem-file = a").announce == announcement::nothing);
-    CHECK(*good("pem-file = a write-ip = on").announce == announcement::write_ip);
-    CHECK(*good("pem-file = a write-proxy-v1 = on").announce == announcement::write_proxy_v1);
-    CHECK(*good("pem-file = a write-proxy = on").announce == announcement::write_proxy_v2);
-    CHECK(*good("pem-file = a proxy-proxy = on").announce == announcement::proxy_proxy);
+    CHECK(*accepted("pem-file = a").announce == announcement::nothing);
+    CHECK(*accepted("pem-file = a write-ip = on").announce == announcement::write_ip);
+    CHECK(*accepted("pem-file = a write-proxy-v1 = on").announce == announcement::write_proxy_v1);
+    CHECK(*accepted("pem-file = a write-proxy = on").announce == announcement::write_proxy_v2);
+    CHECK(*accepted("pem-file = a proxy-proxy = on").announce == announcement::proxy_proxy);
     CHECK(
-        *good("pem-file = a write-ip = off proxy-proxy = on").announce ==
+        *accepted("pem-file = a write-ip = off proxy-proxy = on").announce ==
         announcement::proxy_proxy);
     CHECK(
-        only_problem("pem-file = a\nwrite-ip = on\nproxy-proxy = on") ==
+        complaint("pem-file = a\nwrite-ip = on\nproxy-proxy = on") ==
         "c:3:15: error: proxy-proxy: proxy-proxy excludes write-ip, which is on by c:2:12. Turn "
         "one of them off: proxy-proxy = off.");
 }
@@ -65,48 +65,46 @@ TEST_CASE("one way to announce a client excludes the others")
 TEST_CASE("two frontends cannot have one address, unless any free port is meant")
 {
     CHECK(
-        only_problem("pem-file = a\nfrontend = \"[*]:1\"\nfrontend = { port = 1 }") ==
+        complaint("pem-file = a\nfrontend = \"[*]:1\"\nfrontend = { port = 1 }") ==
         "c:3:1: error: frontend: [*]:1 is taken already, by c:2:12. Give each frontend an "
         "address of its own.");
-    good("pem-file = a frontend = \"[*]:0\" frontend = \"[*]:0\"");
-    good("pem-file = a frontend = \"[*]:1\" frontend = \"[::1]:1\"");
+    accepted("pem-file = a frontend = \"[*]:0\" frontend = \"[*]:0\"");
+    accepted("pem-file = a frontend = \"[*]:1\" frontend = \"[::1]:1\"");
 }
 
 TEST_CASE("every frontend has a certificate")
 {
+    CHECK(complaint("").find("error: there is no certificate for [*]:8443") != std::string::npos);
+    accepted("pem-dir = \"/certs\"");
+    accepted("frontend = \"[*]:1+own.pem\"");
     CHECK(
-        only_problem("").find("error: there is no certificate for [*]:8443") != std::string::npos);
-    good("pem-dir = \"/certs\"");
-    good("frontend = \"[*]:1+own.pem\"");
-    CHECK(
-        only_problem("frontend = \"[*]:1+own.pem\" frontend = \"[*]:2\"").find("for [*]:2") !=
+        complaint("frontend = \"[*]:1+own.pem\" frontend = \"[*]:2\"").find("for [*]:2") !=
         std::string::npos);
     CHECK(
-        only_problem("pem-file = a\nfrontend = { port = 1 match-global-certs = off }") ==
+        complaint("pem-file = a\nfrontend = { port = 1 match-global-certs = off }") ==
         "c:2:44: error: frontend: there is no certificate for [*]:1. Give the frontend a "
         "pem-file, or turn match-global-certs on.");
     CHECK(
-        only_problem("pem-file = a pem-dir-glob = \"*.pem\"").find("pem-dir-glob: this chooses") !=
+        complaint("pem-file = a pem-dir-glob = \"*.pem\"").find("pem-dir-glob: this chooses") !=
         std::string::npos);
 }
 
 TEST_CASE("verifying clients needs authorities")
 {
-    good("pem-file = a client-verify = required client-verify-ca = ca");
-    good("pem-file = a client-verify-ca = ca frontend = { port = 1 client-verify = required }");
-    good("pem-file = a frontend = { port = 1 client-verify = optional client-verify-ca = ca }");
-    good("pem-file = a client-verify = required frontend = { port = 1 client-verify-ca = ca }");
-    good("pem-file = a client-verify = required frontend = { port = 1 client-verify = none }");
-    good("pem-file = a client-verify = none client-verify-ca = ca");
-    good("pem-file = a frontend = { port = 1 client-verify = none client-verify-ca = ca }");
+    accepted("pem-file = a client-verify = required client-verify-ca = ca");
+    accepted("pem-file = a client-verify-ca = ca frontend = { port = 1 client-verify = required }");
+    accepted("pem-file = a frontend = { port = 1 client-verify = optional client-verify-ca = ca }");
+    accepted("pem-file = a client-verify = required frontend = { port = 1 client-verify-ca = ca }");
+    accepted("pem-file = a client-verify = required frontend = { port = 1 client-verify = none }");
+    accepted("pem-file = a client-verify = none client-verify-ca = ca");
+    accepted("pem-file = a frontend = { port = 1 client-verify = none client-verify-ca = ca }");
     for (std::string_view const text : {
              "pem-file = a client-verify-ca = ca",
              "pem-file = a frontend = { port = 1 client-verify-ca = ca }",
              "pem-file = a client-verify-ca = ca frontend = { port = 1 client-verify = required "
              "client-verify-ca = other }",
          })
-        CHECK(
-            only_problem(text).find("client-verify-ca: this verifies nobody") != std::string::npos);
+        CHECK(complaint(text).find("client-verify-ca: this verifies nobody") != std::string::npos);
     for (std::string_view const text : {
              "pem-file = a client-verify = required",
              "pem-file = a client-verify = required frontend = { port = 1 client-verify-ca = ca } "
@@ -114,7 +112,7 @@ TEST_CASE("verifying clients needs authorities")
              "pem-file = a frontend = { port = 1 client-verify = required }",
              "frontend = { port = 1 client-verify = required pem-file = a }",
          })
-        CHECK(only_problem(text).find("clients cannot be verified") != std::string::npos);
+        CHECK(complaint(text).find("clients cannot be verified") != std::string::npos);
     // The mode that several frontends inherit is reported once.
     CHECK(
         checked("pem-file = a client-verify = required frontend = { port = 1 }").problems.size() ==
@@ -124,10 +122,10 @@ TEST_CASE("verifying clients needs authorities")
 TEST_CASE("a certificate's own rule for clients is not ignored: it is the frontend's, or an error")
 {
     std::string const all = "client-verify = required client-verify-ca = ca ";
-    good(all + "pem-file = { cert = a client-verify = required client-verify-ca = ca }");
-    good("pem-file = { cert = a client-verify = none }");
-    good("frontend = { port = 1 client-verify = optional client-verify-ca = ca "
-         "pem-file = { cert = a client-verify = optional } }");
+    accepted(all + "pem-file = { cert = a client-verify = required client-verify-ca = ca }");
+    accepted("pem-file = { cert = a client-verify = none }");
+    accepted("frontend = { port = 1 client-verify = optional client-verify-ca = ca "
+             "pem-file = { cert = a client-verify = optional } }");
     for (std::string const& text : {
              std::string{"pem-file = { cert = a client-verify = required client-verify-ca = ca }"},
              std::string{"pem-file = { cert = a client-verify-ca = ca }"},
@@ -137,64 +135,63 @@ TEST_CASE("a certificate's own rule for clients is not ignored: it is the fronte
              all + "pem-file = { cert = a client-verify = required }"
                    "frontend = { port = 1 client-verify = none }",
          })
-        CHECK(only_problem(text).find("not built yet: a rule for a alone") != std::string::npos);
+        CHECK(complaint(text).find("not built yet: a rule for a alone") != std::string::npos);
 }
 
 TEST_CASE("suites of a version that no frontend speaks are an error, not ignored")
 {
     CHECK(
-        only_problem(
+        complaint(
             "pem-file = a\ntls-protos = TLSv1.2\nciphersuites = \"TLS_AES_128_GCM_SHA256\"") ==
         "c:3:16: error: ciphersuites: this is for TLSv1.3, which tls-protos leaves out. Add "
         "TLSv1.3 to tls-protos, or leave ciphersuites out.");
-    CHECK(only_problem("pem-file = a\ntls-protos = TLSv1.3\nciphers = \"ECDHE+AESGCM\"")
+    CHECK(complaint("pem-file = a\ntls-protos = TLSv1.3\nciphers = \"ECDHE+AESGCM\"")
               .starts_with("c:3:11: error: ciphers: this is for TLSv1.2"));
-    CHECK(
-        only_problem("pem-file = a\nfrontend = {\nhost = \"*\" port = \"1\"\ntls-protos = TLSv1.3\n"
-                     "ciphers = \"ECDHE+AESGCM\"\n}")
-            .starts_with("c:5:11: error: ciphers: "));
+    CHECK(complaint("pem-file = a\nfrontend = {\nhost = \"*\" port = \"1\"\ntls-protos = TLSv1.3\n"
+                    "ciphers = \"ECDHE+AESGCM\"\n}")
+              .starts_with("c:5:11: error: ciphers: "));
 
     // One frontend that takes it is enough; one that has its own takes nothing.
     std::string_view constexpr two =
         "pem-file = a ciphersuites = \"TLS_AES_128_GCM_SHA256\" "
         "frontend = { host = \"*\" port = \"1\" tls-protos = TLSv1.2 } ";
-    good(std::string{two} + "frontend = { host = \"*\" port = \"2\" }");
+    accepted(std::string{two} + "frontend = { host = \"*\" port = \"2\" }");
     CHECK(
-        only_problem(
+        complaint(
             std::string{two} + "frontend = { host = \"*\" port = \"2\" "
                                "ciphersuites = \"TLS_AES_256_GCM_SHA384\" }")
             .find("ciphersuites: this is for TLSv1.3") != std::string::npos);
 
     // As --default-config prints it.
-    good("pem-file = a tls-protos = TLSv1.3 ciphers = \"" + *config{}.ciphers + "\"");
+    accepted("pem-file = a tls-protos = TLSv1.3 ciphers = \"" + *config{}.ciphers + "\"");
 }
 
 TEST_CASE("a facility of syslog wants a log that goes there")
 {
     CHECK(
-        only_problem("pem-file = a\nsyslog-facility = local0") ==
+        complaint("pem-file = a\nsyslog-facility = local0") ==
         "c:2:19: error: syslog-facility: the log does not go to syslog. Turn syslog on, or leave "
         "this out.");
-    good("pem-file = a syslog-facility = local0 syslog = on");
-    good("pem-file = a syslog-facility = daemon");
+    accepted("pem-file = a syslog-facility = local0 syslog = on");
+    accepted("pem-file = a syslog-facility = daemon");
     // A daemon's log goes there by itself.
     CHECK(
-        only_problem("pem-file = a syslog-facility = local0 daemon = on").find("warning: daemon") !=
+        complaint("pem-file = a syslog-facility = local0 daemon = on").find("warning: daemon") !=
         std::string::npos);
 }
 
 TEST_CASE("a log to syslog and to a file at once is refused, not half done")
 {
     CHECK(
-        only_problem("pem-file = a syslog = on log-filename = \"/log\"")
-            .find("error: log-filename") != std::string::npos);
+        complaint("pem-file = a syslog = on log-filename = \"/log\"").find("error: log-filename") !=
+        std::string::npos);
 }
 
 TEST_CASE("a daemon without a log is warned about")
 {
-    CHECK(only_problem("pem-file = a daemon = on").find("c:1:23: warning: daemon") == 0);
-    good("pem-file = a daemon = on syslog = on");
-    good("pem-file = a daemon = on log-filename = \"/var/log/cleat.log\"");
+    CHECK(complaint("pem-file = a daemon = on").find("c:1:23: warning: daemon") == 0);
+    accepted("pem-file = a daemon = on syslog = on");
+    accepted("pem-file = a daemon = on log-filename = \"/var/log/cleat.log\"");
 }
 
 } // namespace

@@ -41,7 +41,7 @@ std::vector<std::string> problems(std::initializer_list<char const*> flags)
     return lines;
 }
 
-using lines = std::vector<std::string>;
+using line_list = std::vector<std::string>;
 
 // A configuration file that is gone again after its test.
 class file
@@ -105,7 +105,7 @@ TEST_CASE("a switch alone is on, and takes its value behind an equals sign only"
     CHECK(settings({"--syslog", "on"}).pem_files.size() == 1); // "on" is a file here
     CHECK(
         problems({"--syslog=maybe", "a.pem"}) ==
-        lines{"--syslog: error: \"maybe\" is neither on nor off. Write on or off."});
+        line_list{"--syslog: error: \"maybe\" is neither on nor off. Write on or off."});
 }
 
 TEST_CASE("every key that may be a flag is one, with all its names")
@@ -157,10 +157,10 @@ TEST_CASE("the last of two flags holds")
 TEST_CASE("every mistake is reported, those of the file and those of the flags")
 {
     file const conf{"workers = 0\n"};
-    lines const all = problems(
+    line_list const all = problems(
         {"--config", conf.path(), "--wrokers=3", "-Z", "-B", "x", "--client", "--chroot", "/"});
     CHECK(
-        all == lines{
+        all == line_list{
                    "--wrokers: error: there is no such flag. Did you mean --workers?",
                    "-Z: error: there is no such flag. cleat --help lists all flags.",
                    fmt::format(
@@ -178,7 +178,7 @@ TEST_CASE("a flag at the end without its value is named")
 {
     CHECK(
         problems({"a.pem", "-n"}) ==
-        lines{
+        line_list{
             "--workers: error: a value was expected behind it. cleat --help explains the flags."});
 }
 
@@ -189,7 +189,7 @@ TEST_CASE("what does not fit together is refused")
     CHECK(problems({"--config", "/nowhere", "a.pem"}).size() == 1);
     CHECK(
         problems({"--config", "/a", "--config", "/b", "a.pem"}) ==
-        lines{"--config: error: there can be only one configuration file. Put them into one."});
+        line_list{"--config: error: there can be only one configuration file. Put them into one."});
 }
 
 TEST_CASE("what has no effect is a warning, and cleat serves")
@@ -250,7 +250,7 @@ TEST_CASE("the program's name or --compat decides between stud and hitch")
     CHECK(std::holds_alternative<refused>(run_as("cleat", {"-f", "*,443", "a"})));
     CHECK(
         problems({"--compat=nginx", "a"}) ==
-        lines{"--compat: error: \"nginx\" is not a dialect. Write hitch or stud."});
+        line_list{"--compat: error: \"nginx\" is not a dialect. Write hitch or stud."});
 
     command const daemon = run_as("stud", {"--daemon", "a"});
     CHECK(*std::get<serve>(daemon).settings.syslog);

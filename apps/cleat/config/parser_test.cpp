@@ -16,22 +16,22 @@
 namespace cleat::app {
 namespace {
 
-struct outcome
+struct parsed_settings
 {
     config settings;
     std::vector<problem> problems;
 };
 
-outcome parse(std::string_view text, dialect compat = dialect::hitch)
+parsed_settings parse(std::string_view text, dialect compat = dialect::hitch)
 {
-    outcome made;
+    parsed_settings made;
     parse_config(text, "c", compat, made.settings, made.problems);
     return made;
 }
 
 config good(std::string_view text, dialect compat = dialect::hitch)
 {
-    outcome made = parse(text, compat);
+    parsed_settings made = parse(text, compat);
     for (problem const& each : made.problems)
         FAIL_CHECK(to_string(each));
     return made.settings;
@@ -39,7 +39,7 @@ config good(std::string_view text, dialect compat = dialect::hitch)
 
 std::string only_problem(std::string_view text)
 {
-    outcome const made = parse(text);
+    parsed_settings const made = parse(text);
     INFO(text);
     for (problem const& each : made.problems)
         INFO(to_string(each));
@@ -248,8 +248,9 @@ TEST_CASE("each mistake is named with its place and its cure")
 
 TEST_CASE("every mistake of a file is reported, in order, and the rest still counts")
 {
-    outcome const made = parse("user 'x'\nbacklog = 0\nworkers = 2\nport = 1\nfrontend = { x = { y "
-                               "= 1 } port = 1 }\nuser = \"");
+    parsed_settings const made =
+        parse("user 'x'\nbacklog = 0\nworkers = 2\nport = 1\nfrontend = { x = { y "
+              "= 1 } port = 1 }\nuser = \"");
     std::vector<unsigned> lines;
     for (problem const& each : made.problems)
         lines.push_back(each.where.line);
@@ -287,7 +288,7 @@ TEST_CASE("a file that is none ends early")
     std::string many;
     for (int i = 0; i < 1000; ++i)
         many += "nonsense = 1\n";
-    outcome const made = parse(many);
+    parsed_settings const made = parse(many);
     CHECK(made.problems.size() == 101);
     CHECK(made.problems.back().text == "this is error 100, the rest of the file was not read");
     CHECK(parse(std::string(50'000, '$')).problems.size() == 1);

@@ -34,9 +34,9 @@ struct each_turn : task_node
 };
 
 // A listening socket, its acceptor, and the connections that it has accepted.
-struct scene
+struct acceptor_scene
 {
-    explicit scene(int backlog = 1024)
+    explicit acceptor_scene(int backlog = 1024)
     {
         listen_options options;
         options.backlog = backlog;
@@ -121,7 +121,7 @@ constexpr std::size_t many = 200;
 
 TEST_CASE("an acceptor takes all that connect, more with each look that finds one waiting")
 {
-    scene s;
+    acceptor_scene s;
     s.connect(many);
     s.run_until([&] { return s.accepted.size() == many; });
     std::vector<std::size_t> const sizes = s.batches();
@@ -133,12 +133,12 @@ TEST_CASE("an acceptor takes all that connect, more with each look that finds on
         most = std::min<std::size_t>(most * 2, limits::accept_batch_max);
     }
     for (unique_fd const& each : s.clients)
-        CHECK(scene::is_open(each));
+        CHECK(acceptor_scene::is_open(each));
 }
 
 TEST_CASE("an acceptor takes one connection a turn again once they come one by one")
 {
-    scene s;
+    acceptor_scene s;
     s.connect(many);
     std::uint64_t quiet_since = 0;
     s.run_until([&] {
@@ -154,7 +154,7 @@ TEST_CASE("an acceptor takes one connection a turn again once they come one by o
 
 TEST_CASE("an acceptor without descriptors pauses, and then accepts what has waited")
 {
-    scene s;
+    acceptor_scene s;
     s.connect(3);
     rlimit before{};
     REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
@@ -171,7 +171,7 @@ TEST_CASE("an acceptor without descriptors pauses, and then accepts what has wai
 
 TEST_CASE("an acceptor pauses when there is no memory to serve a connection, and for nothing less")
 {
-    scene s;
+    acceptor_scene s;
     s.connect(3);
     s.on_accept = [&] {
         return s.accepted.size() == 1 ? make_error_code(boost::system::errc::not_enough_memory)
@@ -186,12 +186,12 @@ TEST_CASE(
     "a close first takes the connections that the kernel has queued, the backlog and one more")
 {
     constexpr int backlog = 7;
-    scene s{backlog};
+    acceptor_scene s{backlog};
     s.connect(backlog + 1);
     s.accepting->close();
     CHECK(s.accepted.size() == backlog + 1);
     for (unique_fd const& each : s.clients)
-        CHECK(scene::is_open(each));
+        CHECK(acceptor_scene::is_open(each));
     unique_fd const late{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     CHECK(::connect(late.get(), s.bound.data(), s.bound.size) != 0);
     s.accepting->close(); // Nothing more to close.
@@ -200,7 +200,7 @@ TEST_CASE(
 
 TEST_CASE("a close ends with the connections for which there are resources")
 {
-    scene s;
+    acceptor_scene s;
     s.connect(3);
     s.on_accept = [] { return make_error_code(boost::system::errc::not_enough_memory); };
     s.accepting->close();
@@ -210,7 +210,7 @@ TEST_CASE("a close ends with the connections for which there are resources")
 
 TEST_CASE("an acceptor may be closed and destroyed while it waits, pauses or is queued")
 {
-    scene s;
+    acceptor_scene s;
     SUBCASE("waits") {}
     SUBCASE("pauses")
     {
@@ -239,7 +239,7 @@ TEST_CASE("an acceptor may be closed and destroyed while it waits, pauses or is 
 
 TEST_CASE("an acceptor may be closed by the connection that it has just accepted")
 {
-    scene s;
+    acceptor_scene s;
     s.connect(3);
     s.on_accept = [&] {
         if (s.accepted.size() == 1)

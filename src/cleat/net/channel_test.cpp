@@ -17,17 +17,18 @@ namespace {
 using after_write = channel::after_write;
 
 progress write(
-    channel& c, int fd, std::span<std::byte const> bytes,
+    channel& c, int fd, std::span<std::byte const> piece,
     after_write addition = after_write::nothing)
 {
-    channel::piece const pieces[] = {bytes};
+    channel::piece const pieces[] = {piece};
     return c.write(fd, pieces, addition);
 }
 
 // A server's channel and a client. Their handshake is done unless `shaken` is false.
-struct scene
+struct channel_scene
 {
-    explicit scene(socket_kind kind = socket_kind::unix_pair, int buffer = 0, bool shaken = true)
+    explicit channel_scene(
+        socket_kind kind = socket_kind::unix_pair, int buffer = 0, bool shaken = true)
         : ends{make_sockets(kind, buffer)}
         , client{contexts().client, ends.second.get()}
         , server{contexts().server}
@@ -71,7 +72,7 @@ struct scene
 
 TEST_CASE("a handshake without input waits to read")
 {
-    scene s{socket_kind::unix_pair, 0, false};
+    channel_scene s{socket_kind::unix_pair, 0, false};
     CHECK(s.server.handshake(s.fd()).next == wait::readable);
     CHECK(!s.server.engine().established());
     s.shake();
@@ -80,7 +81,7 @@ TEST_CASE("a handshake without input waits to read")
 
 TEST_CASE("a handshake whose flight does not fit the socket goes on when there is room")
 {
-    scene s{socket_kind::unix_pair, 0, false};
+    channel_scene s{socket_kind::unix_pair, 0, false};
     s.client.handshake();
     fill(s.fd());
     progress const p = s.server.handshake(s.fd());
@@ -94,7 +95,7 @@ TEST_CASE("a handshake whose flight does not fit the socket goes on when there i
 
 TEST_CASE("a peer that leaves in the handshake has truncated it")
 {
-    scene s{socket_kind::unix_pair, 0, false};
+    channel_scene s{socket_kind::unix_pair, 0, false};
     s.client.handshake();
     CHECK(s.server.handshake(s.fd()).next == wait::readable);
     s.client.shutdown_send();
@@ -103,14 +104,14 @@ TEST_CASE("a peer that leaves in the handshake has truncated it")
 
 TEST_CASE("a failed handshake tells the peer by an alert")
 {
-    scene s{socket_kind::unix_pair, 0, false};
+    channel_scene s{socket_kind::unix_pair, 0, false};
     s.client.send_raw("GET / HTTP/1.1\r\n\r\n");
     CHECK(s.server.handshake(s.fd()).error == error::http_request);
 }
 
 TEST_CASE("the ticket of the handshake leaves with the first answer, in one segment")
 {
-    scene s{socket_kind::tcp};
+    channel_scene s{socket_kind::tcp};
     CHECK(s.client.receive_raw() == 0); // All of the server's part of the handshake has been read.
     CHECK(s.server.holds_records());
     REQUIRE(write(s.server, s.fd(), bytes_of("hello")).bytes == 5);
@@ -123,7 +124,7 @@ TEST_CASE("the ticket of the handshake leaves with the first answer, in one segm
 
 TEST_CASE("a ticket without an answer can leave by itself, once")
 {
-    scene s{socket_kind::tcp};
+    channel_scene s{socket_kind::tcp};
     s.client.receive_raw();
     CHECK(s.server.holds_records());
     s.server.flush_held(s.fd());
@@ -137,7 +138,7 @@ TEST_CASE("a ticket without an answer can leave by itself, once")
 
 TEST_CASE("a ticket that the socket does not take goes on waiting for the first answer")
 {
-    scene s{socket_kind::unix_pair};
+    channel_scene s{socket_kind::unix_pair};
     s.client.receive_raw();
     fill(s.fd());
     s.server.flush_held(s.fd());
@@ -153,7 +154,7 @@ TEST_CASE("bytes that a full socket does not take are kept and flushed in order,
           "taken meanwhile")
 {
     for (socket_kind const kind : {socket_kind::unix_pair, socket_kind::tcp}) {
-        scene s{kind, 4096};
+        channel_scene s{kind, 4096};
         std::vector<std::byte> const data = pattern(1'000'000);
         std::vector<std::byte> expected;
         std::size_t blocked = 0;
@@ -187,7 +188,7 @@ TEST_CASE("bytes that a full socket does not take are kept and flushed in order,
 TEST_CASE(
     "a write of more than can be kept takes what fits, also where the socket takes none of it")
 {
-    scene s{socket_kind::unix_pair, 4096};
+    channel_scene s{socket_kind::unix_pair, 4096};
     std::vector<std::byte> const data = pattern(8 << 20);
     std::size_t sent = 0;
     fill(s.fd());
@@ -235,7 +236,7 @@ TEST_CASE("a client's Finished waits for its first write with last_flight::with_
 
 TEST_CASE("close_notify behind an answer is the last that the client reads")
 {
-    scene s;
+    channel_scene s;
     progress const p = write(s.server, s.fd(), bytes_of("bye"), after_write::close_notify);
     CHECK(p.bytes == 3);
     CHECK(p.next == wait::none);
@@ -254,7 +255,7 @@ TEST_CASE("close_notify behind an answer is the last that the client reads")
 
 TEST_CASE("an answer and its close_notify share a packet")
 {
-    scene s{socket_kind::tcp};
+    channel_scene s{socket_kind::tcp};
     REQUIRE(
         write(s.server, s.fd(), bytes_of("hello")).bytes == 5); // The ticket is gone after this.
     s.client.receive_raw();
@@ -267,7 +268,7 @@ TEST_CASE("an answer and its close_notify share a packet")
 
 TEST_CASE("a close_notify that the socket does not take leaves with the flush")
 {
-    scene s;
+    channel_scene s;
     fill(s.fd());
     progress const p = s.server.close(s.fd());
     CHECK(!p.error);
@@ -282,7 +283,7 @@ TEST_CASE("a close_notify that the socket does not take leaves with the flush")
 TEST_CASE(
     "bytes are read into small buffers, and unread reports those for which no event will come")
 {
-    scene s;
+    channel_scene s;
     std::vector<std::byte> const data = pattern(50'000);
     s.client.write(data);
     std::vector<std::byte> got;
@@ -301,7 +302,7 @@ TEST_CASE("FIN hides none of the bytes before it, however small the buffer is")
 {
     for (std::size_t const buffer : {1U, 7U, 100U, 5000U, 100'000U})
         for (bool const hint : {false, true}) {
-            scene s;
+            channel_scene s;
             std::vector<std::byte> const data = pattern(40'000);
             s.client.write(data);
             s.client.close();
@@ -318,7 +319,7 @@ TEST_CASE(
     "FIN without close_notify is a truncation, in the call that reads the last bytes or the next")
 {
     for (bool const hint : {false, true}) {
-        scene s;
+        channel_scene s;
         s.client.write("half");
         s.client.shutdown_send();
         std::vector<std::byte> got;
@@ -334,7 +335,7 @@ TEST_CASE(
 TEST_CASE("an end that came with the handshake is not forgotten")
 {
     // FIN was known when the client's Finished was read: no further event will come for it.
-    scene s{socket_kind::unix_pair, 0, false};
+    channel_scene s{socket_kind::unix_pair, 0, false};
     s.client.handshake();
     REQUIRE(s.server.handshake(s.fd()).next == wait::readable);
     s.client.handshake();
@@ -348,7 +349,7 @@ TEST_CASE("an end that came with the handshake is not forgotten")
 
 TEST_CASE("a request that came with the end of the handshake is unread, not lost")
 {
-    scene s{socket_kind::unix_pair, 0, false};
+    channel_scene s{socket_kind::unix_pair, 0, false};
     s.client.handshake();
     REQUIRE(s.server.handshake(s.fd()).next == wait::readable);
     s.client.handshake();
@@ -363,7 +364,7 @@ TEST_CASE("a request that came with the end of the handshake is unread, not lost
 
 TEST_CASE("an answer to a KeyUpdate that finds the socket full waits in its place")
 {
-    scene s;
+    channel_scene s;
     REQUIRE(write(s.server, s.fd(), bytes_of("a")).bytes == 1); // The ticket leaves too.
     s.client.receive_raw();
     fill(s.fd());
@@ -385,7 +386,7 @@ TEST_CASE("an answer to a KeyUpdate that finds the socket full waits in its plac
 
 TEST_CASE("a broken socket is a system error, for reads and writes")
 {
-    scene s{socket_kind::tcp};
+    channel_scene s{socket_kind::tcp};
     s.client.reset();
     std::vector<std::byte> got;
     CHECK(s.read_all(got).error == boost::system::errc::connection_reset);

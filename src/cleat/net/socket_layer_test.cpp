@@ -20,9 +20,9 @@ struct idle_waiter : waiter
     }
 };
 
-struct scene
+struct layer_scene
 {
-    explicit scene(std::pair<unique_fd, unique_fd> fds = make_sockets(socket_kind::unix_pair))
+    explicit layer_scene(std::pair<unique_fd, unique_fd> fds = make_sockets(socket_kind::unix_pair))
         : far{std::move(fds.second)}, near{w, std::move(fds.first)}
     {
         REQUIRE(!near.entry().wait_readable(registered)); // Puts it in the epoll set.
@@ -67,7 +67,7 @@ struct scene
 
 TEST_CASE("an event that comes while records still wait in the channel is not forgotten")
 {
-    scene s;
+    layer_scene s;
     s.shake();
     std::string const whole_record(limits::plaintext_record_max, 'a');
     s.client.write(whole_record);
@@ -90,7 +90,7 @@ TEST_CASE("an event that comes while records still wait in the channel is not fo
 
 TEST_CASE("an event that comes while a flight of the handshake is stuck is not forgotten")
 {
-    scene s;
+    layer_scene s;
     s.client.handshake();
     s.poll();
     fill(s.near.native_handle());
@@ -105,7 +105,7 @@ TEST_CASE("an event that comes while a flight of the handshake is stuck is not f
 
 TEST_CASE("a read that filled its buffer leaves its event")
 {
-    scene s;
+    layer_scene s;
     s.shake();
     s.client.write(std::string(100'000, 'a'));
     s.poll();

@@ -1,8 +1,8 @@
 // Every operation is cancelled at every step, with every kind, and the stream must still work.
 
+#include <cleat/net/coroutines_for_tests.hpp>
 #include <cleat/net/worlds_for_tests.hpp>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -21,22 +21,9 @@ namespace asio = boost::asio;
 namespace cleat::net {
 namespace {
 
-constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 using kind = asio::cancellation_type;
 
-asio::awaitable<void> handshake(auto& s, stream_base::handshake_type role)
-{
-    co_await s.async_handshake(role, asio::use_awaitable);
-}
-
-// Runs all handlers that are ready.
-asio::awaitable<void> settle()
-{
-    for (int i = 0; i < 20; ++i)
-        co_await asio::post(asio::use_awaitable);
-}
-
-struct outcome
+struct operation_outcome
 {
     std::optional<error_code> ec;
     std::size_t bytes = 0;
@@ -63,7 +50,7 @@ TEST_CASE_TEMPLATE("a cancelled read loses nothing", World, socket_world, split_
             co_await handshake(ends.client, stream_base::client);
             co_await wait_until_established(ends.server);
             std::string got(100, '\0');
-            outcome read;
+            operation_outcome read;
             ends.server.async_read_some(asio::buffer(got), read.handler());
             co_await settle();
             REQUIRE(!read.ec);
@@ -97,7 +84,7 @@ TEST_CASE_TEMPLATE(
         std::size_t aborted = 0;
         for (int round = 0; round < 20; ++round) {
             std::string got(100, '\0');
-            outcome read;
+            operation_outcome read;
             ends.server.async_read_some(asio::buffer(got), read.handler());
             co_await settle();
             ends.client.async_write_some(
@@ -139,7 +126,7 @@ TEST_CASE_TEMPLATE(
         // The peer does not read, so a write soon has to wait, with bytes that it has taken.
         std::size_t taken = 0;
         for (;;) {
-            outcome write;
+            operation_outcome write;
             ends.client.async_write_some(
                 asio::buffer(sent.data() + taken, sent.size() - taken), write.handler());
             co_await settle();
@@ -160,7 +147,7 @@ TEST_CASE_TEMPLATE(
             REQUIRE(taken < sent.size());
         }
         // A write behind these bytes took none yet, so that it can be cancelled without effect.
-        outcome write;
+        operation_outcome write;
         ends.client.async_write_some(asio::buffer("never sent", 10), write.handler());
         co_await settle();
         REQUIRE(!write.ec);
@@ -191,7 +178,7 @@ TEST_CASE_TEMPLATE(
         both_ends<World> pair{world};
         spawn(world, handshake(pair.client, stream_base::client));
         spawn(world, [](auto& ends, int delay) -> asio::awaitable<void> {
-            outcome shake;
+            operation_outcome shake;
             ends.server.async_handshake(stream_base::server, shake.handler());
             for (int i = 0; i < delay; ++i)
                 co_await asio::post(asio::use_awaitable);
@@ -218,7 +205,7 @@ TEST_CASE_TEMPLATE(
     spawn(world, [](auto& ends) -> asio::awaitable<void> {
         co_await handshake(ends.client, stream_base::client);
         co_await wait_until_established(ends.server);
-        outcome first;
+        operation_outcome first;
         ends.client.async_shutdown(first.handler());
         co_await settle();
         REQUIRE(!first.ec);
@@ -226,7 +213,7 @@ TEST_CASE_TEMPLATE(
         co_await settle();
         REQUIRE(first.ec);
         CHECK(*first.ec == asio::error::operation_aborted);
-        outcome second;
+        operation_outcome second;
         ends.client.async_shutdown(second.handler());
         auto const [ec] = co_await ends.server.async_shutdown(as_result);
         CHECK(!ec);
@@ -248,7 +235,7 @@ TEST_CASE_TEMPLATE(
         co_await handshake(ends.client, stream_base::client);
         co_await wait_until_established(ends.server);
         std::string got(10, '\0');
-        outcome read, shutdown;
+        operation_outcome read, shutdown;
         ends.client.async_read_some(asio::buffer(got), read.handler());
         co_await settle();
         ends.client.async_shutdown(shutdown.handler());
@@ -318,7 +305,7 @@ TEST_CASE_TEMPLATE(
         co_await handshake(ends.client, stream_base::client);
         co_await wait_until_established(ends.server);
         std::string got(10, '\0');
-        outcome read;
+        operation_outcome read;
         ends.client.async_read_some(asio::buffer(got), read.handler());
         co_await settle();
         ends.client.lowest_layer().close();

@@ -1,10 +1,10 @@
 // Features of asio::ssl::stream: the executor's default token, and handshakes whose first bytes
 // were read before.
 
+#include <cleat/net/coroutines_for_tests.hpp>
 #include <cleat/net/handshakes_for_tests.hpp>
 #include <cleat/net/worlds_for_tests.hpp>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
@@ -18,8 +18,6 @@ namespace asio = boost::asio;
 
 namespace cleat::net {
 namespace {
-
-constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
 using awaiting = asio::use_awaitable_t<>::as_default_on_t<plain_stream>;
 static_assert(std::same_as<awaiting::native_handle_type, ssl_st*>);

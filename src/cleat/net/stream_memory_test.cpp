@@ -1,5 +1,6 @@
 // Operations that find no memory for their waits, and other operations of the same stream.
 
+#include <cleat/net/coroutines_for_tests.hpp>
 #include <cleat/net/worlds_for_tests.hpp>
 
 #include <boost/asio/bind_allocator.hpp>
@@ -42,18 +43,6 @@ struct scarce
 
     bool const* none_left;
 };
-
-asio::awaitable<void> handshake(auto& s, stream_base::handshake_type role)
-{
-    co_await s.async_handshake(role, asio::use_awaitable);
-}
-
-// Runs all handlers that are ready.
-asio::awaitable<void> settle()
-{
-    for (int i = 0; i < 20; ++i)
-        co_await asio::post(asio::use_awaitable);
-}
 
 /// reading is one read of a stream, with memory of its own.
 struct reading

@@ -1,7 +1,7 @@
+#include <cleat/net/coroutines_for_tests.hpp>
 #include <cleat/net/stream.hpp>
 #include <cleat/net/worlds_for_tests.hpp>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
@@ -17,19 +17,12 @@ namespace asio = boost::asio;
 namespace cleat::net {
 namespace {
 
-constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
-
 std::string text_of(std::size_t size)
 {
     std::string text(size, ' ');
     for (std::size_t i = 0; i < size; ++i)
         text[i] = static_cast<char>('a' + (i * 7 + i / 251) % 26);
     return text;
-}
-
-asio::awaitable<void> handshake(auto& s, stream_base::handshake_type role)
-{
-    co_await s.async_handshake(role, asio::use_awaitable);
 }
 
 asio::awaitable<void> echo(auto& s)

@@ -1,8 +1,8 @@
 // Records on the wire, memory of a stream, and errors of a broken connection.
 
+#include <cleat/net/coroutines_for_tests.hpp>
 #include <cleat/net/worlds_for_tests.hpp>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
@@ -21,13 +21,6 @@ namespace asio = boost::asio;
 
 namespace cleat::net {
 namespace {
-
-constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
-
-asio::awaitable<void> handshake(auto& s, stream_base::handshake_type role)
-{
-    co_await s.async_handshake(role, asio::use_awaitable);
-}
 
 // The lengths of the records in a socket's receive buffer. The records stay there.
 std::vector<std::size_t> records_waiting(int fd)

@@ -8,10 +8,14 @@
 #include <cleat/tls/memory_handshake.hpp>
 #include <cleat/tls/openssl_error.hpp>
 
+#include <array>
 #include <string>
 #include <vector>
 
 namespace cleat::tls {
+
+/// both_versions are those that the library speaks.
+inline constexpr std::array both_versions{protocol_version::tls_1_2, protocol_version::tls_1_3};
 
 using session_ptr = std::unique_ptr<SSL_SESSION, freed_by<SSL_SESSION_free>>;
 

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::array versions{TLS1_2_VERSION, TLS1_3_VERSION};
+constexpr std::array version_numbers{TLS1_2_VERSION, TLS1_3_VERSION};
 
 std::shared_ptr<ticket_secret const> secret_of(std::uint8_t fill)
 {
@@ -24,14 +24,14 @@ std::shared_ptr<ticket_secret const> secret_of(std::uint8_t fill)
     return std::make_shared<ticket_secret const>(secret);
 }
 
-struct fixture
+struct tickets_fixture
 {
     test_identity const root = make_identity({.common_name = "root", .authority = true});
     test_identity const person = make_identity({.common_name = "person", .issuer = &root});
     context_spec server;
     context_spec client;
 
-    fixture()
+    tickets_fixture()
     {
         server.certificates = {
             make_identity({.names = {"a.test"}, .common_name = "a"}).source("a.pem"),
@@ -71,13 +71,13 @@ connection_result connect(
 }
 
 TEST_CASE_FIXTURE(
-    fixture,
+    tickets_fixture,
     "a full handshake gives one ticket, and it resumes, also with another worker's context")
 {
     context const one{server};
     context const other{server};
     context const client_context{client};
-    for (int const version : versions) {
+    for (int const version : version_numbers) {
         connection_result const first = connect(one, client_context, version);
         REQUIRE(first.ok);
         CHECK(!first.resumed);
@@ -94,7 +94,7 @@ TEST_CASE_FIXTURE(
     }
 }
 
-TEST_CASE_FIXTURE(fixture, "without a secret there are no tickets")
+TEST_CASE_FIXTURE(tickets_fixture, "without a secret there are no tickets")
 {
     server.tickets = nullptr;
     context const without{server};
@@ -111,7 +111,8 @@ TEST_CASE_FIXTURE(fixture, "without a secret there are no tickets")
 }
 
 TEST_CASE_FIXTURE(
-    fixture, "a session does not resume under other rules, and the connection goes on in full")
+    tickets_fixture,
+    "a session does not resume under other rules, and the connection goes on in full")
 {
     context const issuing{server};
     context const client_context{client};
@@ -133,7 +134,7 @@ TEST_CASE_FIXTURE(
         server.verify_authorities = root.certificate_pem;
     }
     context const other_server{server};
-    for (int const version : versions) {
+    for (int const version : version_numbers) {
         connection_result const first = connect(issuing, client_context, version);
         REQUIRE(first.sessions.size() == 1);
         connection_result const second =
@@ -144,28 +145,29 @@ TEST_CASE_FIXTURE(
 }
 
 TEST_CASE_FIXTURE(
-    fixture, "a session without client certificate does not get past a server that requires one")
+    tickets_fixture,
+    "a session without client certificate does not get past a server that requires one")
 {
     context const open{server};
     server.verify = peer_verification::required;
     server.verify_authorities = root.certificate_pem;
     context const closed{server};
     context const client_context{client};
-    for (int const version : versions) {
+    for (int const version : version_numbers) {
         connection_result const first = connect(open, client_context, version);
         REQUIRE(first.sessions.size() == 1);
         CHECK(!connect(closed, client_context, version, first.sessions.front().get()).ok);
     }
 }
 
-TEST_CASE_FIXTURE(fixture, "a resumed session has its client's certificate")
+TEST_CASE_FIXTURE(tickets_fixture, "a resumed session has its client's certificate")
 {
     server.verify = peer_verification::required;
     server.verify_authorities = root.certificate_pem;
     client.certificates = {person.source("person.pem")};
     context const closed{server};
     context const client_context{client};
-    for (int const version : versions) {
+    for (int const version : version_numbers) {
         connection_result const first = connect(closed, client_context, version);
         REQUIRE(first.sessions.size() == 1);
         test_connection again{closed, client_context};
@@ -179,9 +181,10 @@ TEST_CASE_FIXTURE(fixture, "a resumed session has its client's certificate")
 
 std::chrono::system_clock::time_point ticket_time;
 
-TEST_CASE_FIXTURE(fixture, "a ticket resumes in its epoch and the next, and is renewed by then")
+TEST_CASE_FIXTURE(
+    tickets_fixture, "a ticket resumes in its epoch and the next, and is renewed by then")
 {
-    for (int const version : versions) {
+    for (int const version : version_numbers) {
         context const serving{server};
         backend::library_state library;
         ticket_time = std::chrono::system_clock::time_point{1'700'000'400s};

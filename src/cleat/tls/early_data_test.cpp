@@ -28,12 +28,12 @@ struct exchange_result
     std::size_t to_client = 0;
 };
 
-struct fixture
+struct early_data_fixture
 {
     context_spec server;
     context_spec client;
 
-    fixture()
+    early_data_fixture()
     {
         server.certificates = {make_identity({.names = {"a.test"}}).source("a.pem")};
         server.tickets = std::make_shared<ticket_secret const>(ticket_secret{std::byte{1}});
@@ -112,7 +112,7 @@ exchange_result exchange(
     return found;
 }
 
-TEST_CASE_FIXTURE(fixture, "early data is received before the handshake is done")
+TEST_CASE_FIXTURE(early_data_fixture, "early data is received before the handshake is done")
 {
     context const server_context{server};
     context const client_context{client};
@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(fixture, "early data is received before the handshake is done"
     CHECK(found.received == pattern(500));
 }
 
-TEST_CASE_FIXTURE(fixture, "a ticket that does not allow early data offers none")
+TEST_CASE_FIXTURE(early_data_fixture, "a ticket that does not allow early data offers none")
 {
     context const server_context{server};
     context const client_context{client};
@@ -140,7 +140,8 @@ TEST_CASE_FIXTURE(fixture, "a ticket that does not allow early data offers none"
     CHECK(found.received == pattern(500));
 }
 
-TEST_CASE_FIXTURE(fixture, "without a session, and with TLS 1.2's, there is no early data")
+TEST_CASE_FIXTURE(
+    early_data_fixture, "without a session, and with TLS 1.2's, there is no early data")
 {
     context const server_context{server};
     context const client_context{client};
@@ -157,7 +158,7 @@ TEST_CASE_FIXTURE(fixture, "without a session, and with TLS 1.2's, there is no e
         CHECK(!each.allows_early_data());
 }
 
-TEST_CASE_FIXTURE(fixture, "a session that is resumed without data offers none")
+TEST_CASE_FIXTURE(early_data_fixture, "a session that is resumed without data offers none")
 {
     context const server_context{server};
     context const client_context{client};
@@ -168,7 +169,7 @@ TEST_CASE_FIXTURE(fixture, "a session that is resumed without data offers none")
     CHECK(found.info.resumed);
 }
 
-TEST_CASE_FIXTURE(fixture, "with a ticket that was used, the request still arrives")
+TEST_CASE_FIXTURE(early_data_fixture, "with a ticket that was used, the request still arrives")
 {
     context const server_context{server};
     context const client_context{client};
@@ -178,7 +179,8 @@ TEST_CASE_FIXTURE(fixture, "with a ticket that was used, the request still arriv
     CHECK(exchange(server_context, client_context, ticket, pattern(10)).received == pattern(10));
 }
 
-TEST_CASE_FIXTURE(fixture, "the bytes beyond the session's limit are sent after the handshake")
+TEST_CASE_FIXTURE(
+    early_data_fixture, "the bytes beyond the session's limit are sent after the handshake")
 {
     context const server_context{server};
     context const client_context{client};
@@ -194,7 +196,8 @@ TEST_CASE_FIXTURE(fixture, "the bytes beyond the session's limit are sent after 
     }
 }
 
-TEST_CASE_FIXTURE(fixture, "a server that now rejects early data still gets every byte once")
+TEST_CASE_FIXTURE(
+    early_data_fixture, "a server that now rejects early data still gets every byte once")
 {
     context const server_context{server};
     context const client_context{client};
@@ -213,7 +216,8 @@ TEST_CASE_FIXTURE(fixture, "a server that now rejects early data still gets ever
     }
 }
 
-TEST_CASE_FIXTURE(fixture, "a server with other ticket keys rejects the session and its early data")
+TEST_CASE_FIXTURE(
+    early_data_fixture, "a server with other ticket keys rejects the session and its early data")
 {
     context const server_context{server};
     context const client_context{client};
@@ -229,7 +233,7 @@ TEST_CASE_FIXTURE(fixture, "a server with other ticket keys rejects the session 
     CHECK(found.received == pattern(500));
 }
 
-TEST_CASE_FIXTURE(fixture, "a HelloRetryRequest rejects early data")
+TEST_CASE_FIXTURE(early_data_fixture, "a HelloRetryRequest rejects early data")
 {
     context const server_context{server};
     context const client_context{client};
@@ -244,7 +248,8 @@ TEST_CASE_FIXTURE(fixture, "a HelloRetryRequest rejects early data")
     CHECK(found.received == pattern(500));
 }
 
-TEST_CASE_FIXTURE(fixture, "early data is not offered under another protocol than the session's")
+TEST_CASE_FIXTURE(
+    early_data_fixture, "early data is not offered under another protocol than the session's")
 {
     server.alpn = {"h2", "http/1.1"};
     context const server_context{server};
@@ -264,7 +269,8 @@ TEST_CASE_FIXTURE(fixture, "early data is not offered under another protocol tha
     CHECK(outcome(none) == early_data::not_offered);
 }
 
-TEST_CASE_FIXTURE(fixture, "a server that now chooses another protocol rejects early data")
+TEST_CASE_FIXTURE(
+    early_data_fixture, "a server that now chooses another protocol rejects early data")
 {
     server.alpn = {"h2"};
     client.alpn = {"http/1.1", "h2"};
@@ -280,7 +286,7 @@ TEST_CASE_FIXTURE(fixture, "a server that now chooses another protocol rejects e
     CHECK(found.received == pattern(50));
 }
 
-TEST_CASE_FIXTURE(fixture, "early data is received once, wherever the wire is split")
+TEST_CASE_FIXTURE(early_data_fixture, "early data is received once, wherever the wire is split")
 {
     context const server_context{server};
     context const client_context{client};
@@ -307,7 +313,8 @@ TEST_CASE_FIXTURE(fixture, "early data is received once, wherever the wire is sp
     }
 }
 
-TEST_CASE_FIXTURE(fixture, "with little room a ClientHello is sent in parts, without early data")
+TEST_CASE_FIXTURE(
+    early_data_fixture, "with little room a ClientHello is sent in parts, without early data")
 {
     context const server_context{server};
     context const client_context{client};
@@ -325,7 +332,8 @@ TEST_CASE_FIXTURE(fixture, "with little room a ClientHello is sent in parts, wit
     }
 }
 
-TEST_CASE_FIXTURE(fixture, "an engine that is moved after write_early still reports the rejection")
+TEST_CASE_FIXTURE(
+    early_data_fixture, "an engine that is moved after write_early still reports the rejection")
 {
     context const server_context{server};
     context const client_context{client};

@@ -9,6 +9,7 @@
 
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
+#include <cleat/tls/connection_for_tests.hpp>
 #include <cleat/tls/engine.hpp>
 #include <cleat/tls/handles.hpp>
 #include <cleat/tls/key_update_for_tests.hpp>
@@ -27,8 +28,6 @@ namespace cleat::tls {
 namespace {
 
 using session_ptr = std::unique_ptr<SSL_SESSION, freed_by<SSL_SESSION_free>>;
-
-constexpr std::array versions{protocol_version::tls_1_2, protocol_version::tls_1_3};
 
 // Contexts of both sides for one version. X25519 keeps the flights short: tests split them at each
 // byte.
@@ -95,9 +94,9 @@ std::span<std::byte const> bytes_of(std::string_view text)
     return std::as_bytes(std::span{text});
 }
 
-std::string text_of(std::span<std::byte const> bytes)
+std::string text_of(std::span<std::byte const> data)
 {
-    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+    return {reinterpret_cast<char const*>(data.data()), data.size()};
 }
 
 // Both sides report the same facts of a handshake that is done.
@@ -153,7 +152,7 @@ flights length_of_conversation(pair_of_contexts const& contexts)
 
 TEST_CASE("a conversation succeeds with every delivery")
 {
-    for (protocol_version const version : versions)
+    for (protocol_version const version : both_versions)
         for (key_type const key : {key_type::ecdsa_p256, key_type::rsa})
             for (bool const certified : {false, true}) {
                 pair_of_contexts const contexts = make_contexts(
@@ -169,7 +168,7 @@ TEST_CASE("a conversation succeeds with every delivery")
 
 TEST_CASE("a conversation succeeds when it is split at any position")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         pair_of_contexts const& contexts = contexts_of(version);
         flights const length = length_of_conversation(contexts);
         for (std::size_t position = 1; position < length.to_server; ++position)
@@ -183,7 +182,7 @@ TEST_CASE("a conversation succeeds when it is split at any position")
 
 TEST_CASE("a conversation with a client certificate succeeds when it is split at any position")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         pair_of_contexts const contexts =
             make_contexts({version, key_type::ecdsa_p256, peer_verification::required, true});
         std::size_t const length = length_of_conversation(contexts).to_server;
@@ -254,14 +253,14 @@ void cut_everywhere(pair_of_contexts const& contexts, side engine_pair::*which)
 TEST_CASE(
     "FIN at any position of what a server reads is a truncation until the close_notify is whole")
 {
-    for (protocol_version const version : versions)
+    for (protocol_version const version : both_versions)
         cut_everywhere(contexts_of(version), &engine_pair::server);
 }
 
 TEST_CASE(
     "FIN at any position of what a client reads is a truncation until the close_notify is whole")
 {
-    for (protocol_version const version : versions)
+    for (protocol_version const version : both_versions)
         cut_everywhere(contexts_of(version), &engine_pair::client);
 }
 
@@ -270,7 +269,7 @@ TEST_CASE("a handshake succeeds with any room for its output")
     std::vector<std::size_t> rooms{100, 16709};
     for (std::size_t room = 1; room <= 40; ++room)
         rooms.push_back(room);
-    for (protocol_version const version : versions)
+    for (protocol_version const version : both_versions)
         for (std::size_t const room : rooms) {
             pair_of_contexts const& contexts = contexts_of(version);
             engine_pair d{contexts.server, contexts.client, {.room = room}, {.room = room}};
@@ -310,7 +309,7 @@ TEST_CASE("a write stops before a record that has no room, and the next write ma
 
 TEST_CASE("data of any size arrives unchanged in both directions")
 {
-    for (protocol_version const version : versions)
+    for (protocol_version const version : both_versions)
         for (std::size_t const chunk :
              {whole, std::size_t{1}, std::size_t{1448}, std::size_t{16384}}) {
             pair_of_contexts const& contexts = contexts_of(version);
@@ -335,7 +334,7 @@ TEST_CASE("data of any size arrives unchanged in both directions")
 
 TEST_CASE("a flight of data may be split at any position")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         pair_of_contexts const& contexts = contexts_of(version);
         engine_pair d{contexts.server, contexts.client};
         REQUIRE(d.established());
@@ -362,7 +361,7 @@ TEST_CASE("a flight of data may be split at any position")
 
 TEST_CASE("small buffers are filled one after the other, and has_plaintext reports the rest")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         pair_of_contexts const& contexts = contexts_of(version);
         engine_pair d{contexts.server, contexts.client};
         REQUIRE(d.established());
@@ -411,7 +410,7 @@ TEST_CASE("a read into an empty buffer takes no input")
 
 TEST_CASE("both sides report what the handshake agreed on")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         pair_of_contexts const& contexts = contexts_of(version);
         engine_pair d{contexts.server, contexts.client};
         CHECK(!d.server.engine.established());
@@ -448,7 +447,7 @@ session_ptr& newest_session(pair_of_contexts const& contexts)
 
 TEST_CASE("a ticket resumes when its handshake is split at any position")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         pair_of_contexts const contexts = make_contexts({.version = version});
         session_ptr& newest = newest_session(contexts);
         REQUIRE(conversation_succeeds(contexts, {}, {}));
@@ -577,7 +576,7 @@ void close_and_read(protocol_version version, std::size_t position, std::size_t 
 
 TEST_CASE("a side that has closed can still read, and cannot write, split at any position")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         close_and_read(version, 0, 50'000);
         // An answer of 10 bytes and its close_notify have at most 10 + 2 * 29 + 2.
         for (std::size_t position = 1; position <= 70; ++position)
@@ -587,7 +586,7 @@ TEST_CASE("a side that has closed can still read, and cannot write, split at any
 
 TEST_CASE("closing at any position before the handshake is done sends nothing")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         pair_of_contexts const& contexts = contexts_of(version);
         engine_pair d{contexts.server, contexts.client, {.chunk = 1}, {.chunk = 1}};
         std::size_t calls = 0;
@@ -627,7 +626,7 @@ void read_before_fin(engine_pair& d, std::size_t position)
 
 TEST_CASE("data and FIN are data and a truncation, with the data split at any position")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         std::size_t length = 1;
         for (std::size_t position = 0; position <= length; ++position) {
             pair_of_contexts const& contexts = contexts_of(version);
@@ -649,7 +648,7 @@ TEST_CASE("data and FIN are data and a truncation, with the data split at any po
 
 TEST_CASE("FIN at any position of a record is a truncation, without data")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         std::size_t length = 1;
         for (std::size_t position = 0; position < length; ++position) {
             pair_of_contexts const& contexts = contexts_of(version);
@@ -691,7 +690,7 @@ error_code error_of_server(engine_pair& d)
 
 TEST_CASE("a peer's fatal alert is reported with its number, split at any position")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         pair_of_contexts const& contexts = contexts_of(version);
         context const client = suspicious_client(version);
         std::size_t length = 1; // Of the ClientHello and the alert.
@@ -712,7 +711,7 @@ TEST_CASE("a peer's fatal alert is reported with its number, split at any positi
 
 TEST_CASE("FIN at any position before the end of a fatal alert is a truncation")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         pair_of_contexts const& contexts = contexts_of(version);
         context const client = suspicious_client(version);
         std::size_t length = 1;
@@ -730,7 +729,7 @@ TEST_CASE("FIN at any position before the end of a fatal alert is a truncation")
 
 TEST_CASE("a missing client certificate has its own error, split at any position")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         pair_of_contexts const contexts =
             make_contexts({version, key_type::ecdsa_p256, peer_verification::required, false});
         std::size_t length = 1;
@@ -811,7 +810,7 @@ TEST_CASE("a PROXY header in place of TLS is recognised by its first 5 bytes in 
 
 TEST_CASE("an engine reports whether its peer has sent any byte, cut at any position")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         pair_of_contexts const& contexts = contexts_of(version);
         auto const shake = [](engine& e, wire& w) { return e.handshake(w); };
         std::size_t length = 1;
@@ -828,7 +827,7 @@ TEST_CASE("an engine reports whether its peer has sent any byte, cut at any posi
 
 TEST_CASE("an unknown server name is refused with its own error, split and cut at any position")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         pair_of_contexts const& contexts = contexts_of(version);
         context_spec spec;
         spec.role = role::client;
@@ -861,7 +860,7 @@ TEST_CASE("an unknown server name is refused with its own error, split and cut a
 
 TEST_CASE("a changed byte of a record is a violation and never data")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         pair_of_contexts const& contexts = contexts_of(version);
         std::size_t length = 1;
         for (std::size_t position = 0; position < length; ++position) {

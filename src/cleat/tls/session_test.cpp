@@ -1,6 +1,7 @@
 // Sessions that a client's engine returns, and resumes.
 
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
+#include <cleat/tls/connection_for_tests.hpp>
 #include <cleat/tls/session.hpp>
 #include <cleat/tls/split_wire_for_tests.hpp>
 
@@ -14,14 +15,12 @@
 namespace cleat::tls {
 namespace {
 
-constexpr std::array versions{protocol_version::tls_1_2, protocol_version::tls_1_3};
-
-struct fixture
+struct session_fixture
 {
     context_spec server;
     context_spec client;
 
-    fixture()
+    session_fixture()
     {
         server.certificates = {make_identity({.names = {"a.test"}}).source("a.pem")};
         server.tickets = std::make_shared<ticket_secret const>(ticket_secret{std::byte{1}});
@@ -56,9 +55,10 @@ connection_result connect(context const& server, context const& client, session 
     return {pair.client.engine.info().resumed, pair.client.engine.take_sessions()};
 }
 
-TEST_CASE_FIXTURE(fixture, "a server's session resumes the next connection, in both versions")
+TEST_CASE_FIXTURE(
+    session_fixture, "a server's session resumes the next connection, in both versions")
 {
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         set_version(version);
         context const server_context{server};
         context const client_context{client};
@@ -72,7 +72,8 @@ TEST_CASE_FIXTURE(fixture, "a server's session resumes the next connection, in b
     }
 }
 
-TEST_CASE_FIXTURE(fixture, "a session outlives its connection, and a copy is the same session")
+TEST_CASE_FIXTURE(
+    session_fixture, "a session outlives its connection, and a copy is the same session")
 {
     set_version(protocol_version::tls_1_2);
     context const server_context{server};
@@ -85,7 +86,8 @@ TEST_CASE_FIXTURE(fixture, "a session outlives its connection, and a copy is the
     CHECK(connect(server_context, client_context, copy).resumed);
 }
 
-TEST_CASE_FIXTURE(fixture, "sessions are returned once, also when they come a byte at a time")
+TEST_CASE_FIXTURE(
+    session_fixture, "sessions are returned once, also when they come a byte at a time")
 {
     set_version(protocol_version::tls_1_3);
     context const server_context{server};
@@ -101,7 +103,7 @@ TEST_CASE_FIXTURE(fixture, "sessions are returned once, also when they come a by
     CHECK(moved.take_sessions().empty());
 }
 
-TEST_CASE_FIXTURE(fixture, "no session is kept without keep_sessions")
+TEST_CASE_FIXTURE(session_fixture, "no session is kept without keep_sessions")
 {
     client.keep_sessions = false;
     context const server_context{server};
@@ -109,7 +111,7 @@ TEST_CASE_FIXTURE(fixture, "no session is kept without keep_sessions")
     CHECK(connect(server_context, client_context).sessions.empty());
 }
 
-TEST_CASE_FIXTURE(fixture, "a client that wants no tickets gets none")
+TEST_CASE_FIXTURE(session_fixture, "a client that wants no tickets gets none")
 {
     client.want_tickets = false;
     set_version(protocol_version::tls_1_2);
@@ -120,7 +122,7 @@ TEST_CASE_FIXTURE(fixture, "a client that wants no tickets gets none")
 }
 
 TEST_CASE_FIXTURE(
-    fixture, "a session that another server's key has sealed leads to a full handshake")
+    session_fixture, "a session that another server's key has sealed leads to a full handshake")
 {
     context const client_context{client};
     context const one{server};
@@ -131,7 +133,7 @@ TEST_CASE_FIXTURE(
     CHECK(!connect(other, client_context, first.sessions.front()).resumed);
 }
 
-TEST_CASE_FIXTURE(fixture, "signature algorithms are those of the spec")
+TEST_CASE_FIXTURE(session_fixture, "signature algorithms are those of the spec")
 {
     client.signature_algorithms = "RSA-PSS+SHA256";
     context const server_context{server};

@@ -2,6 +2,7 @@
 // every delivery, and empty where the server signed nothing.
 
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
+#include <cleat/tls/connection_for_tests.hpp>
 #include <cleat/tls/handles.hpp>
 #include <cleat/tls/split_wire_for_tests.hpp>
 
@@ -16,8 +17,6 @@
 
 namespace cleat::tls {
 namespace {
-
-constexpr std::array versions{protocol_version::tls_1_2, protocol_version::tls_1_3};
 
 struct pair_of_contexts
 {
@@ -75,7 +74,7 @@ TEST_CASE("both sides report the scheme that the server signed with, for each ki
         {key_type::rsa, "P-256", "rsa_pss_rsae_sha256"},
     }};
     for (row const& each : rows)
-        for (protocol_version const version : versions) {
+        for (protocol_version const version : both_versions) {
             test_identity const identity = make_identity({.type = each.key});
             pair_of_contexts const contexts = make_contexts(version, identity, each.groups);
             // The client's key share is for another group: the server sends a HelloRetryRequest.
@@ -95,7 +94,7 @@ TEST_CASE("both sides report the scheme that the server signed with, for each ki
 TEST_CASE("a scheme is reported with every delivery, and by a moved engine")
 {
     test_identity const identity = make_identity({});
-    for (protocol_version const version : versions)
+    for (protocol_version const version : both_versions)
         for (std::size_t const room : {std::size_t{64}, std::size_t{256 * 1024}}) {
             pair_of_contexts const contexts = make_contexts(version, identity);
             delivery const by_byte{.chunk = 1, .room = room};
@@ -109,7 +108,7 @@ TEST_CASE("a scheme is reported with every delivery, and by a moved engine")
 TEST_CASE("a resumed handshake has no scheme, also during a full one")
 {
     test_identity const identity = make_identity({});
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         pair_of_contexts const contexts = make_contexts(version, identity);
         engine_pair first{contexts.server, contexts.client};
         REQUIRE(first.established());
@@ -146,7 +145,7 @@ TEST_CASE("a client's own certificate is not taken for the server's")
     test_identity const authority = make_identity({.common_name = "people", .authority = true});
     test_identity const person = make_identity({.issuer = &authority});
     test_identity const identity = make_identity({.type = key_type::rsa});
-    for (protocol_version const version : versions) {
+    for (protocol_version const version : both_versions) {
         context_spec server;
         server.version_min = server.version_max = version;
         server.certificates.push_back(identity.source("test"));

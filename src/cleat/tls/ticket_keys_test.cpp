@@ -26,9 +26,9 @@ constexpr ticket_secret secret_of(std::uint8_t fill)
     return secret;
 }
 
-struct fixture
+struct ticket_keys_fixture
 {
-    fixture()
+    ticket_keys_fixture()
     {
         test_time = std::chrono::system_clock::time_point{1'700'000'400s};
     } // An epoch's start.
@@ -37,7 +37,7 @@ struct fixture
 };
 
 TEST_CASE_FIXTURE(
-    fixture, "a ticket is good in its epoch, renewed in the next, and gone after that")
+    ticket_keys_fixture, "a ticket is good in its epoch, renewed in the next, and gone after that")
 {
     REQUIRE(keys.current() != nullptr);
     ticket_keys::key const sealed = *keys.current();
@@ -65,7 +65,7 @@ TEST_CASE("each new secret is different")
     CHECK(*one != ticket_secret{});
 }
 
-TEST_CASE_FIXTURE(fixture, "two ticket_keys with one secret have the same keys")
+TEST_CASE_FIXTURE(ticket_keys_fixture, "two ticket_keys with one secret have the same keys")
 {
     ticket_keys other{library, secret_of(1), 600s, test_clock};
     CHECK(other.current()->name == keys.current()->name);
@@ -75,7 +75,7 @@ TEST_CASE_FIXTURE(fixture, "two ticket_keys with one secret have the same keys")
     CHECK(stranger.find(keys.current()->name).sealing_key == nullptr);
 }
 
-TEST_CASE_FIXTURE(fixture, "the parts of a key and the keys of two epochs differ")
+TEST_CASE_FIXTURE(ticket_keys_fixture, "the parts of a key and the keys of two epochs differ")
 {
     ticket_keys::key const first = *keys.current();
     CHECK(first.aes != first.hmac);
@@ -86,7 +86,8 @@ TEST_CASE_FIXTURE(fixture, "the parts of a key and the keys of two epochs differ
     CHECK(first.hmac != second.hmac);
 }
 
-TEST_CASE_FIXTURE(fixture, "a clock that jumps back or far ahead finds the keys of its time")
+TEST_CASE_FIXTURE(
+    ticket_keys_fixture, "a clock that jumps back or far ahead finds the keys of its time")
 {
     ticket_keys::key const original = *keys.current();
     test_time += 24h * 365;
@@ -96,7 +97,7 @@ TEST_CASE_FIXTURE(fixture, "a clock that jumps back or far ahead finds the keys 
     CHECK(keys.current()->aes == original.aes);
 }
 
-TEST_CASE_FIXTURE(fixture, "nothing secret is left in memory when the keys are dropped")
+TEST_CASE_FIXTURE(ticket_keys_fixture, "nothing secret is left in memory when the keys are dropped")
 {
     alignas(ticket_keys) static unsigned char memory[sizeof(ticket_keys)];
     ticket_keys* const dropped = new (memory) ticket_keys{library, secret_of(7), 600s, test_clock};

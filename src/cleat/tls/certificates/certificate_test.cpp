@@ -1,3 +1,4 @@
+#include <cleat/core/text_for_tests.hpp>
 #include <cleat/tls/certificates/certificate.hpp>
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/context.hpp>
@@ -12,7 +13,7 @@ namespace {
 
 using strings = std::vector<std::string>;
 
-struct fixture
+struct certificate_fixture
 {
     backend::library_state library;
     strings warnings;
@@ -34,18 +35,14 @@ struct fixture
     }
 };
 
-bool has(std::string_view text, std::string_view part)
-{
-    return text.find(part) != std::string_view::npos;
-}
-
 bool has_text(strings const& all, std::string_view part)
 {
-    return std::ranges::any_of(all, [&](std::string const& each) { return has(each, part); });
+    return std::ranges::any_of(all, [&](std::string const& each) { return contains(each, part); });
 }
 
 TEST_CASE_FIXTURE(
-    fixture, "a certificate answers to the DNS names in it, or to its CN where there are none")
+    certificate_fixture,
+    "a certificate answers to the DNS names in it, or to its CN where there are none")
 {
     test_identity const san =
         make_identity({.names = {"a.test", "*.b.test"}, .common_name = "c.test"});
@@ -57,7 +54,7 @@ TEST_CASE_FIXTURE(
     CHECK(read(person.source("person.pem")).names.empty());
 }
 
-TEST_CASE_FIXTURE(fixture, "names that could match nothing are left out and warned of")
+TEST_CASE_FIXTURE(certificate_fixture, "names that could match nothing are left out and warned of")
 {
     test_identity const odd = make_identity({.names = {"w*.test", "a.*.test", "good.test"}});
     CHECK(read(odd.source("odd.pem")).names == strings{"good.test"});
@@ -66,7 +63,7 @@ TEST_CASE_FIXTURE(fixture, "names that could match nothing are left out and warn
     CHECK(has_text(warnings, "w*.test"));
 }
 
-TEST_CASE_FIXTURE(fixture, "every kind of key is recognised")
+TEST_CASE_FIXTURE(certificate_fixture, "every kind of key is recognised")
 {
     for (key_type const each :
          {key_type::rsa, key_type::ecdsa_p256, key_type::ecdsa_p384, key_type::ecdsa_p521,
@@ -75,7 +72,7 @@ TEST_CASE_FIXTURE(fixture, "every kind of key is recognised")
 }
 
 TEST_CASE_FIXTURE(
-    fixture, "key, leaf and chain may be one text in any order of key and certificates")
+    certificate_fixture, "key, leaf and chain may be one text in any order of key and certificates")
 {
     test_identity const root = make_identity({.common_name = "root", .authority = true});
     test_identity const leaf = make_identity({.names = {"a.test"}, .issuer = &root});
@@ -89,85 +86,89 @@ TEST_CASE_FIXTURE(
     CHECK(warnings.empty());
 }
 
-TEST_CASE_FIXTURE(fixture, "a file without what is needed says what is missing")
+TEST_CASE_FIXTURE(certificate_fixture, "a file without what is needed says what is missing")
 {
     test_identity const good = make_identity({.names = {"a.test"}});
-    CHECK(has(refusal_of({"", good.key_pem, "x.pem"}), "x.pem: there is no certificate"));
-    CHECK(has(refusal_of({good.key_pem, good.key_pem, "x.pem"}), "there is no certificate"));
-    CHECK(has(
+    CHECK(contains(refusal_of({"", good.key_pem, "x.pem"}), "x.pem: there is no certificate"));
+    CHECK(contains(refusal_of({good.key_pem, good.key_pem, "x.pem"}), "there is no certificate"));
+    CHECK(contains(
         refusal_of({"\x30\x82\x01\x02 DER", good.key_pem, "x.der"}), "there is no certificate"));
-    CHECK(
-        has(refusal_of({good.certificate_pem, good.certificate_pem, "x.pem"}),
-            "there is no private key"));
-    CHECK(has(refusal_of({good.certificate_pem, "", "x.pem"}), "there is no private key"));
+    CHECK(contains(
+        refusal_of({good.certificate_pem, good.certificate_pem, "x.pem"}),
+        "there is no private key"));
+    CHECK(contains(refusal_of({good.certificate_pem, "", "x.pem"}), "there is no private key"));
 }
 
 TEST_CASE_FIXTURE(
-    fixture, "a certificate or key that is cut short anywhere is refused, never half read")
+    certificate_fixture,
+    "a certificate or key that is cut short anywhere is refused, never half read")
 {
     test_identity const good = make_identity({.names = {"a.test"}});
     std::string const& pem = good.certificate_pem;
     std::size_t const end = pem.find("-----END CERTIFICATE-----") + 25;
     for (std::size_t n = 0; n < end; ++n)
         CHECK_MESSAGE(!refusal_of({pem.substr(0, n), good.key_pem, "cut.pem"}).empty(), n);
-    CHECK(has(refusal_of({pem.substr(0, end - 1), good.key_pem, "cut.pem"}), "line 1 has no end"));
+    CHECK(contains(
+        refusal_of({pem.substr(0, end - 1), good.key_pem, "cut.pem"}), "line 1 has no end"));
     std::size_t const key_end = good.key_pem.find("-----END") + 20;
     for (std::size_t n = 0; n < key_end; ++n)
         CHECK_MESSAGE(!refusal_of({pem, good.key_pem.substr(0, n), "cut.key"}).empty(), n);
 }
 
-TEST_CASE_FIXTURE(fixture, "damage inside of a block is found and located")
+TEST_CASE_FIXTURE(certificate_fixture, "damage inside of a block is found and located")
 {
     test_identity const good = make_identity({.names = {"a.test"}});
     std::string broken = good.certificate_pem;
     broken.replace(broken.find('\n') + 1, 8, "########");
-    CHECK(has(refusal_of({broken, good.key_pem, "bad.pem"}), "line 1 cannot be decoded"));
+    CHECK(contains(refusal_of({broken, good.key_pem, "bad.pem"}), "line 1 cannot be decoded"));
     std::string zeros = good.certificate_pem;
     zeros.replace(zeros.find('\n') + 1, 8, "AAAAAAAA");
-    CHECK(has(refusal_of({zeros, good.key_pem, "bad.pem"}), "cannot be decoded"));
+    CHECK(contains(refusal_of({zeros, good.key_pem, "bad.pem"}), "cannot be decoded"));
     std::string key = good.key_pem;
     key.replace(key.find('\n') + 1, 8, "AAAAAAAA");
-    CHECK(
-        has(refusal_of({good.certificate_pem, "\n\n" + key, "bad.key"}), "private key on line 3"));
+    CHECK(contains(
+        refusal_of({good.certificate_pem, "\n\n" + key, "bad.key"}), "private key on line 3"));
     std::string const second = good.certificate_pem + broken;
     CHECK(!refusal_of({second, good.key_pem, "bad.pem"}).empty());
 }
 
-TEST_CASE_FIXTURE(fixture, "an encrypted key is refused without a prompt for the passphrase")
+TEST_CASE_FIXTURE(
+    certificate_fixture, "an encrypted key is refused without a prompt for the passphrase")
 {
     test_identity const good = make_identity({.names = {"a.test"}});
     std::string const refusal =
         refusal_of({good.certificate_pem, encrypted_pem(good.key.get()), "locked.pem"});
-    CHECK(has(refusal, "locked.pem"));
-    CHECK(has(refusal, "is encrypted"));
-    CHECK(has(refusal, "openssl pkey"));
+    CHECK(contains(refusal, "locked.pem"));
+    CHECK(contains(refusal, "is encrypted"));
+    CHECK(contains(refusal, "openssl pkey"));
 }
 
 TEST_CASE_FIXTURE(
-    fixture, "a key that belongs elsewhere is refused, and a chain upside down is recognised")
+    certificate_fixture,
+    "a key that belongs elsewhere is refused, and a chain upside down is recognised")
 {
     test_identity const root = make_identity({.common_name = "root", .authority = true});
     test_identity const leaf = make_identity({.names = {"a.test"}, .issuer = &root});
-    CHECK(
-        has(refusal_of({leaf.certificate_pem, root.key_pem, "a.pem"}),
-            "does not belong to the certificate"));
+    CHECK(contains(
+        refusal_of({leaf.certificate_pem, root.key_pem, "a.pem"}),
+        "does not belong to the certificate"));
     test_identity const rsa = make_identity({.type = key_type::rsa});
-    CHECK(
-        has(refusal_of({leaf.certificate_pem, rsa.key_pem, "a.pem"}),
-            "does not belong to the certificate"));
-    CHECK(
-        has(refusal_of({root.certificate_pem + leaf.certificate_pem, leaf.key_pem, "a.pem"}),
-            "belongs to certificate 2"));
+    CHECK(contains(
+        refusal_of({leaf.certificate_pem, rsa.key_pem, "a.pem"}),
+        "does not belong to the certificate"));
+    CHECK(contains(
+        refusal_of({root.certificate_pem + leaf.certificate_pem, leaf.key_pem, "a.pem"}),
+        "belongs to certificate 2"));
 }
 
-TEST_CASE_FIXTURE(fixture, "a key on a curve that TLS does not use is refused by name")
+TEST_CASE_FIXTURE(certificate_fixture, "a key on a curve that TLS does not use is refused by name")
 {
     test_identity const odd =
         sign_identity(make_test_key(EVP_PKEY_EC, NID_secp224r1), {.names = {"a.test"}});
-    CHECK(has(refusal_of(odd.source("p224.pem")), "ECDSA P-256"));
+    CHECK(contains(refusal_of(odd.source("p224.pem")), "ECDSA P-256"));
 }
 
-TEST_CASE_FIXTURE(fixture, "dates and order deserve a warning, not a refusal")
+TEST_CASE_FIXTURE(certificate_fixture, "dates and order deserve a warning, not a refusal")
 {
     test_identity const old =
         make_identity({.names = {"a.test"}, .valid_from_days = -30, .valid_to_days = -1});
@@ -186,13 +187,13 @@ TEST_CASE_FIXTURE(fixture, "dates and order deserve a warning, not a refusal")
     CHECK(has_text(warnings, "certificate 2 did not issue"));
 }
 
-TEST_CASE_FIXTURE(fixture, "no refusal shows any of a key")
+TEST_CASE_FIXTURE(certificate_fixture, "no refusal shows any of a key")
 {
     test_identity const good = make_identity({.names = {"a.test"}});
     std::string key = good.key_pem;
     std::string const body = key.substr(key.find('\n') + 1, 20);
     key.replace(key.find('\n') + 40, 4, "####");
-    CHECK(!has(refusal_of({good.certificate_pem, key, "k.pem"}), body));
+    CHECK(!contains(refusal_of({good.certificate_pem, key, "k.pem"}), body));
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 #include <cleat/core/temporary_folder_for_tests.hpp>
+#include <cleat/core/text_for_tests.hpp>
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/store/certificate_loader.hpp>
 
@@ -12,15 +13,10 @@
 namespace cleat::tls {
 namespace {
 
-bool has(std::string_view text, std::string_view words)
-{
-    return text.find(words) != std::string_view::npos;
-}
-
 /// A store with one certificate, whose key is in a file of its own.
-struct fixture
+struct loader_fixture
 {
-    fixture()
+    loader_fixture()
     {
         folder.write("site.pem", site.certificate_pem);
         folder.write("site.key", site.key_pem);
@@ -57,7 +53,7 @@ struct fixture
 
 } // namespace
 
-TEST_CASE_FIXTURE(fixture, "a certificate of the store is loaded from its files")
+TEST_CASE_FIXTURE(loader_fixture, "a certificate of the store is loaded from its files")
 {
     certificate const found = load_certificate(library, store, added);
     CHECK(X509_cmp(found.leaf.get(), site.certificate.get()) == 0);
@@ -67,7 +63,7 @@ TEST_CASE_FIXTURE(fixture, "a certificate of the store is loaded from its files"
     CHECK(found.origin == path("site.pem") + " with " + path("site.key"));
 }
 
-TEST_CASE_FIXTURE(fixture, "chain and key may be in one file")
+TEST_CASE_FIXTURE(loader_fixture, "chain and key may be in one file")
 {
     test_identity const issuer = make_identity({.common_name = "issuer", .authority = true});
     test_identity const leaf = make_identity({.names = {"one.example"}, .issuer = &issuer});
@@ -79,7 +75,7 @@ TEST_CASE_FIXTURE(fixture, "chain and key may be in one file")
     CHECK(found.origin == path("one.pem"));
 }
 
-TEST_CASE_FIXTURE(fixture, "a relative path begins where the program was started")
+TEST_CASE_FIXTURE(loader_fixture, "a relative path begins where the program was started")
 {
     folder.write("below/site.pem", site.certificate_pem + site.key_pem);
     certificate const found = load_certificate(library, store, add({"below/site.pem", ""}));
@@ -87,7 +83,7 @@ TEST_CASE_FIXTURE(fixture, "a relative path begins where the program was started
     CHECK(found.origin == "below/site.pem");
 }
 
-TEST_CASE_FIXTURE(fixture, "the summary has what a log needs of a certificate")
+TEST_CASE_FIXTURE(loader_fixture, "the summary has what a log needs of a certificate")
 {
     test_identity const rsa = make_identity({.type = key_type::rsa, .valid_to_days = 100 * 365});
     folder.write("rsa.pem", rsa.certificate_pem + rsa.key_pem);
@@ -99,7 +95,7 @@ TEST_CASE_FIXTURE(fixture, "the summary has what a log needs of a certificate")
     CHECK(found.digest != store.summary(added).digest);
 }
 
-TEST_CASE_FIXTURE(fixture, "files that have changed are refused, although they are good")
+TEST_CASE_FIXTURE(loader_fixture, "files that have changed are refused, although they are good")
 {
     folder.write("site.pem", other.certificate_pem);
     folder.write("site.key", other.key_pem);
@@ -116,41 +112,41 @@ TEST_CASE_FIXTURE(fixture, "files that have changed are refused, although they a
     CHECK_FALSE(error());
 }
 
-TEST_CASE_FIXTURE(fixture, "one byte more is a change, in either file")
+TEST_CASE_FIXTURE(loader_fixture, "one byte more is a change, in either file")
 {
     folder.write("site.pem", site.certificate_pem + '\n');
     REQUIRE(error());
-    CHECK(has(error()->what(), "has changed"));
+    CHECK(contains(error()->what(), "has changed"));
     folder.write("site.pem", site.certificate_pem);
     folder.write("site.key", site.key_pem + '\n');
     REQUIRE(error());
-    CHECK(has(error()->what(), "has changed"));
+    CHECK(contains(error()->what(), "has changed"));
 }
 
-TEST_CASE_FIXTURE(fixture, "the key of another certificate is refused")
+TEST_CASE_FIXTURE(loader_fixture, "the key of another certificate is refused")
 {
     folder.write("site.key", other.key_pem);
     std::optional<load_error> const failed = error();
     REQUIRE(failed);
-    CHECK(has(failed->what(), path("site.key")));
-    CHECK(has(failed->what(), "the private key does not belong to the certificate"));
-    CHECK(has(failed->what(), "it has changed since cleat started"));
+    CHECK(contains(failed->what(), path("site.key")));
+    CHECK(contains(failed->what(), "the private key does not belong to the certificate"));
+    CHECK(contains(failed->what(), "it has changed since cleat started"));
     CHECK(failed->cure == "Repair the file, and restart cleat.");
     CHECK_FALSE(failed->may_pass);
 }
 
-TEST_CASE_FIXTURE(fixture, "a file that is cut short, or empty, is refused")
+TEST_CASE_FIXTURE(loader_fixture, "a file that is cut short, or empty, is refused")
 {
     folder.write("site.pem", site.certificate_pem.substr(0, 100));
     REQUIRE(error());
-    CHECK(has(error()->what(), "cut short"));
-    CHECK(has(error()->what(), "it has changed since cleat started"));
+    CHECK(contains(error()->what(), "cut short"));
+    CHECK(contains(error()->what(), "it has changed since cleat started"));
     folder.write("site.pem", "");
     REQUIRE(error());
-    CHECK(has(error()->what(), "there is no certificate in it"));
+    CHECK(contains(error()->what(), "there is no certificate in it"));
 }
 
-TEST_CASE_FIXTURE(fixture, "a file that is gone is named")
+TEST_CASE_FIXTURE(loader_fixture, "a file that is gone is named")
 {
     std::filesystem::remove(path("site.key"));
     std::optional<load_error> const failed = error();
@@ -160,14 +156,14 @@ TEST_CASE_FIXTURE(fixture, "a file that is gone is named")
     CHECK_FALSE(failed->may_pass);
 }
 
-TEST_CASE_FIXTURE(fixture, "no refusal shows any of a key")
+TEST_CASE_FIXTURE(loader_fixture, "no refusal shows any of a key")
 {
     std::string const secret = other.key_pem.substr(60, 30);
     for (std::string const& text :
          {other.key_pem, other.key_pem.substr(0, 120), other.key_pem + other.key_pem}) {
         folder.write("site.key", text);
         REQUIRE(error());
-        CHECK_FALSE(has(error()->what(), secret));
+        CHECK_FALSE(contains(error()->what(), secret));
     }
 }
 

@@ -24,7 +24,7 @@ numbers numbers_of(std::span<candidate const> candidates)
     return all;
 }
 
-struct fixture
+struct set_fixture
 {
     void add(certificate_set::number certificate, key_type type, names const& all)
     {
@@ -41,7 +41,8 @@ struct fixture
 
 } // namespace
 
-TEST_CASE_FIXTURE(fixture, "an exact name is found before a wildcard, and a wildcard before none")
+TEST_CASE_FIXTURE(
+    set_fixture, "an exact name is found before a wildcard, and a wildcard before none")
 {
     add(0, key_type::rsa, {"*.example.com"});
     add(1, key_type::rsa, {"www.example.com"});
@@ -54,14 +55,15 @@ TEST_CASE_FIXTURE(fixture, "an exact name is found before a wildcard, and a wild
     CHECK(defaults() == numbers{2});
 }
 
-TEST_CASE_FIXTURE(fixture, "an exact name hides the wildcard's certificates of other kinds of key")
+TEST_CASE_FIXTURE(
+    set_fixture, "an exact name hides the wildcard's certificates of other kinds of key")
 {
     add(0, key_type::ecdsa_p256, {"*.example.com"});
     add(1, key_type::rsa, {"www.example.com"});
     CHECK(found("www.example.com") == numbers{1});
 }
 
-TEST_CASE_FIXTURE(fixture, "certificates for a name come in the order of their kinds of key")
+TEST_CASE_FIXTURE(set_fixture, "certificates for a name come in the order of their kinds of key")
 {
     add(0, key_type::rsa, {"a.example"});
     add(1, key_type::ed25519, {"a.example"});
@@ -71,7 +73,7 @@ TEST_CASE_FIXTURE(fixture, "certificates for a name come in the order of their k
     CHECK(replaced.empty());
 }
 
-TEST_CASE_FIXTURE(fixture, "the later one of two certificates with a kind of key has the name")
+TEST_CASE_FIXTURE(set_fixture, "the later one of two certificates with a kind of key has the name")
 {
     add(4, key_type::ecdsa_p256, {"a.example", "b.example"});
     add(7, key_type::ecdsa_p521, {"a.example"});
@@ -81,7 +83,7 @@ TEST_CASE_FIXTURE(fixture, "the later one of two certificates with a kind of key
     CHECK(replaced.front() == std::pair{std::string{"a.example"}, certificate_set::number{4}});
 }
 
-TEST_CASE_FIXTURE(fixture, "a name that a certificate has twice replaces nothing")
+TEST_CASE_FIXTURE(set_fixture, "a name that a certificate has twice replaces nothing")
 {
     add(0, key_type::rsa, {"a.example", "A.example", "a.example."});
     CHECK(found("a.example") == numbers{0});
@@ -89,7 +91,7 @@ TEST_CASE_FIXTURE(fixture, "a name that a certificate has twice replaces nothing
 }
 
 TEST_CASE_FIXTURE(
-    fixture, "the default is joined by the other kinds of key that have all its names")
+    set_fixture, "the default is joined by the other kinds of key that have all its names")
 {
     add(0, key_type::rsa, {"a.example", "b.example"});
     add(1, key_type::ed25519, {"a.example"});
@@ -98,7 +100,8 @@ TEST_CASE_FIXTURE(
     CHECK(defaults() == numbers{2, 0});
 }
 
-TEST_CASE_FIXTURE(fixture, "a default that others have replaced everywhere is still the default")
+TEST_CASE_FIXTURE(
+    set_fixture, "a default that others have replaced everywhere is still the default")
 {
     add(0, key_type::rsa, {"a.example"});
     add(1, key_type::rsa, {"a.example"});
@@ -106,7 +109,7 @@ TEST_CASE_FIXTURE(fixture, "a default that others have replaced everywhere is st
     CHECK(defaults() == numbers{0});
 }
 
-TEST_CASE_FIXTURE(fixture, "a default needs no name")
+TEST_CASE_FIXTURE(set_fixture, "a default needs no name")
 {
     add(3, key_type::rsa, {});
     set.set_default(3, key_type::rsa, {});
@@ -114,7 +117,7 @@ TEST_CASE_FIXTURE(fixture, "a default needs no name")
     CHECK(set.size() == 1);
 }
 
-TEST_CASE_FIXTURE(fixture, "examples are the first certificates of each type of key")
+TEST_CASE_FIXTURE(set_fixture, "examples are the first certificates of each type of key")
 {
     add(2, key_type::rsa, {});
     add(5, key_type::ecdsa_p256, {});

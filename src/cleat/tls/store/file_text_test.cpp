@@ -15,7 +15,7 @@
 namespace cleat::tls {
 namespace {
 
-struct fixture
+struct file_fixture
 {
     [[nodiscard]] std::string path(char const* name) const { return folder.path() / name; }
     [[nodiscard]] file_text read(char const* name) const { return read_file(path(name)); }
@@ -25,7 +25,7 @@ struct fixture
 
 } // namespace
 
-TEST_CASE_FIXTURE(fixture, "a file is read whole, with every byte that it has")
+TEST_CASE_FIXTURE(file_fixture, "a file is read whole, with every byte that it has")
 {
     using namespace std::string_view_literals;
     for (std::string_view const text : {""sv, "x"sv, "a\0b\n\0"sv}) {
@@ -36,7 +36,7 @@ TEST_CASE_FIXTURE(fixture, "a file is read whole, with every byte that it has")
     }
 }
 
-TEST_CASE_FIXTURE(fixture, "a file may be as large as the limit, and no larger")
+TEST_CASE_FIXTURE(file_fixture, "a file may be as large as the limit, and no larger")
 {
     std::string text(limits::pem_file_max, 'x');
     folder.write("large", text);
@@ -65,7 +65,7 @@ TEST_CASE("a file that is longer than the kernel says is read from its beginning
     CHECK(found.text.view() == expected.str());
 }
 
-TEST_CASE_FIXTURE(fixture, "a file that is not there is named with the system's reason")
+TEST_CASE_FIXTURE(file_fixture, "a file that is not there is named with the system's reason")
 {
     file_text const found = read("none");
     CHECK(found.fault == file_fault::error);
@@ -75,14 +75,14 @@ TEST_CASE_FIXTURE(fixture, "a file that is not there is named with the system's 
     CHECK_FALSE(may_pass(found));
 }
 
-TEST_CASE_FIXTURE(fixture, "a directory is no file")
+TEST_CASE_FIXTURE(file_fixture, "a directory is no file")
 {
     file_text const found = read_file(folder.path());
     CHECK(found.fault == file_fault::is_directory);
     CHECK(description(found, "pems") == "pems is a directory");
 }
 
-TEST_CASE_FIXTURE(fixture, "a FIFO and a device are refused, and not waited for")
+TEST_CASE_FIXTURE(file_fixture, "a FIFO and a device are refused, and not waited for")
 {
     REQUIRE(::mkfifo(path("fifo").c_str(), 0600) == 0);
     for (std::string const& each : {path("fifo"), std::string{"/dev/zero"}}) {
