@@ -34,14 +34,28 @@ function(cleat_compile target)
     # do not.
     $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:
       -Wno-maybe-uninitialized -Wno-restrict>
+    # In a batch of files (CMAKE_UNITY_BUILD) g++ takes each of them for a header.
+    $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
     -fno-omit-frame-pointer)
   cleat_harden(${target})
   cleat_sanitize(${target})
 endfunction()
 
-# cleat_compile_tests(target): cleat_compile for a test program. Test programs are not optimized,
-# though what they test is: that takes half the time to compile. ThreadSanitizer makes them too slow
-# for that.
+# cleat_unit_tests_main(): makes the target that has main() and doctest's implementation.
+function(cleat_unit_tests_main)
+  add_library(cleat_unit_tests_main OBJECT tests/unit_tests_main.cpp)
+  cleat_compile(cleat_unit_tests_main)
+  target_link_libraries(cleat_unit_tests_main PUBLIC doctest::doctest)
+endfunction()
+
+# cleat_unit_tests(target): the compile settings of a program of unit tests, and its main().
+function(cleat_unit_tests target)
+  cleat_compile_tests(${target})
+  target_link_libraries(${target} PRIVATE cleat_unit_tests_main)
+endfunction()
+
+# cleat_compile_tests(target): cleat_compile for the code of unit tests. It is not optimized, though
+# what it tests is: that takes half the time to compile. ThreadSanitizer makes it too slow for that.
 function(cleat_compile_tests target)
   cleat_compile(${target})
   if(NOT CLEAT_SANITIZE STREQUAL "thread")
