@@ -16,6 +16,7 @@ import re
 import shutil
 import socket
 import ssl
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -148,17 +149,25 @@ def inclusive(annotated: str, function: str) -> int:
     return int(found[1].replace(",", "")) if found else 0
 
 
-def system_calls(load: Callable[[int], None], folder: Path, *server: object) -> int:
-    """system_calls is how many cleat made under a load, by strace."""
+def system_calls(count: int, folder: Path, *server: object) -> list[int]:
+    """system_calls is how many cleat made for each of so many handshakes but the last: from an
+    accept4 to the next, by strace."""
     if not shutil.which("strace"):
         pytest.skip("strace is not installed")
     out = folder / "strace"
-    # -D: strace is no parent of the program, and writes its table behind the program's end.
-    with serving(*server, "strace", "-D", "-c", "-f", "-o", out) as cleat:
-        load(cleat.port)
-    table = re.compile(r"^(?:\S+ +){3}(\d+) .*total$", re.MULTILINE)
-    eventually("strace has counted", lambda: table.search(out.read_text()))
-    return int(table.search(out.read_text())[1])
+    accepts = re.compile(r"^(\d+) +accept4\(.*\) = \d", re.MULTILINE)
+    # -D: strace is no parent of the program, and may write later than it ends.
+    with serving(*server, "strace", "-D", "-f", "-o", out) as cleat:
+        handshakes(count)(cleat.port)
+    eventually("strace has written", lambda: len(accepts.findall(out.read_text())) == count)
+    (worker,) = set(accepts.findall(out.read_text()))
+    counts = [0]
+    for line in out.read_text().splitlines():
+        if line.startswith(f"{worker} ") and "resumed>" not in line:
+            counts[-1] += 1
+            if accepts.match(line):
+                counts.append(0)
+    return counts[1:-1]
 
 
 def hold(name: str, found: float) -> None:
@@ -195,10 +204,10 @@ def test_instructions_for_a_record(tmp_path, certificate, upstream):
 
 
 def test_system_calls_for_a_handshake(tmp_path, certificate, upstream):
-    short, long = (
-        system_calls(handshakes(n), tmp_path, certificate, upstream) for n in (SHORT, LONG)
-    )
-    hold("system calls for a handshake", (long - short) / (LONG - SHORT))
+    counts = system_calls(SHORT, tmp_path, certificate, upstream)
+    # strace is slow: where an answer takes longer than a ticket may wait for it, the ticket has a
+    # send of its own. It does so for less than three in four.
+    hold("system calls for a handshake", statistics.quantiles(counts, n=4)[0])
 
 
 def test_bytes_of_a_handshake(certificate, upstream):
