@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from deadlines import SANITIZED, eventually
-from program import Cleat
+from program import Cleat, capabilities
 from tls_client import TlsClient
 
 # A sanitizer reserves terabytes of addresses.
@@ -97,10 +97,15 @@ def test_it_lives_and_recovers(cleat, comer):
             comers.append(made)
         for line in server.log(event="accept-failed"):
             assert (line["level"], line["reason"]) == ("error", "Cannot allocate memory")
-        # A record takes memory too: one that finds none ends its connection, and leaves its memory
-        # to the others. With OpenSSL that of up to six is needed for one record.
-        assert sum(is_heard(each) for each in held) >= HELD / 2
+        # A record takes memory too: one that finds none ends its connection. AWS-LC and BoringSSL
+        # need little. OpenSSL takes 34 KiB, which are found or not as the heap happens to lie.
+        heard = sum(is_heard(each) for each in held)
         assert server.process.poll() is None
+        assert heard >= HELD / 2 or capabilities()["TLS library"].startswith("OpenSSL")
+        eventually(
+            "the others have ended for want of memory",
+            lambda: len(server.log(reason="out-of-resources")) >= HELD - heard,
+        )
     finally:
         for each in comers:
             each.close()
