@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace cleat::app {
+namespace cleat::app::connect_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -357,4 +357,4 @@ TEST_CASE("the end of the worker ends the queue")
 }
 
 } // namespace
-} // namespace cleat::app
+} // namespace cleat::app::connect_test

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace cleat::app {
+namespace cleat::app::connection_log_test {
 namespace {
 
 error_code system(int number)
@@ -156,4 +156,4 @@ TEST_CASE("a line names the frontend, and with a PROXY header the client")
     }
 }
 
-} // namespace cleat::app
+} // namespace cleat::app::connection_log_test

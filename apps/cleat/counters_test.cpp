@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace cleat::app {
+namespace cleat::app::counters_test {
 namespace {
 
 enum class event
@@ -71,4 +71,4 @@ TEST_CASE("a reader on another thread never sees a count go back")
     CHECK_FALSE(backwards);
 }
 
-} // namespace cleat::app
+} // namespace cleat::app::counters_test

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace cleat::app {
+namespace cleat::app::expiry_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -112,4 +112,4 @@ TEST_CASE("as many certificates as there are lines are all named")
     CHECK(lines_of(list).size() == limits::expiry_lines_max);
 }
 
-} // namespace cleat::app
+} // namespace cleat::app::expiry_test

@@ -53,7 +53,7 @@ bool is_pid_file(int fd) noexcept
     });
 }
 
-std::string name_of(std::string const& process)
+std::string name_of_process(std::string const& process)
 {
     std::ifstream file{"/proc/" + process + "/comm"};
     return {std::istreambuf_iterator<char>{file}, {}};
@@ -73,10 +73,10 @@ bool runs_our_program(pid_t process)
     {
     };
     if (::stat(("/proc/" + other + "/exe").c_str(), &theirs) != 0)
-        return errno == EACCES && name_of(other) == name_of("self");
+        return errno == EACCES && name_of_process(other) == name_of_process("self");
     bool const same_file = ::stat("/proc/self/exe", &ours) == 0 && ours.st_dev == theirs.st_dev &&
                            ours.st_ino == theirs.st_ino;
-    return same_file || name_of(other) == name_of("self");
+    return same_file || name_of_process(other) == name_of_process("self");
 }
 
 // Whether this process may, by the rights that count for opening: the effective user's.

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace cleat::app {
+namespace cleat::app::proxy_protocol_test {
 namespace {
 
 using namespace std::string_literals;
@@ -433,4 +433,4 @@ TEST_CASE("a client that begins with TLS or HTTP is refused at its first byte")
 }
 
 } // namespace
-} // namespace cleat::app
+} // namespace cleat::app::proxy_protocol_test

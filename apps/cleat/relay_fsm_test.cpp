@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-namespace cleat::app {
+namespace cleat::app::relay_fsm_test {
 namespace {
 
 constexpr std::array both{direction::up, direction::down};
@@ -575,4 +575,4 @@ TEST_CASE("bytes of a broken side wait for the shorter of both deadlines, and ne
 }
 
 } // namespace
-} // namespace cleat::app
+} // namespace cleat::app::relay_fsm_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace cleat::app {
+namespace cleat::app::relay_resets_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -253,4 +253,4 @@ TEST_CASE("an upload that cleat cuts off itself ends in a reset for the upstream
 }
 
 } // namespace
-} // namespace cleat::app
+} // namespace cleat::app::relay_resets_test

@@ -2,7 +2,7 @@
 
 #include "relay_scene_for_tests.hpp"
 
-namespace cleat::app {
+namespace cleat::app::relay_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -520,4 +520,4 @@ TEST_CASE("the end of the worker is the end of its relays")
 }
 
 } // namespace
-} // namespace cleat::app
+} // namespace cleat::app::relay_test

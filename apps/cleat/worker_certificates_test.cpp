@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace cleat::app {
+namespace cleat::app::worker_certificates_test {
 namespace {
 
 using tls::certificate_load;
@@ -236,4 +236,4 @@ TEST_CASE("a failure is remembered for the next handshake, unless it may pass")
     }
 }
 
-} // namespace cleat::app
+} // namespace cleat::app::worker_certificates_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-using namespace cleat::page;
+namespace cleat::page::page_test {
 
 namespace {
 
@@ -54,3 +54,5 @@ TEST_CASE("a library has an element of its own, before the script")
     CHECK(with.find(element) < with.find("'use strict';"));
     CHECK(with.size() == without.size() + element.size());
 }
+
+} // namespace cleat::page::page_test

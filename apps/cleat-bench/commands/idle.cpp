@@ -73,7 +73,7 @@ namespace {
 
 // measure opens so many connections and reads the memory after the time to settle. Nothing when the
 // user ended it. Throws std::runtime_error if a connection cannot be opened.
-std::optional<held> measure(idle_request const& request, unsigned count)
+std::optional<held> measure_level(idle_request const& request, unsigned count)
 {
     load_request const& base = request.load;
     load_spec spec = base.spec;
@@ -113,7 +113,7 @@ std::optional<held> measure(idle_request const& request, unsigned count)
     return found;
 }
 
-json::object document_of(
+json::object idle_document(
     load_request const& base, result const& whole, std::vector<held> const& points, bool partial)
 {
     json::array levels;
@@ -183,7 +183,8 @@ int idle(idle_request const& request)
     // Ascending, so what the server kept from one level is less than what the next one needs.
     bool partial = false;
     for (unsigned const count : request.counts) {
-        std::optional<held> const level = stop.asked() ? std::nullopt : measure(request, count);
+        std::optional<held> const level =
+            stop.asked() ? std::nullopt : measure_level(request, count);
         partial = !level;
         if (partial)
             break;
@@ -194,7 +195,7 @@ int idle(idle_request const& request)
         fmt::print("\nPARTIAL: this run was ended before its time\n");
     print_cost(base.spec.target, points);
     std::fflush(stdout);
-    write_documents(document_of(base, whole, points, partial), base.output);
+    write_documents(idle_document(base, whole, points, partial), base.output);
     return partial ? 130 : connection_bytes(points) ? 0 : 1;
 }
 

@@ -28,7 +28,7 @@ namespace {
 constexpr std::uint64_t answer_whole_max = 64 * 1024;
 
 // The cure for a failure of the first transaction.
-std::string cure_for(failure const& what, load_request const& request)
+std::string cure_for_first(failure const& what, load_request const& request)
 {
     bool const wrong_answer = what.kind.starts_with("wrong status") ||
                               what.kind == "short answer" || what.kind == "long answer";
@@ -95,7 +95,7 @@ void try_once(load_request const& request)
     for (auto const& [failure, count] : run.counts.failures)
         throw std::runtime_error{fmt::format(
             "{}: the first transaction failed ({}: {}): {} (--no-preflight runs all the same)",
-            one.target, name_of(failure.stage), failure.kind, cure_for(failure, request))};
+            one.target, name_of(failure.stage), failure.kind, cure_for_first(failure, request))};
 }
 
 // Shows the progress of a run in the view, where there is one. The view must outlive the run.

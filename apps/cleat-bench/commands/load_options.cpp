@@ -5,6 +5,7 @@
 #include "system/processes.hpp"
 #include "text/lists.hpp"
 #include "text/times.hpp"
+#include "text/usage_error.hpp"
 
 #include <cleat/tls/context.hpp>
 
@@ -34,16 +35,11 @@ constexpr std::size_t file_max = std::size_t{256} << 20;
 constexpr std::chrono::milliseconds probe_limit{1000};
 
 // More new connections in a second than any machine can begin.
-constexpr double rate_max = 1e7;
+constexpr double rate_limit = 1e7;
 
 // The characters of a method (RFC 9110, section 5.6.2).
 constexpr std::string_view token_characters =
     "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-[[noreturn]] void refuse(std::string const& text)
-{
-    throw std::runtime_error{text};
-}
 
 // A space would end the path, and a line break the request line.
 void check_path(std::string const& option, std::string const& path)
@@ -51,7 +47,7 @@ void check_path(std::string const& option, std::string const& path)
     bool const broken = std::ranges::any_of(
         path, [](unsigned char c) { return c <= ' ' || c == 0x7f || c == '#'; });
     if (broken)
-        refuse(fmt::format(
+        refuse_usage(fmt::format(
             "{} '{}': a space, a control character or a '#' has to be written with %: %20, %23",
             option, path));
 }
@@ -62,7 +58,7 @@ void check_header(std::string const& header)
     bool const named = colon != std::string::npos && colon != 0 &&
                        header.find_first_not_of(token_characters) == colon;
     if (!named || header.find_first_of("\r\n") != std::string::npos)
-        refuse(fmt::format("--header '{}': write 'Name: value'", header));
+        refuse_usage(fmt::format("--header '{}': write 'Name: value'", header));
 }
 
 bool is_named(std::string_view header, std::string_view name)
@@ -77,7 +73,7 @@ void check_tls(load_spec const& spec)
 {
     std::vector<std::string> const mistakes = tls::find_mistakes(spec.tls);
     if (!mistakes.empty())
-        refuse(fmt::format("{}", fmt::join(mistakes, "; ")));
+        refuse_usage(fmt::format("{}", fmt::join(mistakes, "; ")));
 }
 
 std::chrono::nanoseconds length(
@@ -85,7 +81,8 @@ std::chrono::nanoseconds length(
 {
     auto const found = parse_length(text);
     if (!found || (*found == 0ns && !may_be_zero))
-        refuse(fmt::format("{} {}: write a length of time like 10s, 250ms or 2m", option, text));
+        refuse_usage(
+            fmt::format("{} {}: write a length of time like 10s, 250ms or 2m", option, text));
     return *found;
 }
 
@@ -93,7 +90,7 @@ std::chrono::milliseconds timeout(std::string const& option, std::string const& 
 {
     auto const found = length(option, text);
     if (found < 1ms || found > 1h)
-        refuse(fmt::format("{} {}: from 1ms to 1h", option, text));
+        refuse_usage(fmt::format("{} {}: from 1ms to 1h", option, text));
     return std::chrono::ceil<std::chrono::milliseconds>(found);
 }
 
@@ -101,34 +98,35 @@ std::uint64_t bytes(std::string const& option, std::string const& text)
 {
     auto const found = parse_size(text);
     if (!found)
-        refuse(fmt::format("{} {}: write a number of bytes like 1024, 16K or 10M", option, text));
+        refuse_usage(
+            fmt::format("{} {}: write a number of bytes like 1024, 16K or 10M", option, text));
     return *found;
 }
 
 std::string contents(std::string const& option, std::string const& path)
 {
     if (std::error_code none; std::filesystem::is_directory(path, none))
-        refuse(fmt::format("{} {}: is a folder; name a file", option, path));
+        refuse_usage(fmt::format("{} {}: is a folder; name a file", option, path));
     std::ifstream file{path, std::ios::binary};
     std::string text;
     if (file)
         text.assign(std::istreambuf_iterator<char>{file}, {});
     if (!file.good() && !file.eof())
-        refuse(fmt::format("{} {}: cannot be read: {}", option, path, std::strerror(errno)));
+        refuse_usage(fmt::format("{} {}: cannot be read: {}", option, path, std::strerror(errno)));
     if (text.empty())
-        refuse(fmt::format("{} {}: cannot be read, or is empty", option, path));
+        refuse_usage(fmt::format("{} {}: cannot be read, or is empty", option, path));
     if (text.size() > file_max)
-        refuse(fmt::format("{} {}: more than {} MiB", option, path, file_max >> 20));
+        refuse_usage(fmt::format("{} {}: more than {} MiB", option, path, file_max >> 20));
     return text;
 }
 
-double number(std::string_view text, std::string const& option, std::string const& whole)
+double number_of(std::string_view text, std::string const& option, std::string const& whole)
 {
     double found = 0;
     auto const read = std::from_chars(text.data(), text.data() + text.size(), found);
     if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !(found >= 0) ||
-        found > rate_max)
-        refuse(fmt::format(
+        found > rate_limit)
+        refuse_usage(fmt::format(
             "{} {}: '{}' is no rate per second from 0 to 10 million", option, whole, text));
     return found;
 }
@@ -140,17 +138,17 @@ std::vector<phase> read_phases(std::string const& text)
     for (std::string_view const item : comma_separated(text)) {
         std::size_t const slash = item.find('/');
         if (slash == std::string_view::npos)
-            refuse(fmt::format(
+            refuse_usage(fmt::format(
                 "--phases {}: write RATE/LENGTH or FROM-TO/LENGTH, such as 100/10s,100-1000/30s",
                 text));
         std::string_view const rates = item.substr(0, slash);
         std::size_t const dash = rates.find('-');
         phase one;
         one.length = length("--phases", std::string{item.substr(slash + 1)});
-        one.rate_begin = number(rates.substr(0, dash), "--phases", text);
+        one.rate_begin = number_of(rates.substr(0, dash), "--phases", text);
         one.rate_end = dash == std::string_view::npos
                            ? one.rate_begin
-                           : number(rates.substr(dash + 1), "--phases", text);
+                           : number_of(rates.substr(dash + 1), "--phases", text);
         found.push_back(one);
     }
     return found;
@@ -167,10 +165,10 @@ std::vector<weighted_name> read_names(std::vector<std::string> const& words)
             auto const read = std::from_chars(word.data() + equals + 1, end, one.weight);
             if (read.ec != std::errc{} || read.ptr != end || one.weight == 0 ||
                 one.weight > 1'000'000)
-                refuse(fmt::format("--sni {}: a weight is a number from 1 to 1000000", word));
+                refuse_usage(fmt::format("--sni {}: a weight is a number from 1 to 1000000", word));
         }
         if (one.name.empty())
-            refuse("--sni: the name is missing");
+            refuse_usage("--sni: the name is missing");
         check_server_name("--sni", one.name);
         found.push_back(std::move(one));
     }
@@ -218,25 +216,25 @@ void load_options::check_effect() const
              {by_bytes, "--method", "there is none without HTTP; leave it out, or --raw"},
          })
         if (each.applies && given(each.option))
-            refuse(fmt::format("{}: has no effect here: {}", each.option, each.why));
+            refuse_usage(fmt::format("{}: has no effect here: {}", each.option, each.why));
 }
 
 void load_options::check_values() const
 {
     if (in_flight == 0)
-        refuse("--in-flight 0: at least one");
+        refuse_usage("--in-flight 0: at least one");
     if (transactions && *transactions == 0)
-        refuse("--transactions 0: at least one");
+        refuse_usage("--transactions 0: at least one");
     if (status && (*status < 100 || *status > 599))
-        refuse(fmt::format("--expect-status {}: a number from 100 to 599", *status));
+        refuse_usage(fmt::format("--expect-status {}: a number from 100 to 599", *status));
     bool const is_token =
         !method.empty() && method.find_first_not_of(token_characters) == std::string::npos;
     if (!is_token)
-        refuse(fmt::format("--method '{}': one word, such as GET or POST", method));
+        refuse_usage(fmt::format("--method '{}': one word, such as GET or POST", method));
     if (path.empty())
         return;
     if (!path.starts_with('/') && path != "*")
-        refuse(fmt::format("--path '{}': a path begins with a slash", path));
+        refuse_usage(fmt::format("--path '{}': a path begins with a slash", path));
     check_path("--path", path);
 }
 
@@ -251,7 +249,7 @@ load_request load_options::make() const
     set_exchange(request);
     for (int const pid : server_pids)
         if (!exists(pid))
-            refuse(fmt::format("--server-pid {}: there is no such process here", pid));
+            refuse_usage(fmt::format("--server-pid {}: there is no such process here", pid));
     request.server_pids = server_pids;
     request.preflight = !no_preflight;
     request.name = name;
@@ -266,13 +264,14 @@ void load_options::set_schedule(load_request& request) const
     spec.warm_up = length("--warm-up", warm_up, true);
     spec.interval = length("--interval", interval);
     if (spec.interval < 1ms)
-        refuse(fmt::format("--interval {}: at least 1ms", interval));
+        refuse_usage(fmt::format("--interval {}: at least 1ms", interval));
     if (rate && !phases.empty())
-        refuse("--rate and --phases: give one of them");
+        refuse_usage("--rate and --phases: give one of them");
     if (rate || !phases.empty()) {
         open loop;
-        if (rate && !(*rate > 0 && *rate <= rate_max))
-            refuse(fmt::format("--rate {}: more than 0, at most 10 million per second", *rate));
+        if (rate && !(*rate > 0 && *rate <= rate_limit))
+            refuse_usage(
+                fmt::format("--rate {}: more than 0, at most 10 million per second", *rate));
         loop.phases = rate ? std::vector<phase>{{spec.warm_up + spec.duration, *rate, *rate}}
                            : read_phases(phases);
         loop.spacing = arrivals == "poisson" ? bench::arrivals::poisson : bench::arrivals::constant;
@@ -281,19 +280,19 @@ void load_options::set_schedule(load_request& request) const
         if (!phases.empty())
             spec.duration = schedule.length() - spec.warm_up;
         if (schedule.expected() < 0.5)
-            refuse(
+            refuse_usage(
                 rate
                     ? fmt::format("--rate {}: not one connection in --duration {}", *rate, duration)
                     : fmt::format("--phases {}: not one connection in all of them", phases));
         if (spec.duration <= 0ns)
-            refuse("--warm-up: longer than all phases");
+            refuse_usage("--warm-up: longer than all phases");
         request.asked.emplace_back(
             "open loop", rate ? fmt::format("{} connections/s, {}", *rate, arrivals)
                               : fmt::format("{}, {}", phases, arrivals));
         spec.loop = loop;
     } else {
         if (connections == 0)
-            refuse("--connections 0: at least one");
+            refuse_usage("--connections 0: at least one");
         spec.loop = closed{connections};
         request.asked.emplace_back("closed loop", fmt::format("{} connections", connections));
     }
@@ -303,13 +302,13 @@ void load_options::set_schedule(load_request& request) const
             std::from_chars(workers.data(), workers.data() + workers.size(), spec.workers);
         if (read.ec != std::errc{} || read.ptr != workers.data() + workers.size() ||
             spec.workers == 0 || spec.workers > 1024)
-            refuse(fmt::format("--workers {}: a number from 1 to 1024, or auto", workers));
+            refuse_usage(fmt::format("--workers {}: a number from 1 to 1024, or auto", workers));
     }
     spec.in_flight_max = in_flight;
     if (!start_at.empty())
         request.start_at = from_utc(start_at);
     if (request.start_at && *request.start_at < std::chrono::system_clock::now())
-        refuse(fmt::format(
+        refuse_usage(fmt::format(
             "--start-at {}: that time has passed; it is {} now", start_at,
             in_utc(std::chrono::system_clock::now())));
 }
@@ -320,16 +319,16 @@ void load_options::check_limits(load_spec const& spec) const
     if (auto const* const loop = std::get_if<closed>(&spec.loop)) {
         std::size_t const files = raise_file_limit();
         if (loop->connections + files_kept > files)
-            refuse(fmt::format(
+            refuse_usage(fmt::format(
                 "{} {}: only {} files may be open here; raise the limit (ulimit -n) or "
                 "ask for less",
                 connections_option, loop->connections, files));
         if (loop->connections > ephemeral_ports() && sources.empty())
-            refuse(fmt::format(
+            refuse_usage(fmt::format(
                 "{} {}: one address has {} ports only; give more with --source", connections_option,
                 loop->connections, ephemeral_ports()));
         if (std::size_t const all = workers_of(spec) * spec.in_flight_max; loop->connections > all)
-            refuse(fmt::format(
+            refuse_usage(fmt::format(
                 "{} {}: --in-flight {} for each of {} workers is less; allow more",
                 connections_option, loop->connections, spec.in_flight_max, workers_of(spec)));
     }
@@ -362,7 +361,7 @@ void load_options::choose_addresses(load_spec& spec, std::vector<net::address> c
         std::erase_if(
             candidates, [&](net::address const& a) { return a.family() != source.family(); });
         if (candidates.empty())
-            refuse(fmt::format(
+            refuse_usage(fmt::format(
                 "--source {}: not of the same family as {}", net::to_string(source), first));
         check_own(source);
     }
@@ -388,12 +387,12 @@ void load_options::set_tls(load_request& request) const
     if (verify) {
         context.verify = tls::peer_verification::required;
         if (authorities.empty())
-            refuse("--verify: name the file of the authorities to trust with --ca "
-                   "(/etc/ssl/certs/ca-certificates.crt is the system's)");
+            refuse_usage("--verify: name the file of the authorities to trust with --ca "
+                         "(/etc/ssl/certs/ca-certificates.crt is the system's)");
         context.verify_authorities = contents("--ca", authorities);
         context.verify_origin = authorities;
     } else if (!authorities.empty()) {
-        refuse("--ca: has no effect without --verify");
+        refuse_usage("--ca: has no effect without --verify");
     }
     if (!certificate.empty()) {
         tls::certificate_source client;
@@ -402,7 +401,7 @@ void load_options::set_tls(load_request& request) const
         client.origin = certificate;
         context.certificates.push_back(std::move(client));
     } else if (!key.empty()) {
-        refuse("--key: has no effect without --cert");
+        refuse_usage("--key: has no effect without --cert");
     }
     check_tls(spec);
     request.asked.emplace_back("TLS", tls);
@@ -412,17 +411,17 @@ void load_options::set_tls(load_request& request) const
 void load_options::set_reuse(load_request& request) const
 {
     if (ratio && std::isnan(*ratio))
-        refuse("--resume-ratio nan: a number from 0 to 1");
+        refuse_usage("--resume-ratio nan: a number from 0 to 1");
     if (ratio && reuse > 1)
-        refuse("--reuse and --resume-ratio: give one of them");
+        refuse_usage("--reuse and --resume-ratio: give one of them");
     if (session_ids && tls != "1.2")
-        refuse("--session-ids: only TLS 1.2 has them: add --tls 1.2");
+        refuse_usage("--session-ids: only TLS 1.2 has them: add --tls 1.2");
     if (session_ids && reuse == 1 && !ratio)
-        refuse("--session-ids: say how often with --reuse or --resume-ratio");
+        refuse_usage("--session-ids: say how often with --reuse or --resume-ratio");
     if (early_data && tls == "1.2")
-        refuse("--early-data: only TLS 1.3 has it: give --tls 1.3, or leave --tls out");
+        refuse_usage("--early-data: only TLS 1.3 has it: give --tls 1.3, or leave --tls out");
     if (early_data && reuse == 1 && !ratio)
-        refuse(
+        refuse_usage(
             "--early-data: only a resumed connection can send it: say how many resume with --reuse "
             "2 or --resume-ratio 0.9");
     request.spec.reuse = {reuse, ratio, !session_ids};
@@ -445,11 +444,11 @@ void load_options::set_exchange(load_request& request) const
         exchange.size = bytes("--expect-size", size);
     if (!raw.empty() || !raw_file.empty()) {
         if (!raw.empty() && !raw_file.empty())
-            refuse("--raw and --raw-file: give one of them");
+            refuse_usage("--raw and --raw-file: give one of them");
         if (status || !path.empty() || !headers.empty() || !body_size.empty())
-            refuse("--raw: there is no path, header, body or status without HTTP");
+            refuse_usage("--raw: there is no path, header, body or status without HTTP");
         if (requests > 1 && !exchange.size)
-            refuse("--raw with --requests: say with --expect-size where an answer ends");
+            refuse_usage("--raw with --requests: say with --expect-size where an answer ends");
         exchange.request = raw.empty() ? contents("--raw-file", raw_file) : raw;
         exchange.http = false;
     } else {
@@ -458,7 +457,7 @@ void load_options::set_exchange(load_request& request) const
         std::string const body =
             body_size.empty() ? std::string{} : std::string(bytes("--body-size", body_size), 'x');
         if (body.size() > file_max)
-            refuse(fmt::format("--body-size {}: at most {} MiB", body_size, file_max >> 20));
+            refuse_usage(fmt::format("--body-size {}: at most {} MiB", body_size, file_max >> 20));
         exchange.request = fmt::format("{} {} HTTP/1.1\r\n", method, spec.path);
         for (std::string const& header : headers) {
             check_header(header);

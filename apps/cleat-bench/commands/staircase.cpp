@@ -66,7 +66,7 @@ std::string text_of(std::vector<stair> const& stairs, result const& whole)
     return text;
 }
 
-json::object document_of(std::vector<stair> const& stairs, result const& whole)
+json::object staircase_document(std::vector<stair> const& stairs, result const& whole)
 {
     json::array steps;
     for (stair const& each : stairs)
@@ -250,7 +250,7 @@ int staircase(staircase_request const& request)
         stairs_of(whole.counts.timeline, whole.counts.by_start, loop.phases, spec.interval);
     fmt::print("{}{}", to_text(whole), text_of(stairs, whole));
     std::fflush(stdout);
-    write_documents(document_of(stairs, whole), base.output);
+    write_documents(staircase_document(stairs, whole), base.output);
     return whole.partial ? 130 : whole.counts.ok == 0 ? 1 : 0;
 }
 

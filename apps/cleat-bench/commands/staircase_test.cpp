@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace cleat::bench {
+namespace cleat::bench::staircase_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -186,4 +186,4 @@ TEST_CASE("flat levels are left out of the slope")
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::staircase_test

@@ -21,7 +21,7 @@ struct transfer_figures
     std::optional<double> server_ns_per_gb;
 };
 
-transfer_figures figures_of(result const& found, transfer_request const& request)
+transfer_figures sum_of(result const& found, transfer_request const& request)
 {
     bool const both = request.up && request.down;
     double const bytes = static_cast<double>(found.counts.ok * request.size) * (both ? 2 : 1);
@@ -36,11 +36,6 @@ transfer_figures figures_of(result const& found, transfer_request const& request
     return sum;
 }
 
-json::value in_json(std::optional<double> value)
-{
-    return value ? json::value(*value) : json::value(nullptr);
-}
-
 std::string per_gb(std::optional<double> ns)
 {
     return ns ? fmt::format("{:.3f} s per GB", *ns / 1e9) : "not known: no message was ok";
@@ -53,7 +48,7 @@ int transfer(transfer_request const& request)
     load_request const& base = request.load;
     result const found = run_in_view(base);
 
-    transfer_figures const sum = figures_of(found, request);
+    transfer_figures const sum = sum_of(found, request);
     fmt::print(
         "{}{}: {} messages of {} {} in {:.3f} s: {:.1f} MB/s\n"
         "CPU of the generator: {}\n",

@@ -2,6 +2,7 @@
 #include "compare/preset.hpp"
 #include "compare/scenario_files.hpp"
 #include "text/lists.hpp"
+#include "text/usage_error.hpp"
 
 #include <cleat/core/cpu_topology.hpp>
 
@@ -16,11 +17,6 @@
 
 namespace cleat::bench {
 namespace {
-
-[[noreturn]] void refuse(std::string const& text)
-{
-    throw std::runtime_error{text};
-}
 
 std::vector<peer> all_servers()
 {
@@ -37,15 +33,15 @@ std::vector<peer> read_servers(std::string const& text)
         std::string const name{each};
         server_preset const* const preset = find_preset(name);
         if (preset == nullptr)
-            refuse(fmt::format(
+            refuse_usage(fmt::format(
                 "--servers {}: there is no server '{}': take some of {}", text, name,
                 fmt::join(preset_names(), ", ")));
         if (std::ranges::find(found, name, &peer::name) != found.end())
-            refuse(fmt::format("--servers {}: {} is there twice", text, name));
+            refuse_usage(fmt::format("--servers {}: {} is there twice", text, name));
         found.push_back({name, preset, {}});
     }
     if (found.empty())
-        refuse("--servers: name one at least");
+        refuse_usage("--servers: name one at least");
     return found;
 }
 
@@ -53,7 +49,7 @@ void check_variables(std::vector<std::string> const& variables)
 {
     for (std::string const& each : variables)
         if (std::size_t const equals = each.find('='); equals == std::string::npos || equals == 0)
-            refuse(fmt::format("--env {}: write NAME=VALUE", each));
+            refuse_usage(fmt::format("--env {}: write NAME=VALUE", each));
 }
 
 // Builds take turns behind the servers.
@@ -64,10 +60,10 @@ void add_builds(std::vector<peer>& servers, std::vector<std::string> const& text
         try {
             build = parse_build(text);
         } catch (std::runtime_error const& e) {
-            refuse(fmt::format("--build {}: {}", text, e.what()));
+            refuse_usage(fmt::format("--build {}: {}", text, e.what()));
         }
         if (std::ranges::find(servers, build.name, &peer::name) != servers.end())
-            refuse(fmt::format(
+            refuse_usage(fmt::format(
                 "--build {}: another server is called {}: choose another name, or name with "
                 "--servers those that take part",
                 text, build.name));
@@ -83,10 +79,10 @@ std::vector<int> read_cores(
         return {default_core};
     auto const found = parse_cpu_list(text);
     if (!found || found->empty())
-        refuse(fmt::format("{} {}: write numbers of cores, like 0 or 0-3,8", option, text));
+        refuse_usage(fmt::format("{} {}: write numbers of cores, like 0 or 0-3,8", option, text));
     for (int const core : *found)
         if (std::ranges::find(allowed, core) == allowed.end())
-            refuse(fmt::format(
+            refuse_usage(fmt::format(
                 "{} {}: core {} may not be used here; these may: {}", option, text, core,
                 fmt::join(allowed, ",")));
     return *found;
@@ -120,7 +116,7 @@ std::pair<std::vector<int>, std::vector<int>> read_core_options(
 {
     auto const allowed = allowed_cpus();
     if (!allowed || allowed->empty())
-        refuse("cannot find out which cores this process may use");
+        refuse_usage("cannot find out which cores this process may use");
     return {
         read_cores("--server-cores", server_cores, *allowed, allowed->front()),
         read_cores("--client-cores", client_cores, *allowed, allowed->back())};
@@ -179,7 +175,7 @@ compare_request compare_options::make() const
         std::vector<std::string> names;
         for (peer const& each : request.servers)
             names.push_back(each.name);
-        refuse(
+        refuse_usage(
             fmt::format("--base {}: is not among the servers: {}", base, fmt::join(names, ", ")));
     }
     request.base = base;
@@ -213,14 +209,14 @@ serve_request serve_options::make() const
     serve_request request;
     request.server = {server, find_preset(server), {}};
     if (request.server.preset == nullptr)
-        refuse(fmt::format(
+        refuse_usage(fmt::format(
             "serve {}: there is no such server: take one of {}", server,
             fmt::join(preset_names(), ", ")));
     if (!program.empty())
         try {
             request.server.program = runnable_program(program);
         } catch (std::runtime_error const& e) {
-            refuse(fmt::format("--program {}", e.what()));
+            refuse_usage(fmt::format("--program {}", e.what()));
         }
     check_variables(variables);
     request.variables = variables;

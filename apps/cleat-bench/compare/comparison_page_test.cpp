@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cleat::bench {
+namespace cleat::bench::comparison_page_test {
 namespace {
 
 round_figures round_of(double cpu_us, std::uint64_t response_ns)
@@ -170,4 +170,4 @@ TEST_CASE("a file that cannot be drawn is named, with what is wrong and what to 
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::comparison_page_test

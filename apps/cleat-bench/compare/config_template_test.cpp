@@ -7,7 +7,7 @@
 
 #include <stdexcept>
 
-namespace cleat::bench {
+namespace cleat::bench::config_template_test {
 namespace {
 
 TEST_CASE("each occurrence of a name is replaced by its value")
@@ -69,4 +69,4 @@ TEST_CASE("every preset's template can be filled, for every kind of scenario")
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::config_template_test

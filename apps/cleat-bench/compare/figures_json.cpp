@@ -8,14 +8,7 @@
 namespace cleat::bench {
 namespace {
 
-using bench::in_json; // Together with those of this file.
-
-json::value in_json(std::optional<double> value)
-{
-    return value ? json::value(*value) : json::value(nullptr);
-}
-
-std::string_view in_json(finding what)
+std::string_view figure_json(finding what)
 {
     switch (what) {
     case finding::one_round:
@@ -30,7 +23,7 @@ std::string_view in_json(finding what)
     return "more";
 }
 
-json::value arrivals_of(scenario_figures const& trial)
+json::value arrivals_in_json(scenario_figures const& trial)
 {
     if (!trial.rate)
         return nullptr;
@@ -45,7 +38,7 @@ json::value arrivals_of(scenario_figures const& trial)
     };
 }
 
-json::object scenario_of(scenario_figures const& trial)
+json::object scenario_in_json(scenario_figures const& trial)
 {
     scenario_spec const& scenario = trial.scenario;
     return {
@@ -63,7 +56,7 @@ json::object scenario_of(scenario_figures const& trial)
         {"reuse", scenario.reuse},
         {"session_ids", scenario.session_ids},
         {"finished_alone", scenario.finished_alone},
-        {"arrivals", arrivals_of(trial)},
+        {"arrivals", arrivals_in_json(trial)},
         {"every_ms", scenario.every.count()},
         {"duration_ms", scenario.duration.count()},
         {"beside", name_of(scenario.beside)},
@@ -77,7 +70,7 @@ json::object scenario_of(scenario_figures const& trial)
     };
 }
 
-json::object in_json(round_figures const& round, bool idle)
+json::object figure_json(round_figures const& round, bool idle)
 {
     json::object found;
     for (metric const each : metrics)
@@ -101,12 +94,12 @@ json::object in_json(round_figures const& round, bool idle)
     return found;
 }
 
-json::object in_json(server_figures const& server, scenario_figures const& trial)
+json::object figure_json(server_figures const& server, scenario_figures const& trial)
 {
     json::array rounds;
     for (std::optional<round_figures> const& each : server.rounds)
         rounds.push_back(
-            each ? json::value(in_json(*each, trial.scenario.kind == activity::idle))
+            each ? json::value(figure_json(*each, trial.scenario.kind == activity::idle))
                  : json::value(nullptr));
     json::object medians;
     json::object ratios;
@@ -122,7 +115,7 @@ json::object in_json(server_figures const& server, scenario_figures const& trial
                 {"min", found->min},
                 {"max", found->max},
                 {"rounds", found->rounds},
-                {"verdict", in_json(found->verdict())}};
+                {"verdict", figure_json(found->verdict())}};
     }
     return {
         {"name", server.name},
@@ -138,20 +131,20 @@ json::object in_json(server_figures const& server, scenario_figures const& trial
     };
 }
 
-json::object in_json(scenario_figures const& trial)
+json::object figure_json(scenario_figures const& trial)
 {
     json::array servers;
     for (server_figures const& each : trial.servers)
-        servers.push_back(in_json(each, trial));
+        servers.push_back(figure_json(each, trial));
     return {
-        {"scenario", scenario_of(trial)},
+        {"scenario", scenario_in_json(trial)},
         {"skipped", trial.skipped.empty() ? json::value(nullptr) : json::value(trial.skipped)},
         {"base", trial.base.empty() ? json::value(nullptr) : json::value(trial.base)},
         {"servers", std::move(servers)},
     };
 }
 
-json::array in_json(std::vector<int> const& numbers)
+json::array figure_json(std::vector<int> const& numbers)
 {
     json::array found;
     for (int const each : numbers)
@@ -165,7 +158,7 @@ json::object document_of(comparison const& found)
 {
     json::array trials;
     for (scenario_figures const& each : found.trials)
-        trials.push_back(in_json(each));
+        trials.push_back(figure_json(each));
     return {
         {"cleat_bench", document_version},
         {"kind", "compare"},
@@ -174,8 +167,8 @@ json::object document_of(comparison const& found)
         {"partial", found.partial},
         {"rounds", found.rounds},
         {"workers", found.workers},
-        {"server_cores", in_json(found.server_cores)},
-        {"client_cores", in_json(found.client_cores)},
+        {"server_cores", figure_json(found.server_cores)},
+        {"client_cores", figure_json(found.client_cores)},
         {"environment", in_json(found.environment)},
         {"versions", in_json(found.versions)},
         {"absent", in_json(found.absent)},

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace cleat::bench {
+namespace cleat::bench::figures_test {
 namespace {
 
 server_figures figures_of(std::string name, std::vector<double> const& cpu_us)
@@ -158,4 +158,4 @@ TEST_CASE("JSON has each round, the medians, and the verdicts")
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::figures_test

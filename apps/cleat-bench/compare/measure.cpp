@@ -30,7 +30,7 @@ constexpr auto idle_patience = 5s;
 // After it all established connections are open, and the load beside them has its full rate.
 constexpr auto settling_in = 2s;
 
-ended_run run(load_spec const& use, interruption& stop)
+ended_run run_rounds(load_spec const& use, interruption& stop)
 {
     ended_run found = run_load(use);
     if (found.interrupted) {
@@ -77,7 +77,7 @@ round_figures measure_load(
     std::vector<int> const pids{running.process.pid()};
     std::this_thread::sleep_for(settling);
     std::chrono::nanoseconds const before = running.process.cpu();
-    ended_run ended = run(use, stop);
+    ended_run ended = run_rounds(use, stop);
     std::this_thread::sleep_for(settling);
     std::chrono::nanoseconds const spent = running.process.cpu() - before;
 
@@ -115,7 +115,7 @@ round_figures measure_system_calls(
     load_spec const use =
         load_for(scenario, running.address, scenario.transactions, client_workers);
     call_counter counter{with_children({running.process.pid()}), running.folder, stop.before()};
-    ended_run ended = run(use, stop);
+    ended_run ended = run_rounds(use, stop);
     std::this_thread::sleep_for(settling);
     call_counts const counts = counter.stop();
 
@@ -307,8 +307,8 @@ round_figures measure(
     if (scenario.kind == activity::established)
         return measure_established(round, running, client_workers, stop);
     if (scenario.warm_up != 0)
-        static_cast<void>(
-            run(load_for(scenario, running.address, scenario.warm_up, client_workers), stop));
+        static_cast<void>(run_rounds(
+            load_for(scenario, running.address, scenario.warm_up, client_workers), stop));
     if (scenario.kind == activity::idle)
         return measure_idle(scenario, running, stop);
     if (scenario.kind == activity::system_calls)

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cleat::bench {
+namespace cleat::bench::peer_test {
 namespace {
 
 std::string error_of(std::string_view text)
@@ -55,4 +55,4 @@ TEST_CASE("a text that names no build is refused, with the cure")
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::peer_test

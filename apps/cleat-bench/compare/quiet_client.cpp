@@ -20,7 +20,7 @@ std::string failure_text(stage reached, error_code ec, tls::engine const* engine
 }
 
 // False if the deadline has passed.
-bool wait_for(int fd, short events, clock::time_point deadline)
+bool wait_for_socket(int fd, short events, clock::time_point deadline)
 {
     auto const left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now()).count();
     pollfd one{fd, events, 0};
@@ -50,7 +50,7 @@ connection_attempt shake_hands(
         attempt.failure = failure_text(stage::connect, last_system_error(), nullptr);
         return attempt;
     }
-    bool const connected = wait_for(fd, POLLOUT, deadline);
+    bool const connected = wait_for_socket(fd, POLLOUT, deadline);
     if (error_code const ec = connected ? socket_error(fd) : error_code{error::connect_timeout};
         ec) {
         attempt.failure = failure_text(stage::connect, ec, nullptr);
@@ -60,13 +60,14 @@ connection_attempt shake_hands(
     net::channel& channel = *attempt.client.channel;
     net::progress progress = channel.handshake(fd);
     while (progress.next != net::wait::none) {
-        if (!wait_for(fd, progress.next == net::wait::readable ? POLLIN : POLLOUT, deadline)) {
+        if (!wait_for_socket(
+                fd, progress.next == net::wait::readable ? POLLIN : POLLOUT, deadline)) {
             progress.error = error::handshake_timeout;
             break;
         }
         progress = channel.handshake(fd);
     }
-    while (!progress.error && channel.unsent() && wait_for(fd, POLLOUT, deadline))
+    while (!progress.error && channel.unsent() && wait_for_socket(fd, POLLOUT, deadline))
         progress = channel.flush(fd);
     if (progress.error)
         attempt.failure = failure_text(stage::handshake, progress.error, &channel.engine());

@@ -1,4 +1,5 @@
 #include "compare/scenario.hpp"
+#include "text/lists.hpp"
 #include "text/times.hpp"
 
 #include <fmt/format.h>
@@ -27,42 +28,34 @@ struct file_entry
 constexpr double rate_min = 1;
 constexpr double rate_max = 1e6;
 
-[[noreturn]] void refuse(file_entry const& entry, std::string const& cure)
+[[noreturn]] void refuse_entry(file_entry const& entry, std::string const& cure)
 {
     throw std::runtime_error{
         fmt::format("{}: {} = {}: {}", entry.position, entry.key, entry.value, cure)};
 }
 
-std::string_view trimmed(std::string_view text)
-{
-    constexpr char const* blank = " \t\r";
-    std::size_t const first = text.find_first_not_of(blank);
-    if (first == std::string_view::npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
-
 void choose(std::string& target, file_entry const& entry, std::span<std::string_view const> choices)
 {
     if (std::ranges::find(choices, entry.value) == choices.end())
-        refuse(entry, fmt::format("write one of {}", fmt::join(choices, ", ")));
+        refuse_entry(entry, fmt::format("write one of {}", fmt::join(choices, ", ")));
     target = entry.value;
 }
 
-void number(std::uint64_t& target, file_entry const& entry, std::uint64_t least, std::uint64_t most)
+void read_number(
+    std::uint64_t& target, file_entry const& entry, std::uint64_t least, std::uint64_t most)
 {
     std::uint64_t found = 0;
     char const* const end = entry.value.data() + entry.value.size();
     auto const read = std::from_chars(entry.value.data(), end, found);
     if (read.ec != std::errc{} || read.ptr != end || found < least || found > most)
-        refuse(entry, fmt::format("write a number from {} to {}", least, most));
+        refuse_entry(entry, fmt::format("write a number from {} to {}", least, most));
     target = found;
 }
 
-void number(unsigned& target, file_entry const& entry, unsigned least, unsigned most)
+void read_number(unsigned& target, file_entry const& entry, unsigned least, unsigned most)
 {
     std::uint64_t found = 0;
-    number(found, entry, least, most);
+    read_number(found, entry, least, most);
     target = static_cast<unsigned>(found);
 }
 
@@ -78,7 +71,7 @@ void rate(std::optional<arrival_rate>& target, file_entry const& entry)
     bool const is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
     double const most = part ? 100 : rate_max;
     if (!is_number || !(found >= rate_min && found <= most))
-        refuse(
+        refuse_entry(
             entry, fmt::format(
                        "write transactions per second from {} to {}, or a part of what the weakest "
                        "server can do, like 70 %",
@@ -90,7 +83,7 @@ void size(std::uint64_t& target, file_entry const& entry, std::uint64_t most)
 {
     auto const found = parse_size(entry.value);
     if (!found || *found == 0 || *found > most)
-        refuse(
+        refuse_entry(
             entry, fmt::format("write a number of bytes like 1024, 16K or 1M, at most {}", most));
     target = *found;
 }
@@ -107,7 +100,7 @@ void part_of_core(std::optional<double>& target, file_entry const& entry)
         is_number = read.ec == std::errc{} && read.ptr == text.data() + text.size();
     }
     if (!is_number || !(found >= 10 && found <= 100)) // Of 10 ms: the kernel's least is 1.
-        refuse(entry, "write a part of one core from 10 % to 100 %, like 30 %");
+        refuse_entry(entry, "write a part of one core from 10 % to 100 %, like 30 %");
     target = found / 100;
 }
 
@@ -115,7 +108,7 @@ void time(std::chrono::milliseconds& target, file_entry const& entry)
 {
     auto const found = parse_length(entry.value);
     if (!found || *found < std::chrono::milliseconds{1} || *found > std::chrono::hours{1})
-        refuse(entry, "write a time from 1ms to 1h, like 200ms or 10s");
+        refuse_entry(entry, "write a time from 1ms to 1h, like 200ms or 10s");
     target = std::chrono::duration_cast<std::chrono::milliseconds>(*found);
 }
 
@@ -128,7 +121,7 @@ void names(std::string& target, file_entry const& entry)
                c == '-' || c == '_' || c == ':';
     });
     if (!plain || entry.value.empty())
-        refuse(entry, "write names as OpenSSL does, with colons between them");
+        refuse_entry(entry, "write names as OpenSSL does, with colons between them");
     target = entry.value;
 }
 
@@ -171,15 +164,15 @@ constexpr known_key known_keys[]{
     {"ciphersuites", "hduiesw",
      [](scenario_spec& s, file_entry const& e) { names(s.ciphersuites, e); }},
     {"connections", "hduiesw",
-     [](scenario_spec& s, file_entry const& e) { number(s.connections, e, 1, 1'000'000); }},
+     [](scenario_spec& s, file_entry const& e) { read_number(s.connections, e, 1, 1'000'000); }},
     {"warm_up", "hduisw",
-     [](scenario_spec& s, file_entry const& e) { number(s.warm_up, e, 0, count_max); }},
+     [](scenario_spec& s, file_entry const& e) { read_number(s.warm_up, e, 0, count_max); }},
     {"server_cpu", "hduie",
      [](scenario_spec& s, file_entry const& e) { part_of_core(s.server_cpu, e); }},
     {"answer", "hesw",
      [](scenario_spec& s, file_entry const& e) { size(s.answer, e, message_max); }},
     {"reuse", "hsw",
-     [](scenario_spec& s, file_entry const& e) { number(s.reuse, e, 1, 1'000'000); }},
+     [](scenario_spec& s, file_entry const& e) { read_number(s.reuse, e, 1, 1'000'000); }},
     {"session_ids", "hsw",
      [](scenario_spec& s, file_entry const& e) {
          std::string found;
@@ -193,7 +186,7 @@ constexpr known_key known_keys[]{
          s.finished_alone = found == "alone";
      }},
     {"transactions", "hsw",
-     [](scenario_spec& s, file_entry const& e) { number(s.transactions, e, 1, count_max); }},
+     [](scenario_spec& s, file_entry const& e) { read_number(s.transactions, e, 1, count_max); }},
     {"rate", "h", [](scenario_spec& s, file_entry const& e) { rate(s.rate, e); }},
     {"arrivals", "h",
      [](scenario_spec& s, file_entry const& e) {
@@ -211,10 +204,12 @@ constexpr known_key known_keys[]{
              std::ranges::find(background_loads, found) - background_loads.begin());
      }},
     {"beside_connections", "e",
-     [](scenario_spec& s, file_entry const& e) { number(s.beside_connections, e, 1, 1'000'000); }},
+     [](scenario_spec& s, file_entry const& e) {
+         read_number(s.beside_connections, e, 1, 1'000'000);
+     }},
     {"bytes", "due", [](scenario_spec& s, file_entry const& e) { size(s.bytes, e, message_max); }},
     {"messages", "du",
-     [](scenario_spec& s, file_entry const& e) { number(s.messages, e, 1, count_max); }},
+     [](scenario_spec& s, file_entry const& e) { read_number(s.messages, e, 1, count_max); }},
 };
 
 char letter(activity kind) noexcept
@@ -288,27 +283,27 @@ void check_background_load(scenario_spec const& scenario, std::string const& ori
 }
 
 // Values that contradict each other, though each is valid.
-void check(
+void check_scenario(
     scenario_spec const& scenario, std::vector<file_entry> const& entries,
     std::string const& origin)
 {
     for (file_entry const& entry : entries) {
         known_key const* const known = std::ranges::find(known_keys, entry.key, &known_key::key);
         if (known->kind_letters.find(letter(scenario.kind)) == std::string_view::npos)
-            refuse(
+            refuse_entry(
                 entry, fmt::format(
                            "kind = {} has no such key: leave it out; it has {}",
                            name_of(scenario.kind), keys_for(scenario.kind)));
         if (entry.key == "ciphers" && scenario.tls != "1.2")
-            refuse(entry, "only TLS 1.2 has these: write ciphersuites, or add tls = 1.2");
+            refuse_entry(entry, "only TLS 1.2 has these: write ciphersuites, or add tls = 1.2");
         if (entry.key == "ciphersuites" && scenario.tls != "1.3")
-            refuse(entry, "only TLS 1.3 has these: write ciphers, or tls = 1.3");
+            refuse_entry(entry, "only TLS 1.3 has these: write ciphers, or tls = 1.3");
         if (entry.key == "session_ids" && scenario.session_ids && scenario.tls != "1.2")
-            refuse(entry, "only TLS 1.2 resumes by session ID: add tls = 1.2");
+            refuse_entry(entry, "only TLS 1.2 resumes by session ID: add tls = 1.2");
         if (entry.key == "session_ids" && scenario.session_ids && scenario.reuse == 1)
-            refuse(entry, "nothing is resumed: add reuse = 4, for instance");
+            refuse_entry(entry, "nothing is resumed: add reuse = 4, for instance");
         if (entry.key == "arrivals" && !scenario.rate)
-            refuse(entry, "without a rate the loop is closed: add rate = 70 %, for instance");
+            refuse_entry(entry, "without a rate the loop is closed: add rate = 70 %, for instance");
     }
     if (scenario.kind == activity::established)
         check_background_load(scenario, origin);
@@ -343,10 +338,10 @@ scenario_spec parse_scenario(std::string const& text, std::string const& origin)
             fmt::format("{}: kind is missing: add kind = {}", origin, fmt::join(kinds, " or "))};
     for (file_entry const& entry : entries) {
         if (entry.value.empty())
-            refuse(entry, "the value is missing");
+            refuse_entry(entry, "the value is missing");
         std::ranges::find(known_keys, entry.key, &known_key::key)->read(scenario, entry);
     }
-    check(scenario, entries, origin);
+    check_scenario(scenario, entries, origin);
     if (scenario.title.empty())
         scenario.title = scenario.name;
     return scenario;

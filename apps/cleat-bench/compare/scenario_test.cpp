@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cleat::bench {
+namespace cleat::bench::scenario_test {
 namespace {
 
 std::string error_in(std::string const& text)
@@ -206,4 +206,4 @@ TEST_CASE("the error about an unknown scenario lists those that exist")
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::scenario_test

@@ -22,11 +22,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto poll_interval = 100ms; // For signals, and the end of the server.
+constexpr auto look_interval = 100ms; // For signals, and the end of the server.
 
-void print(
+void print_server(
     serve_request const& request, server const& running, origin const& upstream,
-    std::string const& version)
+    std::string const& server_version)
 {
     std::string const& name = request.server.name;
     std::string const address = net::to_string(running.address);
@@ -41,14 +41,14 @@ void print(
                         {"pids", json::value_from(pids)},
                         {"origin", behind},
                         {"origin_pid", upstream.process.pid()},
-                        {"version", version},
+                        {"version", server_version},
                         {"command", running.command},
                         {"configuration", running.config}}));
     else
         fmt::print(
             "{}, {}\n{}\n{}\n{} serves on https://{}/ as process {}, before an origin on {} "
             "(process {}). Ctrl-C ends both.\n",
-            name, version, running.command,
+            name, server_version, running.command,
             running.config.empty() ? "" : "\n" + running.config + "\n", name, address,
             fmt::join(pids, " "), behind, upstream.process.pid());
     std::fflush(stdout);
@@ -76,9 +76,9 @@ int serve(serve_request const& request)
             upstream.port, request.workers, request.server_cores, request.variables};
         server running =
             start_server(request.scenario, preset, *program, environment, directory, stop);
-        print(request, running, upstream, version_of(preset, *program, directory, stop));
+        print_server(request, running, upstream, version_of(preset, *program, directory, stop));
         while (!stop.asked())
-            if (running.process.wait(poll_interval)) {
+            if (running.process.wait(look_interval)) {
                 complain(
                     "cleat-bench: {} {}\n{}", preset.name,
                     running.process.ended().value_or("ended"), running.process.output());

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace cleat::bench {
+namespace cleat::bench::statistics_test {
 namespace {
 
 using figures = std::vector<std::optional<double>>;
@@ -70,4 +70,4 @@ TEST_CASE("memory for each connection is the slope: the server's own memory does
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::statistics_test

@@ -6,7 +6,7 @@
 
 #include <stdexcept>
 
-namespace cleat::bench {
+namespace cleat::bench::strace_test {
 namespace {
 
 TEST_CASE("a call is a line, with errors or without, and the total is none")
@@ -33,4 +33,4 @@ TEST_CASE("a table without its total was not written to the end")
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::strace_test

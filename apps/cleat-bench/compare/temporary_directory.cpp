@@ -28,7 +28,7 @@ std::vector<std::string> key_arguments(std::string const& key)
     return {"-newkey", "rsa:" + key.substr(key.find('-') + 1)};
 }
 
-std::string contents(fs::path const& path)
+std::string text_of_file(fs::path const& path)
 {
     std::ifstream file{path, std::ios::binary};
     return {std::istreambuf_iterator<char>{file}, {}};
@@ -81,7 +81,7 @@ fs::path temporary_directory::certificate(std::string const& key)
     static_cast<void>(run_to_end(openssl));
     std::ofstream file{combined_file, std::ios::binary};
     ::chmod(combined_file.c_str(), 0600);
-    file << contents(certificate_file) << contents(key_file) << std::flush;
+    file << text_of_file(certificate_file) << text_of_file(key_file) << std::flush;
     if (!file)
         throw std::runtime_error{fmt::format("{}: cannot be written", combined_file.string())};
     return certificates_.emplace(key, combined_file).first->second;

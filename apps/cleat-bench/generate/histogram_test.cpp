@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace cleat::bench {
+namespace cleat::bench::histogram_test {
 namespace {
 
 // Without a histogram: the smallest value that at least p percent of the values do not exceed.
@@ -193,4 +193,4 @@ TEST_CASE("the text is scaled to the unit, and an empty one has no lines")
     CHECK(h.percentile_distribution().find("1.000000000000") == std::string::npos);
 }
 
-} // namespace cleat::bench
+} // namespace cleat::bench::histogram_test

@@ -1,4 +1,5 @@
 #include "generate/http_answer.hpp"
+#include "text/lists.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -11,14 +12,6 @@ namespace {
 bool equal(std::string_view a, std::string_view b) noexcept
 {
     return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
-std::string_view trimmed(std::string_view text) noexcept
-{
-    std::size_t const begin = std::min(text.find_first_not_of(" \t"), text.size());
-    std::size_t const end = text.find_last_not_of(" \t\r");
-    return end == std::string_view::npos || end < begin ? std::string_view{}
-                                                        : text.substr(begin, end + 1 - begin);
 }
 
 // Lists of words as in "Connection: keep-alive, close".

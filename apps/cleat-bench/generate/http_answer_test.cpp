@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace cleat::bench {
+namespace cleat::bench::http_answer_test {
 namespace {
 
 using state = enum http_answer::state;
@@ -125,4 +125,4 @@ TEST_CASE("a head without end is bounded")
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::http_answer_test

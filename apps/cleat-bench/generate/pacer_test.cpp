@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace cleat::bench {
+namespace cleat::bench::pacer_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -129,4 +129,4 @@ TEST_CASE("no phases, no arrivals")
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::pacer_test

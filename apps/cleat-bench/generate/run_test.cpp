@@ -13,7 +13,7 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
-namespace cleat::bench {
+namespace cleat::bench::run_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -141,4 +141,4 @@ TEST_CASE("a start time that has passed is an error")
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::run_test

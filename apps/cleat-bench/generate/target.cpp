@@ -26,7 +26,7 @@ constexpr std::size_t name_size_max = 253;
 constexpr std::string_view name_characters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
 
-[[noreturn]] void refuse(std::string const& text)
+[[noreturn]] void refuse_target(std::string const& text)
 {
     throw std::runtime_error{text};
 }
@@ -35,7 +35,8 @@ std::uint32_t ipv4(std::string const& text)
 {
     in_addr address{};
     if (::inet_pton(AF_INET, text.c_str(), &address) != 1)
-        refuse(fmt::format("--source {}: not an IPv4 address; ranges are of IPv4 only", text));
+        refuse_target(
+            fmt::format("--source {}: not an IPv4 address; ranges are of IPv4 only", text));
     return ntohl(address.s_addr);
 }
 
@@ -59,22 +60,22 @@ void check_server_name(std::string const& option, std::string const& name)
 {
     bool const bracketed = name.starts_with('[') && name.ends_with(']');
     if (is_address(bracketed ? name.substr(1, name.size() - 2) : name))
-        refuse(fmt::format(
+        refuse_target(fmt::format(
             "{} {}: SNI has no addresses (RFC 6066, section 3): give a host's name, or leave {} "
             "out: a target that is an address is asked for no name",
             option, name, option));
     if (name.find_first_not_of(name_characters) != std::string::npos)
-        refuse(fmt::format(
+        refuse_target(fmt::format(
             "{} '{}': a host's name has letters, digits, hyphens and dots; write an international "
             "one as it is in DNS: xn--...",
             option, name));
     if (name.starts_with('.') || name.ends_with('.') || name.find("..") != std::string::npos)
-        refuse(fmt::format(
+        refuse_target(fmt::format(
             "{} {}: a name in SNI neither begins nor ends with a dot (RFC 6066, section 3), and "
             "has no two in a row",
             option, name));
     if (name.size() > name_size_max)
-        refuse(fmt::format(
+        refuse_target(fmt::format(
             "{}: a name of {} letters; a host's has {} at most", option, name.size(),
             name_size_max));
 }
@@ -90,7 +91,7 @@ target find_target(std::string const& text)
     target found;
     std::string_view rest{text};
     if (rest.starts_with("http://"))
-        refuse(fmt::format(
+        refuse_target(fmt::format(
             "{}: that is plain HTTP; cleat-bench speaks TLS: write https:// or HOST:PORT", text));
     if (rest.starts_with("https://")) {
         rest.remove_prefix(8);
@@ -106,9 +107,9 @@ target find_target(std::string const& text)
     bool const bracketed = rest.starts_with('[');
     std::size_t const closing = rest.find(']');
     if (bracketed && closing == std::string_view::npos)
-        refuse(fmt::format("{}: the bracket of an IPv6 address is not closed", text));
+        refuse_target(fmt::format("{}: the bracket of an IPv6 address is not closed", text));
     if (!bracketed && colon != std::string_view::npos && rest.find(':') != colon)
-        refuse(fmt::format("{}: write an IPv6 address in brackets: [{}]:443", text, rest));
+        refuse_target(fmt::format("{}: write an IPv6 address in brackets: [{}]:443", text, rest));
     if (colon != std::string_view::npos && (!bracketed || colon > closing)) {
         found.port = rest.substr(colon + 1);
         rest = rest.substr(0, colon);
@@ -120,12 +121,12 @@ target find_target(std::string const& text)
     char const* const end = found.port.data() + found.port.size();
     auto const read = std::from_chars(found.port.data(), end, port);
     if (read.ec != std::errc{} || read.ptr != end || port == 0 || port > 65535)
-        refuse(fmt::format("{}: the port is a number from 1 to 65535", text));
+        refuse_target(fmt::format("{}: the port is a number from 1 to 65535", text));
     if (found.host.empty())
-        refuse(fmt::format("{}: the host is missing: write HOST:PORT", text));
+        refuse_target(fmt::format("{}: the host is missing: write HOST:PORT", text));
     auto addresses = net::resolve(found.host, found.port);
     if (!addresses || addresses->empty())
-        refuse(fmt::format(
+        refuse_target(fmt::format(
             "{}: no address is known for this name: {}; check the spelling, or give a number",
             found.host, addresses ? "none found" : addresses.error().message()));
     found.addresses = std::move(*addresses);
@@ -162,14 +163,14 @@ std::vector<net::address> find_sources(std::string const& text)
         if (dash == std::string::npos) {
             auto const one = net::resolve(item, "0");
             if (item.empty() || !one || one->empty())
-                refuse(fmt::format("--source {}: not an address of this machine", item));
+                refuse_target(fmt::format("--source {}: not an address of this machine", item));
             found.push_back(one->front());
             continue;
         }
         std::uint32_t const first = ipv4(item.substr(0, dash));
         std::uint32_t const last = ipv4(item.substr(dash + 1));
         if (last < first || last - first >= sources_max)
-            refuse(fmt::format(
+            refuse_target(fmt::format(
                 "--source {}: a range goes up, over at most {} addresses", item, sources_max));
         for (std::uint32_t number = first; number <= last; ++number) {
             sockaddr_in const address{
@@ -188,7 +189,7 @@ void check_own(net::address const& source)
     std::string const text = net::to_string(source);
     unique_fd const fd{::socket(source.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
     if (fd && ::bind(fd.get(), source.data(), source.size) != 0 && errno == EADDRNOTAVAIL)
-        refuse(fmt::format(
+        refuse_target(fmt::format(
             "--source {}: not an address of this machine: see `ip addr` for those it has, or add "
             "this one to an interface",
             text.substr(0, text.rfind(':'))));

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace cleat::bench {
+namespace cleat::bench::target_test {
 namespace {
 
 TEST_CASE("the name of a host in SNI means the same on the other machine")
@@ -49,4 +49,4 @@ TEST_CASE("SNI has names of hosts only")
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::target_test

@@ -175,8 +175,8 @@ net::progress receive_some(client_connection& connection, answer& reply)
     return p;
 }
 
-// shake_hands continues the handshake from the progress that begin_handshake made.
-net::task<error_code> shake_hands(
+// finish_handshake continues the handshake from the progress that begin_handshake made.
+net::task<error_code> finish_handshake(
     net::interrupt& interrupt, client_connection& connection, load_spec const& spec,
     net::progress p)
 {
@@ -280,7 +280,7 @@ net::task<bool> establish(
 
     // Shake hands.
     interrupt.expires_in(spec.timeouts.handshake, error::handshake_timeout);
-    error_code const ec = co_await shake_hands(interrupt, connection, spec, begun);
+    error_code const ec = co_await finish_handshake(interrupt, connection, spec, begun);
     if (ec) {
         account.failed(ec, connection.channel.engine());
         co_return false;

@@ -12,9 +12,7 @@ namespace {
 
 constexpr int probe_version = 1;
 
-using bench::in_json; // Beside those below.
-
-std::string_view name_of(sni_reaction::kind k) noexcept
+std::string_view reaction_name(sni_reaction::kind k) noexcept
 {
     switch (k) {
     case sni_reaction::kind::same:
@@ -29,12 +27,12 @@ std::string_view name_of(sni_reaction::kind k) noexcept
     return "unknown";
 }
 
-json::object in_json(sni_reaction const& a)
+json::object probe_json(sni_reaction const& a)
 {
-    return {{"answer", name_of(a.reaction)}, {"detail", a.detail}};
+    return {{"answer", reaction_name(a.reaction)}, {"detail", a.detail}};
 }
 
-json::object in_json(probed_resumption const& r)
+json::object probe_json(probed_resumption const& r)
 {
     return {
         {"offered", r.offered},
@@ -47,7 +45,7 @@ json::object in_json(probed_resumption const& r)
          r.accepts_used_ticket ? json::value(*r.accepts_used_ticket) : json::value(nullptr)}};
 }
 
-json::object in_json(probed_certificate const& each, probe_report const& report)
+json::object probe_json(probed_certificate const& each, probe_report const& report)
 {
     tls::shown_certificate const& c = each.leaf;
     return {
@@ -69,7 +67,7 @@ json::object in_json(probed_certificate const& each, probe_report const& report)
         {"name_matches", each.trust.name_matches}};
 }
 
-json::value in_json(std::optional<std::chrono::nanoseconds> t)
+json::value probe_json(std::optional<std::chrono::nanoseconds> t)
 {
     return t ? json::value(t->count()) : json::value(nullptr);
 }
@@ -94,7 +92,7 @@ json::object to_json(probe_report const& report)
                       : each.order == chooser::client ? "client"
                                                       : "unknown"}});
     for (probed_certificate const& each : report.certificates)
-        certificates.push_back(in_json(each, report));
+        certificates.push_back(probe_json(each, report));
     for (probed_finding const& each : report.verdict)
         verdict.push_back(json::object{{"good", each.good}, {"text", each.text}});
     found["address"] = report.address;
@@ -113,17 +111,17 @@ json::object to_json(probe_report const& report)
         report.post_quantum ? json::value(*report.post_quantum) : json::value(nullptr);
     found["alpn"] = in_json(report.alpn);
     found["certificates"] = std::move(certificates);
-    found["without_sni"] = in_json(report.without_sni);
-    found["unknown_sni"] = in_json(report.unknown_sni);
+    found["without_sni"] = probe_json(report.without_sni);
+    found["unknown_sni"] = probe_json(report.unknown_sni);
     found["client_certificate_required"] = report.client_certificate_required;
     found["resumption"] = json::object{
-        {"tls_1_3_tickets", in_json(report.recent_tickets)},
-        {"tls_1_2_tickets", in_json(report.old_tickets)},
-        {"tls_1_2_session_ids", in_json(report.session_ids)}};
+        {"tls_1_3_tickets", probe_json(report.recent_tickets)},
+        {"tls_1_2_tickets", probe_json(report.old_tickets)},
+        {"tls_1_2_session_ids", probe_json(report.session_ids)}};
     found["median_ns"] = json::object{
-        {"tcp", in_json(report.tcp)},
-        {"tls_full", in_json(report.tls_full)},
-        {"tls_resumed", in_json(report.tls_resumed)}};
+        {"tcp", probe_json(report.tcp)},
+        {"tls_full", probe_json(report.tls_full)},
+        {"tls_resumed", probe_json(report.tls_resumed)}};
     found["verdict"] = std::move(verdict);
     return found;
 }

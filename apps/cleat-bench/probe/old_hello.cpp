@@ -10,7 +10,7 @@ constexpr char client_hello = 1;      // Section 7.4.
 constexpr char server_hello = 2;
 
 // For certificates of either kind, with and without forward secrecy; those of SSL 3.0 last.
-constexpr std::uint16_t suites[] = {
+constexpr std::uint16_t offered_suites[] = {
     0xc009, // ECDHE-ECDSA-AES128-SHA
     0xc00a, // ECDHE-ECDSA-AES256-SHA
     0xc013, // ECDHE-RSA-AES128-SHA
@@ -25,7 +25,7 @@ constexpr std::uint16_t suites[] = {
 };
 constexpr std::uint16_t groups[] = {29, 23, 24, 25}; // X25519, P-256, P-384, P-521.
 
-std::string number(std::size_t value, unsigned bytes)
+std::string wire_number(std::size_t value, unsigned bytes)
 {
     std::string made;
     while (bytes-- > 0)
@@ -38,28 +38,29 @@ std::string wire_list(Numbers const& numbers)
 {
     std::string made;
     for (std::uint16_t const each : numbers)
-        made += number(each, 2);
+        made += wire_number(each, 2);
     return made;
 }
 
 // with_size puts the size before the contents, in so many bytes.
 std::string with_size(std::string const& contents, unsigned bytes)
 {
-    return number(contents.size(), bytes) + contents;
+    return wire_number(contents.size(), bytes) + contents;
 }
 
 std::string extension(std::uint16_t type, std::string const& contents)
 {
-    return number(type, 2) + with_size(contents, 2);
+    return wire_number(type, 2) + with_size(contents, 2);
 }
 
 std::string extensions(std::string_view server_name)
 {
     std::string made;
     if (!server_name.empty()) // RFC 6066, section 3: a list of one host name.
-        made += extension(0, with_size(number(0, 1) + with_size(std::string{server_name}, 2), 2));
+        made +=
+            extension(0, with_size(wire_number(0, 1) + with_size(std::string{server_name}, 2), 2));
     made += extension(10, with_size(wire_list(groups), 2)); // RFC 8422, section 5.1.1.
-    made += extension(11, with_size(number(0, 1), 1));      // Section 5.1.2: uncompressed points.
+    made += extension(11, with_size(wire_number(0, 1), 1)); // Section 5.1.2: uncompressed points.
     return made;
 }
 
@@ -80,11 +81,11 @@ std::string_view name_of(old_version v) noexcept
 
 std::string old_hello(old_version v, std::string_view server_name)
 {
-    std::string const version = number(static_cast<std::uint16_t>(v), 2);
+    std::string const version = wire_number(static_cast<std::uint16_t>(v), 2);
     std::string hello = version;
     hello.append(32, 'c');     // No handshake completes, so it need not be random.
     hello += with_size({}, 1); // No session.
-    hello += with_size(wire_list(suites), 2);
+    hello += with_size(wire_list(offered_suites), 2);
     hello += with_size(std::string(1, '\0'), 1); // No compression.
     if (v != old_version::ssl_3_0)
         hello += with_size(extensions(server_name), 2);

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace cleat::bench {
+namespace cleat::bench::old_hello_test {
 namespace {
 
 std::size_t number_at(std::string_view bytes, std::size_t offset, unsigned size)
@@ -55,4 +55,4 @@ TEST_CASE("a ServerHello says which version was chosen, and nothing else does")
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::old_hello_test

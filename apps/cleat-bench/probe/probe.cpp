@@ -33,7 +33,7 @@ constexpr unsigned failures_max = 3;
 
 constexpr std::string_view unknown_name = "cleat-probe.invalid"; // RFC 6761, section 6.4.
 
-std::string joined(std::string_view host, std::string_view port)
+std::string joined_names(std::string_view host, std::string_view port)
 {
     return host.find(':') == std::string_view::npos ? fmt::format("{}:{}", host, port)
                                                     : fmt::format("[{}]:{}", host, port);
@@ -44,7 +44,7 @@ std::string colon_list(std::vector<std::string> const& names)
     return fmt::format("{}", fmt::join(names, ":"));
 }
 
-std::optional<nanoseconds> median(std::vector<nanoseconds> times)
+std::optional<nanoseconds> median_time(std::vector<nanoseconds> times)
 {
     if (times.empty())
         return {};
@@ -476,9 +476,9 @@ void prober::find_times()
         tcp.push_back(result.tcp);
         tls.push_back(result.tls);
     }
-    report_.tcp = median(std::move(tcp));
-    report_.tls_full = median(std::move(tls));
-    report_.tls_resumed = median(resumed_);
+    report_.tcp = median_time(std::move(tcp));
+    report_.tls_full = median_time(std::move(tls));
+    report_.tls_resumed = median_time(resumed_);
 }
 
 } // namespace
@@ -498,7 +498,7 @@ probed_version const* probe_report::find_version(tls::protocol_version v) const 
 probe_report probe(std::string const& host, std::string const& port, probe_options const& options)
 {
     probe_report report;
-    report.target = joined(host, port);
+    report.target = joined_names(host, port);
     report.client = tls::library_version();
     report.when = std::chrono::system_clock::now();
     auto const addresses = net::resolve(host, port);

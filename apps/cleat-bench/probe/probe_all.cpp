@@ -37,7 +37,7 @@ constexpr std::chrono::milliseconds poll_interval{50};
 // print writes to standard output, and calls `meanwhile` as long as the reader takes nothing: a
 // pager that shows its first page, or a stopped terminal.
 template <class Meanwhile>
-void print(std::string_view text, Meanwhile meanwhile)
+void print_report(std::string_view text, Meanwhile meanwhile)
 {
     while (!text.empty()) {
         pollfd out{STDOUT_FILENO, POLLOUT, 0};
@@ -119,7 +119,7 @@ int probe_all(probe_request const& request)
             return;
         std::size_t const done = documents.size();
         write(true);
-        print(
+        print_report(
             fmt::format("PARTIAL: ended after {} of {} hosts\n", done, request.targets.size()),
             [] { std::_Exit(130); }); // Does not wait for a reader that takes nothing.
         std::_Exit(130); // Does not wait for the probers: a silent host takes its whole timeout.
@@ -127,7 +127,8 @@ int probe_all(probe_request const& request)
     auto const show = [&](probe_report const& found) {
         good = good && found.error.empty() && !(request.strict && found.any_weak());
         documents.push_back(to_json(found));
-        print(request.targets.size() == 1 ? to_text(found) : to_line(found), end_after_signal);
+        print_report(
+            request.targets.size() == 1 ? to_text(found) : to_line(found), end_after_signal);
     };
     probe_each(request.targets, request.parallel, options, show, end_after_signal);
     write(false);

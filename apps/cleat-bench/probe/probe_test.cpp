@@ -12,7 +12,7 @@
 
 #include <sys/socket.h>
 
-namespace cleat::bench {
+namespace cleat::bench::probe_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -328,4 +328,4 @@ TEST_CASE("an invalid target is reported, not thrown")
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::probe_test

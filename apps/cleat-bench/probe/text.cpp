@@ -26,7 +26,7 @@ std::string duration_text(std::optional<std::chrono::nanoseconds> t)
     return t ? in_words(static_cast<double>(t->count())) : "unknown";
 }
 
-void add(std::string& text, std::string_view name, std::string const& value)
+void add_row(std::string& text, std::string_view name, std::string const& value)
 {
     fmt::format_to(std::back_inserter(text), "  {:18}{}\n", name, value);
 }
@@ -37,25 +37,29 @@ void add_versions(std::string& text, probe_report const& report)
     for (probed_version const& each : report.versions)
         names.emplace_back(name_of(each.version));
     names.insert(names.end(), report.old_versions.begin(), report.old_versions.end());
-    add(text, "versions", list_of(names));
+    add_row(text, "versions", list_of(names));
     for (probed_version const& each : report.versions) {
         std::string_view const order = each.order == chooser::server   ? "; the server chooses"
                                        : each.order == chooser::client ? "; the client chooses"
                                                                        : "";
-        add(text, fmt::format("{} suites", name_of(each.version)),
+        add_row(
+            text, fmt::format("{} suites", name_of(each.version)),
             fmt::format("{} accepted{}", each.suites.size(), order));
         for (std::string const& suite : each.suites)
-            add(text, "", suite);
+            add_row(text, "", suite);
     }
-    add(text, "groups",
+    add_row(
+        text, "groups",
         fmt::format(
             "{}{}", list_of(report.groups),
             report.other_groups.empty() ? "" : "; not " + list_of(report.other_groups)));
-    add(text, "post-quantum",
+    add_row(
+        text, "post-quantum",
         !report.post_quantum   ? fmt::format("unknown: {} cannot ask for it", report.client)
         : *report.post_quantum ? fmt::format("yes ({})", report.groups.front())
                                : "no");
-    add(text, "ALPN",
+    add_row(
+        text, "ALPN",
         report.alpn.size() == 2
             ? fmt::format("{} (prefers {})", list_of(report.alpn), report.alpn.front())
             : list_of(report.alpn, "neither h2 nor http/1.1"));
@@ -64,19 +68,22 @@ void add_versions(std::string& text, probe_report const& report)
 void add_certificate(std::string& text, probe_report const& report, probed_certificate const& each)
 {
     tls::shown_certificate const& c = each.leaf;
-    add(text, "certificate",
+    add_row(
+        text, "certificate",
         fmt::format(
             "{}, signed with {}{}", key_of(c), c.signature, c.self_issued ? ", self-signed" : ""));
-    add(text, "  subject", c.subject.empty() ? "(empty)" : c.subject);
-    add(text, "  names", list_of(c.names));
-    add(text, "  issuer", c.issuer);
-    add(text, "  valid",
+    add_row(text, "  subject", c.subject.empty() ? "(empty)" : c.subject);
+    add_row(text, "  names", list_of(c.names));
+    add_row(text, "  issuer", c.issuer);
+    add_row(
+        text, "  valid",
         fmt::format("{} to {} ({})", date(c.from), date(c.until), time_left(report, c)));
-    add(text, "  chain",
+    add_row(
+        text, "  chain",
         fmt::format(
             "{} sent; {}", counted(each.chain_length, "certificate"),
             each.trust.verified ? "verifies" : "does not verify: " + each.trust.reason));
-    add(text, "  for this name", each.trust.name_matches ? "yes" : "no");
+    add_row(text, "  for this name", each.trust.name_matches ? "yes" : "no");
 }
 
 std::string in_text(sni_reaction const& a)
@@ -120,7 +127,8 @@ std::string to_text(probe_report const& report)
         return report.error + "\n";
     std::string text =
         fmt::format("{} ({}), probed with {}\n", report.target, report.address, report.client);
-    add(text, "preferred",
+    add_row(
+        text, "preferred",
         fmt::format(
             "{}, {}, {}{}", report.version, report.suite,
             report.group.empty() ? "no group" : report.group,
@@ -128,23 +136,24 @@ std::string to_text(probe_report const& report)
     add_versions(text, report);
     for (probed_certificate const& each : report.certificates)
         add_certificate(text, report, each);
-    add(text, "without SNI", in_text(report.without_sni));
-    add(text, "with unknown SNI", in_text(report.unknown_sni));
+    add_row(text, "without SNI", in_text(report.without_sni));
+    add_row(text, "with unknown SNI", in_text(report.unknown_sni));
     if (report.client_certificate_required)
-        add(text, "from the client", "a certificate is required");
+        add_row(text, "from the client", "a certificate is required");
     if (report.find_version(version::tls_1_3) != nullptr)
-        add(text, "TLS 1.3 tickets", in_text(report.recent_tickets, true));
+        add_row(text, "TLS 1.3 tickets", in_text(report.recent_tickets, true));
     if (report.find_version(version::tls_1_2) != nullptr) {
-        add(text, "TLS 1.2 tickets", in_text(report.old_tickets, true));
-        add(text, "TLS 1.2 IDs", in_text(report.session_ids, false));
+        add_row(text, "TLS 1.2 tickets", in_text(report.old_tickets, true));
+        add_row(text, "TLS 1.2 IDs", in_text(report.session_ids, false));
     }
-    add(text, "time (median)",
+    add_row(
+        text, "time (median)",
         fmt::format(
             "TCP {}, full handshake {}, resumed {}", duration_text(report.tcp),
             duration_text(report.tls_full),
             report.tls_resumed ? duration_text(report.tls_resumed) : "none"));
     if (!report.incomplete.empty())
-        add(text, "incomplete", report.incomplete);
+        add_row(text, "incomplete", report.incomplete);
     for (probed_finding const& each : report.verdict)
         fmt::format_to(
             std::back_inserter(text), "  {}: {}\n", each.good ? "good" : "weak", each.text);

@@ -152,7 +152,7 @@ json::value const* typical_response(json::value const& server, std::string_view 
     return found[(found.size() - 1) / 2].second;
 }
 
-json::value curve_of(
+json::value judged_curve(
     json::value const& server, std::string_view judged, std::vector<double> const& grid)
 {
     json::value const* const response = typical_response(server, judged);
@@ -180,7 +180,7 @@ json::object server_of(
         {"ratios", ratios_of(server)},
         {"rounds", std::move(rounds)},
         {"counts", counts_of(server)},
-        {"curve", curve_of(server, judged, grid)},
+        {"curve", judged_curve(server, judged, grid)},
     };
 }
 

@@ -16,11 +16,11 @@
 namespace cleat::bench {
 namespace {
 
-constexpr std::string_view cure =
+constexpr std::string_view kinds_cure =
     "name files that `cleat-bench load`, `staircase`, `transfer`, `idle`, `probe`, `merge` or "
     "`compare` wrote with --json";
 
-constexpr std::array<std::string_view, 4> kinds{"load", "compare", "idle", "probe"};
+constexpr std::array<std::string_view, 4> document_kinds{"load", "compare", "idle", "probe"};
 
 json::value parsed(std::string const& text, std::string const& origin)
 {
@@ -28,11 +28,11 @@ json::value parsed(std::string const& text, std::string const& origin)
     json::value found = json::parse(text, error);
     if (error)
         throw std::runtime_error{
-            fmt::format("{}: not JSON ({}): {}", origin, error.message(), cure)};
+            fmt::format("{}: not JSON ({}): {}", origin, error.message(), kinds_cure)};
     return found;
 }
 
-std::string kind_of(json::value const& document, std::string const& origin)
+std::string document_kind(json::value const& document, std::string const& origin)
 {
     json::object const* const members = document.if_object();
     json::value const* const version =
@@ -40,7 +40,7 @@ std::string kind_of(json::value const& document, std::string const& origin)
     json::value const* const kind = members == nullptr ? nullptr : members->if_contains("kind");
     if (version == nullptr || kind == nullptr || !kind->is_string())
         throw std::runtime_error{
-            fmt::format("{}: not a document of cleat-bench: {}", origin, cure)};
+            fmt::format("{}: not a document of cleat-bench: {}", origin, kinds_cure)};
     if (*version != document_version)
         throw std::runtime_error{fmt::format(
             "{}: a document of version {}, and this program reads version {}: draw it with the "
@@ -50,12 +50,12 @@ std::string kind_of(json::value const& document, std::string const& origin)
 }
 
 // add checks a document by drawing it without a grid, and adds it to the page.
-void add(drawable& page, json::value document, std::string const& origin)
+void add_parsed(drawable& page, json::value document, std::string const& origin)
 {
-    std::string const kind = kind_of(document, origin);
-    if (std::ranges::find(kinds, kind) == kinds.end())
+    std::string const kind = document_kind(document, origin);
+    if (std::ranges::find(document_kinds, kind) == document_kinds.end())
         throw std::runtime_error{
-            fmt::format("{}: a document of '{}' has no charts: {}", origin, kind, cure)};
+            fmt::format("{}: a document of '{}' has no charts: {}", origin, kind, kinds_cure)};
     if (kind == "load") {
         page.results.push_back(from_document(document, origin));
         page.extras.resize(page.results.size());
@@ -87,7 +87,7 @@ void add(drawable& page, json::value document, std::string const& origin)
 
 void add_document(drawable& page, std::string const& text, std::string const& origin)
 {
-    add(page, parsed(text, origin), origin);
+    add_parsed(page, parsed(text, origin), origin);
 }
 
 void write_documents(json::object const& document, output const& output)
@@ -97,7 +97,7 @@ void write_documents(json::object const& document, output const& output)
     if (output.html.empty())
         return;
     drawable all;
-    add(all, document, output.html);
+    add_parsed(all, document, output.html);
     write_file(output.html, page_for(all));
 }
 

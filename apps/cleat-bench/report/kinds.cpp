@@ -52,19 +52,19 @@ std::string joined(json::array const& words, std::string_view none)
     return found.empty() ? std::string{none} : found;
 }
 
-std::string key_of(json::value const& certificate)
+std::string certificate_key(json::value const& certificate)
 {
     std::string const key{text(certificate, "key")};
     return key == "Ed25519" ? key : fmt::format("{}-{:g}", key, number(certificate, "key_bits"));
 }
 
-std::string in_words(json::value const& certificate)
+std::string certificate_in_words(json::value const& certificate)
 {
     double const left = number(certificate, "days_left");
     return fmt::format(
         "{}, issued by {}; {}, {} to {} ({}); {:g} sent{}",
         std::string_view{text(certificate, "subject")},
-        std::string_view{text(certificate, "issuer")}, key_of(certificate),
+        std::string_view{text(certificate, "issuer")}, certificate_key(certificate),
         std::string_view{text(certificate, "not_before")},
         std::string_view{text(certificate, "not_after")},
         left < 0 ? "expired" : fmt::format("{:g} days left", left),
@@ -124,7 +124,7 @@ json::array facts_of(json::value const& host)
     fact("groups not taken", joined(texts(host, "other_groups"), ""));
     fact("ALPN", joined(texts(host, "alpn"), "none"));
     for (json::value const& each : list(host, "certificates"))
-        fact("certificate", in_words(each));
+        fact("certificate", certificate_in_words(each));
     fact("without SNI", answer_in_words(member(host, "without_sni")));
     fact("with unknown SNI", answer_in_words(member(host, "unknown_sni")));
     if (flag(host, "client_certificate_required"))
@@ -152,7 +152,7 @@ json::object host_of(json::value const& host)
     json::array certificates;
     for (json::value const& each : list(host, "certificates"))
         certificates.push_back(
-            json::object{{"key", key_of(each)}, {"days_left", number(each, "days_left")}});
+            json::object{{"key", certificate_key(each)}, {"days_left", number(each, "days_left")}});
     found["certificates"] = std::move(certificates);
     found["resumes"] = resumed_versions(member(host, "resumption"));
     for (std::string_view const key : {"tcp", "tls_full", "tls_resumed"})

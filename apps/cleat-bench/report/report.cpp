@@ -22,12 +22,10 @@
 namespace cleat::bench {
 namespace {
 
-using bench::in_json; // Beside those of this file.
-
 // A screen shows no more, and a page of several results stays small.
 constexpr std::size_t timeline_points_max = 300;
 
-json::object in_json(
+json::object curve_json(
     std::string_view key, std::string_view name, latency const& times,
     std::vector<double> const& grid)
 {
@@ -52,14 +50,14 @@ json::array latencies_of(result const& result, std::vector<double> const& grid)
 {
     tally const& counts = result.counts;
     json::array found{
-        in_json("tcp", "TCP connect", counts.tcp, grid),
-        in_json("tls", "TLS handshake, full", counts.tls, grid),
-        in_json("tls_resumed", "TLS handshake, resumed", counts.tls_resumed, grid),
-        in_json("first_byte", "first byte", counts.first_byte, grid),
-        in_json("response", "response", counts.response, grid),
+        curve_json("tcp", "TCP connect", counts.tcp, grid),
+        curve_json("tls", "TLS handshake, full", counts.tls, grid),
+        curve_json("tls_resumed", "TLS handshake, resumed", counts.tls_resumed, grid),
+        curve_json("first_byte", "first byte", counts.first_byte, grid),
+        curve_json("response", "response", counts.response, grid),
     };
     if (result.rate_asked)
-        found.push_back(in_json("slip", "slip", counts.slip, grid));
+        found.push_back(curve_json("slip", "slip", counts.slip, grid));
     return found;
 }
 
@@ -120,7 +118,7 @@ json::object timeline_of(result const& result)
     };
 }
 
-void add_counts(json::object& data, tally const& counts)
+void add_totals(json::object& data, tally const& counts)
 {
     data["attempts"] = counts.attempts;
     data["ok"] = counts.ok;
@@ -140,7 +138,7 @@ void add_counts(json::object& data, tally const& counts)
     data["generator_cpu_ns"] = counts.cpu.count();
 }
 
-json::object in_json(result const& result, std::vector<double> const& grid)
+json::object drawn_json(result const& result, std::vector<double> const& grid)
 {
     json::object found{
         {"name", result.name},
@@ -158,7 +156,7 @@ json::object in_json(result const& result, std::vector<double> const& grid)
         {"latency", latencies_of(result, grid)},
         {"timeline", timeline_of(result)},
     };
-    add_counts(found, result.counts);
+    add_totals(found, result.counts);
     json::array workers;
     for (std::chrono::nanoseconds const each : result.worker_cpu)
         workers.push_back(each.count());
@@ -171,7 +169,7 @@ json::object in_json(result const& result, std::vector<double> const& grid)
     return found;
 }
 
-std::uint64_t most_values(std::vector<result> const& results)
+std::uint64_t most_latencies(std::vector<result> const& results)
 {
     std::uint64_t most = 0;
     for (result const& each : results) {
@@ -210,13 +208,13 @@ std::string to_html(std::vector<result> const& results)
 
 std::string page_for(drawable const& all)
 {
-    std::uint64_t most = most_values(all.results);
+    std::uint64_t most = most_latencies(all.results);
     for (json::value const& each : all.comparisons)
         most = std::max(most, most_values(each));
     std::vector<double> const grid = grid_for(most);
     json::array drawn, compared, idles, probes;
     for (std::size_t i = 0; i != all.results.size(); ++i) {
-        drawn.push_back(in_json(all.results[i], grid));
+        drawn.push_back(drawn_json(all.results[i], grid));
         if (i < all.extras.size())
             for (auto const& [name, value] : all.extras[i])
                 drawn.back().as_object()[name] = value;

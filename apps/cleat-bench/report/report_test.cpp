@@ -10,7 +10,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace cleat::bench {
+namespace cleat::bench::report_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -208,4 +208,4 @@ TEST_CASE("time after the last end is part of the timeline")
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::report_test

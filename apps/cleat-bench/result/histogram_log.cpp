@@ -51,7 +51,7 @@ void write_number(std::string& bytes, std::int64_t number)
     bytes.push_back(static_cast<char>(value)); // The ninth byte has all of its bits.
 }
 
-std::optional<std::int64_t> read_number(std::string_view& bytes)
+std::optional<std::int64_t> number_from(std::string_view& bytes)
 {
     std::uint64_t value = 0;
     for (int i = 0; i != 9 && !bytes.empty(); ++i) {
@@ -147,7 +147,7 @@ bool add_log(std::string_view text, histogram& sum)
     counts.remove_prefix(header_size);
     std::uint64_t index = 0;
     while (!counts.empty()) {
-        std::optional<std::int64_t> const number = read_number(counts);
+        std::optional<std::int64_t> const number = number_from(counts);
         if (!number)
             return false;
         if (*number < 0) {

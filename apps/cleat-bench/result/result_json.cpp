@@ -19,6 +19,11 @@ json::array in_json(std::vector<fact> const& facts)
     return found;
 }
 
+json::value in_json(std::optional<double> value)
+{
+    return value ? json::value(*value) : json::value(nullptr);
+}
+
 json::array in_json(std::vector<std::string> const& lines)
 {
     return json::array(
@@ -48,7 +53,7 @@ json::array in_json(std::vector<agreement> const& agreements)
 
 namespace {
 
-json::object in_json(latency const& times)
+json::object latency_json(latency const& times)
 {
     histogram::totals const exact = times.exact();
     return {
@@ -66,7 +71,7 @@ json::object in_json(latency const& times)
     };
 }
 
-json::object in_json(tally const& counts)
+json::object tally_json(tally const& counts)
 {
     json::object timeline{{"interval_ns", counts.interval_length.count()}};
     json::array attempted, ok, broken, response, longest;
@@ -102,13 +107,13 @@ json::object in_json(tally const& counts)
         {"bytes", json::object{{"up", counts.bytes_up}, {"down", counts.bytes_down}}},
         {"latency",
          json::object{
-             {"tcp", in_json(counts.tcp)},
-             {"tls", in_json(counts.tls)},
-             {"tls_resumed", in_json(counts.tls_resumed)},
-             {"first_byte", in_json(counts.first_byte)},
-             {"response", in_json(counts.response)},
-             {"slip", in_json(counts.slip)},
-             {"lag", in_json(counts.lag)}}},
+             {"tcp", latency_json(counts.tcp)},
+             {"tls", latency_json(counts.tls)},
+             {"tls_resumed", latency_json(counts.tls_resumed)},
+             {"first_byte", latency_json(counts.first_byte)},
+             {"response", latency_json(counts.response)},
+             {"slip", latency_json(counts.slip)},
+             {"lag", latency_json(counts.lag)}}},
         {"drained", counts.drained},
         {"timeline", std::move(timeline)},
         {"cpu_ns", counts.cpu.count()},
@@ -125,7 +130,7 @@ std::string text_in(json::value const& value)
     return std::string{value.as_string()};
 }
 
-std::vector<fact> facts(json::value const& pairs)
+std::vector<fact> facts_from(json::value const& pairs)
 {
     std::vector<fact> found;
     for (json::value const& pair : pairs.as_array())
@@ -133,7 +138,7 @@ std::vector<fact> facts(json::value const& pairs)
     return found;
 }
 
-void read(json::value const& document, tally& counts)
+void read_tally(json::value const& document, tally& counts)
 {
     counts.attempts = number_in(document.at("attempts"));
     counts.ok = number_in(document.at("ok"));
@@ -242,7 +247,7 @@ json::object document_of(result const& result)
             {"pids", json::array(result.server->pids.begin(), result.server->pids.end())},
             {"cpu_ns", result.server->cpu.count()},
             {"cores", result.server->cores}};
-    for (auto& [name, value] : in_json(result.counts))
+    for (auto& [name, value] : tally_json(result.counts))
         document[name] = std::move(value);
     return document;
 }
@@ -254,7 +259,7 @@ std::string to_json(result const& result)
 
 namespace {
 
-result read_result(json::value const& document)
+result result_from(json::value const& document)
 {
     if (document.at("cleat_bench").to_number<int>() != document_version ||
         document.at("kind").as_string() != "load")
@@ -268,8 +273,8 @@ result read_result(json::value const& document)
     if (json::value const* const drain = document.as_object().if_contains("drain_ns"))
         found.drain = std::chrono::nanoseconds{number_in(*drain)};
     found.partial = document.at("partial").as_bool();
-    found.asked = facts(document.at("asked"));
-    found.environment = facts(document.at("environment"));
+    found.asked = facts_from(document.at("asked"));
+    found.environment = facts_from(document.at("environment"));
     for (json::value const& each : document.at("limits").as_array())
         found.verdict.limits.push_back(text_in(each));
     for (json::value const& each : document.at("cures").as_array())
@@ -294,7 +299,7 @@ result read_result(json::value const& document)
         else if (found.measured.count() > 0)
             found.server->cores = in_seconds(found.server->cpu) / in_seconds(found.measured);
     }
-    read(document, found.counts);
+    read_tally(document, found.counts);
     return found;
 }
 
@@ -308,7 +313,7 @@ result read_result(json::value const& document)
 
 result from_document(json::value const& document, std::string const& origin)
 try {
-    return read_result(document);
+    return result_from(document);
 } catch (std::exception const& e) {
     refuse_document(origin, e);
 }

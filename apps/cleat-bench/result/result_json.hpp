@@ -5,6 +5,7 @@
 #include "result/result.hpp"
 #include "text/json.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ inline constexpr int document_version = 1;
 /// has its own "kernel".
 [[nodiscard]] json::array in_json(std::vector<fact> const& facts);
 [[nodiscard]] json::array in_json(std::vector<std::string> const& lines);
+[[nodiscard]] json::value in_json(std::optional<double> value); ///< Null where it is empty.
 [[nodiscard]] json::array in_json(failures const& counts);
 [[nodiscard]] json::array in_json(std::vector<agreement> const& agreements);
 

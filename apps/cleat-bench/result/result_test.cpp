@@ -19,7 +19,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-namespace cleat::bench {
+namespace cleat::bench::result_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -409,4 +409,4 @@ TEST_CASE("a pool without sessions gives none, and without reuse it keeps none")
 }
 
 } // namespace
-} // namespace cleat::bench
+} // namespace cleat::bench::result_test

@@ -15,4 +15,13 @@ std::vector<std::string_view> comma_separated(std::string_view text)
     return found;
 }
 
+std::string_view trimmed(std::string_view text) noexcept
+{
+    constexpr char const* blank = " \t\r";
+    std::size_t const first = text.find_first_not_of(blank);
+    if (first == std::string_view::npos)
+        return {};
+    return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
 } // namespace cleat::bench

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace cleat::bench {
 
@@ -12,5 +13,10 @@ struct usage_error : std::runtime_error
 {
     using std::runtime_error::runtime_error;
 };
+
+[[noreturn]] inline void refuse_usage(std::string const& text)
+{
+    throw usage_error{text};
+}
 
 } // namespace cleat::bench

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-using namespace cleat::locks;
+namespace cleat::locks::diff_test {
 
 namespace {
 
@@ -43,3 +43,5 @@ TEST_CASE("a function's own share is compared")
     CHECK(text.find("30.0 %    60.0 %   +30.0 %  a\n") != std::string::npos);
     CHECK(text.find("70.0 %    40.0 %   -30.0 %  b\n") != std::string::npos);
 }
+
+} // namespace cleat::locks::diff_test

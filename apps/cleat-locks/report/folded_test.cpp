@@ -9,7 +9,7 @@
 
 #include <zlib.h>
 
-using namespace cleat::locks;
+namespace cleat::locks::folded_test {
 
 namespace {
 
@@ -144,3 +144,5 @@ TEST_CASE("pprof gets every stack with all its measures, and names by number")
     CHECK(line.find(1)->second.number == function.find(1)->second.number);
     CHECK(strings.at(function.find(2)->second.number) == "pthread_mutex_lock");
 }
+
+} // namespace cleat::locks::folded_test

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace cleat::locks;
+namespace cleat::locks::per_operation_test {
 
 namespace {
 
@@ -166,3 +166,5 @@ TEST_CASE("nothing measured is nothing promised")
     CHECK(throughput(prices, 64) == 0);
     CHECK(per_operation_text(prices, 5).find("nan") == std::string::npos);
 }
+
+} // namespace cleat::locks::per_operation_test

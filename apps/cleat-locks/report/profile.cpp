@@ -21,7 +21,7 @@
 namespace cleat::locks {
 namespace {
 
-constexpr std::string_view recorder = "libcleat-locks.so";
+constexpr std::string_view recorder_name = "libcleat-locks.so";
 
 // naming turns addresses of one process into functions of the whole profile.
 class naming
@@ -42,7 +42,7 @@ public:
         std::vector<named> found;
         for (place const& each : symbols_.functions_at(address, returns))
             found.push_back(
-                {number(each.function), each.module == recorder,
+                {number(each.function), each.module == recorder_name,
                  each.module.starts_with("libc.so") || each.module.starts_with("libpthread")});
         return found;
     }

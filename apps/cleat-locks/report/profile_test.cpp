@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-using namespace cleat::locks;
+namespace cleat::locks::profile_test {
 
 namespace {
 
@@ -163,3 +163,5 @@ TEST_CASE("reference counts are known by name")
     for (char const* const name : {"free", "cfree", "EVP_DigestUpdate", "main", "buffer_free"})
         CHECK_MESSAGE(!is_reference_count(name), name);
 }
+
+} // namespace cleat::locks::profile_test

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace cleat::locks;
+namespace cleat::locks::quantities_test {
 
 TEST_CASE("a time has three digits that count, and the unit that fits")
 {
@@ -75,3 +75,5 @@ TEST_CASE("a short name has no clone's suffix")
     CHECK(short_name("accept(accept(s&)::Frame*) [clone .actor]") == "accept");
     CHECK(short_name("free_it(x*) [clone .part.0] [clone .cold]") == "free_it");
 }
+
+} // namespace cleat::locks::quantities_test

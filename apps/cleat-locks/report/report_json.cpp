@@ -11,7 +11,7 @@ namespace {
 
 namespace json = boost::json;
 
-json::object to_json(weights const& w)
+json::object part_json(weights const& w)
 {
     return {
         {"blocked_ns", w.blocked_ns},
@@ -23,14 +23,14 @@ json::object to_json(weights const& w)
         {"reference_cpu_samples", w.cpu_references}};
 }
 
-json::object to_json(lock_use const& use)
+json::object part_json(lock_use const& use)
 {
     return {{"acquisitions", use.acquisitions},   {"taken_again", use.again},
             {"timed_holds", use.holds},           {"interrupted_holds", use.interrupted},
             {"mean_hold_ns", use.mean_hold_ns()}, {"max_hold_ns", use.hold_max_ns}};
 }
 
-json::object to_json(lock const& l)
+json::object part_json(lock const& l)
 {
     return {
         {"name", l.name},
@@ -45,8 +45,8 @@ json::object to_json(lock const& l)
         {"failed", l.failed},
         {"wait_ns", l.wait_ns},
         {"max_wait_ns", l.wait_max_ns},
-        {"exclusive", to_json(l.exclusive)},
-        {"readers", to_json(l.readers)},
+        {"exclusive", part_json(l.exclusive)},
+        {"readers", part_json(l.readers)},
         {"one_threads_own", l.one_threads_own()},
         {"taken_by", json::array(l.taken_by.begin(), l.taken_by.end())}};
 }
@@ -71,16 +71,16 @@ json::array processes_json(profile const& recorded)
     return processes;
 }
 
-json::object to_json(stack const& one)
+json::object part_json(stack const& one)
 {
-    json::object made = to_json(one.counts);
+    json::object made = part_json(one.counts);
     made["functions"] = json::array(one.functions.begin(), one.functions.end());
     return made;
 }
 
-json::object to_json(thread_share const& thread)
+json::object part_json(thread_share const& thread)
 {
-    json::object made = to_json(thread.counts);
+    json::object made = part_json(thread.counts);
     made["name"] = thread.name;
     made["pid"] = thread.pid;
     made["tid"] = thread.tid;
@@ -91,7 +91,7 @@ json::object to_json(thread_share const& thread)
     return made;
 }
 
-json::object to_json(unended_wait const& wait)
+json::object part_json(unended_wait const& wait)
 {
     return {
         {"lock", wait.lock},
@@ -104,11 +104,11 @@ json::object to_json(unended_wait const& wait)
 }
 
 template <class T>
-json::array each_to_json(std::vector<T> const& all)
+json::array each_json(std::vector<T> const& all)
 {
     json::array made;
     for (T const& each : all)
-        made.push_back(to_json(each));
+        made.push_back(part_json(each));
     return made;
 }
 
@@ -127,15 +127,15 @@ json::object to_json(profile const& recorded)
         {"interruptions_known", recorded.interruptions},
         {"changed_files",
          json::array(recorded.changed_files.begin(), recorded.changed_files.end())},
-        {"total", to_json(recorded.total)},
+        {"total", part_json(recorded.total)},
         {"blocked_percent", recorded.blocked_percent(recorded.total)},
         {"lock_cpu_percent", recorded.lock_cpu_percent(recorded.total)},
         {"reference_cpu_percent", recorded.reference_cpu_percent(recorded.total)},
         {"functions", json::array(recorded.functions.begin(), recorded.functions.end())},
-        {"locks", each_to_json(recorded.locks)},
-        {"stacks", each_to_json(recorded.stacks)},
-        {"threads", each_to_json(recorded.threads)},
-        {"unended_waits", each_to_json(recorded.unended_waits)}};
+        {"locks", each_json(recorded.locks)},
+        {"stacks", each_json(recorded.stacks)},
+        {"threads", each_json(recorded.threads)},
+        {"unended_waits", each_json(recorded.unended_waits)}};
 }
 
 json::object to_json(operation_prices const& prices)

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-using namespace cleat::locks;
+namespace cleat::locks::run_test {
 namespace fs = std::filesystem;
 
 namespace {
@@ -66,3 +66,5 @@ TEST_CASE("a usage error ends with 2, help with 0")
     CHECK(std::get<print_request>(parsed({"--help"})).exit_code == 0);
     CHECK(std::get<print_request>(parsed({"--version"})).text.starts_with("cleat-locks "));
 }
+
+} // namespace cleat::locks::run_test

@@ -54,7 +54,7 @@ std::string last_part(std::string_view path)
 }
 
 // name_of is the name of a function's entry: the linker's, demangled, or that of the source.
-std::string name_of(Dwarf_Die* die)
+std::string die_name(Dwarf_Die* die)
 {
     Dwarf_Attribute room;
     for (unsigned const name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
@@ -112,7 +112,7 @@ std::vector<place> source_functions(Dwfl_Module* module, Dwarf_Addr address)
         if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
             continue;
         bool const inlined = tag == DW_TAG_inlined_subroutine;
-        found.push_back({name_of(die), line_place.first, line_place.second, {}, inlined});
+        found.push_back({die_name(die), line_place.first, line_place.second, {}, inlined});
         if (!inlined)
             break;
         line_place = call_site(die, unit);

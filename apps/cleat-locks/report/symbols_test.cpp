@@ -22,7 +22,7 @@ char zeroed_memory[64]; // In none of the file's bytes.
 }
 }
 
-namespace cleat::locks {
+namespace cleat::locks::symbols_test {
 
 [[gnu::noinline]] int readable_function(int value)
 {
@@ -71,7 +71,7 @@ TEST_CASE("a function has its name as people write it")
     CHECK(
         here.functions_at(address_of(&readable_function), false)
             .back()
-            .function.find("cleat::locks::readable_function") == 0);
+            .function.find("cleat::locks::symbols_test::readable_function") == 0);
     CHECK(here.functions_at(0x10, true).back().function == "0x10");
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("memory of no file is named by the map, memory of a file by the file")
     CHECK(name(0x8000) == "0x8000");
 }
 
-} // namespace cleat::locks
+} // namespace cleat::locks::symbols_test
 
 TEST_CASE("the files with a process's code are each named once")
 {

@@ -176,7 +176,7 @@ traced_process empty_process(fs::path const& file, std::string_view why)
     return made;
 }
 
-void check(trace_header const& header, std::size_t size, fs::path const& file)
+void check_table(trace_header const& header, std::size_t size, fs::path const& file)
 {
     if (size < sizeof header.magic)
         throw cut_short_error{fmt::format(
@@ -332,7 +332,7 @@ traced_process read_one(fs::path const& file)
     std::string whole = bytes.substr(0, sizeof(trace_header));
     whole.resize(sizeof(trace_header));
     trace_header const header = read_at<trace_header>(whole, 0);
-    check(header, bytes.size(), file);
+    check_table(header, bytes.size(), file);
 
     traced_process found = describe(header, file);
     std::size_t const locks = sizeof(trace_header) + sizeof(trace_slot[trace_slots_max]);

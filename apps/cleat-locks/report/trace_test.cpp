@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-using namespace cleat::locks;
+namespace cleat::locks::trace_test {
 namespace fs = std::filesystem;
 
 namespace {
@@ -474,3 +474,5 @@ TEST_CASE("a thread that has ended does not wait, nor does one at a site that do
     late->wait_began_ns = 10'000; // After the end of the process.
     CHECK_FALSE(read_trace(traces.put(whole(header_for_test(), *late)))[0].threads[0].waits);
 }
+
+} // namespace cleat::locks::trace_test

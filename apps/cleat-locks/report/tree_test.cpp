@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace cleat::locks;
+namespace cleat::locks::tree_test {
 
 namespace {
 
@@ -65,3 +65,5 @@ TEST_CASE("a node that does not matter is left out with all nodes below it")
     REQUIRE(roots[0].children.size() == 1);
     CHECK(roots[0].children[0].function == 2);
 }
+
+} // namespace cleat::locks::tree_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace cleat::app {
+namespace cleat::app::address_test {
 namespace {
 
 host_port listens(std::string_view text, dialect compat = dialect::hitch)
@@ -136,4 +136,4 @@ TEST_CASE("a host alone may have its brackets")
 }
 
 } // namespace
-} // namespace cleat::app
+} // namespace cleat::app::address_test

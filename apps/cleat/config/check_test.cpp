@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace cleat::app {
+namespace cleat::app::check_test {
 namespace {
 
 struct checked_settings
@@ -195,4 +195,4 @@ TEST_CASE("a daemon without a log is warned about")
 }
 
 } // namespace
-} // namespace cleat::app
+} // namespace cleat::app::check_test

@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-namespace cleat::app {
+namespace cleat::app::command_line_test {
 namespace {
 
 command run_as(char const* program, std::initializer_list<char const*> flags)
@@ -257,4 +257,4 @@ TEST_CASE("the program's name or --compat decides between stud and hitch")
 }
 
 } // namespace
-} // namespace cleat::app
+} // namespace cleat::app::command_line_test

@@ -37,15 +37,15 @@ bool is_allowed(pem_file const&, key_row const& row)
     return row.where.pem_file;
 }
 
-constexpr std::string_view name_of(config const&)
+constexpr std::string_view scope_name(config const&)
 {
     return "at the top of the file";
 }
-constexpr std::string_view name_of(frontend_config const&)
+constexpr std::string_view scope_name(frontend_config const&)
 {
     return "in a frontend block";
 }
-constexpr std::string_view name_of(pem_file const&)
+constexpr std::string_view scope_name(pem_file const&)
 {
     return "in a pem-file block";
 }
@@ -233,7 +233,7 @@ private:
         }
         if (row) {
             complain(
-                key, key.text, fmt::format("this key does not stand {}", name_of(scope)),
+                key, key.text, fmt::format("this key does not stand {}", scope_name(scope)),
                 places_of(*row));
             return nullptr;
         }

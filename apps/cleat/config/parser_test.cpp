@@ -13,7 +13,7 @@
 
 #include <unistd.h>
 
-namespace cleat::app {
+namespace cleat::app::parser_test {
 namespace {
 
 struct parsed_settings
@@ -353,4 +353,4 @@ TEST_CASE("a file is read from its path, and a missing one is named")
 }
 
 } // namespace
-} // namespace cleat::app
+} // namespace cleat::app::parser_test

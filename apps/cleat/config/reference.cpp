@@ -37,7 +37,7 @@ struct program_flag
 };
 
 // Flags that are no keys: they say what to do, not how to serve. command_line.cpp obeys them.
-constexpr std::array<program_flag, 8> program_flags{{
+constexpr std::array<program_flag, 8> shown_flags{{
     {"    --config FILE", "Read this file first, then the flags; - is standard input."},
     {"    --compat hitch|stud",
      "Whose habits count where the two disagree; stud when the program is started as stud, else "
@@ -253,7 +253,7 @@ std::string help_text(std::string_view program)
         program);
 
     out += "\nWhat to do\n";
-    for (program_flag const& each : program_flags)
+    for (program_flag const& each : shown_flags)
         add_help_line(out, each.flag, each.help);
 
     for (heading const& part : headings) {

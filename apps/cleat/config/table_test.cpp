@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-namespace cleat::app {
+namespace cleat::app::table_test {
 namespace {
 
 std::vector<problem> give(config& into, std::string_view key, std::string_view text)
@@ -313,4 +313,4 @@ TEST_CASE("the reference page in docs is the table's")
 }
 
 } // namespace
-} // namespace cleat::app
+} // namespace cleat::app::table_test

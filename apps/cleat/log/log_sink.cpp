@@ -26,7 +26,7 @@ struct opened
     error_code error{}; // Set where there is no fd.
 };
 
-opened refused(error_code ec) noexcept
+opened not_opened(error_code ec) noexcept
 {
     return {unique_fd{}, false, ec};
 }
@@ -43,18 +43,18 @@ opened open_log_file(std::string const& path) noexcept
             {
             };
             if (::fstat(there.get(), &about) != 0)
-                return refused(last_system_error());
+                return not_opened(last_system_error());
             // With a hard link a user could make us write to a file that is not the user's.
             if (S_ISREG(about.st_mode) && about.st_nlink > 1)
-                return refused(make_error_code(boost::system::errc::too_many_links));
+                return not_opened(make_error_code(boost::system::errc::too_many_links));
             return {std::move(there), false, {}};
         }
         if (errno != ENOENT)
-            return refused(last_system_error());
+            return not_opened(last_system_error());
         if (unique_fd made{::open(path.c_str(), flags | O_CREAT | O_EXCL, 0640)}; made)
             return {std::move(made), true, {}};
         if (errno != EEXIST || left == 1)
-            return refused(last_system_error());
+            return not_opened(last_system_error());
     }
 }
 

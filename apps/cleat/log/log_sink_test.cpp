@@ -22,7 +22,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
-namespace cleat::app {
+namespace cleat::app::log_sink_test {
 namespace {
 
 // The system's log daemon.
@@ -311,4 +311,4 @@ TEST_CASE("facilities have the names that hitch gives them")
     CHECK_FALSE(syslog_facility_number("").has_value());
 }
 
-} // namespace cleat::app
+} // namespace cleat::app::log_sink_test

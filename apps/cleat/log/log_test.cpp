@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace cleat::app {
+namespace cleat::app::log_test {
 namespace {
 
 // A log whose lines can be read back.
@@ -192,4 +192,4 @@ TEST_CASE("each line has its worker's number")
     CHECK(w.without_time() == "level=info event=e worker=7");
 }
 
-} // namespace cleat::app
+} // namespace cleat::app::log_test

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace cleat {
+namespace cleat::adaptive_turn_test {
 namespace {
 
 TEST_CASE("a turn that is used up is followed by one of twice the size, up to the most")
@@ -56,4 +56,4 @@ TEST_CASE("with nothing to do a turn begins anew")
 }
 
 } // namespace
-} // namespace cleat
+} // namespace cleat::adaptive_turn_test

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace cleat {
+namespace cleat::byte_queue_test {
 namespace {
 
 std::span<std::byte const> bytes_of(std::string_view text)
@@ -109,4 +109,4 @@ TEST_CASE("any mixture of appends and consumes behaves like a string")
     }
 }
 
-} // namespace cleat
+} // namespace cleat::byte_queue_test

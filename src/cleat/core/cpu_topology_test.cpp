@@ -10,7 +10,7 @@
 
 #include <sched.h>
 
-namespace cleat {
+namespace cleat::cpu_topology_test {
 namespace {
 
 // A machine's files.
@@ -221,4 +221,4 @@ TEST_CASE("pinning to a CPU that does not exist is an error")
     CHECK(pin_this_thread(limits::cpus_max - 1));
 }
 
-} // namespace cleat
+} // namespace cleat::cpu_topology_test

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace cleat {
+namespace cleat::error_test {
 
 TEST_CASE("there is one category, named cleat")
 {
@@ -63,4 +63,4 @@ TEST_CASE("last_system_error is errno, and a reset is recognized for reads and w
     CHECK(!is_reset(error::truncated));
 }
 
-} // namespace cleat
+} // namespace cleat::error_test

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace cleat {
+namespace cleat::fifo_deadlines_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -207,4 +207,4 @@ TEST_CASE("the longest duration does not wrap into the past")
     CHECK(d.armed());
 }
 
-} // namespace cleat
+} // namespace cleat::fifo_deadlines_test

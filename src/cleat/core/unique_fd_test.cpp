@@ -6,7 +6,7 @@
 
 #include <fcntl.h>
 
-namespace cleat {
+namespace cleat::unique_fd_test {
 namespace {
 
 bool is_open(int fd)
@@ -57,4 +57,4 @@ TEST_CASE("a released descriptor stays open")
     CHECK(is_open(again.get()));
 }
 
-} // namespace cleat
+} // namespace cleat::unique_fd_test

@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-namespace cleat::net {
+namespace cleat::net::acceptor_test {
 namespace {
 
 // Calls a function in each turn of the worker's loop, until it returns false.
@@ -250,4 +250,4 @@ TEST_CASE("an acceptor may be closed by the connection that it has just accepted
     CHECK(s.pauses.empty());
 }
 
-} // namespace cleat::net
+} // namespace cleat::net::acceptor_test

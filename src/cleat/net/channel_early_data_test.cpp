@@ -15,7 +15,7 @@
 
 #include <sys/socket.h>
 
-namespace cleat::net {
+namespace cleat::net::channel_early_data_test {
 namespace {
 
 using bytes = std::vector<std::byte>;
@@ -206,4 +206,4 @@ TEST_CASE("a broken socket is an error of the first call")
 }
 
 } // namespace
-} // namespace cleat::net
+} // namespace cleat::net::channel_early_data_test

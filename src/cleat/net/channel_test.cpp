@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cleat::net {
+namespace cleat::net::channel_test {
 namespace {
 
 using after_write = channel::after_write;
@@ -410,4 +410,4 @@ TEST_CASE("a client's channel and a server's exchange data")
 }
 
 } // namespace
-} // namespace cleat::net
+} // namespace cleat::net::channel_test

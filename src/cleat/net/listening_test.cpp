@@ -8,7 +8,7 @@
 #include <string>
 #include <system_error>
 
-namespace cleat::net {
+namespace cleat::net::listening_test {
 namespace {
 
 std::string parsed(std::string const& text)
@@ -172,4 +172,4 @@ TEST_CASE("an address of another machine, or of none, is a system error")
 }
 
 } // namespace
-} // namespace cleat::net
+} // namespace cleat::net::listening_test

@@ -18,7 +18,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-namespace cleat::net {
+namespace cleat::net::priority_test {
 namespace {
 
 // Keeps the worker busy for longer than the time of any priority in a pass of its loop.
@@ -140,4 +140,4 @@ TEST_CASE("a handshake that is ready when its worker stops comes to its end too"
 }
 
 } // namespace
-} // namespace cleat::net
+} // namespace cleat::net::priority_test

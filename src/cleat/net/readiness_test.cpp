@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace cleat::net {
+namespace cleat::net::readiness_test {
 namespace {
 
 // A waiter that counts its wakes and calls a function at each.
@@ -339,4 +339,4 @@ TEST_CASE("events of many descriptors come batch after batch")
 }
 
 } // namespace
-} // namespace cleat::net
+} // namespace cleat::net::readiness_test

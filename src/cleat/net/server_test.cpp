@@ -21,7 +21,7 @@
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-namespace cleat::net {
+namespace cleat::net::server_test {
 namespace {
 
 tls::context_spec server_tls()
@@ -358,4 +358,4 @@ TEST_CASE("broadcasts reach every worker in order")
     CHECK(pool.busy() == 0);
 }
 
-} // namespace cleat::net
+} // namespace cleat::net::server_test

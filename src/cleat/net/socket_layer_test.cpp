@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace cleat::net {
+namespace cleat::net::socket_layer_test {
 namespace {
 
 struct idle_waiter : waiter
@@ -114,4 +114,4 @@ TEST_CASE("a read that filled its buffer leaves its event")
 }
 
 } // namespace
-} // namespace cleat::net
+} // namespace cleat::net::socket_layer_test

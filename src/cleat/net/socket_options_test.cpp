@@ -9,7 +9,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-namespace cleat::net {
+namespace cleat::net::socket_options_test {
 namespace {
 
 int option_of(int fd, int level, int name)
@@ -121,4 +121,4 @@ TEST_CASE("set_no_delay turns Nagle's algorithm off on TCP, and does nothing els
 }
 
 } // namespace
-} // namespace cleat::net
+} // namespace cleat::net::socket_options_test

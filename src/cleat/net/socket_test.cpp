@@ -19,7 +19,7 @@
 #include <optional>
 #include <vector>
 
-namespace cleat::net {
+namespace cleat::net::socket_test {
 namespace asio = boost::asio;
 namespace {
 
@@ -276,4 +276,4 @@ TEST_CASE("a coroutine that waits for its socket is destroyed with its worker")
 }
 
 } // namespace
-} // namespace cleat::net
+} // namespace cleat::net::socket_test

@@ -55,7 +55,7 @@ std::string first_certificate_in(std::string const& text)
 }
 
 // Names the options, and for the most frequent ones what to do instead.
-std::string name_of(context_base::options o)
+std::string option_names(context_base::options o)
 {
     struct known
     {
@@ -309,7 +309,8 @@ void context::set_options(options o)
     error_code ec;
     set_options(o, ec);
     options const others = o & ~honoured;
-    throw_if(ec, others == 0 ? "set_options" : "set_options: not honoured: " + name_of(others));
+    throw_if(
+        ec, others == 0 ? "set_options" : "set_options: not honoured: " + option_names(others));
 }
 
 error_code context::set_options(options o, error_code& ec)

@@ -22,6 +22,8 @@
 #include <string>
 #include <utility>
 
+namespace ssl_examples_test {
+
 namespace asio = boost::asio;
 namespace ssl = cleat::net::ssl; // was: namespace ssl = boost::asio::ssl;
 using asio::ip::tcp;
@@ -178,3 +180,5 @@ TEST_CASE("a server and a client that were written for Asio talk over cleat")
     CHECK(client.answer() == "message");
     CHECK(client.verified() == 3);
 }
+
+} // namespace ssl_examples_test

@@ -15,7 +15,7 @@
 
 namespace asio = boost::asio;
 
-namespace cleat::net {
+namespace cleat::net::ssl_test {
 namespace {
 
 std::string file_with(
@@ -302,4 +302,4 @@ TEST_CASE("changing a context that is in use is an error")
 }
 
 } // namespace
-} // namespace cleat::net
+} // namespace cleat::net::ssl_test

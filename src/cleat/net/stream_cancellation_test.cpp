@@ -18,7 +18,7 @@
 
 namespace asio = boost::asio;
 
-namespace cleat::net {
+namespace cleat::net::stream_cancellation_test {
 namespace {
 
 using kind = asio::cancellation_type;
@@ -319,4 +319,4 @@ TEST_CASE_TEMPLATE(
     world.run();
 }
 
-} // namespace cleat::net
+} // namespace cleat::net::stream_cancellation_test

@@ -16,7 +16,7 @@
 
 namespace asio = boost::asio;
 
-namespace cleat::net {
+namespace cleat::net::stream_drop_in_test {
 namespace {
 
 using awaiting = asio::use_awaitable_t<>::as_default_on_t<plain_stream>;
@@ -163,4 +163,4 @@ TEST_CASE("more bytes than unsent_max are refused, and so is the other role")
         boost::system::system_error);
 }
 
-} // namespace cleat::net
+} // namespace cleat::net::stream_drop_in_test

@@ -13,7 +13,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 
-namespace cleat::net {
+namespace cleat::net::stream_http_test {
 namespace {
 
 using text_request = http::request<http::string_body>;
@@ -66,4 +66,4 @@ TEST_CASE_TEMPLATE("HTTP with keep-alive", World, split_world, worker_world)
     world.run();
 }
 
-} // namespace cleat::net
+} // namespace cleat::net::stream_http_test

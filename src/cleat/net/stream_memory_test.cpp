@@ -16,7 +16,7 @@
 
 namespace asio = boost::asio;
 
-namespace cleat::net {
+namespace cleat::net::stream_memory_test {
 namespace {
 
 /// scarce is an allocator that throws std::bad_alloc while `none` is true.
@@ -129,4 +129,4 @@ TEST_CASE_TEMPLATE(
     });
 }
 
-} // namespace cleat::net
+} // namespace cleat::net::stream_memory_test

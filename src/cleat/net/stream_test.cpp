@@ -14,7 +14,7 @@
 
 namespace asio = boost::asio;
 
-namespace cleat::net {
+namespace cleat::net::stream_test {
 namespace {
 
 std::string text_of(std::size_t size)
@@ -336,4 +336,4 @@ TEST_CASE_TEMPLATE("blocking threads, and futures", World, socket_world, split_w
     blocking.join();
 }
 
-} // namespace cleat::net
+} // namespace cleat::net::stream_test

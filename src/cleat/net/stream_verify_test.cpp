@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace cleat::net {
+namespace cleat::net::stream_verify_test {
 namespace {
 
 // Contexts that have authorities and verify nothing: only their streams' settings verify.
@@ -271,4 +271,4 @@ TEST_CASE("a server's stream with settings of its own resumes no session")
 }
 
 } // namespace
-} // namespace cleat::net
+} // namespace cleat::net::stream_verify_test

@@ -14,7 +14,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace websocket = boost::beast::websocket;
 
-namespace cleat::net {
+namespace cleat::net::stream_websocket_test {
 namespace {
 
 asio::awaitable<void> serve_websocket(auto& ws)
@@ -59,4 +59,4 @@ TEST_CASE("a WebSocket echo, closed by both")
     world.run();
 }
 
-} // namespace cleat::net
+} // namespace cleat::net::stream_websocket_test

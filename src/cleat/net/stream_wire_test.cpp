@@ -19,7 +19,7 @@
 
 namespace asio = boost::asio;
 
-namespace cleat::net {
+namespace cleat::net::stream_wire_test {
 namespace {
 
 // The lengths of the records in a socket's receive buffer. The records stay there.
@@ -271,4 +271,4 @@ TEST_CASE("a reset is a system error")
     CHECK(server.engine().established());
 }
 
-} // namespace cleat::net
+} // namespace cleat::net::stream_wire_test

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace cleat::net {
+namespace cleat::net::task_test {
 namespace asio = boost::asio;
 namespace {
 
@@ -276,4 +276,4 @@ TEST_CASE("a wait that epoll refuses ends with its error")
 }
 
 } // namespace
-} // namespace cleat::net
+} // namespace cleat::net::task_test

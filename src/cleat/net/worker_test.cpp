@@ -27,7 +27,7 @@
 
 #include <fcntl.h>
 
-namespace cleat::net {
+namespace cleat::net::worker_test {
 namespace asio = boost::asio;
 namespace {
 
@@ -423,4 +423,4 @@ TEST_CASE(
 }
 
 } // namespace
-} // namespace cleat::net
+} // namespace cleat::net::worker_test

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace cleat::tls {
+namespace cleat::tls::backend_errors_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -110,4 +110,4 @@ TEST_CASE("a record that was changed on the way is a violation")
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::backend_errors_test

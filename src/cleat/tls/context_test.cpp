@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace cleat::tls {
+namespace cleat::tls::context_test {
 namespace {
 
 using strings = std::vector<std::string>;
@@ -490,4 +490,4 @@ TEST_CASE("client certificates: none, optional and required")
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::context_test

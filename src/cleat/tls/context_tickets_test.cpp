@@ -10,7 +10,7 @@
 
 #include <array>
 
-namespace cleat::tls {
+namespace cleat::tls::context_tickets_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -210,4 +210,4 @@ TEST_CASE_FIXTURE(
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::context_tickets_test

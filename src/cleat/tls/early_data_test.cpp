@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace cleat::tls {
+namespace cleat::tls::early_data_test {
 namespace {
 
 using bytes = std::vector<std::byte>;
@@ -352,4 +352,4 @@ TEST_CASE_FIXTURE(
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::early_data_test

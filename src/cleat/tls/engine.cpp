@@ -352,7 +352,7 @@ failure_info const& engine::failure() const noexcept
 
 namespace {
 
-certificate_facts facts_of(int signature, int kind_of_key, int bits)
+certificate_facts served_facts(int signature, int kind_of_key, int bits)
 {
     certificate_facts facts;
     if (char const* const name = OBJ_nid2sn(signature); name != nullptr)
@@ -393,7 +393,7 @@ certificate_facts engine::own_certificate() const
 {
     if (request_ != nullptr && request_->served != certificate_request::none) {
         certificate_summary const& served = request_->store->summary(request_->served);
-        return facts_of(served.signature, library_kind(served.type), served.key_bits);
+        return served_facts(served.signature, library_kind(served.type), served.key_bits);
     }
     // From the SSL_CTX: an established SSL may have freed its own copy.
     X509 const* const certificate = SSL_CTX_get0_certificate(SSL_get_SSL_CTX(ssl_));
@@ -402,7 +402,7 @@ certificate_facts engine::own_certificate() const
     EVP_PKEY const* const key = X509_get0_pubkey(certificate);
     int const signature = X509_get_signature_nid(certificate);
     if (key != nullptr)
-        return facts_of(signature, EVP_PKEY_base_id(key), EVP_PKEY_bits(key));
+        return served_facts(signature, EVP_PKEY_base_id(key), EVP_PKEY_bits(key));
     certificate_facts facts;
     if (char const* const name = OBJ_nid2sn(signature); name != nullptr)
         facts.signature = name;

@@ -24,7 +24,7 @@
 #include <string>
 #include <string_view>
 
-namespace cleat::tls {
+namespace cleat::tls::engine_test {
 namespace {
 
 using session_ptr = std::unique_ptr<SSL_SESSION, freed_by<SSL_SESSION_free>>;
@@ -907,4 +907,4 @@ TEST_CASE("an engine can be moved at any time")
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::engine_test

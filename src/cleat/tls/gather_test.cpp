@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace cleat::tls {
+namespace cleat::tls::gather_test {
 namespace {
 
 constexpr std::size_t record = limits::plaintext_record_max;
@@ -115,4 +115,4 @@ TEST_CASE("a pop of any size goes on at the right byte")
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::gather_test

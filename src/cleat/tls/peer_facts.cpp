@@ -93,7 +93,7 @@ std::string short_name(int nid)
     return name == nullptr ? "unknown" : name;
 }
 
-void read_key(shown_certificate& found, EVP_PKEY const* key)
+void describe_key(shown_certificate& found, EVP_PKEY const* key)
 {
     if (key == nullptr) {
         found.key = "unknown"; // The library cannot read this kind.
@@ -124,7 +124,7 @@ shown_certificate facts_of(X509* x509)
     found.issuer = text_of_name(issuer);
     found.self_issued = X509_NAME_cmp(subject, issuer) == 0;
     found.names = names_in(x509);
-    read_key(found, X509_get0_pubkey(x509));
+    describe_key(found, X509_get0_pubkey(x509));
     found.signature = short_name(X509_get_signature_nid(x509));
     found.from = sys_time_of(X509_get0_notBefore(x509));
     found.until = sys_time_of(X509_get0_notAfter(x509));

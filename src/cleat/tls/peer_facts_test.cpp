@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace cleat::tls {
+namespace cleat::tls::peer_facts_test {
 namespace {
 
 using strings = std::vector<std::string>;
@@ -243,4 +243,4 @@ TEST_CASE("after accept_weak a context still offers the suites of its spec")
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::peer_facts_test

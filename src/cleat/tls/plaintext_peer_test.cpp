@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cleat::tls {
+namespace cleat::tls::plaintext_peer_test {
 namespace {
 
 bool http(std::string_view text)
@@ -75,4 +75,4 @@ TEST_CASE("a warning, an encrypted alert and a cut record are no fatal alert in 
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::plaintext_peer_test

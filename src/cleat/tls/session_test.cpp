@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace cleat::tls {
+namespace cleat::tls::session_test {
 namespace {
 
 struct session_fixture
@@ -154,4 +154,4 @@ TEST_CASE("a default session is empty")
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::session_test

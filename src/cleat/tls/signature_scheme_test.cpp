@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace cleat::tls {
+namespace cleat::tls::signature_scheme_test {
 namespace {
 
 struct pair_of_contexts
@@ -163,4 +163,4 @@ TEST_CASE("a client's own certificate is not taken for the server's")
     }
 }
 
-} // namespace cleat::tls
+} // namespace cleat::tls::signature_scheme_test

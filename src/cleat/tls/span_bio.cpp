@@ -31,7 +31,7 @@ int read(BIO* bio, char* to, int size) noexcept
     return static_cast<int>(n);
 }
 
-int write(BIO* bio, char const* from, int size) noexcept
+int write_to_span(BIO* bio, char const* from, int size) noexcept
 {
     BIO_clear_retry_flags(bio);
     wire* const w = wire_of(bio);
@@ -62,7 +62,7 @@ bio_method_ptr make_method() noexcept
 {
     bio_method_ptr method{BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "spans")};
     if (method == nullptr || BIO_meth_set_read(method.get(), read) != 1 ||
-        BIO_meth_set_write(method.get(), write) != 1 ||
+        BIO_meth_set_write(method.get(), write_to_span) != 1 ||
         BIO_meth_set_ctrl(method.get(), ctrl) != 1 ||
         BIO_meth_set_create(method.get(), create) != 1)
         return nullptr;

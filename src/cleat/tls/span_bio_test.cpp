@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace cleat::tls {
+namespace cleat::tls::span_bio_test {
 namespace {
 
 std::span<std::byte const> bytes_of(std::string_view text)
@@ -81,4 +81,4 @@ TEST_CASE("the wire is detached at the end of the call")
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::span_bio_test

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <new>
 
-namespace cleat::tls {
+namespace cleat::tls::ticket_keys_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -110,4 +110,4 @@ TEST_CASE_FIXTURE(ticket_keys_fixture, "nothing secret is left in memory when th
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::ticket_keys_test

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace cleat::tls {
+namespace cleat::tls::certificate_test {
 namespace {
 
 using strings = std::vector<std::string>;
@@ -197,4 +197,4 @@ TEST_CASE_FIXTURE(certificate_fixture, "no refusal shows any of a key")
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::certificate_test

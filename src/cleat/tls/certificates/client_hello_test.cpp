@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace cleat::tls {
+namespace cleat::tls::client_hello_test {
 namespace {
 
 using byte_list = std::vector<std::uint8_t>;
@@ -125,4 +125,4 @@ TEST_CASE("the version that both will use decides, not the best that the client 
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::client_hello_test

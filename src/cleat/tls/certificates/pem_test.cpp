@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace cleat::tls {
+namespace cleat::tls::pem_test {
 namespace {
 
 TEST_CASE("blocks are found in order, with the line that each begins on")
@@ -65,4 +65,4 @@ TEST_CASE("text that only looks like PEM has no blocks")
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::pem_test

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-using namespace cleat::tls::writev_tests;
+namespace cleat::tls::writev_tests::retry_test {
 
 TEST_CASE("a transport that blocks at any byte changes nothing on the wire")
 {
@@ -227,3 +227,5 @@ TEST_CASE("a refusal does not change what SSL_write reports before and after it"
         CHECK(c.received() == joined(list));
     }
 }
+
+} // namespace cleat::tls::writev_tests::retry_test

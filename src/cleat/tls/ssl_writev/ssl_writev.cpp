@@ -44,7 +44,7 @@ std::size_t copied_size_max(call& c, cursor const& position)
                                                                  : gather_size_max;
 }
 
-int write(SSL* ssl, run const& r)
+int write_all(SSL* ssl, run const& r)
 {
     return SSL_write(ssl, r.bytes, static_cast<int>(r.size));
 }
@@ -63,7 +63,7 @@ int write_moved(SSL* ssl, run const& r)
     bool const has_mode = (SSL_get_mode(ssl) & SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER) != 0;
     if (!has_mode)
         SSL_set_mode(ssl, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    int const ret = write(ssl, r);
+    int const ret = write_all(ssl, r);
     if (!has_mode)
         SSL_clear_mode(ssl, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     return ret;
@@ -107,7 +107,7 @@ int write_from(call& c, cursor position, std::size_t retried_size, std::size_t* 
             retried_size != 0 ? retried_run(c, position, retried_size) : next_run(c, position);
         if (next.bytes == nullptr)
             return fail(c.ssl, ERR_R_MALLOC_FAILURE);
-        int const ret = next.moved ? write_moved(c.ssl, next) : write(c.ssl, next);
+        int const ret = next.moved ? write_moved(c.ssl, next) : write_all(c.ssl, next);
         if (ret <= 0)
             return remember(c, c.total - position.left, next, ret);
         position = position_after(position, next, ret);
@@ -225,7 +225,7 @@ int write_list(
         return write_list(ssl, pieces, count, max_bytes, written, buffer);
     cursor const end = gather({next, total - copied}, gathered, record_size_max, copied);
     run const first{gathered, total - end.left, end, true};
-    int const ret = write(ssl, first);
+    int const ret = write_all(ssl, first);
     return continue_after_run({ssl, pieces, total, nullptr, buffer}, first, ret, written);
 }
 

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-using namespace cleat::tls::writev_tests;
+namespace cleat::tls::writev_tests::ssl_writev_test {
 
 TEST_CASE("the pieces of a small message make one record")
 {
@@ -263,3 +263,5 @@ TEST_CASE("a thread that ends leaks no buffer, even where a destructor writes af
     }}.join();
     CHECK(received == joined(make_pieces({50, 300})));
 } // The leak checker of an ASan build finds a leak.
+
+} // namespace cleat::tls::writev_tests::ssl_writev_test

@@ -14,7 +14,7 @@
 namespace cleat::tls {
 namespace {
 
-secret_text text_of(std::string const& path, std::string const& folder)
+secret_text checked_text(std::string const& path, std::string const& folder)
 {
     bool const is_absolute = path.starts_with('/') || folder.empty();
     file_text found = read_file(is_absolute ? path : folder + '/' + path);
@@ -53,9 +53,9 @@ certificate_on_disk read_from_disk(
     backend::library_state const& library, certificate_paths const& paths,
     std::string const& folder, std::vector<std::string>& warnings)
 {
-    secret_text const chain = text_of(paths.chain, folder);
+    secret_text const chain = checked_text(paths.chain, folder);
     secret_text const key =
-        paths.private_key.empty() ? secret_text{} : text_of(paths.private_key, folder);
+        paths.private_key.empty() ? secret_text{} : checked_text(paths.private_key, folder);
     bool const is_one_file = paths.private_key.empty();
     certificate_text const text{
         chain.view(), is_one_file ? chain.view() : key.view(), origin_of(paths)};

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cleat::tls {
+namespace cleat::tls::certificate_loader_test {
 namespace {
 
 /// A store with one certificate, whose key is in a file of its own.
@@ -167,4 +167,4 @@ TEST_CASE_FIXTURE(loader_fixture, "no refusal shows any of a key")
     }
 }
 
-} // namespace cleat::tls
+} // namespace cleat::tls::certificate_loader_test

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace cleat::tls {
+namespace cleat::tls::certificate_set_test {
 namespace {
 
 using numbers = std::vector<certificate_set::number>;
@@ -149,4 +149,4 @@ TEST_CASE("a store gives back the paths that it took")
     CHECK_THROWS_AS(store.add({"/a/" + std::string(256, 'x'), ""}, {}), std::length_error);
 }
 
-} // namespace cleat::tls
+} // namespace cleat::tls::certificate_set_test

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-namespace cleat::tls {
+namespace cleat::tls::certificate_supply_test {
 namespace {
 
 using loaded = std::shared_ptr<certificate const>;
@@ -236,4 +236,4 @@ TEST_CASE("a supply reads the certificates of its store")
                         "and who may read it.");
 }
 
-} // namespace cleat::tls
+} // namespace cleat::tls::certificate_supply_test

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-namespace cleat::tls {
+namespace cleat::tls::certificate_table_test {
 namespace {
 
 using loaded = certificate_table::loaded;
@@ -114,4 +114,4 @@ TEST_CASE("a certificate that the table drops is freed after its last user")
     CHECK(watched.expired());
 }
 
-} // namespace cleat::tls
+} // namespace cleat::tls::certificate_table_test

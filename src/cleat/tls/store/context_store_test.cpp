@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace cleat::tls {
+namespace cleat::tls::context_store_test {
 namespace {
 
 using octet_list = std::vector<std::byte>;
@@ -222,4 +222,4 @@ TEST_CASE_FIXTURE(sites, "a handshake may end while it waits")
     CHECK(other.go_on().next == want::nothing);
 }
 
-} // namespace cleat::tls
+} // namespace cleat::tls::context_store_test

@@ -12,7 +12,7 @@
 
 #include <sys/stat.h>
 
-namespace cleat::tls {
+namespace cleat::tls::file_text_test {
 namespace {
 
 struct file_fixture
@@ -122,4 +122,4 @@ TEST_CASE("a secret text leaves nothing in the text that it is moved from")
     }
 }
 
-} // namespace cleat::tls
+} // namespace cleat::tls::file_text_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace cleat::tls {
+namespace cleat::tls::name_index_test {
 namespace {
 
 using numbers = std::vector<std::uint32_t>;
@@ -135,4 +135,4 @@ TEST_CASE("only DNS names and whole-label wildcards are usable")
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::name_index_test

@@ -14,7 +14,7 @@ namespace {
 // Where the do_handshake in progress stores the scheme, or null.
 constinit thread_local std::uint16_t* scheme_of_call = nullptr;
 
-std::size_t number_at(std::span<std::uint8_t const> bytes, std::size_t offset) noexcept
+std::size_t uint16_at(std::span<std::uint8_t const> bytes, std::size_t offset) noexcept
 {
     return std::size_t{bytes[offset]} << 8U | bytes[offset + 1];
 }
@@ -54,7 +54,7 @@ std::uint16_t scheme_of(std::span<std::uint8_t const> message) noexcept
         offset = key_size_at + 1 + message[key_size_at];
     } else if (message.empty() || message[0] != SSL3_MT_CERTIFICATE_VERIFY)
         return 0;
-    return message.size() < offset + 2 ? 0 : static_cast<std::uint16_t>(number_at(message, offset));
+    return message.size() < offset + 2 ? 0 : static_cast<std::uint16_t>(uint16_at(message, offset));
 }
 
 void watch_signing(SSL_CTX* ctx) noexcept

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace cleat::tls::awslc {
+namespace cleat::tls::awslc::signing_test {
 namespace {
 
 using message = std::vector<std::uint8_t>;
@@ -51,4 +51,4 @@ TEST_CASE("no scheme in other messages, nor where the parameters are no named gr
     CHECK(scheme_of(long_key) == 0);
 }
 
-} // namespace cleat::tls::awslc
+} // namespace cleat::tls::awslc::signing_test

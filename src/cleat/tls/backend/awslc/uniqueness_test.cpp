@@ -21,7 +21,7 @@ int CRYPTO_get_ube_generation_number(std::uint64_t* number);
 std::uint64_t CRYPTO_get_fork_ube_generation();
 }
 
-namespace cleat::tls::awslc {
+namespace cleat::tls::awslc::uniqueness_test {
 namespace {
 
 std::uint64_t current_number()
@@ -176,4 +176,4 @@ TEST_CASE("threads that see one event agree on one number, and it is new")
     }
 }
 
-} // namespace cleat::tls::awslc
+} // namespace cleat::tls::awslc::uniqueness_test

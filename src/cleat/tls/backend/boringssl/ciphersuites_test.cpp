@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace cleat::tls;
+namespace cleat::tls::ciphersuites_test {
 
 TEST_CASE("TLS 1.3 suites are set by name, and a list without a known name is refused")
 {
@@ -17,3 +17,5 @@ TEST_CASE("TLS 1.3 suites are set by name, and a list without a known name is re
         CHECK_FALSE(backend::set_ciphersuites(ctx.get(), each));
     clear_errors();
 }
+
+} // namespace cleat::tls::ciphersuites_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-using namespace cleat::tls::writev_tests;
+namespace cleat::tls::writev_tests::ssl_writev_early_data_test {
 
 namespace {
 
@@ -133,3 +133,5 @@ TEST_CASE("after early data was rejected, writing begins anew with any pieces")
         CHECK(c.received() == "first request");
     }
 }
+
+} // namespace cleat::tls::writev_tests::ssl_writev_early_data_test

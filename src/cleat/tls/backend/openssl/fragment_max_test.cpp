@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace cleat::tls {
+namespace cleat::tls::fragment_max_test {
 namespace {
 
 struct requested_size
@@ -95,4 +95,4 @@ TEST_CASE("a client that does not ask gets full records")
 }
 
 } // namespace
-} // namespace cleat::tls
+} // namespace cleat::tls::fragment_max_test

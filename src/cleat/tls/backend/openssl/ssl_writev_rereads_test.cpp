@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-using namespace cleat::tls::writev_tests;
+namespace cleat::tls::writev_tests::ssl_writev_rereads_test {
 
 TEST_CASE("where the library may read a run again, it keeps its address until it is written")
 {
@@ -30,3 +30,5 @@ TEST_CASE("where the library may read a run again, it keeps its address until it
             }
         }
 }
+
+} // namespace cleat::tls::writev_tests::ssl_writev_rereads_test
