@@ -16,10 +16,25 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "program"))
 import browser
 import program
 from certificates import CertificateMaker
-from deadlines import DEADLINE
+from deadlines import DEADLINE, SANITIZED
 from load_results import Facts, write
 from origins import Handler, Origin
 from program import Cleat
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "figures: judges what was measured; an optimized build on AWS-LC runs it"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A sanitizer is too slow for figures, and another TLS library changes none of them."""
+    if not SANITIZED and os.environ.get("CLEAT_TLS", "aws-lc") == "aws-lc":
+        return
+    left_out = [each for each in items if each.get_closest_marker("figures")]
+    config.hook.pytest_deselected(left_out)
+    items[:] = [each for each in items if each not in left_out]
 
 
 def binary() -> Path:

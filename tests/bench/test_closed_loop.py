@@ -91,6 +91,7 @@ def test_the_warm_up_is_not_counted(bench, server):
     assert found["attempts"] == 40
 
 
+@pytest.mark.figures
 def test_the_warm_up_costs_nothing(bench, server):
     """CPU, of the generator and of the server, is that of what is counted: a tenth of all answers,
     and so about a tenth of all CPU. With the warm-up it would be nearly all of it. The bounds are

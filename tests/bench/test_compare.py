@@ -24,6 +24,10 @@ PATH = f"{os.environ['PATH']}:/usr/sbin"
 PEERS = [name for name in ("nginx", "hitch") if shutil.which(name, path=PATH)]
 
 
+def figures(value: str):
+    return pytest.param(value, marks=pytest.mark.figures)
+
+
 def scenario(folder: Path, **words: object) -> Path:
     path = folder / "tiny.scenario"
     path.write_text("".join(f"{key} = {value}\n" for key, value in words.items()))
@@ -175,7 +179,9 @@ def established(folder: Path, **words: object) -> Path:
     return scenario(folder, **(few | words))
 
 
-@pytest.mark.parametrize("beside", ["nothing", "handshakes", "downloads"])
+@pytest.mark.parametrize(
+    "beside", [figures("nothing"), figures("handshakes"), "downloads"]
+)
 def test_established_connections_and_their_company(bench, beside):
     company = {
         "nothing": {},
@@ -208,6 +214,7 @@ def test_established_connections_and_their_company(bench, beside):
 # By the time that a handshake takes, and not by the clock: both grow where the machine is busy.
 # Before established connections went first they waited for every handshake that was ready: 64.
 # Each waits twice, for the request and for the answer, and for one or two handshakes each time.
+@pytest.mark.figures
 def test_established_connections_do_not_wait_for_all_handshakes(bench):
     found = Compared(
         bench, "--servers", "cleat", "--rounds", 1, "--scenario",
@@ -252,6 +259,7 @@ def groups() -> set[Path]:
     }
 
 
+@pytest.mark.figures
 def test_a_late_request_counts_all_the_same(bench):
     """What is due while a connection waits for its answer counts, however late it is asked, and
     also where patience ends before."""
@@ -272,6 +280,7 @@ def test_a_late_request_counts_all_the_same(bench):
     assert load["ok"] == 0 or figures["p50_ns"] > 1e6  # They were late.
 
 
+@pytest.mark.figures
 @pytest.mark.skipif(RATIONING is None, reason="needs root and control groups of its own")
 def test_a_server_on_a_ration_uses_no_more(bench):
     before = groups()
@@ -300,6 +309,7 @@ def test_uploads_keep_their_connections(bench):
     assert figures["load"]["connections"] == 3
 
 
+@pytest.mark.figures
 def test_latency_at_a_part_of_the_weakest(bench):
     found = Compared(
         bench, "--servers", ",".join(["cleat", *CONTROL, *PEERS]), "--rounds", 2, "--scenario",
@@ -326,6 +336,7 @@ def test_latency_at_a_part_of_the_weakest(bench):
     assert "p99 over that of cleat" in found.text
 
 
+@pytest.mark.figures
 def test_latency_at_a_rate(bench):
     found = Compared(
         bench, "--servers", "cleat", "--rounds", 1, "--scenario",

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from typing import Iterator
 
+import pytest
 from http_handlers import http
 
 
@@ -26,6 +27,7 @@ def on_a_crowded_core() -> Iterator[None]:
             each.wait()
 
 
+@pytest.mark.figures
 def test_a_generator_without_a_core_says_so(bench, server):
     """A closed loop is never late, and a worker that waits is not busy."""
     target = server(http())

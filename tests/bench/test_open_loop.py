@@ -7,7 +7,7 @@ import signal
 import statistics
 import threading
 
-from deadlines import SANITIZED, eventually
+from deadlines import eventually
 from http_handlers import head_of_request, http
 
 import pytest
@@ -20,6 +20,7 @@ def is_as_late_as_the_machine(found: dict) -> bool:
     return late["slip"]["p50_ns"] < late["lag"]["p99_ns"] + 2e6
 
 
+@pytest.mark.figures
 def test_the_rate_asked_is_made(bench, server):
     """Exactly, however late the answers are on a busy machine."""
     target = server(http())
@@ -32,6 +33,7 @@ def test_the_rate_asked_is_made(bench, server):
     assert is_as_late_as_the_machine(found)
 
 
+@pytest.mark.figures
 def test_one_straggler_does_not_make_the_rate_less(bench, server):
     """Answers after the end are counted separately."""
     turn = threading.Lock()
@@ -63,6 +65,7 @@ def test_one_straggler_does_not_make_the_rate_less(bench, server):
     assert found["server"]["cores"] >= found["server"]["cpu_ns"] / 2e9 * 0.8 * in_time
 
 
+@pytest.mark.figures
 def test_an_answer_in_the_drain_is_no_secret(bench, server):
     """A server that queues answers everything, in the end."""
     found = bench.load("-r", 20, "-d", "1s", "--no-preflight", server(http(delay=1.5)).address)
@@ -72,6 +75,7 @@ def test_an_answer_in_the_drain_is_no_secret(bench, server):
     assert "did not keep up" in found["text"]
 
 
+@pytest.mark.figures
 def test_what_ends_behind_a_number_is_no_secret_either(bench, server):
     """Twenty at 50 a second are begun in 400 ms, whatever the duration could be."""
     found = bench.load("-r", 50, "-n", 20, "--no-preflight", server(http(delay=1)).address)
@@ -80,6 +84,7 @@ def test_what_ends_behind_a_number_is_no_secret_either(bench, server):
     assert "20 of 20 transactions ended after the time" in found["remarks"][0]
 
 
+@pytest.mark.figures
 def test_the_rate_asked_is_that_of_the_time_it_was_asked_for(bench, server):
     """Fifty are begun in the first part of a ramp, which is far below its mean."""
     found = bench.load("--phases", "10-1000/10s", "-n", 50, server(http()).address)
@@ -95,12 +100,14 @@ def test_steps_and_ramps(bench, server):
     assert found["timeline"]["attempted"][:2] == [20, 50]
 
 
+@pytest.mark.figures
 def test_a_warm_up_takes_its_part_of_the_phases(bench, server):
     found = bench.load("--phases", "50/1s,150/1s", "--warm-up", "1s", server(http()).address)
     assert found["attempts"] == found["rate_asked"] == 150
     assert found["measured_ns"] == 1e9
 
 
+@pytest.mark.figures
 def test_poisson_arrivals_are_those_of_the_seed(bench, server):
     target = server(http())
     words = ("-r", 100, "-d", "1s", "--arrivals", "poisson", "--seed", 3, target.address)
@@ -109,6 +116,7 @@ def test_poisson_arrivals_are_those_of_the_seed(bench, server):
     assert bench.load(*words)["attempts"] == first
 
 
+@pytest.mark.figures
 def test_random_arrivals_that_come_late_are_no_fault_of_the_server(bench, server):
     """With this seed ten of twenty begin after the time in which twenty are expected. They are 200
     ms apart on average: no machine is so slow that two of them end behind the last."""
@@ -119,7 +127,7 @@ def test_random_arrivals_that_come_late_are_no_fault_of_the_server(bench, server
     assert "did not keep up" not in found["text"]
 
 
-@pytest.mark.skipif(SANITIZED, reason="a sanitizer makes the server itself late")
+@pytest.mark.figures
 def test_a_known_delay_is_measured(bench, server):
     """The upstream says how long it really took, for a thread wakes up late on a busy machine. The
     shortest of 40 answers, half of them and their mean are measured to within 1 %, and none is
@@ -141,10 +149,11 @@ def test_a_known_delay_is_measured(bench, server):
     assert mean <= first["mean_ns"] <= mean * 1.01 + turns
 
 
+@pytest.mark.figures
 def test_a_server_that_stops_for_a_second_is_seen(bench, server):
     """A closed loop would ask nothing meanwhile, and hide it: coordinated omission."""
     target = server(http())
-    rate = 50 if SANITIZED else 200
+    rate = 200
     came_before = len(target.log(event="connection-closed"))
     child = bench.start("load", "-r", rate, "-d", "3s", "--workers", 1, "--json", "s.json",
                         "--no-preflight", target.address)

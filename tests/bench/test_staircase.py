@@ -4,6 +4,7 @@ import json
 import threading
 import time
 
+import pytest
 from deadlines import eventually
 from http_handlers import head_of_request, http
 
@@ -50,6 +51,7 @@ def broken(found: dict) -> dict:
     return found["steps"][-1]
 
 
+@pytest.mark.figures
 def test_the_step_that_broke_the_server_is_no_highest_rate(bench, server):
     """No transaction fails, but the answers come long after the step: they are that step's, and
     it meets no criterion."""
@@ -98,6 +100,7 @@ def test_what_was_cut_off_breaks_nothing(bench, server):
     assert (bench.folder / "s.html").exists()
 
 
+@pytest.mark.figures
 def test_the_capacity_is_found(bench, server):
     target = server(one_at_a_time(0.02))
     ran = bench.run("staircase", "-q", "--from", 10, "--to", 1000, "--step", 15, "--hold", "1s",
@@ -114,6 +117,7 @@ def test_the_capacity_is_found(bench, server):
     assert (bench.folder / "s.html").read_text().startswith("<!doctype html>")
 
 
+@pytest.mark.figures
 def test_a_server_that_does_not_break(bench, server):
     """A step breaks where 30 % of its answers are missing at its end: for that the machine would
     have to stand still for more than half a second."""
@@ -124,6 +128,7 @@ def test_a_server_that_does_not_break(bench, server):
     assert "did not break" in ran.stdout
 
 
+@pytest.mark.figures
 def test_a_server_that_takes_long_is_not_broken(bench, server):
     """Transactions of a step's last 800 ms end in the next one: more than 30 % of its answers."""
     ran = bench.run("staircase", "-q", "--from", 20, "--to", 40, "--step", 20, "--hold", "2200ms",

@@ -11,7 +11,7 @@ import uuid
 import pytest
 
 from conftest import binary
-from deadlines import DEADLINE, SANITIZED, eventually
+from deadlines import DEADLINE, eventually
 from origins import Origin
 from http_handlers import http
 import program
@@ -54,6 +54,7 @@ def inside(name: str, *command: object) -> list[str]:
     return ["ip", "netns", "exec", name, *map(str, command)]
 
 
+@pytest.mark.figures
 def test_two_hosts_begin_together_and_add_up(hosts, tmp_path, certs):
     server, *clients = hosts
     # The upstream is reached over a UNIX socket, which no namespace divides.
@@ -64,7 +65,7 @@ def test_two_hosts_begin_together_and_add_up(hosts, tmp_path, certs):
     target = subprocess.Popen(command, stderr=log.open("w"))
     try:
         eventually("cleat serves", lambda: "event=started" in log.read_text())
-        lead = datetime.timedelta(seconds=15 if SANITIZED else 5)
+        lead = datetime.timedelta(seconds=5)
         begin = datetime.datetime.now(datetime.timezone.utc) + lead
         at = begin.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         runs = [
