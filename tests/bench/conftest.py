@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not SANITIZED and os.environ.get("CLEAT_TLS", "aws-lc") == "aws-lc":
         return
     left_out = [each for each in items if each.get_closest_marker("figures")]
-    config.hook.pytest_deselected(left_out)
+    config.hook.pytest_deselected(items=left_out)
     items[:] = [each for each in items if each not in left_out]
 
 
