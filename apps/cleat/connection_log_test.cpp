@@ -22,12 +22,14 @@ error_code system(int number)
 // A worker's service, and the log at level 1 of the connections that a test makes for it.
 struct logged_service
 {
+    logged_service() { service.begin(*connections); }
+
     // The log after one more connection, to which `live` happens.
     template <class Live>
     std::string log_after(Live live)
     {
         {
-            connection_log log{*service, "192.0.2.9:443", peer, proxy_header};
+            connection_log log{service, "192.0.2.9:443", peer, proxy_header};
             live(log);
         }
         return folder.read("log");
@@ -39,8 +41,8 @@ struct logged_service
     snapshot configuration;
     // On the heap: it has a cache line's alignment, which g++ 12 loses in frames that
     // AddressSanitizer keeps (its bug 110027).
-    std::unique_ptr<worker_service> service =
-        std::make_unique<worker_service>(worker, configuration, logger{*sink, log_level::warning});
+    std::unique_ptr<worker_connections> connections = std::make_unique<worker_connections>(worker);
+    worker_service service{worker, configuration, logger{*sink, log_level::warning}};
     net::address peer = net::resolve("192.0.2.1", "1").value().front();
     std::string proxy_header;
     tls::engine engine{net::contexts().server};
@@ -101,7 +103,7 @@ TEST_CASE("an upstream is not to blame for what this machine has run out of")
     CHECK(contains(
         s.log_after([](connection_log& log) { log.connect_failed(system(EMFILE)); }),
         "level=error event=connect-"));
-    CHECK(s.service->closed().value(close_reason::out_of_resources) == 1);
+    CHECK(s.service.closed().value(close_reason::out_of_resources) == 1);
 }
 
 TEST_CASE("the default log names a stream that may have been cut, and is silent on a whole one")
@@ -126,7 +128,7 @@ TEST_CASE("a client that leaves before its first byte is counted, and no warning
         CHECK(log_of_handshake(why).empty());
     for (error_code const why : {error_code{error::closed}, system(ECONNRESET)})
         CHECK(s.log_after([&](connection_log& log) { log.proxy_header_failed(why); }).empty());
-    CHECK(s.service->closed().value(close_reason::client_silent) == 4);
+    CHECK(s.service.closed().value(close_reason::client_silent) == 4);
     // A silent client that stays until its deadline is a warning.
     CHECK(contains(
         log_of_handshake(error::handshake_timeout), "level=warning event=handshake-failed"));

@@ -1,34 +1,22 @@
-// frontend_socket: what the connections of one listening socket of a worker share.
+// frontend_socket: what the connections share that came in by one address.
 
 #pragma once
 
-#include "snapshot.hpp"
-
-#include <cleat/core/unique_fd.hpp>
 #include <cleat/tls/context.hpp>
-#include <cleat/tls/store/certificate_table.hpp>
 
 #include <string>
 
 namespace cleat::app {
 
-/// bound_socket is a listening socket on its way to the worker that will accept from it.
-struct bound_socket
-{
-    unique_fd socket;
-    frontend_plan const* plan = nullptr; ///< Never null in use; of the snapshot.
-    /// The worker's, where the plan's certificates are in the store; else null.
-    tls::certificate_table* certificates = nullptr;
-};
+class worker_service;
 
-/// frontend_socket belongs to its worker's thread, and is made there, since TLS contexts are.
+/// frontend_socket is one address of a frontend, in one configuration. It belongs to its worker's
+/// thread. All addresses of a frontend share its context.
 struct frontend_socket
 {
-    /// Throws tls::spec_error.
-    explicit frontend_socket(bound_socket const& bound);
-
-    tls::context context;
-    std::string name; ///< The socket's address, as the log spells it.
+    worker_service& service;
+    tls::context const& context;
+    std::string name; ///< The address, as the log spells it.
 };
 
 } // namespace cleat::app

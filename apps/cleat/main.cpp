@@ -48,9 +48,8 @@ int run(serve const& request)
         require_readable(loaded.made);
 
     // Serve.
-    std::vector<std::string> const addresses = sockets.addresses;
     worker_group workers{loaded.made, std::move(sockets), log};
-    log_start(log, addresses, loaded.made);
+    log_start(log, workers.places(), loaded.made);
     daemon.succeeded();
     supervise(workers, arrived, settings, *sink, log);
     return EXIT_SUCCESS;

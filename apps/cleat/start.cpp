@@ -212,10 +212,10 @@ void require_readable(snapshot const& configuration)
 }
 
 void log_start(
-    logger const& log, std::vector<std::string> const& addresses, snapshot const& configuration)
+    logger const& log, std::span<listening_place const> places, snapshot const& configuration)
 {
-    for (std::string const& address : addresses)
-        log.info("listening").add("address", address);
+    for (listening_place const& each : places)
+        log.info("listening").add("address", net::to_string(each.address));
     log.info("started")
         .add("version", version)
         .add("tls_library", tls_library())

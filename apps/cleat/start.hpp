@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "listening_place.hpp"
 #include "log/log.hpp"
 #include "log/log_sink.hpp"
 #include "process.hpp"
@@ -9,7 +10,7 @@
 
 #include <memory>
 #include <optional>
-#include <string>
+#include <span>
 #include <vector>
 
 namespace cleat::app {
@@ -44,6 +45,6 @@ void check_files(config const& settings, std::vector<problem>& problems);
 
 /// log_start logs the version, the TLS library, the addresses and the upstream.
 void log_start(
-    logger const& log, std::vector<std::string> const& addresses, snapshot const& configuration);
+    logger const& log, std::span<listening_place const> places, snapshot const& configuration);
 
 } // namespace cleat::app

@@ -1,13 +1,13 @@
-#include "accept.hpp"
+#include "listener.hpp"
 #include "worker_group.hpp"
 #include "worker_service.hpp"
 
 #include <cleat/core/cpu_topology.hpp>
-#include <cleat/net/listening.hpp>
 
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <deque>
 #include <system_error>
 #include <utility>
 
@@ -18,29 +18,6 @@
 
 namespace cleat::app {
 namespace {
-
-std::string cure_for(error_code ec)
-{
-    if (ec == boost::system::errc::address_in_use)
-        return "Another program, or another frontend, listens there: stop it, or choose another "
-               "port.";
-    if (ec == boost::system::errc::permission_denied)
-        return "Ports below 1024 are root's: start as root with a user to change to.";
-    if (ec == boost::system::errc::address_not_available)
-        return "This machine has no such address: see `ip addr`.";
-    if (ec == boost::system::errc::address_family_not_supported)
-        return "This kernel has no such addresses: use IPv4.";
-    return {};
-}
-
-problem cannot_listen(frontend_plan const& plan, net::refused_address const& refused)
-{
-    return {
-        problem::severity::error, plan.location, "frontend",
-        fmt::format(
-            "cannot listen on {}: {}", net::to_string(refused.address), refused.reason.message()),
-        cure_for(refused.reason)};
-}
 
 unique_fd new_eventfd()
 {
@@ -55,51 +32,33 @@ unique_fd new_eventfd()
 // One worker's part, made and destroyed on its thread.
 struct worker_group::serving
 {
-    serving(
-        net::worker& worker, snapshot const& configuration, logger log,
-        tls::certificate_supply* supply, std::vector<bound_socket> sockets)
-        : service{worker, configuration, log, supply}
-        , accepting{service, with_certificates(service, std::move(sockets))}
+    serving(worker_group& group, net::worker& worker, std::vector<unique_fd> sockets)
+        : connections{worker}
+        , service{
+              worker, group.configuration_,
+              group.log_.for_worker(static_cast<int>(worker.number())), group.sockets_.places,
+              group.supply_.get()}
     {
+        service.begin(connections);
+        for (unique_fd& socket : sockets)
+            listeners.emplace_back(std::move(socket), service.frontend(listeners.size()));
     }
 
-    static std::vector<bound_socket> with_certificates(
-        worker_service& service, std::vector<bound_socket> sockets)
+    void drain() noexcept
     {
-        if (service.certificates() != nullptr)
-            for (bound_socket& each : sockets)
-                each.certificates = &service.certificates()->table();
-        return sockets;
+        if (std::exchange(draining, true))
+            return;
+        for (listener& each : listeners)
+            each.drain();
+        // Not earlier: a queued connection that ends at once must not stop the worker.
+        connections.stop_after_last();
     }
 
+    worker_connections connections;
     worker_service service;
-    frontends accepting;
+    std::deque<listener> listeners; // In the order of the places.
+    bool draining = false;
 };
-
-bound_sockets bind_all(snapshot const& configuration, std::size_t workers)
-{
-    bound_sockets all;
-    all.by_worker.resize(workers);
-    for (frontend_plan const& plan : configuration.frontends) {
-        net::listening_attempt attempt =
-            net::listen_on_each(plan.addresses, configuration.listen_options, workers);
-        for (net::refused_address const& refused : attempt.refused)
-            all.problems.push_back(cannot_listen(plan, refused));
-        for (net::address const& address : attempt.opened.addresses)
-            all.addresses.push_back(net::to_string(address));
-        for (std::size_t i = 0; i < workers; ++i)
-            for (unique_fd& socket : attempt.opened.sockets[i])
-                all.by_worker[i].push_back({std::move(socket), &plan, nullptr});
-    }
-    return all;
-}
-
-void check_addresses(snapshot const& configuration, std::vector<problem>& problems)
-{
-    for (frontend_plan const& plan : configuration.frontends)
-        for (net::refused_address const& refused : net::listen_nowhere(plan.addresses))
-            problems.push_back(cannot_listen(plan, refused));
-}
 
 worker_group::worker_group(snapshot const& configuration, bound_sockets sockets, logger log)
     : configuration_{configuration}
@@ -140,9 +99,8 @@ void worker_group::begin(net::worker& worker)
 {
     std::size_t const number = worker.number();
     ::pthread_setname_np(::pthread_self(), fmt::format("worker-{}", number).c_str());
-    serving_[number] = std::make_unique<serving>(
-        worker, configuration_, log_.for_worker(static_cast<int>(number)), supply_.get(),
-        std::move(sockets_.by_worker[number]));
+    serving_[number] =
+        std::make_unique<serving>(*this, worker, std::move(sockets_.by_worker[number]));
     ++running_;
 }
 
@@ -150,7 +108,7 @@ void worker_group::end(net::worker& worker) noexcept
 {
     std::unique_ptr<serving> const ended = std::move(serving_[worker.number()]);
     for (std::size_t i = 0; i < close_reason_count; ++i)
-        closed_.at(i) += ended->service.closed().value(static_cast<close_reason>(i));
+        closed_.at(i) += ended->connections.closed().value(static_cast<close_reason>(i));
     --running_;
     std::uint64_t const one = 1;
     static_cast<void>(!::write(ended_.get(), &one, sizeof one));
@@ -158,13 +116,13 @@ void worker_group::end(net::worker& worker) noexcept
 
 void worker_group::drain()
 {
-    pool_.broadcast([this](net::worker& worker) { serving_[worker.number()]->accepting.drain(); });
+    pool_.broadcast([this](net::worker& worker) { serving_[worker.number()]->drain(); });
 }
 
 void worker_group::interrupt()
 {
     pool_.broadcast([this](net::worker& worker) {
-        serving_[worker.number()]->accepting.drain();
+        serving_[worker.number()]->drain();
         worker.interrupt_all();
         worker.stop();
     });

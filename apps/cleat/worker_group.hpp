@@ -3,7 +3,7 @@
 #pragma once
 
 #include "close_reason.hpp"
-#include "frontend_socket.hpp"
+#include "listening_place.hpp"
 #include "log/log.hpp"
 #include "snapshot.hpp"
 
@@ -21,35 +21,25 @@
 
 namespace cleat::app {
 
-/// bound_sockets is every listening socket: for each worker, one for each address.
-struct bound_sockets
-{
-    std::vector<std::vector<bound_socket>> by_worker;
-    std::vector<std::string> addresses; ///< With the port that port 0 became.
-    std::vector<problem> problems;      ///< Errors: nothing is to be started.
-};
-
-/// bind_all binds a socket for each worker and address. Call it before privileges are dropped,
-/// because ports below 1024 need them.
-[[nodiscard]] bound_sockets bind_all(snapshot const& configuration, std::size_t workers);
-
-/// check_addresses appends the errors that bind_all would report for addresses that this machine
-/// does not have. It takes no port, so that a running cleat with the same ports is no obstacle.
-void check_addresses(snapshot const& configuration, std::vector<problem>& problems);
-
-/// worker_group runs the workers: a worker_service and its frontends on each. Threads are pinned
+/// worker_group runs the workers: a worker_service and its listeners on each. Threads are pinned
 /// when there is one for each CPU. With fewer, another program that pins would choose the same
 /// CPUs.
 class worker_group
 {
 public:
-    /// Starts the threads, and returns when all of them accept. Throws what `frontends` throws,
+    /// Starts the threads, and returns when all of them accept. Throws tls::spec_error,
     /// with every thread ended again. `configuration` outlives the group.
     worker_group(snapshot const& configuration, bound_sockets sockets, logger log);
     worker_group(worker_group&&) = delete;
 
     /// Interrupts the connections that are left and waits for the threads.
     ~worker_group();
+
+    /// places is where the workers listen.
+    [[nodiscard]] std::vector<listening_place> const& places() const noexcept
+    {
+        return sockets_.places;
+    }
 
     /// drain makes every worker stop accepting and end with its last connection.
     void drain();

@@ -1,66 +1,79 @@
-// worker_service: what one worker has for each of its connections: the configuration, the log, the
-// counters, the certificates, and the queue for an upstream that has no room.
+// worker_service: what one worker has for each connection of one configuration: the settings, the
+// TLS contexts and certificates, the log, and the queue for an upstream that has no room.
 
 #pragma once
 
-#include "close_reason.hpp"
 #include "connect_queue.hpp"
-#include "counters.hpp"
+#include "frontend_socket.hpp"
+#include "listening_place.hpp"
 #include "log/log.hpp"
 #include "snapshot.hpp"
 #include "worker_certificates.hpp"
+#include "worker_connections.hpp"
 
 #include <cleat/net/worker.hpp>
 
 #include <cstddef>
+#include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 
 namespace cleat::app {
 
-/// worker_service belongs to its worker's thread, and outlives the worker's connections.
+/// worker_service is made by any thread. From begin on it belongs to its worker's thread, and
+/// outlives its connections.
 class worker_service
 {
 public:
-    using close_counters = counters<close_reason, close_reason_count>;
-
-    /// supply loads the certificates of the configuration's store; null where it has none.
+    /// The snapshot and the supply outlive it. supply loads the certificates of the configuration's
+    /// store; null where it has none. Throws tls::spec_error.
     worker_service(
         net::worker& worker, snapshot const& configuration, logger log,
-        tls::certificate_supply* supply = nullptr);
+        std::span<listening_place const> places = {}, tls::certificate_supply* supply = nullptr);
     worker_service(worker_service&&) = delete;
     ~worker_service() = default;
+
+    /// begin is called once, on the worker's thread and before the first connection, which is
+    /// counted in `connections`, too.
+    void begin(worker_connections& connections);
 
     [[nodiscard]] net::worker& worker() const noexcept { return worker_; }
     [[nodiscard]] snapshot const& configuration() const noexcept { return configuration_; }
     [[nodiscard]] logger const& log() const noexcept { return log_; }
 
+    /// frontend is that of a listening_place, by its number.
+    [[nodiscard]] frontend_socket& frontend(std::size_t place) noexcept
+    {
+        return frontends_[place];
+    }
+
     /// upstream_queue is where connections wait for an upstream that has no room.
-    [[nodiscard]] connect_queue& upstream_queue() noexcept { return upstream_queue_; }
+    [[nodiscard]] connect_queue& upstream_queue() noexcept { return *upstream_queue_; }
 
     /// certificates are those of the store, or null where the configuration has none.
     [[nodiscard]] worker_certificates* certificates() noexcept { return certificates_.get(); }
 
     /// on_connection, on_close keep count of the connections.
-    void on_connection() noexcept { ++connections_; }
+    void on_connection() noexcept;
     void on_close(close_reason why) noexcept;
 
-    [[nodiscard]] std::size_t connections() const noexcept { return connections_; }
-
-    /// closed counts how connections ended. Any thread may read it.
-    [[nodiscard]] close_counters const& closed() const noexcept { return closed_; }
-
-    /// stop_after_last_connection stops the worker when no connection is left, at once if none is.
-    void stop_after_last_connection() noexcept;
+    /// closed counts how all connections of the worker ended.
+    [[nodiscard]] worker_connections::close_counters const& closed() const noexcept
+    {
+        return connections_->closed();
+    }
 
 private:
     net::worker& worker_;
     snapshot const& configuration_;
     logger log_;
-    connect_queue upstream_queue_;
     std::unique_ptr<worker_certificates> certificates_;
-    std::size_t connections_ = 0;
-    bool draining_ = false;
-    close_counters closed_;
+    std::deque<tls::context> contexts_; // By frontend.
+    std::deque<frontend_socket> frontends_;
+    worker_connections* connections_ = nullptr; // From begin on, as is:
+    std::optional<connect_queue> upstream_queue_;
 };
 
 } // namespace cleat::app

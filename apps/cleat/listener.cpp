@@ -1,0 +1,50 @@
+#include "listener.hpp"
+#include "terminator.hpp"
+#include "worker_service.hpp"
+
+#include <cleat/core/error.hpp>
+
+#include <new>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+// Starts the connection's coroutine, which runs to its first wait. The error: memory has run out,
+// and the connection is closed.
+error_code start_connection(frontend_socket& frontend, unique_fd fd, net::address const& peer)
+{
+    worker_service& service = frontend.service;
+    constexpr close_reason out = close_reason::out_of_resources;
+    std::uint64_t const before = service.closed().value(out);
+    try {
+        terminate(service, frontend, net::socket{service.worker(), std::move(fd)}, peer);
+    } catch (std::bad_alloc const&) { // The coroutine has not begun, so it has counted nothing.
+        service.on_connection();
+        service.on_close(out);
+    }
+    if (service.closed().value(out) == before)
+        return {};
+    return make_error_code(boost::system::errc::not_enough_memory);
+}
+
+} // namespace
+
+listener::listener(unique_fd socket, frontend_socket& frontend)
+    : frontend_{&frontend}
+    , acceptor_{
+          frontend.service.worker(),
+          std::move(socket),
+          {.serve =
+               [this](unique_fd fd, net::address const& peer) {
+                   return start_connection(*frontend_, std::move(fd), peer);
+               },
+           .on_pause =
+               [this](error_code why) {
+                   frontend_->service.log().error("accept-failed").add("reason", why);
+               },
+           .backlog = *frontend.service.configuration().settings.backlog}}
+{
+}
+
+} // namespace cleat::app

@@ -1,0 +1,32 @@
+// listener: a worker's listening socket, and its connections into coroutines.
+
+#pragma once
+
+#include "frontend_socket.hpp"
+
+#include <cleat/core/unique_fd.hpp>
+#include <cleat/net/acceptor.hpp>
+
+namespace cleat::app {
+
+/// listener belongs to its worker's thread. Out of descriptors or memory, accepting pauses, and new
+/// connections wait in the kernel's queue.
+class listener
+{
+public:
+    /// Accepts connections for a frontend, from now on. Allocates. `frontend` outlives its
+    /// connections.
+    listener(unique_fd socket, frontend_socket& frontend);
+    listener(listener&&) = delete;
+    ~listener() = default;
+
+    /// drain takes the connections that the kernel has queued, and closes the listening socket: the
+    /// kernel gives this worker no new ones.
+    void drain() noexcept { acceptor_.close(); }
+
+private:
+    frontend_socket* frontend_;
+    net::acceptor acceptor_;
+};
+
+} // namespace cleat::app

@@ -1,0 +1,20 @@
+#include "worker_connections.hpp"
+
+namespace cleat::app {
+
+void worker_connections::on_close(close_reason why) noexcept
+{
+    closed_.add(why);
+    --open_;
+    if (draining_ && open_ == 0)
+        worker_.stop();
+}
+
+void worker_connections::stop_after_last() noexcept
+{
+    draining_ = true;
+    if (open_ == 0)
+        worker_.stop();
+}
+
+} // namespace cleat::app
