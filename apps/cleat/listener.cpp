@@ -47,4 +47,15 @@ listener::listener(unique_fd socket, frontend_socket& frontend)
 {
 }
 
+void listener::serve(frontend_socket& frontend) noexcept
+{
+    frontend_ = &frontend;
+    snapshot const& configuration = frontend.service.configuration();
+    if (error_code const ec = acceptor_.change(configuration.listen_options))
+        frontend.service.log()
+            .warning("listen-options")
+            .add("frontend", frontend.name)
+            .add("reason", ec);
+}
+
 } // namespace cleat::app

@@ -20,6 +20,10 @@ public:
     listener(listener&&) = delete;
     ~listener() = default;
 
+    /// serve gives later connections to another frontend, with the listening options of its
+    /// configuration.
+    void serve(frontend_socket& frontend) noexcept;
+
     /// drain takes the connections that the kernel has queued, and closes the listening socket: the
     /// kernel gives this worker no new ones.
     void drain() noexcept { acceptor_.close(); }

@@ -17,6 +17,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace cleat::app {
 namespace {
@@ -29,29 +34,32 @@ int run(serve const& request)
     std::optional<identity> const new_identity = find_identity(request.settings, loaded.problems);
     if (!report(loaded.problems))
         return EXIT_FAILURE;
-    config const& settings = loaded.made.settings;
+    auto configuration = std::make_unique<snapshot const>(std::move(loaded.made));
+    config const& settings = configuration->settings;
+    std::string const folder = std::filesystem::current_path().string();
 
     // Set up the process: daemon, ports, pid file, log, user.
     background daemon = enter_background(settings);
     raise_file_limit();
     keep_heap();
     signals arrived;
-    bound_sockets sockets = bind_all(loaded.made, net::worker_count(settings.workers->number));
+    bound_sockets sockets = bind_all(*configuration, net::worker_count(settings.workers->number));
     if (!report(sockets.problems))
         return EXIT_FAILURE;
     // The pid file is removed again when a later step fails; a log file that was made stays.
     pid_file const pid = write_pid_file(settings);
-    std::unique_ptr<log_sink> const sink = open_log(settings, new_identity);
+    std::shared_ptr<log_sink> sink = open_log(settings, new_identity);
     logger const log{*sink, log_level_for(settings)};
     drop_privileges(settings, new_identity);
     if (new_identity)
-        require_readable(loaded.made);
+        require_readable(*configuration);
 
     // Serve.
-    worker_group workers{loaded.made, std::move(sockets), log};
-    log_start(log, workers.places(), loaded.made);
+    worker_group workers{
+        new_generation(std::move(configuration), std::move(sink), log), std::move(sockets)};
+    log_start(log, workers.places(), *workers.present().configuration);
     daemon.succeeded();
-    supervise(workers, arrived, settings, *sink, log);
+    supervise(workers, arrived, request.command_line, folder);
     return EXIT_SUCCESS;
 }
 

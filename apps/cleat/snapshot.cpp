@@ -32,7 +32,8 @@ public:
 
     void run()
     {
-        make_ticket_secret();
+        if (made_.tickets == nullptr)
+            make_ticket_secret();
         read_certificates();
         for (frontend_config const& l : settings_.frontends)
             plan(l);
@@ -98,7 +99,7 @@ private:
         p.location = l.location;
         p.addresses = find_addresses(l, problems_);
         tls::context_spec& spec = p.tls;
-        spec.tickets = tickets_;
+        spec.tickets = made_.tickets;
         fill_protocol(l, spec);
         fill_verification(l, spec);
         if (has_catalog_) {
@@ -251,7 +252,7 @@ private:
     void make_ticket_secret()
     {
         try {
-            tickets_ = tls::new_ticket_secret();
+            made_.tickets = tls::new_ticket_secret();
         } catch (std::system_error const& e) {
             problems_.error(
                 {}, "",
@@ -271,14 +272,14 @@ private:
     std::vector<std::size_t> set_numbers_; // In the catalog, by frontend_config.
     std::optional<std::size_t> shared_set_;
     std::map<std::string, std::chrono::sys_seconds> ends_; // By origin.
-    std::shared_ptr<tls::ticket_secret const> tickets_;
 };
 
 } // namespace
 
-loading load(config settings)
+loading load(config settings, std::shared_ptr<tls::ticket_secret const> tickets)
 {
     loading l;
+    l.made.tickets = std::move(tickets);
     l.made.settings = std::move(settings);
     loader{l}.run();
     return l;

@@ -10,6 +10,7 @@
 #include <cleat/net/socket_options.hpp>
 #include <cleat/tls/context_spec.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct snapshot
     std::vector<frontend_plan> frontends;
     std::vector<net::address> upstream; ///< To be tried in order.
     net::listen_options listen_options;
+    std::shared_ptr<tls::ticket_secret const> tickets; ///< For the keys of session tickets.
 };
 
 /// loading is the result of load: a snapshot, complete only if no problem is an error.
@@ -46,7 +48,9 @@ struct loading
 };
 
 /// load reads every file that the settings name, looks up every host, and builds a TLS context from
-/// each frontend's certificates to see that they fit together. Every mistake is reported.
-[[nodiscard]] loading load(config settings);
+/// each frontend's certificates to see that they fit together. Every mistake is reported. tickets
+/// is the secret of the configuration before, whose sessions go on; null: a new one is made.
+[[nodiscard]] loading load(
+    config settings, std::shared_ptr<tls::ticket_secret const> tickets = nullptr);
 
 } // namespace cleat::app

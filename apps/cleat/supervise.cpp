@@ -1,9 +1,14 @@
+#include "reload/reload_sequence.hpp"
 #include "supervise.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include <poll.h>
 
@@ -16,8 +21,10 @@ using clock = std::chrono::steady_clock;
 class supervisor
 {
 public:
-    supervisor(worker_group& workers, config const& settings, log_sink& sink, logger const& log)
-        : workers_{workers}, settings_{settings}, sink_{sink}, log_{log}
+    supervisor(
+        worker_group& workers, std::vector<std::string> const& command_line,
+        std::string const& folder)
+        : workers_{workers}, reloads_{workers, command_line, folder}
     {
     }
 
@@ -29,13 +36,11 @@ public:
         case SIGINT:
             return end_now("SIGINT");
         case SIGUSR1:
-            if (error_code const ec = sink_.reopen())
-                log_.error("log-not-reopened").add("reason", ec);
+            if (error_code const ec = workers_.present().sink->reopen())
+                log().error("log-not-reopened").add("reason", ec);
             return;
         case SIGHUP:
-            log_.error("reload-unsupported")
-                .add("cure", "restart: this version reads its configuration at start only");
-            return;
+            return reloads_.request();
         default:
             return;
         }
@@ -43,9 +48,12 @@ public:
 
     void on_time()
     {
+        reloads_.go_on();
         if (draining_ && clock::now() >= deadline_)
             end_now("shutdown-timeout");
     }
+
+    [[nodiscard]] int reload_done() const noexcept { return reloads_.done(); }
 
     [[nodiscard]] int timeout_ms() const
     {
@@ -57,11 +65,16 @@ public:
     }
 
 private:
+    [[nodiscard]] logger const& log() const noexcept { return workers_.present().log; }
+
     void drain()
     {
-        log_.info("draining").add("timeout_s", settings_.shutdown_timeout->count());
+        std::chrono::seconds const timeout =
+            *workers_.present().configuration->settings.shutdown_timeout;
+        log().info("draining").add("timeout_s", timeout.count());
         draining_ = true;
-        deadline_ = clock::now() + *settings_.shutdown_timeout;
+        deadline_ = clock::now() + timeout;
+        reloads_.stop();
         workers_.drain();
     }
 
@@ -69,15 +82,14 @@ private:
     {
         if (ending_)
             return;
-        log_.info("ending").add("reason", why);
+        log().info("ending").add("reason", why);
         ending_ = true;
+        reloads_.stop();
         workers_.interrupt();
     }
 
     worker_group& workers_;
-    config const& settings_;
-    log_sink& sink_;
-    logger const& log_;
+    reload_sequence reloads_;
     clock::time_point deadline_{}; // While draining_.
     bool draining_ = false;
     bool ending_ = false;
@@ -86,15 +98,16 @@ private:
 } // namespace
 
 void supervise(
-    worker_group& workers, signals& arrived, config const& settings, log_sink& sink,
-    logger const& log)
+    worker_group& workers, signals& arrived, std::vector<std::string> const& command_line,
+    std::string const& folder)
 {
-    supervisor state{workers, settings, sink, log};
+    supervisor state{workers, command_line, folder};
     while (workers.running() != 0) {
-        std::array<pollfd, 2> fds{
-            pollfd{arrived.native_handle(), POLLIN, 0}, pollfd{workers.ended(), POLLIN, 0}};
+        std::array<pollfd, 3> fds{
+            pollfd{arrived.native_handle(), POLLIN, 0}, pollfd{workers.news(), POLLIN, 0},
+            pollfd{state.reload_done(), POLLIN, 0}};
         static_cast<void>(::poll(fds.data(), fds.size(), state.timeout_ms()));
-        workers.take_ended();
+        workers.take_news();
         while (int const number = arrived.next())
             state.on_signal(number);
         state.on_time();
@@ -104,7 +117,8 @@ void supervise(
         finished += workers.closed(static_cast<close_reason>(i));
     std::uint64_t const cut = workers.closed(close_reason::stopped);
     // Connections that were cut off are worth a line at the default log level too.
-    log.line(cut == 0 ? log_level::info : log_level::warning, "ended")
+    workers.present()
+        .log.line(cut == 0 ? log_level::info : log_level::warning, "ended")
         .add("connections_finished", finished - cut)
         .add("connections_cut", cut);
 }

@@ -2,18 +2,22 @@
 
 #pragma once
 
-#include "log/log.hpp"
-#include "log/log_sink.hpp"
 #include "process.hpp"
 #include "worker_group.hpp"
 
+#include <string>
+#include <vector>
+
 namespace cleat::app {
 
-/// supervise returns when the workers have ended. SIGTERM: stop accepting, and let connections
-/// finish for `shutdown-timeout`. SIGINT, or a second SIGTERM: end now. SIGUSR1: open the log file
-/// again.
+/// supervise returns when the workers have ended. SIGHUP: read the configuration and everything
+/// that it names again, and serve from it, or log why it cannot be used. SIGTERM: stop accepting,
+/// and let connections finish for `shutdown-timeout`. SIGINT, or a second SIGTERM: end now.
+/// SIGUSR1: open the log file again.
+///
+/// command_line and folder are those with which the program was started.
 void supervise(
-    worker_group& workers, signals& arrived, config const& settings, log_sink& sink,
-    logger const& log);
+    worker_group& workers, signals& arrived, std::vector<std::string> const& command_line,
+    std::string const& folder);
 
 } // namespace cleat::app

@@ -112,6 +112,8 @@ void worker_certificates::finished(fetch& load) noexcept
     }
     while (load.first != nullptr)
         load.first->settle(load);
+    if (on_idle_ && is_idle())
+        on_idle_();
 }
 
 void worker_certificates::remember(fetch const& failed)

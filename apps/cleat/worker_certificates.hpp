@@ -13,9 +13,11 @@
 #include <atomic>
 #include <coroutine>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace cleat::app {
@@ -36,6 +38,12 @@ public:
 
     /// table is what this worker's TLS contexts serve from.
     [[nodiscard]] tls::certificate_table& table() noexcept { return table_; }
+
+    /// is_idle: no certificate is being loaded.
+    [[nodiscard]] bool is_idle() const noexcept { return under_way_.empty(); }
+
+    /// on_idle sets what is called when the last load has ended. Must not throw.
+    void on_idle(std::function<void()> call) { on_idle_ = std::move(call); }
 
     class arrival;
 
@@ -58,8 +66,9 @@ private:
     tls::certificate_supply& supply_;
     tls::certificate_table table_;
     std::unordered_map<number, fetch*> under_way_; // Each is owned by the supply, then the worker.
-    std::vector<failure> failures_;                // The oldest first.
-    std::shared_ptr<std::atomic<int>> in_supply_;  // How many of under_way_ the supply has.
+    std::function<void()> on_idle_;
+    std::vector<failure> failures_;               // The oldest first.
+    std::shared_ptr<std::atomic<int>> in_supply_; // How many of under_way_ the supply has.
 };
 
 /// worker_certificates::arrival is awaited by a handshake that wants a certificate: it ends when

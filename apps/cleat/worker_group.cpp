@@ -1,13 +1,10 @@
-#include "listener.hpp"
 #include "worker_group.hpp"
-#include "worker_service.hpp"
 
 #include <cleat/core/cpu_topology.hpp>
 
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <deque>
 #include <system_error>
 #include <utility>
 
@@ -19,6 +16,20 @@
 namespace cleat::app {
 namespace {
 
+worker_part make_part(
+    net::worker& worker, generation const& made, std::vector<listening_place> const& places,
+    std::vector<unique_fd> sockets)
+{
+    worker_part part;
+    part.places = places;
+    part.sockets = std::move(sockets);
+    part.listeners.resize(places.size());
+    part.service.push_back(std::make_unique<worker_service>(
+        worker, *made.configuration, made.log.for_worker(static_cast<int>(worker.number())), places,
+        made.supply.get()));
+    return part;
+}
+
 unique_fd new_eventfd()
 {
     unique_fd fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -29,58 +40,44 @@ unique_fd new_eventfd()
 
 } // namespace
 
-// One worker's part, made and destroyed on its thread.
-struct worker_group::serving
+// A worker's part on its way to the worker, whose queue owns it.
+struct worker_group::replacement : net::task_node
 {
-    serving(worker_group& group, net::worker& worker, std::vector<unique_fd> sockets)
-        : connections{worker}
-        , service{
-              worker, group.configuration_,
-              group.log_.for_worker(static_cast<int>(worker.number())), group.sockets_.places,
-              group.supply_.get()}
+    replacement(worker_group& g, std::size_t n, worker_part p) noexcept
+        : group{g}, worker{n}, part{std::move(p)}
     {
-        service.begin(connections);
-        for (unique_fd& socket : sockets)
-            listeners.emplace_back(std::move(socket), service.frontend(listeners.size()));
+        finish = [](net::task_node& node, bool run) {
+            std::unique_ptr<replacement> const self{static_cast<replacement*>(&node)};
+            if (run)
+                self->group.workers_[self->worker]->replace(std::move(self->part));
+            --self->group.not_replaced_;
+            self->group.tell();
+        };
     }
 
-    void drain() noexcept
-    {
-        if (std::exchange(draining, true))
-            return;
-        for (listener& each : listeners)
-            each.drain();
-        // Not earlier: a queued connection that ends at once must not stop the worker.
-        connections.stop_after_last();
-    }
-
-    worker_connections connections;
-    worker_service service;
-    std::deque<listener> listeners; // In the order of the places.
-    bool draining = false;
+    worker_group& group;
+    std::size_t worker;
+    worker_part part;
 };
 
-worker_group::worker_group(snapshot const& configuration, bound_sockets sockets, logger log)
-    : configuration_{configuration}
-    , sockets_{std::move(sockets)}
-    , log_{log}
-    , supply_{
-          configuration.catalog.store == nullptr
-              ? nullptr
-              : std::make_unique<tls::certificate_supply>(*configuration.catalog.store)}
-    , ended_{new_eventfd()}
-    , serving_(sockets_.by_worker.size())
-    , pool_{pool_spec()}
+worker_group::worker_group(std::unique_ptr<generation> first, bound_sockets sockets)
+    : places_{std::move(sockets.places)}
+    , first_sockets_{std::move(sockets.by_worker)}
+    , news_{new_eventfd()}
+    , connections_(first_sockets_.size())
+    , workers_(first_sockets_.size())
 {
+    first->workers = size();
+    generations_.push_back(std::move(first));
+    pool_.emplace(pool_spec());
 }
 
 net::worker_pool_spec worker_group::pool_spec()
 {
-    std::size_t const count = serving_.size();
     result<cpu_topology> const machine = read_cpu_topology();
     return {
-        .workers = count,
-        .pin = machine && count == machine->cpus.size(),
+        .workers = size(),
+        .pin = machine && size() == machine->cpus.size(),
         .begin = [this](net::worker& worker) { begin(worker); },
         .end = [this](net::worker& worker) { end(worker); }};
 }
@@ -89,49 +86,108 @@ worker_group::~worker_group()
 {
     interrupt();
     while (running() != 0) {
-        pollfd ended{ended_.get(), POLLIN, 0};
-        static_cast<void>(::poll(&ended, 1, -1));
-        take_ended();
+        pollfd news{news_.get(), POLLIN, 0};
+        static_cast<void>(::poll(&news, 1, -1));
+        take_news();
     }
+    pool_.reset(); // A worker may have released a service after the last look.
+    take_news();
 }
 
 void worker_group::begin(net::worker& worker)
 {
     std::size_t const number = worker.number();
     ::pthread_setname_np(::pthread_self(), fmt::format("worker-{}", number).c_str());
-    serving_[number] =
-        std::make_unique<serving>(*this, worker, std::move(sockets_.by_worker[number]));
+    connections_[number] = std::make_unique<worker_connections>(worker);
+    workers_[number] = std::make_unique<terminator_worker>(
+        *connections_[number],
+        make_part(worker, present(), places_, std::move(first_sockets_[number])),
+        [this](std::unique_ptr<worker_service> free) { release(std::move(free)); });
     ++running_;
 }
 
 void worker_group::end(net::worker& worker) noexcept
 {
-    std::unique_ptr<serving> const ended = std::move(serving_[worker.number()]);
-    for (std::size_t i = 0; i < close_reason_count; ++i)
-        closed_.at(i) += ended->connections.closed().value(static_cast<close_reason>(i));
+    workers_[worker.number()].reset();
     --running_;
-    std::uint64_t const one = 1;
-    static_cast<void>(!::write(ended_.get(), &one, sizeof one));
+    tell();
+}
+
+successor worker_group::prepare(std::unique_ptr<generation> made, bound_sockets sockets)
+{
+    successor next;
+    for (std::size_t i = 0; i < size(); ++i)
+        next.parts.push_back(
+            make_part((*pool_)[i], *made, sockets.places, std::move(sockets.by_worker[i])));
+    made->workers = size();
+    next.made = std::move(made);
+    return next;
+}
+
+void worker_group::replace(successor next)
+{
+    not_replaced_ = size();
+    places_ = next.parts.front().places;
+    generations_.push_back(std::move(next.made));
+    for (std::size_t i = 0; i < size(); ++i) {
+        auto part = std::make_unique<replacement>(*this, i, std::move(next.parts[i]));
+        (*pool_)[i].push(*part.release());
+    }
 }
 
 void worker_group::drain()
 {
-    pool_.broadcast([this](net::worker& worker) { serving_[worker.number()]->drain(); });
+    pool_->broadcast([this](net::worker& worker) { workers_[worker.number()]->drain(); });
 }
 
 void worker_group::interrupt()
 {
-    pool_.broadcast([this](net::worker& worker) {
-        serving_[worker.number()]->drain();
+    pool_->broadcast([this](net::worker& worker) {
+        workers_[worker.number()]->drain();
         worker.interrupt_all();
         worker.stop();
     });
 }
 
-void worker_group::take_ended() noexcept
+std::uint64_t worker_group::closed(close_reason why) const noexcept
+{
+    std::uint64_t sum = 0;
+    for (std::unique_ptr<worker_connections> const& each : connections_)
+        sum += each->closed().value(why);
+    return sum;
+}
+
+// On a worker's thread. The main thread frees the service: a thousand certificates take a while.
+void worker_group::release(std::unique_ptr<worker_service> free) noexcept
+{
+    worker_service* const added = free.release();
+    added->next_released = released_.load(std::memory_order_relaxed);
+    while (!released_.compare_exchange_weak(
+        added->next_released, added, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+    tell();
+}
+
+void worker_group::tell() const noexcept
+{
+    std::uint64_t const one = 1;
+    static_cast<void>(!::write(news_.get(), &one, sizeof one));
+}
+
+void worker_group::take_news() noexcept
 {
     std::uint64_t count = 0;
-    static_cast<void>(!::read(ended_.get(), &count, sizeof count));
+    static_cast<void>(!::read(news_.get(), &count, sizeof count));
+    worker_service* next = released_.exchange(nullptr, std::memory_order_acquire);
+    while (next != nullptr) {
+        std::unique_ptr<worker_service> const free{next};
+        next = free->next_released;
+        for (std::unique_ptr<generation> const& each : generations_)
+            if (each->configuration.get() == &free->configuration())
+                --each->workers;
+    }
+    std::erase_if(
+        generations_, [](std::unique_ptr<generation> const& each) { return each->workers == 0; });
 }
 
 } // namespace cleat::app

@@ -1,45 +1,65 @@
-// worker_group: the workers of the program: their sockets, and their threads from start to end.
+// worker_group: the workers of the program: their sockets and configurations, and their threads
+// from start to end.
 
 #pragma once
 
 #include "close_reason.hpp"
+#include "generation.hpp"
 #include "listening_place.hpp"
 #include "log/log.hpp"
-#include "snapshot.hpp"
+#include "terminator_worker.hpp"
+#include "worker_connections.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/worker_pool.hpp>
-#include <cleat/tls/store/certificate_supply.hpp>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
 namespace cleat::app {
 
-/// worker_group runs the workers: a worker_service and its listeners on each. Threads are pinned
-/// when there is one for each CPU. With fewer, another program that pins would choose the same
-/// CPUs.
+/// successor is a configuration that is ready to replace the present one.
+struct successor
+{
+    std::unique_ptr<generation> made;
+    std::vector<worker_part> parts; ///< By worker.
+};
+
+/// worker_group runs the workers: a terminator_worker on each. Threads are pinned when there is one
+/// for each CPU. With fewer, another program that pins would choose the same CPUs.
+///
+/// The main thread uses it.
 class worker_group
 {
 public:
-    /// Starts the threads, and returns when all of them accept. Throws tls::spec_error,
-    /// with every thread ended again. `configuration` outlives the group.
-    worker_group(snapshot const& configuration, bound_sockets sockets, logger log);
+    /// Starts the threads, and returns when all of them accept. Throws tls::spec_error, with every
+    /// thread ended again. `sockets` is bind_all's.
+    worker_group(std::unique_ptr<generation> first, bound_sockets sockets);
     worker_group(worker_group&&) = delete;
 
     /// Interrupts the connections that are left and waits for the threads.
     ~worker_group();
 
+    /// present is the configuration of new connections.
+    [[nodiscard]] generation const& present() const noexcept { return *generations_.back(); }
+
     /// places is where the workers listen.
-    [[nodiscard]] std::vector<listening_place> const& places() const noexcept
-    {
-        return sockets_.places;
-    }
+    [[nodiscard]] std::vector<listening_place> const& places() const noexcept { return places_; }
+
+    [[nodiscard]] std::size_t size() const noexcept { return workers_.size(); }
+
+    /// prepare makes each worker's part of a configuration, with its TLS contexts. Another thread
+    /// may call it, until the next call of replace. Throws tls::spec_error, std::bad_alloc.
+    [[nodiscard]] successor prepare(std::unique_ptr<generation> made, bound_sockets sockets);
+
+    /// replace gives every worker the new configuration, which is now the present one, and does not
+    /// wait: is_replaced when all have it. Not before the last replacement is_replaced.
+    void replace(successor next);
+    [[nodiscard]] bool is_replaced() const noexcept { return not_replaced_.load() == 0; }
 
     /// drain makes every worker stop accepting and end with its last connection.
     void drain();
@@ -47,37 +67,42 @@ public:
     /// interrupt ends every connection now, and then the workers.
     void interrupt();
 
-    /// ended is a descriptor that is readable when a worker has ended: look at running() then.
-    [[nodiscard]] int ended() const noexcept { return ended_.get(); }
+    /// news is a descriptor that is readable when a worker has ended, has replaced its
+    /// configuration, or has released one.
+    [[nodiscard]] int news() const noexcept { return news_.get(); }
 
-    /// take_ended makes that descriptor unreadable until the next worker ends.
-    void take_ended() noexcept;
+    /// take_news makes that descriptor unreadable until the next news, and frees the configurations
+    /// that no connection has any more.
+    void take_news() noexcept;
 
     /// running is how many workers have not ended.
     [[nodiscard]] std::size_t running() const noexcept { return running_.load(); }
 
-    /// closed is how many connections ended for this reason on workers that have ended.
-    [[nodiscard]] std::uint64_t closed(close_reason why) const noexcept
-    {
-        return closed_.at(static_cast<std::size_t>(why)).load();
-    }
+    /// closed is how many connections ended for this reason.
+    [[nodiscard]] std::uint64_t closed(close_reason why) const noexcept;
+
+    /// generations is how many configurations connections still have, the present one included.
+    [[nodiscard]] std::size_t generations() const noexcept { return generations_.size(); }
 
 private:
-    struct serving;
+    struct replacement;
 
     [[nodiscard]] net::worker_pool_spec pool_spec();
     void begin(net::worker& worker);
     void end(net::worker& worker) noexcept;
+    void release(std::unique_ptr<worker_service> free) noexcept;
+    void tell() const noexcept;
 
-    snapshot const& configuration_;
-    bound_sockets sockets_;
-    logger log_;
-    std::unique_ptr<tls::certificate_supply> supply_; // Null: all certificates are loaded.
-    unique_fd ended_;                                 // An eventfd.
+    std::vector<std::unique_ptr<generation>> generations_; // The present one is the last.
+    std::vector<listening_place> places_;
+    std::vector<std::vector<unique_fd>> first_sockets_;
+    unique_fd news_; // An eventfd.
     std::atomic<std::size_t> running_{0};
-    std::array<std::atomic<std::uint64_t>, close_reason_count> closed_{};
-    std::vector<std::unique_ptr<serving>> serving_; // Each lives on its worker's thread.
-    net::worker_pool pool_;
+    std::atomic<std::size_t> not_replaced_{0};                     // Workers.
+    std::atomic<worker_service*> released_{nullptr};               // A stack.
+    std::vector<std::unique_ptr<worker_connections>> connections_; // Made on the workers' threads.
+    std::vector<std::unique_ptr<terminator_worker>> workers_;      // Live on the workers' threads.
+    std::optional<net::worker_pool> pool_;
 };
 
 } // namespace cleat::app

@@ -1,5 +1,7 @@
 #include "worker_service.hpp"
 
+#include <utility>
+
 namespace cleat::app {
 namespace {
 
@@ -33,14 +35,41 @@ void worker_service::begin(worker_connections& connections)
     upstream_queue_.emplace(worker_);
 }
 
+void worker_service::retire(std::function<void(worker_service&)> released) noexcept
+{
+    released_ = std::move(released);
+    finish = [](net::task_node& node, bool run) {
+        worker_service& self = static_cast<worker_service&>(node);
+        // Moved out, because the call gives the service away.
+        std::function<void(worker_service&)> const give_away = std::move(self.released_);
+        if (run)
+            give_away(self);
+    };
+    if (certificates_)
+        certificates_->on_idle([this] { look_for_release(); });
+    look_for_release();
+}
+
+// A load of a certificate ends on the worker, too. The queue for the upstream may still be among
+// the worker's functions; ours comes after it.
+void worker_service::look_for_release() noexcept
+{
+    bool const is_used = open_ != 0 || (certificates_ && !certificates_->is_idle());
+    if (released_ && !is_used && !std::exchange(release_queued_, true))
+        worker_.push(*this);
+}
+
 void worker_service::on_connection() noexcept
 {
+    ++open_;
     connections_->on_open();
 }
 
 void worker_service::on_close(close_reason why) noexcept
 {
     connections_->on_close(why);
+    --open_;
+    look_for_release();
 }
 
 } // namespace cleat::app

@@ -24,7 +24,7 @@ namespace cleat::app {
 
 /// worker_service is made by any thread. From begin on it belongs to its worker's thread, and
 /// outlives its connections.
-class worker_service
+class worker_service : net::task_node
 {
 public:
     /// The snapshot and the supply outlive it. supply loads the certificates of the configuration's
@@ -38,6 +38,11 @@ public:
     /// begin is called once, on the worker's thread and before the first connection, which is
     /// counted in `connections`, too.
     void begin(worker_connections& connections);
+
+    /// retire: no connection begins any more. `released` is called once, in a later turn of the
+    /// worker's loop than the one in which the last connection ends: this object can be destroyed
+    /// then, by any thread. It is not called where the worker ends before. Must not throw.
+    void retire(std::function<void(worker_service&)> released) noexcept;
 
     [[nodiscard]] net::worker& worker() const noexcept { return worker_; }
     [[nodiscard]] snapshot const& configuration() const noexcept { return configuration_; }
@@ -65,7 +70,11 @@ public:
         return connections_->closed();
     }
 
+    worker_service* next_released = nullptr; ///< For the main thread's stack.
+
 private:
+    void look_for_release() noexcept;
+
     net::worker& worker_;
     snapshot const& configuration_;
     logger log_;
@@ -74,6 +83,9 @@ private:
     std::deque<frontend_socket> frontends_;
     worker_connections* connections_ = nullptr; // From begin on, as is:
     std::optional<connect_queue> upstream_queue_;
+    std::size_t open_ = 0;                          // Its own connections.
+    std::function<void(worker_service&)> released_; // Set: it is retired.
+    bool release_queued_ = false;
 };
 
 } // namespace cleat::app

@@ -232,7 +232,7 @@ command parse_command_line(std::span<char const* const> arguments)
         return refused{std::move(problems)};
     if (flags.own().test->count() != 0)
         return check_only{std::move(settings), std::move(problems)};
-    return serve{std::move(settings), std::move(problems)};
+    return serve{std::move(settings), std::move(problems), {arguments.begin(), arguments.end()}};
 }
 
 } // namespace cleat::app

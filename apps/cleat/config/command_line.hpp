@@ -17,6 +17,7 @@ struct serve
 {
     config settings;
     std::vector<problem> warnings;
+    std::vector<std::string> command_line; ///< Its words, to read everything again.
 };
 
 /// check_only (`-t`): load what the settings name, report whether it would work, and end.

@@ -49,6 +49,14 @@ acceptor::~acceptor()
         turn_.release()->owner = nullptr;
 }
 
+error_code acceptor::change(listen_options const& options) noexcept
+{
+    if (!listening_)
+        return {};
+    spec_.backlog = options.backlog;
+    return change_listen_options(listening_->fd(), options);
+}
+
 void acceptor::close() noexcept
 {
     if (!listening_)

@@ -40,13 +40,8 @@ error_code set(int fd, int level, int option, int value) noexcept
     return last_system_error();
 }
 
-error_code set_tcp_options(int fd, listen_options const& options) noexcept
+error_code set_keepalive(int fd, listen_options const& options) noexcept
 {
-    if (error_code const ec = set(fd, IPPROTO_TCP, TCP_NODELAY, 1))
-        return ec;
-    if (options.defer_accept)
-        if (error_code const ec = set(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, 1))
-            return ec;
     if (!options.keepalive)
         return {};
     if (error_code const ec = set(fd, SOL_SOCKET, SO_KEEPALIVE, 1))
@@ -54,13 +49,29 @@ error_code set_tcp_options(int fd, listen_options const& options) noexcept
     return set(fd, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(options.keepalive->count()));
 }
 
-error_code set_options(int fd, int family, listen_options const& options) noexcept
+error_code set_tcp_options(int fd, listen_options const& options) noexcept
+{
+    if (error_code const ec = set(fd, IPPROTO_TCP, TCP_NODELAY, 1))
+        return ec;
+    if (options.defer_accept)
+        if (error_code const ec = set(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, 1))
+            return ec;
+    return set_keepalive(fd, options);
+}
+
+error_code set_buffers(int fd, listen_options const& options) noexcept
 {
     error_code ec;
     if (options.receive_buffer)
         ec = set(fd, SOL_SOCKET, SO_RCVBUF, *options.receive_buffer);
     if (options.send_buffer && !ec)
         ec = set(fd, SOL_SOCKET, SO_SNDBUF, *options.send_buffer);
+    return ec;
+}
+
+error_code set_options(int fd, int family, listen_options const& options) noexcept
+{
+    error_code ec = set_buffers(fd, options);
     if (family == AF_UNIX || ec)
         return ec;
     ec = set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
@@ -157,6 +168,16 @@ result<unique_fd> listen_on(address const& a, listen_options const& options)
     if (::bind(fd.get(), a.data(), a.size) != 0 || ::listen(fd.get(), options.backlog) != 0)
         return last_system_error();
     return fd;
+}
+
+error_code change_listen_options(int fd, listen_options const& options) noexcept
+{
+    error_code ec = set_buffers(fd, options);
+    if (!ec)
+        ec = set_keepalive(fd, options);
+    if (!ec && ::listen(fd, options.backlog) != 0)
+        ec = last_system_error();
+    return ec;
 }
 
 result<address> local_address(int fd)

@@ -61,6 +61,11 @@ struct listen_options
 /// port.
 [[nodiscard]] result<unique_fd> listen_on(address const& a, listen_options const& options);
 
+/// change_listen_options gives a listening socket another backlog, keepalive and buffers; its later
+/// connections inherit them. A buffer that is unset stays as it is: the kernel cannot take back its
+/// own tuning.
+[[nodiscard]] error_code change_listen_options(int fd, listen_options const& options) noexcept;
+
 /// local_address of a socket: has the port that the kernel chose for port 0.
 [[nodiscard]] result<address> local_address(int fd);
 

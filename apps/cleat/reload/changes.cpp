@@ -1,0 +1,87 @@
+#include "config/table.hpp"
+#include "reload/changes.hpp"
+
+#include <cstring>
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace cleat::app {
+namespace {
+
+// A hash of each certificate's content, by the names of its files.
+using contents = std::unordered_map<std::string, std::size_t>;
+
+std::size_t hash_of(tls::certificate_source const& source)
+{
+    std::size_t const chain = std::hash<std::string>{}(source.chain);
+    return chain * 31 + std::hash<std::string>{}(source.private_key);
+}
+
+std::size_t hash_of(tls::file_digest const& digest)
+{
+    std::size_t hash = 0;
+    static_assert(sizeof digest >= sizeof hash);
+    std::memcpy(&hash, digest.data(), sizeof hash); // A digest's bytes are as good as any hash.
+    return hash;
+}
+
+contents certificates_of(snapshot const& configuration)
+{
+    contents found;
+    for (frontend_plan const& plan : configuration.frontends)
+        for (tls::certificate_source const& each : plan.tls.certificates)
+            found.try_emplace(each.origin, hash_of(each));
+    tls::certificate_store const* const store = configuration.catalog.store.get();
+    for (tls::certificate_store::number i = 0; store != nullptr && i < store->size(); ++i)
+        found.try_emplace(store->origin(i), hash_of(store->summary(i).digest));
+    return found;
+}
+
+std::unordered_set<std::string> frontends_of(snapshot const& configuration)
+{
+    std::unordered_set<std::string> names;
+    for (frontend_plan const& plan : configuration.frontends)
+        names.insert(plan.name);
+    return names;
+}
+
+// How many of `some` are not in `others`.
+template <class Set>
+std::size_t count_missing(Set const& some, Set const& others)
+{
+    return static_cast<std::size_t>(
+        std::ranges::count_if(some, [&](auto const& each) { return !others.contains(each); }));
+}
+
+} // namespace
+
+configuration_changes compare(snapshot const& before, snapshot const& after)
+{
+    configuration_changes found;
+    for (key_row const& row : config_table())
+        if (row.show != nullptr && row.show(before.settings) != row.show(after.settings))
+            found.keys.emplace_back(row.name);
+
+    std::unordered_set<std::string> const old_frontends = frontends_of(before);
+    std::unordered_set<std::string> const new_frontends = frontends_of(after);
+    found.frontends_added = count_missing(new_frontends, old_frontends);
+    found.frontends_removed = count_missing(old_frontends, new_frontends);
+
+    contents const old_certificates = certificates_of(before);
+    std::size_t in_both = 0;
+    for (auto const& [origin, hash] : certificates_of(after)) {
+        auto const old = old_certificates.find(origin);
+        if (old == old_certificates.end()) {
+            ++found.certificates_added;
+            continue;
+        }
+        ++in_both;
+        if (old->second != hash)
+            ++found.certificates_changed;
+    }
+    found.certificates_removed = old_certificates.size() - in_both;
+    return found;
+}
+
+} // namespace cleat::app

@@ -1,0 +1,25 @@
+// changes: what differs between two configurations, for the log line of a reload.
+
+#pragma once
+
+#include "snapshot.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace cleat::app {
+
+struct configuration_changes
+{
+    std::vector<std::string> keys; ///< Global keys with another value, in the table's order.
+    std::size_t frontends_added = 0;
+    std::size_t frontends_removed = 0;
+    std::size_t certificates_added = 0; ///< By the names of their files.
+    std::size_t certificates_removed = 0;
+    std::size_t certificates_changed = 0;
+};
+
+[[nodiscard]] configuration_changes compare(snapshot const& before, snapshot const& after);
+
+} // namespace cleat::app

@@ -1,0 +1,72 @@
+#include "reload/changes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace cleat::app::changes_test {
+namespace {
+
+// A configuration with one frontend, which has these certificates: {"a.pem", "its text"}.
+struct pem_text
+{
+    std::string origin;
+    std::string text;
+};
+
+snapshot with_certificates(std::vector<pem_text> const& certificates)
+{
+    snapshot made;
+    frontend_plan& plan = made.frontends.emplace_back();
+    plan.name = "[*]:443";
+    for (pem_text const& each : certificates)
+        plan.tls.certificates.push_back({each.text, each.text, each.origin});
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("two equal configurations differ in nothing")
+{
+    snapshot const one = with_certificates({{"a.pem", "a"}});
+    configuration_changes const found = compare(one, with_certificates({{"a.pem", "a"}}));
+    CHECK(found.keys.empty());
+    CHECK(found.frontends_added + found.frontends_removed == 0);
+    CHECK(found.certificates_added + found.certificates_removed == 0);
+    CHECK(found.certificates_changed == 0);
+}
+
+TEST_CASE("certificates are counted by their files, also in several frontends")
+{
+    snapshot before = with_certificates({{"a.pem", "a"}, {"b.pem", "b"}, {"c.pem", "c"}});
+    snapshot after = with_certificates({{"b.pem", "renewed"}, {"c.pem", "c"}, {"d.pem", "d"}});
+    after.frontends.push_back(after.frontends.front());
+    after.frontends.back().name = "[*]:8443";
+    configuration_changes const found = compare(before, after);
+    CHECK(found.certificates_added == 1);
+    CHECK(found.certificates_removed == 1);
+    CHECK(found.certificates_changed == 1);
+    CHECK(found.frontends_added == 1);
+    CHECK(found.frontends_removed == 0);
+    CHECK(compare(after, before).frontends_removed == 1);
+}
+
+TEST_CASE("a key that has changed alone is a change of the certificate")
+{
+    snapshot const before = with_certificates({{"a.pem", "a"}});
+    snapshot after = with_certificates({{"a.pem", "a"}});
+    after.frontends.front().tls.certificates.front().private_key = "another";
+    CHECK(compare(before, after).certificates_changed == 1);
+}
+
+TEST_CASE("keys are named as the configuration spells them")
+{
+    snapshot const before = with_certificates({});
+    snapshot after = with_certificates({});
+    after.settings.idle_timeout.value = std::chrono::seconds{5};
+    after.settings.backlog.value = 5;
+    CHECK(compare(before, after).keys == std::vector<std::string>{"backlog", "idle-timeout"});
+}
+
+} // namespace cleat::app::changes_test

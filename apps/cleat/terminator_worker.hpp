@@ -1,0 +1,62 @@
+// terminator_worker: the terminator on one worker: its listening sockets, the configuration that
+// new connections get, and those that older connections still have.
+
+#pragma once
+
+#include "listener.hpp"
+#include "listening_place.hpp"
+#include "worker_connections.hpp"
+#include "worker_service.hpp"
+
+#include <cleat/core/unique_fd.hpp>
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <vector>
+
+namespace cleat::app {
+
+/// worker_part is a configuration for one worker, made by any thread.
+struct worker_part
+{
+    std::list<std::unique_ptr<worker_service>> service; ///< One: the worker allocates no node.
+    std::vector<listening_place> places;
+    std::vector<unique_fd> sockets; ///< By place; empty where the place is kept.
+    std::vector<std::unique_ptr<listener>>
+        listeners; ///< Of the places' size. The worker makes them.
+};
+
+/// terminator_worker belongs to its worker's thread, where it is made and destroyed.
+class terminator_worker
+{
+public:
+    /// released gets a service whose last connection has ended after a replacement. Must not throw.
+    using on_released = std::function<void(std::unique_ptr<worker_service>)>;
+
+    /// Accepts from now on. No place is kept.
+    terminator_worker(worker_connections& connections, worker_part first, on_released released);
+    terminator_worker(terminator_worker&&) = delete;
+    ~terminator_worker();
+
+    /// replace gives later connections to another configuration. Places that it keeps go on without
+    /// a pause. Of a place that it does not have, the connections that the kernel has queued get
+    /// the configuration that they came for. Without memory for a new listener this worker logs
+    /// that, and leaves its place to the other workers.
+    void replace(worker_part next) noexcept;
+
+    /// drain takes the connections that the kernel has queued, closes the listening sockets, and
+    /// stops the worker once its last connection has ended.
+    void drain() noexcept;
+
+private:
+    void release(worker_service& free);
+
+    worker_connections& connections_;
+    on_released released_;
+    std::list<std::unique_ptr<worker_service>> services_; // The newest first: it gets connections.
+    std::vector<std::unique_ptr<listener>> listeners_;    // By place.
+    bool draining_ = false;
+};
+
+} // namespace cleat::app
