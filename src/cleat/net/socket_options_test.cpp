@@ -66,6 +66,22 @@ TEST_CASE("no host is every address; a wrong port or name is the resolver's erro
     }
 }
 
+struct accepted_connection
+{
+    unique_fd client;
+    unique_fd accepted;
+};
+
+accepted_connection connect_to(unique_fd const& listening)
+{
+    address const bound = local_address(listening.get()).value();
+    accepted_connection made{.client = unique_fd{::socket(AF_INET, SOCK_STREAM, 0)}, .accepted{}};
+    REQUIRE(::connect(made.client.get(), bound.data(), bound.size) == 0);
+    made.accepted.reset(::accept4(listening.get(), nullptr, nullptr, SOCK_NONBLOCK));
+    REQUIRE(made.accepted);
+    return made;
+}
+
 TEST_CASE("connections inherit the options of their listening socket")
 {
     listen_options options;
@@ -74,17 +90,30 @@ TEST_CASE("connections inherit the options of their listening socket")
     options.receive_buffer = 20'000;
     options.send_buffer = 30'000;
     unique_fd const listening = listen_on(only(resolve("127.0.0.1", "0")), options).value();
-    address const bound = local_address(listening.get()).value();
-    CHECK(bound.port() != 0);
-    unique_fd const client{::socket(AF_INET, SOCK_STREAM, 0)};
-    REQUIRE(::connect(client.get(), bound.data(), bound.size) == 0);
-    unique_fd const accepted{::accept4(listening.get(), nullptr, nullptr, SOCK_NONBLOCK)};
-    REQUIRE(accepted);
-    CHECK(option_of(accepted.get(), IPPROTO_TCP, TCP_NODELAY) == 1);
-    CHECK(option_of(accepted.get(), SOL_SOCKET, SO_KEEPALIVE) == 1);
-    CHECK(option_of(accepted.get(), IPPROTO_TCP, TCP_KEEPIDLE) == 77);
-    CHECK(option_of(accepted.get(), SOL_SOCKET, SO_RCVBUF) == 40'000); // The kernel doubles it.
-    CHECK(option_of(accepted.get(), SOL_SOCKET, SO_SNDBUF) == 60'000);
+    CHECK(local_address(listening.get()).value().port() != 0);
+    accepted_connection const made = connect_to(listening);
+    int const fd = made.accepted.get();
+    CHECK(option_of(fd, IPPROTO_TCP, TCP_NODELAY) == 1);
+    CHECK(option_of(fd, SOL_SOCKET, SO_KEEPALIVE) == 1);
+    CHECK(option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE) == 77);
+    CHECK(option_of(fd, SOL_SOCKET, SO_RCVBUF) == 40'000); // The kernel doubles it.
+    CHECK(option_of(fd, SOL_SOCKET, SO_SNDBUF) == 60'000);
+}
+
+TEST_CASE("a listening socket can be given other options for later connections")
+{
+    listen_options options;
+    options.defer_accept = false;
+    options.receive_buffer = 20'000;
+    unique_fd const listening = listen_on(only(resolve("127.0.0.1", "0")), options).value();
+    accepted_connection const before = connect_to(listening);
+    options.receive_buffer = 10'000;
+    options.keepalive = std::chrono::seconds{88};
+    CHECK(!change_listen_options(listening.get(), options));
+    accepted_connection const after = connect_to(listening);
+    CHECK(option_of(after.accepted.get(), SOL_SOCKET, SO_RCVBUF) == 20'000);
+    CHECK(option_of(after.accepted.get(), IPPROTO_TCP, TCP_KEEPIDLE) == 88);
+    CHECK(option_of(before.accepted.get(), SOL_SOCKET, SO_RCVBUF) == 40'000);
 }
 
 TEST_CASE("sockets share a port with reuse_port only")
