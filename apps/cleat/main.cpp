@@ -2,7 +2,9 @@
 // connection is in terminator.cpp.
 
 #include "config/command_line.hpp"
+#include "control/reload_command.hpp"
 #include "file_limit.hpp"
+#include "notify_socket.hpp"
 #include "process.hpp"
 #include "snapshot.hpp"
 #include "standard_error.hpp"
@@ -39,6 +41,7 @@ int run(serve const& request)
     std::string const folder = std::filesystem::current_path().string();
 
     // Set up the process: daemon, ports, pid file, log, user.
+    notify_socket const notify;
     background daemon = enter_background(settings);
     raise_file_limit();
     keep_heap();
@@ -59,7 +62,7 @@ int run(serve const& request)
         new_generation(std::move(configuration), std::move(sink), log), std::move(sockets)};
     log_start(log, workers.places(), *workers.present().configuration);
     daemon.succeeded();
-    supervise(workers, arrived, request.command_line, folder);
+    supervise(workers, arrived, notify, request.command_line, folder);
     return EXIT_SUCCESS;
 }
 
@@ -74,6 +77,11 @@ int run(check_only const& request)
         return EXIT_FAILURE;
     fmt::print("the configuration is good\n");
     return EXIT_SUCCESS;
+}
+
+int run(reload_running const& request)
+{
+    return reload_a_running_cleat(request);
 }
 
 int run(print_text const& request)

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -275,6 +276,17 @@ private:
 };
 
 } // namespace
+
+std::size_t count_certificates(snapshot const& configuration)
+{
+    if (configuration.catalog.store)
+        return configuration.catalog.store->size();
+    std::set<std::string_view> origins;
+    for (frontend_plan const& plan : configuration.frontends)
+        for (tls::certificate_source const& each : plan.tls.certificates)
+            origins.insert(each.origin);
+    return origins.size();
+}
 
 loading load(config settings, std::shared_ptr<tls::ticket_secret const> tickets)
 {

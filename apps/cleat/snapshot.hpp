@@ -10,6 +10,7 @@
 #include <cleat/net/socket_options.hpp>
 #include <cleat/tls/context_spec.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +40,9 @@ struct snapshot
     net::listen_options listen_options;
     std::shared_ptr<tls::ticket_secret const> tickets; ///< For the keys of session tickets.
 };
+
+/// count_certificates counts a certificate of several frontends once.
+[[nodiscard]] std::size_t count_certificates(snapshot const& configuration);
 
 /// loading is the result of load: a snapshot, complete only if no problem is an error.
 struct loading

@@ -1,13 +1,16 @@
+#include "control/control_socket.hpp"
 #include "reload/reload_sequence.hpp"
 #include "supervise.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <limits>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <poll.h>
@@ -17,15 +20,37 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// The state between signals: whether the workers drain, until when, and whether they are ending.
+// The state between signals and commands: who waits for a reload, whether the workers drain, until
+// when, and whether they are ending.
 class supervisor
 {
 public:
     supervisor(
-        worker_group& workers, std::vector<std::string> const& command_line,
-        std::string const& folder)
-        : workers_{workers}, reloads_{workers, command_line, folder}
+        worker_group& workers, notify_socket const& notify,
+        std::vector<std::string> const& command_line, std::string const& folder)
+        : workers_{workers}
+        , notify_{notify}
+        , reloads_{
+              workers,
+              command_line,
+              folder,
+              {.begun = [this] { reload_begun(); },
+               .ended = [this](reload_outcome const& outcome) { reload_ended(outcome); }}}
     {
+        if (result<control_socket> control = control_socket::open())
+            control_ = std::move(*control);
+        else
+            log().warning("no-control-socket").add("reason", control.error());
+        note(notify_.ready(status()));
+    }
+
+    // Until a descriptor is readable, or it is time for on_time.
+    void wait(signals const& arrived) const
+    {
+        std::array<pollfd, 4> fds{
+            pollfd{arrived.native_handle(), POLLIN, 0}, pollfd{workers_.news(), POLLIN, 0},
+            pollfd{reloads_.done(), POLLIN, 0}, pollfd{control_.native_handle(), POLLIN, 0}};
+        static_cast<void>(::poll(fds.data(), fds.size(), timeout_ms()));
     }
 
     void on_signal(int number)
@@ -46,26 +71,42 @@ public:
         }
     }
 
+    void on_commands()
+    {
+        while (std::optional<control_socket::command> asked = control_.next()) {
+            if (asked->text != "reload") {
+                control_.answer(*asked, {2, "cleat: this version knows no such command\n"});
+                continue;
+            }
+            askers_.push_back(std::move(*asked));
+            reloads_.request();
+        }
+    }
+
     void on_time()
     {
         reloads_.go_on();
         if (draining_ && clock::now() >= deadline_)
             end_now("shutdown-timeout");
-    }
-
-    [[nodiscard]] int reload_done() const noexcept { return reloads_.done(); }
-
-    [[nodiscard]] int timeout_ms() const
-    {
-        if (!draining_ || ending_)
-            return -1;
-        auto const left =
-            std::chrono::ceil<std::chrono::milliseconds>(deadline_ - clock::now()).count();
-        return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
+        if (notify_.watchdog_interval() && clock::now() >= next_sign_of_life_)
+            give_sign_of_life();
     }
 
 private:
     [[nodiscard]] logger const& log() const noexcept { return workers_.present().log; }
+
+    [[nodiscard]] int timeout_ms() const
+    {
+        clock::time_point next = clock::time_point::max();
+        if (draining_ && !ending_)
+            next = deadline_;
+        if (notify_.watchdog_interval())
+            next = std::min(next, next_sign_of_life_);
+        if (next == clock::time_point::max())
+            return -1;
+        auto const left = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now()).count();
+        return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
+    }
 
     void drain()
     {
@@ -74,6 +115,7 @@ private:
         log().info("draining").add("timeout_s", timeout.count());
         draining_ = true;
         deadline_ = clock::now() + timeout;
+        note(notify_.stopping());
         reloads_.stop();
         workers_.drain();
     }
@@ -84,12 +126,59 @@ private:
             return;
         log().info("ending").add("reason", why);
         ending_ = true;
+        note(notify_.stopping());
         reloads_.stop();
         workers_.interrupt();
     }
 
+    // Askers that come from now on are answered by the next reload.
+    void reload_begun()
+    {
+        asked_for_this_ = std::exchange(askers_, {});
+        if (!draining_ && !ending_)
+            note(notify_.reloading());
+    }
+
+    void reload_ended(reload_outcome const& outcome)
+    {
+        if (!draining_ && !ending_)
+            note(notify_.ready(status()));
+        for (control_socket::command const& each : asked_for_this_)
+            control_.answer(each, {outcome.done ? 0 : 1, to_text(outcome)});
+        asked_for_this_.clear();
+    }
+
+    // Only when every worker has answered since the last time.
+    void give_sign_of_life()
+    {
+        next_sign_of_life_ = clock::now() + *notify_.watchdog_interval();
+        if (workers_.all_have_answered())
+            note(notify_.alive());
+        workers_.ask_for_answers();
+    }
+
+    void note(error_code failed)
+    {
+        if (failed && !std::exchange(notify_failed_, true))
+            log().warning("not-notified").add("reason", failed);
+    }
+
+    [[nodiscard]] std::string status() const
+    {
+        snapshot const& configuration = *workers_.present().configuration;
+        return fmt::format(
+            "serving with {} workers on {} addresses, {} certificates", workers_.size(),
+            workers_.places().size(), count_certificates(configuration));
+    }
+
     worker_group& workers_;
+    notify_socket const& notify_;
+    bool notify_failed_ = false; // Its first failure has been logged.
+    control_socket control_;
+    std::vector<control_socket::command> askers_;         // They wait for the next reload,
+    std::vector<control_socket::command> asked_for_this_; // and these for the one under way.
     reload_sequence reloads_;
+    clock::time_point next_sign_of_life_{};
     clock::time_point deadline_{}; // While draining_.
     bool draining_ = false;
     bool ending_ = false;
@@ -98,18 +187,16 @@ private:
 } // namespace
 
 void supervise(
-    worker_group& workers, signals& arrived, std::vector<std::string> const& command_line,
-    std::string const& folder)
+    worker_group& workers, signals& arrived, notify_socket const& notify,
+    std::vector<std::string> const& command_line, std::string const& folder)
 {
-    supervisor state{workers, command_line, folder};
+    supervisor state{workers, notify, command_line, folder};
     while (workers.running() != 0) {
-        std::array<pollfd, 3> fds{
-            pollfd{arrived.native_handle(), POLLIN, 0}, pollfd{workers.news(), POLLIN, 0},
-            pollfd{state.reload_done(), POLLIN, 0}};
-        static_cast<void>(::poll(fds.data(), fds.size(), state.timeout_ms()));
+        state.wait(arrived);
         workers.take_news();
         while (int const number = arrived.next())
             state.on_signal(number);
+        state.on_commands();
         state.on_time();
     }
     std::uint64_t finished = 0;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -64,6 +65,7 @@ worker_group::worker_group(std::unique_ptr<generation> first, bound_sockets sock
     : places_{std::move(sockets.places)}
     , first_sockets_{std::move(sockets.by_worker)}
     , news_{new_eventfd()}
+    , answers_(first_sockets_.size())
     , connections_(first_sockets_.size())
     , workers_(first_sockets_.size())
 {
@@ -109,6 +111,7 @@ void worker_group::begin(net::worker& worker)
 void worker_group::end(net::worker& worker) noexcept
 {
     workers_[worker.number()].reset();
+    answers_[worker.number()] = UINT64_MAX;
     --running_;
     tell();
 }
@@ -133,6 +136,21 @@ void worker_group::replace(successor next)
         auto part = std::make_unique<replacement>(*this, i, std::move(next.parts[i]));
         (*pool_)[i].push(*part.release());
     }
+}
+
+void worker_group::ask_for_answers()
+{
+    ++question_;
+    pool_->broadcast([this, question = question_](net::worker& worker) {
+        answers_[worker.number()].store(question, std::memory_order_relaxed);
+    });
+}
+
+bool worker_group::all_have_answered() const noexcept
+{
+    return std::ranges::all_of(answers_, [this](std::atomic<std::uint64_t> const& each) {
+        return each.load(std::memory_order_relaxed) >= question_;
+    });
 }
 
 void worker_group::drain()

@@ -61,6 +61,11 @@ public:
     void replace(successor next);
     [[nodiscard]] bool is_replaced() const noexcept { return not_replaced_.load() == 0; }
 
+    /// ask_for_answers asks every worker for a sign that its loop turns. all_have_answered: each
+    /// one has given it since, or has ended, or none was asked yet.
+    void ask_for_answers();
+    [[nodiscard]] bool all_have_answered() const noexcept;
+
     /// drain makes every worker stop accepting and end with its last connection.
     void drain();
 
@@ -100,6 +105,8 @@ private:
     std::atomic<std::size_t> running_{0};
     std::atomic<std::size_t> not_replaced_{0};                     // Workers.
     std::atomic<worker_service*> released_{nullptr};               // A stack.
+    std::uint64_t question_ = 0;                                   // The last one's number.
+    std::vector<std::atomic<std::uint64_t>> answers_;              // By worker: the question.
     std::vector<std::unique_ptr<worker_connections>> connections_; // Made on the workers' threads.
     std::vector<std::unique_ptr<terminator_worker>> workers_;      // Live on the workers' threads.
     std::optional<net::worker_pool> pool_;

@@ -165,19 +165,24 @@ def test_a_handshake_under_way_ends_with_the_certificate_that_it_began_with(serv
         assert client.fingerprint == certs.ecdsa.fingerprint
 
 
-def test_a_configuration_is_freed_with_its_last_connection(serve):
-    server = serve("workers = 1")
+def test_a_configuration_is_freed_with_its_last_connection(serve, certs, tmp_path):
+    """A configuration with a certificate store has a thread that loads from it."""
+    folder = tmp_path / "pems"
+    folder.mkdir()
+    (folder / "one.pem").write_text(certs.rsa.pem.read_text())
+    server = serve(f'pem-dir = "{folder}"', "certificate-cache = 1")
+
+    def threads():
+        return len(os.listdir(f"/proc/{server.pid}/task"))
+
+    alone = threads()
     with TlsClient(server.port) as old:
         ask(old)
-        reload(server)
-        reload(server)
-        with_old = server.memory()
+        for _ in range(5):
+            reload(server)
+        eventually("those without a connection are freed", lambda: threads() == alone + 1)
         assert ask(old) == b"first"
-    server.wait_for_log(event="connection-closed")
-    for _ in range(30):
-        reload(server)
-    # Thirty contexts would be more than a megabyte.
-    assert server.memory() < with_old + 800_000
+    eventually("the last one is freed", lambda: threads() == alone)
 
 
 def test_a_frontend_comes_and_another_goes_with_the_connections_that_waited(serve, write):

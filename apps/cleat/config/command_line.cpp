@@ -2,6 +2,7 @@
 #include "config/command_line.hpp"
 #include "config/parser.hpp"
 #include "config/reference.hpp"
+#include "config/reload_command_line.hpp"
 #include "config/table.hpp"
 
 #include <CLI/CLI.hpp>
@@ -191,6 +192,8 @@ command parse_command_line(std::span<char const* const> arguments)
     std::string const program{arguments.empty() ? "cleat" : base_name(arguments.front())};
     if (arguments.size() < 2)
         return print_text{usage_text(program), 1};
+    if (arguments[1] == std::string_view{"reload"})
+        return parse_reload(program, arguments.subspan(2));
 
     flag_set flags;
     try {

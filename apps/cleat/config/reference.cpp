@@ -241,7 +241,8 @@ std::string usage_text(std::string_view program)
 std::string help_text(std::string_view program)
 {
     std::string out = fmt::format(
-        "Usage: {0} [OPTIONS] [PEM...]\n\n"
+        "Usage: {0} [OPTIONS] [PEM...]\n"
+        "       {0} reload [PID | --pidfile FILE]\n\n"
         "Takes TLS from clients and passes plaintext on to a backend. Listen on port 443, serve "
         "the\n"
         "certificate of site.pem, and pass everything on to port 8080, with a worker for each "
@@ -249,7 +250,8 @@ std::string help_text(std::string_view program)
         "  {0} -f '[*]:443' -b '[127.0.0.1]:8080' -n auto site.pem\n\n"
         "Each key of the configuration file is a flag with the same name. Flags come after the "
         "file:\n"
-        "they replace its values, and add to what can be given several times.\n",
+        "they replace its values, and add to what can be given several times.\n\n"
+        "{0} reload makes a running {0} read its configuration and files again.\n",
         program);
 
     out += "\nWhat to do\n";

@@ -1,6 +1,7 @@
 #include "config/table.hpp"
 #include "reload/changes.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <unordered_map>

@@ -17,37 +17,62 @@ namespace {
 // A folder of broken files would fill the log.
 constexpr std::size_t lines_max = 20;
 
-bool is_readable(int fd) noexcept
+bool has_come(int fd) noexcept
 {
     pollfd entry{fd, POLLIN, 0};
     return ::poll(&entry, 1, 0) == 1;
 }
 
+void log_refusal(logger const& log, std::vector<problem> const& problems)
+{
+    for (problem const& each : std::span{problems}.first(std::min(problems.size(), lines_max)))
+        log.error("reload-problem").add("problem", to_string(each));
+    if (problems.size() > lines_max)
+        log.error("reload-problem").add("more_problems", problems.size() - lines_max);
+    log.error("reload-refused").add("problems", problems.size());
+}
+
+void log_success(logger const& log, reload_outcome const& outcome)
+{
+    for (problem const& each : outcome.problems)
+        log.warning("reload-warning").add("problem", to_string(each));
+    configuration_changes const& changes = outcome.changes;
+    log.info("reloaded")
+        .add("took_ms", outcome.took.count())
+        .add("keys", fmt::format("{}", fmt::join(changes.keys, ",")))
+        .add("frontends_added", changes.frontends_added)
+        .add("frontends_removed", changes.frontends_removed)
+        .add("certificates_added", changes.certificates_added)
+        .add("certificates_removed", changes.certificates_removed)
+        .add("certificates_changed", changes.certificates_changed);
+}
+
 } // namespace
 
 reload_sequence::reload_sequence(
-    worker_group& workers, std::vector<std::string> const& command_line, std::string const& folder)
-    : workers_{workers}, command_line_{command_line}, folder_{folder}, builder_{workers}
+    worker_group& workers, std::vector<std::string> const& command_line, std::string const& folder,
+    observer watcher)
+    : workers_{workers}
+    , command_line_{command_line}
+    , folder_{folder}
+    , observer_{std::move(watcher)}
+    , builder_{workers}
 {
 }
 
 void reload_sequence::request()
 {
-    if (stopped_)
-        return refuse("cleat is ending");
     requested_ = true;
     go_on();
 }
 
 void reload_sequence::go_on()
 {
-    if (builder_.is_busy() && is_readable(builder_.done()))
+    if (builder_.is_busy() && has_come(builder_.done()))
         take();
-    if (replacing_ && workers_.is_replaced()) {
-        replacing_ = false;
-        report_success();
-    }
-    if (requested_ && !stopped_ && !replacing_ && !builder_.is_busy())
+    if (replacing_ && workers_.is_replaced())
+        succeed();
+    if (requested_ && !replacing_ && !builder_.is_busy())
         begin();
 }
 
@@ -61,6 +86,9 @@ void reload_sequence::begin()
     requested_ = false;
     begun_ = clock::now();
     log().info("reloading");
+    observer_.begun();
+    if (stopped_)
+        return refuse("cleat is ending");
     try {
         builder_.begin({command_line_, folder_, &workers_.present(), workers_.places()});
     } catch (std::system_error const& e) {
@@ -75,44 +103,32 @@ void reload_sequence::take()
         return refuse("cleat is ending");
     if (!built.next)
         return built.problems.empty() ? refuse("there is no memory for it")
-                                      : refuse(built.problems);
-    for (problem const& each : built.problems)
-        log().warning("reload-warning").add("problem", to_string(each));
-    changes_ = std::move(built.changes);
+                                      : refuse(std::move(built.problems));
+    outcome_ = {true, std::move(built.problems), std::move(built.changes)};
     replacing_ = true;
     workers_.replace(std::move(*built.next));
 }
 
-void reload_sequence::refuse(std::vector<problem> const& problems) const
+void reload_sequence::refuse(std::vector<problem> problems)
 {
-    for (problem const& each : std::span{problems}.first(std::min(problems.size(), lines_max)))
-        log().error("reload-problem").add("problem", to_string(each));
-    if (problems.size() > lines_max)
-        log().error("reload-problem").add("more_problems", problems.size() - lines_max);
-    log().error("reload-refused").add("problems", problems.size());
+    log_refusal(log(), problems);
+    observer_.ended({.done = false, .problems = std::move(problems)});
 }
 
-void reload_sequence::refuse(std::string why) const
+void reload_sequence::refuse(std::string why)
 {
     refuse({{problem::severity::error, {}, {}, std::move(why), {}}});
 }
 
-void reload_sequence::report_success()
+void reload_sequence::succeed()
 {
+    replacing_ = false;
+    outcome_.took = std::chrono::ceil<std::chrono::milliseconds>(clock::now() - begun_);
     for (listening_place const& each : workers_.places())
         if (!each.kept)
             log().info("listening").add("address", net::to_string(each.address));
-    auto const took = std::chrono::ceil<std::chrono::milliseconds>(clock::now() - begun_);
-    log_line line{log().info("reloaded")};
-    line.add("took_ms", took.count()).add("keys", fmt::format("{}", fmt::join(changes_.keys, ",")));
-    std::pair<std::string_view, std::size_t> const counts[] = {
-        {"frontends_added", changes_.frontends_added},
-        {"frontends_removed", changes_.frontends_removed},
-        {"certificates_added", changes_.certificates_added},
-        {"certificates_removed", changes_.certificates_removed},
-        {"certificates_changed", changes_.certificates_changed}};
-    for (auto const& [name, count] : counts)
-        line.add(name, count);
+    log_success(log(), outcome_);
+    observer_.ended(std::exchange(outcome_, {}));
 }
 
 } // namespace cleat::app

@@ -1,24 +1,34 @@
-// reload_sequence: reloads one after the other, from the request to the log line of the outcome.
+// reload_sequence: reloads one after the other, from the request to the outcome.
 
 #pragma once
 
+#include "reload/reload_outcome.hpp"
 #include "reload/reloader.hpp"
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace cleat::app {
 
-/// reload_sequence is used by the main thread. Its log lines: `reloading`; then `reloaded` with
-/// what has changed, or `reload-refused` for each problem, and the present configuration serves on.
+/// reload_sequence is used by the main thread. Its log lines are `reloading`, and then either
+/// `reloaded` with what has changed, or a `reload-problem` for each mistake and `reload-refused`:
+/// the present configuration serves on.
 class reload_sequence
 {
 public:
+    /// Called when a reload begins, and with its outcome. Must not throw.
+    struct observer
+    {
+        std::function<void()> begun;
+        std::function<void(reload_outcome const&)> ended;
+    };
+
     /// command_line and folder are those with which the program was started.
     reload_sequence(
         worker_group& workers, std::vector<std::string> const& command_line,
-        std::string const& folder);
+        std::string const& folder, observer watcher);
 
     /// request asks for a reload. Requests that come while one is under way become one more after
     /// it, which sees what has changed meanwhile.
@@ -39,18 +49,19 @@ private:
     [[nodiscard]] logger const& log() const noexcept { return workers_.present().log; }
     void begin();
     void take();
-    void refuse(std::vector<problem> const& problems) const;
-    void refuse(std::string why) const;
-    void report_success();
+    void refuse(std::vector<problem> problems);
+    void refuse(std::string why);
+    void succeed();
 
     worker_group& workers_;
     std::vector<std::string> const& command_line_;
     std::string const& folder_;
+    observer observer_;
     reloader builder_;
     bool requested_ = false;
     bool replacing_ = false; // The workers are taking the new configuration.
     bool stopped_ = false;
-    configuration_changes changes_; // While replacing_.
+    reload_outcome outcome_; // While replacing_.
     clock::time_point begun_{};
 };
 

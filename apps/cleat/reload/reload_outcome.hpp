@@ -1,0 +1,24 @@
+// reload_outcome: how a reload has ended.
+
+#pragma once
+
+#include "reload/changes.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace cleat::app {
+
+struct reload_outcome
+{
+    bool done = false; ///< All workers have the new configuration; else nothing has changed.
+    std::vector<problem> problems{}; ///< Where it is done, warnings only.
+    configuration_changes changes{};
+    std::chrono::milliseconds took{};
+};
+
+/// to_text says it to the operator, in lines.
+[[nodiscard]] std::string to_text(reload_outcome const& outcome);
+
+} // namespace cleat::app
