@@ -64,7 +64,7 @@ def test_a_refused_reload_is_over_too(cleat, manager, certs, tmp_path):
     server.signal(signal.SIGHUP)
     assert manager.hear()["RELOADING"] == "1"
     assert manager.hear()["READY"] == "1"
-    assert server.log(event="reload-refused")
+    server.wait_for_log(event="reload-refused")
 
 
 def test_the_watchdog_hears_of_workers_that_are_alive(cleat, manager):
