@@ -60,9 +60,10 @@ int run(serve const& request)
     // Serve.
     worker_group workers{
         new_generation(std::move(configuration), std::move(sink), log), std::move(sockets)};
+    control_socket const control = open_control(log);
     log_start(log, workers.places(), *workers.present().configuration);
     daemon.succeeded();
-    supervise(workers, arrived, notify, request.command_line, folder);
+    supervise(workers, arrived, notify, control, request.command_line, folder);
     return EXIT_SUCCESS;
 }
 

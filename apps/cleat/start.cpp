@@ -211,6 +211,15 @@ void require_readable(snapshot const& configuration)
     }
 }
 
+control_socket open_control(logger const& log)
+{
+    result<control_socket> opened = control_socket::open();
+    if (opened)
+        return std::move(*opened);
+    log.warning("no-control-socket").add("reason", opened.error());
+    return {};
+}
+
 void log_start(
     logger const& log, std::span<listening_place const> places, snapshot const& configuration)
 {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "control/control_socket.hpp"
 #include "listening_place.hpp"
 #include "log/log.hpp"
 #include "log/log_sink.hpp"
@@ -42,6 +43,10 @@ void require_readable(snapshot const& configuration);
 void check_files(config const& settings, std::vector<problem>& problems);
 
 [[nodiscard]] log_level log_level_for(config const& settings) noexcept;
+
+/// open_control opens the socket for commands. Where it cannot, that is logged, and cleat serves
+/// without commands.
+[[nodiscard]] control_socket open_control(logger const& log);
 
 /// log_start logs the version, the TLS library, the addresses and the upstream.
 void log_start(

@@ -1,4 +1,3 @@
-#include "control/control_socket.hpp"
 #include "reload/reload_sequence.hpp"
 #include "supervise.hpp"
 
@@ -26,10 +25,11 @@ class supervisor
 {
 public:
     supervisor(
-        worker_group& workers, notify_socket const& notify,
+        worker_group& workers, notify_socket const& notify, control_socket const& control,
         std::vector<std::string> const& command_line, std::string const& folder)
         : workers_{workers}
         , notify_{notify}
+        , control_{control}
         , reloads_{
               workers,
               command_line,
@@ -37,10 +37,6 @@ public:
               {.begun = [this] { reload_begun(); },
                .ended = [this](reload_outcome const& outcome) { reload_ended(outcome); }}}
     {
-        if (result<control_socket> control = control_socket::open())
-            control_ = std::move(*control);
-        else
-            log().warning("no-control-socket").add("reason", control.error());
         note(notify_.ready(status()));
     }
 
@@ -174,7 +170,7 @@ private:
     worker_group& workers_;
     notify_socket const& notify_;
     bool notify_failed_ = false; // Its first failure has been logged.
-    control_socket control_;
+    control_socket const& control_;
     std::vector<control_socket::command> askers_;         // They wait for the next reload,
     std::vector<control_socket::command> asked_for_this_; // and these for the one under way.
     reload_sequence reloads_;
@@ -188,9 +184,10 @@ private:
 
 void supervise(
     worker_group& workers, signals& arrived, notify_socket const& notify,
-    std::vector<std::string> const& command_line, std::string const& folder)
+    control_socket const& control, std::vector<std::string> const& command_line,
+    std::string const& folder)
 {
-    supervisor state{workers, notify, command_line, folder};
+    supervisor state{workers, notify, control, command_line, folder};
     while (workers.running() != 0) {
         state.wait(arrived);
         workers.take_news();

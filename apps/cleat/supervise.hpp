@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "control/control_socket.hpp"
 #include "notify_socket.hpp"
 #include "process.hpp"
 #include "worker_group.hpp"
@@ -19,6 +20,7 @@ namespace cleat::app {
 /// command_line and folder are those with which the program was started.
 void supervise(
     worker_group& workers, signals& arrived, notify_socket const& notify,
-    std::vector<std::string> const& command_line, std::string const& folder);
+    control_socket const& control, std::vector<std::string> const& command_line,
+    std::string const& folder);
 
 } // namespace cleat::app

@@ -115,7 +115,7 @@ result<control_socket> control_socket::open()
     return made;
 }
 
-std::optional<control_socket::command> control_socket::next()
+std::optional<control_socket::command> control_socket::next() const
 {
     while (std::optional<received> got = receive(fd_.get(), MSG_DONTWAIT)) {
         command asked{std::move(got->text), got->sender, got->sender_size};

@@ -50,7 +50,7 @@ public:
     [[nodiscard]] int native_handle() const noexcept { return fd_.get(); }
 
     /// next is a command that has come, if there is one.
-    [[nodiscard]] std::optional<command> next();
+    [[nodiscard]] std::optional<command> next() const;
 
     /// answer does not wait for the asker, who may be gone.
     void answer(command const& answered, command_answer const& how) const noexcept;
