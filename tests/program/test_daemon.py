@@ -90,6 +90,26 @@ def test_sigusr1_opens_the_log_anew(daemon):
     assert not daemon.lines("handshake-done", old)
 
 
+def test_a_reload_finds_files_whose_names_are_relative(certs, origin, tmp_path):
+    (tmp_path / "site.pem").write_text(certs.ecdsa.pem.read_text())
+    upstream = origin(echo)
+    (tmp_path / "cleat.conf").write_text(
+        f'backend = "{upstream.address}"\npem-file = "site.pem"\n'
+        'frontend = "[127.0.0.1]:0"\nlog-level = 2\n'
+    )
+    files = [tmp_path / "pid", tmp_path / "log"]
+    made = Daemon(*files, "--config", "cleat.conf", cwd=tmp_path)
+    try:
+        (tmp_path / "site.pem").write_text(certs.rsa.pem.read_text())
+        os.kill(made.pid, signal.SIGHUP)
+        eventually("it has reloaded", lambda: made.lines("reloaded"))
+        with TlsClient(made.port) as client:
+            assert client.fingerprint == certs.rsa.fingerprint
+        assert os.readlink(f"/proc/{made.pid}/cwd") == "/"
+    finally:
+        made.end()
+
+
 def test_a_pid_file_that_is_none_stays(certs, origin, tmp_path):
     """-p site.pem is a slip of the finger, and the key in it is not to pay for it. The error looks
     like every other: place, error, key, text, cure."""
