@@ -77,14 +77,15 @@ certificate load_certificate(
             throw;
         } catch (spec_error const& wrong) { // It was good when the store was filled.
             throw load_error{
-                fmt::format("{} (it has changed since cleat started)", wrong.what()),
-                "Repair the file, and restart cleat.", false};
+                fmt::format("{} (it has changed since the last start or reload)", wrong.what()),
+                "Repair the file, and send SIGHUP: cleat reads it again.", false};
         }
     }();
     if (found.digest != store.summary(number).digest)
         throw load_error{
-            fmt::format("{}: the file has changed since cleat started", origin_of(paths)),
-            "Restart cleat, which reads it again.", false};
+            fmt::format(
+                "{}: the file has changed since the last start or reload", origin_of(paths)),
+            "Send SIGHUP: cleat reads it again.", false};
     return std::move(found.read);
 }
 

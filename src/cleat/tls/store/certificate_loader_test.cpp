@@ -103,8 +103,8 @@ TEST_CASE_FIXTURE(loader_fixture, "files that have changed are refused, although
     REQUIRE(failed);
     CHECK(
         failed->what() == path("site.pem") + " with " + path("site.key") +
-                              ": the file has changed since cleat started");
-    CHECK(failed->cure == "Restart cleat, which reads it again.");
+                              ": the file has changed since the last start or reload");
+    CHECK(failed->cure == "Send SIGHUP: cleat reads it again.");
     CHECK_FALSE(failed->may_pass);
 
     folder.write("site.pem", site.certificate_pem);
@@ -130,8 +130,8 @@ TEST_CASE_FIXTURE(loader_fixture, "the key of another certificate is refused")
     REQUIRE(failed);
     CHECK(contains(failed->what(), path("site.key")));
     CHECK(contains(failed->what(), "the private key does not belong to the certificate"));
-    CHECK(contains(failed->what(), "it has changed since cleat started"));
-    CHECK(failed->cure == "Repair the file, and restart cleat.");
+    CHECK(contains(failed->what(), "it has changed since the last start or reload"));
+    CHECK(failed->cure == "Repair the file, and send SIGHUP: cleat reads it again.");
     CHECK_FALSE(failed->may_pass);
 }
 
@@ -140,7 +140,7 @@ TEST_CASE_FIXTURE(loader_fixture, "a file that is cut short, or empty, is refuse
     folder.write("site.pem", site.certificate_pem.substr(0, 100));
     REQUIRE(error());
     CHECK(contains(error()->what(), "cut short"));
-    CHECK(contains(error()->what(), "it has changed since cleat started"));
+    CHECK(contains(error()->what(), "it has changed since the last start or reload"));
     folder.write("site.pem", "");
     REQUIRE(error());
     CHECK(contains(error()->what(), "there is no certificate in it"));
