@@ -91,7 +91,7 @@ file_text read_file(std::string const& path)
     if (S_ISDIR(facts.st_mode))
         return {.text = {}, .fault = file_fault::is_directory};
     if (!S_ISREG(facts.st_mode))
-        return {.text = {}, .fault = file_fault::no_file};
+        return {.text = {}, .fault = file_fault::not_a_regular_file};
     if (facts.st_size > static_cast<off_t>(limits::pem_file_max))
         return {.text = {}, .fault = file_fault::too_large};
     return read_all(fd, static_cast<std::size_t>(facts.st_size));
@@ -102,7 +102,7 @@ std::string description(file_text const& failed, std::string_view path)
     switch (failed.fault) {
     case file_fault::is_directory:
         return fmt::format("{} is a directory", path);
-    case file_fault::no_file:
+    case file_fault::not_a_regular_file:
         return fmt::format("{} is a FIFO, a socket or a device", path);
     case file_fault::too_large:
         return fmt::format("{} is larger than 1 MiB", path);
@@ -118,7 +118,7 @@ std::string_view cure(file_text const& failed) noexcept
     switch (failed.fault) {
     case file_fault::is_directory:
         return "Name a file, or use pem-dir for a directory of them.";
-    case file_fault::no_file:
+    case file_fault::not_a_regular_file:
         return "Copy what it gives into a file.";
     case file_fault::too_large:
         return "A PEM file of a certificate, its chain and its key is far smaller.";

@@ -33,7 +33,7 @@ enum class file_fault
     none,
     error,
     is_directory,
-    no_file, ///< A FIFO, a socket or a device: reading it could last forever.
+    not_a_regular_file, ///< A FIFO, a socket or a device: reading it could last forever.
     too_large,
 };
 

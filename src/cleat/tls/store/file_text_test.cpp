@@ -87,7 +87,7 @@ TEST_CASE_FIXTURE(file_fixture, "a FIFO and a device are refused, and not waited
     REQUIRE(::mkfifo(path("fifo").c_str(), 0600) == 0);
     for (std::string const& each : {path("fifo"), std::string{"/dev/zero"}}) {
         file_text const found = read_file(each);
-        CHECK(found.fault == file_fault::no_file);
+        CHECK(found.fault == file_fault::not_a_regular_file);
         CHECK(description(found, "a.pem") == "a.pem is a FIFO, a socket or a device");
     }
 }
