@@ -40,7 +40,9 @@ enum class close_reason : std::uint8_t
 inline constexpr std::size_t close_reason_count =
     static_cast<std::size_t>(close_reason::out_of_resources) + 1;
 
-/// is_good: the log writes this end as information, not as a warning.
+/// is_good: the event connection-closed has the level info for this end, not warning. A PROXY
+/// header, handshake or connect that fails has an event of its own instead, except for
+/// client_silent.
 [[nodiscard]] constexpr bool is_good(close_reason why) noexcept
 {
     return why <= close_reason::stopped;

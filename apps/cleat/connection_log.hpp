@@ -18,9 +18,9 @@
 namespace cleat::app {
 
 /// connection_log counts a connection from its constructor to its destructor, and writes a line
-/// when the handshake is done, when the PROXY header, the handshake or the connect fails, and when
-/// the connection ends. The level of the last is info for an end that is_good, and warning for
-/// others.
+/// when the handshake is done and when the connection ends. A PROXY header, handshake or connect
+/// that fails has a line of its own, and no second line for the end. That line is a warning; a
+/// failed connect is an error. Other ends are info where the end is_good, and a warning otherwise.
 class connection_log
 {
 public:

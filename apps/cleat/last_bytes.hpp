@@ -24,7 +24,7 @@ public:
     /// not matter.
     [[nodiscard]] bool undelivered() const noexcept { return left_ > 1; }
 
-    /// stalled is how many of the last timeouts have found no byte taken since the one before.
+    /// stalled counts the latest timeouts in a row between which the receiver acknowledged nothing.
     [[nodiscard]] unsigned stalled() const noexcept { return stalled_; }
 
 private:

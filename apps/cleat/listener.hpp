@@ -1,4 +1,5 @@
-// listener: a worker's listening socket, and its connections into coroutines.
+// listener: accepts on one listening socket of a worker, and starts terminate() for each
+// connection.
 
 #pragma once
 

@@ -197,7 +197,7 @@ public:
     }
 
     /// delivers_after_break: one side broke, and only bytes that it sent before are still on their
-    /// way. A whole answer does not count: its client has the time that every client has.
+    /// way. A whole answer is not such bytes: its client gets the usual linger timeout.
     [[nodiscard]] bool delivers_after_break() const noexcept
     {
         return is_broken(side::client) || (is_broken(side::upstream) && !ended(direction::down));
@@ -226,9 +226,10 @@ public:
     /// on_failure: no more bytes can be moved, because this side failed. A client that resets after
     /// the whole answer is no failure.
     ///
-    /// The other side gets an RST for an RST. But an RST destroys bytes that the kernel holds: a
-    /// whole upload gets to its end, and of an answer that is cut the client gets what there is;
-    /// that it is not all, the missing close_notify says.
+    /// The other side is reset, unless the kernel still holds bytes of a whole upload or of an
+    /// answer for it: an RST would destroy them. These bytes are delivered first. An upstream with
+    /// a whole upload then gets FIN. A client with a cut answer gets FIN without close_notify, so
+    /// it sees that the answer is cut.
     void on_failure(side s, close_reason why) noexcept;
 
     /// on_upload_lost: there is no memory for bytes of the upload. Both sides learn that the rest

@@ -38,14 +38,14 @@ public:
     /// begin_wait returns the deadline to set for the next wait (see relay_fsm::on_wait).
     [[nodiscard]] std::optional<std::chrono::milliseconds> begin_wait() noexcept;
 
-    /// client_interest, upstream_interest are the events for which that wait is.
+    /// client_interest, upstream_interest: the events to wait for.
     [[nodiscard]] net::interest client_interest() const noexcept;
     [[nodiscard]] net::interest upstream_interest() const noexcept;
 
     /// on_interrupted: the wait ended before such an event, by its deadline or for another reason.
     void on_interrupted(error_code why) noexcept;
 
-    /// error is that of the side that broke.
+    /// error is the error that broke a side; none after a clean end.
     [[nodiscard]] error_code error() const noexcept { return error_; }
 
 private:

@@ -24,7 +24,7 @@ struct frontend_plan
     app::location location;
     std::vector<net::address> addresses; ///< More than one where a name has several.
     tls::context_spec tls;
-    /// Of the catalog, where the certificates are there; null where they are in `tls`.
+    /// The frontend's set in the catalog; null: its certificates are in `tls`.
     tls::certificate_set const* certificates = nullptr;
 };
 

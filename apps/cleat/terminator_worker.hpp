@@ -40,9 +40,9 @@ public:
     ~terminator_worker();
 
     /// replace gives later connections to another configuration. Places that it keeps go on without
-    /// a pause. Of a place that it does not have, the connections that the kernel has queued get
-    /// the configuration that they came for. Without memory for a new listener this worker logs
-    /// that, and leaves its place to the other workers.
+    /// a pause. For a place that the new configuration lacks, queued connections are accepted with
+    /// the old configuration; then the socket is closed. Without memory for a new listener this
+    /// worker logs that, and leaves its place to the other workers.
     void replace(worker_part next) noexcept;
 
     /// drain takes the connections that the kernel has queued, closes the listening sockets, and

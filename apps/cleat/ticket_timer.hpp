@@ -27,8 +27,8 @@ public:
     /// begin starts the timer when the handshake is done.
     void begin();
 
-    /// stop: the answer that is being sent takes the ticket along, or the client's request has come
-    /// and its answer will.
+    /// stop: no ticket in a packet of its own. Either it goes with the answer that is being sent,
+    /// or a request has come, and its answer will carry it.
     void stop() noexcept { cancel(); }
 
 private:

@@ -16,8 +16,9 @@ namespace cleat::app {
 struct upstream_side
 {
     net::socket socket;
-    byte_queue unsent;       ///< Bytes that the socket has not taken yet.
-    std::uint32_t sends = 0; ///< Nagle's algorithm is turned off before the second send.
+    byte_queue unsent; ///< Bytes that the socket has not taken yet.
+    /// How many sends there were; before the second one Nagle's algorithm is turned off.
+    std::uint32_t sends = 0;
 
     /// send sends the bytes, and keeps in `unsent` those that the socket does not take. True: the
     /// socket is full. `ec` is set when the connection is broken, or memory is short.

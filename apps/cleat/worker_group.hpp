@@ -57,7 +57,8 @@ public:
     [[nodiscard]] successor prepare(std::unique_ptr<generation> made, bound_sockets sockets);
 
     /// replace gives every worker the new configuration, which is now the present one, and does not
-    /// wait: is_replaced when all have it. Not before the last replacement is_replaced.
+    /// wait. is_replaced() becomes true when all workers have it. Do not call replace again before
+    /// that.
     void replace(successor next);
     [[nodiscard]] bool is_replaced() const noexcept { return not_replaced_.load() == 0; }
 

@@ -35,8 +35,8 @@ public:
     worker_service(worker_service&&) = delete;
     ~worker_service() = default;
 
-    /// begin is called once, on the worker's thread and before the first connection, which is
-    /// counted in `connections`, too.
+    /// begin: call it once, on the worker's thread, before the first connection. Connections are
+    /// then counted here and in `connections`.
     void begin(worker_connections& connections);
 
     /// retire: no connection begins any more. `released` is called once, in a later turn of the

@@ -1,9 +1,9 @@
 // log: one line for each event, as key=value pairs (logfmt), which no peer can forge or break.
 //
 //     logger const log{*sink, log_level::info, worker};
-//     log.info("handshake-failed").add("peer", peer).add("reason", name_of(e));
+//     log.warning("handshake-failed").add("peer", peer).add("reason", why);
 //
-//     2026-11-21T01:02:03.456Z level=info event=handshake-failed worker=0 peer=127.0.0.1:1234
+//     2026-11-21T01:02:03.456Z level=warning event=handshake-failed worker=0 peer=127.0.0.1:1234
 //     reason=no-shared-cipher                                                   (all on one line)
 //
 // A value with spaces, quotes, '=', control characters or anything beyond ASCII is put in quotes;

@@ -1,5 +1,5 @@
-// limits: every bound of cleat, by name, with its reason. A loop, queue, buffer or wait without one
-// is a bug.
+// limits: the bounds of buffers, queues and waits, by name, with their reasons. A loop, queue,
+// buffer or wait without one is a bug.
 
 #pragma once
 

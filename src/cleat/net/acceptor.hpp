@@ -52,8 +52,8 @@ public:
     acceptor(acceptor&&) = delete;
     ~acceptor();
 
-    /// change gives the listening socket other options, which its later connections inherit. An
-    /// error leaves it as it was, or with some of them. Does nothing when closed.
+    /// change gives the listening socket other options, which its later connections inherit. After
+    /// an error some of the options may be set. Does nothing when closed.
     [[nodiscard]] error_code change(listen_options const& options) noexcept;
 
     /// close accepts the connections that the kernel has queued, because closing the socket would

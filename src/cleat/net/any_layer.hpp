@@ -69,9 +69,9 @@ public:
     }
 
     /// end_wait takes the result of a read or write of the next layer. Bytes read stay in w's
-    /// block, for the call that follows. `stops`: the operation ends here, and the bytes are copied
-    /// for the next operation. The end of the next layer is no error, because TLS has an end of its
-    /// own.
+    /// block, for the call that follows. `stops`: the operation was cancelled, so bytes that it
+    /// read are copied, and the next operation gets them. EOF from the next layer is no error here:
+    /// TLS reports its own end.
     error_code end_wait(
         wait event, waiting& w, error_code ec, std::size_t bytes, bool stops) noexcept;
 

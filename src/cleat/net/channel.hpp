@@ -156,7 +156,7 @@ private:
     bool drained_ = false; // The socket had no more at the last recv.
     bool is_server_;
     bool wants_input_;
-    bool silent_;          // A client that has sent nothing, so the server has not answered either.
+    bool silent_; // True: this is a client that has sent nothing yet, so a recv would find nothing.
     bool blocked_ = false; // The socket was full at the last send.
 };
 

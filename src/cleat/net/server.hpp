@@ -74,10 +74,10 @@ struct handler_for
 class server
 {
 public:
-    /// Throws before any thread starts: tls::spec_error for wrong TLS settings,
-    /// std::invalid_argument for a `listen` that is no address and port, std::system_error for an
-    /// address that cannot be listened on: address_in_use also where the port is another server's
-    /// that would share it. Then starts the workers, and rethrows an exception of a handler_for.
+    /// Throws before any thread starts. Wrong TLS settings are a tls::spec_error. A `listen` that
+    /// is no address and port is a std::invalid_argument. An address that cannot be listened on is
+    /// a std::system_error; address_in_use: also where the other server set SO_REUSEPORT. Then
+    /// starts the workers, and rethrows an exception of a handler_for.
     server(server_spec spec, handler serve);
     server(server_spec spec, handler_for each_worker);
     server(server&&) = delete;

@@ -86,13 +86,13 @@ public:
     /// error is the error that broke the connection (SO_ERROR). The kernel reports it once.
     [[nodiscard]] error_code error() noexcept;
 
-    /// unacknowledged is how many bytes sent the peer's kernel has not acknowledged, and 1 for a
-    /// FIN (SIOCOUTQ, tcp(7)). 0 where that is not known.
+    /// unacknowledged is the number of bytes that were sent and that the peer's kernel has not
+    /// acknowledged (SIOCOUTQ, tcp(7)). A FIN counts as one. 0 where that is not known.
     [[nodiscard]] std::size_t unacknowledged() const noexcept;
 
-    /// unsent is how many bytes sent are still in this machine's kernel, because the peer or the
-    /// network takes no more (SIOCOUTQNSD of linux/sockios.h): an RST now would discard them. 0
-    /// where that is not known.
+    /// unsent is the number of bytes that send took and this machine's kernel still holds, because
+    /// the peer or the network takes no more (SIOCOUTQNSD of linux/sockios.h): an RST now would
+    /// discard them. 0 where that is not known.
     [[nodiscard]] std::size_t unsent() const noexcept;
 
     /// shutdown_send sends FIN after all bytes.

@@ -34,7 +34,7 @@ struct address
 /// to_string spells an address as logs and configuration do: 127.0.0.1:443, [::1]:443, unix:/path.
 [[nodiscard]] std::string to_string(address const& a);
 
-/// unix_address of a path; an error when the path does not fit (108 bytes on Linux).
+/// unix_address of a path; an error for a path that does not fit: at most 107 bytes on Linux.
 [[nodiscard]] result<address> unix_address(std::string const& path);
 
 /// port_of a text: 0 to 65535, digits only; nothing for any other text.
@@ -49,8 +49,10 @@ struct address
 /// set once and not for each connection.
 struct listen_options
 {
-    int backlog = 1024;                ///< The kernel caps it at net.core.somaxconn.
-    bool defer_accept = true;          ///< Wake up for a connection when its ClientHello has come.
+    int backlog = 1024; ///< The kernel caps it at net.core.somaxconn.
+    /// Wake up for a connection when its first bytes have come: a ClientHello or a PROXY header
+    /// (TCP_DEFER_ACCEPT).
+    bool defer_accept = true;
     bool reuse_port = true;            ///< Every worker has a socket of its own on the port.
     std::optional<int> receive_buffer; ///< SO_RCVBUF in bytes; unset: the kernel's own tuning.
     std::optional<int> send_buffer;    ///< SO_SNDBUF in bytes; unset: the kernel's own tuning.

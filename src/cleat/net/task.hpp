@@ -92,8 +92,9 @@ struct promise<void> : promise_base
 } // namespace detail
 
 /// task<T> is a coroutine that starts when it is awaited and gives its caller a T. It is awaited
-/// once, on the thread that it runs on. The task object owns the frame. Calling it throws
-/// std::bad_alloc where there is no memory for its frame, awaiting it where there is none inside.
+/// once, on the thread that it runs on. The task object owns the frame. A call of the coroutine
+/// throws std::bad_alloc where there is no memory for its frame. co_await throws it where the
+/// coroutine itself ran out of memory.
 template <class T>
 class [[nodiscard]] task
 {

@@ -71,7 +71,8 @@ public:
     }
 
     /// stop ends the workers after the current pass of their loops, and waits for their threads.
-    /// Call drain or interrupt_all first: operations that still wait on a worker are never woken.
+    /// Tasks that still wait end by error::stopped. Handlers of Asio operations that still wait are
+    /// destroyed, not called: call drain or interrupt_all first.
     void stop() noexcept;
 
 private:

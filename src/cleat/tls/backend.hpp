@@ -90,7 +90,7 @@ private:
 enum class hello_verdict
 {
     go_on,
-    wait,        ///< Return from the handshake, with SSL_ERROR of is_wait_for_certificate.
+    wait,        ///< Suspend the handshake: see is_wait_for_certificate.
     refuse_name, ///< The alert unrecognized_name.
     fail,        ///< The alert internal_error.
 };
@@ -106,7 +106,8 @@ struct hello_judge
 /// when a handshake that has waited goes on. The judge and its argument must outlive ctx.
 void on_client_hello(SSL_CTX* ctx, hello_judge const* judge);
 
-/// is_wait_for_certificate: SSL_get_error has returned what it returns after hello_verdict::wait.
+/// is_wait_for_certificate: this value of SSL_get_error means that hello_verdict::wait suspended
+/// the handshake.
 [[nodiscard]] bool is_wait_for_certificate(int ssl_error) noexcept;
 
 /// on_ticket_key makes ctx seal and open tickets with keys, which must outlive ctx.

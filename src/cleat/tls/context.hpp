@@ -29,8 +29,9 @@ struct spec_error : std::runtime_error
 /// certificate_end is when a certificate expires.
 struct certificate_end
 {
-    std::string origin;                   ///< As in certificate_source.
-    std::chrono::sys_seconds valid_until; ///< A system_clock::time_point ends in 2262.
+    std::string origin; ///< As in certificate_source.
+    /// In seconds: a system_clock::time_point cannot hold dates after 2262.
+    std::chrono::sys_seconds valid_until;
 };
 
 /// context owns its library context where the TLS library has one, its own parsed copies of

@@ -86,8 +86,8 @@ struct context_spec
     std::vector<std::string> alpn;
 
     /// The certificates of a server. Each answers to the names in it (SAN, or CN where there is no
-    /// SAN); the LAST is the default, as in hitch. Several keys for one name: ECDSA where the
-    /// client can.
+    /// SAN); the LAST is the default, as in hitch. If certificates with different kinds of key have
+    /// the same name, the client gets an ECDSA one if it can verify it.
     std::vector<certificate_source> certificates;
     /// Refuse a client whose SNI no certificate answers to, rather than show it the default.
     bool refuse_unknown_names = false;

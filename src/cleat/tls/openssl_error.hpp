@@ -11,8 +11,8 @@
 namespace cleat::tls {
 
 /// library_failure is the oldest entry of the TLS layer in the queue, or the oldest of all where
-/// that layer has none. An entry of the layers below (a number that is on no curve) says less than
-/// the TLS error that it caused.
+/// that layer has none. Errors of lower layers, such as EC's 'point is not on curve', say less than
+/// the TLS error that they cause.
 struct library_failure
 {
     std::uint32_t code = 0;     ///< Packed as the library packs it; 0: the queue was empty.

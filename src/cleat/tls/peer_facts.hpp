@@ -58,8 +58,8 @@ struct trust
 /// for two days at most. Zero for a session ID and for no session.
 [[nodiscard]] std::chrono::seconds kept_for(session const& received) noexcept;
 
-/// copy_of is a copy that can be offered after the original was: OpenSSL offers a TLS 1.3 session
-/// only once. Empty for no session, and where the library fails.
+/// copy_of is a copy that can still be offered when the original has been offered already: OpenSSL
+/// offers a TLS 1.3 session only once. Empty for no session, and where the library fails.
 [[nodiscard]] session copy_of(session const& original);
 
 /// offerable_suites are the cipher suites that a client can offer in a version, in the library's

@@ -14,7 +14,7 @@ struct wire
     // house(objects): `in` and `out` are a pair.
     std::span<std::byte const> in; ///< Received ciphertext that the engine has not read yet.
     std::span<std::byte> out; ///< Room for ciphertext to send: at least one record's, for progress.
-    bool in_ended = false;    ///< The peer has sent FIN: `in` is the last.
+    bool in_ended = false;    ///< The peer has sent FIN; no bytes follow those in `in`.
 };
 
 } // namespace cleat::tls

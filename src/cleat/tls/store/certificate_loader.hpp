@@ -38,8 +38,8 @@ struct certificate_on_disk
     backend::library_state const& library, certificate_paths const& paths,
     std::string const& folder, std::vector<std::string>& warnings);
 
-/// load_certificate reads a certificate of the store once more. Throws what
-/// read_from_disk throws, and load_error where a file has changed since the store was filled.
+/// load_certificate reads a certificate of the store once more. Throws load_error where a file
+/// cannot be read, has changed since the store was filled, or has wrong content now.
 [[nodiscard]] certificate load_certificate(
     backend::library_state const& library, certificate_store const& store,
     certificate_store::number certificate);

@@ -31,7 +31,7 @@ struct scan_handlers
     std::function<void(std::size_t read)> progress;
 };
 
-/// scan_certificates reads all files with as many threads as that, the caller's among them, and
+/// scan_certificates reads all files with `threads` threads, of which the caller's is one, and
 /// calls the handlers on the caller's. It parses every certificate, chain and key, and lets the TLS
 /// library accept them, as a context would; then it drops them. Throws std::bad_alloc,
 /// std::system_error, and what the handlers throw.

@@ -28,8 +28,8 @@ public:
         number certificate, key_type type, std::span<std::string const> names,
         on_replaced const& report);
 
-    /// set_default makes a certificate of the set the one for clients that name no server, or an
-    /// unknown one; together with those of other kinds of key that have all its names.
+    /// set_default sets the certificate for clients whose SNI is missing or unknown. A certificate
+    /// with another kind of key is a default too if it answers to all names of this one.
     void set_default(number certificate, key_type type, std::span<std::string const> names);
 
     /// find is the certificates for a client's SNI, the preferred one first. Empty: none.

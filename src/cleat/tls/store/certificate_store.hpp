@@ -23,7 +23,7 @@ struct certificate_paths
     std::string private_key; ///< Empty: the key is in the file of the chain.
 };
 
-/// file_digest is of a certificate's files, byte for byte (SHA-256).
+/// file_digest identifies the content of a certificate's files: 32 bytes of HKDF with SHA-256.
 using file_digest = std::array<std::byte, 32>;
 
 /// certificate_summary is what a store keeps of a certificate, beside its files' names.

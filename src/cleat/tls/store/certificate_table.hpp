@@ -37,7 +37,7 @@ public:
     /// library is the state that the certificates are made in, for all contexts of the worker.
     [[nodiscard]] backend::library_state const& library() const noexcept { return *library_; }
 
-    /// find is a loaded certificate, which is now the last one to be dropped; or null.
+    /// find is a loaded certificate, or null; it becomes the most recently used.
     [[nodiscard]] certificate const* find(number wanted) noexcept;
 
     /// insert keeps a certificate that is not in the table, and drops the least recently used one
