@@ -57,10 +57,11 @@ int run(serve const& request)
     if (new_identity)
         require_readable(*configuration);
 
+    control_socket const control = open_control(log); // While there are descriptors left.
+
     // Serve.
     worker_group workers{
         new_generation(std::move(configuration), std::move(sink), log), std::move(sockets)};
-    control_socket const control = open_control(log);
     log_start(log, workers.places(), *workers.present().configuration);
     daemon.succeeded();
     supervise(workers, arrived, notify, control, request.command_line, folder);

@@ -293,6 +293,10 @@ loading load(config settings, std::shared_ptr<tls::ticket_secret const> tickets)
     loading l;
     l.made.tickets = std::move(tickets);
     l.made.settings = std::move(settings);
+    if (*l.made.settings.reload_on_change) {
+        l.made.watched = find_watched_files(l.made.settings);
+        l.made.watched_status = status_of(l.made.watched);
+    }
     loader{l}.run();
     return l;
 }

@@ -6,6 +6,7 @@
 #include "certificate_catalog.hpp"
 #include "config/config.hpp"
 #include "expiry.hpp"
+#include "watch/watched_files.hpp"
 
 #include <cleat/net/socket_options.hpp>
 #include <cleat/tls/context_spec.hpp>
@@ -38,6 +39,8 @@ struct snapshot
     std::vector<frontend_plan> frontends;
     std::vector<net::address> upstream; ///< To be tried in order.
     net::listen_options listen_options;
+    watched_files watched;          ///< With reload-on-change.
+    std::size_t watched_status = 0; ///< status_of these files before they were read.
     std::shared_ptr<tls::ticket_secret const> tickets; ///< For the keys of session tickets.
 };
 

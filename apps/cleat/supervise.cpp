@@ -1,5 +1,7 @@
 #include "reload/reload_sequence.hpp"
 #include "supervise.hpp"
+#include "watch/change_trigger.hpp"
+#include "watch/file_watch.hpp"
 
 #include <fmt/format.h>
 
@@ -38,6 +40,7 @@ public:
                .ended = [this](reload_outcome const& outcome) { reload_ended(outcome); }}}
     {
         note(notify_.ready(status()));
+        watch_files();
     }
 
     // Until a descriptor is readable, or it is time for on_time.
@@ -45,7 +48,7 @@ public:
     {
         std::array<pollfd, 4> fds{
             pollfd{arrived.native_handle(), POLLIN, 0}, pollfd{workers_.news(), POLLIN, 0},
-            pollfd{reloads_.done(), POLLIN, 0}, pollfd{control_.native_handle(), POLLIN, 0}};
+            pollfd{control_.native_handle(), POLLIN, 0}, pollfd{watch_.native_handle(), POLLIN, 0}};
         static_cast<void>(::poll(fds.data(), fds.size(), timeout_ms()));
     }
 
@@ -82,6 +85,7 @@ public:
     void on_time()
     {
         reloads_.go_on();
+        reload_after_changes();
         if (draining_ && clock::now() >= deadline_)
             end_now("shutdown-timeout");
         if (notify_.watchdog_interval() && clock::now() >= next_sign_of_life_)
@@ -98,6 +102,9 @@ private:
             next = deadline_;
         if (notify_.watchdog_interval())
             next = std::min(next, next_sign_of_life_);
+        next = std::min(next, watch_.next_comparison().value_or(clock::time_point::max()));
+        if (!reloads_.is_busy()) // Its end wakes us.
+            next = std::min(next, trigger_.due().value_or(clock::time_point::max()));
         if (next == clock::time_point::max())
             return -1;
         auto const left = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now()).count();
@@ -113,6 +120,7 @@ private:
         deadline_ = clock::now() + timeout;
         note(notify_.stopping());
         reloads_.stop();
+        watch_.stop();
         workers_.drain();
     }
 
@@ -124,6 +132,7 @@ private:
         ending_ = true;
         note(notify_.stopping());
         reloads_.stop();
+        watch_.stop();
         workers_.interrupt();
     }
 
@@ -142,6 +151,37 @@ private:
         for (control_socket::command const& each : asked_for_this_)
             control_.answer(each, {outcome.done ? 0 : 1, to_text(outcome)});
         asked_for_this_.clear();
+        if (outcome.done)
+            watch_files();
+        if (outcome.is_final)
+            trigger_.settled();
+        else
+            trigger_.refused();
+    }
+
+    // A file that changed after it was read, and before it was watched, is a change, too.
+    void watch_files()
+    {
+        snapshot const& configuration = *workers_.present().configuration;
+        if (!*configuration.settings.reload_on_change)
+            return watch_.stop();
+        if (error_code const ec = watch_.watch(configuration.watched))
+            log()
+                .warning("watching-by-comparison")
+                .add("reason", ec)
+                .add("cure", "raise fs.inotify.max_user_watches or max_user_instances");
+        if (status_of(configuration.watched) != configuration.watched_status)
+            trigger_.changed(clock::now());
+    }
+
+    void reload_after_changes()
+    {
+        clock::time_point const now = clock::now();
+        if (watch_.take_changes())
+            trigger_.changed(now);
+        bool const is_due = trigger_.due() && now >= *trigger_.due();
+        if (is_due && !reloads_.is_busy() && !draining_ && !ending_)
+            reloads_.request(!trigger_.begin(now));
     }
 
     // Only when every worker has answered since the last time.
@@ -174,6 +214,8 @@ private:
     std::vector<control_socket::command> askers_;         // They wait for the next reload,
     std::vector<control_socket::command> asked_for_this_; // and these for the one under way.
     reload_sequence reloads_;
+    file_watch watch_;
+    change_trigger trigger_;
     clock::time_point next_sign_of_life_{};
     clock::time_point deadline_{}; // While draining_.
     bool draining_ = false;

@@ -52,7 +52,7 @@ struct worker_group::replacement : net::task_node
             if (run)
                 self->group.workers_[self->worker]->replace(std::move(self->part));
             --self->group.not_replaced_;
-            self->group.tell();
+            self->group.wake();
         };
     }
 
@@ -113,7 +113,7 @@ void worker_group::end(net::worker& worker) noexcept
     workers_[worker.number()].reset();
     answers_[worker.number()] = UINT64_MAX;
     --running_;
-    tell();
+    wake();
 }
 
 successor worker_group::prepare(std::unique_ptr<generation> made, bound_sockets sockets)
@@ -183,10 +183,10 @@ void worker_group::release(std::unique_ptr<worker_service> free) noexcept
     while (!released_.compare_exchange_weak(
         added->next_released, added, std::memory_order_release, std::memory_order_relaxed)) {
     }
-    tell();
+    wake();
 }
 
-void worker_group::tell() const noexcept
+void worker_group::wake() const noexcept
 {
     std::uint64_t const one = 1;
     static_cast<void>(!::write(news_.get(), &one, sizeof one));

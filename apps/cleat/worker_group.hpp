@@ -77,6 +77,9 @@ public:
     /// configuration, or has released one.
     [[nodiscard]] int news() const noexcept { return news_.get(); }
 
+    /// wake makes that descriptor readable. Any thread.
+    void wake() const noexcept;
+
     /// take_news makes that descriptor unreadable until the next news, and frees the configurations
     /// that no connection has any more.
     void take_news() noexcept;
@@ -97,7 +100,6 @@ private:
     void begin(net::worker& worker);
     void end(net::worker& worker) noexcept;
     void release(std::unique_ptr<worker_service> free) noexcept;
-    void tell() const noexcept;
 
     std::vector<std::unique_ptr<generation>> generations_; // The present one is the last.
     std::vector<listening_place> places_;

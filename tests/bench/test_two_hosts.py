@@ -34,9 +34,9 @@ def hosts():
         for name in names:
             try:
                 ip("netns", "add", name)
+                ip("-n", name, "link", "set", "lo", "up")
             except subprocess.CalledProcessError as failure:
                 pytest.skip(f"no network namespaces here: {failure.stderr.decode().strip()}")
-            ip("-n", name, "link", "set", "lo", "up")
         for number, client in enumerate(names[1:], 1):
             ends = [f"s{number}{tag}", f"c{number}{tag}"]
             ip("-n", names[0], "link", "add", ends[0], "type", "veth", "peer", "name", ends[1],

@@ -153,6 +153,8 @@ using std::chrono::seconds;
 /// config is everything that can be set. `config{}` has the defaults.
 struct config
 {
+    std::string file; ///< The configuration file; "-" for standard input; empty: there is none.
+
     // Where connections come from and go to.
     std::vector<frontend_config> frontends; ///< Where it is empty, check() puts [*]:8443 here.
     setting<upstream_address> backend{host_port{"127.0.0.1", 8000}};
@@ -211,6 +213,7 @@ struct config
     setting<std::string> group; ///< Empty: the user's own group.
     setting<bool> daemon{false};
     setting<std::string> pidfile;
+    setting<bool> reload_on_change{false};
     setting<int> log_level{1};         ///< 0 silence, 1 warnings, 2 every event.
     setting<std::string> log_filename; ///< Empty: stderr.
     setting<bool> syslog{false};

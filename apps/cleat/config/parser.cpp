@@ -450,6 +450,7 @@ void read_config_file(
     std::optional<std::string> const text = contents(is_stdin ? stdin : opened.get(), reason);
     if (!text)
         return refuse(reason);
+    settings.file = path;
     parse_config(*text, name, compat, settings, problems);
 }
 

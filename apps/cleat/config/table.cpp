@@ -802,6 +802,16 @@ constexpr key_row rows[] = {
      .short_flag = "-p",
      .set_global = store<&config::pidfile>,
      .show = shown<&config::pidfile>},
+    {.name = "reload-on-change",
+     .group = key_group::process,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help =
+         "Reload when a file changes that the configuration names, or the configuration file "
+         "itself. A renewal may take several writes: what cannot be used yet is tried again for "
+         "ten seconds.",
+     .set_global = store<&config::reload_on_change>,
+     .show = shown<&config::reload_on_change>},
 
     // Log.
     {.name = "log-level",

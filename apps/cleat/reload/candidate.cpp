@@ -61,6 +61,15 @@ public:
 private:
     void build_in_folder()
     {
+        if (running_.settings.file == "-") {
+            made_.problems.push_back(
+                {problem::severity::error,
+                 {},
+                 {},
+                 "the configuration came from standard input, which cannot be read again",
+                 "Write it into a file, and start cleat with --config FILE."});
+            return;
+        }
         std::optional<config> settings = read_settings();
         if (!settings)
             return;

@@ -12,7 +12,8 @@ namespace cleat::app {
 
 struct reload_outcome
 {
-    bool done = false; ///< All workers have the new configuration; else nothing has changed.
+    bool done = false;    ///< All workers have the new configuration; else nothing has changed.
+    bool is_final = true; ///< False: it was refused, and another one will follow by itself.
     std::vector<problem> problems{}; ///< Where it is done, warnings only.
     configuration_changes changes{};
     std::chrono::milliseconds took{};

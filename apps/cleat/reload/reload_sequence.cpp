@@ -9,27 +9,20 @@
 #include <system_error>
 #include <utility>
 
-#include <poll.h>
-
 namespace cleat::app {
 namespace {
 
 // A folder of broken files would fill the log.
 constexpr std::size_t lines_max = 20;
 
-bool has_come(int fd) noexcept
+void log_refusal(logger const& log, std::vector<problem> const& problems, bool is_final)
 {
-    pollfd entry{fd, POLLIN, 0};
-    return ::poll(&entry, 1, 0) == 1;
-}
-
-void log_refusal(logger const& log, std::vector<problem> const& problems)
-{
+    log_level const level = is_final ? log_level::error : log_level::info;
     for (problem const& each : std::span{problems}.first(std::min(problems.size(), lines_max)))
-        log.error("reload-problem").add("problem", to_string(each));
+        log.line(level, "reload-problem").add("problem", to_string(each));
     if (problems.size() > lines_max)
-        log.error("reload-problem").add("more_problems", problems.size() - lines_max);
-    log.error("reload-refused").add("problems", problems.size());
+        log.line(level, "reload-problem").add("more_problems", problems.size() - lines_max);
+    log.line(level, is_final ? "reload-refused" : "reload-waits").add("problems", problems.size());
 }
 
 void log_success(logger const& log, reload_outcome const& outcome)
@@ -60,19 +53,20 @@ reload_sequence::reload_sequence(
 {
 }
 
-void reload_sequence::request()
+void reload_sequence::request(bool is_final)
 {
+    request_is_final_ = is_final || (requested_ && request_is_final_);
     requested_ = true;
     go_on();
 }
 
 void reload_sequence::go_on()
 {
-    if (builder_.is_busy() && has_come(builder_.done()))
+    if (builder_.is_busy() && builder_.is_built())
         take();
     if (replacing_ && workers_.is_replaced())
         succeed();
-    if (requested_ && !replacing_ && !builder_.is_busy())
+    if (requested_ && !is_busy())
         begin();
 }
 
@@ -84,6 +78,7 @@ void reload_sequence::stop()
 void reload_sequence::begin()
 {
     requested_ = false;
+    is_final_ = request_is_final_;
     begun_ = clock::now();
     log().info("reloading");
     observer_.begun();
@@ -104,15 +99,15 @@ void reload_sequence::take()
     if (!built.next)
         return built.problems.empty() ? refuse("there is no memory for it")
                                       : refuse(std::move(built.problems));
-    outcome_ = {true, std::move(built.problems), std::move(built.changes)};
+    outcome_ = {true, true, std::move(built.problems), std::move(built.changes)};
     replacing_ = true;
     workers_.replace(std::move(*built.next));
 }
 
 void reload_sequence::refuse(std::vector<problem> problems)
 {
-    log_refusal(log(), problems);
-    observer_.ended({.done = false, .problems = std::move(problems)});
+    log_refusal(log(), problems, is_final_);
+    observer_.ended({.done = false, .is_final = is_final_, .problems = std::move(problems)});
 }
 
 void reload_sequence::refuse(std::string why)

@@ -31,13 +31,14 @@ public:
         std::string const& folder, observer watcher);
 
     /// request asks for a reload. Requests that come while one is under way become one more after
-    /// it, which sees what has changed meanwhile.
-    void request();
+    /// it, which sees what has changed meanwhile. Where its refusal is not final, because another
+    /// request will follow, it is no error in the log: `reload-waits`.
+    void request(bool is_final = true);
 
-    /// done is a descriptor: call go_on when it is readable, and after worker_group::news.
-    [[nodiscard]] int done() const noexcept { return builder_.done(); }
+    /// is_busy: a reload is under way.
+    [[nodiscard]] bool is_busy() const noexcept { return replacing_ || builder_.is_busy(); }
 
-    /// go_on does the next step, where one is due.
+    /// go_on does the next step, where one is due: call it after worker_group::news.
     void go_on();
 
     /// stop refuses the reload that is under way, and later ones: the program ends.
@@ -59,6 +60,8 @@ private:
     observer observer_;
     reloader builder_;
     bool requested_ = false;
+    bool request_is_final_ = false;
+    bool is_final_ = true;   // The reload that is under way.
     bool replacing_ = false; // The workers are taking the new configuration.
     bool stopped_ = false;
     reload_outcome outcome_; // While replacing_.

@@ -1,13 +1,9 @@
 #include "reload/reloader.hpp"
 
-#include <cerrno>
-#include <cstdint>
 #include <new>
-#include <system_error>
 #include <utility>
 
 #include <pthread.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -19,13 +15,6 @@ namespace {
 constexpr int niceness = 10;
 
 } // namespace
-
-reloader::reloader(worker_group& workers)
-    : workers_{workers}, done_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}
-{
-    if (!done_)
-        throw std::system_error{errno, std::system_category(), "eventfd"};
-}
 
 reloader::~reloader()
 {
@@ -48,15 +37,14 @@ void reloader::run() noexcept
     } catch (std::bad_alloc const&) { // There is no memory to say so, either.
         made_ = {};
     }
-    std::uint64_t const one = 1;
-    static_cast<void>(!::write(done_.get(), &one, sizeof one));
+    is_built_ = true;
+    workers_.wake();
 }
 
 candidate reloader::take()
 {
     thread_.join();
-    std::uint64_t count = 0;
-    static_cast<void>(!::read(done_.get(), &count, sizeof count));
+    is_built_ = false;
     return std::exchange(made_, {});
 }
 

@@ -4,8 +4,7 @@
 
 #include "reload/candidate.hpp"
 
-#include <cleat/core/unique_fd.hpp>
-
+#include <atomic>
 #include <thread>
 
 namespace cleat::app {
@@ -14,8 +13,8 @@ namespace cleat::app {
 class reloader
 {
 public:
-    /// workers outlive it. Throws std::system_error.
-    explicit reloader(worker_group& workers);
+    /// workers outlive it.
+    explicit reloader(worker_group& workers) noexcept : workers_{workers} {}
     reloader(reloader&&) = delete;
 
     /// Waits for the candidate that is being built.
@@ -27,8 +26,8 @@ public:
     /// is_busy: take has not been called since begin.
     [[nodiscard]] bool is_busy() const noexcept { return thread_.joinable(); }
 
-    /// done is a descriptor that is readable when the candidate is built.
-    [[nodiscard]] int done() const noexcept { return done_.get(); }
+    /// is_built: take need not wait. worker_group::news is readable when that becomes true.
+    [[nodiscard]] bool is_built() const noexcept { return is_built_.load(); }
 
     /// take is the candidate; it waits for it.
     [[nodiscard]] candidate take();
@@ -37,7 +36,7 @@ private:
     void run() noexcept;
 
     worker_group& workers_;
-    unique_fd done_; // An eventfd.
+    std::atomic<bool> is_built_{false};
     reload_request request_;
     candidate made_;
     std::thread thread_;

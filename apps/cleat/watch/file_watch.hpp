@@ -1,0 +1,59 @@
+// file_watch: notices when a watched file has changed.
+
+#pragma once
+
+#include "watch/watched_files.hpp"
+
+#include <cleat/core/error.hpp>
+#include <cleat/core/unique_fd.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace cleat::app {
+
+/// file_watch asks the kernel (inotify(7)). Where the kernel's limit on watches is reached, it
+/// compares the files' status from time to time instead. One thread.
+class file_watch
+{
+public:
+    using clock = std::chrono::steady_clock;
+
+    /// Watches nothing.
+    file_watch() = default;
+
+    /// watch replaces the files that are watched. The error is why the kernel does not watch; the
+    /// files are compared then.
+    error_code watch(watched_files files);
+
+    /// stop watches nothing.
+    void stop() noexcept;
+
+    /// native_handle is readable when something has changed; -1 where the kernel does not watch.
+    [[nodiscard]] int native_handle() const noexcept { return kernel_.get(); }
+
+    /// next_comparison is when to call take_changes although nothing is readable.
+    [[nodiscard]] std::optional<clock::time_point> next_comparison() const noexcept
+    {
+        return next_comparison_;
+    }
+
+    /// take_changes is whether a watched file has changed since the last call.
+    [[nodiscard]] bool take_changes();
+
+private:
+    error_code watch_by_kernel();
+    void compare_from_now_on();
+    [[nodiscard]] bool take_events();
+
+    watched_files files_;
+    unique_fd kernel_;                             // An inotify descriptor.
+    std::map<int, watched_folder const*> folders_; // By its watch descriptor.
+    std::optional<clock::time_point> next_comparison_;
+    std::size_t compared_ = 0; // A hash of the files' status.
+};
+
+} // namespace cleat::app

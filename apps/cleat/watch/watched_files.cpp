@@ -1,0 +1,138 @@
+#include "watch/watched_files.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <functional>
+#include <system_error>
+#include <vector>
+
+#include <sys/stat.h>
+
+namespace cleat::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As many as the kernel follows (path_resolution(7)).
+constexpr int links_max = 40;
+
+// Adds each link on the way, and returns where the path leads, as far as it exists.
+fs::path add_links(watched_files& files, fs::path const& path, int& links)
+{
+    fs::path reached;
+    for (fs::path const& name : path) {
+        fs::path const next = reached / name;
+        std::error_code ec;
+        if (name == ".." || name == ".") { // Of a real folder: links before it are resolved.
+            reached = name == ".." ? reached.parent_path() : reached;
+            continue;
+        }
+        if (!fs::is_symlink(next, ec) || links == 0) {
+            reached = next;
+            continue;
+        }
+        --links;
+        files[reached.string()].names.insert(name.string());
+        fs::path const target = fs::read_symlink(next, ec);
+        reached = add_links(files, target.is_absolute() ? target : reached / target, links);
+    }
+    return reached;
+}
+
+std::size_t mixed(std::size_t hash, std::size_t more) noexcept
+{
+    return hash ^ (more + 0x9e3779b97f4a7c15U + (hash << 6U) + (hash >> 2U));
+}
+
+std::size_t status_of_file(std::string const& path)
+{
+    struct stat found
+    {
+    };
+    std::size_t hash = std::hash<std::string>{}(path);
+    if (::lstat(path.c_str(), &found) != 0)
+        return mixed(hash, static_cast<std::size_t>(errno));
+    for (auto const part :
+         {static_cast<std::size_t>(found.st_ino), static_cast<std::size_t>(found.st_size),
+          static_cast<std::size_t>(found.st_mtim.tv_sec),
+          static_cast<std::size_t>(found.st_mtim.tv_nsec),
+          static_cast<std::size_t>(found.st_ctim.tv_sec),
+          static_cast<std::size_t>(found.st_ctim.tv_nsec)})
+        hash = mixed(hash, part);
+    return hash;
+}
+
+// The folder, and with `recursive` the ones in it, as pem-dir takes them: no link, no leading dot.
+void add_folder(watched_files& files, fs::path const& folder, bool recursive)
+{
+    std::vector<fs::path> left{folder};
+    while (!left.empty()) {
+        fs::path const next = std::move(left.back());
+        left.pop_back();
+        files[next.string()].all = true;
+        std::error_code ec;
+        for (fs::directory_iterator i{next, ec}, end; !ec && i != end; i.increment(ec)) {
+            std::error_code unknown;
+            bool const is_hidden = i->path().filename().string().front() == '.';
+            if (i->is_symlink(unknown))
+                add_path(files, i->path().string());
+            else if (recursive && !is_hidden && i->is_directory(unknown))
+                left.push_back(i->path());
+        }
+    }
+}
+
+} // namespace
+
+void add_path(watched_files& files, std::string const& path)
+{
+    int links = links_max;
+    fs::path const reached = add_links(files, fs::absolute(path), links);
+    files[reached.parent_path().string()].names.insert(reached.filename().string());
+}
+
+watched_files find_watched_files(config const& settings)
+{
+    watched_files files;
+    auto const add = [&](std::string const& path) {
+        if (!path.empty())
+            add_path(files, path);
+    };
+    auto const add_pems = [&](std::vector<pem_file> const& pems) {
+        for (pem_file const& each : pems) {
+            add(*each.cert);
+            add(*each.private_key);
+        }
+    };
+    add(settings.file);
+    add_pems(settings.pem_files);
+    add(*settings.client_verify_ca);
+    for (frontend_config const& frontend : settings.frontends) {
+        add_pems(frontend.pem_files);
+        if (frontend.client_verify_ca)
+            add(**frontend.client_verify_ca);
+    }
+    for (setting<std::string> const& folder : settings.pem_dirs) {
+        int links = links_max;
+        add_folder(
+            files, add_links(files, fs::absolute(*folder), links), *settings.pem_dir_recursive);
+    }
+    return files;
+}
+
+std::size_t status_of(watched_files const& files)
+{
+    std::size_t sum = 0; // Not mixed: a folder's order may differ from time to time.
+    for (auto const& [path, folder] : files) {
+        for (std::string const& name : folder.names)
+            sum += status_of_file(path + "/" + name);
+        if (!folder.all)
+            continue;
+        std::error_code ec;
+        for (fs::directory_iterator i{path, ec}, end; !ec && i != end; i.increment(ec))
+            sum += status_of_file(i->path().string());
+    }
+    return sum;
+}
+
+} // namespace cleat::app

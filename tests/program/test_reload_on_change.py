@@ -1,0 +1,209 @@
+"""With reload-on-change, cleat reloads when a file changes that its configuration names: however
+the file is replaced, and also when a renewal takes several writes."""
+
+import ctypes
+import errno
+import os
+
+import pytest
+
+from certificates import Certificate
+from deadlines import eventually
+from tls_client import TlsClient
+
+
+def shown(port, name="localhost"):
+    with TlsClient(port, name=name) as client:
+        client.exchange(b"x")
+        return client.fingerprint
+
+
+@pytest.fixture
+def serve(cleat, tmp_path):
+    """Starts cleat with a configuration file of these lines."""
+
+    def serve(*lines, **options):
+        path = tmp_path / "conf" / "cleat.conf"
+        path.parent.mkdir(exist_ok=True)
+        always = ['frontend = "[127.0.0.1]:0"', "reload-on-change = on", "log-level = 2"]
+        path.write_text("\n".join([*always, *lines]) + "\n")
+        server = cleat("--config", path, pem=[], frontend=None, log_level=None, **options)
+        server.path = path
+        return server
+
+    return serve
+
+
+@pytest.fixture
+def site(certs, tmp_path):
+    """A folder with a certificate in two files, and a renewed one to replace it."""
+
+    class Site:
+        folder = tmp_path / "site"
+        cert, key = folder / "tls.crt", folder / "tls.key"
+        lines = (f'pem-file = {{ cert = "{cert}" private-key = "{key}" }}',)
+        first: Certificate = certs.ecdsa
+        renewed: Certificate = certs.named("renewed", "DNS:localhost")
+
+    Site.folder.mkdir()
+    Site.cert.write_text(Site.first.cert.read_text())
+    Site.key.write_text(Site.first.key.read_text())
+    return Site
+
+
+def test_a_file_that_is_written_in_place(serve, certs, tmp_path):
+    pem = tmp_path / "site.pem"
+    pem.write_text(certs.ecdsa.pem.read_text())
+    server = serve(f'pem-file = "{pem}"')
+    pem.write_text(certs.rsa.pem.read_text())
+    server.wait_for_log(event="reloaded", certificates_changed="1")
+    assert shown(server.port) == certs.rsa.fingerprint
+
+
+def test_a_key_and_a_chain_that_come_in_two_renames(serve, site):
+    server = serve(*site.lines)
+    for number, (path, new) in enumerate(
+        [(site.key, site.renewed.key), (site.cert, site.renewed.cert)]
+    ):
+        written = path.with_suffix(".new")
+        written.write_text(new.read_text())
+        written.rename(path)
+        if number == 0:  # The half that is there is seen alone, and is not served.
+            server.wait_for_log(event="reload-waits")
+            (problem,) = server.log(event="reload-problem")
+            assert str(site.key) in problem["problem"]
+            assert shown(server.port) == site.first.fingerprint
+    server.wait_for_log(event="reloaded", certificates_changed="1")
+    assert shown(server.port) == site.renewed.fingerprint
+    assert not server.log(event="reload-refused")
+
+
+def test_half_a_renewal_is_an_error_in_the_end(serve, site):
+    server = serve(*site.lines)
+    site.key.write_text(site.renewed.key.read_text())
+    server.wait_for_log(event="reload-waits")
+    server.wait_for_log(event="reload-refused")
+    assert shown(server.port) == site.first.fingerprint
+    # Another renewal is seen all the same.
+    site.cert.write_text(site.renewed.cert.read_text())
+    server.wait_for_log(event="reloaded")
+    assert shown(server.port) == site.renewed.fingerprint
+
+
+def test_certbot_changes_a_link(serve, site, tmp_path):
+    live = tmp_path / "live"
+    live.mkdir()
+    for name in ("tls.crt", "tls.key"):
+        (live / name).symlink_to(site.folder / name)
+    archive = tmp_path / "archive"
+    archive.mkdir()
+    (archive / "tls.crt").write_text(site.renewed.cert.read_text())
+    (archive / "tls.key").write_text(site.renewed.key.read_text())
+    server = serve(
+        f'pem-file = {{ cert = "{live}/tls.crt" private-key = "{live}/tls.key" }}'
+    )
+    for name in ("tls.crt", "tls.key"):
+        new = live / f"{name}.new"
+        new.symlink_to(archive / name)
+        new.rename(live / name)
+    server.wait_for_log(event="reloaded", certificates_changed="1")
+    assert shown(server.port) == site.renewed.fingerprint
+
+
+@pytest.mark.parametrize("as_folder", [False, True], ids=["pem-file", "pem-dir"])
+def test_kubernetes_swaps_a_folder(serve, site, certs, tmp_path, as_folder):
+    mount = tmp_path / "mount"
+
+    def publish(name, certificate):
+        version = mount / f"..{name}"
+        version.mkdir(parents=True)
+        (version / "site.pem").write_text(certificate.pem.read_text())
+        new = mount / "..data_tmp"
+        new.symlink_to(version.name)
+        new.rename(mount / "..data")
+
+    publish("2026_1", site.first)
+    (mount / "site.pem").symlink_to("..data/site.pem")
+    server = serve(f'pem-dir = "{mount}"' if as_folder else f'pem-file = "{mount}/site.pem"')
+    for number, certificate in enumerate([site.renewed, certs.rsa], 1):
+        publish(f"2026_{number + 1}", certificate)
+        server.wait_for_log(times=number, event="reloaded", certificates_changed="1")
+        assert shown(server.port) == certificate.fingerprint
+
+
+def test_a_file_and_a_folder_come_into_pem_dir(serve, certs, tmp_path):
+    folder = tmp_path / "pems"
+    folder.mkdir()
+    (folder / "one.pem").write_text(certs.ecdsa.pem.read_text())
+    server = serve(f'pem-dir = "{folder}"', "pem-dir-recursive = on")
+    two = certs.named("two", "DNS:two.example")
+    (folder / "two.pem").write_text(two.pem.read_text())
+    server.wait_for_log(event="reloaded", certificates_added="1")
+    assert shown(server.port, "two.example") == two.fingerprint
+    three = certs.named("three", "DNS:three.example")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "three.pem").write_text(three.pem.read_text())
+    eventually(
+        "the folder's certificate is served",
+        lambda: shown(server.port, "three.example") == three.fingerprint,
+    )
+    (folder / "two.pem").unlink()
+    server.wait_for_log(event="reloaded", certificates_removed="1")
+
+
+def test_the_configuration_file_itself_may_turn_it_off(serve, certs, tmp_path):
+    pem = tmp_path / "site.pem"
+    pem.write_text(certs.ecdsa.pem.read_text())
+    server = serve(f'pem-file = "{pem}"')
+    text = server.path.read_text().replace("change = on", "change = off")
+    new = server.path.with_suffix(".new")  # As editors do it.
+    new.write_text(text)
+    new.rename(server.path)
+    line = server.wait_for_log(event="reloaded")
+    assert line["keys"] == "reload-on-change"
+    inotify = [each for each in descriptors(server) if "inotify" in each]
+    assert not inotify
+
+
+def descriptors(server):
+    folder = f"/proc/{server.pid}/fd"
+    return [os.readlink(f"{folder}/{each}") for each in os.listdir(folder)]
+
+
+def test_files_beside_those_that_are_named_do_not_matter(serve, certs, tmp_path):
+    pem = tmp_path / "site" / "site.pem"
+    pem.parent.mkdir()
+    pem.write_text(certs.ecdsa.pem.read_text())
+    server = serve(f'pem-file = "{pem}"')
+    for name in ("README", ".site.pem.swp", "other.pem"):
+        (pem.parent / name).write_text("x")
+    # The kernel reports in order: had they mattered, this would be their reload or a second one.
+    eventually("the changes have been read", lambda: not unread_events(server))
+    pem.write_text(certs.rsa.pem.read_text())
+    server.wait_for_log(event="reloaded", certificates_changed="1")
+    assert len(server.log(event="reloading")) == 1
+
+
+def unread_events(server):
+    """Whether cleat is awake: it sleeps when it has read what there is."""
+    return server.state() != "S"
+
+
+def test_without_the_kernel_files_are_compared(serve, certs, tmp_path):
+    """A limit of inotify is reached: the test takes every instance that its user may have."""
+    pem = tmp_path / "site.pem"
+    pem.write_text(certs.ecdsa.pem.read_text())
+    libc = ctypes.CDLL(None, use_errno=True)
+    taken = []
+    while (fd := libc.inotify_init1(os.O_CLOEXEC)) >= 0:
+        taken.append(fd)
+    assert ctypes.get_errno() == errno.EMFILE
+    try:
+        server = serve(f'pem-file = "{pem}"')
+        server.wait_for_log(event="watching-by-comparison")
+        pem.write_text(certs.rsa.pem.read_text())
+        server.wait_for_log(event="reloaded", certificates_changed="1")
+    finally:
+        for fd in taken:
+            os.close(fd)
+    assert shown(server.port) == certs.rsa.fingerprint
