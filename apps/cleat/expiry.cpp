@@ -14,16 +14,20 @@ namespace {
 
 using std::chrono::days;
 
-// 30 days: clients of ACME have tried to renew. 7: they keep failing. 1: somebody must act now.
 constexpr days soon{30};
 constexpr days sooner{7};
-constexpr days now_or_never{1};
+constexpr days last{1};
 
 } // namespace
 
-bool expiry_list::is_soon(time_point valid_until) const noexcept
+expiry_stage expiry_list::stage(time_point valid_until) const noexcept
 {
-    return valid_until <= now_ + soon;
+    auto const left = valid_until - now_;
+    return left <= time_point::duration::zero() ? expiry_stage::over
+           : left <= last                       ? expiry_stage::last
+           : left <= sooner                     ? expiry_stage::sooner
+           : left <= soon                       ? expiry_stage::soon
+                                                : expiry_stage::far;
 }
 
 void expiry_list::note(std::string origin, time_point valid_until)
@@ -42,21 +46,41 @@ void expiry_list::note(std::string origin, time_point valid_until)
 void expiry_list::write(logger const& log) const
 {
     for (row const& each : nearest_) {
-        auto const left = each.valid_until - now_;
-        log_level const level = left <= now_or_never ? log_level::error
-                                : left <= sooner     ? log_level::warning
-                                                     : log_level::info;
-        bool const is_over = left <= time_point::duration::zero();
+        expiry_stage const reached = stage(each.valid_until);
+        log_level const level = reached >= expiry_stage::last     ? log_level::error
+                                : reached == expiry_stage::sooner ? log_level::warning
+                                                                  : log_level::info;
+        bool const is_over = reached == expiry_stage::over;
         log.line(level, is_over ? "certificate-expired" : "certificate-expires")
             .add("certificate", each.origin)
             .add(
                 "end", fmt::format(
                            "{:%Y-%m-%dT%H:%M:%SZ}",
                            fmt::gmtime(std::time_t{each.valid_until.time_since_epoch().count()})))
-            .add("days", std::chrono::floor<days>(left).count());
+            .add("days", std::chrono::floor<days>(each.valid_until - now_).count());
     }
     if (others_ != 0)
         log.info("certificates-expire").add("more", others_).add("within_days", soon.count());
+}
+
+void expiry_log::look(find const& certificates, time_point now, logger const& log)
+{
+    expiry_list found{now};
+    std::unordered_map<std::size_t, expiry_stage> reached;
+    certificates([&](std::function<std::string()> const& origin, time_point valid_until) {
+        expiry_stage const stage = found.stage(valid_until);
+        if (stage == expiry_stage::far)
+            return;
+        std::string name = origin();
+        std::size_t const key = std::hash<std::string>{}(
+            fmt::format("{} {}", valid_until.time_since_epoch().count(), name));
+        reached[key] = stage;
+        auto const before = logged_.find(key);
+        if (before == logged_.end() || before->second < stage)
+            found.note(std::move(name), valid_until);
+    });
+    logged_ = std::move(reached);
+    found.write(log);
 }
 
 } // namespace cleat::app

@@ -7,10 +7,23 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace cleat::app {
+
+/// expiry_stage is how near a certificate's end is.
+enum class expiry_stage : std::uint8_t
+{
+    far,
+    soon,   ///< Within 30 days: clients of ACME have tried to renew.
+    sooner, ///< Within 7 days: they keep failing.
+    last,   ///< Within a day: somebody must act now.
+    over,
+};
 
 /// expiry_list keeps the certificates that expire first, at most limits::expiry_lines_max of those
 /// that expire within 30 days, and counts the others.
@@ -21,16 +34,11 @@ public:
     /// (RFC 5280, section 4.1.2.5).
     using time_point = std::chrono::sys_seconds;
 
-    expiry_list() noexcept
-        : expiry_list{std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())}
-    {
-    }
     explicit expiry_list(time_point now) noexcept : now_{now} {}
 
-    /// is_soon: the time is within 30 days, or past.
-    [[nodiscard]] bool is_soon(time_point valid_until) const noexcept;
+    [[nodiscard]] expiry_stage stage(time_point valid_until) const noexcept;
 
-    /// note takes a certificate whose end is soon.
+    /// note takes a certificate whose end is not far.
     void note(std::string origin, time_point valid_until);
 
     /// write logs a line for each certificate, the nearest end first, and then a count of the
@@ -47,6 +55,28 @@ private:
     time_point now_;
     std::vector<row> nearest_; // In the order of their ends.
     std::size_t others_ = 0;
+};
+
+/// expiry_log logs each certificate once at each stage: what it looks for at a start, after a
+/// reload and then from time to time. The main thread uses it.
+class expiry_log
+{
+public:
+    using time_point = expiry_list::time_point;
+
+    /// find calls its argument with each certificate's origin, as a function that makes it, and
+    /// end.
+    using each_certificate =
+        std::function<void(std::function<std::string()> const& origin, time_point valid_until)>;
+    using find = std::function<void(each_certificate const&)>;
+
+    /// look logs, as expiry_list does, the certificates that have reached another stage since the
+    /// last look, or were not there then.
+    void look(find const& certificates, time_point now, logger const& log);
+
+private:
+    // By the hash of origin and end. A renewed certificate has another end.
+    std::unordered_map<std::size_t, expiry_stage> logged_;
 };
 
 } // namespace cleat::app

@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,13 +21,13 @@ using std::chrono::days;
 
 constexpr expiry_list::time_point today = std::chrono::sys_days{2030y / 1 / 1};
 
-/// The lines that a list writes, each from "level=" on.
-std::vector<std::string> lines_of(expiry_list const& list)
+/// The lines that are written, each from "level=" on.
+std::vector<std::string> lines_of(std::function<void(logger const&)> const& write)
 {
     temporary_folder const folder;
     {
         std::unique_ptr<log_sink> const sink = log_sink::to_file(folder.path() / "log").value();
-        list.write(logger{*sink, log_level::info});
+        write(logger{*sink, log_level::info});
     }
     std::vector<std::string> lines;
     std::string const all = folder.read("log");
@@ -37,22 +39,59 @@ std::vector<std::string> lines_of(expiry_list const& list)
     return lines;
 }
 
-} // namespace
-
-TEST_CASE("soon is within 30 days, or past")
+std::vector<std::string> lines_of(expiry_list const& list)
 {
-    expiry_list const list{today};
-    CHECK(list.is_soon(today + days{30}));
-    CHECK_FALSE(list.is_soon(today + days{30} + 1s));
-    CHECK(list.is_soon(today));
-    CHECK(list.is_soon(today - days{10'000}));
+    return lines_of([&](logger const& log) { list.write(log); });
 }
 
-TEST_CASE("a certificate without an end does not expire soon")
+/// Certificates, and the events and certificates that one look at them logs: "expires a.pem".
+struct certificates_looked_at
+{
+    std::vector<std::string> look(expiry_log::time_point now)
+    {
+        std::vector<std::string> const lines = lines_of([&](logger const& to) {
+            log.look(
+                [&](expiry_log::each_certificate const& use) {
+                    for (auto const& [origin, end] : ends)
+                        use([&] { return origin; }, end);
+                },
+                now, to);
+        });
+        std::vector<std::string> found;
+        for (std::string const& line : lines) {
+            std::size_t const event = line.find("event=certificate-") + 18;
+            std::size_t const name = line.find("certificate=") + 12;
+            found.push_back(
+                line.substr(event, line.find(' ', event) - event) + " " +
+                line.substr(name, line.find(' ', name) - name));
+        }
+        return found;
+    }
+
+    std::map<std::string, expiry_log::time_point> ends;
+    expiry_log log;
+};
+
+using found = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("a stage begins 30 days, 7 days and one day before the end, and at the end")
+{
+    expiry_list const list{today};
+    CHECK(list.stage(today + days{30} + 1s) == expiry_stage::far);
+    CHECK(list.stage(today + days{30}) == expiry_stage::soon);
+    CHECK(list.stage(today + days{7} + 1s) == expiry_stage::soon);
+    CHECK(list.stage(today + days{7}) == expiry_stage::sooner);
+    CHECK(list.stage(today + days{1}) == expiry_stage::last);
+    CHECK(list.stage(today) == expiry_stage::over);
+    CHECK(list.stage(today - days{10'000}) == expiry_stage::over);
+}
+
+TEST_CASE("the end of a certificate without an end is far")
 {
     constexpr expiry_list::time_point never = std::chrono::sys_days{9999y / 12 / 31} + 86399s;
-    CHECK_FALSE(expiry_list{today}.is_soon(never));
-    CHECK_FALSE(expiry_list{}.is_soon(never));
+    CHECK(expiry_list{today}.stage(never) == expiry_stage::far);
 }
 
 TEST_CASE("nothing is written where nothing expires")
@@ -110,6 +149,39 @@ TEST_CASE("as many certificates as there are lines are all named")
     for (std::size_t i = 0; i < limits::expiry_lines_max; ++i)
         list.note("same.pem", today);
     CHECK(lines_of(list).size() == limits::expiry_lines_max);
+}
+
+TEST_CASE("a certificate is logged once at each stage, as time passes")
+{
+    certificates_looked_at c;
+    c.ends = {{"a.pem", today + days{40}}};
+    CHECK(c.look(today) == found{});
+    CHECK(c.look(today + days{10}) == found{"expires a.pem"});
+    CHECK(c.look(today + days{11}) == found{});
+    CHECK(c.look(today + days{33}) == found{"expires a.pem"});
+    CHECK(c.look(today + days{34}) == found{});
+    CHECK(c.look(today + days{39}) == found{"expires a.pem"});
+    CHECK(c.look(today + days{40}) == found{"expired a.pem"});
+    CHECK(c.look(today + days{50}) == found{});
+}
+
+TEST_CASE("stages that passed between two looks are one line")
+{
+    certificates_looked_at c;
+    c.ends = {{"a.pem", today + days{40}}};
+    CHECK(c.look(today) == found{});
+    CHECK(c.look(today + days{50}) == found{"expired a.pem"});
+}
+
+TEST_CASE("after a reload only certificates are logged that are new, or have another end")
+{
+    certificates_looked_at c;
+    c.ends = {{"a.pem", today + days{3}}, {"b.pem", today + days{3}}};
+    CHECK(c.look(today) == found{"expires a.pem", "expires b.pem"});
+    c.ends = {{"a.pem", today + days{3}}, {"b.pem", today + days{5}}, {"c.pem", today}};
+    CHECK(c.look(today) == found{"expired c.pem", "expires b.pem"});
+    c.ends = {{"a.pem", today + days{90}}};
+    CHECK(c.look(today) == found{});
 }
 
 } // namespace cleat::app::expiry_test

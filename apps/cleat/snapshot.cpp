@@ -38,7 +38,6 @@ public:
         read_certificates();
         for (frontend_config const& l : settings_.frontends)
             plan(l);
-        note_expiries();
         made_.upstream = find_upstream(*settings_.backend, settings_.backend.location, problems_);
         made_.listen_options = listen_options_of(settings_);
     }
@@ -67,21 +66,6 @@ private:
             plans.push_back(std::move(plan));
         }
         made_.catalog = fill_catalog(shared_names_, plans, problems_);
-    }
-
-    void note_expiries()
-    {
-        expiry_list& expiries = made_.expiries;
-        for (auto const& [origin, valid_until] : ends_)
-            if (expiries.is_soon(valid_until))
-                expiries.note(origin, valid_until);
-        tls::certificate_store const* const store = made_.catalog.store.get();
-        for (tls::certificate_store::number i = 0; store != nullptr && i < store->size(); ++i) {
-            std::chrono::sys_seconds const valid_until{
-                std::chrono::seconds{store->summary(i).valid_until}};
-            if (expiries.is_soon(valid_until))
-                expiries.note(store->origin(i), valid_until);
-        }
     }
 
     // No value where the file cannot be read; an empty text where no client is verified.
@@ -174,7 +158,7 @@ private:
             tls::context const context{p.tls};
             report_warnings(l, context);
             for (tls::certificate_end const& each : context.certificate_ends())
-                ends_.insert_or_assign(each.origin, each.valid_until);
+                made_.ends.insert_or_assign(each.origin, each.valid_until);
         } catch (tls::spec_error const&) {
             report_mistakes(l, tls::find_mistakes(p.tls));
         }
@@ -272,10 +256,19 @@ private:
     bool has_catalog_ = false;
     std::vector<std::size_t> set_numbers_; // In the catalog, by frontend_config.
     std::optional<std::size_t> shared_set_;
-    std::map<std::string, std::chrono::sys_seconds> ends_; // By origin.
 };
 
 } // namespace
+
+void find_ends(snapshot const& configuration, expiry_log::each_certificate const& use)
+{
+    for (auto const& [origin, valid_until] : configuration.ends)
+        use([&origin] { return origin; }, valid_until);
+    tls::certificate_store const* const store = configuration.catalog.store.get();
+    for (tls::certificate_store::number i = 0; store != nullptr && i < store->size(); ++i)
+        use([store, i] { return store->origin(i); },
+            std::chrono::sys_seconds{std::chrono::seconds{store->summary(i).valid_until}});
+}
 
 std::size_t count_certificates(snapshot const& configuration)
 {

@@ -11,7 +11,9 @@
 #include <cleat/net/socket_options.hpp>
 #include <cleat/tls/context_spec.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,7 +37,8 @@ struct snapshot
 {
     config settings;
     certificate_catalog catalog; ///< Empty for up to certificate-cache certificates.
-    expiry_list expiries;
+    /// When certificates expire, by origin; without those of the catalog.
+    std::map<std::string, std::chrono::sys_seconds> ends;
     std::vector<frontend_plan> frontends;
     std::vector<net::address> upstream; ///< To be tried in order.
     net::listen_options listen_options;
@@ -43,6 +46,9 @@ struct snapshot
     std::size_t watched_status = 0; ///< status_of these files before they were read.
     std::shared_ptr<tls::ticket_secret const> tickets; ///< For the keys of session tickets.
 };
+
+/// find_ends calls `use` with each certificate.
+void find_ends(snapshot const& configuration, expiry_log::each_certificate const& use);
 
 /// count_certificates counts a certificate of several frontends once.
 [[nodiscard]] std::size_t count_certificates(snapshot const& configuration);

@@ -229,7 +229,6 @@ void log_start(
         .add("version", version)
         .add("tls_library", tls_library())
         .add("upstream", to_string(*configuration.settings.backend));
-    configuration.expiries.write(log);
     if (::geteuid() == 0)
         log.warning("running-as-root").add("cure", "set user to one that may not do much");
 }

@@ -21,6 +21,9 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+// How often certificates are looked at that have come nearer to their end.
+constexpr std::chrono::hours expiry_interval{1};
+
 // The state between signals and commands: who waits for a reload, whether the workers drain, until
 // when, and whether they are ending.
 class supervisor
@@ -41,6 +44,7 @@ public:
     {
         note(notify_.ready(status()));
         watch_files();
+        look_for_expiries();
     }
 
     // Until a descriptor is readable, or it is time for on_time.
@@ -86,6 +90,8 @@ public:
     {
         reloads_.go_on();
         reload_after_changes();
+        if (clock::now() >= next_expiry_look_)
+            look_for_expiries();
         if (draining_ && clock::now() >= deadline_)
             end_now("shutdown-timeout");
         if (notify_.watchdog_interval() && clock::now() >= next_sign_of_life_)
@@ -97,7 +103,7 @@ private:
 
     [[nodiscard]] int timeout_ms() const
     {
-        clock::time_point next = clock::time_point::max();
+        clock::time_point next = next_expiry_look_;
         if (draining_ && !ending_)
             next = deadline_;
         if (notify_.watchdog_interval())
@@ -105,8 +111,6 @@ private:
         next = std::min(next, watch_.next_comparison().value_or(clock::time_point::max()));
         if (!reloads_.is_busy()) // Its end wakes us.
             next = std::min(next, trigger_.due().value_or(clock::time_point::max()));
-        if (next == clock::time_point::max())
-            return -1;
         auto const left = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now()).count();
         return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
     }
@@ -151,8 +155,10 @@ private:
         for (control_socket::command const& each : asked_for_this_)
             control_.answer(each, {outcome.done ? 0 : 1, to_text(outcome)});
         asked_for_this_.clear();
-        if (outcome.done)
+        if (outcome.done) {
             watch_files();
+            look_for_expiries();
+        }
         if (outcome.is_final)
             trigger_.settled();
         else
@@ -172,6 +178,15 @@ private:
                 .add("cure", "raise fs.inotify.max_user_watches or max_user_instances");
         if (status_of(configuration.watched) != configuration.watched_status)
             trigger_.changed(clock::now());
+    }
+
+    void look_for_expiries()
+    {
+        next_expiry_look_ = clock::now() + expiry_interval;
+        snapshot const& configuration = *workers_.present().configuration;
+        expiries_.look(
+            [&](expiry_log::each_certificate const& use) { find_ends(configuration, use); },
+            std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()), log());
     }
 
     void reload_after_changes()
@@ -216,6 +231,8 @@ private:
     reload_sequence reloads_;
     file_watch watch_;
     change_trigger trigger_;
+    expiry_log expiries_;
+    clock::time_point next_expiry_look_{};
     clock::time_point next_sign_of_life_{};
     clock::time_point deadline_{}; // While draining_.
     bool draining_ = false;

@@ -136,7 +136,7 @@ inline constexpr std::size_t certificates_read_together = 64;
 /// certificate_readers_max: threads that read certificates at the start.
 inline constexpr std::size_t certificate_readers_max = 16;
 
-/// expiry_lines_max: certificates about to expire that the log names at the start; it counts the
+/// expiry_lines_max: certificates about to expire that the log names at a time; it counts the
 /// others.
 inline constexpr std::size_t expiry_lines_max = 10;
 
