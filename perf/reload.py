@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+"""Reloads under load: what connections lose, what the process keeps, and what others feel.
+
+    scripts/build release cleat cleat-bench perf-origin
+    perf/reload.py --reloads 1000 --certificates 1,10000
+
+The first part reloads again and again (`cleat reload`) beside full and resumed handshakes, downloads
+and idle connections; every tenth reload is broken in another way, and must be refused. It counts
+transactions that failed, sessions that did not resume, and idle connections that were cut, and looks
+at the process's memory and descriptors: the slope is that of a line through the second half.
+
+The second part compares latencies with reloads one after the other, and without, in turn: of one
+request after the other on an established connection, and of full handshakes in an open loop. Each
+round has a window of each kind; the ratio is the median of the rounds'. Client, server and reload
+share the machine's cores.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import signal
+import socket
+import ssl
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from certificates import make_certificates
+from cleat_perf import results
+from cleat_perf.environment import cores, describe
+from cleat_perf.processes import Process, free_port
+from cleat_perf.results import TREE
+from cleat_perf.table import table
+
+BIN = TREE / "build/release/bin"
+IDLE = 200
+PROBE_GAP_S = 0.002
+
+
+def arguments() -> argparse.Namespace:
+    parse = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parse.add_argument("--reloads", type=int, default=1000, help="of the first part; 0: none")
+    parse.add_argument("--certificates", default="1,10000", help="of the second part, by comma")
+    parse.add_argument("--rounds", type=int, default=5)
+    parse.add_argument("--window", type=float, default=10, help="seconds")
+    parse.add_argument("--rate", type=int, default=100, help="full handshakes a second")
+    parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
+    return parse.parse_args()
+
+
+class Site:
+    """A cleat with two workers, its upstream, and its files, which can be broken."""
+
+    def __init__(self, folder: Path, certificates: int) -> None:
+        self.folder = folder
+        self.pems = folder / f"pems-{certificates}"
+        make_certificates(self.pems, max(certificates, 2))
+        self.origin = Process([str(BIN / "perf-origin")], cores(), folder / "origin.log")
+        self.port = free_port()
+        self.config = folder / "cleat.conf"
+        self.pem = folder / "site.pem"
+        self.good = [(self.pems / "0" / f"{n}.pem").read_text() for n in (0, 1)]
+        self.pem.write_text(self.good[0])
+        many = f'pem-dir = "{self.pems}"\npem-dir-recursive = on\n' if certificates > 1 else ""
+        self.text = (
+            f'frontend = "[127.0.0.1]:{self.port}"\nworkers = 2\n{many}pem-file = "{self.pem}"\n'
+            f'backend = "[127.0.0.1]:{self.origin.ready_port()}"\ncertificate-cache = 20000\n'
+        )
+        self.config.write_text(self.text)
+        command = [str(BIN / "cleat"), "--config", str(self.config)]
+        self.cleat = Process(command, cores(), folder / "cleat.log")
+        self.pid = self.cleat.child.pid
+        until = time.monotonic() + 60
+        while not self.connects():
+            if time.monotonic() > until or self.cleat.child.poll() is not None:
+                sys.exit(f"cleat does not serve:\n{(folder / 'cleat.log').read_text()[-2000:]}")
+            time.sleep(0.01)
+
+    def connects(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def reload(self) -> bool:
+        command = [BIN / "cleat", "reload", str(self.pid)]
+        return subprocess.run(command, capture_output=True, timeout=120).returncode == 0
+
+    def client(self) -> ssl.SSLSocket:
+        settings = ssl.create_default_context()
+        settings.check_hostname = False
+        settings.verify_mode = ssl.CERT_NONE
+        raw = socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return settings.wrap_socket(raw, server_hostname="site-0.example")
+
+    def load(self, out: Path, *words: object) -> subprocess.Popen:
+        command = [BIN / "cleat-bench", "load", f"https://127.0.0.1:{self.port}", "--json", out]
+        return subprocess.Popen([*map(str, [*command, *words])], stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+
+    def stop(self) -> None:
+        self.cleat.child.send_signal(signal.SIGINT)
+        self.cleat.stop()
+        self.origin.stop()
+
+
+def ask(client: ssl.SSLSocket) -> None:
+    client.sendall(b"GET /1 HTTP/1.1\r\nHost: site-0.example\r\n\r\n")
+    answer = b""
+    while not answer.endswith(b"\r\n\r\nx"):
+        piece = client.recv(4096)
+        if not piece:
+            raise ConnectionError("the connection was cut")
+        answer += piece
+
+
+def breakages(site: Site) -> list:
+    """Ways to break a reload: each changes a file."""
+    first, second = site.good
+    key = second[second.index("-----BEGIN PRIVATE"):]
+    return [
+        lambda: site.pem.write_text(""),
+        lambda: site.pem.write_text(first[: len(first) // 2]),
+        lambda: site.pem.write_text(first[: first.index("-----BEGIN PRIVATE")] + key),
+        lambda: site.pem.unlink(),
+        lambda: (site.pem.unlink(), site.pem.mkdir()),
+        lambda: (site.pem.unlink(), os.mkfifo(site.pem)),
+        lambda: site.config.write_text(site.text + "no such line\n"),
+        lambda: site.config.write_text(site.text + 'ecdh-curve = "none-such"\n'),
+        lambda: site.config.write_text(site.text + "daemon = on\n"),
+        lambda: site.config.write_text(
+            site.text + f'frontend = "[127.0.0.1]:{site.origin.ready_port()}"\n'
+        ),
+    ]
+
+
+def mend(site: Site, number: int) -> None:
+    if site.pem.is_dir():
+        site.pem.rmdir()
+    elif site.pem.exists() and not site.pem.is_file():
+        site.pem.unlink()
+    new = site.pem.with_suffix(".new")
+    new.write_text(site.good[number % 2])
+    new.rename(site.pem)
+    site.config.write_text(site.text)
+
+
+def slope(values: list[float]) -> float:
+    """Of the line through the values, for each step."""
+    return statistics.linear_regression(range(len(values)), values).slope
+
+
+def memory_bytes(pid: int) -> int:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("RssAnon:"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError("the kernel does not tell RssAnon")
+
+
+def storm(options: argparse.Namespace, scratch: Path) -> dict:
+    """The first part."""
+    site = Site(scratch, 1)
+    out = [scratch / "handshakes.json", scratch / "downloads.json"]
+    idle = [site.client() for _ in range(IDLE)]
+    for each in idle:
+        ask(each)
+    hours = ("-d", "10h")
+    loads = [
+        site.load(out[0], "-r", options.rate, "--resume-ratio", 0.9, "--path", "/1000", *hours),
+        site.load(out[1], "-c", 2, "--path", "/10000000", *hours),
+    ]
+    broken = itertools.cycle(breakages(site))
+    refused = 0
+    memory: list[float] = []
+    descriptors: list[float] = []
+    began = time.monotonic()
+    for number in range(1, options.reloads + 1):
+        mend(site, number)
+        if number % 10 == 0:
+            next(broken)()
+        done = site.reload()
+        if done != (number % 10 != 0):
+            sys.exit(f"reload {number} was {'done' if done else 'refused'}")
+        refused += not done
+        memory.append(memory_bytes(site.pid))
+        descriptors.append(len(os.listdir(f"/proc/{site.pid}/fd")))
+    took = time.monotonic() - began
+    for each in loads:
+        each.send_signal(signal.SIGINT)
+        each.wait(60)
+    cut = 0
+    for each in idle:
+        try:
+            ask(each)
+        except OSError:
+            cut += 1
+    site.stop()
+    handshakes, downloads = (json.loads(each.read_text()) for each in out)
+    half = options.reloads // 2
+    # The end of the loads leaves transactions unfinished.
+    failures = [
+        each
+        for each in handshakes["failures"] + downloads["failures"]
+        if each["kind"] != "unfinished"
+    ]
+    return {
+        "reloads": options.reloads,
+        "refused": refused,
+        "seconds": took,
+        "transactions": handshakes["attempts"] + downloads["attempts"],
+        "failures": failures,
+        "failed": sum(each["count"] for each in failures),
+        "offered": handshakes["handshakes"]["offered"],
+        "resumed": handshakes["handshakes"]["resumed"],
+        "idle": IDLE,
+        "idle_cut": cut,
+        "memory_first_bytes": statistics.median(memory[:10]),
+        "memory_last_bytes": statistics.median(memory[-10:]),
+        "memory_slope_bytes": slope(memory[half:]),
+        "descriptors_slope": slope(descriptors[half:]),
+    }
+
+
+def window(site: Site, options: argparse.Namespace, with_reloads: bool, out: Path) -> dict:
+    """The latencies of one window, in seconds."""
+    load = site.load(out, "-r", options.rate, "--path", "/1", "-d", f"{options.window}s")
+    until = time.monotonic() + options.window
+    took: list[float] = []
+
+    def probe() -> None:
+        with site.client() as client:
+            while time.monotonic() < until:
+                began = time.perf_counter()
+                ask(client)
+                took.append(time.perf_counter() - began)
+                time.sleep(PROBE_GAP_S)
+
+    prober = threading.Thread(target=probe)
+    prober.start()
+    reloads = 0
+    while time.monotonic() < until:
+        if not with_reloads:
+            time.sleep(0.1)
+        elif not site.reload():
+            sys.exit("a reload was refused")
+        reloads += with_reloads
+    prober.join()
+    load.wait(60)
+    result = json.loads(out.read_text())
+    return {
+        "reloads": reloads,
+        "established_p99_s": statistics.quantiles(took, n=100)[98],
+        "handshake_p99_s": result["latency"]["tls"]["p99_ns"] / 1e9,
+        "failed": result["failed"],
+    }
+
+
+def latencies(options: argparse.Namespace, certificates: int, scratch: Path) -> list[dict]:
+    """The second part."""
+    site = Site(scratch, certificates)
+    rounds = []
+    for number in range(options.rounds):
+        kinds = (False, True) if number % 2 == 0 else (True, False)
+        found = {kind: window(site, options, kind, scratch / "window.json") for kind in kinds}
+        rounds.append({"certificates": certificates, "without": found[False],
+                       "during": found[True]})
+    site.stop()
+    return rounds
+
+
+def storm_rows(found: dict) -> list[list[str]]:
+    resumed = found["resumed"] / max(found["offered"], 1)
+    return [
+        ["reloads, of which refused", f"{found['reloads']:,}, {found['refused']:,}"],
+        ["transactions, of which failed", f"{found['transactions']:,}, {found['failed']:,}"],
+        ["idle connections, of which cut", f"{found['idle']}, {found['idle_cut']}"],
+        ["sessions that resumed", f"{resumed:.2%} of {found['offered']:,}"],
+        ["memory after the first ten and the last ten",
+         f"{found['memory_first_bytes'] / 2**20:.1f} and "
+         f"{found['memory_last_bytes'] / 2**20:.1f} MiB"],
+        ["slope of memory over the second half",
+         f"{found['memory_slope_bytes']:,.0f} bytes a reload"],
+        ["slope of descriptors over the second half",
+         f"{found['descriptors_slope']:.4f} a reload"],
+    ]
+
+
+def latency_rows(rounds: list[dict]) -> list[list[str]]:
+    rows = []
+    for count in sorted({each["certificates"] for each in rounds}):
+        own = [each for each in rounds if each["certificates"] == count]
+        for name, key in (("established connection", "established_p99_s"),
+                          ("full handshake", "handshake_p99_s")):
+            without, during = (
+                statistics.median(each[kind][key] for each in own) * 1e3
+                for kind in ("without", "during")
+            )
+            ratios = [each["during"][key] / each["without"][key] for each in own]
+            rows.append([
+                f"{count:,}", name, f"{without:.2f} ms", f"{during:.2f} ms",
+                f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})",
+                str(sum(each["during"]["reloads"] for each in own)),
+            ])
+    return rows
+
+
+def main() -> None:
+    options = arguments()
+    document = {"command": results.command(), "environment": describe(TREE)}
+    with tempfile.TemporaryDirectory() as scratch:
+        if options.reloads:
+            document["storm"] = storm(options, Path(scratch))
+            print(table(["reloads under load", ""], storm_rows(document["storm"])))
+            print()
+        document["rounds"] = [
+            each
+            for word in options.certificates.split(",") if word
+            for each in latencies(options, int(word), Path(scratch))
+        ]
+    heads = ["certificates", "p99 of", "without", "during reloads", "ratio", "reloads"]
+    print(table(heads, latency_rows(document["rounds"])))
+    for each in document.get("storm", {}).get("failures", []):
+        print(f"failed: {each['count']} in {each['stage']}: {each['kind']}")
+    if options.out:
+        results.write(options.out, document)
+
+
+if __name__ == "__main__":
+    main()
