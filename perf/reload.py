@@ -4,10 +4,11 @@
     scripts/build release cleat cleat-bench perf-origin
     perf/reload.py --reloads 1000 --certificates 1,10000
 
-The first part reloads again and again (`cleat reload`) beside full and resumed handshakes, downloads
-and idle connections; every tenth reload is broken in another way, and must be refused. It counts
-transactions that failed, sessions that did not resume, and idle connections that were cut, and looks
-at the process's memory and descriptors: the slope is that of a line through the second half.
+The first part reloads again and again (`cleat reload`) beside full and resumed handshakes,
+downloads and idle connections; every tenth reload is broken in another way, and must be refused. It
+counts transactions that failed, sessions that did not resume, and idle connections that were cut,
+and looks at the process's memory and descriptors: the slope is that of a line through the second
+half.
 
 The second part compares latencies with reloads one after the other, and without, in turn: of one
 request after the other on an established connection, and of full handshakes in an open loop. Each
@@ -175,12 +176,35 @@ def storm(options: argparse.Namespace, scratch: Path) -> dict:
         site.load(out[0], "-r", options.rate, "--resume-ratio", 0.9, "--path", "/1000", *hours),
         site.load(out[1], "-c", 2, "--path", "/10000000", *hours),
     ]
+    found = reload_again_and_again(site, options.reloads)
+    for each in loads:
+        each.send_signal(signal.SIGINT)
+        each.wait(60)
+    found |= {"idle": IDLE, "idle_cut": sum(not lives(each) for each in idle)}
+    site.stop()
+    handshakes, downloads = (json.loads(each.read_text()) for each in out)
+    # The end of the loads leaves transactions unfinished.
+    failures = [
+        each
+        for each in handshakes["failures"] + downloads["failures"]
+        if each["kind"] != "unfinished"
+    ]
+    return found | {
+        "transactions": handshakes["attempts"] + downloads["attempts"],
+        "failures": failures,
+        "failed": sum(each["count"] for each in failures),
+        "offered": handshakes["handshakes"]["offered"],
+        "resumed": handshakes["handshakes"]["resumed"],
+    }
+
+
+def reload_again_and_again(site: Site, count: int) -> dict:
     broken = itertools.cycle(breakages(site))
     refused = 0
     memory: list[float] = []
     descriptors: list[float] = []
     began = time.monotonic()
-    for number in range(1, options.reloads + 1):
+    for number in range(1, count + 1):
         mend(site, number)
         if number % 10 == 0:
             next(broken)()
@@ -190,41 +214,23 @@ def storm(options: argparse.Namespace, scratch: Path) -> dict:
         refused += not done
         memory.append(memory_bytes(site.pid))
         descriptors.append(len(os.listdir(f"/proc/{site.pid}/fd")))
-    took = time.monotonic() - began
-    for each in loads:
-        each.send_signal(signal.SIGINT)
-        each.wait(60)
-    cut = 0
-    for each in idle:
-        try:
-            ask(each)
-        except OSError:
-            cut += 1
-    site.stop()
-    handshakes, downloads = (json.loads(each.read_text()) for each in out)
-    half = options.reloads // 2
-    # The end of the loads leaves transactions unfinished.
-    failures = [
-        each
-        for each in handshakes["failures"] + downloads["failures"]
-        if each["kind"] != "unfinished"
-    ]
     return {
-        "reloads": options.reloads,
+        "reloads": count,
         "refused": refused,
-        "seconds": took,
-        "transactions": handshakes["attempts"] + downloads["attempts"],
-        "failures": failures,
-        "failed": sum(each["count"] for each in failures),
-        "offered": handshakes["handshakes"]["offered"],
-        "resumed": handshakes["handshakes"]["resumed"],
-        "idle": IDLE,
-        "idle_cut": cut,
+        "seconds": time.monotonic() - began,
         "memory_first_bytes": statistics.median(memory[:10]),
         "memory_last_bytes": statistics.median(memory[-10:]),
-        "memory_slope_bytes": slope(memory[half:]),
-        "descriptors_slope": slope(descriptors[half:]),
+        "memory_slope_bytes": slope(memory[count // 2 :]),
+        "descriptors_slope": slope(descriptors[count // 2 :]),
     }
+
+
+def lives(client: ssl.SSLSocket) -> bool:
+    try:
+        ask(client)
+    except OSError:
+        return False
+    return True
 
 
 def window(site: Site, options: argparse.Namespace, with_reloads: bool, out: Path) -> dict:

@@ -287,8 +287,8 @@ loading load(config settings, std::shared_ptr<tls::ticket_secret const> tickets)
     l.made.tickets = std::move(tickets);
     l.made.settings = std::move(settings);
     if (*l.made.settings.reload_on_change) {
-        l.made.watched = find_watched_files(l.made.settings);
-        l.made.watched_status = status_of(l.made.watched);
+        l.made.watched.files = find_watched_files(l.made.settings);
+        l.made.watched.status = status_of(l.made.watched.files);
     }
     loader{l}.run();
     return l;

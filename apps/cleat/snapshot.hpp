@@ -42,8 +42,7 @@ struct snapshot
     std::vector<frontend_plan> frontends;
     std::vector<net::address> upstream; ///< To be tried in order.
     net::listen_options listen_options;
-    watched_files watched;          ///< With reload-on-change.
-    std::size_t watched_status = 0; ///< status_of these files before they were read.
+    watch_plan watched;                                ///< With reload-on-change; else empty.
     std::shared_ptr<tls::ticket_secret const> tickets; ///< For the keys of session tickets.
 };
 

@@ -43,7 +43,7 @@ public:
                .ended = [this](reload_outcome const& outcome) { reload_ended(outcome); }}}
     {
         note(notify_.ready(status()));
-        watch_files();
+        watch_files({.done = true});
         look_for_expiries();
     }
 
@@ -155,28 +155,33 @@ private:
         for (control_socket::command const& each : asked_for_this_)
             control_.answer(each, {outcome.done ? 0 : 1, to_text(outcome)});
         asked_for_this_.clear();
-        if (outcome.done) {
-            watch_files();
+        watch_files(outcome);
+        if (outcome.done)
             look_for_expiries();
-        }
         if (outcome.is_final)
             trigger_.settled();
         else
             trigger_.refused();
     }
 
-    // A file that changed after it was read, and before it was watched, is a change, too.
-    void watch_files()
+    // Those of a configuration that could not be used, too: one that it names may be about to come.
+    void watch_files(reload_outcome const& last)
     {
         snapshot const& configuration = *workers_.present().configuration;
         if (!*configuration.settings.reload_on_change)
             return watch_.stop();
-        if (error_code const ec = watch_.watch(configuration.watched))
+        if (!last.done && last.watched.files.empty())
+            return; // It was not read that far.
+        watch_plan const& read = last.done ? configuration.watched : last.watched;
+        watched_files files = configuration.watched.files;
+        add_files(files, read.files);
+        if (error_code const ec = watch_.watch(std::move(files)))
             log()
                 .warning("watching-by-comparison")
                 .add("reason", ec)
                 .add("cure", "raise fs.inotify.max_user_watches or max_user_instances");
-        if (status_of(configuration.watched) != configuration.watched_status)
+        // A file that changed after it was read, and before it was watched, is a change.
+        if (status_of(read.files) != read.status)
             trigger_.changed(clock::now());
     }
 

@@ -161,13 +161,24 @@ def test_the_configuration_file_itself_may_turn_it_off(serve, certs, tmp_path):
     new.rename(server.path)
     line = server.wait_for_log(event="reloaded")
     assert line["keys"] == "reload-on-change"
-    inotify = [each for each in descriptors(server) if "inotify" in each]
-    assert not inotify
+    eventually("nothing is watched", lambda: "anon_inode:inotify" not in descriptors(server))
 
 
 def descriptors(server):
     folder = f"/proc/{server.pid}/fd"
     return [os.readlink(f"{folder}/{each}") for each in os.listdir(folder)]
+
+
+def test_a_file_that_a_new_configuration_names_may_come_later(serve, certs, tmp_path):
+    pem, later = tmp_path / "site.pem", tmp_path / "later" / "site.pem"
+    pem.write_text(certs.ecdsa.pem.read_text())
+    later.parent.mkdir()
+    server = serve(f'pem-file = "{pem}"')
+    server.path.write_text(server.path.read_text() + f'pem-file = "{later}"\n')
+    server.wait_for_log(event="reload-waits")
+    later.write_text(certs.rsa.pem.read_text())
+    server.wait_for_log(event="reloaded", certificates_added="1")
+    assert not server.log(event="reload-refused")
 
 
 def test_files_beside_those_that_are_named_do_not_matter(serve, certs, tmp_path):

@@ -75,6 +75,7 @@ private:
             return;
         refuse_fixed(running_.settings, *settings, made_.problems);
         loading loaded = load(std::move(*settings), running_.tickets);
+        made_.watched = loaded.made.watched;
         std::ranges::move(loaded.problems, std::back_inserter(made_.problems));
         if (has_errors(made_.problems))
             return;

@@ -26,6 +26,7 @@ struct candidate
     std::optional<successor> next{};
     configuration_changes changes{};
     std::vector<problem> problems{}; ///< Warnings, too.
+    watch_plan watched{};            ///< Those that it names, also where it is refused.
 };
 
 /// build_candidate reads the configuration and everything that it names anew, tries it out, opens

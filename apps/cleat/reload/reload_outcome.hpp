@@ -16,6 +16,7 @@ struct reload_outcome
     bool is_final = true; ///< False: it was refused, and another one will follow by itself.
     std::vector<problem> problems{}; ///< Where it is done, warnings only.
     configuration_changes changes{};
+    watch_plan watched{}; ///< The files that it names, also where it is refused.
     std::chrono::milliseconds took{};
 };
 

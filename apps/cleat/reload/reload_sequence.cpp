@@ -98,16 +98,20 @@ void reload_sequence::take()
         return refuse("cleat is ending");
     if (!built.next)
         return built.problems.empty() ? refuse("there is no memory for it")
-                                      : refuse(std::move(built.problems));
+                                      : refuse(std::move(built.problems), std::move(built.watched));
     outcome_ = {true, true, std::move(built.problems), std::move(built.changes)};
     replacing_ = true;
     workers_.replace(std::move(*built.next));
 }
 
-void reload_sequence::refuse(std::vector<problem> problems)
+void reload_sequence::refuse(std::vector<problem> problems, watch_plan watched)
 {
     log_refusal(log(), problems, is_final_);
-    observer_.ended({.done = false, .is_final = is_final_, .problems = std::move(problems)});
+    observer_.ended(
+        {.done = false,
+         .is_final = is_final_,
+         .problems = std::move(problems),
+         .watched = std::move(watched)});
 }
 
 void reload_sequence::refuse(std::string why)

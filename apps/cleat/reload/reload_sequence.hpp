@@ -50,7 +50,7 @@ private:
     [[nodiscard]] logger const& log() const noexcept { return workers_.present().log; }
     void begin();
     void take();
-    void refuse(std::vector<problem> problems);
+    void refuse(std::vector<problem> problems, watch_plan watched = {});
     void refuse(std::string why);
     void succeed();
 

@@ -91,6 +91,15 @@ void add_path(watched_files& files, std::string const& path)
     files[reached.parent_path().string()].names.insert(reached.filename().string());
 }
 
+void add_files(watched_files& files, watched_files const& more)
+{
+    for (auto const& [path, folder] : more) {
+        watched_folder& place = files[path];
+        place.names.insert(folder.names.begin(), folder.names.end());
+        place.all = place.all || folder.all;
+    }
+}
+
 watched_files find_watched_files(config const& settings)
 {
     watched_files files;

@@ -22,6 +22,14 @@ struct watched_folder
 /// watched_files is by the folder's absolute path. A folder may be missing.
 using watched_files = std::map<std::string, watched_folder>;
 
+/// watch_plan is files with their status at a moment before they were read: a file that changes
+/// meanwhile is noticed, too.
+struct watch_plan
+{
+    watched_files files{};
+    std::size_t status = 0; ///< status_of the files.
+};
+
 /// find_watched_files finds the configuration file, certificates, keys, authorities and the folders
 /// of pem-dir. A name that leads over symbolic links is watched at each of them: Kubernetes changes
 /// a link in the middle, certbot the last one.
@@ -29,6 +37,9 @@ using watched_files = std::map<std::string, watched_folder>;
 
 /// status_of is a hash of what changes when one of the files is replaced, written, made or removed.
 [[nodiscard]] std::size_t status_of(watched_files const& files);
+
+/// add_files adds all of `more`.
+void add_files(watched_files& files, watched_files const& more);
 
 /// add_path adds one file, with the links that lead to it.
 void add_path(watched_files& files, std::string const& path);
