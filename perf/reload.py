@@ -41,6 +41,7 @@ from cleat_perf.table import table
 BIN = TREE / "build/release/bin"
 IDLE = 200
 PROBE_GAP_S = 0.002
+LATENCY_HEADS = ["certificates", "p99 of", "without", "during reloads", "ratio", "reloads"]
 
 
 def arguments() -> argparse.Namespace:
@@ -329,8 +330,7 @@ def main() -> None:
             for word in options.certificates.split(",") if word
             for each in latencies(options, int(word), Path(scratch))
         ]
-    heads = ["certificates", "p99 of", "without", "during reloads", "ratio", "reloads"]
-    print(table(heads, latency_rows(document["rounds"])))
+    print(table(LATENCY_HEADS, latency_rows(document["rounds"])))
     for each in document.get("storm", {}).get("failures", []):
         print(f"failed: {each['count']} in {each['stage']}: {each['kind']}")
     if options.out:

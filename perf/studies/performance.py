@@ -6,6 +6,7 @@ from statistics import median
 from typing import Callable
 
 import lock_cores
+import reload
 from cleat_perf.results import newest, whole
 from cleat_perf.table import microseconds, spread, table
 
@@ -122,6 +123,12 @@ def clients(document: dict) -> str:
     return table(["", "us", "cleat-bench is", "aim"], rows)
 
 
+def reload_tables(document: dict) -> str:
+    """reload_tables are what reloads cost connections and the process, and what others feel."""
+    first = table(["reloads under load", ""], reload.storm_rows(document["storm"]))
+    return first + "\n\n" + table(reload.LATENCY_HEADS, reload.latency_rows(document["rounds"]))
+
+
 # By the end of a result's name.
 TABLES: dict[str, Callable[[dict], str]] = {
     "shared-locks": shared_locks,
@@ -129,6 +136,7 @@ TABLES: dict[str, Callable[[dict], str]] = {
     "lock-cost": lock_cost,
     "overhead": overhead,
     "clients": clients,
+    "reload": reload_tables,
 }
 
 

@@ -77,12 +77,9 @@ class Cleat:
         self.more = threading.Condition()
         self.is_over = False
         command = list(map(str, (*wrapper, binary(), *arguments)))
+        options = {"stdin": subprocess.DEVNULL, **options}
         self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            **options,
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **options
         )
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import ssl
+import tempfile
 import threading
 from pathlib import Path
 
@@ -448,3 +449,15 @@ def test_nobody_is_cut_or_refused_while_cleat_reloads(serve, certs, pem):
                 each.join()
     assert not failures, failures[:3]
     assert all(count > 0 for count in served)
+
+
+def test_a_configuration_from_standard_input_cannot_be_read_again(cleat, pem, first):
+    text = f'backend = "{first.address}"\npem-file = "{pem}"\nfrontend = "[127.0.0.1]:0"\n'
+    with tempfile.TemporaryFile("w+") as file:
+        file.write(text)
+        file.seek(0)
+        nothing = {"backend": "", "frontend": None, "pem": []}
+        server = cleat("--config", "-", stdin=file, **nothing)
+    (problem,) = reload_is_refused(server)
+    assert "came from standard input" in problem
+    assert shown(server.port)

@@ -226,6 +226,15 @@ void check_daemon(config const& c, std::vector<problem>& problems)
             "Turn syslog on, or set log-filename, and it is certain.");
 }
 
+void check_reload_on_change(config const& c, std::vector<problem>& problems)
+{
+    if (*c.reload_on_change && c.file == "-")
+        complain(
+            problems, problem::severity::error, c.reload_on_change.location, "reload-on-change",
+            "the configuration comes from standard input, which cannot be read again",
+            "Write it into a file, and start cleat with --config FILE.");
+}
+
 } // namespace
 
 void check(config& settings, std::vector<problem>& problems)
@@ -236,6 +245,7 @@ void check(config& settings, std::vector<problem>& problems)
     check_client_verify(settings, problems);
     check_suites_have_effect(settings, problems);
     check_daemon(settings, problems);
+    check_reload_on_change(settings, problems);
     check_log(settings, problems);
 }
 

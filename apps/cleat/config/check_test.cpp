@@ -194,5 +194,18 @@ TEST_CASE("a daemon without a log is warned about")
     accepted("pem-file = a daemon = on log-filename = \"/var/log/cleat.log\"");
 }
 
+TEST_CASE("a configuration that cannot be read again cannot reload")
+{
+    config settings = accepted("pem-file = a reload-on-change = on");
+    for (std::string const file : {"", "/etc/cleat.conf", "-"}) {
+        settings.file = file;
+        std::vector<problem> problems;
+        check(settings, problems);
+        REQUIRE(problems.size() == (file == "-" ? 1 : 0));
+        if (!problems.empty())
+            CHECK(to_string(problems.front()).find("error: reload-on-change") != std::string::npos);
+    }
+}
+
 } // namespace
 } // namespace cleat::app::check_test
