@@ -52,6 +52,7 @@ struct context::state
         contexts; // One for each certificate of the spec; or only one, for a store or a client.
     ssl_ctx_ptr empty; // Has the settings, and no certificate: those of a store are set on the SSL.
     SSL_CTX* initial = nullptr;
+    engine_count* count = nullptr; // Null: engines are not counted.
 
     static backend::hello_verdict choose_context(
         void const* argument, SSL* ssl, backend::client_hello const& hello) noexcept;
@@ -372,6 +373,17 @@ std::vector<certificate_end> const& context::certificate_ends() const noexcept
 ssl_ctx_st* context::native_handle() const noexcept
 {
     return state_->initial;
+}
+
+void context::count_engines(engine_count& count) noexcept
+{
+    CLEAT_ASSERT(count.on_none_left != nullptr);
+    state_->count = &count;
+}
+
+engine_count* context::counted_in() const noexcept
+{
+    return state_->count;
 }
 
 void context::prepare_client(ssl_st* ssl) const

@@ -5,6 +5,7 @@
 #include <cleat/tls/context_spec.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -32,6 +33,16 @@ struct certificate_end
     std::string origin; ///< As in certificate_source.
     /// In seconds: a system_clock::time_point cannot hold dates after 2262.
     std::chrono::sys_seconds valid_until;
+};
+
+/// engine_count is how many engines of a context there are. An owner that replaces a context frees
+/// the old one when its last engine has ended. The count has no lock: it belongs to one thread.
+struct engine_count
+{
+    std::size_t engines = 0;
+    /// Called at the end of each engine that leaves `engines` 0. That engine uses its context no
+    /// more, so this function may destroy it.
+    void (*on_none_left)(engine_count& count) noexcept = nullptr;
 };
 
 /// context owns its library context where the TLS library has one, its own parsed copies of
@@ -74,6 +85,13 @@ public:
     /// prepare_server gives a new SSL of a server context its role. It returns the connection's
     /// request, which lives as long as the SSL, where certificates are in a store; and else null.
     [[nodiscard]] std::unique_ptr<certificate_request> prepare_server(ssl_st* ssl) const;
+
+    /// count_engines: engines that begin from now on are counted in `count`, which outlives them.
+    /// They begin and end on one thread, and on_none_left is set.
+    void count_engines(engine_count& count) noexcept;
+
+    /// counted_in is where engines are counted, or null.
+    [[nodiscard]] engine_count* counted_in() const noexcept;
 
 private:
     struct state;

@@ -55,10 +55,14 @@ engine::engine(context const& settings)
         set_keeper(ssl.get(), sessions_.get());
     }
     ssl_ = ssl.release();
+    counted_.reset(settings.counted_in());
+    if (counted_ != nullptr)
+        ++counted_->engines;
 }
 
 engine::engine(engine&& other) noexcept
-    : ssl_{std::exchange(other.ssl_, nullptr)}
+    : counted_{std::move(other.counted_)}
+    , ssl_{std::exchange(other.ssl_, nullptr)}
     , failure_{std::move(other.failure_)}
     , sessions_{std::move(other.sessions_)}
     , request_{std::move(other.request_)}
@@ -85,6 +89,7 @@ engine& engine::operator=(engine&& other) noexcept
         close_sent_ = other.close_sent_;
         holds_tickets_ = other.holds_tickets_;
         early_ = other.early_;
+        counted_ = std::move(other.counted_); // Last, as in the destructor.
     }
     return *this;
 }
@@ -92,6 +97,12 @@ engine& engine::operator=(engine&& other) noexcept
 engine::~engine()
 {
     free();
+}
+
+void engine::uncount::operator()(engine_count* count) const noexcept
+{
+    if (--count->engines == 0)
+        count->on_none_left(*count);
 }
 
 void engine::free() noexcept

@@ -22,6 +22,7 @@ namespace cleat::tls {
 
 class context;
 struct certificate_request;
+struct engine_count;
 
 /// want says what the caller must do next.
 enum class want : std::uint8_t
@@ -155,9 +156,18 @@ public:
     [[nodiscard]] ssl_st* native_handle() const noexcept;
 
 private:
+    // Takes an engine from its context's count.
+    struct uncount
+    {
+        void operator()(engine_count* count) const noexcept;
+    };
+
     void free() noexcept;
     step outcome_of(wire const& w, int value, std::size_t bytes) noexcept;
 
+    // Null where the context counts no engines. The first member, because it ends last: the end of
+    // the count may destroy the context.
+    std::unique_ptr<engine_count, uncount> counted_;
     ssl_st* ssl_ = nullptr;
     std::unique_ptr<failure_info> failure_;          // Only a connection that failed has one.
     std::unique_ptr<std::vector<session>> sessions_; // Only a client that keeps them has one.

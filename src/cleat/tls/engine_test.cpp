@@ -150,6 +150,30 @@ flights length_of_conversation(pair_of_contexts const& contexts)
     return {d.server.received.size() + 4, d.client.received.size() + 4};
 }
 
+TEST_CASE("a context counts its engines, wherever they are moved")
+{
+    struct counter : engine_count
+    {
+        int ends = 0; // How often no engine was left.
+    };
+    counter count;
+    count.on_none_left = [](engine_count& c) noexcept { ++static_cast<counter&>(c).ends; };
+    pair_of_contexts both = make_contexts({});
+    both.server.count_engines(count);
+    {
+        engine first{both.server};
+        engine second{std::move(first)};
+        CHECK(count.engines == 1);
+        engine third{both.server};
+        CHECK(count.engines == 2);
+        third = std::move(second);
+        CHECK(count.engines == 1);
+        CHECK(count.ends == 0);
+    }
+    CHECK(count.engines == 0);
+    CHECK(count.ends == 1);
+}
+
 TEST_CASE("a conversation succeeds with every delivery")
 {
     for (protocol_version const version : both_versions)
