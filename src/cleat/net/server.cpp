@@ -1,11 +1,13 @@
 // One service for each worker: it accepts, and serves each connection in a coroutine. `served` ends
 // a connection early, at its handshake's deadline or when its worker stops, by Asio's cancellation.
 
+#include <cleat/core/assert.hpp>
 #include <cleat/core/limits.hpp>
 #include <cleat/net/acceptor.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/listening.hpp>
 #include <cleat/net/server.hpp>
+#include <cleat/net/worker_contexts.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -13,6 +15,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <atomic>
+#include <memory>
 #include <new>
 #include <tuple>
 #include <utility>
@@ -43,8 +47,8 @@ class service
 {
 public:
     service(
-        net::worker& owner, server_spec const& spec, std::vector<address> const& addresses,
-        std::vector<unique_fd> sockets, handler serve);
+        net::worker& owner, server_spec const& spec, worker_contexts& contexts,
+        std::vector<address> const& addresses, std::vector<unique_fd> sockets, handler serve);
 
     void stop_accepting() noexcept;
 
@@ -58,15 +62,15 @@ private:
 
     net::worker& worker_;
     server_spec const& spec_;
-    tls::context context_;
+    worker_contexts& contexts_;
     handler serve_;
     std::vector<std::unique_ptr<acceptor>> acceptors_; // Each accepts on one address.
 };
 
 service::service(
-    net::worker& owner, server_spec const& spec, std::vector<address> const& addresses,
-    std::vector<unique_fd> sockets, handler serve)
-    : worker_{owner}, spec_{spec}, context_{spec.tls}, serve_{std::move(serve)}
+    net::worker& owner, server_spec const& spec, worker_contexts& contexts,
+    std::vector<address> const& addresses, std::vector<unique_fd> sockets, handler serve)
+    : worker_{owner}, spec_{spec}, contexts_{contexts}, serve_{std::move(serve)}
 {
     for (std::size_t i = 0; i < sockets.size(); ++i) {
         acceptor_spec accepting{
@@ -145,7 +149,7 @@ void service::begin(unique_fd accepted, address const& peer, address const& boun
 asio::awaitable<void> service::serve(served& s, socket accepted, address bound)
 {
     address const local = local_end_of(accepted.native_handle(), bound);
-    stream<socket> tls{std::move(accepted), context_};
+    stream<socket> tls{std::move(accepted), contexts_.present()};
 
     s.interrupt.expires_in(spec_.handshake_timeout, error::handshake_timeout);
     s.interrupt.guard(&s);
@@ -184,9 +188,11 @@ void service::report(served const& s, error_code ec, std::string_view reason) co
 
 struct server::state
 {
-    server_spec spec;
+    server_spec spec; // `tls` is empty after the start: the contexts have what they need.
     listening listeners;
-    std::vector<std::unique_ptr<service>> services; // Each is used by its own worker only.
+    std::atomic<worker_contexts::reload_number> reloads{0};
+    std::vector<std::unique_ptr<worker_contexts>> contexts; // By worker, as the services.
+    std::vector<std::unique_ptr<service>> services;         // Each is used by its own worker only.
     std::unique_ptr<worker_pool> pool;
 
     void stop_accepting();
@@ -211,6 +217,7 @@ server::server(server_spec spec, handler_for each_worker) : state_{std::make_uni
     static_cast<void>(tls::context{s.spec.tls});
     std::size_t const count = worker_count(s.spec.workers);
     s.listeners = listen_on_all(s.spec.listen, s.spec.socket, count);
+    s.contexts.resize(count);
     s.services.resize(count);
 
     worker_pool_spec pool;
@@ -218,11 +225,17 @@ server::server(server_spec spec, handler_for each_worker) : state_{std::make_uni
     pool.pin = s.spec.pin;
     pool.begin = [&s, make = std::move(each_worker.make)](worker& each) {
         std::size_t const i = each.number();
+        s.contexts[i] = std::make_unique<worker_contexts>(s.spec.tls);
         s.services[i] = std::make_unique<service>(
-            each, s.spec, s.listeners.addresses, std::move(s.listeners.sockets[i]), make(each));
+            each, s.spec, *s.contexts[i], s.listeners.addresses, std::move(s.listeners.sockets[i]),
+            make(each));
     };
-    pool.end = [&s](worker& each) { s.services[each.number()].reset(); };
+    pool.end = [&s](worker& each) {
+        s.services[each.number()].reset();
+        s.contexts[each.number()]->end();
+    };
     s.pool = std::make_unique<worker_pool>(std::move(pool));
+    s.spec.tls = {}; // A replaced context leaves nothing behind, such as its private keys.
 }
 
 server::~server()
@@ -243,6 +256,27 @@ std::vector<address> const& server::local_addresses() const noexcept
 worker_pool& server::workers() noexcept
 {
     return *state_->pool;
+}
+
+void server::reload(tls::context_spec spec)
+{
+    state& s = *state_;
+    // Taken first: of two calls at a time the later one has the last word on every worker.
+    worker_contexts::reload_number const number = ++s.reloads;
+    spec.role = tls::role::server;
+    std::vector<std::unique_ptr<context_delivery>> made;
+    for (std::unique_ptr<worker_contexts> const& each : s.contexts)
+        made.push_back(std::make_unique<context_delivery>(*each, spec, number));
+
+    worker_pool& pool = *s.pool;
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        CLEAT_ASSERT(!pool[i].get_executor().runs_here()); // It would wait for itself.
+        // A worker that ends after this look destroys what is in its queue.
+        if (!s.contexts[i]->ended())
+            pool[i].push(*made[i].release());
+    }
+    for (std::unique_ptr<worker_contexts> const& each : s.contexts)
+        each->wait_for(number);
 }
 
 std::size_t server::drain(std::chrono::milliseconds timeout)

@@ -70,7 +70,7 @@ struct handler_for
 };
 
 /// server serves from its constructor to its destructor, on threads of its own. It is used by one
-/// thread, which is none of its workers.
+/// thread, which is none of its workers; other threads may call reload.
 class server
 {
 public:
@@ -88,6 +88,20 @@ public:
     [[nodiscard]] std::vector<address> const& local_addresses() const noexcept;
     [[nodiscard]] unsigned port() const noexcept { return local_address().port(); }
     [[nodiscard]] worker_pool& workers() noexcept;
+
+    /// reload gives later connections another TLS context on every worker; connections that are
+    /// there keep theirs. It makes and tries out the contexts on the calling thread, and returns
+    /// when all workers have taken theirs. Wrong settings are a tls::spec_error, and then nothing
+    /// changes, as after std::bad_alloc.
+    ///
+    /// Any thread but a worker's, where it would wait for itself. Of two calls at a time the later
+    /// one decides. It returns at once where the server has stopped, and it may run beside drain
+    /// and stop, but not beside the destructor.
+    ///
+    /// Sessions resume after a reload if `spec` has the same secret in `tickets`, and the same
+    /// `session_scope`: keep both. A replaced context ends with its last stream, on its worker's
+    /// thread, and so does its copy of verify_function.
+    void reload(tls::context_spec spec);
 
     /// drain stops accepting, waits at most `timeout` for the connections to end, and stops.
     /// Returns how many were cut off.

@@ -1,0 +1,86 @@
+// worker_contexts: the TLS contexts of one worker of a server, and their way to it. Not a public
+// header.
+
+#pragma once
+
+#include <cleat/net/executor.hpp>
+#include <cleat/tls/context.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <list>
+
+namespace cleat::net {
+
+class worker_contexts;
+
+/// counted_context is a TLS context that counts its streams.
+struct counted_context : tls::engine_count
+{
+    /// Throws tls::spec_error, std::bad_alloc.
+    explicit counted_context(tls::context_spec const& spec);
+    counted_context(counted_context&&) = delete;
+
+    tls::context context;
+    worker_contexts* owner = nullptr; ///< From the time that a worker has it.
+};
+
+/// worker_contexts has the context that a worker's new connections get, and the replaced ones that
+/// older connections still have. A replaced context ends with its last stream.
+///
+/// It belongs to its worker's thread, except for ended and wait_for. It must outlive the worker,
+/// whose destructor ends the handlers that were abandoned, with their streams.
+class worker_contexts
+{
+public:
+    /// reload_number counts the reloads of a server; 0 is its start.
+    using reload_number = std::uint32_t;
+
+    /// Throws tls::spec_error, std::bad_alloc.
+    explicit worker_contexts(tls::context_spec const& first);
+    worker_contexts(worker_contexts&&) = delete;
+
+    /// present is the context of new connections.
+    [[nodiscard]] tls::context& present() noexcept { return all_.front().context; }
+
+    /// replace makes `next`, a list of one, the present context, unless a later reload has been
+    /// here before. It allocates nothing.
+    void replace(std::list<counted_context>&& next, reload_number number) noexcept;
+
+    /// end: the worker takes no more contexts.
+    void end() noexcept;
+
+    /// ended: end was called. Any thread.
+    [[nodiscard]] bool ended() const noexcept { return taken_.load() == none_follows; }
+
+    /// wait_for blocks until replace was called for this reload or a later one, or end was. Any
+    /// thread but the worker's.
+    void wait_for(reload_number number) const noexcept;
+
+private:
+    friend struct counted_context;
+
+    static constexpr reload_number none_follows = std::numeric_limits<reload_number>::max();
+
+    void free_if_replaced(counted_context& unused) noexcept;
+
+    std::list<counted_context> all_; // The present context is the first.
+    std::atomic<reload_number> taken_{0};
+};
+
+/// context_delivery is a context on its way to a worker, whose queue owns it.
+struct context_delivery : task_node
+{
+    /// Throws tls::spec_error, std::bad_alloc. `receiver` outlives the worker.
+    context_delivery(
+        worker_contexts& receiver, tls::context_spec const& spec,
+        worker_contexts::reload_number reload);
+    context_delivery(context_delivery&&) = delete;
+
+    worker_contexts& target;
+    std::list<counted_context> made; // One: the worker allocates no node.
+    worker_contexts::reload_number number;
+};
+
+} // namespace cleat::net
