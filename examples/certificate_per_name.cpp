@@ -1,26 +1,37 @@
-// How do I serve a certificate for each name, and know which name a client asked for?
+// How do I serve a certificate for each name, and renew them while the server runs?
 //
 //     certificate_per_name --cert a.pem --cert b.pem [--listen 127.0.0.1:8443]
 //
 // Each certificate is for the names in it; the last one is also for all other names. Try it with
 //     openssl s_client -connect 127.0.0.1:PORT -servername NAME
+// SIGHUP reads the files again. Connections that are there go on with the certificate that they
+// have.
 
 #include "arguments.hpp"
 
 #include <cleat/net/server.hpp>
+#include <cleat/tls/ticket_secret.hpp>
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include <exception>
+#include <functional>
+#include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace asio = boost::asio;
 namespace net = cleat::net;
+namespace tls = cleat::tls;
 
 asio::awaitable<void> greet(net::connection c)
 {
-    cleat::tls::handshake_info const& agreed = c.facts.tls;
+    tls::handshake_info const& agreed = c.facts.tls;
     std::string const text = fmt::format(
         "Hello {}. You asked for '{}', and we speak {} with {} over {}.\n", to_string(c.facts.peer),
         agreed.server_name, agreed.version, agreed.cipher, agreed.group);
@@ -28,17 +39,65 @@ asio::awaitable<void> greet(net::connection c)
     co_await c.stream.async_shutdown(asio::as_tuple(asio::use_awaitable));
 }
 
+/// site is what the server needs to read its certificates, now and later.
+struct site
+{
+    std::vector<std::string> files;
+    // The same secret for each reload, so that sessions resume.
+    std::shared_ptr<tls::ticket_secret const> tickets = tls::new_ticket_secret();
+
+    [[nodiscard]] tls::context_spec settings() const
+    {
+        tls::context_spec spec;
+        for (std::string const& file : files)
+            spec.certificates.push_back(example::certificate(file));
+        spec.tickets = tickets;
+        return spec;
+    }
+};
+
+/// reload changes nothing where a file is missing or wrong.
+void reload(net::server& server, site const& served)
+{
+    try {
+        server.reload(served.settings());
+        fmt::print("reloaded\n");
+        std::fflush(stdout);
+    } catch (std::exception const& e) {
+        fmt::print(stderr, "not reloaded: {}\n", e.what());
+    }
+}
+
+void on_each(asio::signal_set& signal, std::function<void()> const& action)
+{
+    signal.async_wait([&signal, action](boost::system::error_code ec, int) {
+        if (ec)
+            return;
+        action();
+        on_each(signal, action);
+    });
+}
+
 constexpr char const* usage = "--cert a.pem --cert b.pem [--listen 127.0.0.1:8443]";
 
 int main(int count, char** values)
 {
     return example::run(count, values, usage, [](example::arguments const& given) {
+        site const served{given.all("--cert")};
         net::server_spec spec;
         spec.listen = given.value("--listen", "127.0.0.1:0");
-        for (std::string const& file : given.all("--cert"))
-            spec.tls.certificates.push_back(example::certificate(file));
+        spec.tls = served.settings();
         net::server server{std::move(spec), greet};
+
+        // A thread of its own, because a worker may not call reload.
+        asio::io_context io{1};
+        asio::signal_set hangup{io, SIGHUP};
+        on_each(hangup, [&] { reload(server, served); });
+        std::thread reloads{[&io] { io.run(); }};
+
         example::say_ready(server.port());
         given.wait_for_signal();
+        io.stop();
+        reloads.join();
     });
 }

@@ -3,12 +3,15 @@ are told to."""
 
 import contextlib
 import http.client
+import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import program
+from certificates import Certificate
 from deadlines import DEADLINE
 from tls_client import TlsClient, context
 
@@ -34,19 +37,28 @@ def example():
     with contextlib.ExitStack() as at_end:
 
         def start(name: str, *arguments: object) -> int:
-            running = subprocess.Popen(
-                [FOLDER / name, *map(str, arguments)],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            at_end.callback(end, running)
-            assert running.stdout
-            word, _, port = running.stdout.readline().strip().partition(" ")
-            assert word == "ready"
-            return int(port)
+            _, port = at_end.enter_context(launched(name, *arguments))
+            return port
 
         yield start
+
+
+@contextlib.contextmanager
+def launched(name: str, *arguments: object) -> "Iterator[tuple[subprocess.Popen[str], int]]":
+    """launched starts an example, gives the process and its port, and ends it."""
+    running = subprocess.Popen(
+        [FOLDER / name, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert running.stdout
+        word, _, port = running.stdout.readline().strip().partition(" ")
+        assert word == "ready"
+        yield running, int(port)
+    finally:
+        end(running)
 
 
 def end(running: "subprocess.Popen[str]") -> None:
@@ -105,6 +117,35 @@ def test_a_certificate_for_each_name(example, certs):
             assert client.fingerprint == shown.fingerprint
         greeting = f"Hello {host}:{number}. You asked for '{name}', and we speak TLSv1."
         assert said.startswith(greeting)
+
+
+def test_certificates_are_read_again_on_a_signal(certs, tmp_path):
+    old, new = certs.named("old.test", "DNS:a.test"), certs.named("new.test", "DNS:a.test")
+    file = tmp_path / "site.pem"
+    file.write_bytes(old.pem.read_bytes())
+    with launched("certificate_per_name", "--cert", file) as (running, port):
+        shows(port, old)
+
+        file.write_bytes(new.pem.read_bytes())
+        running.send_signal(signal.SIGHUP)
+        assert running.stdout.readline() == "reloaded\n"
+        shows(port, new)
+
+        file.write_text("not a certificate")
+        running.send_signal(signal.SIGHUP)
+        assert running.stderr.readline().startswith(f"not reloaded: {file}: ")
+        shows(port, new)
+
+        file.write_bytes(old.pem.read_bytes())
+        running.send_signal(signal.SIGHUP)
+        assert running.stdout.readline() == "reloaded\n"
+        shows(port, old)
+
+
+def shows(port: int, expected: Certificate) -> None:
+    with TlsClient(port, name="a.test") as client:
+        assert client.fingerprint == expected.fingerprint
+        assert b"You asked for 'a.test'" in client.receive_to_end()
 
 
 @pytest.mark.parametrize("flags", [[], ["--write-proxy-v1"], ["--write-proxy-v2"]], ids=str)
