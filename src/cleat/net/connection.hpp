@@ -22,7 +22,7 @@ struct facts
 
 /// connection is the argument of a server's handler: a stream whose handshake is done. It lives on
 /// one worker, stream.next_layer().worker(), and its operations complete there. Its TLS context is
-/// the server's of the time at which the handshake began, and lives as long as the stream.
+/// the one that the server had when it accepted the connection, and lives as long as the stream.
 struct connection
 {
     net::stream<socket> stream;

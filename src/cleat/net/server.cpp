@@ -264,13 +264,14 @@ void server::reload(tls::context_spec spec)
     // Taken first: of two calls at a time the later one has the last word on every worker.
     worker_contexts::reload_number const number = ++s.reloads;
     spec.role = tls::role::server;
+    worker_pool& pool = *s.pool;
+    for (std::size_t i = 0; i < pool.size(); ++i)
+        CLEAT_ASSERT(!pool[i].get_executor().runs_here()); // It would wait for itself.
+
     std::vector<std::unique_ptr<context_delivery>> made;
     for (std::unique_ptr<worker_contexts> const& each : s.contexts)
         made.push_back(std::make_unique<context_delivery>(*each, spec, number));
-
-    worker_pool& pool = *s.pool;
     for (std::size_t i = 0; i < made.size(); ++i) {
-        CLEAT_ASSERT(!pool[i].get_executor().runs_here()); // It would wait for itself.
         // A worker that ends after this look destroys what is in its queue.
         if (!s.contexts[i]->ended())
             pool[i].push(*made[i].release());

@@ -94,9 +94,9 @@ public:
     /// when all workers have taken theirs. Wrong settings are a tls::spec_error, and then nothing
     /// changes, as after std::bad_alloc.
     ///
-    /// Any thread but a worker's, where it would wait for itself. Of two calls at a time the later
-    /// one decides. It returns at once where the server has stopped, and it may run beside drain
-    /// and stop, but not beside the destructor.
+    /// Any thread but a worker's, where it would wait for itself: there it ends the program. Of two
+    /// calls at a time the later one decides. It returns at once where the server has stopped, and
+    /// it may run beside drain and stop, but not beside the destructor.
     ///
     /// Sessions resume after a reload if `spec` has the same secret in `tickets`, and the same
     /// `session_scope`: keep both. A replaced context ends with its last stream, on its worker's
