@@ -23,6 +23,7 @@
 
 namespace cleat::tls {
 
+struct ocsp_response;
 class ticket_keys;
 
 namespace backend {
@@ -109,6 +110,10 @@ void on_client_hello(SSL_CTX* ctx, hello_judge const* judge);
 /// is_wait_for_certificate: this value of SSL_get_error means that hello_verdict::wait suspended
 /// the handshake.
 [[nodiscard]] bool is_wait_for_certificate(int ssl_error) noexcept;
+
+/// staple makes ctx send the response to clients that ask for one, while it is fresh. It must
+/// outlive ctx, and every SSL that has had ctx.
+void staple(SSL_CTX* ctx, ocsp_response const* response);
 
 /// on_ticket_key makes ctx seal and open tickets with keys, which must outlive ctx.
 void on_ticket_key(SSL_CTX* ctx, ticket_keys* keys);

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <forward_list>
 #include <new>
 #include <optional>
 #include <utility>
@@ -48,6 +49,7 @@ struct context::state
     std::optional<certificate_choice> choice;
     certificate_table* table = nullptr; // Null: no store.
     backend::hello_judge judge;
+    std::forward_list<ocsp_response> staples; // `contexts` point to them.
     std::vector<ssl_ctx_ptr>
         contexts; // One for each certificate of the spec; or only one, for a store or a client.
     ssl_ctx_ptr empty; // Has the settings, and no certificate: those of a store are set on the SSL.
@@ -162,10 +164,12 @@ void context::state::build_server(context_spec const& spec)
     std::chrono::system_clock::time_point const now = std::chrono::system_clock::now();
     std::vector<std::string> origins;
     for (certificate_source const& source : spec.certificates) {
-        certificate const read = read_certificate(library, source, now, warnings);
+        certificate read = read_certificate(library, source, now, warnings);
         certificate_set::number const number =
             static_cast<certificate_set::number>(contexts.size());
         contexts.push_back(make_ctx(spec, read));
+        if (read.staple)
+            backend::staple(contexts.back().get(), &staples.emplace_front(*std::move(read.staple)));
         origins.push_back(read.origin);
         ends.push_back(end_of(read));
         own_certificates.add(

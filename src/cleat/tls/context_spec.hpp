@@ -37,12 +37,17 @@ enum class peer_verification : std::uint8_t
     required, ///< A certificate that verifies, or no connection.
 };
 
-/// certificate_source is one certificate with its chain and its key, as PEM text.
+/// certificate_source is one certificate with its chain and its key, as PEM text, and what a server
+/// sends with it.
 struct certificate_source
 {
     std::string chain;       ///< Leaf first, then intermediates.
     std::string private_key; ///< May be the same text as the chain: the key is found in it.
     std::string origin;      ///< Its source, for error messages: a file's name.
+    /// The certificate's OCSP response in DER (RFC 6960), for clients that ask for it. It is sent
+    /// until its nextUpdate. Empty: none.
+    std::string ocsp_response{};
+    std::string ocsp_origin{}; ///< Its source, for error messages.
 };
 
 /// ticket_secret is what session ticket keys are derived from. Servers that share it resume each

@@ -235,6 +235,10 @@ certificate read_certificate(
 
     check_chain(read, now, warnings);
     read_names(read, warnings);
+    if (!source.ocsp_response.empty())
+        read.staple = read_ocsp_response(
+            source.ocsp_response, source.ocsp_origin.empty() ? read.origin : source.ocsp_origin,
+            read.leaf.get(), now, warnings);
     clear_errors();
     return read;
 }

@@ -5,10 +5,12 @@
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/certificates/key_type.hpp>
+#include <cleat/tls/certificates/ocsp_response.hpp>
 #include <cleat/tls/context_spec.hpp>
 #include <cleat/tls/handles.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,8 @@ struct certificate_text
     std::string_view chain;
     std::string_view private_key;
     std::string origin;
+    std::string_view ocsp_response{}; ///< Empty: none.
+    std::string ocsp_origin{};
 };
 
 /// certificate is what one certificate_source holds, in the library's own form.
@@ -32,6 +36,7 @@ struct certificate
     key_type type = key_type::rsa;
     std::vector<std::string> names; ///< DNS names and wildcards that it answers to.
     std::string origin;
+    std::optional<ocsp_response> staple;
 };
 
 /// read_certificate throws spec_error, which names the origin and what to do, when there is no
@@ -43,7 +48,8 @@ struct certificate
     backend::library_state const& library, certificate_source const& source,
     std::chrono::system_clock::time_point now, std::vector<std::string>& warnings)
 {
-    certificate_text const text{source.chain, source.private_key, source.origin};
+    certificate_text const text{
+        source.chain, source.private_key, source.origin, source.ocsp_response, source.ocsp_origin};
     return read_certificate(library, text, now, warnings);
 }
 

@@ -2,7 +2,9 @@
 set(CLEAT_TLS_BACKEND_SOURCES
   backend/bssl/client_hello.cpp backend/bssl/early_data.cpp backend/bssl/errors.cpp
   backend/bssl/library_state.cpp backend/bssl/session_facts.cpp
-  backend/bssl/ssl_writev_library.cpp backend/bssl/ticket_callback.cpp
+  backend/bssl/ssl_writev_library.cpp backend/bssl/staple.cpp
+  backend/bssl/ticket_callback.cpp
   backend/awslc/library.cpp backend/awslc/signing.cpp
   backend/awslc/uniqueness.cpp)
-set(CLEAT_TLS_BACKEND_TEST_SOURCES backend/bssl/early_server_for_tests.cpp)
+set(CLEAT_TLS_BACKEND_TEST_SOURCES
+  backend/bssl/early_server_for_tests.cpp backend/bssl/stapling_client_for_tests.cpp)

@@ -15,6 +15,8 @@ endif()
 set(CLEAT_TLS_BACKEND_SOURCES
   backend/openssl/client_hello.cpp backend/openssl/early_data.cpp backend/openssl/errors.cpp
   backend/openssl/library_state.cpp backend/openssl/session_facts.cpp
-  backend/openssl/ssl_writev_library.cpp backend/openssl/ticket_callback.cpp
+  backend/openssl/ssl_writev_library.cpp backend/openssl/staple.cpp
+  backend/openssl/ticket_callback.cpp
   ${_signature_scheme})
-set(CLEAT_TLS_BACKEND_TEST_SOURCES backend/openssl/early_server_for_tests.cpp)
+set(CLEAT_TLS_BACKEND_TEST_SOURCES
+  backend/openssl/early_server_for_tests.cpp backend/openssl/stapling_client_for_tests.cpp)
