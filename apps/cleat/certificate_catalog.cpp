@@ -56,9 +56,9 @@ private:
 
     void append(certificate_files::names const& more)
     {
-        for (auto const& [paths, where] : more) {
-            paths_.push_back(paths);
-            locations_.push_back(where);
+        for (named_certificate const& each : more) {
+            paths_.push_back(each.paths);
+            locations_.push_back(each.where);
         }
     }
 

@@ -33,22 +33,51 @@ certificate_files::names certificate_files::names_of(std::vector<pem_file> const
 {
     names found;
     for (pem_file const& pem : pems)
-        found.push_back({{*pem.cert, *pem.private_key}, &pem.location});
+        found.push_back({{*pem.cert, *pem.private_key}, &pem.location, &pem.ocsp_resp_file});
     return found;
 }
 
 void certificate_files::read_certificates(names const& wanted, sources& found)
 {
-    for (auto const& [paths, where] : wanted) {
+    for (named_certificate const& each : wanted) {
+        auto const& [paths, where, ocsp_resp_file] = each;
         std::optional<std::string> chain = read_text(*where, "pem-file", paths.chain);
         std::optional<std::string> key =
             paths.private_key.empty() ? chain : read_text(*where, "private-key", paths.private_key);
         if (!chain || !key)
             continue;
         std::string const origin = tls::origin_of(paths);
-        locations_.try_emplace(origin, *where);
+        namings_.try_emplace(origin, naming{*where, "pem-file"});
         found.push_back({std::move(*chain), std::move(*key), origin});
+        if (each.has_ocsp_response())
+            read_ocsp_response(each, found.back());
     }
+}
+
+void certificate_files::read_ocsp_response(
+    named_certificate const& wanted, tls::certificate_source& found)
+{
+    setting<std::string> const& file = *wanted.ocsp_resp_file;
+    std::optional<std::string> der = read_text(file.location, "ocsp-resp-file", *file);
+    if (!der)
+        return;
+    if (der->empty())
+        problems_.error(
+            file.location, "ocsp-resp-file", fmt::format("{} is empty", *file),
+            "Write an OCSP response in DER form to it, or leave it out.");
+    namings_.try_emplace(*file, naming{file.location, "ocsp-resp-file"});
+    found.ocsp_response = *std::move(der);
+    found.ocsp_origin = *file;
+}
+
+void certificate_files::refuse_ocsp_responses(names const& all, std::size_t count)
+{
+    for (named_certificate const& each : all)
+        if (each.has_ocsp_response())
+            problems_.error(
+                each.ocsp_resp_file->location, "ocsp-resp-file",
+                "not built yet: an OCSP response with more certificates than certificate-cache",
+                fmt::format("Set certificate-cache to at least {}, or leave it out.", count));
 }
 
 // In the order of their paths.

@@ -9,9 +9,11 @@
 #include <cleat/tls/context_spec.hpp>
 #include <cleat/tls/store/certificate_store.hpp>
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cleat::app {
@@ -22,6 +24,19 @@ struct named_certificate
 {
     tls::certificate_paths paths;
     app::location const* where;
+    setting<std::string> const* ocsp_resp_file = nullptr; ///< Null or empty: none.
+
+    [[nodiscard]] bool has_ocsp_response() const noexcept
+    {
+        return ocsp_resp_file != nullptr && !(*ocsp_resp_file)->empty();
+    }
+};
+
+/// naming is the setting that names a file.
+struct naming
+{
+    app::location where;
+    std::string_view key;
 };
 
 /// certificate_files reads each file once. A file or folder that cannot be read is an error in
@@ -47,17 +62,21 @@ public:
     /// read_certificates appends the certificates to `found`.
     void read_certificates(names const& wanted, sources& found);
 
+    /// refuse_ocsp_responses reports the OCSP responses of certificates in a store: a worker that
+    /// loads a certificate while it serves reads no response with it. `count` is the number of all
+    /// certificates.
+    void refuse_ocsp_responses(names const& all, std::size_t count);
+
     /// read_text is the text of a file that is named at `where`; empty where it cannot be read.
     [[nodiscard]] std::optional<std::string> read_text(
         location const& where, std::string const& key, std::string const& path);
 
-    /// locations says where each certificate was named, by its certificate_source::origin.
-    [[nodiscard]] std::map<std::string, location> const& locations() const noexcept
-    {
-        return locations_;
-    }
+    /// namings says where each certificate and OCSP response was named, by the origins in
+    /// certificate_source.
+    [[nodiscard]] std::map<std::string, naming> const& namings() const noexcept { return namings_; }
 
 private:
+    void read_ocsp_response(named_certificate const& wanted, tls::certificate_source& found);
     [[nodiscard]] std::vector<std::string> find_in_folder(setting<std::string> const& folder);
     void add_folder(
         setting<std::string> const& top, std::string const& folder, std::vector<std::string>& found,
@@ -65,7 +84,7 @@ private:
 
     config const& settings_;
     problem_list& problems_;
-    std::map<std::string, location> locations_;
+    std::map<std::string, naming> namings_;
     std::map<std::string, std::optional<std::string>> texts_; // By path; empty: not readable.
 };
 

@@ -23,6 +23,26 @@
 namespace cleat::app {
 namespace {
 
+void fill_protocol(config const& settings, frontend_config const& l, tls::context_spec& spec)
+{
+    tls_versions const versions = *effective(l.tls_protos, settings.tls_protos);
+    using enum tls::protocol_version;
+    spec.version_min = versions.tls_1_2 ? tls_1_2 : tls_1_3;
+    spec.version_max = versions.tls_1_3 ? tls_1_3 : tls_1_2;
+    spec.ciphers = *effective(l.ciphers, settings.ciphers);
+    spec.ciphersuites = *effective(l.ciphersuites, settings.ciphersuites);
+    // A frontend must not resume a session of another one whose suites it does not allow.
+    spec.session_scope = fmt::format("cleat {} {}", spec.ciphers, spec.ciphersuites);
+    spec.prefer_server_ciphers =
+        *effective(l.prefer_server_ciphers, settings.prefer_server_ciphers);
+    spec.refuse_unknown_names = *effective(l.sni_nomatch_abort, settings.sni_nomatch_abort);
+    // The default list leaves out the groups that the library does not have, also where a file
+    // has it that --default-config printed.
+    bool const is_default = *settings.ecdh_curve == *config{}.ecdh_curve;
+    spec.groups = (is_default ? "?" : "") + *settings.ecdh_curve;
+    spec.alpn = *settings.alpn_protos;
+}
+
 class loader
 {
 public:
@@ -54,9 +74,11 @@ private:
         if (!has_catalog_)
             return files_.read_certificates(shared_names_, shared_);
 
+        files_.refuse_ocsp_responses(shared_names_, count);
         std::vector<set_plan> plans;
         for (frontend_config const& l : settings_.frontends) {
             set_plan plan{l.uses_global_certs(), certificate_files::names_of(l.pem_files)};
+            files_.refuse_ocsp_responses(plan.own, count);
             bool const is_shared = plan.own.empty();
             set_numbers_.push_back(is_shared ? shared_set_.value_or(plans.size()) : plans.size());
             if (is_shared && shared_set_)
@@ -85,7 +107,7 @@ private:
         p.addresses = find_addresses(l, problems_);
         tls::context_spec& spec = p.tls;
         spec.tickets = made_.tickets;
-        fill_protocol(l, spec);
+        fill_protocol(settings_, l, spec);
         fill_verification(l, spec);
         if (has_catalog_) {
             p.certificates = made_.catalog.sets[set_numbers_[made_.frontends.size()]].get();
@@ -97,26 +119,6 @@ private:
             try_out(l, p);
         }
         made_.frontends.push_back(std::move(p));
-    }
-
-    void fill_protocol(frontend_config const& l, tls::context_spec& spec) const
-    {
-        tls_versions const versions = *effective(l.tls_protos, settings_.tls_protos);
-        using enum tls::protocol_version;
-        spec.version_min = versions.tls_1_2 ? tls_1_2 : tls_1_3;
-        spec.version_max = versions.tls_1_3 ? tls_1_3 : tls_1_2;
-        spec.ciphers = *effective(l.ciphers, settings_.ciphers);
-        spec.ciphersuites = *effective(l.ciphersuites, settings_.ciphersuites);
-        // A frontend must not resume a session of another one whose suites it does not allow.
-        spec.session_scope = fmt::format("cleat {} {}", spec.ciphers, spec.ciphersuites);
-        spec.prefer_server_ciphers =
-            *effective(l.prefer_server_ciphers, settings_.prefer_server_ciphers);
-        spec.refuse_unknown_names = *effective(l.sni_nomatch_abort, settings_.sni_nomatch_abort);
-        // The default list leaves out the groups that the library does not have, also where a file
-        // has it that --default-config printed.
-        bool const is_default = *settings_.ecdh_curve == *config{}.ecdh_curve;
-        spec.groups = (is_default ? "?" : "") + *settings_.ecdh_curve;
-        spec.alpn = *settings_.alpn_protos;
     }
 
     // Where the authorities cannot be read, no client is verified: the rest of the plan is tried
@@ -219,14 +221,15 @@ private:
              effective(l.ciphersuites, settings_.ciphersuites).location},
             {"groups", "ecdh-curve", settings_.ecdh_curve.location},
             {*authorities, "client-verify-ca", authorities.location}};
-        for (auto const& [name, where] : files_.locations())
-            suspects.push_back({name, "pem-file", where});
+        for (auto const& [name, named] : files_.namings())
+            suspects.push_back({name, named.key, named.where});
         for (suspect const& each : suspects) {
             bool const is_about = finding.starts_with(each.about + ": ");
             if (!is_about || each.where.is_built_in())
                 continue;
             // A file's name stays: the line of the setting may not have it.
-            bool const is_file = each.key == "pem-file" || each.key == "client-verify-ca";
+            bool const is_file = each.key == "pem-file" || each.key == "client-verify-ca" ||
+                                 each.key == "ocsp-resp-file";
             return {
                 each.where, std::string{each.key},
                 is_file ? finding : finding.substr(each.about.size() + 2)};

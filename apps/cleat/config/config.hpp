@@ -115,8 +115,9 @@ enum class announcement
 struct pem_file
 {
     app::location location;
-    setting<std::string> cert;        ///< Leaf first, then its chain, in PEM.
-    setting<std::string> private_key; ///< Empty: the key is in `cert` too.
+    setting<std::string> cert;           ///< Leaf first, then its chain, in PEM.
+    setting<std::string> private_key;    ///< Empty: the key is in `cert` too.
+    setting<std::string> ocsp_resp_file; ///< In DER. Empty: none.
     optional_setting<app::client_verify> client_verify;
     optional_setting<std::string> client_verify_ca;
 };

@@ -150,7 +150,8 @@ constexpr places flag_only{.flag = true};
 constexpr std::int64_t day = 86'400;
 constexpr std::string_view tickets_do_it =
     "Resumption works with tickets, the same for every worker: leave it out.";
-constexpr std::string_view no_ocsp = "OCSP responses are not fetched: leave it out.";
+constexpr std::string_view no_ocsp =
+    "OCSP responses are not fetched: name a file with ocsp-resp-file, or leave it out.";
 constexpr std::string_view use_tls_protos =
     "cleat speaks TLSv1.2 and TLSv1.3: leave it out, or choose with tls-protos.";
 
@@ -342,9 +343,13 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "FILE",
      .default_text = "none",
-     .help = "Staple this OCSP response.",
-     .status = key_status::unsupported,
-     .cure = "Leave it out: clients that want a response ask the authority themselves."},
+     .help =
+         "Staple this OCSP response, a file in DER, to clients that ask for one. cleat sends it "
+         "until its nextUpdate, and reads the file again at a reload. It does not verify the "
+         "signature.",
+     .note = "A response for another certificate is an error. A stale one is a warning, and is not "
+             "sent.",
+     .set_pem_file = store<&pem_file::ocsp_resp_file>},
     {.name = "ocsp-dir",
      .group = key_group::certificates,
      .where = global_and_flag,

@@ -15,8 +15,10 @@ using contents = std::unordered_map<std::string, std::size_t>;
 
 std::size_t hash_of(tls::certificate_source const& source)
 {
-    std::size_t const chain = std::hash<std::string>{}(source.chain);
-    return chain * 31 + std::hash<std::string>{}(source.private_key);
+    std::size_t hash = 0;
+    for (std::string const* part : {&source.chain, &source.private_key, &source.ocsp_response})
+        hash = hash * 31 + std::hash<std::string>{}(*part);
+    return hash;
 }
 
 std::size_t hash_of(tls::file_digest const& digest)

@@ -111,6 +111,7 @@ watched_files find_watched_files(config const& settings)
         for (pem_file const& each : pems) {
             add(*each.cert);
             add(*each.private_key);
+            add(*each.ocsp_resp_file);
         }
     };
     add(settings.file);

@@ -30,9 +30,9 @@ struct watch_plan
     std::size_t status = 0; ///< status_of the files.
 };
 
-/// find_watched_files finds the configuration file, certificates, keys, authorities and the folders
-/// of pem-dir. A name that leads over symbolic links is watched at each of them: Kubernetes changes
-/// a link in the middle, certbot the last one.
+/// find_watched_files finds the configuration file, certificates, keys, OCSP responses, authorities
+/// and the folders of pem-dir. A name that leads over symbolic links is watched at each of them:
+/// Kubernetes changes a link in the middle, certbot the last one.
 [[nodiscard]] watched_files find_watched_files(config const& settings);
 
 /// status_of is a hash of what changes when one of the files is replaced, written, made or removed.
