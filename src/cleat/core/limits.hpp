@@ -129,6 +129,10 @@ inline constexpr std::chrono::seconds certificate_failure_time{10};
 /// certificate_failures_max: such files that a worker remembers; the oldest is forgotten first.
 inline constexpr std::size_t certificate_failures_max = 64;
 
+/// compressed_certificates_max: compressed certificate messages that each of a worker's contexts
+/// keeps, of about 6 KiB each; the least recently used is dropped first.
+inline constexpr std::size_t compressed_certificates_max = 256;
+
 /// certificates_read_together: files that a thread reads at the start before it looks for more.
 /// Enough that threads seldom meet, and few enough that they end together.
 inline constexpr std::size_t certificates_read_together = 64;

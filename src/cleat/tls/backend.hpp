@@ -23,6 +23,7 @@
 
 namespace cleat::tls {
 
+class compressed_certificates;
 struct ocsp_response;
 class ticket_keys;
 
@@ -114,6 +115,10 @@ void on_client_hello(SSL_CTX* ctx, hello_judge const* judge);
 /// staple makes ctx send the response to clients that ask for one, while it is fresh. It must
 /// outlive ctx, and every SSL that has had ctx.
 void staple(SSL_CTX* ctx, ocsp_response const* response);
+
+/// compress_certificates makes ctx compress its certificates for clients that can decompress them
+/// (RFC 8879), with the algorithms of the cache, which must outlive ctx. False: the library cannot.
+[[nodiscard]] bool compress_certificates(SSL_CTX* ctx, compressed_certificates* cache);
 
 /// on_ticket_key makes ctx seal and open tickets with keys, which must outlive ctx.
 void on_ticket_key(SSL_CTX* ctx, ticket_keys* keys);

@@ -3,6 +3,7 @@
 #include <cleat/tls/certificates/certificate.hpp>
 #include <cleat/tls/certificates/certificate_choice.hpp>
 #include <cleat/tls/certificates/certificate_use.hpp>
+#include <cleat/tls/certificates/compressed_certificates.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_settings.hpp>
 #include <cleat/tls/openssl_error.hpp>
@@ -34,6 +35,7 @@ struct context::state
     void build_server(context_spec const& spec);
     void build_server_from(context_spec const& spec, certificate_set const& certificates);
     void build_client(context_spec const& spec);
+    ssl_ctx_ptr new_ctx(context_spec const& spec);
     ssl_ctx_ptr make_ctx(context_spec const& spec, certificate const& identity);
     void warm(context_spec const& spec, SSL_CTX* ctx, certificate const& identity);
 
@@ -45,6 +47,7 @@ struct context::state
     backend::library_state const& library; // Its own, or the table's.
     context_settings settings;
     std::optional<ticket_keys> tickets;
+    std::optional<compressed_certificates> compressed;
     certificate_set own_certificates; // Of the spec. By their places in `contexts`.
     std::optional<certificate_choice> choice;
     certificate_table* table = nullptr; // Null: no store.
@@ -147,6 +150,8 @@ void context::state::begin_server(context_spec const& spec, certificate_set cons
 {
     if (spec.tickets != nullptr)
         tickets.emplace(library, *spec.tickets, spec.ticket_rotation);
+    if (!spec.certificate_compressors.empty())
+        compressed.emplace(spec.certificate_compressors);
     choice.emplace(
         certificates,
         certificate_choice::rules{
@@ -204,7 +209,7 @@ void context::state::build_server_from(
         warm(spec, make_ctx(spec, example).get(), example);
     }
     choice->take_suites(initial);
-    empty = settings.new_ctx(library, spec, tickets ? &*tickets : nullptr);
+    empty = new_ctx(spec);
     judge = {choose_from_store, this};
     for (SSL_CTX* const each : {initial, empty.get()})
         backend::on_client_hello(each, &judge);
@@ -215,9 +220,20 @@ void context::state::warm(context_spec const& spec, SSL_CTX* ctx, certificate co
     warm_server(library, ctx, spec, settings.groups(), identity.type, identity.origin, warnings);
 }
 
-ssl_ctx_ptr context::state::make_ctx(context_spec const& spec, certificate const& identity)
+ssl_ctx_ptr context::state::new_ctx(context_spec const& spec)
 {
     ssl_ctx_ptr ctx = settings.new_ctx(library, spec, tickets ? &*tickets : nullptr);
+    if (compressed && !backend::compress_certificates(ctx.get(), &*compressed))
+        throw spec_error{fmt::format(
+            "certificate compression: {} refuses it: an algorithm is there twice, or RFC 8879 does "
+            "not have it",
+            library_version())};
+    return ctx;
+}
+
+ssl_ctx_ptr context::state::make_ctx(context_spec const& spec, certificate const& identity)
+{
+    ssl_ctx_ptr ctx = new_ctx(spec);
     use_certificate(ctx.get(), identity);
     return ctx;
 }
@@ -244,7 +260,7 @@ std::vector<context_spec> settings_one_by_one(context_spec const& spec)
 {
     context_spec base;
     base.role = spec.role;
-    std::vector<context_spec> each(7, base);
+    std::vector<context_spec> each(8, base);
     for (context_spec& one : each) { // The versions decide which lists of suites are used.
         one.version_min = spec.version_min;
         one.version_max = spec.version_max;
@@ -260,6 +276,7 @@ std::vector<context_spec> settings_one_by_one(context_spec const& spec)
     each[6].verify_system_authorities = spec.verify_system_authorities;
     each[6].verify_depth = spec.verify_depth;
     each[6].verify_origin = spec.verify_origin;
+    each[7].certificate_compressors = spec.certificate_compressors;
     return each;
 }
 

@@ -48,8 +48,8 @@ struct engine_count
 /// context owns its library context where the TLS library has one, its own parsed copies of
 /// certificates and keys, and its ticket keys, so that two workers' contexts share nothing.
 ///
-/// It must outlive its engines. With tickets, all its engines stay on one thread: the keys have no
-/// lock.
+/// It must outlive its engines. With tickets or certificate compression, all its engines stay on
+/// one thread: the keys and the compressed certificates have no lock.
 class context
 {
 public:

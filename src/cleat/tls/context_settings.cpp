@@ -1,4 +1,5 @@
 #include <cleat/core/limits.hpp>
+#include <cleat/tls/capabilities.hpp>
 #include <cleat/tls/certificates/certificate.hpp>
 #include <cleat/tls/certificates/verify_hook.hpp>
 #include <cleat/tls/context.hpp>
@@ -51,6 +52,10 @@ void check_roles(context_spec const& spec)
         throw spec_error{"the depth of a peer's chain cannot be negative: 0 is no intermediate"};
     if (spec.tickets != nullptr && spec.ticket_rotation < std::chrono::seconds{1})
         throw spec_error{"ticket keys cannot rotate more often than once in a second"};
+    if (!spec.certificate_compressors.empty() && !library_capabilities().certificate_compression)
+        throw spec_error{fmt::format(
+            "certificate compression: not built with {}: leave it out, or use AWS-LC or BoringSSL",
+            library_version())};
 }
 
 std::vector<unsigned char> alpn_on_wire(std::vector<std::string> const& protocols)

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,16 @@ struct certificate_source
     /// until its nextUpdate. Empty: none.
     std::string ocsp_response{};
     std::string ocsp_origin{}; ///< Its source, for error messages.
+};
+
+/// certificate_compressor is an algorithm that certificates are compressed with (RFC 8879).
+struct certificate_compressor
+{
+    std::uint16_t algorithm = 0; ///< RFC 8879, section 7.3: 1 is zlib, 2 brotli, 3 zstd.
+    /// Fills `compressed`; false: it cannot. It is called on the thread of the handshake, once for
+    /// each certificate. An exception fails the handshake.
+    bool (*compress)(std::span<std::byte const> message, std::vector<std::byte>& compressed) =
+        nullptr;
 };
 
 /// ticket_secret is what session ticket keys are derived from. Servers that share it resume each
@@ -94,6 +105,9 @@ struct context_spec
     /// SAN); the LAST is the default, as in hitch. If certificates with different kinds of key have
     /// the same name, the client gets an ECDSA one if it can verify it.
     std::vector<certificate_source> certificates;
+    /// Compress certificates for clients that can decompress them, in order of preference. With
+    /// AWS-LC and BoringSSL only. Empty: do not.
+    std::vector<certificate_compressor> certificate_compressors;
     /// Refuse a client whose SNI no certificate answers to, rather than show it the default.
     bool refuse_unknown_names = false;
 

@@ -143,6 +143,7 @@ capabilities library_capabilities() noexcept
         .post_quantum_group = true,
         .library_contexts = false,
         .sheds_handshake = true,
+        .certificate_compression = true,
     };
 }
 

@@ -178,7 +178,7 @@ capabilities library_capabilities() noexcept
             return false;
         }
     }();
-    return {post_quantum, true, false};
+    return {post_quantum, true, false, false};
 }
 
 } // namespace cleat::tls

@@ -13,7 +13,8 @@ else()
   set(_signature_scheme backend/openssl/signature_scheme_by_nid.cpp)
 endif()
 set(CLEAT_TLS_BACKEND_SOURCES
-  backend/openssl/client_hello.cpp backend/openssl/early_data.cpp backend/openssl/errors.cpp
+  backend/openssl/certificate_compression.cpp backend/openssl/client_hello.cpp
+  backend/openssl/early_data.cpp backend/openssl/errors.cpp
   backend/openssl/library_state.cpp backend/openssl/session_facts.cpp
   backend/openssl/ssl_writev_library.cpp backend/openssl/staple.cpp
   backend/openssl/ticket_callback.cpp
