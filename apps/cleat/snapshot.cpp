@@ -1,4 +1,5 @@
 #include "certificate_files.hpp"
+#include "compressors.hpp"
 #include "config/problem_list.hpp"
 #include "network_settings.hpp"
 #include "snapshot.hpp"
@@ -41,6 +42,9 @@ void fill_protocol(config const& settings, frontend_config const& l, tls::contex
     bool const is_default = *settings.ecdh_curve == *config{}.ecdh_curve;
     spec.groups = (is_default ? "?" : "") + *settings.ecdh_curve;
     spec.alpn = *settings.alpn_protos;
+    for (compression const each :
+         *effective(l.certificate_compression, settings.certificate_compression))
+        spec.certificate_compressors.push_back(compressor_of(each));
 }
 
 class loader
@@ -220,6 +224,8 @@ private:
             {"ciphersuites", "ciphersuites",
              effective(l.ciphersuites, settings_.ciphersuites).location},
             {"groups", "ecdh-curve", settings_.ecdh_curve.location},
+            {"certificate compression", "certificate-compression",
+             effective(l.certificate_compression, settings_.certificate_compression).location},
             {*authorities, "client-verify-ca", authorities.location}};
         for (auto const& [name, named] : files_.namings())
             suspects.push_back({name, named.key, named.where});

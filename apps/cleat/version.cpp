@@ -23,10 +23,11 @@ std::string version_text()
         "Boost                {}.{}.{}\n"
         "post-quantum group   {}\n"
         "own library contexts {}\n"
-        "sheds handshakes     {}\n",
+        "sheds handshakes     {}\n"
+        "cert. compression    {}\n",
         version, tls_library(), BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000,
         BOOST_VERSION % 100, word(can.post_quantum_group), word(can.library_contexts),
-        word(can.sheds_handshake));
+        word(can.sheds_handshake), word(can.certificate_compression));
 }
 
 } // namespace cleat::app

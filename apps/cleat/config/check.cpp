@@ -202,6 +202,29 @@ void check_suites_have_effect(config const& c, std::vector<problem>& problems)
     }
 }
 
+// TLS 1.2 has no compressed certificates.
+void check_compression_has_effect(config const& c, std::vector<problem>& problems)
+{
+    auto const refuse = [&](location const& where) {
+        complain(
+            problems, problem::severity::error, where, "certificate-compression",
+            "this is for TLSv1.3, which tls-protos leaves out",
+            "Add TLSv1.3 to tls-protos, or leave certificate-compression out.");
+    };
+    bool is_inherited = false;
+    bool global_is_used = c.certificate_compression->empty();
+    for (frontend_config const& each : c.frontends) {
+        bool const speaks = effective(each.tls_protos, c.tls_protos)->tls_1_3;
+        bool const has_own = each.certificate_compression.has_value();
+        is_inherited |= !has_own;
+        global_is_used |= speaks && !has_own;
+        if (has_own && !(**each.certificate_compression).empty() && !speaks)
+            refuse(each.certificate_compression->location);
+    }
+    if (is_inherited && !global_is_used)
+        refuse(c.certificate_compression.location);
+}
+
 void check_log(config const& c, std::vector<problem>& problems)
 {
     bool const to_syslog = *c.syslog || (*c.daemon && c.log_filename->empty());
@@ -244,6 +267,7 @@ void check(config& settings, std::vector<problem>& problems)
     check_certificates(settings, problems);
     check_client_verify(settings, problems);
     check_suites_have_effect(settings, problems);
+    check_compression_has_effect(settings, problems);
     check_daemon(settings, problems);
     check_reload_on_change(settings, problems);
     check_log(settings, problems);

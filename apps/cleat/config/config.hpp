@@ -85,6 +85,13 @@ struct tls_versions
     bool tls_1_3 = true;
 };
 
+/// compression is an algorithm for certificates (RFC 8879).
+enum class compression
+{
+    brotli,
+    zlib,
+};
+
 /// worker_count is how many workers (threads) to run.
 struct worker_count
 {
@@ -138,6 +145,7 @@ struct frontend_config
     optional_setting<std::string> ciphersuites;
     optional_setting<bool> prefer_server_ciphers;
     optional_setting<bool> sni_nomatch_abort;
+    optional_setting<std::vector<compression>> certificate_compression;
 
     [[nodiscard]] host_port address() const { return {*host, *port}; }
 
@@ -180,6 +188,7 @@ struct config
     /// value that was written (see location), a group that the library lacks is an error.
     setting<std::string> ecdh_curve{"X25519MLKEM768:X25519:P-256"};
     setting<bool> prefer_server_ciphers{false};
+    setting<std::vector<compression>> certificate_compression; ///< The first is preferred.
     setting<std::vector<std::string>> alpn_protos; ///< The first is preferred. Empty: no ALPN.
     setting<app::client_verify> client_verify{app::client_verify::none};
     setting<std::string> client_verify_ca; ///< A file of PEM certificates. Needed unless `none`.

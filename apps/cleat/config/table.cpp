@@ -350,6 +350,19 @@ constexpr key_row rows[] = {
      .note = "A response for another certificate is an error. A stale one is a warning, and is not "
              "sent.",
      .set_pem_file = store<&pem_file::ocsp_resp_file>},
+    {.name = "certificate-compression",
+     .group = key_group::certificates,
+     .where = global_and_frontend,
+     .kind = value_kind::words,
+     .value = "LIST",
+     .help = "Compress certificates for clients that can decompress them, with TLS 1.3 (RFC 8879): "
+             "brotli, zlib or both, the preferred one first; or off. Chromium takes brotli, and "
+             "Safari zlib. A worker compresses a certificate once, when a client first gets it. "
+             "With OpenSSL this is an error.",
+     .note = "New.",
+     .set_global = store<&config::certificate_compression>,
+     .set_frontend = store<&frontend_config::certificate_compression>,
+     .show = shown<&config::certificate_compression>},
     {.name = "ocsp-dir",
      .group = key_group::certificates,
      .where = global_and_flag,

@@ -152,6 +152,38 @@ parsed<tls_versions> read(as<tls_versions>, given const& v)
     return chosen;
 }
 
+std::string_view to_string(compression algorithm) noexcept
+{
+    return algorithm == compression::brotli ? "brotli" : "zlib";
+}
+
+parsed<std::vector<compression>> read(as<std::vector<compression>>, given const& v)
+{
+    std::vector<compression> chosen;
+    refusal bad;
+    if (same_word(v.text, "off"))
+        return chosen;
+    for_each_piece(v.text, " ,", [&](std::string_view word) {
+        bool const is_brotli = same_word(word, "brotli");
+        if (word.empty() || bad)
+            return;
+        compression const algorithm = is_brotli ? compression::brotli : compression::zlib;
+        if (same_word(word, "zstd"))
+            bad = bad_value{"this build cannot compress with zstd", "Write brotli, zlib or both."};
+        else if (!is_brotli && !same_word(word, "zlib"))
+            bad = bad_value{
+                fmt::format("\"{}\" is no algorithm for certificates", word),
+                "Write brotli, zlib or both; or off."};
+        else if (std::ranges::find(chosen, algorithm) != chosen.end())
+            bad = bad_value{fmt::format("{} is there twice", word), "Write it once."};
+        else
+            chosen.push_back(algorithm);
+    });
+    if (bad)
+        return *bad;
+    return chosen;
+}
+
 parsed<std::vector<std::string>> read(as<std::vector<std::string>>, given const& v)
 {
     constexpr std::size_t name_bytes_max = 255; // RFC 7301 section 3.1: one byte of length
@@ -231,6 +263,13 @@ std::string written(tls_versions v)
     return fmt::format(
         "{}{}{}", v.tls_1_2 ? "TLSv1.2" : "", v.tls_1_2 && v.tls_1_3 ? " " : "",
         v.tls_1_3 ? "TLSv1.3" : "");
+}
+std::string written(std::vector<compression> const& v)
+{
+    std::string text;
+    for (compression const each : v)
+        text.append(text.empty() ? "" : " ").append(to_string(each));
+    return text.empty() ? "off" : text;
 }
 std::string written(std::vector<std::string> const& v)
 {

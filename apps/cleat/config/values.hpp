@@ -29,8 +29,13 @@ struct as
 [[nodiscard]] parsed<client_verify> read(as<client_verify>, given const& v);
 [[nodiscard]] parsed<syslog_facility> read(as<syslog_facility>, given const& v);
 [[nodiscard]] parsed<tls_versions> read(as<tls_versions>, given const& v);
+/// Names with blanks between them, or "off" alone.
+[[nodiscard]] parsed<std::vector<compression>> read(as<std::vector<compression>>, given const& v);
 /// Names with commas between them; a comma at the end is allowed, an empty name is not.
 [[nodiscard]] parsed<std::vector<std::string>> read(as<std::vector<std::string>>, given const& v);
+
+/// to_string is an algorithm's name in the configuration.
+[[nodiscard]] std::string_view to_string(compression algorithm) noexcept;
 
 /// range_of is "1 to 1024" where a value is, or may be, a number; empty for the rest.
 [[nodiscard]] std::string range_of(key_row const& row);
@@ -45,6 +50,7 @@ struct as
 [[nodiscard]] std::string written(client_verify v);
 [[nodiscard]] std::string written(syslog_facility v);
 [[nodiscard]] std::string written(tls_versions v);
+[[nodiscard]] std::string written(std::vector<compression> const& v);
 [[nodiscard]] std::string written(std::vector<std::string> const& v);
 
 } // namespace cleat::app
