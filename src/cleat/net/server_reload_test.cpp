@@ -2,6 +2,7 @@
 
 #include <cleat/net/server.hpp>
 #include <cleat/net/tls_peer_for_tests.hpp>
+#include <cleat/net/worker_contexts.hpp>
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/connection_for_tests.hpp>
 #include <cleat/tls/engine.hpp>
@@ -14,13 +15,19 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace asio = boost::asio;
@@ -353,6 +360,24 @@ TEST_CASE("after two reloads at the same time all workers have the same context"
         for (int i = 0; i < 20; ++i)
             CHECK(shown_by(one) == shown);
     }
+}
+
+TEST_CASE("a worker that has the later of two contexts does not take the earlier one")
+{
+    worker_contexts contexts{settings_with("old")};
+    std::list<counted_context> earlier;
+    std::list<counted_context> later;
+    earlier.emplace_back(settings_with("new"));
+    later.emplace_back(settings_with("newer"));
+    tls::context const* const expected = &later.front().context;
+    contexts.replace(std::move(later), 2);
+    contexts.replace(std::move(earlier), 1);
+    CHECK(&contexts.present() == expected);
+    contexts.wait_for(1); // Both calls of reload return.
+    contexts.wait_for(2);
+    contexts.end();
+    contexts.wait_for(3);
+    CHECK(contexts.ended());
 }
 
 TEST_CASE("a server that drains can be reloaded, and a stopped one does not wait")
