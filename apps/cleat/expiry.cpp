@@ -10,23 +10,14 @@
 #include <utility>
 
 namespace cleat::app {
-namespace {
-
-using std::chrono::days;
-
-constexpr days soon{30};
-constexpr days sooner{7};
-constexpr days last{1};
-
-} // namespace
 
 expiry_stage expiry_list::stage(time_point valid_until) const noexcept
 {
     auto const left = valid_until - now_;
     return left <= time_point::duration::zero() ? expiry_stage::over
-           : left <= last                       ? expiry_stage::last
-           : left <= sooner                     ? expiry_stage::sooner
-           : left <= soon                       ? expiry_stage::soon
+           : left <= expires_now                ? expiry_stage::last
+           : left <= expires_sooner             ? expiry_stage::sooner
+           : left <= expires_soon               ? expiry_stage::soon
                                                 : expiry_stage::far;
 }
 
@@ -57,10 +48,12 @@ void expiry_list::write(logger const& log) const
                 "end", fmt::format(
                            "{:%Y-%m-%dT%H:%M:%SZ}",
                            fmt::gmtime(std::time_t{each.valid_until.time_since_epoch().count()})))
-            .add("days", std::chrono::floor<days>(each.valid_until - now_).count());
+            .add("days", std::chrono::floor<std::chrono::days>(each.valid_until - now_).count());
     }
     if (others_ != 0)
-        log.info("certificates-expire").add("more", others_).add("within_days", soon.count());
+        log.info("certificates-expire")
+            .add("more", others_)
+            .add("within_days", expires_soon.count());
 }
 
 void expiry_log::look(find const& certificates, time_point now, logger const& log)

@@ -15,13 +15,19 @@
 
 namespace cleat::app {
 
+/// The remaining times from which an end is reported. 30 days: clients of ACME have tried to renew.
+/// 7: they keep failing. 1: somebody must act now.
+inline constexpr std::chrono::days expires_soon{30};
+inline constexpr std::chrono::days expires_sooner{7};
+inline constexpr std::chrono::days expires_now{1};
+
 /// expiry_stage is how near a certificate's end is.
 enum class expiry_stage : std::uint8_t
 {
     far,
-    soon,   ///< Within 30 days: clients of ACME have tried to renew.
-    sooner, ///< Within 7 days: they keep failing.
-    last,   ///< Within a day: somebody must act now.
+    soon,   ///< Within expires_soon.
+    sooner, ///< Within expires_sooner.
+    last,   ///< Within expires_now.
     over,
 };
 

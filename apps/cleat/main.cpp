@@ -4,6 +4,7 @@
 #include "config/command_line.hpp"
 #include "control/reload_command.hpp"
 #include "file_limit.hpp"
+#include "inspect/check_command.hpp"
 #include "notify_socket.hpp"
 #include "process.hpp"
 #include "snapshot.hpp"
@@ -71,14 +72,15 @@ int run(serve const& request)
 int run(check_only const& request)
 {
     report(request.warnings);
-    loading loaded = load(request.settings);
-    static_cast<void>(find_identity(request.settings, loaded.problems));
-    check_addresses(loaded.made, loaded.problems);
-    check_files(loaded.made.settings, loaded.problems);
-    if (!report(loaded.problems))
+    if (!report(problems_of_start(request.settings)))
         return EXIT_FAILURE;
     fmt::print("the configuration is good\n");
     return EXIT_SUCCESS;
+}
+
+int run(report_certificates const& request)
+{
+    return report_on_certificates(request);
 }
 
 int run(reload_running const& request)

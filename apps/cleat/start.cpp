@@ -173,6 +173,15 @@ void check_files(config const& settings, std::vector<problem>& problems)
         look(settings.log_filename, "log-filename", obstacle_to_writing);
 }
 
+std::vector<problem> problems_of_start(config settings)
+{
+    loading loaded = load(std::move(settings));
+    static_cast<void>(find_identity(loaded.made.settings, loaded.problems));
+    check_addresses(loaded.made, loaded.problems);
+    check_files(loaded.made.settings, loaded.problems);
+    return std::move(loaded.problems);
+}
+
 void drop_privileges(config const& settings, std::optional<identity> const& new_identity)
 {
     if (!new_identity)

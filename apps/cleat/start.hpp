@@ -42,6 +42,10 @@ void require_readable(snapshot const& configuration);
 /// obstacle.
 void check_files(config const& settings, std::vector<problem>& problems);
 
+/// problems_of_start are those that a start would meet, as far as that can be seen without a port
+/// taken or a file made.
+[[nodiscard]] std::vector<problem> problems_of_start(config settings);
+
 [[nodiscard]] log_level log_level_for(config const& settings) noexcept;
 
 /// open_control opens the socket for commands. Where it cannot, that is logged, and cleat serves

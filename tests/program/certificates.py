@@ -60,6 +60,12 @@ class CertificateMaker:
 
     def expired(self, name: str, subject: str, by: Certificate | None = None) -> Certificate:
         """expired makes a certificate of the past, signed by an authority or by itself."""
+        return self.dated(name, subject, "20200101000000Z", "20200102000000Z", by)
+
+    def dated(
+        self, name: str, subject: str, first: str, last: str, by: Certificate | None = None
+    ) -> Certificate:
+        """dated makes a certificate that is valid between two dates."""
         if name in self.made:
             return self.made[name]
         key, cert, request = self.requested(name, subject)
@@ -69,7 +75,7 @@ class CertificateMaker:
         (books / "index").touch()
         (books / "config").write_text(BOOKS.format(folder=books))
         signer = ["-cert", by.cert, "-keyfile", by.key] if by else ["-selfsign", "-keyfile", key]
-        dates = ["-startdate", "20200101000000Z", "-enddate", "20200102000000Z"]
+        dates = ["-startdate", first, "-enddate", last]
         how = ["-batch", "-notext", "-config", books / "config"]
         openssl("ca", *how, *signer, *dates, "-in", request, "-out", cert)
         return self.keep(name, cert, key)

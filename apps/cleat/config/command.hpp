@@ -28,6 +28,15 @@ struct check_only
     std::vector<problem> warnings;
 };
 
+/// report_certificates (`cleat check`): do what check_only does, and report on every certificate.
+struct report_certificates
+{
+    config settings;
+    std::vector<problem> warnings;
+    bool json = false;
+    bool all = false; ///< Print every certificate, however many there are.
+};
+
 /// reload_running (`cleat reload`): make a running cleat reload, and end with its outcome.
 struct reload_running
 {
@@ -56,6 +65,7 @@ struct refused
 };
 
 /// command is what the program does.
-using command = std::variant<serve, check_only, reload_running, print_text, show_version, refused>;
+using command = std::variant<
+    serve, check_only, report_certificates, reload_running, print_text, show_version, refused>;
 
 } // namespace cleat::app

@@ -56,7 +56,7 @@ public:
     CLI::Option const& config_option() const { return *config_; }
     CLI::Option const& compat_option() const { return *compat_; }
 
-    // What was given of the command's own flags. True: one of them asks for a text instead.
+    // Stores the given ones of the command's own flags. True: one of them asks for a text instead.
     bool take_own(start_words& found) const
     {
         bool is_instead = false;

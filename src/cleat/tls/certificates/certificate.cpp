@@ -173,36 +173,15 @@ std::string_view text_of(ASN1_STRING const* string)
         static_cast<std::size_t>(ASN1_STRING_length(string))};
 }
 
-void add_name(certificate& read, std::string_view name, std::vector<std::string>& warnings)
+void read_names(certificate& read, std::vector<std::string>& warnings)
 {
-    if (name_index::is_usable(name))
-        read.names.emplace_back(name);
-    else
+    host_names found = host_names_in(read.leaf.get());
+    read.names = std::move(found.usable);
+    for (std::string const& name : found.unusable)
         warnings.push_back(fmt::format(
             "{}: the name {:?} in the certificate is no DNS name and no wildcard for one label: "
             "no client will be matched by it",
             read.origin, name));
-}
-
-// RFC 6125, section 6.4.4: the CN counts only where there is no DNS name in the SAN.
-void read_names(certificate& read, std::vector<std::string>& warnings)
-{
-    general_names_ptr const san{static_cast<GENERAL_NAMES*>(
-        X509_get_ext_d2i(read.leaf.get(), NID_subject_alt_name, nullptr, nullptr))};
-    bool any = false;
-    int const count = san == nullptr ? 0 : static_cast<int>(sk_GENERAL_NAME_num(san.get()));
-    for (int i = 0; i < count; ++i) {
-        GENERAL_NAME const* const each = sk_GENERAL_NAME_value(
-            san.get(), static_cast<decltype(sk_GENERAL_NAME_num(san.get()))>(i));
-        if (each->type != GEN_DNS)
-            continue;
-        any = true;
-        add_name(read, text_of(each->d.dNSName), warnings);
-    }
-    if (any)
-        return;
-    if (std::string const name = common_name(read.leaf.get()); name_index::is_usable(name))
-        read.names.push_back(name);
 }
 
 } // namespace
@@ -256,24 +235,49 @@ std::vector<x509_ptr> read_authorities(
     return found;
 }
 
+host_names host_names_in(X509 const* x509)
+{
+    general_names_ptr const san{static_cast<GENERAL_NAMES*>(
+        X509_get_ext_d2i(x509, NID_subject_alt_name, nullptr, nullptr))};
+    host_names found;
+    int const count = san == nullptr ? 0 : static_cast<int>(sk_GENERAL_NAME_num(san.get()));
+    for (int i = 0; i < count; ++i) {
+        GENERAL_NAME const* const each = sk_GENERAL_NAME_value(
+            san.get(), static_cast<decltype(sk_GENERAL_NAME_num(san.get()))>(i));
+        if (each->type != GEN_DNS)
+            continue;
+        std::string_view const name = text_of(each->d.dNSName);
+        (name_index::is_usable(name) ? found.usable : found.unusable).emplace_back(name);
+    }
+    if (!found.usable.empty() || !found.unusable.empty())
+        return found;
+    if (std::string const name = common_name(x509); name_index::is_usable(name))
+        found.usable.push_back(name);
+    return found;
+}
+
 std::string common_name(X509 const* x509)
 {
-    auto const* const subject = X509_get_subject_name(x509);
+    return entry_in(X509_get_subject_name(x509), NID_commonName);
+}
+
+std::string entry_in(X509_NAME const* name, int nid)
+{
     int last = -1;
-    for (int i = -1; (i = X509_NAME_get_index_by_NID(subject, NID_commonName, i)) >= 0;)
+    for (int i = -1; (i = X509_NAME_get_index_by_NID(name, nid, i)) >= 0;)
         last = i;
     if (last < 0)
         return {};
-    X509_NAME_ENTRY const* const entry = X509_NAME_get_entry(subject, last);
+    X509_NAME_ENTRY const* const entry = X509_NAME_get_entry(name, last);
     unsigned char* utf8 = nullptr;
     int const size = ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(entry));
     if (size < 0) {
         clear_errors();
         return {};
     }
-    std::string name{reinterpret_cast<char const*>(utf8), static_cast<std::size_t>(size)};
+    std::string text{reinterpret_cast<char const*>(utf8), static_cast<std::size_t>(size)};
     OPENSSL_free(utf8);
-    return name;
+    return text;
 }
 
 } // namespace cleat::tls

@@ -58,6 +58,18 @@ struct certificate
 [[nodiscard]] std::vector<x509_ptr> read_authorities(
     backend::library_state const& library, std::string_view pem, std::string const& origin);
 
+/// host_names are the host names in a certificate: DNS names of its SAN, or its CN where the
+/// SAN has none (RFC 6125, section 6.4.4).
+struct host_names
+{
+    std::vector<std::string> usable;
+    std::vector<std::string> unusable; ///< No DNS name, and no wildcard for one label.
+};
+[[nodiscard]] host_names host_names_in(X509 const* x509);
+
+/// entry_in is the last entry of a name with this NID, in UTF-8; or empty.
+[[nodiscard]] std::string entry_in(X509_NAME const* name, int nid);
+
 /// common_name is the last CN of the subject in UTF-8, or empty.
 [[nodiscard]] std::string common_name(X509 const* x509);
 

@@ -64,6 +64,18 @@ certificate_on_disk read_from_disk(
         digest_of(library, chain.view(), key.view())};
 }
 
+std::optional<certificate_description> describe_files(
+    backend::library_state const& library, certificate_paths const& paths)
+{
+    file_text const chain = read_file(paths.chain);
+    file_text const key = paths.private_key.empty() ? file_text{} : read_file(paths.private_key);
+    if (chain.fault != file_fault::none || key.fault != file_fault::none)
+        return {};
+    std::string_view const key_text =
+        paths.private_key.empty() ? chain.text.view() : key.text.view();
+    return describe_certificate(library, certificate_text{chain.text.view(), key_text, {}});
+}
+
 certificate load_certificate(
     backend::library_state const& library, certificate_store const& store,
     certificate_store::number number)

@@ -4,9 +4,11 @@
 
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/certificates/certificate.hpp>
+#include <cleat/tls/certificates/certificate_description.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/store/certificate_store.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +39,11 @@ struct certificate_on_disk
 [[nodiscard]] certificate_on_disk read_from_disk(
     backend::library_state const& library, certificate_paths const& paths,
     std::string const& folder, std::vector<std::string>& warnings);
+
+/// describe_files describes files that read_from_disk refuses. Nothing: they cannot be read,
+/// or hold no certificate that can be decoded.
+[[nodiscard]] std::optional<certificate_description> describe_files(
+    backend::library_state const& library, certificate_paths const& paths);
 
 /// load_certificate reads a certificate of the store once more. Throws load_error where a file
 /// cannot be read, has changed since the store was filled, or has wrong content now.

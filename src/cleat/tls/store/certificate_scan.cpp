@@ -20,7 +20,7 @@ namespace {
 class scanner
 {
 public:
-    scanner() : ctx_{library_.new_ctx(true)}
+    explicit scanner(bool with_facts) : with_facts_{with_facts}, ctx_{library_.new_ctx(true)}
     {
         if (ctx_ == nullptr)
             throw std::bad_alloc{};
@@ -31,6 +31,8 @@ public:
         scanned_certificate found;
         try {
             certificate_on_disk const there = read_from_disk(library_, paths, {}, found.warnings);
+            if (with_facts_)
+                found.facts = describe_certificate(there.read);
             use_certificate(ctx_.get(), there.read);
             SSL_CTX_clear_chain_certs(ctx_.get());
             found.summary = summary_of(there);
@@ -40,12 +42,15 @@ public:
             found.cure = failed.cure;
         } catch (spec_error const& failed) {
             found.error = failed.what();
+            if (with_facts_ && !found.facts)
+                found.facts = describe_files(library_, paths);
         }
         clear_errors();
         return found;
     }
 
 private:
+    bool with_facts_;
     backend::library_state library_;
     ssl_ctx_ptr ctx_;
 };
@@ -90,7 +95,7 @@ private:
 
     void read_own()
     {
-        scanner own;
+        scanner own{handlers_.with_facts};
         while (read_next(own)) {
             hand_on();
             if (handlers_.progress)
@@ -101,7 +106,7 @@ private:
     void help() noexcept
     {
         try {
-            scanner own;
+            scanner own{handlers_.with_facts};
             while (read_next(own)) {
             }
         } catch (...) { // The caller's thread reads everything.

@@ -2,10 +2,12 @@
 
 #pragma once
 
+#include <cleat/tls/certificates/certificate_description.hpp>
 #include <cleat/tls/store/certificate_store.hpp>
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +23,8 @@ struct scanned_certificate
     std::vector<std::string> warnings;
     std::string error;     ///< Empty: it can be served.
     std::string_view cure; ///< A sentence, or empty where the error has it.
+    /// With scan_handlers::with_facts, also beside an error, as far as the file can be read.
+    std::optional<certificate_description> facts;
 };
 
 struct scan_handlers
@@ -29,6 +33,7 @@ struct scan_handlers
     std::function<void(std::size_t index, scanned_certificate const& found)> found;
     /// Called from time to time with the number of certificates that have been read.
     std::function<void(std::size_t read)> progress;
+    bool with_facts = false;
 };
 
 /// scan_certificates reads all files with `threads` threads, of which the caller's is one, and

@@ -1,0 +1,175 @@
+#include "certificate_files.hpp"
+#include "config/problem_list.hpp"
+#include "inspect/inventory.hpp"
+#include "progress_line.hpp"
+
+#include <cleat/net/worker_pool.hpp>
+#include <cleat/tls/store/certificate_scan.hpp>
+#include <cleat/tls/store/certificate_set.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+constexpr std::size_t names_shown_max = 5; // Of the names that two certificates have in common.
+
+using numbers = std::vector<std::uint32_t>;
+
+class inventory_maker
+{
+public:
+    inventory_maker(config const& settings, std::chrono::sys_seconds now)
+        : settings_{settings}, now_{now}
+    {
+    }
+
+    inventory make()
+    {
+        find();
+        read();
+        for (group const& each : groups_)
+            serve(each);
+        for (std::size_t i = 0; i < made_.certificates.size(); ++i) {
+            inspected_certificate& each = made_.certificates[i];
+            if (each.frontends.empty() && types_[i])
+                each.findings.push_back(
+                    {finding_kind::not_served, finding_grade::notice, "no frontend serves it"});
+            std::ranges::stable_sort(each.findings, {}, &finding::grade);
+        }
+        return std::move(made_);
+    }
+
+private:
+    // The certificates that serve together, and where.
+    struct group
+    {
+        numbers certificates;
+        std::vector<std::size_t> frontends;
+    };
+
+    numbers number(certificate_files::names const& files)
+    {
+        numbers found;
+        for (named_certificate const& each : files) {
+            auto const [place, is_new] = by_origin_.try_emplace(
+                tls::origin_of(each.paths), static_cast<std::uint32_t>(paths_.size()));
+            if (is_new)
+                paths_.push_back(each.paths);
+            found.push_back(place->second);
+        }
+        return found;
+    }
+
+    void find()
+    {
+        std::vector<problem> reported; // By load.
+        problem_list problems{reported};
+        certificate_files files{settings_, problems};
+        numbers const shared = number(files.find_shared());
+        group all{shared, {}};
+        for (frontend_config const& each : settings_.frontends) {
+            std::size_t const frontend = made_.frontends.size();
+            made_.frontends.push_back(to_string(each.address()));
+            numbers const own = number(certificate_files::names_of(each.pem_files));
+            if (own.empty() && each.uses_global_certs()) {
+                all.frontends.push_back(frontend);
+                continue;
+            }
+            group together{each.uses_global_certs() ? shared : numbers{}, {frontend}};
+            together.certificates.insert(together.certificates.end(), own.begin(), own.end());
+            groups_.push_back(std::move(together));
+        }
+        groups_.push_back(std::move(all));
+    }
+
+    void read()
+    {
+        made_.certificates.resize(paths_.size());
+        types_.resize(paths_.size());
+        progress_line progress{"certificates inspected", paths_.size()};
+        tls::scan_certificates(
+            paths_, net::worker_count(0),
+            {.found =
+                 [&](std::size_t index, tls::scanned_certificate const& found) {
+                     inspected_certificate& each = made_.certificates[index];
+                     each.paths = paths_[index];
+                     each.facts = found.facts;
+                     each.findings = findings_of(found.facts, found.error, now_);
+                     if (found.error.empty())
+                         types_[index] = found.summary.type;
+                 },
+             .progress = [&](std::size_t count) { progress.show(count); },
+             .with_facts = true});
+    }
+
+    // As fill_catalog does it, with the same index of names.
+    void serve(group const& together)
+    {
+        if (together.frontends.empty())
+            return;
+        tls::certificate_set set;
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::string>> replaced;
+        for (std::uint32_t const number : together.certificates) {
+            if (!types_[number])
+                continue;
+            inspected_certificate& each = made_.certificates[number];
+            each.frontends.insert(
+                each.frontends.end(), together.frontends.begin(), together.frontends.end());
+            set.add(
+                number, *types_[number], each.facts->names,
+                [&](std::string const& name, std::uint32_t earlier) {
+                    replaced[{earlier, number}].push_back(name);
+                });
+        }
+        for (auto const& [pair, names] : replaced)
+            note_duplicate(pair.first, pair.second, names);
+        if (together.certificates.empty() || !types_[together.certificates.back()])
+            return;
+        std::uint32_t const last = together.certificates.back();
+        set.set_default(last, *types_[last], made_.certificates[last].facts->names);
+        for (tls::candidate const each : set.defaults()) {
+            std::vector<std::size_t>& places = made_.certificates[each.number()].default_in;
+            places.insert(places.end(), together.frontends.begin(), together.frontends.end());
+        }
+    }
+
+    void note_duplicate(
+        std::uint32_t earlier, std::uint32_t later, std::vector<std::string> const& names)
+    {
+        std::span<std::string const> const shown =
+            std::span{names}.first(std::min(names.size(), names_shown_max));
+        std::string text = fmt::format(
+            "{} has the same kind of key and is used for {}", tls::origin_of(paths_[later]),
+            fmt::join(shown, ", "));
+        if (shown.size() < names.size())
+            text += fmt::format(" and {} more names", names.size() - shown.size());
+        std::vector<finding>& all = made_.certificates[earlier].findings;
+        if (std::ranges::find(all, text, &finding::text) == all.end())
+            all.push_back({finding_kind::duplicate_name, finding_grade::warning, std::move(text)});
+    }
+
+    config const& settings_;
+    std::chrono::sys_seconds now_;
+    inventory made_;
+    std::vector<tls::certificate_paths> paths_; // By number.
+    std::unordered_map<std::string, std::uint32_t> by_origin_;
+    std::vector<std::optional<tls::key_type>> types_; // By number; empty: it cannot be served.
+    std::vector<group> groups_;
+};
+
+} // namespace
+
+inventory take_inventory(config const& settings, std::chrono::sys_seconds now)
+{
+    return inventory_maker{settings, now}.make();
+}
+
+} // namespace cleat::app

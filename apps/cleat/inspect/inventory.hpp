@@ -1,0 +1,44 @@
+// inventory: every certificate that the settings name, with its findings.
+
+#pragma once
+
+#include "config/config.hpp"
+#include "inspect/findings.hpp"
+
+#include <cleat/tls/certificates/certificate_description.hpp>
+#include <cleat/tls/store/certificate_store.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cleat::app {
+
+struct inspected_certificate
+{
+    tls::certificate_paths paths;
+    std::optional<tls::certificate_description>
+        facts;                           ///< Empty: the file cannot be read or decoded.
+    std::vector<std::size_t> frontends;  ///< In which it serves.
+    std::vector<std::size_t> default_in; ///< Where clients without a known SNI get it.
+    std::vector<finding> findings;       ///< The worst first.
+
+    [[nodiscard]] bool has(finding_grade grade) const noexcept
+    {
+        return !findings.empty() && findings.front().grade <= grade;
+    }
+};
+
+struct inventory
+{
+    std::vector<inspected_certificate> certificates; ///< As the settings name them.
+    std::vector<std::string> frontends;              ///< Their addresses.
+};
+
+/// take_inventory reads every certificate, with all CPUs. A file that cannot be read is a finding.
+/// It does not report a pem-dir that cannot be read: load does.
+[[nodiscard]] inventory take_inventory(config const& settings, std::chrono::sys_seconds now);
+
+} // namespace cleat::app

@@ -1,0 +1,24 @@
+// json_text: pieces of a JSON text (RFC 8259).
+
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace cleat::app {
+
+/// json_string is a text in quotes. A byte that is no UTF-8, as a file's name may have it, becomes
+/// U+FFFD.
+[[nodiscard]] std::string json_string(std::string_view text);
+
+/// json_strings is an array of them.
+[[nodiscard]] std::string json_strings(std::span<std::string const> texts);
+
+/// json_bool is true or false.
+[[nodiscard]] constexpr std::string_view json_bool(bool value) noexcept
+{
+    return value ? "true" : "false";
+}
+
+} // namespace cleat::app
