@@ -152,11 +152,7 @@ void context::state::begin_server(context_spec const& spec, certificate_set cons
         tickets.emplace(library, *spec.tickets, spec.ticket_rotation);
     if (!spec.certificate_compressors.empty())
         compressed.emplace(spec.certificate_compressors);
-    choice.emplace(
-        certificates,
-        certificate_choice::rules{
-            spec.version_min == protocol_version::tls_1_2,
-            spec.version_max == protocol_version::tls_1_3, spec.refuse_unknown_names});
+    choice.emplace(certificates, certificate_choice::rules_of(spec));
 }
 
 void context::state::build_server(context_spec const& spec)

@@ -1,4 +1,5 @@
 #include <cleat/core/limits.hpp>
+#include <cleat/tls/alpn.hpp>
 #include <cleat/tls/capabilities.hpp>
 #include <cleat/tls/certificates/certificate.hpp>
 #include <cleat/tls/certificates/verify_hook.hpp>
@@ -11,7 +12,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
+#include <string_view>
 
 #include <arpa/inet.h>
 
@@ -58,26 +61,6 @@ void check_roles(context_spec const& spec)
             library_version())};
 }
 
-std::vector<unsigned char> alpn_on_wire(std::vector<std::string> const& protocols)
-{
-    constexpr std::size_t name_size_max =
-        255; // Each has a length of one byte, the list one of two.
-    constexpr std::size_t list_size_max = 65535;
-    std::vector<unsigned char> wire;
-    for (std::string const& name : protocols) {
-        if (name.empty() || name.size() > name_size_max)
-            throw spec_error{fmt::format(
-                "ALPN: \"{}\" is {} bytes long: a protocol's name has 1 to 255 (RFC 7301, section "
-                "3.1)",
-                name, name.size())};
-        wire.push_back(static_cast<unsigned char>(name.size()));
-        wire.insert(wire.end(), name.begin(), name.end());
-    }
-    if (wire.size() > list_size_max)
-        throw spec_error{"ALPN: the list of protocols is longer than 65535 bytes"};
-    return wire;
-}
-
 // The session ID context. A resumed handshake has no certificates, so a session that was made under
 // other rules of verification must not resume under these.
 std::array<std::byte, 32> hash_of_rules(
@@ -108,12 +91,13 @@ int choose_alpn(
 {
     std::vector<unsigned char> const& supported =
         *static_cast<std::vector<unsigned char> const*>(argument);
-    unsigned char* found = nullptr;
-    int const verdict = SSL_select_next_proto(
-        &found, chosen_size, supported.data(), static_cast<unsigned>(supported.size()), offered,
-        offered_size);
-    *chosen = found;
-    return verdict == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+    std::optional<std::string_view> const found =
+        choose_protocol(supported, {offered, offered_size});
+    if (!found)
+        return SSL_TLSEXT_ERR_ALERT_FATAL;
+    *chosen = reinterpret_cast<unsigned char const*>(found->data());
+    *chosen_size = static_cast<unsigned char>(found->size());
+    return SSL_TLSEXT_ERR_OK;
 }
 
 } // namespace

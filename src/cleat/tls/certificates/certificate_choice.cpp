@@ -17,18 +17,31 @@ void certificate_choice::take_suites(SSL_CTX const* ctx)
     }
 }
 
+certificate_choice::rules certificate_choice::rules_of(context_spec const& spec) noexcept
+{
+    return {
+        spec.version_min == protocol_version::tls_1_2,
+        spec.version_max == protocol_version::tls_1_3, spec.refuse_unknown_names};
+}
+
+certificate_choice::selection certificate_choice::select(std::string_view name) const noexcept
+{
+    using enum selection::reason;
+    if (name.empty())
+        return {certificates_.defaults(), no_name};
+    found_name const found = certificates_.lookup(name);
+    if (found.match != name_match::none)
+        return {found.candidates, found.match == name_match::exact ? exact_name : wildcard};
+    if (rules_.refuse_unknown_names)
+        return {{}, refused_name};
+    return {certificates_.defaults(), unknown_name};
+}
+
 certificate_choice::number certificate_choice::choose(
     backend::client_hello const& hello) const noexcept
 {
-    std::string_view const name = server_name_in(hello.body_of(extension::server_name));
-    if (!name.empty()) {
-        std::span<candidate const> const found = certificates_.find(name);
-        if (!found.empty())
-            return preferred(found, hello);
-        if (rules_.refuse_unknown_names)
-            return none;
-    }
-    return preferred(certificates_.defaults(), hello);
+    selection const found = select(server_name_in(hello.body_of(extension::server_name)));
+    return found.candidates.empty() ? none : preferred(found.candidates, hello);
 }
 
 // The first that the client can use. Where there is only one, the rest of the ClientHello is not

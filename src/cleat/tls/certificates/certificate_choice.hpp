@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/context_spec.hpp>
 #include <cleat/tls/store/certificate_set.hpp>
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace cleat::tls {
@@ -24,6 +26,24 @@ public:
         bool tls_1_2 = true;
         bool tls_1_3 = true;
         bool refuse_unknown_names = false;
+    };
+    [[nodiscard]] static rules rules_of(context_spec const& spec) noexcept;
+
+    /// selection is the certificates for a client's SNI, the preferred one first. Empty: the client
+    /// is refused.
+    struct selection
+    {
+        enum class reason : std::uint8_t
+        {
+            exact_name,
+            wildcard,
+            no_name,      ///< The client sends no SNI, and gets the default.
+            unknown_name, ///< It gets the default.
+            refused_name,
+        };
+
+        std::span<candidate const> candidates;
+        reason why = reason::no_name;
     };
 
     /// The set outlives the choice.
@@ -46,6 +66,9 @@ public:
     {
         return certificates_.size() > 1 || rules_.refuse_unknown_names;
     }
+
+    /// select is the first half of choose. The name is the client's SNI; empty: it sends none.
+    [[nodiscard]] selection select(std::string_view name) const noexcept;
 
     /// choose is the certificate for a ClientHello, or none to refuse it. A ClientHello without SNI
     /// is not refused.

@@ -37,6 +37,10 @@ public:
     {
         return names_.find(name);
     }
+    [[nodiscard]] found_name lookup(std::string_view name) const noexcept
+    {
+        return names_.lookup(name);
+    }
 
     [[nodiscard]] std::span<candidate const> defaults() const noexcept { return defaults_; }
     [[nodiscard]] key_type type_of(number certificate) const noexcept

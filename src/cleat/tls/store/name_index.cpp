@@ -165,17 +165,19 @@ std::span<candidate const> name_index::find_key(std::string_view key) const noex
     return found.name == none ? std::span<candidate const>{} : candidates_of(found);
 }
 
-std::span<candidate const> name_index::find(std::string_view name) const noexcept
+found_name name_index::lookup(std::string_view name) const noexcept
 {
     name = without_final_dot(name);
     // A name with a dot in front would find the wildcard's text.
     if (slots_.empty() || name.empty() || name.front() == '.' || name.size() > name_size_max)
         return {};
     if (std::span<candidate const> const exact = find_key(name); !exact.empty())
-        return exact;
+        return {exact, name_match::exact};
     std::size_t const dot = name.find('.');
-    return dot == std::string_view::npos ? std::span<candidate const>{}
-                                         : find_key(name.substr(dot));
+    if (dot == std::string_view::npos)
+        return {};
+    std::span<candidate const> const wide = find_key(name.substr(dot));
+    return {wide, wide.empty() ? name_match::none : name_match::wildcard};
 }
 
 void name_index::shrink()

@@ -50,6 +50,21 @@ private:
     std::uint32_t bits_;
 };
 
+/// name_match is how a name was found.
+enum class name_match : std::uint8_t
+{
+    none,
+    exact,
+    wildcard,
+};
+
+/// found_name is the certificates for a name, and how they were found.
+struct found_name
+{
+    std::span<candidate const> candidates;
+    name_match match = name_match::none;
+};
+
 /// name_index maps the names in certificates to the certificates, by their number.
 ///
 /// A name is looked up exactly first, then as one label under a wildcard (RFC 6125, section 6.4.3).
@@ -71,7 +86,11 @@ public:
 
     /// find is the certificates for a client's SNI, at most one for each kind of key, the preferred
     /// one first; empty where there is none. Valid until the next add.
-    [[nodiscard]] std::span<candidate const> find(std::string_view name) const noexcept;
+    [[nodiscard]] std::span<candidate const> find(std::string_view name) const noexcept
+    {
+        return lookup(name).candidates;
+    }
+    [[nodiscard]] found_name lookup(std::string_view name) const noexcept;
 
     /// size is how many names there are.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }

@@ -43,6 +43,15 @@ TEST_CASE("an exact name wins over the wildcard that also covers it")
     CHECK(found(index, "api.example.com") == numbers{1});
 }
 
+TEST_CASE("a lookup says whether the name or a wildcard was found")
+{
+    name_index const index = three_sites();
+    CHECK(index.lookup("www.example.com").match == name_match::exact);
+    CHECK(index.lookup("api.example.com").match == name_match::wildcard);
+    CHECK(index.lookup("a.b.example.com").match == name_match::none);
+    CHECK(index.lookup("org").match == name_match::none);
+}
+
 TEST_CASE("case and a dot at the end do not matter, on either side")
 {
     name_index const index = three_sites();
