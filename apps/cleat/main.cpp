@@ -5,6 +5,7 @@
 #include "control/reload_command.hpp"
 #include "file_limit.hpp"
 #include "inspect/check_command.hpp"
+#include "inspect/explain_command.hpp"
 #include "notify_socket.hpp"
 #include "process.hpp"
 #include "snapshot.hpp"
@@ -81,6 +82,11 @@ int run(check_only const& request)
 int run(report_certificates const& request)
 {
     return report_on_certificates(request);
+}
+
+int run(explain_client const& request)
+{
+    return explain(request);
 }
 
 int run(reload_running const& request)

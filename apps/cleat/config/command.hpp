@@ -37,6 +37,18 @@ struct report_certificates
     bool all = false; ///< Print every certificate, however many there are.
 };
 
+/// explain_client (`cleat explain`): say what a client would get, and why.
+struct explain_client
+{
+    config settings;
+    std::vector<problem> warnings;
+    std::string server_name;       ///< Its SNI; empty: it sends none.
+    std::vector<std::string> alpn; ///< The protocols that it offers; empty: no ALPN.
+    std::string address;           ///< Its IP address; empty: not given.
+    std::optional<host_port> to;   ///< The frontend; unset: every one.
+    bool json = false;
+};
+
 /// reload_running (`cleat reload`): make a running cleat reload, and end with its outcome.
 struct reload_running
 {
@@ -66,6 +78,7 @@ struct refused
 
 /// command is what the program does.
 using command = std::variant<
-    serve, check_only, report_certificates, reload_running, print_text, show_version, refused>;
+    serve, check_only, report_certificates, explain_client, reload_running, print_text,
+    show_version, refused>;
 
 } // namespace cleat::app

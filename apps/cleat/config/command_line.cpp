@@ -3,6 +3,7 @@
 #include "config/reload_command_line.hpp"
 #include "config/start_flags.hpp"
 #include "inspect/check_command_line.hpp"
+#include "inspect/explain_command_line.hpp"
 
 #include <array>
 #include <optional>
@@ -50,6 +51,8 @@ command parse_command_line(std::span<char const* const> arguments)
         return parse_reload(program, arguments.subspan(2));
     if (arguments[1] == std::string_view{"check"})
         return parse_check(program, arguments.subspan(2));
+    if (arguments[1] == std::string_view{"explain"})
+        return parse_explain(program, arguments.subspan(2));
 
     start_words words = read_start_words({program, program, program_flags}, arguments.subspan(1));
     if (std::optional<command> text = requested_text(words, program))

@@ -243,6 +243,7 @@ std::string help_text(std::string_view program)
     std::string out = fmt::format(
         "Usage: {0} [OPTIONS] [PEM...]\n"
         "       {0} check [--json] [--all] [OPTIONS] [PEM...]\n"
+        "       {0} explain --sni NAME [--alpn P] [--to FRONTEND] [OPTIONS] [PEM...]\n"
         "       {0} reload [PID | --pidfile FILE]\n\n"
         "Takes TLS from clients and passes plaintext on to a backend. Listen on port 443, serve "
         "the\n"
@@ -254,6 +255,7 @@ std::string help_text(std::string_view program)
         "they replace its values, and add to what can be given several times.\n\n"
         "{0} check reports on the configuration and every certificate. {0} check --help explains "
         "it.\n"
+        "{0} explain says what a client would get, and why. {0} explain --help explains it.\n"
         "{0} reload makes a running {0} read its configuration and files again.\n",
         program);
 

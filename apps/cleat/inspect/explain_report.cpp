@@ -1,0 +1,222 @@
+#include "inspect/explain_report.hpp"
+#include "inspect/json_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+using reason = tls::certificate_choice::selection::reason;
+
+// Control characters of an argument must not reach the terminal.
+void print_row(std::string_view label, std::string text)
+{
+    std::ranges::replace_if(
+        text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
+    fmt::print("  {:<12} {}\n", label, text);
+}
+
+std::string_view reason_name(reason why) noexcept
+{
+    switch (why) {
+    case reason::exact_name:
+        return "exact";
+    case reason::wildcard:
+        return "wildcard";
+    case reason::no_name:
+        return "no-sni";
+    case reason::unknown_name:
+        return "default";
+    case reason::refused_name:
+        break;
+    }
+    return "refused";
+}
+
+std::string name_text(reason why, std::string const& name)
+{
+    switch (why) {
+    case reason::exact_name:
+        return fmt::format("{}: a certificate has this name", name);
+    case reason::wildcard:
+        return fmt::format("{}: a certificate has a wildcard for it", name);
+    case reason::unknown_name:
+        return fmt::format("{}: no certificate has this name, so the default is shown", name);
+    case reason::refused_name:
+        return fmt::format("{}: no certificate has this name", name);
+    case reason::no_name:
+        break;
+    }
+    if (name.empty())
+        return "none, so the default is shown";
+    return fmt::format("none, since {} is an address: the default is shown", name);
+}
+
+// The order is that of certificate_choice: a client gets the first that it can verify.
+void print_certificates(frontend_explanation const& one)
+{
+    std::string_view label = "certificate";
+    for (std::size_t i = 0; i < one.certificates.size(); ++i) {
+        explained_certificate const& each = one.certificates[i];
+        // Every client verifies RSA, which is the last.
+        std::string_view const whom = one.certificates.size() == 1 ? "for every client"
+                                      : each.key == "RSA"          ? "for the others"
+                                      : i == 0                     ? "for clients that verify it"
+                                                                   : "for others that verify it";
+        print_row(std::exchange(label, ""), fmt::format("{}, {}, {}", each.key, whom, each.files));
+    }
+}
+
+std::string protocol_text(frontend_explanation const& one, std::vector<std::string> const& offered)
+{
+    if (one.protocols.empty())
+        return offered.empty() ? "none: alpn-protos is not set"
+                               : "none, and the client's is ignored: alpn-protos is not set";
+    if (offered.empty())
+        return "none: the client offers none";
+    return fmt::format(
+        "{}: the first of {} that the client offers", one.protocol.value_or("none"),
+        fmt::join(one.protocols, ", "));
+}
+
+std::string verification_text(frontend_explanation const& one)
+{
+    switch (one.verification) {
+    case tls::peer_verification::none:
+        break;
+    case tls::peer_verification::optional:
+        return fmt::format(
+            "optional: it may send none; one that it sends must verify by {}", one.authorities);
+    case tls::peer_verification::required:
+        return fmt::format("required: one that verifies by {}", one.authorities);
+    }
+    return "none is asked for";
+}
+
+std::string_view verification_name(tls::peer_verification verification) noexcept
+{
+    switch (verification) {
+    case tls::peer_verification::none:
+        break;
+    case tls::peer_verification::optional:
+        return "optional";
+    case tls::peer_verification::required:
+        return "required";
+    }
+    return "none";
+}
+
+std::string_view announcement_name(announcement kind) noexcept
+{
+    switch (kind) {
+    case announcement::nothing:
+        break;
+    case announcement::write_ip:
+        return "write-ip";
+    case announcement::write_proxy_v1:
+        return "write-proxy-v1";
+    case announcement::write_proxy_v2:
+        return "write-proxy-v2";
+    case announcement::proxy_proxy:
+        return "proxy-proxy";
+    }
+    return "nothing";
+}
+
+std::string announcement_text(announcement kind, std::string const& address)
+{
+    std::string const client = address.empty() ? "the client's address" : address;
+    if (kind == announcement::nothing)
+        return fmt::format("not {}: neither write-proxy nor write-ip is set", client);
+    if (kind == announcement::proxy_proxy)
+        return "the PROXY header that comes before TLS, unchanged (proxy-proxy)";
+    return fmt::format("{}, by {}", client, announcement_name(kind));
+}
+
+std::vector<std::string> upstream_addresses(snapshot const& configuration)
+{
+    std::vector<std::string> found;
+    for (net::address const& each : configuration.upstream)
+        found.push_back(net::to_string(each));
+    return found;
+}
+
+void print_explanation(
+    frontend_explanation const& one, explain_client const& request, snapshot const& configuration)
+{
+    fmt::print("{}\n", one.frontend);
+    print_row("sni", name_text(one.why, request.server_name));
+    if (one.refusal == explained_refusal::unrecognized_name)
+        return print_row("refused", "with the alert unrecognized_name: sni-nomatch-abort is set");
+    print_certificates(one);
+    print_row("versions", fmt::format("{}", fmt::join(one.versions, ", ")));
+    if (one.refusal == explained_refusal::no_application_protocol)
+        return print_row(
+            "refused",
+            fmt::format(
+                "with the alert no_application_protocol: it offers {}, and alpn-protos has {}",
+                fmt::join(request.alpn, ", "), fmt::join(one.protocols, ", ")));
+    print_row("alpn", protocol_text(one, request.alpn));
+    print_row("client cert", verification_text(one));
+    print_row(
+        "resumption", one.has_tickets
+                          ? fmt::format(
+                                "session tickets, whose keys change every {} hours",
+                                std::chrono::floor<std::chrono::hours>(one.rotation).count())
+                          : "none");
+    print_row("upstream", to_string(*configuration.settings.backend));
+    print_row("it learns", announcement_text(*configuration.settings.announce, request.address));
+}
+
+} // namespace
+
+void print_explanations(
+    std::span<frontend_explanation const> all, explain_client const& request,
+    snapshot const& configuration)
+{
+    std::string_view blank_line;
+    for (frontend_explanation const& each : all) {
+        fmt::print("{}", std::exchange(blank_line, "\n"));
+        print_explanation(each, request, configuration);
+    }
+}
+
+void print_explanations_json(
+    std::span<frontend_explanation const> all, explain_client const& request,
+    snapshot const& configuration)
+{
+    fmt::print(
+        "{{\n  \"cleat_explain\": 1,\n  \"sni\": {},\n  \"alpn\": {},\n  \"frontends\": [",
+        json_string(sni_of(request.server_name)), json_strings(request.alpn));
+    std::string_view comma = "\n";
+    for (frontend_explanation const& each : all) {
+        std::vector<std::string> certificates;
+        for (explained_certificate const& one : each.certificates)
+            certificates.push_back(fmt::format(
+                "{{\"files\": {}, \"key\": {}}}", json_string(one.files), json_string(one.key)));
+        std::string const refusal = json_string(to_string(each.refusal));
+        fmt::print(
+            "{}    {{\n      \"frontend\": {},\n      \"refusal\": {},\n      \"match\": \"{}\",\n"
+            "      \"certificates\": [{}],\n      \"versions\": {},\n      \"alpn\": {},\n"
+            "      \"client_verify\": \"{}\",\n      \"tickets\": {},\n      \"upstream\": {},\n"
+            "      \"upstream_addresses\": {},\n      \"announcement\": \"{}\"\n    }}",
+            std::exchange(comma, ",\n"), json_string(each.frontend),
+            each.refusal == explained_refusal::none ? "null" : refusal, reason_name(each.why),
+            fmt::join(certificates, ", "), json_strings(each.versions),
+            each.protocol ? json_string(*each.protocol) : "null",
+            verification_name(each.verification), json_bool(each.has_tickets),
+            json_string(to_string(*configuration.settings.backend)),
+            json_strings(upstream_addresses(configuration)),
+            announcement_name(*configuration.settings.announce));
+    }
+    fmt::print("]\n}}\n");
+}
+
+} // namespace cleat::app

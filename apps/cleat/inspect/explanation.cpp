@@ -1,0 +1,85 @@
+#include "inspect/explanation.hpp"
+
+#include <cleat/core/assert.hpp>
+#include <cleat/tls/alpn.hpp>
+#include <cleat/tls/certificates/certificate_description.hpp>
+#include <cleat/tls/context_settings.hpp>
+
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+std::vector<std::string> version_names(tls::context_spec const& spec)
+{
+    tls::certificate_choice::rules const rules = tls::certificate_choice::rules_of(spec);
+    std::vector<std::string> names;
+    if (rules.tls_1_3)
+        names.emplace_back("TLS 1.3");
+    if (rules.tls_1_2)
+        names.emplace_back("TLS 1.2");
+    return names;
+}
+
+std::optional<std::string> agreed_protocol(
+    std::vector<std::string> const& supported, std::vector<std::string> const& offered)
+{
+    std::vector<unsigned char> const ours = tls::alpn_on_wire(supported);
+    std::vector<unsigned char> const theirs = tls::alpn_on_wire(offered);
+    std::optional<std::string_view> const found = tls::choose_protocol(ours, theirs);
+    return found ? std::optional{std::string{*found}} : std::nullopt;
+}
+
+} // namespace
+
+std::string_view to_string(explained_refusal refusal) noexcept
+{
+    switch (refusal) {
+    case explained_refusal::none:
+        break;
+    case explained_refusal::unrecognized_name:
+        return "unrecognized_name";
+    case explained_refusal::no_application_protocol:
+        return "no_application_protocol";
+    }
+    return "none";
+}
+
+frontend_explanation explain_frontend(
+    snapshot const& configuration, frontend_plan const& plan, std::string_view server_name,
+    std::vector<std::string> const& offered)
+{
+    CLEAT_ASSERT(plan.certificates != nullptr);
+    tls::certificate_set const& set = *plan.certificates;
+    tls::certificate_choice const choice{set, tls::certificate_choice::rules_of(plan.tls)};
+    tls::certificate_choice::selection const found = choice.select(server_name);
+
+    frontend_explanation made;
+    made.frontend = plan.name;
+    made.why = found.why;
+    for (tls::candidate const each : found.candidates)
+        made.certificates.push_back(
+            {configuration.catalog.store->origin(each.number()),
+             std::string{tls::key_name(set.type_of(each.number()))}});
+    made.versions = version_names(plan.tls);
+    made.protocols = plan.tls.alpn;
+    bool const has_alpn = !plan.tls.alpn.empty() && !offered.empty();
+    if (has_alpn)
+        made.protocol = agreed_protocol(plan.tls.alpn, offered);
+    if (found.candidates.empty()) // The handshake ends before ALPN.
+        made.refusal = explained_refusal::unrecognized_name;
+    else if (has_alpn && !made.protocol)
+        made.refusal = explained_refusal::no_application_protocol;
+    made.verification = plan.tls.verify;
+    made.authorities = plan.tls.verify_origin;
+    made.has_tickets = plan.tls.tickets != nullptr;
+    made.rotation = plan.tls.ticket_rotation;
+    return made;
+}
+
+std::string sni_of(std::string const& name)
+{
+    return tls::is_ip_address(name) ? std::string{} : name;
+}
+
+} // namespace cleat::app

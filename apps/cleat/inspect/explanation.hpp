@@ -1,0 +1,58 @@
+// explanation: what a client would get from one frontend, and why.
+
+#pragma once
+
+#include "config/command.hpp"
+#include "snapshot.hpp"
+
+#include <cleat/tls/certificates/certificate_choice.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cleat::app {
+
+/// explained_certificate is one that a client may get.
+struct explained_certificate
+{
+    std::string files; ///< As certificate_store::origin.
+    std::string key;   ///< "ECDSA P-256"
+};
+
+/// explained_refusal is the alert that a client gets.
+enum class explained_refusal
+{
+    none,
+    unrecognized_name,
+    no_application_protocol,
+};
+[[nodiscard]] std::string_view to_string(explained_refusal refusal) noexcept;
+
+struct frontend_explanation
+{
+    std::string frontend;
+    explained_refusal refusal = explained_refusal::none;
+    tls::certificate_choice::selection::reason why{};
+    std::vector<explained_certificate> certificates; ///< The preferred one first.
+    std::vector<std::string> versions;               ///< "TLS 1.3"
+    std::optional<std::string> protocol;             ///< By ALPN; empty: none is agreed on.
+    std::vector<std::string> protocols;              ///< That the frontend has.
+    tls::peer_verification verification{};
+    std::string authorities;         ///< Their file, where clients are verified.
+    bool has_tickets = false;        ///< Sessions resume.
+    std::chrono::seconds rotation{}; ///< Of the tickets' keys.
+};
+
+/// explain_frontend decides as the handshake does: by certificate_choice and choose_protocol. The
+/// snapshot has a catalog. The name is the client's SNI; empty: it sends none.
+[[nodiscard]] frontend_explanation explain_frontend(
+    snapshot const& configuration, frontend_plan const& plan, std::string_view server_name,
+    std::vector<std::string> const& offered);
+
+/// sni_of is the SNI that a client sends for a name: none for an IP address (RFC 6066, section 3).
+[[nodiscard]] std::string sni_of(std::string const& name);
+
+} // namespace cleat::app
