@@ -185,6 +185,13 @@ def test_who_serves_what(certs, good, config):
     }
 
 
+def test_a_file_that_is_named_twice(good):
+    _, document = check("-f", "[127.0.0.1]:8443", good.pem, good.pem)
+    (one,) = document["certificates"]
+    assert one["frontends"] == one["default_in"] == ["[127.0.0.1]:8443"]
+    assert one["findings"] == []
+
+
 def test_a_certificate_that_nobody_gets(certs, good, config):
     mine = certs.self_signed("mine", EC, "DNS:mine.example", *SERVER, *LONG)
     path = config(f"""

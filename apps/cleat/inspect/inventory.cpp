@@ -23,6 +23,14 @@ constexpr std::size_t names_shown_max = 5; // Of the names that two certificates
 
 using numbers = std::vector<std::uint32_t>;
 
+// A configuration may name a file twice.
+void keep_once(std::vector<std::size_t>& places)
+{
+    std::ranges::sort(places);
+    auto const rest = std::ranges::unique(places);
+    places.erase(rest.begin(), rest.end());
+}
+
 class inventory_maker
 {
 public:
@@ -43,6 +51,8 @@ public:
                 each.findings.push_back(
                     {finding_kind::not_served, finding_grade::notice, "no frontend serves it"});
             std::ranges::stable_sort(each.findings, {}, &finding::grade);
+            keep_once(each.frontends);
+            keep_once(each.default_in);
         }
         return std::move(made_);
     }
