@@ -2,7 +2,6 @@
 #include "progress_line.hpp"
 
 #include <cleat/net/worker_pool.hpp>
-#include <cleat/tls/store/certificate_scan.hpp>
 
 #include <filesystem>
 #include <span>
@@ -18,8 +17,8 @@ class catalog_filler
 public:
     catalog_filler(
         certificate_files::names const& shared, std::vector<set_plan> const& plans,
-        problem_list& problems)
-        : shared_{shared.size()}, problems_{problems}
+        problem_list& problems, scan_observer const& observer)
+        : shared_{shared.size()}, problems_{problems}, observer_{observer}
     {
         made_.store =
             std::make_unique<tls::certificate_store>(std::filesystem::current_path().string());
@@ -39,7 +38,8 @@ public:
             paths_, net::worker_count(0),
             {.found = [&](std::size_t index,
                           tls::scanned_certificate const& found) { take(index, found); },
-             .progress = [&](std::size_t read) { progress.show(read); }});
+             .progress = [&](std::size_t read) { progress.show(read); },
+             .with_facts = static_cast<bool>(observer_)});
         made_.store->shrink();
         for (std::unique_ptr<tls::certificate_set> const& each : made_.sets)
             each->shrink();
@@ -64,6 +64,8 @@ private:
 
     void take(std::size_t index, tls::scanned_certificate const& found)
     {
+        if (observer_)
+            observer_(paths_[index], found);
         location const& where = *locations_[index];
         for (std::string const& warning : found.warnings)
             problems_.warning(where, "pem-file", warning);
@@ -103,6 +105,7 @@ private:
 
     std::size_t shared_;
     problem_list& problems_;
+    scan_observer const& observer_;
     certificate_catalog made_;
     std::vector<tls::certificate_paths> paths_;
     std::vector<location const*> locations_;
@@ -113,9 +116,9 @@ private:
 
 certificate_catalog fill_catalog(
     certificate_files::names const& shared, std::vector<set_plan> const& plans,
-    problem_list& problems)
+    problem_list& problems, scan_observer const& observer)
 {
-    return catalog_filler{shared, plans, problems}.fill();
+    return catalog_filler{shared, plans, problems, observer}.fill();
 }
 
 } // namespace cleat::app

@@ -6,10 +6,12 @@
 #include "certificate_files.hpp"
 #include "config/problem_list.hpp"
 
+#include <cleat/tls/store/certificate_scan.hpp>
 #include <cleat/tls/store/certificate_set.hpp>
 #include <cleat/tls/store/certificate_store.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -31,11 +33,15 @@ struct set_plan
     certificate_files::names own;
 };
 
+/// scan_observer sees each certificate that is read for a catalog, with its description.
+using scan_observer =
+    std::function<void(tls::certificate_paths const& paths, tls::scanned_certificate const& found)>;
+
 /// fill_catalog reads every certificate, the shared ones once, with all CPUs; and makes a set for
 /// each plan. A file that cannot be used is an error. On a terminal a line of standard error shows
 /// the progress when it takes longer than a second.
 [[nodiscard]] certificate_catalog fill_catalog(
     certificate_files::names const& shared, std::vector<set_plan> const& plans,
-    problem_list& problems);
+    problem_list& problems, scan_observer const& observer = {});
 
 } // namespace cleat::app

@@ -47,18 +47,36 @@ void fill_protocol(config const& settings, frontend_config const& l, tls::contex
         spec.certificate_compressors.push_back(compressor_of(each));
 }
 
+// Null where there is none, which has been reported.
+std::shared_ptr<tls::ticket_secret const> make_ticket_secret(problem_list& problems)
+{
+    try {
+        return tls::new_ticket_secret();
+    } catch (std::system_error const& e) {
+        problems.error(
+            {}, "",
+            fmt::format(
+                "the kernel gives no random bytes for session tickets: {}", e.code().message()),
+            "Allow the system call getrandom(2), which a sandbox may forbid.");
+    }
+    return nullptr;
+}
+
 class loader
 {
 public:
-    explicit loader(loading& loaded)
-        : made_{loaded.made}, settings_{loaded.made.settings}, problems_{loaded.problems}
+    loader(loading& loaded, scan_observer const& observer)
+        : made_{loaded.made}
+        , settings_{loaded.made.settings}
+        , problems_{loaded.problems}
+        , observer_{observer}
     {
     }
 
     void run()
     {
         if (made_.tickets == nullptr)
-            make_ticket_secret();
+            made_.tickets = make_ticket_secret(problems_);
         read_certificates();
         for (frontend_config const& l : settings_.frontends)
             plan(l);
@@ -91,7 +109,7 @@ private:
                 shared_set_ = plans.size();
             plans.push_back(std::move(plan));
         }
-        made_.catalog = fill_catalog(shared_names_, plans, problems_);
+        made_.catalog = fill_catalog(shared_names_, plans, problems_, observer_);
     }
 
     // No value where the file cannot be read; an empty text where no client is verified.
@@ -243,22 +261,10 @@ private:
         return {l.location, "", finding};
     }
 
-    void make_ticket_secret()
-    {
-        try {
-            made_.tickets = tls::new_ticket_secret();
-        } catch (std::system_error const& e) {
-            problems_.error(
-                {}, "",
-                fmt::format(
-                    "the kernel gives no random bytes for session tickets: {}", e.code().message()),
-                "Allow the system call getrandom(2), which a sandbox may forbid.");
-        }
-    }
-
     snapshot& made_;
     config const& settings_;
     problem_list problems_;
+    scan_observer const& observer_;
     certificate_files files_{settings_, problems_};
     certificate_files::names shared_names_; // Of pem-dir and the global pem-files.
     certificate_files::sources shared_;     // These, where there is no catalog.
@@ -290,7 +296,9 @@ std::size_t count_certificates(snapshot const& configuration)
     return origins.size();
 }
 
-loading load(config settings, std::shared_ptr<tls::ticket_secret const> tickets)
+loading load(
+    config settings, std::shared_ptr<tls::ticket_secret const> tickets,
+    scan_observer const& observer)
 {
     loading l;
     l.made.tickets = std::move(tickets);
@@ -299,7 +307,7 @@ loading load(config settings, std::shared_ptr<tls::ticket_secret const> tickets)
         l.made.watched.files = find_watched_files(l.made.settings);
         l.made.watched.status = status_of(l.made.watched.files);
     }
-    loader{l}.run();
+    loader{l, observer}.run();
     return l;
 }
 

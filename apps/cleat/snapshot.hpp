@@ -61,8 +61,10 @@ struct loading
 
 /// load reads every file that the settings name, looks up every host, and builds a TLS context from
 /// each frontend's certificates to see that they fit together. Every mistake is reported. tickets
-/// is the secret of the configuration before, whose sessions go on; null: a new one is made.
+/// is the secret of the configuration before, whose sessions go on; null: a new one is made. The
+/// observer sees the certificates of a catalog only.
 [[nodiscard]] loading load(
-    config settings, std::shared_ptr<tls::ticket_secret const> tickets = nullptr);
+    config settings, std::shared_ptr<tls::ticket_secret const> tickets = nullptr,
+    scan_observer const& observer = {});
 
 } // namespace cleat::app

@@ -173,9 +173,9 @@ void check_files(config const& settings, std::vector<problem>& problems)
         look(settings.log_filename, "log-filename", obstacle_to_writing);
 }
 
-std::vector<problem> problems_of_start(config settings)
+std::vector<problem> problems_of_start(config settings, scan_observer const& observer)
 {
-    loading loaded = load(std::move(settings));
+    loading loaded = load(std::move(settings), nullptr, observer);
     static_cast<void>(find_identity(loaded.made.settings, loaded.problems));
     check_addresses(loaded.made, loaded.problems);
     check_files(loaded.made.settings, loaded.problems);

@@ -43,8 +43,9 @@ void require_readable(snapshot const& configuration);
 void check_files(config const& settings, std::vector<problem>& problems);
 
 /// problems_of_start are those that a start would meet, as far as that can be seen without a port
-/// taken or a file made.
-[[nodiscard]] std::vector<problem> problems_of_start(config settings);
+/// taken or a file made. The observer is load's.
+[[nodiscard]] std::vector<problem> problems_of_start(
+    config settings, scan_observer const& observer = {});
 
 [[nodiscard]] log_level log_level_for(config const& settings) noexcept;
 

@@ -51,9 +51,14 @@ private:
 int report_on_certificates(report_certificates const& request)
 {
     std::vector<problem> problems = request.warnings;
-    std::vector<problem> const later = problems_of_start(request.settings);
+    inspected_files known; // Many certificates are read once.
+    std::vector<problem> const later = problems_of_start(
+        request.settings,
+        [&](tls::certificate_paths const& paths, tls::scanned_certificate const& found) {
+            known.insert_or_assign(tls::origin_of(paths), inspected(found));
+        });
     auto const now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    inventory const all = take_inventory(request.settings, now);
+    inventory const all = take_inventory(request.settings, known, now);
     problem_filter const filter{all};
     for (problem const& each : later)
         if (!filter.is_said(each))

@@ -4,7 +4,6 @@
 #include "progress_line.hpp"
 
 #include <cleat/net/worker_pool.hpp>
-#include <cleat/tls/store/certificate_scan.hpp>
 #include <cleat/tls/store/certificate_set.hpp>
 
 #include <fmt/format.h>
@@ -34,8 +33,9 @@ void keep_once(std::vector<std::size_t>& places)
 class inventory_maker
 {
 public:
-    inventory_maker(config const& settings, std::chrono::sys_seconds now)
-        : settings_{settings}, now_{now}
+    inventory_maker(
+        config const& settings, inspected_files const& known, std::chrono::sys_seconds now)
+        : settings_{settings}, known_{known}, now_{now}
     {
     }
 
@@ -104,20 +104,35 @@ private:
     {
         made_.certificates.resize(paths_.size());
         types_.resize(paths_.size());
-        progress_line progress{"certificates inspected", paths_.size()};
+        std::vector<tls::certificate_paths> unread;
+        std::vector<std::size_t> places;
+        for (std::size_t i = 0; i < paths_.size(); ++i) {
+            auto const known = known_.find(tls::origin_of(paths_[i]));
+            if (known != known_.end()) {
+                note(i, known->second);
+                continue;
+            }
+            unread.push_back(paths_[i]);
+            places.push_back(i);
+        }
+        progress_line progress{"certificates inspected", unread.size()};
         tls::scan_certificates(
-            paths_, net::worker_count(0),
+            unread, net::worker_count(0),
             {.found =
                  [&](std::size_t index, tls::scanned_certificate const& found) {
-                     inspected_certificate& each = made_.certificates[index];
-                     each.paths = paths_[index];
-                     each.facts = found.facts;
-                     each.findings = findings_of(found.facts, found.error, now_);
-                     if (found.error.empty())
-                         types_[index] = found.summary.type;
+                     note(places[index], inspected(found));
                  },
              .progress = [&](std::size_t count) { progress.show(count); },
              .with_facts = true});
+    }
+
+    void note(std::size_t number, inspected_file const& file)
+    {
+        inspected_certificate& each = made_.certificates[number];
+        each.paths = paths_[number];
+        each.facts = file.facts;
+        each.findings = findings_of(file.facts, file.error, now_);
+        types_[number] = file.type;
     }
 
     // As fill_catalog does it, with the same index of names.
@@ -167,6 +182,7 @@ private:
     }
 
     config const& settings_;
+    inspected_files const& known_;
     std::chrono::sys_seconds now_;
     inventory made_;
     std::vector<tls::certificate_paths> paths_; // By number.
@@ -177,9 +193,16 @@ private:
 
 } // namespace
 
-inventory take_inventory(config const& settings, std::chrono::sys_seconds now)
+inspected_file inspected(tls::scanned_certificate const& found)
 {
-    return inventory_maker{settings, now}.make();
+    bool const is_good = found.error.empty();
+    return {found.facts, found.error, is_good ? std::optional{found.summary.type} : std::nullopt};
+}
+
+inventory take_inventory(
+    config const& settings, inspected_files const& known, std::chrono::sys_seconds now)
+{
+    return inventory_maker{settings, known, now}.make();
 }
 
 } // namespace cleat::app

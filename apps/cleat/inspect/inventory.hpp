@@ -6,12 +6,15 @@
 #include "inspect/findings.hpp"
 
 #include <cleat/tls/certificates/certificate_description.hpp>
+#include <cleat/tls/certificates/key_type.hpp>
+#include <cleat/tls/store/certificate_scan.hpp>
 #include <cleat/tls/store/certificate_store.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace cleat::app {
@@ -37,8 +40,21 @@ struct inventory
     std::vector<std::string> frontends;              ///< Their addresses.
 };
 
-/// take_inventory reads every certificate, with all CPUs. A file that cannot be read is a finding.
-/// It does not report a pem-dir that cannot be read: load does.
-[[nodiscard]] inventory take_inventory(config const& settings, std::chrono::sys_seconds now);
+/// inspected_file is what is known of a certificate's files.
+struct inspected_file
+{
+    std::optional<tls::certificate_description> facts;
+    std::string error;                 ///< Empty: it can be served.
+    std::optional<tls::key_type> type; ///< Empty: it cannot.
+};
+[[nodiscard]] inspected_file inspected(tls::scanned_certificate const& found);
+
+/// inspected_files are by certificate_store::origin.
+using inspected_files = std::unordered_map<std::string, inspected_file>;
+
+/// take_inventory reads every certificate that is not known, with all CPUs. A file that cannot be
+/// read is a finding. It does not report a pem-dir that cannot be read: load does.
+[[nodiscard]] inventory take_inventory(
+    config const& settings, inspected_files const& known, std::chrono::sys_seconds now);
 
 } // namespace cleat::app
