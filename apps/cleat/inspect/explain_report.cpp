@@ -134,7 +134,7 @@ std::string announcement_text(announcement kind, std::string const& address)
 {
     std::string const client = address.empty() ? "the client's address" : address;
     if (kind == announcement::nothing)
-        return fmt::format("not {}: neither write-proxy nor write-ip is set", client);
+        return fmt::format("nothing of {}: neither write-proxy nor write-ip is set", client);
     if (kind == announcement::proxy_proxy)
         return "the PROXY header that comes before TLS, unchanged (proxy-proxy)";
     return fmt::format("{}, by {}", client, announcement_name(kind));
