@@ -3,9 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace cleat::tls::compressed_certificates_test {
 namespace {
@@ -37,7 +39,7 @@ TEST_CASE("each message is compressed once for each algorithm")
     calls = 0;
     compressed_certificates cache{{{1, copy}, {2, copy}}};
     for (int round = 0; round < 2; ++round)
-        for (std::uint16_t const algorithm : std::initializer_list<std::uint16_t>{1, 2})
+        for (std::uint16_t const algorithm : {std::uint16_t{1}, std::uint16_t{2}})
             for (char const* const message : {"one", "other"})
                 CHECK(text(cache.find(algorithm, message)) == message);
     CHECK(calls == 4);
