@@ -180,6 +180,12 @@ private:
                 .warning("watching-by-comparison")
                 .add("reason", ec)
                 .add("cure", "raise fs.inotify.max_user_watches or max_user_instances");
+        if (last.done)
+            for (std::string const& folder : watch_.unreadable())
+                log()
+                    .warning("not-watched")
+                    .add("folder", folder)
+                    .add("cure", "let the user that cleat runs as read it, or use cleat reload");
         // A file that changed after it was read, and before it was watched, is a change.
         if (status_of(read.files) != read.status)
             trigger_.changed(clock::now());

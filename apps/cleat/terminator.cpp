@@ -56,7 +56,8 @@ net::detached terminate(
             interrupt, client, *upstream, {.idle = *settings.idle_timeout}, log.traffic());
         log.ended(outcome.reason, outcome.error, client.channel.engine());
     } catch (std::bad_alloc const&) {
-        // An RST: a FIN would tell the upstream that the client had sent all.
+        // The log has this end as out-of-resources. An RST, because a FIN would tell the upstream
+        // that the client had sent all.
         upstream->socket.reset();
     }
 }

@@ -200,6 +200,16 @@ def unread_events(server):
     return server.state() != "S"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_folder_that_cannot_be_watched_is_named(serve, certs, tmp_path):
+    """As certbot's, which only root may read."""
+    pem = tmp_path / "archive" / "site.pem"
+    pem.parent.mkdir(mode=0o700)
+    pem.write_text(certs.ecdsa.pem.read_text())
+    server = serve(f'pem-file = "{pem}"', 'user = "nobody"')
+    assert server.wait_for_log(event="not-watched", folder=str(pem.parent))
+
+
 def test_without_the_kernel_files_are_compared(serve, certs, tmp_path):
     """A limit of inotify is reached: the test takes every instance that its user may have."""
     pem = tmp_path / "site.pem"

@@ -45,6 +45,7 @@ error_code file_watch::watch(watched_files files)
 void file_watch::stop() noexcept
 {
     folders_.clear();
+    unreadable_.clear();
     kernel_.reset();
     next_comparison_.reset();
     files_.clear();
@@ -59,9 +60,11 @@ error_code file_watch::watch_by_kernel()
         int const watch = ::inotify_add_watch(kernel_.get(), path.c_str(), wanted_events);
         if (watch >= 0)
             folders_[watch] = &folder;
+        else if (errno == EACCES)
+            unreadable_.push_back(path);
         else if (errno == ENOSPC || errno == ENOMEM)
             return last_system_error();
-        // Else it is not there, or may not be read: a configuration that names it is refused.
+        // Else it is not there: a configuration that names it is refused.
     }
     return {};
 }

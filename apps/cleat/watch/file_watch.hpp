@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cleat::app {
 
@@ -28,6 +29,12 @@ public:
     /// watch replaces the files that are watched. The error is why the kernel does not watch; the
     /// files are compared then.
     error_code watch(watched_files files);
+
+    /// unreadable is the folders that this process may not read: a change in them is not seen.
+    [[nodiscard]] std::vector<std::string> const& unreadable() const noexcept
+    {
+        return unreadable_;
+    }
 
     /// stop watches nothing.
     void stop() noexcept;
@@ -52,6 +59,7 @@ private:
     watched_files files_;
     unique_fd kernel_;                             // An inotify descriptor.
     std::map<int, watched_folder const*> folders_; // By its watch descriptor.
+    std::vector<std::string> unreadable_;
     std::optional<clock::time_point> next_comparison_;
     std::size_t compared_ = 0; // A hash of the files' status.
 };
