@@ -122,6 +122,8 @@ successor worker_group::prepare(std::unique_ptr<generation> made, bound_sockets 
     for (std::size_t i = 0; i < size(); ++i)
         next.parts.push_back(
             make_part((*pool_)[i], *made, sockets.places, std::move(sockets.by_worker[i])));
+    for (worker_part const& part : next.parts)
+        part.service.front()->leave_thread();
     made->workers = size();
     next.made = std::move(made);
     return next;

@@ -35,6 +35,12 @@ void worker_service::begin(worker_connections& connections)
     upstream_queue_.emplace(worker_);
 }
 
+void worker_service::leave_thread() const noexcept
+{
+    for (tls::context const& each : contexts_)
+        each.leave_thread();
+}
+
 void worker_service::retire(std::function<void(worker_service&)> released) noexcept
 {
     released_ = std::move(released);
@@ -42,8 +48,10 @@ void worker_service::retire(std::function<void(worker_service&)> released) noexc
         worker_service& self = static_cast<worker_service&>(node);
         // Moved out, because the call gives the service away.
         std::function<void(worker_service&)> const give_away = std::move(self.released_);
-        if (run)
-            give_away(self);
+        if (!run)
+            return;
+        self.leave_thread();
+        give_away(self);
     };
     if (certificates_)
         certificates_->on_idle([this] { look_for_release(); });

@@ -44,6 +44,10 @@ public:
     /// then, by any thread. It is not called where the worker ends before. Must not throw.
     void retire(std::function<void(worker_service&)> released) noexcept;
 
+    /// leave_thread is called by a thread that has made or used the service, and that another
+    /// thread follows: see tls::context::leave_thread.
+    void leave_thread() const noexcept;
+
     [[nodiscard]] net::worker& worker() const noexcept { return worker_; }
     [[nodiscard]] snapshot const& configuration() const noexcept { return configuration_; }
     [[nodiscard]] logger const& log() const noexcept { return log_; }

@@ -57,6 +57,7 @@ context_delivery::context_delivery(
     : target{receiver}, number{reload}
 {
     made.emplace_back(spec);
+    made.front().context.leave_thread(); // The worker uses and frees it.
     finish = [](task_node& node, bool run) {
         std::unique_ptr<context_delivery> const self{static_cast<context_delivery*>(&node)};
         if (run)

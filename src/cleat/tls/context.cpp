@@ -392,6 +392,11 @@ ssl_ctx_st* context::native_handle() const noexcept
     return state_->initial;
 }
 
+void context::leave_thread() const noexcept
+{
+    state_->library.leave_thread();
+}
+
 void context::count_engines(engine_count& count) noexcept
 {
     CLEAT_ASSERT(count.on_none_left != nullptr);

@@ -76,6 +76,10 @@ public:
     /// certificate_ends are those of a server's certificates, in the order of the spec.
     [[nodiscard]] std::vector<certificate_end> const& certificate_ends() const noexcept;
 
+    /// leave_thread frees what the TLS library keeps of this context for the calling thread. A
+    /// thread that has used a context, and is not the one that frees it, calls this before that.
+    void leave_thread() const noexcept;
+
     /// native_handle is the library's SSL_CTX, for settings that a spec does not have.
     [[nodiscard]] ssl_ctx_st* native_handle() const noexcept;
 
