@@ -107,19 +107,35 @@ inline std::size_t drain(int fd)
     return got;
 }
 
+/// tcp_segments has the kernel's struct, which has grown since the one that glibc 2.36 declares.
+struct tcp_segments
+{
+    tcp_info declared;
+    std::array<std::uint64_t, 4> rates_and_bytes;
+    std::array<std::uint32_t, 4> segments_and_rtt;
+    std::uint32_t data_segments_in;
+    std::uint32_t data_segments_out;
+};
+
+inline tcp_segments segments_of(int fd)
+{
+    tcp_segments info{};
+    socklen_t size = sizeof info;
+    return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info : tcp_segments{};
+}
+
 /// segments_received counts the segments with data that a TCP socket has received; 0 for others.
 inline unsigned segments_received(int fd)
 {
-    // The kernel's struct has grown since the one that glibc 2.36 declares.
-    struct
-    {
-        tcp_info declared;
-        std::array<std::uint64_t, 4> rates_and_bytes;
-        std::array<std::uint32_t, 4> segments_and_rtt;
-        std::uint32_t data_segments_in;
-    } info{};
-    socklen_t size = sizeof info;
-    return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.data_segments_in : 0;
+    return segments_of(fd).data_segments_in;
+}
+
+/// segments_sent counts the segments with data that a TCP socket has sent, each once: a kernel that
+/// waits long for an acknowledgment sends one again.
+inline unsigned segments_sent(int fd)
+{
+    tcp_segments const info = segments_of(fd);
+    return info.data_segments_out - info.declared.tcpi_total_retrans;
 }
 
 /// tls_peer is a client on a socket that it borrows. It never waits: every call goes as far as the
@@ -213,8 +229,6 @@ public:
         return n;
     }
 
-    /// segments_seen is segments_received at the last receive.
-    [[nodiscard]] unsigned segments_seen() const { return segments_; }
     [[nodiscard]] std::vector<std::byte> const& bytes() const { return bytes_; }
     [[nodiscard]] std::string plaintext() const { return text_of(bytes_); }
     [[nodiscard]] error_code end() const { return end_; }
@@ -250,7 +264,6 @@ private:
             got += static_cast<std::size_t>(n);
             in_.insert(in_.end(), buffer.begin(), buffer.begin() + n);
         }
-        segments_ = segments_received(fd_);
         return got;
     }
 
@@ -263,7 +276,6 @@ private:
     error_code end_;
     error_code broken_;
     bool fin_ = false;
-    unsigned segments_ = 0;
 };
 
 } // namespace cleat::net
