@@ -160,3 +160,11 @@ def test_a_response_with_a_store_of_certificates_is_an_error(authority, config, 
     assert ran.returncode == 1
     assert "ocsp-resp-file: not built yet" in ran.stderr
     assert "Set certificate-cache to at least 2" in ran.stderr
+
+
+def test_cleat_explain_takes_a_certificate_with_a_response(authority, config):
+    site = authority.site("explained")
+    path = config(block(site, authority.response(site, "explained")))
+    ran = run("explain", "--config", path, "--sni", "explained.example")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert str(site.cert) in ran.stdout
