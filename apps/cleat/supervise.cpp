@@ -9,7 +9,6 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -24,8 +23,8 @@ using clock = std::chrono::steady_clock;
 // How often certificates are looked at that have come nearer to their end.
 constexpr std::chrono::hours expiry_interval{1};
 
-// The state between signals and commands: who waits for a reload, whether the workers drain, until
-// when, and whether they are ending.
+// The state between signals and commands: the askers that wait for a reload, whether the workers
+// drain, until when, and whether they are ending.
 class supervisor
 {
 public:
@@ -105,7 +104,7 @@ private:
     {
         clock::time_point next = next_expiry_look_;
         if (draining_ && !ending_)
-            next = deadline_;
+            next = std::min(next, deadline_);
         if (notify_.watchdog_interval())
             next = std::min(next, next_sign_of_life_);
         next = std::min(next, watch_.next_comparison().value_or(clock::time_point::max()));
@@ -122,9 +121,7 @@ private:
         log().info("draining").add("timeout_s", timeout.count());
         draining_ = true;
         deadline_ = clock::now() + timeout;
-        note(notify_.stopping());
-        reloads_.stop();
-        watch_.stop();
+        stop_reloading();
         workers_.drain();
     }
 
@@ -134,27 +131,37 @@ private:
             return;
         log().info("ending").add("reason", why);
         ending_ = true;
+        stop_reloading();
+        workers_.interrupt();
+    }
+
+    [[nodiscard]] bool is_stopping() const noexcept { return draining_ || ending_; }
+
+    void stop_reloading()
+    {
         note(notify_.stopping());
         reloads_.stop();
         watch_.stop();
-        workers_.interrupt();
+        trigger_ = {};
     }
 
     // Askers that come from now on are answered by the next reload.
     void reload_begun()
     {
         asked_for_this_ = std::exchange(askers_, {});
-        if (!draining_ && !ending_)
+        if (!is_stopping())
             note(notify_.reloading());
     }
 
     void reload_ended(reload_outcome const& outcome)
     {
-        if (!draining_ && !ending_)
+        if (!is_stopping())
             note(notify_.ready(status()));
         for (control_socket::command const& each : asked_for_this_)
             control_.answer(each, {outcome.done ? 0 : 1, to_text(outcome)});
         asked_for_this_.clear();
+        if (is_stopping())
+            return;
         watch_files(outcome);
         if (outcome.done)
             look_for_expiries();
@@ -206,7 +213,7 @@ private:
         if (watch_.take_changes())
             trigger_.changed(now);
         bool const is_due = trigger_.due() && now >= *trigger_.due();
-        if (is_due && !reloads_.is_busy() && !draining_ && !ending_)
+        if (is_due && !reloads_.is_busy())
             reloads_.request(!trigger_.begin(now));
     }
 

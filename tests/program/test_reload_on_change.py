@@ -4,6 +4,10 @@ the file is replaced, and also when a renewal takes several writes."""
 import ctypes
 import errno
 import os
+import signal
+import threading
+import time
+from pathlib import Path
 
 import pytest
 
@@ -179,6 +183,43 @@ def test_a_file_that_a_new_configuration_names_may_come_later(serve, certs, tmp_
     later.write_text(certs.rsa.pem.read_text())
     server.wait_for_log(event="reloaded", certificates_added="1")
     assert not server.log(event="reload-refused")
+
+
+def test_a_change_that_is_due_at_the_end_keeps_nothing_busy(serve, certs, tmp_path):
+    """While connections finish after SIGTERM, the main thread sleeps."""
+    pem = tmp_path / "site.pem"
+    pem.write_text(certs.ecdsa.pem.read_text())
+    server = serve(f'pem-file = "{pem}"', shutdown_timeout=300)
+    over = threading.Event()
+
+    def touch():  # So that at any time a reload is due soon, or under way.
+        while not over.is_set():
+            os.utime(pem)
+            time.sleep(0.01)
+
+    toucher = threading.Thread(target=touch)
+    with TlsClient(server.port) as old:
+        assert old.exchange(b"before") == b"before"
+        toucher.start()
+        try:
+            server.wait_for_log(event="reloaded")
+            server.signal(signal.SIGTERM)
+            server.wait_for_log(event="draining")
+        finally:
+            over.set()
+            toucher.join()
+        before = main_thread_seconds(server)
+        time.sleep(3)  # A second longer than a change waits for others.
+        assert main_thread_seconds(server) - before < 0.3
+        assert old.exchange(b"after") == b"after"
+        old.close_notify()
+        assert old.receive() == b""
+    assert server.wait() == 0
+
+
+def main_thread_seconds(server):
+    """How long its main thread has computed."""
+    return int(Path(f"/proc/{server.pid}/schedstat").read_text().split()[0]) / 1e9
 
 
 def test_files_beside_those_that_are_named_do_not_matter(serve, certs, tmp_path):
