@@ -8,15 +8,10 @@
 namespace cleat::app {
 namespace {
 
-std::unique_ptr<listener> new_listener(unique_fd socket, frontend_socket& frontend)
-{
-    return std::make_unique<listener>(std::move(socket), frontend);
-}
-
 std::unique_ptr<listener> try_new_listener(unique_fd socket, frontend_socket& frontend) noexcept
 {
     try {
-        return new_listener(std::move(socket), frontend);
+        return std::make_unique<listener>(std::move(socket), frontend);
     } catch (std::bad_alloc const&) {
         frontend.service.log()
             .error("not-listening")
@@ -38,7 +33,8 @@ terminator_worker::terminator_worker(
     worker_service& service = *services_.front();
     service.begin(connections_);
     for (std::size_t i = 0; i < listeners_.size(); ++i)
-        listeners_[i] = new_listener(std::move(first.sockets[i]), service.frontend(i));
+        listeners_[i] =
+            std::make_unique<listener>(std::move(first.sockets[i]), service.frontend(i));
 }
 
 terminator_worker::~terminator_worker() = default;
