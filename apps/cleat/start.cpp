@@ -1,3 +1,4 @@
+#include "printable.hpp"
 #include "standard_error.hpp"
 #include "start.hpp"
 #include "version.hpp"
@@ -67,14 +68,10 @@ bool is_readable(std::filesystem::path const& path) noexcept
     return ::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0;
 }
 
-// Control characters of a file must not reach the terminal.
-std::string printable(std::string text)
+std::string shortened(std::string text)
 {
     if (text.size() > line_max)
         text.replace(line_max, std::string::npos, " ...");
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f')
-            c = '?';
     return text;
 }
 
@@ -84,7 +81,7 @@ bool report(std::vector<problem> const& problems)
 {
     std::size_t const shown = std::min(problems.size(), shown_max);
     for (problem const& p : std::span{problems}.first(shown))
-        complain("cleat: {}\n", printable(to_string(p)));
+        complain("cleat: {}\n", printable(shortened(to_string(p))));
     if (shown < problems.size())
         complain("cleat: and {} more\n", problems.size() - shown);
     return !has_errors(problems);

@@ -1,5 +1,6 @@
 #include "inspect/check_report.hpp"
 #include "inspect/json_text.hpp"
+#include "printable.hpp"
 #include "version.hpp"
 
 #include <fmt/chrono.h>
@@ -19,13 +20,9 @@ namespace {
 
 constexpr std::size_t blocks_max = 100; // More fit no terminal's memory.
 
-// Control characters of a certificate must not reach the terminal.
 void print_line(std::string_view label, std::string text)
 {
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f')
-            c = '?';
-    fmt::print("  {:<9} {}\n", label, text);
+    fmt::print("  {:<9} {}\n", label, printable(std::move(text)));
 }
 
 std::string place_list(inspected_certificate const& one, inventory const& all)

@@ -1,10 +1,10 @@
 #include "inspect/explain_report.hpp"
 #include "inspect/json_text.hpp"
+#include "printable.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -15,12 +15,9 @@ namespace {
 
 using reason = tls::certificate_choice::selection::reason;
 
-// Control characters of an argument must not reach the terminal.
 void print_row(std::string_view label, std::string text)
 {
-    std::ranges::replace_if(
-        text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
-    fmt::print("  {:<12} {}\n", label, text);
+    fmt::print("  {:<12} {}\n", label, printable(std::move(text)));
 }
 
 std::string_view reason_name(reason why) noexcept

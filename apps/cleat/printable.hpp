@@ -1,0 +1,18 @@
+// printable: text of a file, a certificate or an argument, for a terminal.
+
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+namespace cleat::app {
+
+/// printable has a question mark for each control character: a terminal would obey it.
+[[nodiscard]] inline std::string printable(std::string text)
+{
+    std::ranges::replace_if(
+        text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
+    return text;
+}
+
+} // namespace cleat::app
