@@ -30,6 +30,16 @@ def certs(tmp_path_factory: pytest.TempPathFactory) -> CertificateMaker:
 
 
 @pytest.fixture
+def sites(certs: CertificateMaker) -> list[Certificate]:
+    """sites are a certificate for some names, the one for a wildcard, and the default."""
+    return [
+        certs.named("exact", "DNS:www.example.org,DNS:deep.sub.example.org"),
+        certs.named("wildcard", "DNS:*.example.org,DNS:example.org"),
+        certs.named("default", "DNS:default.example"),
+    ]
+
+
+@pytest.fixture
 def origin() -> Iterator[Callable[..., Origin]]:
     """origin starts upstreams: origin(echo) runs a handler; origin() leaves it to the test."""
     made: list[Origin] = []

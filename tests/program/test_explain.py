@@ -10,16 +10,6 @@ from program import run
 from tls_client import TLS_1_2, TlsClient, context, only, refused
 
 
-@pytest.fixture
-def sites(certs):
-    """A certificate for some names, the one for a wildcard, and the default."""
-    return [
-        certs.named("exact", "DNS:www.example.org,DNS:deep.sub.example.org"),
-        certs.named("wildcard", "DNS:*.example.org,DNS:example.org"),
-        certs.named("default", "DNS:default.example"),
-    ]
-
-
 def explain(*words):
     """explain is what the document has about the only frontend."""
     ran = run("explain", "--json", *words)

@@ -8,13 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from program import run
-from tls_client import TLS_1_2, TLS_1_3, TlsClient, only
-
-
-def shown(port, name, tls=None):
-    with TlsClient(port, tls, name=name) as client:
-        client.exchange(b"x")
-        return client.fingerprint
+from tls_client import TLS_1_2, TLS_1_3, TlsClient, only, shown
 
 
 @pytest.fixture

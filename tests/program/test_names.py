@@ -5,23 +5,7 @@ import ssl
 
 import pytest
 
-from tls_client import TlsClient, refused
-
-
-@pytest.fixture
-def sites(certs):
-    """A certificate for some names, the one for a wildcard, and the default."""
-    return [
-        certs.named("exact", "DNS:www.example.org,DNS:deep.sub.example.org"),
-        certs.named("wildcard", "DNS:*.example.org,DNS:example.org"),
-        certs.named("default", "DNS:default.example"),
-    ]
-
-
-def shown(port, name):
-    with TlsClient(port, name=name) as client:
-        assert client.exchange(b"whoever") == b"whoever"
-        return client.fingerprint
+from tls_client import refused, shown
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,7 @@ import pytest
 
 from certificates import Certificate
 from deadlines import eventually
-from tls_client import TlsClient
-
-
-def shown(port, name="localhost"):
-    with TlsClient(port, name=name) as client:
-        client.exchange(b"x")
-        return client.fingerprint
+from tls_client import TlsClient, shown
 
 
 @pytest.fixture

@@ -242,6 +242,14 @@ def fragmented(stream: bytes, size: int) -> bytes:
     return out
 
 
+def shown(port: int, name: str = "localhost", tls: ssl.SSLContext | None = None) -> str:
+    """shown is the fingerprint of the certificate that cleat shows for a name. Its upstream
+    echoes."""
+    with TlsClient(port, tls, name=name) as client:
+        assert client.exchange(b"whoever") == b"whoever"
+        return client.fingerprint
+
+
 def refused(port: int, tls: ssl.SSLContext | None = None, **more: object) -> ssl.SSLError | OSError:
     """refused tries to talk to an echoing upstream, fails when that works, and returns the error.
     In TLS 1.3 a client hears of its refusal only after its own side of the handshake."""
