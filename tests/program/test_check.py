@@ -165,18 +165,20 @@ def test_names_that_no_client_asks_for(certs):
     assert found(odd.pem) == (0, {"odd.pem": ["warning unusable-name"]})
 
 
+def frontend(port, pem, more=""):
+    """A frontend with a certificate of its own, as the configuration has it."""
+    return f"""
+        frontend = {{ host = "127.0.0.1"
+                      port = {port}
+                      pem-file = "{pem}"
+                      {more} }}
+    """
+
+
 def test_who_serves_what(certs, good, config):
     mine = certs.self_signed("mine", EC, "DNS:mine.example", *SERVER, *LONG)
-    path = config(f"""
-        pem-file = "{good.pem}"
-        frontend = {{ host = "127.0.0.1"
-                      port = 8001
-                      pem-file = "{mine.pem}" }}
-        frontend = {{ host = "127.0.0.1"
-                      port = 8002
-                      pem-file = "{mine.pem}"
-                      match-global-certs = on }}
-    """)
+    both = frontend(8002, mine.pem, "match-global-certs = on")
+    path = config(f'pem-file = "{good.pem}"' + frontend(8001, mine.pem) + both)
     _, document = check("--config", path)
     served = {each["subject"]: each["frontends"] for each in document["certificates"]}
     assert served == {
@@ -194,12 +196,7 @@ def test_a_file_that_is_named_twice(good):
 
 def test_a_certificate_that_nobody_gets(certs, good, config):
     mine = certs.self_signed("mine", EC, "DNS:mine.example", *SERVER, *LONG)
-    path = config(f"""
-        pem-file = "{good.pem}"
-        frontend = {{ host = "127.0.0.1"
-                      port = 8001
-                      pem-file = "{mine.pem}" }}
-    """)
+    path = config(f'pem-file = "{good.pem}"' + frontend(8001, mine.pem))
     assert found("--config", path) == (0, {"good.pem": ["notice not-served"], "mine.pem": []})
 
 
