@@ -180,11 +180,7 @@ std::uint64_t worker_group::closed(close_reason why) const noexcept
 // On a worker's thread. The main thread frees the service: a thousand certificates take a while.
 void worker_group::release(std::unique_ptr<worker_service> free) noexcept
 {
-    worker_service* const added = free.release();
-    added->next_released = released_.load(std::memory_order_relaxed);
-    while (!released_.compare_exchange_weak(
-        added->next_released, added, std::memory_order_release, std::memory_order_relaxed)) {
-    }
+    released_.push(*free.release());
     wake();
 }
 
@@ -198,10 +194,8 @@ void worker_group::take_news() noexcept
 {
     std::uint64_t count = 0;
     static_cast<void>(!::read(news_.get(), &count, sizeof count));
-    worker_service* next = released_.exchange(nullptr, std::memory_order_acquire);
-    while (next != nullptr) {
-        std::unique_ptr<worker_service> const free{next};
-        next = free->next_released;
+    for (worker_service* next = released_.take(); next != nullptr;) {
+        std::unique_ptr<worker_service> const free{std::exchange(next, next->next_released)};
         for (std::unique_ptr<generation> const& each : generations_)
             if (each->configuration.get() == &free->configuration())
                 --each->workers;

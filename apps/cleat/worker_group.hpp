@@ -10,6 +10,7 @@
 #include "terminator_worker.hpp"
 #include "worker_connections.hpp"
 
+#include <cleat/core/inbox.hpp>
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/worker_pool.hpp>
 
@@ -106,8 +107,8 @@ private:
     std::vector<std::vector<unique_fd>> first_sockets_;
     unique_fd news_; // An eventfd.
     std::atomic<std::size_t> running_{0};
-    std::atomic<std::size_t> not_replaced_{0};                     // Workers.
-    std::atomic<worker_service*> released_{nullptr};               // A stack.
+    std::atomic<std::size_t> not_replaced_{0}; // Workers.
+    inbox<worker_service, &worker_service::next_released> released_;
     std::uint64_t question_ = 0;                                   // The last one's number.
     std::vector<std::atomic<std::uint64_t>> answers_;              // By worker: the question.
     std::vector<std::unique_ptr<worker_connections>> connections_; // Made on the workers' threads.

@@ -74,7 +74,7 @@ public:
         return connections_->closed();
     }
 
-    worker_service* next_released = nullptr; ///< For the main thread's stack.
+    worker_service* next_released = nullptr; ///< For the main thread's inbox.
 
 private:
     void look_for_release() noexcept;

@@ -167,25 +167,16 @@ void worker::push(task_node& node) noexcept
         push_here(node, priority::established);
         return;
     }
-    node.next = from_others_.load(std::memory_order_relaxed);
-    while (!from_others_.compare_exchange_weak(
-        node.next, &node, std::memory_order_release, std::memory_order_relaxed)) {
-    }
+    from_others_.push(node);
     std::uint64_t const one = 1;
     static_cast<void>(!::write(wakeup_->fd(), &one, sizeof one));
 }
 
 void worker::take_from_others() noexcept
 {
-    if (from_others_.load(std::memory_order_relaxed) == nullptr)
-        return;
-    task_node* stack = from_others_.exchange(nullptr, std::memory_order_acquire);
-    task_node* in_order = nullptr;
-    while (stack != nullptr)
-        in_order = std::exchange(stack, std::exchange(stack->next, in_order));
-    while (in_order != nullptr) {
-        task_node* const node = std::exchange(in_order, in_order->next);
-        push_here(*node, priority::established);
+    for (task_node* next = from_others_.take(); next != nullptr;) {
+        task_node& node = *std::exchange(next, next->next);
+        push_here(node, priority::established);
     }
 }
 
@@ -281,8 +272,7 @@ void worker::interrupt_all() noexcept
 
 int worker::timeout_ms() noexcept
 {
-    if (any_ready() || from_others_.load(std::memory_order_relaxed) != nullptr ||
-        stopping_.load(std::memory_order_relaxed))
+    if (any_ready() || !from_others_.empty() || stopping_.load(std::memory_order_relaxed))
         return 0;
     clock::time_point next = clock::time_point::max();
     for (fifo_deadlines const& queue : deadlines_)

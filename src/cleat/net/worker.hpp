@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cleat/core/fifo_deadlines.hpp>
+#include <cleat/core/inbox.hpp>
 #include <cleat/net/executor.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/priority.hpp>
@@ -120,8 +121,8 @@ private:
 
     std::array<task_queue, priority_count> ready_;
     clock::time_point time_up_{};
-    clock::time_point charged_{};                  // When charge_cpu_time last read the CPU clock.
-    std::atomic<task_node*> from_others_{nullptr}; // A stack of functions from other threads.
+    clock::time_point charged_{}; // When charge_cpu_time last read the CPU clock.
+    inbox<task_node, &task_node::next> from_others_; // Functions from other threads.
     std::atomic<std::thread::id> thread_{};
     std::atomic<bool> stopping_{false};
 

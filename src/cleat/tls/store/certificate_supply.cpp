@@ -57,21 +57,8 @@ void certificate_supply::wake() const noexcept
 
 void certificate_supply::submit(certificate_load& load) noexcept
 {
-    load.next = submitted_.load(std::memory_order_relaxed);
-    while (!submitted_.compare_exchange_weak(
-        load.next, &load, std::memory_order_release, std::memory_order_relaxed)) {
-    }
+    submitted_.push(load);
     wake();
-}
-
-// All that was submitted, the oldest first.
-certificate_load* certificate_supply::take() noexcept
-{
-    certificate_load* stack = submitted_.exchange(nullptr, std::memory_order_acquire);
-    certificate_load* in_order = nullptr;
-    while (stack != nullptr)
-        in_order = std::exchange(stack, std::exchange(stack->next, in_order));
-    return in_order;
 }
 
 void certificate_supply::run() noexcept
@@ -81,7 +68,7 @@ void certificate_supply::run() noexcept
         std::uint64_t count = 0;
         static_cast<void>(!::read(wakeup_.get(), &count, sizeof count));
         stopping = stopping_.load(); // Before take, which has then all that was ever submitted.
-        for (certificate_load* wanted = take(); wanted != nullptr;) {
+        for (certificate_load* wanted = submitted_.take(); wanted != nullptr;) {
             certificate_load& current = *std::exchange(wanted, wanted->next);
             if (!current.abandoned.load() && !stopping_.load())
                 load(current);

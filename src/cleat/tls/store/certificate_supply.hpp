@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cleat/core/inbox.hpp>
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/tls/store/certificate_store.hpp>
 
@@ -60,13 +61,12 @@ public:
 
 private:
     void run() noexcept;
-    [[nodiscard]] certificate_load* take() noexcept;
     void load(certificate_load& wanted) const noexcept;
     void wake() const noexcept;
 
     reader read_;
-    unique_fd wakeup_;                                  // An eventfd.
-    std::atomic<certificate_load*> submitted_{nullptr}; // A stack.
+    unique_fd wakeup_; // An eventfd.
+    inbox<certificate_load, &certificate_load::next> submitted_;
     std::atomic<bool> stopping_{false};
     std::thread thread_;
 };
