@@ -108,6 +108,12 @@ bool is_reset(error_code ec) noexcept
     return ec == boost::system::errc::connection_reset || ec == boost::system::errc::broken_pipe;
 }
 
+bool is_denied(error_code ec) noexcept
+{
+    namespace errc = boost::system::errc;
+    return ec == errc::permission_denied || ec == errc::operation_not_permitted;
+}
+
 bool is_out_of_resources(error_code ec) noexcept
 {
     namespace errc = boost::system::errc;

@@ -67,6 +67,9 @@ enum class error
 /// is_reset: the peer has reset the connection: ECONNRESET, or EPIPE where a write finds it first.
 [[nodiscard]] bool is_reset(error_code ec) noexcept;
 
+/// is_denied: the process lacks the right: EACCES or EPERM.
+[[nodiscard]] bool is_denied(error_code ec) noexcept;
+
 /// is_out_of_resources: the process or the system has no free descriptor or no memory now.
 [[nodiscard]] bool is_out_of_resources(error_code ec) noexcept;
 

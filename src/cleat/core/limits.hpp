@@ -137,6 +137,17 @@ inline constexpr std::size_t compressed_certificates_max = 256;
 /// Enough that threads seldom meet, and few enough that they end together.
 inline constexpr std::size_t certificates_read_together = 64;
 
+/// certificate_index_max: a certificate needs some 150 bytes of it.
+inline constexpr std::size_t certificate_index_max = 1024 * 1_MiB;
+
+/// certificates_looked_at_again: those of the reload before that had changed too lately to be
+/// recognized: each costs its reading.
+inline constexpr std::size_t certificates_looked_at_again = 100;
+
+/// certificates_proved_max: changed certificates of a reload that are tried out with handshakes,
+/// half a millisecond each. More are a new set of certificates, and not a renewal.
+inline constexpr std::size_t certificates_proved_max = 1000;
+
 /// certificate_readers_max: threads that read certificates at the start.
 inline constexpr std::size_t certificate_readers_max = 16;
 
@@ -154,6 +165,39 @@ inline constexpr std::size_t log_line_max = 2048;
 /// other fields.
 inline constexpr std::size_t log_value_max = 512;
 
+// The admin server.
+
+/// admin_connections_max: enough for a few scrapers, health checks and a browser. More get 503.
+inline constexpr std::size_t admin_connections_max = 16;
+
+/// admin_header_max: a browser's headers have some 2 KiB.
+inline constexpr std::uint32_t admin_header_max = 8 * 1024;
+
+/// admin_body_max: no command needs a body; curl may send a short one.
+inline constexpr std::uint64_t admin_body_max = 4 * 1024;
+
+/// admin_request_time: from a request's first byte to its last, and as long for the answer: a
+/// client that is stuck does not keep its place.
+inline constexpr std::chrono::milliseconds admin_request_time{5'000};
+
+/// admin_idle_time: between two requests on a connection. Prometheus asks every 15 to 60 seconds.
+inline constexpr std::chrono::milliseconds admin_idle_time{120'000};
+
+/// admin_linger_time, admin_linger_max: how long, and for how many bytes, a connection is still
+/// read from after its last answer.
+inline constexpr std::chrono::milliseconds admin_linger_time{1'000};
+inline constexpr std::size_t admin_linger_max = 64_KiB;
+
+/// admin_answer_time: for all workers to answer a health check. A turn of a worker takes less than
+/// a millisecond, and a machine may be busy.
+inline constexpr std::chrono::milliseconds admin_answer_time{1'000};
+
+/// admin_queue_time: for workers to report the length of their queues before /metrics answers.
+inline constexpr std::chrono::milliseconds admin_queue_time{20};
+
+/// admin_end_time: for answers that are on their way when the program ends.
+inline constexpr std::chrono::milliseconds admin_end_time{1'000};
+
 // Files.
 
 /// config_lines_max: far beyond any configuration; a file of another kind is refused early.
@@ -167,6 +211,10 @@ inline constexpr std::size_t pem_file_max = 1_MiB;
 
 /// sysfs_file_max: one file of sysfs, procfs or cgroupfs. A CPU list fits one page.
 inline constexpr std::size_t sysfs_file_max = 64_KiB;
+
+/// opener_answer_time: for the process that opens root's files to answer. A local disk answers in
+/// milliseconds; a network file system that hangs must not hold a reload for ever.
+inline constexpr std::chrono::milliseconds opener_answer_time{30'000};
 
 // Machine.
 
