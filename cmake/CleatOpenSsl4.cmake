@@ -6,7 +6,9 @@
 # With CLEAT_OPENSSL_REPORTS_CONTENTION its locks write down what waited for them, which is what
 # perf/lock_contention.py holds against cleat-locks. Not for service: a file a thread, no end.
 
-set(_flags no-shared no-module no-tests no-docs no-apps no-legacy no-quic no-dtls
+# zlib and brotli are the system's. Without them OpenSSL sends no compressed certificate, whoever
+# has compressed it.
+set(_flags no-shared no-module no-tests no-docs no-apps no-legacy no-quic no-dtls zlib enable-brotli
   --libdir=lib --openssldir=/etc/ssl)
 if(CLEAT_OPENSSL_REPORTS_CONTENTION)
   list(APPEND _flags -DREPORT_RWLOCK_CONTENTION)
@@ -38,4 +40,5 @@ if(NOT EXISTS "${_folder}/complete")
 endif()
 file(LOCK "${CLEAT_CACHE_DIR}/openssl.lock" RELEASE)
 
-cleat_use_tls_library("${_folder}" Threads::Threads ${CMAKE_DL_LIBS})
+set(CLEAT_TLS_COMPRESSION z brotlienc brotlidec brotlicommon)
+cleat_use_tls_library("${_folder}" Threads::Threads ${CMAKE_DL_LIBS} ${CLEAT_TLS_COMPRESSION})

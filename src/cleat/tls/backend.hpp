@@ -116,6 +116,15 @@ void on_client_hello(SSL_CTX* ctx, hello_judge const* judge);
 /// outlive ctx, and every SSL that has had ctx.
 void staple(SSL_CTX* ctx, ocsp_response const* response);
 
+/// staple makes one connection, before its certificate is sent, send a copy of the response if the
+/// client asks for one. Its SSL_CTX was given to allow_staples. Without memory it sends none.
+void staple(SSL* ssl, ocsp_response const& response) noexcept;
+void allow_staples(SSL_CTX* ctx);
+
+/// can_compress: the library sends certificates that are compressed with this algorithm (RFC 8879,
+/// section 7.3).
+[[nodiscard]] bool can_compress(std::uint16_t algorithm) noexcept;
+
 /// compress_certificates makes ctx compress its certificates for clients that can decompress them
 /// (RFC 8879), with the algorithms of the cache, which must outlive ctx. False: the library cannot.
 [[nodiscard]] bool compress_certificates(SSL_CTX* ctx, compressed_certificates* cache);

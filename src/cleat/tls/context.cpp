@@ -7,6 +7,7 @@
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_settings.hpp>
 #include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/store/certificate_collection.hpp>
 #include <cleat/tls/store/certificate_loader.hpp>
 #include <cleat/tls/store/certificate_set.hpp>
 #include <cleat/tls/store/certificate_table.hpp>
@@ -20,6 +21,8 @@
 #include <forward_list>
 #include <new>
 #include <optional>
+#include <thread>
+#include <tuple>
 #include <utility>
 
 namespace cleat::tls {
@@ -31,7 +34,7 @@ struct context::state
     explicit state(context_spec const& spec);
     state(context_spec const& spec, certificate_set const& certificates, certificate_table& loaded);
 
-    void begin_server(context_spec const& spec, certificate_set const& certificates);
+    void begin_server(context_spec const& spec);
     void build_server(context_spec const& spec);
     void build_server_from(context_spec const& spec, certificate_set const& certificates);
     void build_client(context_spec const& spec);
@@ -48,16 +51,16 @@ struct context::state
     context_settings settings;
     std::optional<ticket_keys> tickets;
     std::optional<compressed_certificates> compressed;
-    certificate_set own_certificates; // Of the spec. By their places in `contexts`.
-    std::optional<certificate_choice> choice;
-    certificate_table* table = nullptr; // Null: no store.
+    certificate_store own_store{{}}; // Of the spec. By their places in `contexts`.
+    certificate_set own_certificates{own_store};
+    std::optional<certificate_choice> choice; // Among them.
+    certificate_table* table = nullptr;       // Null: no store.
     backend::hello_judge judge;
     std::forward_list<ocsp_response> staples; // `contexts` point to them.
     std::vector<ssl_ctx_ptr>
         contexts; // One for each certificate of the spec; or only one, for a store or a client.
     ssl_ctx_ptr empty; // Has the settings, and no certificate: those of a store are set on the SSL.
     SSL_CTX* initial = nullptr;
-    engine_count* count = nullptr; // Null: engines are not counted.
 
     static backend::hello_verdict choose_context(
         void const* argument, SSL* ssl, backend::client_hello const& hello) noexcept;
@@ -100,10 +103,10 @@ backend::hello_verdict context::state::choose_from_store(
 {
     state const& self = *static_cast<state const*>(argument);
     auto* const request = static_cast<certificate_request*>(SSL_get_ex_data(ssl, request_index()));
-    certificate_choice::number const number = self.choice->choose(hello);
+    CLEAT_ASSERT(request != nullptr);
+    certificate_choice::number const number = request->choice->choose(hello);
     if (number == certificate_choice::none)
         return backend::hello_verdict::refuse_name;
-    CLEAT_ASSERT(request != nullptr);
     request->wanted = certificate_request::none;
     if (!request->refusal.empty())
         return backend::hello_verdict::fail;
@@ -111,11 +114,12 @@ backend::hello_verdict context::state::choose_from_store(
     if (SSL_get_SSL_CTX(ssl) == self.empty.get())
         return backend::hello_verdict::go_on;
     request->served = number;
-    if (number == self.choice->initial()) // The SSL_CTX has it.
+    if (number == request->choice->initial()) // The SSL_CTX has it.
         return backend::hello_verdict::go_on;
     // The table may have dropped already what was loaded for this connection.
     certificate_table::loaded const provided = std::exchange(request->provided, {});
-    certificate const* const found = provided ? provided.get() : self.table->find(number);
+    certificate const* const found =
+        provided ? provided.get() : self.table->find(request->store->summary(number).digest);
     if (found == nullptr) {
         request->wanted = number;
         return backend::hello_verdict::wait;
@@ -123,6 +127,8 @@ backend::hello_verdict context::state::choose_from_store(
     // Not SSL_certs_clear: AWS-LC takes no certificate after it.
     bool const done =
         SSL_set_SSL_CTX(ssl, self.empty.get()) != nullptr && use_certificate(ssl, *found);
+    if (found->staple)
+        backend::staple(ssl, *found->staple);
     return done ? backend::hello_verdict::go_on : backend::hello_verdict::fail;
 }
 
@@ -132,6 +138,10 @@ context::state::state(context_spec const& spec)
     , library{*own_library}
     , settings{library, spec, warnings}
 {
+    if (spec.certificate_store)
+        throw spec_error{
+            "certificate_store: only a net::server can read certificates while it serves. Give "
+            "this context its certificates in `certificates`."};
     if (role == role::server)
         build_server(spec);
     else
@@ -146,13 +156,12 @@ context::state::state(
     build_server_from(spec, certificates);
 }
 
-void context::state::begin_server(context_spec const& spec, certificate_set const& certificates)
+void context::state::begin_server(context_spec const& spec)
 {
     if (spec.tickets != nullptr)
         tickets.emplace(library, *spec.tickets, spec.ticket_rotation);
     if (!spec.certificate_compressors.empty())
         compressed.emplace(spec.certificate_compressors);
-    choice.emplace(certificates, certificate_choice::rules_of(spec));
 }
 
 void context::state::build_server(context_spec const& spec)
@@ -160,29 +169,31 @@ void context::state::build_server(context_spec const& spec)
     if (spec.certificates.empty())
         throw spec_error{
             "a server needs a certificate: name a PEM file with its chain and key (pem-file)"};
-    begin_server(spec, own_certificates);
+    begin_server(spec);
 
     std::chrono::system_clock::time_point const now = std::chrono::system_clock::now();
     std::vector<std::string> origins;
     for (certificate_source const& source : spec.certificates) {
+        std::this_thread::yield(); // As in shake_hands: a reload's certificates may be many.
         certificate read = read_certificate(library, source, now, warnings);
         certificate_set::number const number =
-            static_cast<certificate_set::number>(contexts.size());
+            own_store.add({.summary = {.type = read.type}, .names = read.names});
+        std::this_thread::yield();
         contexts.push_back(make_ctx(spec, read));
         if (read.staple)
             backend::staple(contexts.back().get(), &staples.emplace_front(*std::move(read.staple)));
         origins.push_back(read.origin);
         ends.push_back(end_of(read));
         own_certificates.add(
-            number, read.type, read.names, [&](std::string const& name, std::uint32_t replaced) {
-                warnings.push_back(replaced_name_warning(origins[replaced], read.origin, name));
+            number, [&](std::string_view name, std::uint32_t replaced, std::uint32_t used) {
+                warnings.push_back(shared_name_warning(origins[replaced], origins[used], name));
             });
         // Once for each type of key, not for each of perhaps a thousand certificates.
-        if (own_certificates.examples().back() == number)
+        if (own_certificates.examples().find(read.type)->number == number)
             warm(spec, contexts.back().get(), read);
-        if (contexts.size() == spec.certificates.size())
-            own_certificates.set_default(number, read.type, read.names);
     }
+    own_certificates.set_default(static_cast<certificate_set::number>(contexts.size() - 1));
+    choice.emplace(own_certificates, certificate_choice::rules_of(spec));
     initial = contexts[choice->initial()].get();
     choice->take_suites(initial); // The settings are the same for all of them.
     judge = {choose_context, this};
@@ -193,19 +204,28 @@ void context::state::build_server(context_spec const& spec)
 void context::state::build_server_from(
     context_spec const& spec, certificate_set const& certificates)
 {
-    begin_server(spec, certificates);
-    certificate const first = load_certificate(library, table->store(), choice->initial());
+    begin_server(spec);
+    certificate_store const& store = certificates.store();
+    candidate const preferred = certificates.defaults().front();
+    certificate first = load_certificate(library, store, preferred.number);
     contexts.push_back(make_ctx(spec, first));
     initial = contexts.front().get();
+    if (first.staple)
+        backend::staple(initial, &staples.emplace_front(*std::move(first.staple)));
     warm(spec, initial, first);
-    for (certificate_set::number const each : certificates.examples()) {
-        if (certificates.type_of(each) == first.type)
+    for (candidate const& each : certificates.examples()) {
+        if (each.type == first.type)
             continue;
-        certificate const example = load_certificate(library, table->store(), each);
-        warm(spec, make_ctx(spec, example).get(), example);
+        try {
+            certificate const example = load_certificate(library, store, each.number);
+            warm(spec, make_ctx(spec, example).get(), example);
+        } catch (load_error const& broken) { // A reload may have skipped it. It is only tried out.
+            warnings.emplace_back(broken.what());
+            clear_errors();
+        }
     }
-    choice->take_suites(initial);
     empty = new_ctx(spec);
+    backend::allow_staples(empty.get());
     judge = {choose_from_store, this};
     for (SSL_CTX* const each : {initial, empty.get()})
         backend::on_client_hello(each, &judge);
@@ -308,10 +328,43 @@ void check_settings(mistakes& all, backend::library_state const& library, contex
         all.check([&] { static_cast<void>(context_settings{library, one, warnings}); });
 }
 
+// Of a net::server's settings.
+std::vector<std::string> find_mistakes_with_store(context_spec const& spec)
+{
+    std::vector<std::string> found = find_store_mistakes(spec);
+    std::vector<std::string> in_files;
+    std::shared_ptr<certificate_collection const> const certificates =
+        read_collection(*spec.certificate_store, nullptr, in_files);
+    found.insert(found.end(), in_files.begin(), in_files.end());
+    certificate_table loaded{1};
+    if (found.empty())
+        return find_mistakes(spec, certificates->set, loaded);
+    mistakes settings;
+    check_settings(settings, loaded.library(), spec);
+    found.insert(found.end(), settings.found().begin(), settings.found().end());
+    return found;
+}
+
 } // namespace
+
+bool is_same_policy(context_spec const& one, context_spec const& other)
+{
+    auto const fields = [](context_spec const& spec) {
+        return std::tie(
+            spec.role, spec.version_min, spec.version_max, spec.ciphers, spec.ciphersuites,
+            spec.groups, spec.prefer_server_ciphers, spec.signature_algorithms, spec.alpn,
+            spec.certificate_compressors, spec.refuse_unknown_names, spec.verify,
+            spec.verify_authorities, spec.verify_origin, spec.verify_system_authorities,
+            spec.verify_depth, spec.server_name, spec.tickets, spec.keep_sessions,
+            spec.want_tickets, spec.ticket_rotation, spec.session_scope);
+    };
+    return fields(one) == fields(other) && !one.verify_function && !other.verify_function;
+}
 
 std::vector<std::string> find_mistakes(context_spec const& spec)
 {
+    if (spec.certificate_store)
+        return find_mistakes_with_store(spec);
     mistakes all;
     std::vector<std::string> warnings;
     backend::library_state const library;
@@ -358,13 +411,23 @@ auto built(Build build)
 } // namespace
 
 context::context(context_spec const& spec)
-    : state_{built([&] { return std::make_unique<state>(spec); })}
+    : state_{built([&] { return std::make_shared<state>(spec); })}
 {
 }
 
 context::context(
     context_spec const& spec, certificate_set const& certificates, certificate_table& table)
-    : state_{built([&] { return std::make_unique<state>(spec, certificates, table); })}
+    : state_{built([&] { return std::make_shared<state>(spec, certificates, table); })}
+{
+    auto choice =
+        std::make_unique<certificate_choice>(certificates, certificate_choice::rules_of(spec));
+    choice->take_suites(state_->initial);
+    choice_ = std::move(choice);
+}
+
+context::context(context const& like, certificate_set const& certificates)
+    : state_{like.state_}
+    , choice_{std::make_unique<certificate_choice>(*like.choice_, certificates)}
 {
 }
 
@@ -400,12 +463,12 @@ void context::leave_thread() const noexcept
 void context::count_engines(engine_count& count) noexcept
 {
     CLEAT_ASSERT(count.on_none_left != nullptr);
-    state_->count = &count;
+    count_ = &count;
 }
 
 engine_count* context::counted_in() const noexcept
 {
-    return state_->count;
+    return count_;
 }
 
 void context::prepare_client(ssl_st* ssl) const
@@ -424,7 +487,8 @@ std::unique_ptr<certificate_request> context::prepare_server(ssl_st* ssl) const
     if (state_->table == nullptr)
         return nullptr;
     auto request = std::make_unique<certificate_request>();
-    request->store = &state_->table->store();
+    request->choice = choice_.get();
+    request->store = &choice_->certificates().store();
     if (SSL_set_ex_data(ssl, request_index(), request.get()) != 1)
         throw std::bad_alloc{};
     return request;

@@ -16,6 +16,7 @@ struct ssl_st;
 
 namespace cleat::tls {
 
+class certificate_choice;
 class certificate_set;
 class certificate_table;
 struct certificate_request;
@@ -57,11 +58,16 @@ public:
     /// the library fetches and caches its algorithms now, not at the first connection.
     explicit context(context_spec const& spec);
 
-    /// A server whose certificates are in a store of the terminator, not in the spec: its
-    /// handshakes may want::certificate. The default certificate is loaded now. The context stays
-    /// on the table's thread, and ends before set and table.
+    /// A server whose certificates are in a store that its owner has filled: its handshakes may
+    /// want::certificate. The default certificate is loaded now. The context stays on the table's
+    /// thread, and ends before set and table.
     context(
         context_spec const& spec, certificate_set const& certificates, certificate_table& table);
+
+    /// A server like another one of that kind, with other certificates. Both have the same library
+    /// context and ticket keys, and stay on one thread: only the last to end frees them. The
+    /// default certificate is the same, and no type of key is new.
+    context(context const& like, certificate_set const& certificates);
 
     context(context&&) noexcept;
     context& operator=(context&&) noexcept;
@@ -99,11 +105,18 @@ public:
 
 private:
     struct state;
-    std::unique_ptr<state> state_;
+    std::shared_ptr<state> state_;
+    std::unique_ptr<certificate_choice const> choice_; // Null: certificates are in the state.
+    engine_count* count_ = nullptr;                    // Null: engines are not counted.
 };
 
+/// is_same_policy: two servers' specs have the same settings, whatever their certificates. Specs
+/// with a verify_function are never the same.
+[[nodiscard]] bool is_same_policy(context_spec const& one, context_spec const& other);
+
 /// find_mistakes returns every mistake in a spec, one sentence each; context's constructor throws
-/// only the first. Empty: context{spec} can be built.
+/// only the first. Empty: context{spec} can be built; or, where the spec has a certificate_store,
+/// whose files are all read, a net::server.
 [[nodiscard]] std::vector<std::string> find_mistakes(context_spec const& spec);
 [[nodiscard]] std::vector<std::string> find_mistakes(
     context_spec const& spec, certificate_set const& certificates, certificate_table& table);

@@ -1,6 +1,5 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/alpn.hpp>
-#include <cleat/tls/capabilities.hpp>
 #include <cleat/tls/certificates/certificate.hpp>
 #include <cleat/tls/certificates/verify_hook.hpp>
 #include <cleat/tls/context.hpp>
@@ -12,6 +11,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -41,6 +42,19 @@ void check_versions(context_spec const& spec)
         throw spec_error{"the lowest TLS version is above the highest: no client could connect"};
 }
 
+void check_compressor(std::uint16_t algorithm)
+{
+    if (backend::can_compress(algorithm))
+        return;
+    constexpr std::array<std::string_view, 4> names{"0", "zlib", "brotli", "zstd"}; // RFC 8879.
+    std::string const name = algorithm < names.size() ? std::string{names.at(algorithm)}
+                                                      : fmt::format("algorithm {}", algorithm);
+    throw spec_error{fmt::format(
+        "certificate compression: {0} sends no certificate that is compressed with {1}: leave {1} "
+        "out, or use AWS-LC, BoringSSL, or OpenSSL 3.2 or later that was built with {1}",
+        library_version(), name)};
+}
+
 void check_roles(context_spec const& spec)
 {
     bool const server = spec.role == role::server;
@@ -55,10 +69,8 @@ void check_roles(context_spec const& spec)
         throw spec_error{"the depth of a peer's chain cannot be negative: 0 is no intermediate"};
     if (spec.tickets != nullptr && spec.ticket_rotation < std::chrono::seconds{1})
         throw spec_error{"ticket keys cannot rotate more often than once in a second"};
-    if (!spec.certificate_compressors.empty() && !library_capabilities().certificate_compression)
-        throw spec_error{fmt::format(
-            "certificate compression: not built with {}: leave it out, or use AWS-LC or BoringSSL",
-            library_version())};
+    for (certificate_compressor const& each : spec.certificate_compressors)
+        check_compressor(each.algorithm);
 }
 
 // The session ID context. A resumed handshake has no certificates, so a session that was made under

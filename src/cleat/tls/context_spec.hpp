@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <cleat/tls/certificate_store_spec.hpp>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -59,6 +61,8 @@ struct certificate_compressor
     /// each certificate. An exception fails the handshake.
     bool (*compress)(std::span<std::byte const> message, std::vector<std::byte>& compressed) =
         nullptr;
+
+    friend bool operator==(certificate_compressor const&, certificate_compressor const&) = default;
 };
 
 /// ticket_secret is what session ticket keys are derived from. Servers that share it resume each
@@ -105,8 +109,12 @@ struct context_spec
     /// SAN); the LAST is the default, as in hitch. If certificates with different kinds of key have
     /// the same name, the client gets an ECDSA one if it can verify it.
     std::vector<certificate_source> certificates;
-    /// Compress certificates for clients that can decompress them, in order of preference. With
-    /// AWS-LC and BoringSSL only. Empty: do not.
+    /// A server's certificates instead, in files that are read when a client asks for one: for
+    /// many. Only a net::server has the threads for that; a context of one's own with a store, as
+    /// for net::stream or net::ssl, is a spec_error.
+    std::optional<tls::certificate_store_spec> certificate_store{};
+    /// Compress certificates for clients that can decompress them, in order of preference. OpenSSL
+    /// can from 3.2 on, with the algorithms that it was built with. Empty: do not.
     std::vector<certificate_compressor> certificate_compressors;
     /// Refuse a client whose SNI no certificate answers to, rather than show it the default.
     bool refuse_unknown_names = false;

@@ -148,6 +148,37 @@ TEST_CASE("an Ed25519 certificate beside others takes nothing from clients that 
     }
 }
 
+TEST_CASE("an ML-DSA certificate beside others serves clients of TLS 1.3 that can verify it")
+{
+    if (make_ml_dsa_test_key(key_type::ml_dsa_65) == nullptr)
+        return; // This TLS library has no such key.
+    context const server{server_spec(
+        {named("ml-dsa", {"a.test"}, key_type::ml_dsa_65), named("ecdsa", {"a.test"}),
+         named("rsa", {"a.test"}, key_type::rsa)})};
+    CHECK(server.warnings() == strings{});
+    for (char const* const name : {"a.test", ""}) { // The default is a set of them, too.
+        context const client{client_spec(name)};
+        test_connection able{server, client};
+        CHECK(able.handshake());
+        CHECK(able.server_identity() == "ml-dsa");
+
+        test_connection old{server, client};
+        SSL_set_max_proto_version(old.client.get(), TLS1_2_VERSION);
+        CHECK(old.handshake());
+        CHECK(old.server_identity() == "ecdsa");
+
+        test_connection unable{server, client};
+        REQUIRE(SSL_set1_sigalgs_list(unable.client.get(), "ECDSA+SHA256:RSA-PSS+SHA256") == 1);
+        CHECK(unable.handshake());
+        CHECK(unable.server_identity() == "ecdsa");
+    }
+    context const only_ml_dsa{server_spec({named("ml-dsa", {"a.test"}, key_type::ml_dsa_65)})};
+    context const client{client_spec("a.test")};
+    test_connection refused{only_ml_dsa, client};
+    SSL_set_max_proto_version(refused.client.get(), TLS1_2_VERSION);
+    CHECK(!refused.handshake());
+}
+
 TEST_CASE("the curve counts: a P-384 key is not for a client that knows only P-256 signatures")
 {
     context const server{server_spec(
@@ -166,9 +197,7 @@ TEST_CASE("the curve counts: a P-384 key is not for a client that knows only P-2
 
 TEST_CASE("every kind of key serves")
 {
-    for (key_type const each :
-         {key_type::rsa, key_type::ecdsa_p256, key_type::ecdsa_p384, key_type::ecdsa_p521,
-          key_type::ed25519}) {
+    for (key_type const each : usable_key_types()) {
         context const server{server_spec({named("any", {"a.test"}, each)})};
         for (std::string const& warning : server.warnings())
             FAIL_CHECK(warning);

@@ -6,6 +6,7 @@
 #include <cleat/core/assert.hpp>
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/certificates/certificate_description.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/engine.hpp>
 #include <cleat/tls/gather.hpp>
@@ -17,6 +18,8 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace cleat::tls {
@@ -363,39 +366,31 @@ failure_info const& engine::failure() const noexcept
 
 namespace {
 
-certificate_facts served_facts(int signature, int kind_of_key, int bits)
+// As PP2_SUBTYPE_SSL_KEY_ALG has it: RSA2048, EC256.
+std::string key_algorithm(std::optional<key_type> type, int bits)
+{
+    if (!type)
+        return {};
+    if (is_ml_dsa(*type))
+        return std::string{key_name(*type)}; // The number is in the name.
+    std::string const size = std::to_string(bits);
+    switch (*type) {
+    case key_type::rsa:
+        return "RSA" + size;
+    case key_type::ed25519:
+        return "ED25519" + size;
+    default:
+        return "EC" + size;
+    }
+}
+
+certificate_facts served_facts(int signature, std::optional<key_type> type, int bits)
 {
     certificate_facts facts;
     if (char const* const name = OBJ_nid2sn(signature); name != nullptr)
         facts.signature = name;
-    switch (kind_of_key) {
-    case EVP_PKEY_RSA:
-        facts.key = "RSA";
-        break;
-    case EVP_PKEY_EC:
-        facts.key = "EC";
-        break;
-    default:
-        if (char const* const kind = OBJ_nid2sn(kind_of_key); kind != nullptr)
-            facts.key = kind;
-    }
-    facts.key += std::to_string(bits);
+    facts.key = key_algorithm(type, bits);
     return facts;
-}
-
-int library_kind(key_type type) noexcept
-{
-    switch (type) {
-    case key_type::rsa:
-        return EVP_PKEY_RSA;
-    case key_type::ed25519:
-        return EVP_PKEY_ED25519;
-    case key_type::ecdsa_p256:
-    case key_type::ecdsa_p384:
-    case key_type::ecdsa_p521:
-        break;
-    }
-    return EVP_PKEY_EC;
 }
 
 } // namespace
@@ -404,20 +399,17 @@ certificate_facts engine::own_certificate() const
 {
     if (request_ != nullptr && request_->served != certificate_request::none) {
         certificate_summary const& served = request_->store->summary(request_->served);
-        return served_facts(served.signature, library_kind(served.type), served.key_bits);
+        return served_facts(served.signature, served.type, served.key_bits);
     }
     // From the SSL_CTX: an established SSL may have freed its own copy.
     X509 const* const certificate = SSL_CTX_get0_certificate(SSL_get_SSL_CTX(ssl_));
     if (certificate == nullptr)
         return {};
-    EVP_PKEY const* const key = X509_get0_pubkey(certificate);
-    int const signature = X509_get_signature_nid(certificate);
-    if (key != nullptr)
-        return served_facts(signature, EVP_PKEY_base_id(key), EVP_PKEY_bits(key));
-    certificate_facts facts;
-    if (char const* const name = OBJ_nid2sn(signature); name != nullptr)
-        facts.signature = name;
-    return facts;
+    EVP_PKEY* const key = X509_get0_pubkey(certificate);
+    return served_facts(
+        X509_get_signature_nid(certificate),
+        key == nullptr ? std::nullopt : backend::key_type_of(key),
+        key == nullptr ? 0 : EVP_PKEY_bits(key));
 }
 
 std::string engine::peer_common_name() const

@@ -31,7 +31,7 @@ enum class want : std::uint8_t
     input,   ///< All of wire::in was read. Call again with more ciphertext.
     output,  ///< wire::out has no room for the next record. Send, then call again.
     /// The certificate for this client is not loaded: see wanted_certificate. Only a server whose
-    /// certificates are in a store of the terminator wants it.
+    /// certificates are in a store wants it.
     certificate,
 };
 
@@ -144,7 +144,10 @@ public:
 
     /// wanted_certificate is where the certificate that want::certificate waits for goes, or why
     /// there is none. Call handshake again afterwards. Null for a context without a store.
-    [[nodiscard]] certificate_request* wanted_certificate() noexcept { return request_.get(); }
+    [[nodiscard]] certificate_request* wanted_certificate() const noexcept
+    {
+        return request_.get();
+    }
 
     /// own_certificate describes the certificate that this side has sent; empty for none.
     [[nodiscard]] certificate_facts own_certificate() const;

@@ -1,5 +1,6 @@
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/certificates/certificate.hpp>
+#include <cleat/tls/certificates/certificate_description.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_settings.hpp>
 #include <cleat/tls/engine.hpp>
@@ -18,6 +19,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -93,7 +95,7 @@ std::string short_name(int nid)
     return name == nullptr ? "unknown" : name;
 }
 
-void describe_key(shown_certificate& found, EVP_PKEY const* key)
+void describe_key(shown_certificate& found, EVP_PKEY* key)
 {
     if (key == nullptr) {
         found.key = "unknown"; // The library cannot read this kind.
@@ -111,7 +113,8 @@ void describe_key(shown_certificate& found, EVP_PKEY const* key)
         found.key = "Ed25519";
         break;
     default:
-        found.key = short_name(kind);
+        std::optional<key_type> const type = backend::key_type_of(key);
+        found.key = type ? std::string{key_name(*type)} : short_name(kind);
     }
 }
 

@@ -74,6 +74,8 @@ void warm_server(
     for (protocol_version const each : {protocol_version::tls_1_2, protocol_version::tls_1_3}) {
         if (each < spec.version_min || each > spec.version_max)
             continue;
+        if (each == protocol_version::tls_1_2 && is_ml_dsa(key))
+            continue;
         clear_errors();
         if (!try_version(server, client.get(), static_cast<std::uint16_t>(each)))
             warnings.push_back(fmt::format(

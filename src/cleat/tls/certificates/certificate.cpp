@@ -2,7 +2,7 @@
 #include <cleat/tls/certificates/pem.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/openssl_error.hpp>
-#include <cleat/tls/store/name_index.hpp>
+#include <cleat/tls/store/host_name.hpp>
 
 #include <openssl/x509v3.h>
 
@@ -207,8 +207,9 @@ certificate read_certificate(
     std::optional<key_type> const type = backend::key_type_of(read.key.get());
     if (!type)
         refuse(
-            "{}: TLS servers here use RSA, ECDSA on P-256, P-384 or P-521, and Ed25519: this key "
-            "is none of them; have a certificate issued for an ECDSA P-256 key",
+            "{}: TLS servers here use RSA, ECDSA on P-256, P-384 or P-521, Ed25519, and ML-DSA "
+            "where the TLS library has it: this key is none of them; have a certificate issued for "
+            "an ECDSA P-256 key",
             read.origin);
     read.type = *type;
 
@@ -247,11 +248,11 @@ host_names host_names_in(X509 const* x509)
         if (each->type != GEN_DNS)
             continue;
         std::string_view const name = text_of(each->d.dNSName);
-        (name_index::is_usable(name) ? found.usable : found.unusable).emplace_back(name);
+        (is_usable_name(name) ? found.usable : found.unusable).emplace_back(name);
     }
     if (!found.usable.empty() || !found.unusable.empty())
         return found;
-    if (std::string const name = common_name(x509); name_index::is_usable(name))
+    if (std::string const name = common_name(x509); is_usable_name(name))
         found.usable.push_back(name);
     return found;
 }

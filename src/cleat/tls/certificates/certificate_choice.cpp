@@ -47,19 +47,18 @@ certificate_choice::number certificate_choice::choose(
 // The first that the client can use. Where there is only one, the rest of the ClientHello is not
 // read.
 certificate_choice::number certificate_choice::preferred(
-    std::span<candidate const> candidates, backend::client_hello const& hello) const noexcept
+    candidates const& found, backend::client_hello const& hello) const noexcept
 {
-    if (candidates.size() == 1)
-        return candidates.front().number();
+    if (found.size() == 1)
+        return found.front().number;
     client_offer const offer{
         hello.cipher_suites(), hello.body_of(extension::signature_algorithms),
         hello.body_of(extension::supported_groups), hello.body_of(extension::supported_versions)};
     server_side const server{rules_.tls_1_3, rules_.tls_1_2, ecdsa_suites_};
-    auto const best = std::ranges::find_if(candidates, [&](candidate each) {
-        return can_use(offer, server, certificates_.type_of(each.number()));
-    });
+    candidate const* const best = std::ranges::find_if(
+        found, [&](candidate const& each) { return can_use(offer, server, each.type); });
     // Any, where there is none: the handshake fails and says why.
-    return best == candidates.end() ? candidates.front().number() : best->number();
+    return best == found.end() ? found.front().number : best->number;
 }
 
 } // namespace cleat::tls

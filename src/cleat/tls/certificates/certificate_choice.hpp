@@ -19,7 +19,7 @@ class certificate_choice
 {
 public:
     using number = certificate_set::number;
-    static constexpr number none = name_index::none;
+    static constexpr number none = certificate_store::none;
 
     struct rules
     {
@@ -42,7 +42,7 @@ public:
             refused_name,
         };
 
-        std::span<candidate const> candidates;
+        tls::candidates candidates;
         reason why = reason::no_name;
     };
 
@@ -52,14 +52,22 @@ public:
     {
     }
 
+    /// A choice among other certificates, by the same rules.
+    certificate_choice(certificate_choice const& like, certificate_set const& certificates)
+        : certificates_{certificates}, rules_{like.rules_}, ecdsa_suites_{like.ecdsa_suites_}
+    {
+    }
+
     /// take_suites learns from a context with the server's settings which suites they allow.
     void take_suites(SSL_CTX const* ctx);
 
     /// initial is the certificate that connections begin with. The set has a default.
     [[nodiscard]] number initial() const noexcept
     {
-        return certificates_.defaults().front().number();
+        return certificates_.defaults().front().number;
     }
+
+    [[nodiscard]] certificate_set const& certificates() const noexcept { return certificates_; }
 
     /// is_needed: there are several certificates, or unknown names to refuse.
     [[nodiscard]] bool is_needed() const noexcept
@@ -76,7 +84,7 @@ public:
 
 private:
     [[nodiscard]] number preferred(
-        std::span<candidate const> candidates, backend::client_hello const& hello) const noexcept;
+        candidates const& found, backend::client_hello const& hello) const noexcept;
 
     certificate_set const& certificates_;
     rules rules_;

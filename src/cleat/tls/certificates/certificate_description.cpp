@@ -133,6 +133,12 @@ std::string_view key_name(key_type type) noexcept
         return "ECDSA P-384";
     case key_type::ecdsa_p521:
         return "ECDSA P-521";
+    case key_type::ml_dsa_44:
+        return "ML-DSA-44";
+    case key_type::ml_dsa_65:
+        return "ML-DSA-65";
+    case key_type::ml_dsa_87:
+        return "ML-DSA-87";
     case key_type::ed25519:
         break;
     }

@@ -41,6 +41,10 @@ evp_pkey_ptr key_of(key_type type)
         return make_test_key(EVP_PKEY_EC, NID_secp521r1);
     case key_type::ed25519:
         return make_test_key(EVP_PKEY_ED25519, NID_undef);
+    case key_type::ml_dsa_44:
+    case key_type::ml_dsa_65:
+    case key_type::ml_dsa_87:
+        return make_ml_dsa_test_key(type);
     case key_type::rsa:
         break;
     }
@@ -91,6 +95,17 @@ evp_pkey_ptr make_test_key(int type, int curve)
     return evp_pkey_ptr{key};
 }
 
+std::vector<key_type> usable_key_types()
+{
+    std::vector<key_type> found{
+        key_type::rsa, key_type::ecdsa_p256, key_type::ecdsa_p384, key_type::ecdsa_p521,
+        key_type::ed25519};
+    for (key_type const each : {key_type::ml_dsa_44, key_type::ml_dsa_65, key_type::ml_dsa_87})
+        if (make_ml_dsa_test_key(each) != nullptr)
+            found.push_back(each);
+    return found;
+}
+
 test_identity make_identity(test_identity_spec const& spec)
 {
     return sign_identity(key_of(spec.type), spec);
@@ -125,8 +140,9 @@ test_identity sign_identity(evp_pkey_ptr key, test_identity_spec const& spec)
         names += (names.empty() ? "DNS:" : ",DNS:") + each;
     if (!names.empty())
         add_extension(x, issuer, NID_subject_alt_name, names);
-    bool const own_digest = EVP_PKEY_id(signer) == EVP_PKEY_ED25519;
-    require(X509_sign(x, signer, own_digest ? nullptr : EVP_sha256()) > 0, "signature");
+    int const kind = EVP_PKEY_id(signer); // The others have a digest of their own.
+    bool const wants_digest = kind == EVP_PKEY_RSA || kind == EVP_PKEY_EC;
+    require(X509_sign(x, signer, wants_digest ? EVP_sha256() : nullptr) > 0, "signature");
 
     bio_ptr const certificate{BIO_new(BIO_s_mem())};
     bio_ptr const private_key{BIO_new(BIO_s_mem())};

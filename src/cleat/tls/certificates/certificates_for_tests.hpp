@@ -44,6 +44,12 @@ struct test_identity_spec
 /// make_test_key makes a private key; curve is a NID, or NID_undef for RSA-2048 or an Ed25519 key.
 [[nodiscard]] evp_pkey_ptr make_test_key(int type, int curve);
 
+/// make_ml_dsa_test_key is null where the TLS library has no such key.
+[[nodiscard]] evp_pkey_ptr make_ml_dsa_test_key(key_type type);
+
+/// usable_key_types is every type that the TLS library has.
+[[nodiscard]] std::vector<key_type> usable_key_types();
+
 /// sign_identity makes a certificate for the caller's key.
 [[nodiscard]] test_identity sign_identity(evp_pkey_ptr key, test_identity_spec const& spec);
 

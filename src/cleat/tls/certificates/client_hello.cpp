@@ -37,7 +37,7 @@ octets vector8(octets body) noexcept
     return body.subspan(1);
 }
 
-// Numbers of RFC 8446, sections 4.2.3 and 4.2.7.
+// Numbers of RFC 8446, sections 4.2.3 and 4.2.7, and of draft-ietf-tls-mldsa.
 struct key_numbers
 {
     std::uint16_t scheme;
@@ -47,6 +47,12 @@ struct key_numbers
 constexpr key_numbers numbers_of(key_type key) noexcept
 {
     switch (key) {
+    case key_type::ml_dsa_44:
+        return {0x0904, 0};
+    case key_type::ml_dsa_65:
+        return {0x0905, 0};
+    case key_type::ml_dsa_87:
+        return {0x0906, 0};
     case key_type::ecdsa_p256:
         return {0x0403, 23};
     case key_type::ecdsa_p384:
@@ -64,6 +70,8 @@ constexpr key_numbers numbers_of(key_type key) noexcept
 // In TLS 1.2 a scheme names a hash and ECDSA, with any curve. SHA-1 is not used here.
 bool has_scheme_1_2(octets schemes, key_type key) noexcept
 {
+    if (is_ml_dsa(key))
+        return false;
     if (key == key_type::ed25519)
         return contains(schemes, numbers_of(key).scheme);
     constexpr std::array<key_type, 3> ecdsa{

@@ -15,13 +15,16 @@ namespace cleat::tls {
 
 using octets = std::span<std::uint8_t const>;
 
-/// extension is the number of an extension that a server's choice depends on (RFC 8446,
+/// extension is the number of an extension that a server's certificate depends on (RFC 8446,
 /// section 4.2).
 enum class extension : std::uint16_t
 {
     server_name = 0,
+    status_request = 5,
     supported_groups = 10,
     signature_algorithms = 13,
+    compress_certificate = 27,
+    pre_shared_key = 41,
     supported_versions = 43,
 };
 

@@ -114,6 +114,19 @@ TEST_CASE("in TLS 1.3 the scheme names the curve, and suites and groups say noth
     CHECK(!can_use(client.offer(), any_version, key_type::ecdsa_p256));
 }
 
+TEST_CASE("ML-DSA is for clients of TLS 1.3 that name its scheme")
+{
+    hello client;
+    client.versions = with_length8(numbers({0x0304, 0x0303}));
+    client.schemes = with_length16(numbers({0x0905, 0x0403}));
+    CHECK(can_use(client.offer(), any_version, key_type::ml_dsa_65));
+    CHECK(!can_use(client.offer(), any_version, key_type::ml_dsa_44));
+    CHECK(!can_use(client.offer(), any_version, key_type::ml_dsa_87));
+    client.versions = with_length8(numbers({0x0303}));
+    CHECK(!can_use(client.offer(), any_version, key_type::ml_dsa_65));
+    CHECK(can_use(client.offer(), any_version, key_type::ecdsa_p256));
+}
+
 TEST_CASE("the version that both will use decides, not the best that the client knows")
 {
     hello client;

@@ -273,6 +273,12 @@ ocsp_response read_ocsp_response(
     std::string_view der, std::string const& origin, X509 const* leaf,
     std::chrono::system_clock::time_point now, std::vector<std::string>& warnings)
 {
+    constexpr std::size_t size_max = 65535 - 8; // RFC 8446, section 4.4.2: the extensions' length.
+    if (der.size() > size_max)
+        throw spec_error{fmt::format(
+            "{}: the OCSP response has {} bytes, and a handshake has room for {}: request one "
+            "without the authority's certificates",
+            origin, der.size(), size_max)};
     std::optional<ocsp_outline> const found = parse_ocsp(der);
     if (!found)
         throw spec_error{fmt::format(

@@ -1,14 +1,12 @@
 #include <cleat/core/text_for_tests.hpp>
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
 #include <cleat/tls/certificates/ocsp_response.hpp>
+#include <cleat/tls/certificates/ocsp_statement_for_tests.hpp>
 #include <cleat/tls/connection_for_tests.hpp>
 #include <cleat/tls/stapling_client_for_tests.hpp>
 
 #include <doctest/doctest.h>
-#include <fmt/chrono.h>
-#include <fmt/format.h>
 
-#include <array>
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -21,68 +19,11 @@ using strings = std::vector<std::string>;
 using std::chrono::hours;
 using std::chrono::system_clock;
 
-std::string element(unsigned tag, std::string const& content)
-{
-    std::string made(1, static_cast<char>(tag));
-    if (content.size() >= 0x80)
-        made += {static_cast<char>(0x82), static_cast<char>(content.size() >> 8U)};
-    return made + static_cast<char>(content.size() & 0xffU) + content;
-}
-
-std::string generalized_time(system_clock::time_point time)
-{
-    return element(
-        0x18, fmt::format("{:%Y%m%d%H%M%S}Z", fmt::gmtime(system_clock::to_time_t(time))));
-}
-
-// A statement is a response of an authority, without a signature.
-struct statement
-{
-    X509 const* certificate;
-    system_clock::time_point this_update = system_clock::now() - hours{1};
-    system_clock::time_point next_update = system_clock::now() + hours{1};
-    bool has_next_update = true;
-    std::string status = element(0x80, "");
-
-    [[nodiscard]] std::string serial() const
-    {
-        unsigned char* der = nullptr;
-        int const size = i2d_ASN1_INTEGER(X509_get0_serialNumber(certificate), &der);
-        std::string made{reinterpret_cast<char*>(der), static_cast<std::size_t>(size)};
-        OPENSSL_free(der);
-        return made;
-    }
-
-    [[nodiscard]] std::string der() const
-    {
-        std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
-        unsigned size = 0;
-        REQUIRE(
-            X509_NAME_digest(X509_get_issuer_name(certificate), EVP_sha1(), hash.data(), &size) ==
-            1);
-        std::string const algorithm = element(0x30, element(0x06, "\x2b\x0e\x03\x02\x1a"));
-        std::string const name_hash{reinterpret_cast<char*>(hash.data()), size};
-        std::string const id = element(
-            0x30,
-            algorithm + element(0x04, name_hash) + element(0x04, std::string(20, 'k')) + serial());
-        std::string const next =
-            has_next_update ? element(0xa0, generalized_time(next_update)) : std::string{};
-        std::string const single =
-            element(0x30, id + status + generalized_time(this_update) + next);
-        std::string const data = element(
-            0x30, element(0xa2, element(0x04, std::string(20, 'r'))) +
-                      generalized_time(this_update) + element(0x30, single));
-        std::string const basic = element(0x30, data + element(0x30, "") + element(0x03, "x"));
-        std::string const oid = element(0x06, "\x2b\x06\x01\x05\x05\x07\x30\x01\x01");
-        return element(
-            0x30, element(0x0a, std::string(1, '\0')) +
-                      element(0xa0, element(0x30, oid + element(0x04, basic))));
-    }
-};
-
 struct ocsp_fixture
 {
-    test_identity site = make_identity({.names = {"a.test"}});
+    // OpenSSL 4 sends no response for a certificate that signed itself.
+    test_identity issuer = make_identity({.common_name = "issuer", .authority = true});
+    test_identity site = make_identity({.names = {"a.test"}, .issuer = &issuer});
     strings warnings;
 
     [[nodiscard]] X509 const* leaf() const { return site.certificate.get(); }
@@ -137,19 +78,19 @@ std::string stapled(context const& server, protocol_version version, std::string
 
 TEST_CASE_FIXTURE(ocsp_fixture, "a response has the times between which it is fresh")
 {
-    ocsp_response const read_one = read(statement{.certificate = leaf()}.der());
+    ocsp_response const read_one = read(ocsp_statement{.certificate = leaf()}.der());
     std::int64_t const now = system_clock::to_time_t(system_clock::now());
     CHECK(read_one.is_fresh(now));
     CHECK(!read_one.is_fresh(now - 2 * 3600));
     CHECK(!read_one.is_fresh(now + 2 * 3600));
-    CHECK(read(statement{.certificate = leaf(), .has_next_update = false}.der())
+    CHECK(read(ocsp_statement{.certificate = leaf(), .has_next_update = false}.der())
               .is_fresh(now + 1000 * 3600));
     CHECK(warnings == strings{});
 }
 
 TEST_CASE_FIXTURE(ocsp_fixture, "every length of a response but the whole is damaged")
 {
-    std::string const whole = statement{.certificate = leaf()}.der();
+    std::string const whole = ocsp_statement{.certificate = leaf()}.der();
     for (std::size_t size = 0; size < whole.size(); ++size)
         CHECK(!parse_ocsp(std::string_view{whole}.substr(0, size)));
     CHECK(parse_ocsp(whole)->answers.size() == 1);
@@ -158,7 +99,7 @@ TEST_CASE_FIXTURE(ocsp_fixture, "every length of a response but the whole is dam
 
 TEST_CASE_FIXTURE(ocsp_fixture, "a response with a byte changed is read without harm")
 {
-    std::string const whole = statement{.certificate = leaf()}.der();
+    std::string const whole = ocsp_statement{.certificate = leaf()}.der();
     for (std::size_t place = 0; place < whole.size(); ++place)
         for (unsigned const value : {0x00U, 0x7fU, 0x80U, 0x84U, 0xffU}) {
             std::string changed = whole;
@@ -170,19 +111,19 @@ TEST_CASE_FIXTURE(ocsp_fixture, "a response with a byte changed is read without 
 TEST_CASE_FIXTURE(ocsp_fixture, "what cannot be stapled is refused, with a cure")
 {
     CHECK(contains(refusal_of("-----BEGIN"), "site.ocsp: this is no OCSP response in DER form"));
-    std::string const try_later = element(0x30, element(0x0a, "\x03"));
+    std::string const try_later = der_element(0x30, der_element(0x0a, "\x03"));
     CHECK(contains(refusal_of(try_later), "with the status 3"));
     test_identity const other = make_identity({.names = {"b.test"}});
     CHECK(contains(
-        refusal_of(statement{.certificate = other.certificate.get()}.der()),
+        refusal_of(ocsp_statement{.certificate = other.certificate.get()}.der()),
         "for another certificate"));
 }
 
 TEST_CASE_FIXTURE(ocsp_fixture, "a certificate with the same serial and another issuer is another")
 {
-    statement said{.certificate = leaf()};
+    ocsp_statement said{.certificate = leaf()};
     std::string der = said.der();
-    std::string const hash_head = element(0x04, std::string(20, 'k')).substr(0, 2);
+    std::string const hash_head = der_element(0x04, std::string(20, 'k')).substr(0, 2);
     der[der.find(hash_head) + 2] ^= 1; // The first byte of the first hash of 20 bytes.
     CHECK(refusal_of(der) == "");      // That of the responder's key.
     der = said.der();
@@ -193,12 +134,12 @@ TEST_CASE_FIXTURE(ocsp_fixture, "a certificate with the same serial and another 
 TEST_CASE_FIXTURE(ocsp_fixture, "stale, early and revoked are warnings")
 {
     system_clock::time_point const now = system_clock::now();
-    static_cast<void>(
-        read(statement{.certificate = leaf(), .next_update = now - std::chrono::minutes{1}}.der()));
-    static_cast<void>(
-        read(statement{.certificate = leaf(), .this_update = now + std::chrono::minutes{1}}.der()));
     static_cast<void>(read(
-        statement{.certificate = leaf(), .status = element(0xa1, generalized_time(now))}.der()));
+        ocsp_statement{.certificate = leaf(), .next_update = now - std::chrono::minutes{1}}.der()));
+    static_cast<void>(read(
+        ocsp_statement{.certificate = leaf(), .this_update = now + std::chrono::minutes{1}}.der()));
+    static_cast<void>(read(
+        ocsp_statement{.certificate = leaf(), .status = der_element(0xa1, der_time(now))}.der()));
     REQUIRE(warnings.size() == 3);
     CHECK(contains(warnings[0], "site.ocsp: the OCSP response is stale since"));
     CHECK(contains(warnings[1], "is valid from"));
@@ -207,7 +148,7 @@ TEST_CASE_FIXTURE(ocsp_fixture, "stale, early and revoked are warnings")
 
 TEST_CASE_FIXTURE(ocsp_fixture, "a server sends a fresh response to a client that asks")
 {
-    std::string const der = statement{.certificate = leaf()}.der();
+    std::string const der = ocsp_statement{.certificate = leaf()}.der();
     context const server{spec_with(der)};
     CHECK(server.warnings() == strings{});
     for (protocol_version const version : both_versions) {
@@ -221,8 +162,10 @@ TEST_CASE_FIXTURE(ocsp_fixture, "a server sends a fresh response to a client tha
 
 TEST_CASE_FIXTURE(ocsp_fixture, "a stale response is not sent")
 {
-    context const server{spec_with(
-        statement{.certificate = leaf(), .next_update = system_clock::now() - hours{1}}.der())};
+    context const server{spec_with(ocsp_statement{
+        .certificate = leaf(),
+        .next_update = system_clock::now() -
+                       hours{1}}.der())};
     REQUIRE(server.warnings().size() == 1);
     CHECK(contains(server.warnings().front(), "stale"));
     for (protocol_version const version : both_versions)
@@ -231,10 +174,10 @@ TEST_CASE_FIXTURE(ocsp_fixture, "a stale response is not sent")
 
 TEST_CASE_FIXTURE(ocsp_fixture, "each certificate has its own response, or none")
 {
-    test_identity const other = make_identity({.names = {"b.test"}});
+    test_identity const other = make_identity({.names = {"b.test"}, .issuer = &issuer});
     test_identity const without = make_identity({.names = {"c.test"}});
-    std::string const der = statement{.certificate = leaf()}.der();
-    std::string const other_der = statement{.certificate = other.certificate.get()}.der();
+    std::string const der = ocsp_statement{.certificate = leaf()}.der();
+    std::string const other_der = ocsp_statement{.certificate = other.certificate.get()}.der();
     context_spec spec = spec_with(der);
     for (test_identity const* each : {&without, &other})
         spec.certificates.push_back(each->source("another.pem"));

@@ -3,10 +3,12 @@
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/backend/awslc/signing.hpp>
 #include <cleat/tls/backend/awslc/uniqueness.hpp>
+#include <cleat/tls/backend/bssl/ml_dsa.hpp>
 #include <cleat/tls/context.hpp>
 
 #include <openssl/base.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 
 namespace cleat::tls {
 
@@ -24,6 +26,22 @@ bool backend::is_truncation(std::uint32_t library_error) noexcept
 {
     return ERR_GET_LIB(library_error) == ERR_LIB_SSL &&
            ERR_GET_REASON(library_error) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+}
+
+std::optional<key_type> bssl::ml_dsa_type(EVP_PKEY const* key) noexcept
+{
+    if (EVP_PKEY_id(key) != EVP_PKEY_PQDSA)
+        return {};
+    switch (EVP_PKEY_pqdsa_get_type(key)) {
+    case NID_MLDSA44:
+        return key_type::ml_dsa_44;
+    case NID_MLDSA65:
+        return key_type::ml_dsa_65;
+    case NID_MLDSA87:
+        return key_type::ml_dsa_87;
+    default:
+        return {};
+    }
 }
 
 bool backend::set_ciphersuites(SSL_CTX* ctx, std::string const& names)

@@ -1,6 +1,7 @@
 // Where BoringSSL differs from the rest of its family.
 
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/backend/bssl/ml_dsa.hpp>
 #include <cleat/tls/context.hpp>
 
 #include <fmt/format.h>
@@ -63,6 +64,12 @@ bool backend::set_ciphersuites(SSL_CTX* ctx, std::string const& names)
     }
     return !numbers.empty() &&
            SSL_CTX_set1_tls13_ciphers(ctx, numbers.data(), nullptr, numbers.size()) == 1;
+}
+
+// It signs with ML-DSA, but reads no such certificate or key from PEM.
+std::optional<key_type> bssl::ml_dsa_type(EVP_PKEY const*) noexcept
+{
+    return {};
 }
 
 // BoringSSL has a getter for the scheme that works until the handshake is done. A server signs in

@@ -49,6 +49,11 @@ ssl_cert_compression_func_t function_for(std::uint16_t algorithm) noexcept
 
 } // namespace
 
+bool can_compress(std::uint16_t algorithm) noexcept
+{
+    return function_for(algorithm) != nullptr;
+}
+
 bool compress_certificates(SSL_CTX* ctx, compressed_certificates* cache)
 {
     bool done = SSL_CTX_set_ex_data(ctx, cache_index(), cache) == 1;

@@ -1,6 +1,7 @@
 // The BoringSSL family has no state that workers contend for: a library_state is empty.
 
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/backend/bssl/ml_dsa.hpp>
 #include <cleat/tls/capabilities.hpp>
 #include <cleat/tls/openssl_error.hpp>
 
@@ -81,7 +82,7 @@ std::optional<key_type> key_type_of(EVP_PKEY* key) noexcept
     case EVP_PKEY_EC:
         break;
     default:
-        return {};
+        return bssl::ml_dsa_type(key);
     }
     switch (EC_GROUP_get_curve_name(EC_KEY_get0_group(EVP_PKEY_get0_EC_KEY(key)))) {
     case NID_X9_62_prime256v1:

@@ -28,4 +28,11 @@ void staple(SSL_CTX* ctx, ocsp_response const* response)
     SSL_CTX_set_cert_cb(ctx, add_fresh_response, const_cast<ocsp_response*>(response));
 }
 
+void staple(SSL* ssl, ocsp_response const& response) noexcept
+{
+    static_cast<void>(add_fresh_response(ssl, const_cast<ocsp_response*>(&response)));
+}
+
+void allow_staples(SSL_CTX*) {}
+
 } // namespace cleat::tls::backend

@@ -1,6 +1,7 @@
 // OpenSSL's ClientHello callback, which can choose the alert of a refusal.
 
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/backend/openssl/compression/compression.hpp>
 #include <cleat/tls/certificates/client_hello.hpp>
 
 #include <array>
@@ -38,17 +39,19 @@ int on_hello(SSL* ssl, int* alert, void* argument) noexcept
     hello_judge const& judge = *static_cast<hello_judge const*>(argument);
     switch (judge.judge(judge.argument, ssl, client_hello{ssl})) {
     case hello_verdict::go_on:
-        break;
+        if (add_compressed_certificate(ssl))
+            break;
+        [[fallthrough]];
+    case hello_verdict::fail:
+        keep_name(ssl);
+        *alert = SSL_AD_INTERNAL_ERROR;
+        return SSL_CLIENT_HELLO_ERROR;
     case hello_verdict::wait:
         return SSL_CLIENT_HELLO_RETRY;
     case hello_verdict::refuse_name:
         SSL_set_ex_data(ssl, refused_index(), const_cast<char*>(&refused_mark));
         keep_name(ssl);
         *alert = SSL_AD_UNRECOGNIZED_NAME;
-        return SSL_CLIENT_HELLO_ERROR;
-    case hello_verdict::fail:
-        keep_name(ssl);
-        *alert = SSL_AD_INTERNAL_ERROR;
         return SSL_CLIENT_HELLO_ERROR;
     }
     return SSL_CLIENT_HELLO_SUCCESS;

@@ -1,5 +1,6 @@
 // A worker's own OSSL_LIB_CTX: its provider, its fetched algorithms, its random generators.
 
+#include <cleat/tls/backend/openssl/compression/compression.hpp>
 #include <cleat/tls/backend/openssl/state.hpp>
 #include <cleat/tls/capabilities.hpp>
 #include <cleat/tls/context.hpp>
@@ -13,6 +14,7 @@
 #include <array>
 #include <ctime>
 #include <stdexcept>
+#include <utility>
 
 namespace cleat::tls {
 namespace backend {
@@ -47,8 +49,11 @@ library_state::~library_state() = default;
 
 ssl_ctx_ptr library_state::new_ctx(bool server) const
 {
-    return ssl_ctx_ptr{SSL_CTX_new_ex(
+    ssl_ctx_ptr ctx{SSL_CTX_new_ex(
         state_->library.get(), nullptr, server ? TLS_server_method() : TLS_client_method())};
+    if (ctx != nullptr)
+        take_no_compressed_certificates(ctx.get());
+    return ctx;
 }
 
 x509_ptr library_state::read_certificate(BIO* pem) const
@@ -100,15 +105,33 @@ void library_state::leave_thread() const noexcept
     OPENSSL_thread_stop_ex(state_->library.get());
 }
 
+namespace {
+
+// From OpenSSL 3.5 on. Asked last: each question takes a lock of the library context.
+std::optional<key_type> ml_dsa_type_of(EVP_PKEY* key) noexcept
+{
+    constexpr std::array<std::pair<char const*, key_type>, 3> types{
+        {{"ML-DSA-44", key_type::ml_dsa_44},
+         {"ML-DSA-65", key_type::ml_dsa_65},
+         {"ML-DSA-87", key_type::ml_dsa_87}}};
+    for (auto const& [name, type] : types)
+        if (EVP_PKEY_is_a(key, name) == 1)
+            return type;
+    return {};
+}
+
+} // namespace
+
 std::optional<key_type> key_type_of(EVP_PKEY* key) noexcept
 {
     if (EVP_PKEY_is_a(key, "RSA") == 1)
         return key_type::rsa;
     if (EVP_PKEY_is_a(key, "ED25519") == 1)
         return key_type::ed25519;
+    if (EVP_PKEY_is_a(key, "EC") != 1)
+        return ml_dsa_type_of(key);
     std::array<char, 64> name{};
-    if (EVP_PKEY_is_a(key, "EC") != 1 ||
-        EVP_PKEY_get_group_name(key, name.data(), name.size(), nullptr) != 1)
+    if (EVP_PKEY_get_group_name(key, name.data(), name.size(), nullptr) != 1)
         return {};
     std::string_view const curve{name.data()};
     if (curve == "prime256v1" || curve == "P-256")
@@ -178,7 +201,10 @@ capabilities library_capabilities() noexcept
             return false;
         }
     }();
-    return {post_quantum, true, false, false};
+    return {
+        .post_quantum_group = post_quantum,
+        .library_contexts = true,
+        .certificate_compression = backend::can_compress(1) || backend::can_compress(2)};
 }
 
 } // namespace cleat::tls

@@ -12,12 +12,20 @@ if(CLEAT_OPENSSL_SIGNATURE_NAME)
 else()
   set(_signature_scheme backend/openssl/signature_scheme_by_nid.cpp)
 endif()
+cleat_probe(CLEAT_OPENSSL_COMPRESSED_CERTIFICATE openssl_compressed_certificate.c)
+if(CLEAT_OPENSSL_COMPRESSED_CERTIFICATE)
+  set(_compression backend/openssl/compression/since_3_2.cpp)
+  set(CLEAT_TLS_BACKEND_TESTS backend/openssl/compression/since_3_2_test.cpp)
+else()
+  set(_compression backend/openssl/compression/before_3_2.cpp)
+endif()
 set(CLEAT_TLS_BACKEND_SOURCES
-  backend/openssl/certificate_compression.cpp backend/openssl/client_hello.cpp
+  ${_compression} backend/openssl/client_hello.cpp
   backend/openssl/early_data.cpp backend/openssl/errors.cpp
   backend/openssl/library_state.cpp backend/openssl/session_facts.cpp
   backend/openssl/ssl_writev_library.cpp backend/openssl/staple.cpp
   backend/openssl/ticket_callback.cpp
   ${_signature_scheme})
 set(CLEAT_TLS_BACKEND_TEST_SOURCES
-  backend/openssl/early_server_for_tests.cpp backend/openssl/stapling_client_for_tests.cpp)
+  backend/openssl/early_server_for_tests.cpp backend/openssl/stapling_client_for_tests.cpp
+  backend/openssl/ml_dsa_key_for_tests.cpp)
