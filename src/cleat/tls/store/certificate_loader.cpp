@@ -14,13 +14,13 @@
 namespace cleat::tls {
 namespace {
 
-secret_text checked_text(std::string const& path, std::string const& folder)
+file_text checked_text(
+    std::string const& path, std::string const& folder, file_opener const& opener)
 {
-    bool const is_absolute = path.starts_with('/') || folder.empty();
-    file_text found = read_file(is_absolute ? path : folder + '/' + path);
+    file_text found = read_file(whole_path(path, folder), opener);
     if (found.fault != file_fault::none)
         throw load_error{description(found, path), cure(found), may_pass(found)};
-    return std::move(found.text);
+    return found;
 }
 
 // The backend has one function that is built on SHA-256, in the worker's own library state: HKDF.
@@ -38,30 +38,79 @@ void digest(
 file_digest digest_of(
     backend::library_state const& library, std::string_view chain, std::string_view key)
 {
+    file_digest whole{};
+    if (key.empty()) {
+        digest(library, std::as_bytes(std::span{chain}), whole);
+        return whole;
+    }
     std::array<std::byte, 2 * std::tuple_size_v<file_digest>> both{};
     std::span<std::byte> const halves{both};
     digest(library, std::as_bytes(std::span{chain}), halves.first(both.size() / 2));
     digest(library, std::as_bytes(std::span{key}), halves.last(both.size() / 2));
-    file_digest whole{};
     digest(library, both, whole);
     return whole;
+}
+
+// Of all files of a certificate with an OCSP response.
+file_digest digest_with_response(
+    backend::library_state const& library, file_digest const& others, file_digest const& response)
+{
+    std::array<file_digest, 2> const both{others, response};
+    file_digest whole{};
+    digest(library, std::as_bytes(std::span{both}), whole);
+    return whole;
+}
+
+// 0, which is unknown, where one of them is.
+file_stamp stamp_of_both(file_stamp one, file_stamp other) noexcept
+{
+    if (one == 0 || other == 0)
+        return 0;
+    file_stamp const both = (one ^ (other << 1U | other >> 63U)) * 1099511628211U; // As in FNV-1a.
+    return both == 0 ? 1 : both;
 }
 
 } // namespace
 
 certificate_on_disk read_from_disk(
     backend::library_state const& library, certificate_paths const& paths,
-    std::string const& folder, std::vector<std::string>& warnings)
+    std::string const& folder, std::vector<std::string>& warnings, file_opener const& opener)
 {
-    secret_text const chain = checked_text(paths.chain, folder);
-    secret_text const key =
-        paths.private_key.empty() ? secret_text{} : checked_text(paths.private_key, folder);
     bool const is_one_file = paths.private_key.empty();
+    file_text const chain = checked_text(paths.chain, folder, opener);
+    file_text const key =
+        is_one_file ? file_text{} : checked_text(paths.private_key, folder, opener);
     certificate_text const text{
-        chain.view(), is_one_file ? chain.view() : key.view(), origin_of(paths)};
+        chain.text.view(), is_one_file ? chain.text.view() : key.text.view(), origin_of(paths)};
     return {
         read_certificate(library, text, std::chrono::system_clock::now(), warnings),
-        digest_of(library, chain.view(), key.view())};
+        digest_of(library, chain.text.view(), key.text.view()),
+        {},
+        {chain.stamp, is_one_file ? chain.stamp : key.stamp}};
+}
+
+void read_response_from_disk(
+    backend::library_state const& library, certificate_paths const& paths,
+    std::string const& folder, certificate_on_disk& found, std::vector<std::string>& warnings,
+    file_opener const& opener)
+{
+    std::string const& path = paths.ocsp_response;
+    if (path.empty())
+        return;
+    file_text const response = checked_text(path, folder, opener);
+    if (response.text.view().empty())
+        throw load_error{
+            path + " is empty", "Write an OCSP response in DER form to it, or leave it out.",
+            false};
+    ocsp_response staple = read_ocsp_response(
+        response.text.view(), path, found.read.leaf.get(), std::chrono::system_clock::now(),
+        warnings);
+    file_digest response_digest{};
+    digest(library, std::as_bytes(std::span{response.text.view()}), response_digest);
+    found.digest = digest_with_response(library, found.digest, response_digest);
+    found.response_digest = response_digest;
+    found.stamps.private_key = stamp_of_both(found.stamps.private_key, response.stamp);
+    found.read.staple = std::move(staple);
 }
 
 std::optional<certificate_description> describe_files(
@@ -76,28 +125,75 @@ std::optional<certificate_description> describe_files(
     return describe_certificate(library, certificate_text{chain.text.view(), key_text, {}});
 }
 
+certificate_stamps stamps_of(
+    certificate_paths const& paths, std::string const& folder, std::time_t now)
+{
+    auto const stamp = [&](std::string const& path) {
+        return stamp_of(whole_path(path, folder), now);
+    };
+    file_stamp const chain = stamp(paths.chain);
+    file_stamp const key = paths.private_key.empty() ? chain : stamp(paths.private_key);
+    if (paths.ocsp_response.empty())
+        return {chain, key};
+    return {chain, stamp_of_both(key, stamp(paths.ocsp_response))};
+}
+
 certificate load_certificate(
     backend::library_state const& library, certificate_store const& store,
     certificate_store::number number)
 {
+    return load_certificate(
+        library, store.expected(number), store.working_folder(), store.opener());
+}
+
+namespace {
+
+// The clients do without a response that cannot be used any more.
+void add_usable_response(
+    backend::library_state const& library, expected_files const& expected,
+    std::string const& folder, certificate_on_disk& found, file_opener const& opener)
+{
+    std::vector<std::string> warnings;
+    try {
+        read_response_from_disk(library, expected.paths, folder, found, warnings, opener);
+    } catch (load_error const& failed) {
+        if (failed.may_pass) // Else the certificate would be kept without it.
+            throw;
+    } catch (spec_error const&) {
+        clear_errors();
+    }
+}
+
+} // namespace
+
+certificate load_certificate(
+    backend::library_state const& library, expected_files const& expected,
+    std::string const& folder, file_opener const& opener)
+{
+    certificate_paths const& paths = expected.paths;
     std::vector<std::string> warnings; // The start has reported them.
-    certificate_paths const paths = store.paths(number);
     certificate_on_disk found = [&] {
         try {
-            return read_from_disk(library, paths, store.working_folder(), warnings);
+            return read_from_disk(library, paths, folder, warnings, opener);
         } catch (load_error const&) {
             throw;
         } catch (spec_error const& wrong) { // It was good when the store was filled.
             throw load_error{
                 fmt::format("{} (it has changed since the last start or reload)", wrong.what()),
-                "Repair the file, and send SIGHUP: cleat reads it again.", false};
+                "Repair the file, and reload: by SIGHUP in cleat, by server::reload in a program.",
+                false};
         }
     }();
-    if (found.digest != store.summary(number).digest)
+    file_digest const digest =
+        paths.ocsp_response.empty()
+            ? found.digest
+            : digest_with_response(library, found.digest, expected.response_digest);
+    if (digest != expected.digest)
         throw load_error{
             fmt::format(
                 "{}: the file has changed since the last start or reload", origin_of(paths)),
-            "Send SIGHUP: cleat reads it again.", false};
+            "Reload: by SIGHUP in cleat, by server::reload in a program.", false};
+    add_usable_response(library, expected, folder, found, opener);
     return std::move(found.read);
 }
 

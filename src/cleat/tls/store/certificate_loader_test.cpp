@@ -1,10 +1,14 @@
 #include <cleat/core/temporary_folder_for_tests.hpp>
 #include <cleat/core/text_for_tests.hpp>
 #include <cleat/tls/certificates/certificates_for_tests.hpp>
+#include <cleat/tls/certificates/ocsp_statement_for_tests.hpp>
 #include <cleat/tls/store/certificate_loader.hpp>
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <ctime>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,7 +32,7 @@ struct loader_fixture
     certificate_store::number add(certificate_paths const& paths)
     {
         certificate_on_disk const found = read_from_disk(library, paths, folder.path(), warnings);
-        return store.add(paths, summary_of(found));
+        return store.add({.paths = paths, .summary = summary_of(found)});
     }
 
     // The error of loading the certificate once more, or nothing.
@@ -104,7 +108,7 @@ TEST_CASE_FIXTURE(loader_fixture, "files that have changed are refused, although
     CHECK(
         failed->what() == path("site.pem") + " with " + path("site.key") +
                               ": the file has changed since the last start or reload");
-    CHECK(failed->cure == "Send SIGHUP: cleat reads it again.");
+    CHECK(failed->cure == "Reload: by SIGHUP in cleat, by server::reload in a program.");
     CHECK_FALSE(failed->may_pass);
 
     folder.write("site.pem", site.certificate_pem);
@@ -131,7 +135,9 @@ TEST_CASE_FIXTURE(loader_fixture, "the key of another certificate is refused")
     CHECK(contains(failed->what(), path("site.key")));
     CHECK(contains(failed->what(), "the private key does not belong to the certificate"));
     CHECK(contains(failed->what(), "it has changed since the last start or reload"));
-    CHECK(failed->cure == "Repair the file, and send SIGHUP: cleat reads it again.");
+    CHECK(
+        failed->cure ==
+        "Repair the file, and reload: by SIGHUP in cleat, by server::reload in a program.");
     CHECK_FALSE(failed->may_pass);
 }
 
@@ -164,6 +170,143 @@ TEST_CASE_FIXTURE(loader_fixture, "no refusal shows any of a key")
         folder.write("site.key", text);
         REQUIRE(error());
         CHECK_FALSE(contains(error()->what(), secret));
+    }
+}
+
+namespace {
+
+/// The certificate of loader_fixture, once more, with an OCSP response.
+struct stapled_fixture : loader_fixture
+{
+    stapled_fixture()
+    {
+        write(first);
+        paths = {path("site.pem"), path("site.key"), path("site.ocsp")};
+        certificate_on_disk found = read();
+        response_digest = found.response_digest;
+        added = store.add(
+            {.paths = paths,
+             .summary = summary_of(found),
+             .stamps = found.stamps,
+             .response_digest = response_digest});
+    }
+
+    void write(std::string const& response) const { folder.write("site.ocsp", response); }
+
+    certificate_on_disk read()
+    {
+        certificate_on_disk found = read_from_disk(library, paths, folder.path(), warnings);
+        read_response_from_disk(library, paths, folder.path(), found, warnings);
+        return found;
+    }
+
+    // The response that the certificate is loaded with; empty: none.
+    [[nodiscard]] std::string loaded_response() const
+    {
+        certificate const found = load_certificate(library, store, added);
+        CHECK(X509_cmp(found.leaf.get(), site.certificate.get()) == 0);
+        return found.staple ? found.staple->der : std::string{};
+    }
+
+    // Why the file cannot be used at a start.
+    std::string refusal()
+    {
+        try {
+            static_cast<void>(read());
+        } catch (spec_error const& failed) {
+            return failed.what();
+        }
+        return {};
+    }
+
+    std::string first = ocsp_statement{.certificate = site.certificate.get()}.der();
+    std::string renewed = ocsp_statement{
+        .certificate = site.certificate.get(),
+        .next_update =
+            std::chrono::system_clock::now() +
+            std::chrono::hours{
+                100}}.der();
+    certificate_paths paths;
+    file_digest response_digest{};
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(stapled_fixture, "a certificate is loaded with its OCSP response")
+{
+    CHECK(warnings.empty());
+    CHECK(loaded_response() == first);
+    CHECK(response_digest != file_digest{});
+    certificate_on_disk const without = read_from_disk(library, paths, folder.path(), warnings);
+    CHECK(without.digest != store.summary(added).digest);
+    CHECK_FALSE(without.read.staple);
+}
+
+TEST_CASE_FIXTURE(stapled_fixture, "another response is another digest of the certificate")
+{
+    write(renewed);
+    certificate_on_disk const found = read();
+    CHECK(found.digest != store.summary(added).digest);
+    CHECK(found.response_digest != response_digest);
+    write(first);
+    CHECK(read().digest == store.summary(added).digest);
+}
+
+TEST_CASE_FIXTURE(stapled_fixture, "the stamps change with the response")
+{
+    std::time_t const later = std::time(nullptr) + 100;
+    certificate_stamps const before = stamps_of(paths, folder.path(), later);
+    CHECK(before.is_known());
+    CHECK(before == stamps_of(paths, folder.path(), later));
+    CHECK(before != stamps_of({paths.chain, paths.private_key}, folder.path(), later));
+    write(renewed + "more");
+    certificate_stamps const after = stamps_of(paths, folder.path(), later);
+    CHECK(after.is_known());
+    CHECK(after != before);
+    CHECK(after.chain == before.chain);
+    CHECK_FALSE(stamps_of(paths, folder.path()).is_known()); // It has only just changed.
+}
+
+TEST_CASE_FIXTURE(stapled_fixture, "a response that was renewed since is loaded")
+{
+    write(renewed);
+    CHECK(loaded_response() == renewed);
+}
+
+TEST_CASE_FIXTURE(stapled_fixture, "without a usable response a certificate is loaded all the same")
+{
+    for (std::string const& content :
+         {std::string{}, std::string{"wrong"},
+          ocsp_statement{.certificate = other.certificate.get()}.der()}) {
+        write(content);
+        CHECK(loaded_response().empty());
+    }
+    std::filesystem::remove(path("site.ocsp"));
+    CHECK(loaded_response().empty());
+}
+
+TEST_CASE_FIXTURE(stapled_fixture, "a start refuses a response that cannot be used")
+{
+    write("");
+    CHECK(refusal() == path("site.ocsp") + " is empty");
+    write("wrong");
+    CHECK(contains(refusal(), path("site.ocsp") + ": this is no OCSP response in DER form"));
+    write(ocsp_statement{.certificate = other.certificate.get()}.der());
+    CHECK(contains(refusal(), "for another certificate"));
+    std::filesystem::remove(path("site.ocsp"));
+    CHECK(refusal() == "cannot read " + path("site.ocsp") + ": No such file or directory");
+}
+
+TEST_CASE_FIXTURE(
+    stapled_fixture, "a chain or key that has changed is refused, whatever the response")
+{
+    for (std::string const& response : {first, renewed}) {
+        write(response);
+        folder.write("site.key", site.key_pem + '\n');
+        REQUIRE(error());
+        CHECK(contains(error()->what(), "has changed"));
+        folder.write("site.key", site.key_pem);
+        CHECK_FALSE(error());
     }
 }
 

@@ -20,7 +20,8 @@ namespace {
 class scanner
 {
 public:
-    explicit scanner(bool with_facts) : with_facts_{with_facts}, ctx_{library_.new_ctx(true)}
+    explicit scanner(scan_handlers const& handlers)
+        : handlers_{handlers}, ctx_{library_.new_ctx(true)}
     {
         if (ctx_ == nullptr)
             throw std::bad_alloc{};
@@ -30,19 +31,27 @@ public:
     {
         scanned_certificate found;
         try {
-            certificate_on_disk const there = read_from_disk(library_, paths, {}, found.warnings);
-            if (with_facts_)
+            certificate_on_disk there =
+                read_from_disk(library_, paths, {}, found.warnings, handlers_.opener);
+            if (handlers_.with_facts)
                 found.facts = describe_certificate(there.read);
             use_certificate(ctx_.get(), there.read);
             SSL_CTX_clear_chain_certs(ctx_.get());
-            found.summary = summary_of(there);
             found.names = there.read.names;
+            found.is_bad_response = true; // If reading it throws.
+            found.summary = summary_of(there);
+            read_response_from_disk(
+                library_, paths, {}, there, found.response_warnings, handlers_.opener);
+            found.is_bad_response = false;
+            found.summary.digest = there.digest;
+            found.response_digest = there.response_digest;
+            found.stamps = there.stamps;
         } catch (load_error const& failed) {
             found.error = failed.what();
             found.cure = failed.cure;
         } catch (spec_error const& failed) {
             found.error = failed.what();
-            if (with_facts_ && !found.facts)
+            if (handlers_.with_facts && !found.facts)
                 found.facts = describe_files(library_, paths);
         }
         clear_errors();
@@ -50,7 +59,7 @@ public:
     }
 
 private:
-    bool with_facts_;
+    scan_handlers const& handlers_;
     backend::library_state library_;
     ssl_ctx_ptr ctx_;
 };
@@ -95,7 +104,7 @@ private:
 
     void read_own()
     {
-        scanner own{handlers_.with_facts};
+        scanner own{handlers_};
         while (read_next(own)) {
             hand_on();
             if (handlers_.progress)
@@ -106,7 +115,7 @@ private:
     void help() noexcept
     {
         try {
-            scanner own{handlers_.with_facts};
+            scanner own{handlers_};
             while (read_next(own)) {
             }
         } catch (...) { // The caller's thread reads everything.
@@ -124,14 +133,28 @@ private:
         std::size_t const size = std::min(piece_size, all_.size() - begin);
         try {
             mine.found.reserve(size);
-            for (certificate_paths const& each : all_.subspan(begin, size))
-                mine.found.push_back(own.scan(each));
+            for (std::size_t i = begin; i < begin + size; ++i)
+                mine.found.push_back(recall_or_scan(i, own));
         } catch (...) {
             mine.failure = std::current_exception();
         }
         read_ += size;
         mine.done = true;
         return true;
+    }
+
+    [[nodiscard]] scanned_certificate recall_or_scan(std::size_t index, scanner& own) const
+    {
+        if (handlers_.recall) {
+            scanned_certificate known;
+            certificate_stamps const stamps = stamps_of(all_[index], {});
+            if (stamps.is_known() && handlers_.recall(index, stamps, known)) {
+                known.stamps = stamps;
+                known.is_recalled = true;
+                return known;
+            }
+        }
+        return own.scan(all_[index]);
     }
 
     // Hands on the pieces that are done, up to the first that is not.

@@ -15,10 +15,10 @@
 
 namespace cleat::tls {
 
-certificate_supply::certificate_supply(certificate_store const& store)
-    : certificate_supply{[&store](certificate_load const& wanted) {
+certificate_supply::certificate_supply()
+    : certificate_supply{[](certificate_load const& wanted) {
         return std::make_shared<certificate const>(
-            load_certificate(*wanted.library, store, wanted.number));
+            load_certificate(*wanted.library, wanted.files, wanted.folder, wanted.opener));
     }}
 {
 }

@@ -20,11 +20,13 @@ namespace backend {
 class library_state;
 }
 
-/// certificate_load is one certificate on its way from its file. Its owner keeps it until `done`
+/// certificate_load is one certificate on its way from its files. Its owner keeps it until `done`
 /// has been called.
 struct certificate_load
 {
-    certificate_store::number number = 0;
+    expected_files files;
+    std::string folder; ///< Where relative paths begin.
+    file_opener opener; ///< Opens files that this process may not open.
     backend::library_state const* library = nullptr; ///< Outlives the load.
     /// Called on the loader's thread, once. Nothing reads the load afterwards.
     void (*done)(certificate_load& self) noexcept = nullptr;
@@ -47,8 +49,8 @@ public:
     using reader =
         std::function<std::shared_ptr<certificate const>(certificate_load const& wanted)>;
 
-    /// Starts the thread. The store outlives the supply. Throws std::system_error.
-    explicit certificate_supply(certificate_store const& store);
+    /// Starts the thread. Throws std::system_error.
+    certificate_supply();
     explicit certificate_supply(reader read);
     certificate_supply(certificate_supply&&) = delete;
 

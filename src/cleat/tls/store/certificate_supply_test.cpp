@@ -19,7 +19,7 @@ namespace cleat::tls::certificate_supply_test {
 namespace {
 
 using loaded = std::shared_ptr<certificate const>;
-using numbers = std::vector<certificate_store::number>;
+using texts = std::vector<std::string>;
 
 loaded read_good(certificate_load const&)
 {
@@ -29,9 +29,9 @@ loaded read_good(certificate_load const&)
 /// One load, whose owner waits for it. It outlives the supply, whose thread may still be in `done`.
 struct pending : certificate_load
 {
-    explicit pending(certificate_store::number wanted = 0)
+    explicit pending(int wanted = 0)
     {
-        number = wanted;
+        files.paths.chain = std::to_string(wanted);
         done = [](certificate_load& self) noexcept {
             pending& me = static_cast<pending&>(self);
             me.thread = std::this_thread::get_id();
@@ -52,7 +52,7 @@ struct gate
     certificate_supply::reader reader()
     {
         return [this](certificate_load const& wanted) {
-            read.push_back(wanted.number);
+            read.push_back(wanted.files.paths.chain);
             begun.release();
             go_on.acquire();
             return read_good(wanted);
@@ -61,7 +61,7 @@ struct gate
 
     std::counting_semaphore<> begun{0};
     std::counting_semaphore<> go_on{0};
-    numbers read; // Written by the supply's thread.
+    texts read; // Written by the supply's thread.
 };
 
 } // namespace
@@ -84,8 +84,8 @@ TEST_CASE("loads are done in the order of their submission")
     std::array<pending, 5> loads;
     {
         certificate_supply supply{held.reader()};
-        for (certificate_store::number i = 0; i < loads.size(); ++i) {
-            loads.at(i).number = i;
+        for (std::size_t i = 0; i < loads.size(); ++i) {
+            loads.at(i).files.paths.chain = std::to_string(i);
             supply.submit(loads.at(i));
             if (i == 0)
                 held.begun.acquire(); // The others wait behind the first.
@@ -94,28 +94,28 @@ TEST_CASE("loads are done in the order of their submission")
         for (pending& each : loads)
             each.wait();
     }
-    CHECK(held.read == numbers{0, 1, 2, 3, 4});
+    CHECK(held.read == texts{"0", "1", "2", "3", "4"});
 }
 
 TEST_CASE("many threads submit, and each load comes back to its own")
 {
-    constexpr certificate_store::number submitters = 4;
-    constexpr certificate_store::number loads_of_each = 250;
+    constexpr std::size_t submitters = 4;
+    constexpr std::size_t loads_of_each = 250;
     std::vector<pending> loads(submitters * loads_of_each);
     certificate_supply supply{[](certificate_load const& wanted) {
         auto made = std::make_shared<certificate>();
-        made->origin = std::to_string(wanted.number);
+        made->origin = wanted.files.paths.chain;
         return loaded{std::move(made)};
     }};
     std::latch start{submitters};
     {
         std::vector<std::jthread> threads;
-        for (certificate_store::number i = 0; i < submitters; ++i)
+        for (std::size_t i = 0; i < submitters; ++i)
             threads.emplace_back([&, i] {
                 start.arrive_and_wait();
-                for (certificate_store::number n = 0; n < loads_of_each; ++n) {
+                for (std::size_t n = 0; n < loads_of_each; ++n) {
                     pending& load = loads[i * loads_of_each + n];
-                    load.number = i * loads_of_each + n;
+                    load.files.paths.chain = std::to_string(i * loads_of_each + n);
                     supply.submit(load);
                     load.wait();
                 }
@@ -148,9 +148,9 @@ TEST_CASE("lack of memory and a bad certificate end one load, and not the supply
     pending bad{1};
     pending good{2};
     certificate_supply supply{[](certificate_load const& wanted) {
-        if (wanted.number == 0)
+        if (wanted.files.paths.chain == "0")
             throw std::bad_alloc{};
-        if (wanted.number == 1)
+        if (wanted.files.paths.chain == "1")
             throw spec_error{"a.pem: the file is damaged"};
         return read_good(wanted);
     }};
@@ -178,7 +178,7 @@ TEST_CASE("a load that its owner abandons is done without reading")
     held.go_on.release();
     second.wait();
     CHECK(second.loaded == nullptr);
-    CHECK(held.read == numbers{0});
+    CHECK(held.read == texts{"0"});
     first.wait();
     CHECK(first.loaded != nullptr);
 }
@@ -220,19 +220,18 @@ TEST_CASE("loads that are submitted just before the end are done")
     }
 }
 
-TEST_CASE("a supply reads the certificates of its store")
+TEST_CASE("a supply reads certificates from their files")
 {
-    certificate_store store{"/"};
-    certificate_store::number const added =
-        store.add({.chain = "/nowhere/site.pem", .private_key = {}}, {});
     backend::library_state const library;
-    pending load{added};
+    pending load;
+    load.files.paths.chain = "nowhere/site.pem";
+    load.folder = "/";
     load.library = &library;
-    certificate_supply supply{store};
+    certificate_supply supply;
     supply.submit(load);
     load.wait();
     CHECK(
-        load.failure == "cannot read /nowhere/site.pem: No such file or directory. Check the path "
+        load.failure == "cannot read nowhere/site.pem: No such file or directory. Check the path "
                         "and who may read it.");
 }
 

@@ -7,16 +7,20 @@
 
 namespace cleat::tls {
 
-certificate_table::certificate_table(certificate_store const& store, std::size_t capacity)
-    : store_{store}
-    , capacity_{std::max<std::size_t>(capacity, 1)}
+certificate_table::certificate_table(std::size_t capacity)
+    : capacity_{std::max<std::size_t>(capacity, 1)}
     , library_{std::make_unique<backend::library_state>()}
 {
 }
 
 certificate_table::~certificate_table() = default;
 
-certificate const* certificate_table::find(number wanted) noexcept
+void certificate_table::leave_thread() const noexcept
+{
+    library_->leave_thread();
+}
+
+certificate const* certificate_table::find(file_digest const& wanted) noexcept
 {
     auto const found = places_.find(wanted);
     if (found == places_.end())
@@ -25,17 +29,34 @@ certificate const* certificate_table::find(number wanted) noexcept
     return found->second->value.get();
 }
 
-void certificate_table::insert(number added, loaded certificate)
+void certificate_table::insert(file_digest const& digest, loaded certificate)
 {
     std::list<row> front; // Throws before anything has changed.
-    front.push_back({added, std::move(certificate)});
-    if (!places_.try_emplace(added, front.begin()).second)
+    front.push_back({digest, std::move(certificate)});
+    if (!places_.try_emplace(digest, front.begin()).second)
         return;
     by_use_.splice(by_use_.begin(), front);
-    if (places_.size() <= capacity_)
-        return;
-    places_.erase(by_use_.back().id);
+    if (places_.size() > capacity_)
+        drop_last();
+}
+
+void certificate_table::drop_last() noexcept
+{
+    places_.erase(by_use_.back().digest);
     by_use_.pop_back();
+}
+
+void certificate_table::set_capacity(std::size_t capacity) noexcept
+{
+    capacity_ = std::max<std::size_t>(capacity, 1);
+    while (places_.size() > capacity_)
+        drop_last();
+}
+
+void certificate_table::clear() noexcept
+{
+    places_.clear();
+    by_use_.clear();
 }
 
 } // namespace cleat::tls

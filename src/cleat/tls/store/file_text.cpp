@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -19,6 +20,26 @@ namespace {
 file_text system_failure()
 {
     return {.text = {}, .fault = file_fault::error, .reason = last_system_error()};
+}
+
+// The coarsest clock of a usual file system has whole seconds.
+constexpr std::time_t clock_step = 2;
+
+file_stamp stamp_from(struct stat const& facts, std::time_t now) noexcept
+{
+    if (std::max(facts.st_mtim.tv_sec, facts.st_ctim.tv_sec) + clock_step >= now)
+        return 0;
+    file_stamp hash = 14695981039346656037U; // FNV-1a, eight bytes at a time.
+    for (auto const part :
+         {static_cast<file_stamp>(facts.st_ino), static_cast<file_stamp>(facts.st_size),
+          static_cast<file_stamp>(facts.st_mtim.tv_sec),
+          static_cast<file_stamp>(facts.st_mtim.tv_nsec),
+          static_cast<file_stamp>(facts.st_ctim.tv_sec),
+          static_cast<file_stamp>(facts.st_ctim.tv_nsec)}) {
+        hash = (hash ^ part) * 1099511628211U;
+        hash ^= hash >> 32U;
+    }
+    return hash == 0 ? 1 : hash;
 }
 
 // A file can shrink while it is read, or grow: `size` is what fstat said. For a file that the
@@ -76,15 +97,18 @@ void secret_text::wipe() noexcept
     text_.clear();
 }
 
-file_text read_file(std::string const& path)
+file_text read_file(std::string const& path, file_opener const& opener)
 {
-    int fd = -1;
-    do // NONBLOCK: opening a FIFO would wait for its writer.
-        fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    while (fd < 0 && errno == EINTR);
-    if (fd < 0)
-        return system_failure();
-    unique_fd const file{fd};
+    // NONBLOCK: opening a FIFO would wait for its writer.
+    constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    file_opening const opened = open_or_ask(path, flags, opener);
+    int const fd = opened.fd.get();
+    if (!opened.fd)
+        return {
+            .text = {},
+            .fault = file_fault::error,
+            .reason = opened.reason,
+            .refusal = opened.refusal};
     struct stat facts = {};
     if (::fstat(fd, &facts) != 0)
         return system_failure();
@@ -94,7 +118,15 @@ file_text read_file(std::string const& path)
         return {.text = {}, .fault = file_fault::not_a_regular_file};
     if (facts.st_size > static_cast<off_t>(limits::pem_file_max))
         return {.text = {}, .fault = file_fault::too_large};
-    return read_all(fd, static_cast<std::size_t>(facts.st_size));
+    file_text whole = read_all(fd, static_cast<std::size_t>(facts.st_size));
+    whole.stamp = stamp_from(facts, std::time(nullptr));
+    return whole;
+}
+
+file_stamp stamp_of(std::string const& path, std::time_t now) noexcept
+{
+    struct stat facts = {};
+    return ::stat(path.c_str(), &facts) == 0 ? stamp_from(facts, now) : 0;
 }
 
 std::string description(file_text const& failed, std::string_view path)
@@ -110,14 +142,16 @@ std::string description(file_text const& failed, std::string_view path)
     case file_fault::error:
         break;
     }
-    return fmt::format("cannot read {}: {}", path, failed.reason.message());
+    std::string text = fmt::format("cannot read {}: {}", path, failed.reason.message());
+    return failed.refusal.empty() ? text : text + ": " + failed.refusal;
 }
 
 std::string_view cure(file_text const& failed) noexcept
 {
     switch (failed.fault) {
     case file_fault::is_directory:
-        return "Name a file, or use pem-dir for a directory of them.";
+        return "Name a file. A directory of them is for pem-dir, or "
+               "certificate_store_spec::folders.";
     case file_fault::not_a_regular_file:
         return "Copy what it gives into a file.";
     case file_fault::too_large:
@@ -130,6 +164,8 @@ std::string_view cure(file_text const& failed) noexcept
         return "Raise the limit of open files: see `ulimit -n`.";
     if (may_pass(failed))
         return "The machine is out of memory or descriptors: see what uses them.";
+    if (!failed.refusal.empty())
+        return "Make the path root's alone, or let the user that cleat runs as read the file.";
     return "Check the path and who may read it.";
 }
 

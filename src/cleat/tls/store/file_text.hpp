@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cleat/core/error.hpp>
+#include <cleat/core/file_opener.hpp>
 
+#include <cstdint>
+#include <ctime>
 #include <string>
 #include <string_view>
 
@@ -37,16 +40,26 @@ enum class file_fault
     too_large,
 };
 
+/// file_stamp is a hash of what changes with a file: its inode, size and times. 0: not known.
+using file_stamp = std::uint64_t;
+
 struct file_text
 {
     secret_text text;
+    file_stamp stamp = 0; ///< From before it was read.
     file_fault fault = file_fault::none;
     error_code reason{};
+    std::string refusal{}; ///< The opener's. Often empty.
 };
 
 /// read_file reads a file of at most limits::pem_file_max bytes. It does not wait for a FIFO's
-/// writer. Throws std::bad_alloc.
-[[nodiscard]] file_text read_file(std::string const& path);
+/// writer. The opener opens a file that this process may not open. Throws std::bad_alloc.
+[[nodiscard]] file_text read_file(std::string const& path, file_opener const& opener = {});
+
+/// stamp_of looks at a file; links are followed. It is 0 where that fails, and where the file has
+/// changed so lately that a next change may leave no trace: a file system's clock is coarse.
+[[nodiscard]] file_stamp stamp_of(
+    std::string const& path, std::time_t now = std::time(nullptr)) noexcept;
 
 /// description says what is wrong with the file that read_file could not read: "cannot read a.pem:
 /// Permission denied".

@@ -122,4 +122,24 @@ TEST_CASE("a secret text leaves nothing in the text that it is moved from")
     }
 }
 
+TEST_CASE("a stamp changes with the file, and is none for a while after a change")
+{
+    temporary_folder const folder;
+    std::string const path = folder.path() / "a.pem";
+    std::time_t const later = std::time(nullptr) + 60;
+    CHECK(stamp_of(path, later) == 0);
+    folder.write("a.pem", "one");
+    CHECK(stamp_of(path) == 0);
+    CHECK(read_file(path).stamp == 0);
+    file_stamp const first = stamp_of(path, later);
+    CHECK(first != 0);
+    CHECK(first == stamp_of(path, later));
+    folder.write("a.pem", "other");
+    file_stamp const second = stamp_of(path, later);
+    CHECK(second != first);
+    folder.write("b.pem", "other");
+    std::filesystem::rename(folder.path() / "b.pem", path);
+    CHECK(stamp_of(path, later) != second);
+}
+
 } // namespace cleat::tls::file_text_test

@@ -38,6 +38,14 @@ public:
         return {bytes_.data() + place + 1, static_cast<unsigned char>(bytes_[place])};
     }
 
+    /// next is the offset of the text that was appended after this one.
+    [[nodiscard]] offset next(offset place) const noexcept
+    {
+        return place + 1 + static_cast<unsigned char>(bytes_[place]);
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
+
     void shrink() { bytes_.shrink_to_fit(); }
 
 private:
