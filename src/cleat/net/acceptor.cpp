@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 namespace cleat::net {
@@ -55,6 +57,15 @@ error_code acceptor::change(listen_options const& options) noexcept
         return {};
     spec_.backlog = options.backlog;
     return change_listen_options(listening_->fd(), options);
+}
+
+std::size_t acceptor::queued() const noexcept
+{
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (!listening_ || ::getsockopt(listening_->fd(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+        return 0;
+    return info.tcpi_unacked; // Of a listening socket: the length of its queue.
 }
 
 void acceptor::close() noexcept

@@ -56,6 +56,10 @@ public:
     /// an error some of the options may be set. Does nothing when closed.
     [[nodiscard]] error_code change(listen_options const& options) noexcept;
 
+    /// queued is how many connections wait in the kernel's queue; 0 when closed, and for sockets
+    /// other than TCP's.
+    [[nodiscard]] std::size_t queued() const noexcept;
+
     /// close accepts the connections that the kernel has queued, because closing the socket would
     /// reset them, and then closes it. Where resources run out the rest is reset. A second call
     /// does nothing.

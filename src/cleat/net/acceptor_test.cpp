@@ -119,6 +119,20 @@ constexpr std::size_t many = 200;
 
 } // namespace
 
+TEST_CASE("connections that have not been accepted are counted in the kernel's queue")
+{
+    acceptor_scene s;
+    CHECK(s.accepting->queued() == 0);
+    s.connect(3);
+    CHECK(s.accepting->queued() == 3);
+    s.run_until([&] { return s.accepted.size() == 3; });
+    CHECK(s.accepting->queued() == 0);
+    s.connect();
+    s.accepting->close(); // Takes the last one.
+    CHECK(s.accepting->queued() == 0);
+    CHECK(s.accepted.size() == 4);
+}
+
 TEST_CASE("an acceptor takes all that connect, more with each look that finds one waiting")
 {
     acceptor_scene s;

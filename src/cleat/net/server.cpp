@@ -4,6 +4,8 @@
 #include <cleat/core/assert.hpp>
 #include <cleat/core/limits.hpp>
 #include <cleat/net/acceptor.hpp>
+#include <cleat/net/async_arrival.hpp>
+#include <cleat/net/context_plan.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/listening.hpp>
 #include <cleat/net/server.hpp>
@@ -13,6 +15,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <atomic>
@@ -150,6 +153,7 @@ asio::awaitable<void> service::serve(served& s, socket accepted, address bound)
 {
     address const local = local_end_of(accepted.native_handle(), bound);
     stream<socket> tls{std::move(accepted), contexts_.present()};
+    worker_certificates* const certificates = contexts_.certificates(); // The context's.
 
     s.interrupt.expires_in(spec_.handshake_timeout, error::handshake_timeout);
     s.interrupt.guard(&s);
@@ -159,9 +163,20 @@ asio::awaitable<void> service::serve(served& s, socket accepted, address bound)
         socket::wait_read, asio::as_tuple(asio::use_awaitable));
     if (!ec)
         ec = s.interrupt.raised(); // It may have been raised while this was queued.
-    if (!ec)
+    while (!ec) {
         std::tie(ec) =
             co_await tls.async_handshake(tls::role::server, asio::as_tuple(asio::use_awaitable));
+        if (ec != asio::error::try_again)
+            break;
+        // The certificate for this client is not loaded.
+        ec = s.interrupt.raised();
+        if (!ec)
+            std::tie(ec) = co_await async_arrival(
+                *certificates, *tls.engine().wanted_certificate(),
+                asio::as_tuple(asio::use_awaitable));
+        if (!ec)
+            ec = s.interrupt.raised();
+    }
     tls.next_layer().set_priority(priority::established);
     if (ec) {
         error_code const interrupted = s.interrupt.raised();
@@ -191,12 +206,52 @@ struct server::state
     server_spec spec; // `tls` is empty after the start: the contexts have what they need.
     listening listeners;
     std::atomic<worker_contexts::reload_number> reloads{0};
+    present_loading loading;
+    present_plan plan;
     std::vector<std::unique_ptr<worker_contexts>> contexts; // By worker, as the services.
     std::vector<std::unique_ptr<service>> services;         // Each is used by its own worker only.
     std::unique_ptr<worker_pool> pool;
 
+    store_loading& find_loading(std::size_t cache);
+    std::vector<std::unique_ptr<context_delivery>> make_contexts(
+        context_plan& next, worker_contexts::reload_number number);
+    void keep(std::unique_ptr<context_plan> used) noexcept;
     void stop_accepting();
 };
+
+store_loading& server::state::find_loading(std::size_t cache)
+{
+    if (store_loading* const present = loading.find())
+        return *present;
+    auto made = std::make_unique<store_loading>(pool->size());
+    for (std::size_t i = 0; i < pool->size(); ++i)
+        made->add((*pool)[i], cache);
+    return loading.keep(std::move(made));
+}
+
+std::vector<std::unique_ptr<context_delivery>> server::state::make_contexts(
+    context_plan& next, worker_contexts::reload_number number)
+{
+    store_loading* const loads = next.has_store() ? &find_loading(next.cache()) : nullptr;
+    std::vector<std::unique_ptr<context_delivery>> made;
+    try {
+        for (std::size_t i = 0; i < pool->size(); ++i)
+            made.push_back(
+                std::make_unique<context_delivery>(*contexts[i], next.make(i, loads), number));
+    } catch (...) { // The workers' library states may end before this thread does.
+        for (std::size_t i = 0; loads != nullptr && i < pool->size(); ++i)
+            loads->by_worker[i]->table().leave_thread();
+        throw;
+    }
+    return made;
+}
+
+// Without a store nothing of it is kept, such as its private keys.
+void server::state::keep(std::unique_ptr<context_plan> used) noexcept
+{
+    used->finish();
+    plan.put(used->has_store() ? std::move(used) : nullptr);
+}
 
 void server::state::stop_accepting()
 {
@@ -213,9 +268,13 @@ server::server(server_spec spec, handler_for each_worker) : state_{std::make_uni
     state& s = *state_;
     s.spec = std::move(spec);
     s.spec.tls.role = tls::role::server;
-    // Each worker builds its own context. This one is built to throw before any thread starts.
-    static_cast<void>(tls::context{s.spec.tls});
+    // Each worker builds its own context. A first one is built to throw before any thread starts.
+    if (!s.spec.tls.certificate_store)
+        static_cast<void>(tls::context{s.spec.tls});
     std::size_t const count = worker_count(s.spec.workers);
+    auto first = std::make_unique<context_plan>(std::exchange(s.spec.tls, {}), count, nullptr);
+    if (first->has_store())
+        s.loading.keep(std::make_unique<store_loading>(count));
     s.listeners = listen_on_all(s.spec.listen, s.spec.socket, count);
     s.contexts.resize(count);
     s.services.resize(count);
@@ -223,9 +282,12 @@ server::server(server_spec spec, handler_for each_worker) : state_{std::make_uni
     worker_pool_spec pool;
     pool.workers = count;
     pool.pin = s.spec.pin;
-    pool.begin = [&s, make = std::move(each_worker.make)](worker& each) {
+    pool.begin = [&s, plan = first.get(), make = std::move(each_worker.make)](worker& each) {
         std::size_t const i = each.number();
-        s.contexts[i] = std::make_unique<worker_contexts>(s.spec.tls);
+        store_loading* const loading = s.loading.find();
+        if (loading != nullptr)
+            loading->add(each, plan->cache());
+        s.contexts[i] = std::make_unique<worker_contexts>(plan->make(i, loading));
         s.services[i] = std::make_unique<service>(
             each, s.spec, *s.contexts[i], s.listeners.addresses, std::move(s.listeners.sockets[i]),
             make(each));
@@ -235,7 +297,7 @@ server::server(server_spec spec, handler_for each_worker) : state_{std::make_uni
         s.contexts[each.number()]->end();
     };
     s.pool = std::make_unique<worker_pool>(std::move(pool));
-    s.spec.tls = {}; // A replaced context leaves nothing behind, such as its private keys.
+    s.keep(std::move(first));
 }
 
 server::~server()
@@ -268,9 +330,16 @@ void server::reload(tls::context_spec spec)
     for (std::size_t i = 0; i < pool.size(); ++i)
         CLEAT_ASSERT(!pool[i].get_executor().runs_here()); // It would wait for itself.
 
+    std::unique_ptr<context_plan> before = s.plan.take();
     std::vector<std::unique_ptr<context_delivery>> made;
-    for (std::unique_ptr<worker_contexts> const& each : s.contexts)
-        made.push_back(std::make_unique<context_delivery>(*each, spec, number));
+    try {
+        auto next = std::make_unique<context_plan>(std::move(spec), pool.size(), before.get());
+        made = s.make_contexts(*next, number);
+        s.keep(std::move(next));
+    } catch (...) {
+        s.plan.put_back(std::move(before));
+        throw;
+    }
     for (std::size_t i = 0; i < made.size(); ++i) {
         // A worker that ends after this look destroys what is in its queue.
         if (!s.contexts[i]->ended())

@@ -45,12 +45,13 @@ struct server_spec
     /// address of both families, or a name, for every address of it that this machine has. The port
     /// is a number; 0 is any that is free, the same for all addresses.
     std::string listen = "127.0.0.1:0";
-    tls::context_spec tls;
+    tls::context_spec tls;   ///< With `certificates`, or for many with a `certificate_store`.
     std::size_t workers = 0; ///< 0: as many as the CPUs that this process may use.
     bool pin = true;         ///< Each worker stays on a CPU of its own.
     listen_options socket{}; ///< reuse_port is always on: the workers share the port.
 
-    /// A connection whose handshake takes longer is closed.
+    /// A connection whose handshake takes longer is closed, also where it waits for a certificate
+    /// of the store.
     std::chrono::milliseconds handshake_timeout = std::chrono::seconds{10};
 
     /// Called on the worker's thread for each connection that failed; for logs. Must not throw.
@@ -74,7 +75,7 @@ struct handler_for
 class server
 {
 public:
-    /// Throws before any thread starts. Wrong TLS settings are a tls::spec_error. A `listen` that
+    /// Throws before any worker starts. Wrong TLS settings are a tls::spec_error. A `listen` that
     /// is no address and port is a std::invalid_argument. An address that cannot be listened on is
     /// a std::system_error; address_in_use: also where the other server set SO_REUSEPORT. Then
     /// starts the workers, and rethrows an exception of a handler_for.
@@ -92,7 +93,11 @@ public:
     /// reload gives later connections another TLS context on every worker; connections that are
     /// there keep theirs. It makes and tries out the contexts on the calling thread, and returns
     /// when all workers have taken theirs. Wrong settings are a tls::spec_error, and then nothing
-    /// changes, as after std::bad_alloc.
+    /// changes, as after any other exception: std::bad_alloc, std::system_error.
+    ///
+    /// With a certificate_store it looks at every file of it, and reads those that have changed
+    /// since the constructor or the reload before. With the same settings, types of keys and
+    /// default certificate the workers' contexts go on with the new certificates.
     ///
     /// Any thread but a worker's, where it would wait for itself: there it ends the program. Of two
     /// calls at a time the later one decides. It returns at once where the server has stopped, and

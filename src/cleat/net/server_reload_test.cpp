@@ -1,5 +1,6 @@
 // A server gets another TLS context while clients are connected.
 
+#include <cleat/core/temporary_folder_for_tests.hpp>
 #include <cleat/net/server.hpp>
 #include <cleat/net/tls_peer_for_tests.hpp>
 #include <cleat/net/worker_contexts.hpp>
@@ -275,6 +276,36 @@ TEST_CASE("sessions resume after a reload that keeps the ticket secret")
     }
 }
 
+TEST_CASE("sessions resume after a reload that changes a certificate of the store")
+{
+    temporary_folder const folder;
+    auto const put = [&folder](std::string const& common_name) {
+        tls::test_identity const& made = identity_called(common_name);
+        folder.write("a.pem", made.certificate_pem + made.key_pem);
+    };
+    tls::test_identity const other = tls::make_identity({.names = {"b.test"}});
+    folder.write("b.pem", other.certificate_pem + other.key_pem);
+    put("old");
+    tls::context_spec settings;
+    settings.certificate_store = {
+        .folders = {{.path = folder.path()}}, .files = {{.chain = folder.path() / "b.pem"}}};
+    settings.tickets = tls::new_ticket_secret();
+    server one{spec_with(settings, 2), echo};
+    client before{one};
+    CHECK(before.shown() == "old");
+    CHECK(before.ask("tickets come before this") == "tickets come before this");
+    std::vector<tls::session> const sessions = before.take_sessions();
+    REQUIRE(!sessions.empty());
+
+    put("new");
+    one.reload(settings);
+    CHECK(before.ask("still here") == "still here");
+    CHECK(shown_by(one) == "new");
+    client after{one, client_context(), &sessions.back()};
+    CHECK(after.established());
+    CHECK(after.resumed());
+}
+
 TEST_CASE("a replaced context ends with its last stream")
 {
     traced first{"old"};
@@ -364,7 +395,9 @@ TEST_CASE("after two reloads at the same time all workers have the same context"
 
 TEST_CASE("a worker that has the later of two contexts does not take the earlier one")
 {
-    worker_contexts contexts{settings_with("old")};
+    std::list<counted_context> first;
+    first.emplace_back(settings_with("old"));
+    worker_contexts contexts{std::move(first)};
     std::list<counted_context> earlier;
     std::list<counted_context> later;
     earlier.emplace_back(settings_with("new"));

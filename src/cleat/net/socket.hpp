@@ -6,16 +6,15 @@
 #include <cleat/core/error.hpp>
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/executor.hpp>
+#include <cleat/net/queued_operation.hpp>
 #include <cleat/net/readiness.hpp>
 #include <cleat/net/socket_options.hpp>
 #include <cleat/net/worker.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/compose.hpp>
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
@@ -141,11 +140,7 @@ public:
     /// still has its handler.
     static void start(socket& s, Handler& handler, wait_type event)
     {
-        auto allocator = boost::asio::get_associated_allocator(handler);
-        using rebound =
-            typename std::allocator_traits<decltype(allocator)>::template rebind_alloc<wait_op>;
-        rebound memory{allocator};
-        wait_op* const op = std::allocator_traits<rebound>::allocate(memory, 1);
+        auto* const op = allocate_operation<wait_op>(handler);
         new (op) wait_op{s, std::move(handler)};
         op->begin(event);
     }
@@ -197,20 +192,7 @@ private:
     static void on_dequeued(task_node& node, bool run)
     {
         wait_op& self = static_cast<wait_op&>(node);
-        Handler handler{std::move(self.handler_)};
-        executor const fallback = self.worker_->get_executor();
-        error_code const ec = self.ec_;
-        auto allocator = boost::asio::get_associated_allocator(handler);
-        using rebound =
-            typename std::allocator_traits<decltype(allocator)>::template rebind_alloc<wait_op>;
-        rebound memory{allocator};
-        self.~wait_op();
-        std::allocator_traits<rebound>::deallocate(memory, &self, 1);
-        if (!run)
-            return;
-        auto const where = boost::asio::get_associated_executor(handler, fallback);
-        boost::asio::dispatch(
-            where, [handler = std::move(handler), ec]() mutable { std::move(handler)(ec); });
+        end_operation(self, self.handler_, self.worker_->get_executor(), self.ec_, run);
     }
 
     net::worker* worker_;

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -80,6 +81,14 @@ error_code set_options(int fd, int family, listen_options const& options) noexce
     if (family == AF_INET6 && !ec)
         ec = set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
     return ec ? ec : set_tcp_options(fd, options);
+}
+
+error_code bind_socket(int fd, address const& a, listen_options const& options)
+{
+    if (::bind(fd, a.data(), a.size) == 0)
+        return {};
+    error_code const ec = last_system_error();
+    return options.bind_denied && is_denied(ec) ? options.bind_denied(fd, a) : ec;
 }
 
 } // namespace
@@ -165,9 +174,20 @@ result<unique_fd> listen_on(address const& a, listen_options const& options)
         return last_system_error();
     if (error_code const ec = set_options(fd.get(), a.family(), options))
         return ec;
-    if (::bind(fd.get(), a.data(), a.size) != 0 || ::listen(fd.get(), options.backlog) != 0)
+    if (error_code const ec = bind_socket(fd.get(), a, options))
+        return ec;
+    if (::listen(fd.get(), options.backlog) != 0)
         return last_system_error();
     return fd;
+}
+
+error_code adopt_listening(int fd, listen_options const& options) noexcept
+{
+    int const flags = ::fcntl(fd, F_GETFL);
+    if (flags < 0 || ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0)
+        return last_system_error();
+    error_code const ec = set_tcp_options(fd, options);
+    return ec ? ec : change_listen_options(fd, options);
 }
 
 error_code change_listen_options(int fd, listen_options const& options) noexcept

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,11 +58,17 @@ struct listen_options
     std::optional<int> receive_buffer; ///< SO_RCVBUF in bytes; unset: the kernel's own tuning.
     std::optional<int> send_buffer;    ///< SO_SNDBUF in bytes; unset: the kernel's own tuning.
     std::optional<std::chrono::seconds> keepalive; ///< Idle time before TCP asks; unset: never.
+    /// Binds the socket where this process may not: another process may. Empty: there is none.
+    std::function<error_code(int fd, address const& a)> bind_denied;
 };
 
 /// listen_on binds and listens. IPv6 sockets take IPv6 only, so that [::] and 0.0.0.0 can share a
 /// port.
 [[nodiscard]] result<unique_fd> listen_on(address const& a, listen_options const& options);
+
+/// adopt_listening gives a TCP socket that somebody else has bound, and that listens, the options
+/// of listen_on, and makes it non-blocking; its address and reuse_port stay.
+[[nodiscard]] error_code adopt_listening(int fd, listen_options const& options) noexcept;
 
 /// change_listen_options gives a listening socket another backlog, keepalive and buffers; its later
 /// connections inherit them. A buffer that is unset stays as it is: the kernel cannot take back its

@@ -40,7 +40,10 @@ struct handshake_action
         if (role != core.role)
             return {.error = boost::asio::error::invalid_argument};
         core.begun = true;
-        return core.layer.handshake(next);
+        progress const p = core.layer.handshake(next);
+        // Only a server whose certificates are in a store has such a context: it provides the
+        // certificate, and starts the handshake again.
+        return p.next == wait::certificate ? progress{.error = boost::asio::error::try_again} : p;
     }
 
     static void complete(auto& self, error_code ec) { self.complete(ec); }

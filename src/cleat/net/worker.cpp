@@ -136,7 +136,7 @@ void worker::run()
     thread_ = std::this_thread::get_id();
     static_cast<void>(scratch::of_this_thread()); // Made now, because later there may be no memory.
     while (!stopping_.load(std::memory_order_acquire)) {
-        ++passes_;
+        passes_.store(passes() + 1, std::memory_order_relaxed); // No locked instruction.
         bool const with_asio = asio_has_work();
         wait_for_events(with_asio);
         expire();

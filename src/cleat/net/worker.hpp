@@ -24,7 +24,7 @@ namespace cleat::net {
 
 /// worker is an event loop: readiness of descriptors, deadlines, functions to run, and an
 /// io_context for Asio objects. Everything in it belongs to the thread that calls run; from other
-/// threads only its executor and stop may be used.
+/// threads only its executor, push, stop, number and passes may be used.
 ///
 /// Sockets of the worker wait on its own epoll set (readiness). The io_context costs nothing until
 /// an Asio object uses it; then the same loop waits for the events of both.
@@ -62,8 +62,11 @@ public:
     [[nodiscard]] std::size_t interruptible() const noexcept { return interrupts_count_; }
 
     /// passes counts the passes of the loop. A caller compares two counts to see whether its wait
-    /// ended in the first pass after it began.
-    [[nodiscard]] std::uint64_t passes() const noexcept { return passes_; }
+    /// ended in the first pass after it began. Any thread.
+    [[nodiscard]] std::uint64_t passes() const noexcept
+    {
+        return passes_.load(std::memory_order_relaxed);
+    }
 
     /// arm makes d expire `delay` from now. Each different delay has a queue of its own, so use few
     /// different delays.
@@ -117,7 +120,7 @@ private:
     interrupt* interrupts_ = nullptr;
     std::size_t interrupts_count_ = 0;
     bool interrupted_ = false;
-    std::uint64_t passes_ = 0;
+    std::atomic<std::uint64_t> passes_{0}; // Written by this thread alone.
 
     std::array<task_queue, priority_count> ready_;
     clock::time_point time_up_{};

@@ -7,7 +7,13 @@
 
 namespace cleat::net {
 
-counted_context::counted_context(tls::context_spec const& spec) : context{spec}
+counted_context::counted_context(tls::context_spec const& spec)
+    : counted_context{tls::context{spec}, {}}
+{
+}
+
+counted_context::counted_context(tls::context made, store_use certificates)
+    : store{std::move(certificates)}, context{std::move(made)}
 {
     on_none_left = [](tls::engine_count& count) noexcept {
         counted_context& self = static_cast<counted_context&>(count);
@@ -16,9 +22,11 @@ counted_context::counted_context(tls::context_spec const& spec) : context{spec}
     context.count_engines(*this);
 }
 
-worker_contexts::worker_contexts(tls::context_spec const& first)
+worker_contexts::worker_contexts(std::list<counted_context>&& first) noexcept
+    : all_{std::move(first)}
 {
-    all_.emplace_back(first).owner = this;
+    all_.front().owner = this;
+    take_store();
 }
 
 void worker_contexts::replace(std::list<counted_context>&& next, reload_number number) noexcept
@@ -27,13 +35,27 @@ void worker_contexts::replace(std::list<counted_context>&& next, reload_number n
         return; // Two threads have called reload, and this is the earlier call.
     next.front().owner = this;
     all_.splice(all_.begin(), next);
+    take_store();
     free_if_replaced(*std::next(all_.begin()));
     taken_.store(number);
     taken_.notify_all();
 }
 
+void worker_contexts::take_store() noexcept
+{
+    store_use const& present = all_.front().store;
+    if (present.loaded != nullptr) {
+        loaded_ = present.loaded;
+        loaded_->renew(present.cache);
+    } else if (loaded_ != nullptr) {
+        loaded_->clear();
+    }
+}
+
 void worker_contexts::end() noexcept
 {
+    if (loaded_ != nullptr)
+        loaded_->end();
     taken_.store(none_follows);
     taken_.notify_all();
 }
@@ -53,10 +75,10 @@ void worker_contexts::free_if_replaced(counted_context& unused) noexcept
 }
 
 context_delivery::context_delivery(
-    worker_contexts& receiver, tls::context_spec const& spec, worker_contexts::reload_number reload)
-    : target{receiver}, number{reload}
+    worker_contexts& receiver, std::list<counted_context>&& delivered,
+    worker_contexts::reload_number reload)
+    : target{receiver}, made{std::move(delivered)}, number{reload}
 {
-    made.emplace_back(spec);
     made.front().context.leave_thread(); // The worker uses and frees it.
     finish = [](task_node& node, bool run) {
         std::unique_ptr<context_delivery> const self{static_cast<context_delivery*>(&node)};
