@@ -1,0 +1,30 @@
+// folder_listing: what is in a folder, also in one that only root may read.
+
+#pragma once
+
+#include "privileged/opener.hpp"
+
+#include <string>
+#include <vector>
+
+namespace cleat::app {
+
+/// folder_entry is one name in a folder. A link is a folder where it leads to one.
+struct folder_entry
+{
+    std::string name;
+    bool is_folder = false;
+    bool is_link = false;
+};
+
+/// folder_listing is everything in a folder but "." and "..", in no order.
+struct folder_listing
+{
+    std::vector<folder_entry> entries{};
+    std::string fault{}; ///< Why the folder could not be read; empty where it could.
+};
+
+/// list_folder asks `files` about what this process may not see.
+[[nodiscard]] folder_listing list_folder(std::string const& path, opener const& files);
+
+} // namespace cleat::app

@@ -1,0 +1,59 @@
+// permissions: the files and ports that a configuration names.
+
+#pragma once
+
+#include "config/config.hpp"
+#include "privileged/request.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+namespace cleat::app {
+
+/// permissions is what one configuration lets cleat have. Paths are compared as texts: the one that
+/// the configuration has, and the one that cleat asks for. Where a path leads is trusted_path's
+/// question.
+class permissions
+{
+public:
+    /// folder is where relative paths begin.
+    permissions(config const& settings, std::string const& folder);
+
+    /// may_read: it is the configuration file, a certificate, a key, an OCSP response, authorities,
+    /// or a file of a pem-dir that counts.
+    [[nodiscard]] bool may_read(std::string_view path) const;
+
+    /// names_below is how many of the path's last names are below a pem-dir by which alone the path
+    /// is allowed; 0 for a file that is named itself, and for a pem-dir.
+    [[nodiscard]] std::size_t names_below(std::string_view path) const;
+
+    /// may_list: it is a pem-dir, or with pem-dir-recursive a subfolder.
+    [[nodiscard]] bool may_list(std::string_view path) const;
+
+    /// may_log_to: it is log-filename.
+    [[nodiscard]] bool may_log_to(std::string_view path) const;
+
+    /// may_bind: a frontend, or the admin server, has the port and the address. A frontend with a
+    /// host's name has every address, because asking for the name's addresses needs the network.
+    [[nodiscard]] bool may_bind(bind_address const& address) const;
+
+private:
+    void add(std::string const& path);
+    void add(std::vector<pem_file> const& files);
+
+    std::string folder_;
+    std::unordered_set<std::string> files_;
+    std::vector<std::string> pem_dirs_;
+    std::string pem_dir_glob_;
+    bool pem_dir_recursive_;
+    std::string log_;
+    std::vector<host_port> places_; // Of frontends, and of the admin server.
+};
+
+/// absolute_path is a path from the folder, without "." and empty parts; ".." stays.
+[[nodiscard]] std::string absolute_path(std::string const& folder, std::string_view path);
+
+} // namespace cleat::app

@@ -1,0 +1,139 @@
+#include "privileged/request.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include <netinet/in.h>
+
+namespace cleat::app {
+namespace {
+
+// The kind, the family, the port, the address and the scope.
+constexpr std::size_t port_request_size = 1 + 1 + 2 + 16 + 4;
+
+bool is_valid_path(std::string_view path) noexcept
+{
+    return path.starts_with('/') && path.size() < request_max &&
+           path.find('\0') == std::string_view::npos;
+}
+
+std::string encode_address(bind_address const& address)
+{
+    std::array<char, port_request_size - 1> bytes{};
+    if (address.family() == AF_INET) {
+        auto const& v4 = reinterpret_cast<sockaddr_in const&>(address.storage);
+        bytes[0] = 4;
+        std::memcpy(&bytes[1], &v4.sin_port, 2);
+        std::memcpy(&bytes[3], &v4.sin_addr, 4);
+    } else {
+        auto const& v6 = reinterpret_cast<sockaddr_in6 const&>(address.storage);
+        bytes[0] = 6;
+        std::memcpy(&bytes[1], &v6.sin6_port, 2);
+        std::memcpy(&bytes[3], &v6.sin6_addr, 16);
+        std::memcpy(&bytes[19], &v6.sin6_scope_id, 4);
+    }
+    return {bytes.data(), bytes.size()};
+}
+
+std::optional<bind_address> decode_address(std::string_view bytes)
+{
+    bind_address made;
+    if (bytes[0] == 4) {
+        auto& v4 = reinterpret_cast<sockaddr_in&>(made.storage);
+        v4.sin_family = AF_INET;
+        std::memcpy(&v4.sin_port, &bytes[1], 2);
+        std::memcpy(&v4.sin_addr, &bytes[3], 4);
+        made.size = sizeof v4;
+        bool const is_padded =
+            std::ranges::all_of(bytes.substr(7), [](char each) { return each == 0; });
+        return is_padded ? std::optional{made} : std::nullopt;
+    }
+    if (bytes[0] != 6)
+        return std::nullopt;
+    auto& v6 = reinterpret_cast<sockaddr_in6&>(made.storage);
+    v6.sin6_family = AF_INET6;
+    std::memcpy(&v6.sin6_port, &bytes[1], 2);
+    std::memcpy(&v6.sin6_addr, &bytes[3], 16);
+    std::memcpy(&v6.sin6_scope_id, &bytes[19], 4);
+    made.size = sizeof v6;
+    return made;
+}
+
+} // namespace
+
+unsigned bind_address::port() const noexcept
+{
+    return ntohs(
+        family() == AF_INET ? reinterpret_cast<sockaddr_in const&>(storage).sin_port
+                            : reinterpret_cast<sockaddr_in6 const&>(storage).sin6_port);
+}
+
+std::optional<bind_address> address_from(sockaddr const& address, std::size_t size) noexcept
+{
+    std::size_t const expected = address.sa_family == AF_INET    ? sizeof(sockaddr_in)
+                                 : address.sa_family == AF_INET6 ? sizeof(sockaddr_in6)
+                                                                 : 0;
+    if (expected == 0 || size != expected)
+        return std::nullopt;
+    bind_address made;
+    std::memcpy(&made.storage, &address, size);
+    made.size = static_cast<socklen_t>(size);
+    return made;
+}
+
+std::optional<std::string> encode(opener_request const& request)
+{
+    std::string const bytes{static_cast<char>(request.what)};
+    if (request.what == opener_request::kind::port) {
+        bool const is_ip =
+            request.address.family() == AF_INET || request.address.family() == AF_INET6;
+        return is_ip ? std::optional{bytes + encode_address(request.address)} : std::nullopt;
+    }
+    return is_valid_path(request.path) ? std::optional{bytes + request.path} : std::nullopt;
+}
+
+std::optional<opener_request> decode_request(std::string_view bytes)
+{
+    if (bytes.empty() || bytes.size() > request_max)
+        return std::nullopt;
+    opener_request made;
+    made.what = static_cast<opener_request::kind>(bytes.front());
+    bytes.remove_prefix(1);
+    switch (made.what) {
+    case opener_request::kind::file:
+    case opener_request::kind::folder:
+    case opener_request::kind::log:
+        made.path = bytes;
+        return is_valid_path(bytes) ? std::optional{std::move(made)} : std::nullopt;
+    case opener_request::kind::port:
+        if (bytes.size() != port_request_size - 1)
+            return std::nullopt;
+        if (std::optional<bind_address> const address = decode_address(bytes)) {
+            made.address = *address;
+            return made;
+        }
+        return std::nullopt;
+    }
+    return std::nullopt; // A kind that does not exist.
+}
+
+std::string encode(opener_answer const& answer)
+{
+    auto const number = static_cast<std::int32_t>(answer.error);
+    std::string bytes(sizeof number, '\0');
+    std::memcpy(bytes.data(), &number, sizeof number);
+    return bytes.append(answer.text, 0, answer_max - sizeof number);
+}
+
+std::optional<opener_answer> decode_answer(std::string_view bytes)
+{
+    std::int32_t number = 0;
+    if (bytes.size() < sizeof number || bytes.size() > answer_max)
+        return std::nullopt;
+    std::memcpy(&number, bytes.data(), sizeof number);
+    return opener_answer{number, std::string{bytes.substr(sizeof number)}};
+}
+
+} // namespace cleat::app

@@ -1,0 +1,72 @@
+// request: what cleat asks the opener, the process that opens root's files, and what it answers, as
+// bytes of one message each. Descriptors travel beside the bytes (descriptor_message.hpp).
+//
+// A request is one byte, the kind, and then a path; or, for a port, 23 bytes: the family (4 or 6),
+// the port and the address in network order, padded to 16 bytes, and the scope. An answer is four
+// bytes, an errno in the host's order, and then a text.
+
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <sys/socket.h>
+
+namespace cleat::app {
+
+/// bind_address is an IP address and a port, as bind(2) takes it.
+struct bind_address
+{
+    sockaddr_storage storage{};
+    socklen_t size = 0;
+
+    [[nodiscard]] sockaddr const* data() const noexcept
+    {
+        return reinterpret_cast<sockaddr const*>(&storage);
+    }
+    [[nodiscard]] int family() const noexcept { return storage.ss_family; }
+    [[nodiscard]] unsigned port() const noexcept; ///< In host order.
+};
+
+/// opener_request is one thing that cleat may not do itself.
+struct opener_request
+{
+    enum class kind : char
+    {
+        file = 'f',   ///< Open the file for reading.
+        folder = 'd', ///< Open the folder for listing.
+        log = 'l',    ///< Open the file for appending, or make it.
+        port = 'p',   ///< Bind the socket that comes with the request to the address.
+    };
+
+    kind what = kind::file;
+    std::string path{};     ///< Absolute. Not for a port.
+    bind_address address{}; ///< For a port.
+};
+
+/// opener_answer is 0 and a descriptor beside it, or an errno and a text for the operator.
+struct opener_answer
+{
+    int error = 0;
+    std::string text{};
+};
+
+/// request_max and answer_max: the longest messages, in bytes.
+inline constexpr std::size_t request_max = 4096; // A path is shorter (PATH_MAX).
+inline constexpr std::size_t answer_max = 8192;  // The text names a path.
+
+/// encode gives nothing for a request that is no valid one: decode would refuse it.
+[[nodiscard]] std::optional<std::string> encode(opener_request const& request);
+[[nodiscard]] std::string encode(opener_answer const& answer);
+
+/// decode_request trusts nothing: each byte of a request is as encode writes it, or there is none.
+[[nodiscard]] std::optional<opener_request> decode_request(std::string_view bytes);
+[[nodiscard]] std::optional<opener_answer> decode_answer(std::string_view bytes);
+
+/// address_from makes a bind_address of an IP address; nothing for any other family or size.
+[[nodiscard]] std::optional<bind_address> address_from(
+    sockaddr const& address, std::size_t size) noexcept;
+
+} // namespace cleat::app

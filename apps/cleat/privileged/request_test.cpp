@@ -1,0 +1,124 @@
+#include "privileged/request.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+namespace cleat::app::request_test {
+namespace {
+
+using namespace std::string_literals;
+
+using kind = opener_request::kind;
+
+bind_address ipv4(char const* host, std::uint16_t port)
+{
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    REQUIRE(::inet_pton(AF_INET, host, &address.sin_addr) == 1);
+    return address_from(reinterpret_cast<sockaddr const&>(address), sizeof address).value();
+}
+
+bind_address ipv6(char const* host, std::uint16_t port)
+{
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    address.sin6_port = htons(port);
+    address.sin6_scope_id = 3;
+    REQUIRE(::inet_pton(AF_INET6, host, &address.sin6_addr) == 1);
+    return address_from(reinterpret_cast<sockaddr const&>(address), sizeof address).value();
+}
+
+bool is_same(bind_address const& a, bind_address const& b)
+{
+    return a.size == b.size && std::memcmp(&a.storage, &b.storage, sizeof a.storage) == 0;
+}
+
+} // namespace
+
+TEST_CASE("a request for a file, a folder or a log is read as it was written")
+{
+    for (kind const what : {kind::file, kind::folder, kind::log}) {
+        std::optional<opener_request> const read =
+            decode_request(encode({what, "/etc/site.pem", {}}).value());
+        REQUIRE(read);
+        CHECK(read->what == what);
+        CHECK(read->path == "/etc/site.pem");
+    }
+}
+
+TEST_CASE("a request for a port is read as it was written, with the scope of IPv6")
+{
+    for (bind_address const& address : {ipv4("192.0.2.1", 443), ipv6("2001:db8::1", 80)}) {
+        std::optional<opener_request> const read =
+            decode_request(encode({kind::port, {}, address}).value());
+        REQUIRE(read);
+        CHECK(is_same(read->address, address));
+    }
+    CHECK(ipv6("::", 443).port() == 443);
+}
+
+TEST_CASE("a path that is not absolute, empty, too long or has a NUL in it is no request")
+{
+    std::string const longest = "/" + std::string(request_max - 2, 'x');
+    CHECK(encode({kind::file, longest, {}}));
+    for (std::string const& path :
+         {""s, "site.pem"s, "../site.pem"s, "/etc/site.pem\0"s, "/etc\0/shadow"s, longest + 'x'}) {
+        CAPTURE(path);
+        CHECK_FALSE(encode({kind::file, path, {}}));
+        CHECK_FALSE(decode_request("f" + path));
+    }
+}
+
+TEST_CASE("a port has its own size, no bytes behind it, and no other family")
+{
+    std::string const good = encode({kind::port, {}, ipv4("192.0.2.1", 443)}).value();
+    REQUIRE(decode_request(good));
+    CHECK_FALSE(decode_request(good + '\0'));
+    CHECK_FALSE(decode_request(good.substr(0, good.size() - 1)));
+    CHECK_FALSE(decode_request("p"));
+    std::string other_family = good;
+    other_family[1] = 1; // AF_UNIX
+    CHECK_FALSE(decode_request(other_family));
+    std::string padded = good;
+    padded.back() = 1;
+    CHECK_FALSE(decode_request(padded));
+}
+
+TEST_CASE("bytes that are no request")
+{
+    CHECK_FALSE(decode_request(""));
+    CHECK_FALSE(decode_request("x/etc/site.pem"));
+    CHECK_FALSE(decode_request("\0/etc/site.pem"s));
+    CHECK_FALSE(decode_request(std::string(request_max + 1, 'f')));
+}
+
+TEST_CASE("an address of another family or size cannot be asked for")
+{
+    sockaddr_storage address{};
+    auto const& any = reinterpret_cast<sockaddr const&>(address);
+    address.ss_family = AF_UNIX;
+    CHECK_FALSE(address_from(any, sizeof address));
+    address.ss_family = AF_INET;
+    CHECK_FALSE(address_from(any, sizeof(sockaddr_in) - 1));
+    CHECK_FALSE(encode({kind::port, {}, {}}));
+}
+
+TEST_CASE("an answer is read as it was written, and its text is cut where it is too long")
+{
+    std::optional<opener_answer> const read = decode_answer(encode(opener_answer{13, "no"}));
+    REQUIRE(read);
+    CHECK(read->error == 13);
+    CHECK(read->text == "no");
+    CHECK(encode(opener_answer{1, std::string(2 * answer_max, 'x')}).size() == answer_max);
+    CHECK_FALSE(decode_answer(""));
+    CHECK_FALSE(decode_answer("abc"));
+    CHECK_FALSE(decode_answer(std::string(answer_max + 1, 'x')));
+}
+
+} // namespace cleat::app::request_test
