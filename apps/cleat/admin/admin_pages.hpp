@@ -1,0 +1,49 @@
+// admin_pages: the paths of the admin server, and the answers that need no wait.
+
+#pragma once
+
+#include "admin/metric_table.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace cleat::app {
+
+/// admin_page is what a path shows or does.
+enum class admin_page : std::uint8_t
+{
+    paths,
+    metrics,
+    status,
+    health,
+    readiness,
+    reload,
+    drain,
+};
+
+struct admin_path
+{
+    std::string_view path;
+    admin_page page;
+    bool is_command; ///< It takes POST; others take GET and HEAD.
+    std::string_view help;
+};
+
+/// admin_paths is every path.
+[[nodiscard]] std::span<admin_path const> admin_paths() noexcept;
+
+/// find_path is null for an unknown one. A query ("?...") does not count.
+[[nodiscard]] admin_path const* find_path(std::string_view target) noexcept;
+
+/// paths_text lists the paths, for / and for unknown ones.
+[[nodiscard]] std::string paths_text();
+
+/// problem_json is an error's body: {"error": "..."}.
+[[nodiscard]] std::string problem_json(std::string_view why);
+
+/// status_json is all that is known: the process, its settings, and every metric.
+[[nodiscard]] std::string status_json(metric_sources const& from);
+
+} // namespace cleat::app

@@ -1,0 +1,29 @@
+#include "admin/admin_pages.hpp"
+
+#include <doctest/doctest.h>
+
+namespace cleat::app::admin_pages_test {
+
+TEST_CASE("a path is found with or without a query")
+{
+    REQUIRE(find_path("/metrics"));
+    CHECK(find_path("/metrics?x=1")->page == admin_page::metrics);
+    CHECK(find_path("/")->page == admin_page::paths);
+    for (char const* unknown : {"", "/metrics/", "/Metrics", "metrics", "//", "/healthz%00"})
+        CHECK_MESSAGE(find_path(unknown) == nullptr, unknown);
+}
+
+TEST_CASE("the list names every path with its method")
+{
+    for (admin_path const& each : admin_paths()) {
+        std::string const line = (each.is_command ? "POST " : "GET  ") + std::string{each.path};
+        CHECK_MESSAGE(paths_text().find(line) != std::string::npos, line);
+    }
+}
+
+TEST_CASE("a reason may have any bytes")
+{
+    CHECK(problem_json("a \"b\"\n") == "{\"error\": \"a \\\"b\\\"\\u000a\"}\n");
+}
+
+} // namespace cleat::app::admin_pages_test

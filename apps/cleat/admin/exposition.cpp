@@ -1,0 +1,250 @@
+// The formats: https://prometheus.io/docs/instrumenting/exposition_formats/ and the OpenMetrics
+// specification 1.0.
+
+#include "admin/exposition.hpp"
+#include "duration_counts.hpp"
+#include "inspect/json_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <iterator>
+
+namespace cleat::app {
+namespace {
+
+using output = std::back_insert_iterator<std::string>;
+
+// Both formats escape these in a label's value. In a help text the older one leaves quotes alone.
+std::string with_escapes(std::string_view text, bool with_quotes)
+{
+    std::string out;
+    out.reserve(text.size());
+    for (char const c : text) {
+        if (c == '\n') {
+            out += "\\n";
+            continue;
+        }
+        if (c == '\\' || (c == '"' && with_quotes))
+            out += '\\';
+        out += c;
+    }
+    return out;
+}
+
+double in_seconds(std::chrono::nanoseconds time) noexcept
+{
+    return std::chrono::duration<double>{time}.count();
+}
+
+class writer
+{
+public:
+    explicit writer(exposition_format format) noexcept : format_{format} {}
+
+    void write(metric_family const& family)
+    {
+        write_head(family.row);
+        for (metric_value const& each : family.values)
+            write_sample(full_name(family.row), each.labels, each.number);
+        for (metric_histogram const& each : family.histograms)
+            write_histogram(family.row.name, each);
+    }
+
+    std::string take()
+    {
+        if (format_ == exposition_format::openmetrics)
+            text_ += "# EOF\n";
+        return std::move(text_);
+    }
+
+private:
+    void write_head(metric_row const& row)
+    {
+        bool const is_open = format_ == exposition_format::openmetrics;
+        // The older format names the samples, the newer one the family.
+        std::string const name = is_open ? std::string{row.name} : full_name(row);
+        std::string_view const type =
+            !is_open && row.type == metric_type::info ? "gauge" : name_of(row.type);
+        fmt::format_to(output{text_}, "# HELP {} {}\n", name, with_escapes(row.help, is_open));
+        fmt::format_to(output{text_}, "# TYPE {} {}\n", name, type);
+        if (is_open && !row.unit.empty())
+            fmt::format_to(output{text_}, "# UNIT {} {}\n", name, row.unit);
+    }
+
+    // `bound` is the bucket's, where it is one.
+    void write_sample(
+        std::string_view name, metric_labels const& labels, double number,
+        std::string_view bound = {})
+    {
+        text_ += name;
+        char before = '{';
+        for (metric_label const& each : labels) {
+            fmt::format_to(
+                output{text_}, "{}{}=\"{}\"", before, each.name, with_escapes(each.value, true));
+            before = ',';
+        }
+        if (!bound.empty()) {
+            fmt::format_to(output{text_}, "{}le=\"{}\"", before, bound);
+            before = ',';
+        }
+        fmt::format_to(output{text_}, "{}{}\n", before == ',' ? "} " : " ", number);
+    }
+
+    void write_histogram(std::string_view name, metric_histogram const& histogram)
+    {
+        std::uint64_t below = 0;
+        for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
+            below += histogram.counts[i];
+            // OpenMetrics writes whole bounds as 1.0, so that both formats give one series.
+            std::string bound = "+Inf";
+            if (i < duration_counts::bounds.size()) {
+                bound = fmt::to_string(in_seconds(duration_counts::bounds[i]));
+                if (bound.find('.') == std::string::npos)
+                    bound += ".0";
+            }
+            write_sample(
+                fmt::format("{}_bucket", name), histogram.labels, static_cast<double>(below),
+                bound);
+        }
+        write_sample(fmt::format("{}_sum", name), histogram.labels, histogram.sum);
+        write_sample(fmt::format("{}_count", name), histogram.labels, static_cast<double>(below));
+    }
+
+    exposition_format format_;
+    std::string text_;
+};
+
+std::string_view trimmed(std::string_view text) noexcept
+{
+    constexpr std::string_view blanks = " \t";
+    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+    return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+// The next part before the separator, which is removed from the text.
+std::string_view take_part(std::string_view& text, char separator) noexcept
+{
+    std::size_t const end = text.find(separator);
+    std::string_view const part = trimmed(text.substr(0, end));
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    return part;
+}
+
+// The weight of a media range's parameters: 1 without a `q`, and 0 for one that is none.
+double weight_of(std::string_view parameters) noexcept
+{
+    while (!parameters.empty()) {
+        std::string_view const each = take_part(parameters, ';');
+        if (!each.starts_with("q=") && !each.starts_with("Q="))
+            continue;
+        double weight = 0;
+        std::from_chars(each.data() + 2, each.data() + each.size(), weight);
+        return weight;
+    }
+    return 1;
+}
+
+std::string histogram_json(metric_histogram const& histogram)
+{
+    std::string buckets;
+    std::uint64_t below = 0;
+    for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
+        below += histogram.counts[i];
+        bool const is_last = i == duration_counts::bounds.size();
+        std::string const bound =
+            is_last ? "null" : fmt::to_string(in_seconds(duration_counts::bounds[i]));
+        fmt::format_to(
+            output{buckets}, "{}{{\"le\": {}, \"count\": {}}}", i == 0 ? "" : ", ", bound, below);
+    }
+    return fmt::format(
+        "{{\"labels\": {}, \"count\": {}, \"sum\": {}, \"buckets\": [{}]}}",
+        json_object(histogram.labels), below, histogram.sum, buckets);
+}
+
+std::string family_json(metric_family const& family)
+{
+    std::string samples;
+    auto const add = [&samples](std::string const& each) {
+        samples.append(samples.empty() ? "" : ", ").append(each);
+    };
+    for (metric_value const& each : family.values)
+        add(fmt::format(
+            "{{\"labels\": {}, \"value\": {}}}", json_object(each.labels), each.number));
+    for (metric_histogram const& each : family.histograms)
+        add(histogram_json(each));
+    return fmt::format(
+        "{}: {{\"type\": {}, \"samples\": [{}]}}", json_string(full_name(family.row)),
+        json_string(name_of(family.row.type)), samples);
+}
+
+} // namespace
+
+std::string full_name(metric_row const& row)
+{
+    std::string name{row.name};
+    if (row.type == metric_type::counter)
+        name += "_total";
+    if (row.type == metric_type::info)
+        name += "_info";
+    return name;
+}
+
+std::string_view name_of(metric_type type) noexcept
+{
+    switch (type) {
+    case metric_type::counter:
+        return "counter";
+    case metric_type::gauge:
+        return "gauge";
+    case metric_type::histogram:
+        return "histogram";
+    case metric_type::info:
+        return "info";
+    }
+    return "unknown";
+}
+
+exposition_format choose_format(std::string_view accept) noexcept
+{
+    double open = 0;
+    double plain = 0;
+    while (!accept.empty()) {
+        std::string_view range = take_part(accept, ',');
+        std::string_view const type = take_part(range, ';');
+        if (type == "application/openmetrics-text")
+            open = std::max(open, weight_of(range));
+        else if (type == "text/plain")
+            plain = std::max(plain, weight_of(range));
+    }
+    return open > 0 && open >= plain ? exposition_format::openmetrics
+                                     : exposition_format::prometheus;
+}
+
+std::string_view content_type(exposition_format format) noexcept
+{
+    return format == exposition_format::openmetrics
+               ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+               : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+std::string expose(std::span<metric_family const> metrics, exposition_format format)
+{
+    writer text{format};
+    for (metric_family const& each : metrics)
+        text.write(each);
+    return text.take();
+}
+
+std::string metrics_json(std::span<metric_family const> metrics)
+{
+    std::string text = "{";
+    for (metric_family const& each : metrics)
+        text.append(text.size() == 1 ? "" : ", ").append(family_json(each));
+    return text + "}";
+}
+
+} // namespace cleat::app

@@ -1,0 +1,409 @@
+#include "admin/metric_table.hpp"
+
+#include <cleat/tls/alert.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+double seconds_of(std::chrono::nanoseconds time) noexcept
+{
+    return std::chrono::duration<double>{time}.count();
+}
+
+double since_1970(std::chrono::system_clock::time_point time) noexcept
+{
+    return std::chrono::duration<double>{time.time_since_epoch()}.count();
+}
+
+// The sum over all workers of what `value` reads of one's numbers.
+template <class Value>
+double sum(metric_sources const& from, Value value)
+{
+    std::uint64_t all = 0;
+    for (worker_source const& each : from.workers)
+        all += value(*each.counts);
+    return static_cast<double>(all);
+}
+
+template <class Enum, std::size_t N>
+double sum(metric_sources const& from, counters<Enum, N> worker_counts::*member, Enum which)
+{
+    return sum(from, [=](worker_counts const& each) { return (each.*member).value(which); });
+}
+
+using by_name = std::map<std::string, std::uint64_t, std::less<>>;
+
+template <std::size_t N>
+by_name sum_by_name(metric_sources const& from, named_counts<N> worker_counts::*member)
+{
+    by_name all;
+    for (worker_source const& worker : from.workers)
+        (worker.counts->*member).for_each([&](std::string_view name, std::uint64_t count) {
+            all[std::string{name}] += count;
+        });
+    return all;
+}
+
+template <std::size_t N>
+void add_by_name(
+    metric_sources const& from, metric_family& into, named_counts<N> worker_counts::*member,
+    std::string_view label)
+{
+    for (auto const& [name, count] : sum_by_name(from, member))
+        into.add(static_cast<double>(count), {{label, name}});
+}
+
+void add_histogram(
+    metric_sources const& from, metric_family& into, duration_counts worker_counts::*member)
+{
+    metric_histogram all;
+    all.counts.resize(duration_counts::bucket_count);
+    for (worker_source const& worker : from.workers) {
+        duration_counts const& times = worker.counts->*member;
+        for (std::size_t i = 0; i < all.counts.size(); ++i)
+            all.counts[i] += times.count(i);
+        all.sum += seconds_of(times.sum());
+    }
+    into.histograms.push_back(std::move(all));
+}
+
+void add_reason(
+    metric_sources const& from, metric_family& into, std::initializer_list<close_reason> reasons)
+{
+    for (close_reason const each : reasons)
+        into.add(sum(from, &worker_counts::closed, each), {{"reason", std::string{name_of(each)}}});
+}
+
+std::uint64_t closed_of(worker_counts const& worker)
+{
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < close_reason_count; ++i)
+        all += worker.closed.value(static_cast<close_reason>(i));
+    return all;
+}
+
+// The ends are read first: then no connection is counted as closed and not as opened.
+void read_open(metric_sources const& from, metric_family& into)
+{
+    double const closed = sum(from, closed_of);
+    double const opened = sum(from, &worker_counts::traffic, traffic_count::opened);
+    into.add(std::max(opened - closed, 0.0));
+}
+
+void read_frontends_open(metric_sources const& from, metric_family& into)
+{
+    by_name const closed = sum_by_name(from, &worker_counts::frontends_closed);
+    for (auto const& [name, opened] : sum_by_name(from, &worker_counts::frontends_opened)) {
+        auto const found = closed.find(name);
+        std::uint64_t const ended = found == closed.end() ? 0 : found->second;
+        into.add(static_cast<double>(opened - std::min(ended, opened)), {{"frontend", name}});
+    }
+}
+
+void read_handshakes(metric_sources const& from, metric_family& into)
+{
+    constexpr std::array<std::pair<char const*, char const*>, handshake_kind_count> kinds{
+        {{"TLSv1.2", "full"}, {"TLSv1.2", "resumed"}, {"TLSv1.3", "full"}, {"TLSv1.3", "resumed"}}};
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+        into.add(
+            sum(from, &worker_counts::handshakes, static_cast<handshake_kind>(i)),
+            {{"version", kinds[i].first}, {"resumption", kinds[i].second}});
+}
+
+// ML-KEM, and its draft Kyber, are the only post-quantum key exchanges that TLS has.
+bool is_post_quantum(std::string_view group) noexcept
+{
+    return group.find("MLKEM") != group.npos || group.find("Kyber") != group.npos;
+}
+
+void read_groups(metric_sources const& from, metric_family& into)
+{
+    for (auto const& [name, count] : sum_by_name(from, &worker_counts::groups))
+        into.add(
+            static_cast<double>(count),
+            {{"group", name}, {"post_quantum", is_post_quantum(name) ? "true" : "false"}});
+}
+
+void read_failures(metric_sources const& from, metric_family& into)
+{
+    for (std::size_t i = 0; i < failure_kind_count; ++i) {
+        auto const kind = static_cast<failure_kind>(i);
+        // Most other errors are never those of a handshake. A series that begins above 0 hides its
+        // beginning from rate().
+        bool const is_usual = i <= static_cast<std::size_t>(error::protocol_violation);
+        if (double const count = sum(from, &worker_counts::failures, kind); count != 0 || is_usual)
+            into.add(count, {{"reason", std::string{name_of(kind)}}});
+    }
+}
+
+// Several numbers have no name.
+void read_alerts(metric_sources const& from, metric_family& into)
+{
+    by_name all;
+    for (std::size_t i = 0; i < alert_count; ++i)
+        if (double const count = sum(from, &worker_counts::alerts, static_cast<alert_number>(i));
+            count != 0)
+            all[std::string{tls::alert_name(static_cast<int>(i))}] +=
+                static_cast<std::uint64_t>(count);
+    for (auto const& [name, count] : all)
+        into.add(static_cast<double>(count), {{"alert", name}});
+}
+
+void read_bytes(metric_sources const& from, metric_family& into)
+{
+    into.add(sum(from, &worker_counts::traffic, traffic_count::bytes_up), {{"direction", "up"}});
+    into.add(
+        sum(from, &worker_counts::traffic, traffic_count::bytes_down), {{"direction", "down"}});
+}
+
+// `value` reads a number of a worker_source; nothing is left out.
+template <class Value>
+void add_by_worker(metric_sources const& from, metric_family& into, Value value)
+{
+    for (std::size_t i = 0; i < from.workers.size(); ++i)
+        if (std::optional<double> const number = value(from.workers[i]))
+            into.add(*number, {{"worker", fmt::to_string(i)}});
+}
+
+void read_worker_cpu(metric_sources const& from, metric_family& into)
+{
+    add_by_worker(from, into, [](worker_source const& each) -> std::optional<double> {
+        std::optional<std::chrono::nanoseconds> const used = each.counts->cpu_time();
+        return used ? std::optional{seconds_of(*used)} : std::nullopt;
+    });
+}
+
+void add_if(metric_family& into, std::optional<std::uint64_t> number)
+{
+    if (number)
+        into.add(static_cast<double>(*number));
+}
+
+using from_t = metric_sources const&;
+using into_t = metric_family&;
+
+constexpr metric_row metric_rows[] = {
+    {"cleat_build", metric_type::info, "", "Version of cleat and of its TLS library",
+     "version, tls_library",
+     [](from_t from, into_t into) {
+         into.add(1, {{"version", from.facts.version}, {"tls_library", from.facts.tls_library}});
+     }},
+
+    // Connections.
+    {"cleat_connections", metric_type::counter, "", "Client connections accepted", "",
+     [](from_t from, into_t into) {
+         into.add(sum(from, &worker_counts::traffic, traffic_count::opened));
+     }},
+    {"cleat_connections_open", metric_type::gauge, "", "Client connections that are open now", "",
+     read_open},
+    {"cleat_connections_closed", metric_type::counter, "",
+     "Client connections that have ended, by the reason that the log names", "reason",
+     [](from_t from, into_t into) {
+         for (std::size_t i = 0; i < close_reason_count; ++i)
+             add_reason(from, into, {static_cast<close_reason>(i)});
+     }},
+    {"cleat_frontend_connections", metric_type::counter, "",
+     "Client connections accepted, by the address that they came to", "frontend",
+     [](from_t from, into_t into) {
+         add_by_name(from, into, &worker_counts::frontends_opened, "frontend");
+     }},
+    {"cleat_frontend_connections_open", metric_type::gauge, "",
+     "Client connections that are open now, by the address that they came to", "frontend",
+     read_frontends_open},
+    {"cleat_frontend_queued_connections", metric_type::gauge, "",
+     "Connections in the kernel's queues that no worker has accepted yet, by address; a queue that "
+     "workers share (socket activation) counts for each of them",
+     "frontend",
+     [](from_t from, into_t into) {
+         add_by_name(from, into, &worker_counts::frontends_queued, "frontend");
+     }},
+    {"cleat_plaintext_bytes", metric_type::counter, "bytes",
+     "Plaintext moved: up is from clients to upstreams", "direction", read_bytes},
+
+    // Handshakes.
+    {"cleat_handshakes", metric_type::counter, "",
+     "Finished handshakes, by version and whether a session was resumed", "version, resumption",
+     read_handshakes},
+    {"cleat_handshakes_by_cipher", metric_type::counter, "", "Finished handshakes, by cipher suite",
+     "cipher",
+     [](from_t from, into_t into) { add_by_name(from, into, &worker_counts::ciphers, "cipher"); }},
+    {"cleat_handshakes_by_group", metric_type::counter, "",
+     "Finished handshakes, by key exchange group", "group, post_quantum", read_groups},
+    {"cleat_handshakes_by_signature_scheme", metric_type::counter, "",
+     "Finished full handshakes, by the signature scheme of cleat's own signature", "scheme",
+     [](from_t from, into_t into) {
+         add_by_name(from, into, &worker_counts::signature_schemes, "scheme");
+     }},
+    {"cleat_handshakes_failed", metric_type::counter, "",
+     "Handshakes that failed, by reason: an error that the log names, reset, or system for another "
+     "error of the system's; a client that closes before its "
+     "first byte is none",
+     "reason", read_failures},
+    {"cleat_handshake_alerts_received", metric_type::counter, "",
+     "Alerts with which clients ended a handshake", "alert", read_alerts},
+
+    // Times.
+    {"cleat_accept_to_handshake_seconds", metric_type::histogram, "seconds",
+     "Time from accepting a connection to the end of its handshake", "",
+     [](from_t from, into_t into) {
+         add_histogram(from, into, &worker_counts::until_established);
+     }},
+    {"cleat_accept_to_connect_seconds", metric_type::histogram, "seconds",
+     "Time from accepting a connection until the upstream has accepted", "",
+     [](from_t from, into_t into) { add_histogram(from, into, &worker_counts::until_connected); }},
+    {"cleat_accept_to_first_byte_seconds", metric_type::histogram, "seconds",
+     "Time from accepting a connection to the first byte of the upstream", "",
+     [](from_t from, into_t into) { add_histogram(from, into, &worker_counts::until_first_byte); }},
+    {"cleat_connection_duration_seconds", metric_type::histogram, "seconds",
+     "Time from accepting a connection to its end", "",
+     [](from_t from, into_t into) { add_histogram(from, into, &worker_counts::until_closed); }},
+
+    // Upstream.
+    {"cleat_upstream_errors", metric_type::counter, "",
+     "Connections that the upstream has broken or not accepted", "reason",
+     [](from_t from, into_t into) {
+         add_reason(
+             from, into,
+             {close_reason::upstream_unreachable, close_reason::upstream_timeout,
+              close_reason::upstream_reset});
+     }},
+
+    // Workers.
+    {"cleat_workers", metric_type::gauge, "", "Workers that have not ended", "",
+     [](from_t from, into_t into) {
+         into.add(sum(from, [](worker_counts const& each) { return each.ended ? 0U : 1U; }));
+     }},
+    {"cleat_worker_cpu_seconds", metric_type::counter, "seconds",
+     "CPU time of a worker's thread: its rate is the busy share", "worker", read_worker_cpu},
+    {"cleat_worker_passes", metric_type::counter, "", "Passes of a worker's event loop", "worker",
+     [](from_t from, into_t into) {
+         add_by_worker(from, into, [](worker_source const& each) {
+             return std::optional{static_cast<double>(each.worker->passes())};
+         });
+     }},
+
+    // Certificates and tickets.
+    {"cleat_certificates", metric_type::gauge, "", "Certificates of the configuration", "",
+     [](from_t from, into_t into) { into.add(static_cast<double>(from.facts.certificates.all)); }},
+    {"cleat_certificates_expired", metric_type::gauge, "",
+     "Expired certificates; counted at a start, after a reload and each hour", "",
+     [](from_t from, into_t into) {
+         into.add(static_cast<double>(from.facts.certificates.expired));
+     }},
+    {"cleat_certificates_expiring", metric_type::gauge, "",
+     "Certificates that end within 30 days; counted as the expired ones are", "",
+     [](from_t from, into_t into) {
+         into.add(static_cast<double>(from.facts.certificates.expiring));
+     }},
+    {"cleat_certificate_soonest_expiry_timestamp_seconds", metric_type::gauge, "seconds",
+     "The end of the certificate that ends first, since 1970", "",
+     [](from_t from, into_t into) {
+         if (auto const& end = from.facts.certificates.soonest_end)
+             into.add(static_cast<double>(end->time_since_epoch().count()));
+     }},
+    {"cleat_ticket_key_epoch", metric_type::gauge, "",
+     "Number of the present key of session tickets: one more after each rotation", "",
+     [](from_t from, into_t into) {
+         if (auto const& rotation = from.facts.ticket_rotation)
+             into.add(static_cast<double>(
+                 std::chrono::floor<std::chrono::seconds>(from.now.time_since_epoch()) /
+                 *rotation));
+     }},
+
+    // Reloads and log.
+    {"cleat_reloads", metric_type::counter, "", "Reloads, by their outcome", "outcome",
+     [](from_t from, into_t into) {
+         into.add(static_cast<double>(from.facts.reloads.done), {{"outcome", "done"}});
+         into.add(static_cast<double>(from.facts.reloads.refused), {{"outcome", "refused"}});
+     }},
+    {"cleat_last_reload_successful", metric_type::gauge, "",
+     "1, or 0 where the last reload was refused", "",
+     [](from_t from, into_t into) { into.add(from.facts.reloads.last_was_done ? 1 : 0); }},
+    {"cleat_configuration_timestamp_seconds", metric_type::gauge, "seconds",
+     "When the present configuration was put into service, since 1970", "",
+     [](from_t from, into_t into) { into.add(since_1970(from.facts.reloads.last_done)); }},
+    {"cleat_configurations", metric_type::gauge, "",
+     "Configurations in use after the last reload: those of older connections, and the present one",
+     "",
+     [](from_t from, into_t into) { into.add(static_cast<double>(from.facts.configurations)); }},
+    {"cleat_log_lines_lost", metric_type::counter, "", "Log lines that could not be written", "",
+     [](from_t from, into_t into) {
+         std::uint64_t const now = from.facts.log ? from.facts.log->lines_lost() : 0;
+         into.add(static_cast<double>(from.facts.lines_lost_before + now));
+     }},
+    {"cleat_draining", metric_type::gauge, "",
+     "1 once cleat accepts no more connections, because it ends", "",
+     [](from_t from, into_t into) { into.add(from.is_draining ? 1 : 0); }},
+
+    // The process, with the names that Prometheus clients have for these.
+    {"process_cpu_seconds", metric_type::counter, "seconds", "CPU time of the process", "",
+     [](from_t from, into_t into) { into.add(from.process.cpu_seconds); }},
+    {"process_resident_memory_bytes", metric_type::gauge, "bytes", "Memory in use (VmRSS)", "",
+     [](from_t from, into_t into) { add_if(into, from.process.resident_bytes); }},
+    {"process_virtual_memory_bytes", metric_type::gauge, "bytes", "Address space (VmSize)", "",
+     [](from_t from, into_t into) { add_if(into, from.process.virtual_bytes); }},
+    {"process_open_fds", metric_type::gauge, "", "Open descriptors", "",
+     [](from_t from, into_t into) { add_if(into, from.process.open_fds); }},
+    {"process_max_fds", metric_type::gauge, "", "Descriptors that the process may open", "",
+     [](from_t from, into_t into) { add_if(into, from.process.max_fds); }},
+    {"process_start_time_seconds", metric_type::gauge, "seconds",
+     "When the process began to serve, since 1970", "",
+     [](from_t from, into_t into) { into.add(since_1970(from.facts.started)); }},
+};
+
+constexpr std::string_view metrics_page_top = R"(# Metrics
+
+<!-- Made from apps/cleat/admin/metric_table.cpp: change it there. -->
+
+`/metrics` of the [admin server](../guides/metrics.md) has these. A label of names that a TLS
+library gives has at most 24 of them, and `frontend` 64; more are counted as `other`. `worker` is a
+number from 0. Counters begin at 0 with the process, and go on through reloads. Times are those at
+which a worker's event loop woke up, so they are exact to one pass of the loop.
+
+)";
+
+constexpr std::string_view page_end = R"(
+The buckets of the histograms end at )";
+
+} // namespace
+
+std::span<metric_row const> metric_table() noexcept
+{
+    return metric_rows;
+}
+
+std::vector<metric_family> read_metrics(metric_sources const& from)
+{
+    std::vector<metric_family> metrics;
+    metrics.reserve(std::size(metric_rows));
+    for (metric_row const& row : metric_rows)
+        row.read(from, metrics.emplace_back(row));
+    return metrics;
+}
+
+std::string metrics_reference()
+{
+    std::string page{metrics_page_top};
+    page += "| name | type | labels | |\n|---|---|---|---|\n";
+    for (metric_row const& row : metric_rows)
+        page += fmt::format(
+            "| `{}` | {} | {} | {} |\n", full_name(row), name_of(row.type), row.labels, row.help);
+    page += page_end;
+    std::string_view separator = "";
+    for (std::chrono::nanoseconds const each : duration_counts::bounds) {
+        page += fmt::format("{}{}", separator, seconds_of(each));
+        separator = ", ";
+    }
+    return page + " seconds.\n";
+}
+
+} // namespace cleat::app

@@ -1,0 +1,161 @@
+#include "admin/metric_table.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace cleat::app::metric_table_test {
+namespace {
+
+bool is_name(std::string_view text)
+{
+    return !text.empty() &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == text.npos;
+}
+
+tls::handshake_info agreed(std::string_view scheme, bool resumed = false)
+{
+    tls::handshake_info info;
+    info.version = "TLSv1.3";
+    info.cipher = "TLS_AES_128_GCM_SHA256";
+    info.group = "X25519MLKEM768";
+    info.signature_scheme = scheme;
+    info.resumed = resumed;
+    return info;
+}
+
+// A worker that does not run, and its numbers.
+struct one_worker
+{
+    std::vector<metric_family> read()
+    {
+        std::vector<worker_source> const sources{{counts.get(), &worker, nullptr}};
+        return read_metrics({sources, facts, {}, now, false});
+    }
+
+    metric_family find(std::string_view name)
+    {
+        for (metric_family& each : read())
+            if (each.row.name == name)
+                return each;
+        FAIL("there is no " << std::string{name});
+        std::abort();
+    }
+
+    // The value with this text as a label's value.
+    double value(std::string_view name, std::string_view label)
+    {
+        for (metric_value const& each : find(name).values)
+            for (metric_label const& one : each.labels)
+                if (one.value == label)
+                    return each.number;
+        return -1;
+    }
+
+    net::worker worker;
+    std::unique_ptr<worker_counts> counts = std::make_unique<worker_counts>();
+    admin_facts facts;
+    std::chrono::system_clock::time_point now{std::chrono::hours{30}};
+};
+
+} // namespace
+
+TEST_CASE("names follow Prometheus's conventions")
+{
+    std::set<std::string_view> names;
+    for (metric_row const& row : metric_table()) {
+        INFO(std::string{row.name});
+        CHECK(names.insert(row.name).second);
+        CHECK(is_name(row.name));
+        CHECK((row.name.starts_with("cleat_") || row.name.starts_with("process_")));
+        CHECK_FALSE(row.name.ends_with("_total"));
+        CHECK_FALSE(row.name.ends_with("_info"));
+        CHECK(row.name.ends_with(row.unit));
+        CHECK((row.type != metric_type::histogram || row.unit == "seconds"));
+        CHECK_FALSE(row.help.empty());
+        CHECK_FALSE(row.help.ends_with('.'));
+    }
+}
+
+TEST_CASE("samples have the labels that the table names")
+{
+    one_worker each;
+    each.counts->established(agreed("ecdsa_secp256r1_sha256"));
+    each.counts->failed(error::not_tls, 40);
+    static_cast<void>(each.counts->of_frontend("f"));
+    for (metric_family const& family : each.read())
+        for (metric_value const& value : family.values) {
+            std::string labels;
+            for (metric_label const& label : value.labels)
+                labels.append(labels.empty() ? "" : ", ").append(label.name);
+            CHECK_MESSAGE(labels == family.row.labels, std::string{family.row.name});
+        }
+}
+
+TEST_CASE("handshakes are counted by what was agreed on")
+{
+    one_worker each;
+    each.counts->established(agreed("ecdsa_secp256r1_sha256"));
+    each.counts->established(agreed("", true));
+    CHECK(each.find("cleat_handshakes").values[2].number == 1);
+    CHECK(each.find("cleat_handshakes").values[3].number == 1);
+    CHECK(each.value("cleat_handshakes_by_cipher", "TLS_AES_128_GCM_SHA256") == 2);
+    CHECK(each.value("cleat_handshakes_by_group", "true") == 2);
+    CHECK(each.value("cleat_handshakes_by_signature_scheme", "ecdsa_secp256r1_sha256") == 1);
+}
+
+TEST_CASE("failures have the names of the log, and of the alerts")
+{
+    one_worker each;
+    each.counts->failed(error::no_shared_cipher, -1);
+    each.counts->failed(error::peer_alert, 48);
+    each.counts->failed(error::peer_alert, 255);
+    each.counts->failed({ECONNRESET, boost::system::system_category()}, -1);
+    each.counts->failed({ETIMEDOUT, boost::system::system_category()}, -1);
+    CHECK(each.value("cleat_handshakes_failed", "no-shared-cipher") == 1);
+    CHECK(each.value("cleat_handshakes_failed", "peer-alert") == 2);
+    CHECK(each.value("cleat_handshakes_failed", "reset") == 1);
+    CHECK(each.value("cleat_handshakes_failed", "system") == 1);
+    CHECK(each.value("cleat_handshake_alerts_received", "unknown_ca") == 1);
+    CHECK(each.value("cleat_handshake_alerts_received", "unknown") == 1);
+}
+
+TEST_CASE("open connections are those that have not closed")
+{
+    one_worker each;
+    each.counts->traffic.add(traffic_count::opened, 3);
+    each.counts->closed.add(close_reason::done);
+    frontend_counts const frontend = each.counts->of_frontend("127.0.0.1:443");
+    frontend.opened->add(3);
+    frontend.closed->add(1);
+    CHECK(each.find("cleat_connections_open").values[0].number == 2);
+    CHECK(each.value("cleat_frontend_connections_open", "127.0.0.1:443") == 2);
+    // A reader may see an end before its beginning.
+    each.counts->closed.add(close_reason::done, 5);
+    CHECK(each.find("cleat_connections_open").values[0].number == 0);
+}
+
+TEST_CASE("a fact that there is none of has no sample")
+{
+    one_worker each;
+    CHECK(each.find("cleat_certificate_soonest_expiry_timestamp_seconds").values.empty());
+    CHECK(each.find("cleat_ticket_key_epoch").values.empty());
+    each.facts.certificates.soonest_end = std::chrono::sys_seconds{std::chrono::seconds{9}};
+    each.facts.ticket_rotation = std::chrono::hours{12};
+    CHECK(each.find("cleat_certificate_soonest_expiry_timestamp_seconds").values[0].number == 9);
+    CHECK(each.find("cleat_ticket_key_epoch").values[0].number == 2);
+}
+
+TEST_CASE("the page in docs is the table's")
+{
+    std::ifstream page{CLEAT_METRICS_PAGE};
+    std::string const text{std::istreambuf_iterator<char>{page}, {}};
+    INFO("make it again: cleat --metrics-reference > docs/reference/metrics.md");
+    CHECK((text == metrics_reference())); // in parentheses: a failure shall not print both
+}
+
+} // namespace cleat::app::metric_table_test

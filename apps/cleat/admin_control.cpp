@@ -1,0 +1,196 @@
+#include "admin_control.hpp"
+#include "config/table.hpp"
+#include "expiry.hpp"
+#include "reload/outcome_json.hpp"
+#include "version.hpp"
+
+#include <cleat/tls/context_spec.hpp>
+#include <cleat/tls/store/certificate_store.hpp>
+
+#include <fmt/format.h>
+
+#include <system_error>
+#include <utility>
+
+#include <unistd.h>
+
+namespace cleat::app {
+namespace {
+
+// find_ends leaves out those of a catalog whose end is far.
+template <class Use>
+void for_each_end(snapshot const& configuration, Use use)
+{
+    for (auto const& [origin, valid_until] : configuration.ends)
+        use(valid_until);
+    tls::certificate_store const* const store = configuration.catalog.store.get();
+    if (store == nullptr)
+        return;
+    store->for_each([&](tls::certificate_store::number each) {
+        use(std::chrono::sys_seconds{std::chrono::seconds{store->summary(each).valid_until}});
+    });
+}
+
+certificate_counts count_ends(snapshot const& configuration)
+{
+    certificate_counts found{.all = count_certificates(configuration)};
+    auto const now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    for_each_end(configuration, [&](std::chrono::sys_seconds end) {
+        if (end <= now)
+            ++found.expired;
+        else if (end <= now + expires_soon)
+            ++found.expiring;
+        if (!found.soonest_end || end < *found.soonest_end)
+            found.soonest_end = end;
+    });
+    return found;
+}
+
+std::optional<std::chrono::seconds> ticket_rotation_of(snapshot const& configuration)
+{
+    for (frontend_plan const& each : configuration.frontends)
+        if (each.tls.tickets)
+            return each.tls.ticket_rotation;
+    return std::nullopt;
+}
+
+} // namespace
+
+admin_control::admin_control(worker_group& workers) noexcept : workers_{workers} {}
+
+admin_control::~admin_control()
+{
+    if (socket_)
+        socket_->close();
+}
+
+// Facts are published before the server listens: its first client gets them.
+void admin_control::follow()
+{
+    follow_log();
+    std::shared_ptr<admin_socket> const& wanted = workers_.present().admin;
+    if (wanted && !server_)
+        start();
+    if (counted_after_ != reloads_.done)
+        look_at_certificates();
+    publish();
+    if (wanted != socket_)
+        move_to(wanted);
+}
+
+void admin_control::start()
+{
+    try {
+        server_ = std::make_unique<admin_server>(workers_.sources(), [this] { workers_.wake(); });
+    } catch (std::exception const& e) { // Asio's system_error is no std::system_error.
+        log_failure(e);
+        return;
+    }
+    if (draining_)
+        server_->begin_drain();
+}
+
+// The old address is given up when the new one is served. After a failure the next follow tries
+// again.
+void admin_control::move_to(std::shared_ptr<admin_socket> socket)
+{
+    if (socket) {
+        if (!server_)
+            return;
+        try {
+            server_->listen(socket->native_handle(), socket->address());
+            workers_.present()
+                .log.info("admin-listening")
+                .add("address", net::to_string(socket->address()));
+        } catch (std::exception const& e) {
+            log_failure(e);
+            return;
+        }
+    } else if (server_) {
+        server_->stop_listening();
+    }
+    if (std::shared_ptr<admin_socket> const before = std::exchange(socket_, std::move(socket)))
+        before->close();
+}
+
+void admin_control::log_failure(std::exception const& why) const noexcept
+{
+    workers_.present()
+        .log.error("admin-not-listening")
+        .add("reason", why.what())
+        .add("cure", "raise the limits of descriptors and threads, and reload");
+}
+
+// Lines that older connections lose in the log before are not counted any more.
+void admin_control::follow_log()
+{
+    if (log_ == workers_.present().sink)
+        return;
+    if (log_)
+        lines_lost_before_ += log_->lines_lost();
+    log_ = workers_.present().sink;
+}
+
+void admin_control::count_reload(reload_outcome const& outcome) noexcept
+{
+    if (!outcome.done && !outcome.is_final)
+        return; // It waits for files: another one follows by itself.
+    ++(outcome.done ? reloads_.done : reloads_.refused);
+    reloads_.last_was_done = outcome.done;
+    if (outcome.done)
+        reloads_.last_done = std::chrono::system_clock::now();
+}
+
+void admin_control::look_at_certificates()
+{
+    if (!server_)
+        return;
+    certificates_ = count_ends(*workers_.present().configuration);
+    counted_after_ = reloads_.done;
+    publish();
+}
+
+void admin_control::begin_drain() noexcept
+{
+    draining_ = true;
+    if (server_)
+        server_->begin_drain();
+}
+
+std::unique_ptr<admin_command> admin_control::next_command() noexcept
+{
+    return server_ ? server_->next_command() : nullptr;
+}
+
+void admin_control::publish()
+{
+    if (!server_)
+        return;
+    snapshot const& configuration = *workers_.present().configuration;
+    auto facts = std::make_shared<admin_facts>();
+    facts->version = version;
+    facts->tls_library = tls_library();
+    facts->pid = fmt::to_string(::getpid());
+    facts->started = started_;
+    for (listening_place const& each : workers_.places())
+        facts->frontends.push_back(net::to_string(each.address));
+    for (key_row const& row : config_table())
+        if (row.show != nullptr)
+            facts->settings.emplace_back(row.name, row.show(configuration.settings));
+    facts->configurations = workers_.generations();
+    facts->certificates = certificates_;
+    facts->certificates.all = count_certificates(configuration);
+    facts->reloads = reloads_;
+    facts->ticket_rotation = ticket_rotation_of(configuration);
+    facts->log = log_;
+    facts->lines_lost_before = lines_lost_before_;
+    server_->publish(std::move(facts));
+}
+
+admin_answer reload_answer(reload_outcome const& outcome, bool is_ending)
+{
+    unsigned const refused = is_ending ? 409 : 422;
+    return {outcome.done ? 200 : refused, to_json(outcome)};
+}
+
+} // namespace cleat::app

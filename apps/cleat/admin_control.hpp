@@ -1,0 +1,73 @@
+// admin_control: the main thread's side of the admin server: where it listens, the facts that it
+// shows, and the commands that it has taken.
+
+#pragma once
+
+#include "admin/admin_facts.hpp"
+#include "admin/admin_server.hpp"
+#include "admin/admin_socket.hpp"
+#include "log/log_sink.hpp"
+#include "reload/reload_outcome.hpp"
+#include "worker_group.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+
+namespace cleat::app {
+
+/// admin_control belongs to the main thread. Where the configuration has no admin server, it starts
+/// no thread.
+class admin_control
+{
+public:
+    /// Nothing listens before the first follow. `workers` outlives it.
+    explicit admin_control(worker_group& workers) noexcept;
+    admin_control(admin_control&&) = delete;
+
+    /// Gives up the address, and removes the file of a UNIX socket.
+    ~admin_control();
+
+    /// follow serves where the present configuration says, and shows its facts. The sockets of the
+    /// configuration before are closed where they are others.
+    void follow();
+
+    /// count_reload counts an outcome; call follow afterwards.
+    void count_reload(reload_outcome const& outcome) noexcept;
+
+    /// look_at_certificates counts those of the present configuration that have ended or soon will,
+    /// where there is a server to show it.
+    void look_at_certificates();
+
+    /// begin_drain: from now on the server says that cleat is not ready.
+    void begin_drain() noexcept;
+
+    /// next_command is a command that has come, or null.
+    [[nodiscard]] std::unique_ptr<admin_command> next_command() noexcept;
+
+private:
+    void start();
+    void move_to(std::shared_ptr<admin_socket> socket);
+    void log_failure(std::exception const& why) const noexcept;
+    void follow_log();
+    void publish();
+
+    worker_group& workers_;
+    std::chrono::system_clock::time_point const started_ = std::chrono::system_clock::now();
+    reload_counts reloads_{.last_done = started_};
+    certificate_counts certificates_;
+    std::optional<std::uint64_t> counted_after_; // So many reloads.
+    std::shared_ptr<log_sink const> log_;
+    std::uint64_t lines_lost_before_ = 0;
+    std::shared_ptr<admin_socket> socket_;
+    std::unique_ptr<admin_server> server_; // Stays when the configuration has none any more.
+    bool draining_ = false;
+};
+
+/// reload_answer is the answer to a command that has asked for a reload. is_ending: cleat takes no
+/// reload any more.
+[[nodiscard]] admin_answer reload_answer(reload_outcome const& outcome, bool is_ending);
+
+} // namespace cleat::app

@@ -1,0 +1,55 @@
+#include "worker_counts.hpp"
+
+#include <algorithm>
+
+namespace cleat::app {
+
+worker_counts::worker_counts() noexcept
+    : has_cpu_clock_{::pthread_getcpuclockid(::pthread_self(), &cpu_clock_) == 0}
+{
+}
+
+void worker_counts::established(tls::handshake_info const& agreed) noexcept
+{
+    bool const is_1_3 = agreed.version == "TLSv1.3";
+    handshakes.add(
+        agreed.resumed ? (is_1_3 ? handshake_kind::resumed_1_3 : handshake_kind::resumed_1_2)
+                       : (is_1_3 ? handshake_kind::full_1_3 : handshake_kind::full_1_2));
+    ciphers.of(agreed.cipher).add();
+    if (!agreed.group.empty())
+        groups.of(agreed.group).add();
+    if (!agreed.signature_scheme.empty())
+        signature_schemes.of(agreed.signature_scheme).add();
+}
+
+void worker_counts::failed(error_code why, int peer_alert) noexcept
+{
+    failures.add(failure_kind_of(why));
+    if (peer_alert >= 0)
+        alerts.add(static_cast<alert_number>(
+            std::min(static_cast<std::size_t>(peer_alert), alert_count - 1)));
+}
+
+std::optional<std::chrono::nanoseconds> worker_counts::cpu_time() const noexcept
+{
+    timespec used{};
+    if (!has_cpu_clock_ || ::clock_gettime(cpu_clock_, &used) != 0)
+        return std::nullopt;
+    return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
+}
+
+failure_kind failure_kind_of(error_code why) noexcept
+{
+    if (why.category() == error_category())
+        return static_cast<failure_kind>(why.value());
+    return is_reset(why) ? failure_kind::reset : failure_kind::system;
+}
+
+std::string_view name_of(failure_kind why) noexcept
+{
+    if (why == failure_kind::system)
+        return "system";
+    return why == failure_kind::reset ? "reset" : name_of(static_cast<error>(why));
+}
+
+} // namespace cleat::app

@@ -1,0 +1,122 @@
+// worker_counts: the numbers that a worker publishes.
+
+#pragma once
+
+#include "close_reason.hpp"
+#include "counters.hpp"
+#include "duration_counts.hpp"
+#include "named_counts.hpp"
+
+#include <cleat/core/error.hpp>
+#include <cleat/tls/handshake_info.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <pthread.h>
+#include <time.h>
+
+namespace cleat::app {
+
+/// traffic_count is what a worker counts of all its connections.
+enum class traffic_count : std::uint8_t
+{
+    opened,     ///< Connections that were accepted.
+    bytes_up,   ///< Plaintext from clients to upstreams.
+    bytes_down, ///< Plaintext from upstreams to clients.
+};
+inline constexpr std::size_t traffic_count_size = 3;
+
+/// handshake_kind is the version and whether a session was resumed.
+enum class handshake_kind : std::uint8_t
+{
+    full_1_2,
+    resumed_1_2,
+    full_1_3,
+    resumed_1_3,
+};
+inline constexpr std::size_t handshake_kind_count = 4;
+
+/// failure_kind is why a handshake failed: an error of cleat's, whose number it then has, or one of
+/// the system's.
+enum class failure_kind : std::uint8_t
+{
+    system = 0,                                            ///< Any other of the system's.
+    reset = static_cast<std::uint8_t>(error::library) + 1, ///< See is_reset.
+};
+inline constexpr std::size_t failure_kind_count = static_cast<std::size_t>(failure_kind::reset) + 1;
+
+/// failure_kind_of an error; name_of is its name in metrics: "no-shared-cipher", "reset", "system".
+[[nodiscard]] failure_kind failure_kind_of(error_code why) noexcept;
+[[nodiscard]] std::string_view name_of(failure_kind why) noexcept;
+
+/// alert_number is that of a TLS alert (RFC 8446, section 6), below alert_count.
+enum class alert_number : std::uint8_t
+{
+};
+inline constexpr std::size_t alert_count = 128; ///< The highest registered one is 121.
+
+/// frontend_counts is the connections of one frontend's address; null: they are not counted.
+struct frontend_counts
+{
+    counted_name* opened = nullptr;
+    counted_name* closed = nullptr;
+    counted_name* queued = nullptr; ///< In the kernel, to be accepted.
+};
+
+/// worker_counts is made on its worker's thread, which alone writes to it, and lives until the
+/// program ends. Any thread may read. It is larger than a page, so it fills cache lines of its own.
+class worker_counts
+{
+public:
+    worker_counts() noexcept;
+    worker_counts(worker_counts&&) = delete;
+    ~worker_counts() = default;
+
+    /// established counts a finished handshake.
+    void established(tls::handshake_info const& agreed) noexcept;
+
+    /// failed counts a handshake that failed, with the alert that the peer sent, or -1.
+    void failed(error_code why, int peer_alert) noexcept;
+
+    /// of_frontend is where the connections of an address are counted. It stays valid.
+    [[nodiscard]] frontend_counts of_frontend(std::string_view address) noexcept
+    {
+        return {
+            &frontends_opened.of(address), &frontends_closed.of(address),
+            &frontends_queued.of(address)};
+    }
+
+    /// cpu_time is how long the thread has computed; nothing once it has ended. Any thread.
+    [[nodiscard]] std::optional<std::chrono::nanoseconds> cpu_time() const noexcept;
+
+    counters<traffic_count, traffic_count_size> traffic;
+    counters<close_reason, close_reason_count> closed;
+    counters<handshake_kind, handshake_kind_count> handshakes;
+    named_counts<24> ciphers;
+    named_counts<24> groups;
+    named_counts<24> signature_schemes;
+    counters<failure_kind, failure_kind_count> failures;
+    counters<alert_number, alert_count> alerts;
+    named_counts<64> frontends_opened;
+    named_counts<64> frontends_closed;
+    named_counts<64> frontends_queued; ///< When the worker was last asked.
+
+    // Each from accept(2) on, by the times at which the worker's loop woke up.
+    duration_counts until_established;
+    duration_counts until_connected;
+    duration_counts until_first_byte; ///< The first plaintext of the upstream.
+    duration_counts until_closed;
+
+    std::atomic<bool> ended{false}; ///< The worker has ended.
+
+private:
+    clockid_t cpu_clock_{};
+    bool has_cpu_clock_ = false;
+};
+
+} // namespace cleat::app

@@ -1,0 +1,115 @@
+"""A client of the admin server: HTTP over TCP or a UNIX socket, and the metrics as numbers."""
+
+import http.client
+import json
+import re
+import socket
+from pathlib import Path
+
+from deadlines import DEADLINE, eventually
+from program import Cleat
+
+SAMPLE = re.compile(r'^([a-zA-Z_]+)(?:\{(.*)\})? (\S+)$')
+LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
+
+
+class Connection(http.client.HTTPConnection):
+    """A connection to a port, or to the UNIX socket at a path."""
+
+    def __init__(self, where: int | Path) -> None:
+        super().__init__("127.0.0.1", where if isinstance(where, int) else 0, timeout=DEADLINE)
+        self.where = where
+
+    def connect(self) -> None:
+        self.sock = connected(self.where)
+
+
+def connected(where: int | Path) -> socket.socket:
+    """connected is a plain socket, for clients that misbehave."""
+    if isinstance(where, int):
+        return socket.create_connection(("127.0.0.1", where), DEADLINE)
+    made = socket.socket(socket.AF_UNIX)
+    made.settimeout(DEADLINE)
+    made.connect(str(where))
+    return made
+
+
+class Answer:
+    def __init__(self, got: http.client.HTTPResponse) -> None:
+        self.status, self.headers, self.text = got.status, got.headers, got.read().decode()
+
+    @property
+    def json(self) -> dict:
+        assert self.headers["Content-Type"] == "application/json"
+        return json.loads(self.text)
+
+
+class Admin:
+    """Admin asks the admin server of a running cleat."""
+
+    def __init__(self, where: int | Path) -> None:
+        self.where = where
+
+    def ask(self, method: str, path: str, **headers: str) -> Answer:
+        connection = Connection(self.where)
+        try:
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request(method, path, headers=named)
+            return Answer(connection.getresponse())
+        finally:
+            connection.close()
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.ask("GET", path, **headers)
+
+    def post(self, path: str, **headers: str) -> Answer:
+        return self.ask("POST", path, **headers)
+
+    def metrics(self) -> "Metrics":
+        got = self.get("/metrics")
+        assert got.status == 200
+        return Metrics(got.text)
+
+
+class Metrics:
+    """Metrics are the samples of one scrape."""
+
+    def __init__(self, text: str) -> None:
+        self.samples: dict[tuple[str, frozenset], float] = {}
+        for line in text.splitlines():
+            if line.startswith("#"):
+                continue
+            found = SAMPLE.match(line)
+            assert found, line
+            labels = frozenset(LABEL.findall(found[2] or ""))
+            assert (found[1], labels) not in self.samples, line
+            self.samples[found[1], labels] = float(found[3])
+
+    def value(self, name: str, **labels: str) -> float:
+        """value is a sample's number; 0 where there is none."""
+        return self.samples.get((name, frozenset(labels.items())), 0.0)
+
+    def sum(self, name: str) -> float:
+        return sum(number for (each, _), number in self.samples.items() if each == name)
+
+    def labels(self, name: str) -> list[dict[str, str]]:
+        return [dict(labels) for each, labels in self.samples if each == name]
+
+
+def admin_of(server: Cleat, times: int = 1) -> Admin:
+    """admin_of waits until the server has said that many times where its admin server listens."""
+    where = server.wait_for_log(times=times, event="admin-listening")["address"]
+    if where.startswith("unix:"):
+        return Admin(Path(where.removeprefix("unix:")))
+    return Admin(int(where.rsplit(":", 1)[1]))
+
+
+def eventually_counts(admin: Admin, name: str, number: float, **labels: str) -> Metrics:
+    """eventually_counts waits until a metric has the number, and returns the scrape: a worker
+    counts the end of a connection after its client has seen it."""
+
+    def look() -> Metrics | None:
+        seen = admin.metrics()
+        return seen if seen.value(name, **labels) == number else None
+
+    return eventually(f"{name}{labels} is {number}", look)
