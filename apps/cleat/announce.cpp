@@ -143,7 +143,7 @@ std::span<std::byte const> first_bytes(
             client.socket.entry(), block.subspan(used), limits::turn_min,
             client.socket.entry().ended());
         used += p.bytes;
-        traffic.up += p.bytes;
+        traffic.add_up(p.bytes);
         client.early_end = p.error;
     }
     return block.first(used);

@@ -13,35 +13,102 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace cleat::app {
 
-/// certificate_catalog is read-only once it is filled. Frontends without a certificate of their own
-/// share a set.
-struct certificate_catalog
+/// catalog_layout is which settings name the certificates of a catalog: with the same layout, a
+/// file has the same place in it.
+struct catalog_layout
 {
-    std::unique_ptr<tls::certificate_store> store;
-    std::vector<std::unique_ptr<tls::certificate_set>> sets;
+    struct own_set
+    {
+        bool with_shared = true; ///< The shared certificates serve below its own.
+        std::vector<tls::certificate_paths> files{};
+        friend bool operator==(own_set const&, own_set const&) = default;
+    };
+
+    std::vector<std::string> folders{}; ///< Those of pem-dir.
+    std::string glob{};
+    bool is_recursive = false;
+    std::vector<tls::certificate_paths> files{}; ///< The global pem-files.
+    std::vector<own_set> own{};
+    friend bool operator==(catalog_layout const&, catalog_layout const&) = default;
 };
 
-/// set_plan is which certificates a set has: the shared ones, or none of them, and then a
-/// frontend's own.
-struct set_plan
+/// catalog_changes are the differences from the catalog before.
+struct catalog_changes
 {
-    bool with_shared = true;
-    certificate_files::names own;
+    struct entry
+    {
+        tls::certificate_set const* set;
+        tls::certificate_store::number certificate;
+        bool has_other_type; ///< Of key than the certificate that it replaces.
+    };
+
+    std::size_t added = 0;
+    std::size_t removed = 0;
+    std::size_t changed = 0;
+    std::size_t skipped = 0;      ///< Files that cannot be used: see pem-dir-skip-broken.
+    std::vector<entry> entries{}; ///< Those added or changed.
+};
+
+/// certificate_catalog is read-only once it is filled.
+struct certificate_catalog
+{
+    catalog_layout layout;
+    bool is_complete = false; ///< Else there was an error: do not serve it.
+    std::unique_ptr<tls::certificate_store> store;
+    std::unique_ptr<tls::certificate_set> shared; ///< Those of pem-dir and the global pem-files.
+    std::vector<std::unique_ptr<tls::certificate_set>> own; ///< By their place in the layout.
+    /// Of the shared ones; or none.
+    tls::certificate_store::number default_certificate = tls::certificate_store::none;
+    /// Those of pem-dirs that had changed too lately for a stamp: a later reload looks again.
+    std::vector<tls::certificate_store::number> without_stamps{};
+    std::size_t unremembered = 0; ///< Certificates that were read, or have gone.
+    /// From the catalog before, where it has the same layout.
+    std::optional<catalog_changes> changes{};
 };
 
 /// scan_observer sees each certificate that is read for a catalog, with its description.
 using scan_observer =
     std::function<void(tls::certificate_paths const& paths, tls::scanned_certificate const& found)>;
 
-/// fill_catalog reads every certificate, the shared ones once, with all CPUs; and makes a set for
-/// each plan. A file that cannot be used is an error. On a terminal a line of standard error shows
-/// the progress when it takes longer than a second.
+/// certificate_memory knows certificates that were read at another time: it sets `found` to what
+/// the files had when they had these stamps. False: it does not know them. Any thread.
+using certificate_memory = std::function<bool(
+    tls::certificate_paths const& paths, tls::certificate_stamps const& stamps,
+    tls::scanned_certificate& found)>;
+
+/// catalog_sources is what a catalog is made from.
+struct catalog_sources
+{
+    certificate_files::names const& shared; ///< As find_shared, or find_changed, has them.
+    std::vector<certificate_files::names> const& own; ///< By their place in the layout.
+    /// Null: a new one is made. With the same layout only the differences cost more than a look at
+    /// the files.
+    certificate_catalog const* before = nullptr;
+    /// `shared` is find_changed's: all other files are as they were before.
+    bool is_partial = false;
+    /// A pem-dir's file that cannot be used is a warning where `before` has the same layout.
+    bool skip_broken = false;
+    certificate_memory const& memory;
+    scan_observer const& observer;
+    file_opener opener{}; ///< Opens what this process may not, also for the store later.
+};
+
+/// fill_catalog looks at every certificate with all CPUs, and reads those that are not known. A
+/// file that cannot be used is an error, or is skipped. On a terminal a line of standard error
+/// shows the progress when it takes longer than a second.
 [[nodiscard]] certificate_catalog fill_catalog(
-    certificate_files::names const& shared, std::vector<set_plan> const& plans,
-    problem_list& problems, scan_observer const& observer = {});
+    catalog_layout layout, catalog_sources const& sources, problem_list& problems);
+
+/// memory_of remembers a catalog with another layout.
+[[nodiscard]] certificate_memory memory_of(certificate_catalog const& catalog);
+
+/// layout_of is that of the settings. Frontends without a certificate of their own have no set.
+[[nodiscard]] catalog_layout layout_of(config const& settings);
 
 } // namespace cleat::app

@@ -5,6 +5,7 @@
 
 #include "config/config.hpp"
 #include "config/problem_list.hpp"
+#include "privileged/opener.hpp"
 
 #include <cleat/tls/context_spec.hpp>
 #include <cleat/tls/store/certificate_store.hpp>
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,13 +26,13 @@ struct named_certificate
 {
     tls::certificate_paths paths;
     app::location const* where;
-    setting<std::string> const* ocsp_resp_file = nullptr; ///< Null or empty: none.
-
-    [[nodiscard]] bool has_ocsp_response() const noexcept
-    {
-        return ocsp_resp_file != nullptr && !(*ocsp_resp_file)->empty();
-    }
+    app::location const* ocsp_where = nullptr; ///< Where there is an OCSP response.
+    tls::certificate_source_number source = 0; ///< Of the shared ones: their order.
 };
+
+/// default_source is that of the default certificate where it is the first file of the first
+/// pem-dir: its place is the last. The others of that folder have the source 0.
+inline constexpr tls::certificate_source_number default_source = UINT32_MAX;
 
 /// naming is the setting that names a file.
 struct naming
@@ -40,15 +42,15 @@ struct naming
 };
 
 /// certificate_files reads each file once. A file or folder that cannot be read is an error in
-/// `problems`. The settings and the problems outlive it.
+/// `problems`. root_files opens what this process may not. All of them outlive it.
 class certificate_files
 {
 public:
     using sources = std::vector<tls::certificate_source>;
     using names = std::vector<named_certificate>;
 
-    certificate_files(config const& settings, problem_list& problems)
-        : settings_{settings}, problems_{problems}
+    certificate_files(config const& settings, problem_list& problems, opener const& root_files)
+        : settings_{settings}, problems_{problems}, root_files_{root_files}
     {
     }
 
@@ -56,16 +58,23 @@ public:
     /// last one is the default certificate.
     [[nodiscard]] names find_shared();
 
+    /// find_changed is what find_shared finds of these files, and the global pem-files; and which
+    /// are not there. Nothing: only find_shared can tell. `folders` are the pem-dirs' real paths,
+    /// in their order. The default certificate stays the present one.
+    struct changed_names
+    {
+        names found;
+        names gone;
+    };
+    [[nodiscard]] std::optional<changed_names> find_changed(
+        std::set<std::string> const& paths, std::vector<std::string> const& folders,
+        tls::certificate_paths const& present_default) const;
+
     /// names_of is the files of these settings.
     [[nodiscard]] static names names_of(std::vector<pem_file> const& pems);
 
     /// read_certificates appends the certificates to `found`.
     void read_certificates(names const& wanted, sources& found);
-
-    /// refuse_ocsp_responses reports the OCSP responses of certificates in a store: a worker that
-    /// loads a certificate while it serves reads no response with it. `count` is the number of all
-    /// certificates.
-    void refuse_ocsp_responses(names const& all, std::size_t count);
 
     /// read_text is the text of a file that is named at `where`; empty where it cannot be read.
     [[nodiscard]] std::optional<std::string> read_text(
@@ -77,6 +86,9 @@ public:
 
 private:
     void read_ocsp_response(named_certificate const& wanted, tls::certificate_source& found);
+    [[nodiscard]] named_certificate in_folder(std::size_t folder, std::string path) const;
+    [[nodiscard]] names find_global() const;
+    [[nodiscard]] bool is_wanted_name(std::string const& name) const;
     [[nodiscard]] std::vector<std::string> find_in_folder(setting<std::string> const& folder);
     void add_folder(
         setting<std::string> const& top, std::string const& folder, std::vector<std::string>& found,
@@ -84,6 +96,7 @@ private:
 
     config const& settings_;
     problem_list& problems_;
+    opener const& root_files_;
     std::map<std::string, naming> namings_;
     std::map<std::string, std::optional<std::string>> texts_; // By path; empty: not readable.
 };

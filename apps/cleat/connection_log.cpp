@@ -23,28 +23,29 @@ void add_text(log_line& line, std::string_view key, Make make) noexcept
 } // namespace
 
 connection_log::connection_log(
-    worker_service& service, std::string_view frontend, net::address const& peer,
+    frontend_socket const& frontend, net::address const& peer,
     std::string const& proxy_header) noexcept
-    : service_{service}
-    , frontend_{frontend}
+    : frontend_{frontend}
     , peer_{peer}
     , proxy_header_{proxy_header}
-    , begun_{service.worker().now()}
+    , traffic_{
+          .published = &frontend.service.connections(), .begun = frontend.service.worker().now()}
 {
-    service_.on_connection();
+    service().on_connection(frontend_);
 }
 
 connection_log::~connection_log()
 {
     if (!written_)
         write_closed();
-    service_.on_close(reason_);
+    counts().until_closed.record(age());
+    service().on_close(frontend_, reason_);
 }
 
 // With a PROXY header the peer is a load balancer, and the source is the balancer's client.
 void connection_log::add_addresses(log_line& line) const noexcept
 {
-    line.add("frontend", frontend_);
+    line.add("frontend", frontend_.name);
     add_text(line, "peer", [&] { return net::to_string(peer_); });
     if (proxy_header_.empty())
         return;
@@ -64,9 +65,9 @@ void connection_log::proxy_header_failed(error_code why) noexcept
     if (reason_ == close_reason::client_silent)
         return;
     written_ = true;
-    if (!service_.log().wants(log_level::warning))
+    if (!log().wants(log_level::warning))
         return;
-    log_line line = service_.log().warning("proxy-header-failed");
+    log_line line = log().warning("proxy-header-failed");
     add_addresses(line);
     line.add("reason", why);
 }
@@ -78,14 +79,15 @@ void connection_log::handshake_failed(error_code why, tls::engine const& engine)
     if (reason_ == close_reason::client_silent)
         return;
     written_ = true;
-    if (!service_.log().wants(log_level::warning))
+    tls::failure_info const& failure = engine.failure();
+    counts().failed(why, failure.peer_alert);
+    if (!log().wants(log_level::warning))
         return;
-    log_line line = service_.log().warning("handshake-failed");
+    log_line line = log().warning("handshake-failed");
     add_addresses(line);
     line.add("reason", why);
     if (std::string_view const name = engine.info().server_name; !name.empty())
         line.add("sni", name);
-    tls::failure_info const& failure = engine.failure();
     if (failure.peer_alert >= 0)
         line.add("alert", tls::alert_name(failure.peer_alert));
     if (!failure.reason.empty())
@@ -94,10 +96,12 @@ void connection_log::handshake_failed(error_code why, tls::engine const& engine)
 
 void connection_log::handshake_done(tls::engine const& engine)
 {
-    if (!service_.log().wants(log_level::info))
-        return;
     tls::handshake_info const info = engine.info();
-    log_line line = service_.log().info("handshake-done");
+    counts().established(info);
+    counts().until_established.record(age());
+    if (!log().wants(log_level::info))
+        return;
+    log_line line = log().info("handshake-done");
     add_addresses(line);
     line.add("sni", info.server_name)
         .add("alpn", info.alpn)
@@ -107,16 +111,21 @@ void connection_log::handshake_done(tls::engine const& engine)
         .add("resumed", info.resumed);
 }
 
+void connection_log::connected() noexcept
+{
+    counts().until_connected.record(age());
+}
+
 void connection_log::connect_failed(error_code why) noexcept
 {
     reason_ = reason_for(phase::connect, why);
     written_ = true;
-    if (!service_.log().wants(log_level::error))
+    if (!log().wants(log_level::error))
         return;
-    log_line line = service_.log().error("connect-failed");
+    log_line line = log().error("connect-failed");
     add_addresses(line);
     add_text(
-        line, "upstream", [&] { return to_string(*service_.configuration().settings.backend); });
+        line, "upstream", [&] { return to_string(*service().configuration().settings.backend); });
     line.add("reason", why);
 }
 
@@ -131,11 +140,10 @@ void connection_log::write_closed(error_code why, tls::failure_info const* failu
 {
     bool const good = is_good(reason_);
     log_level const level = good ? log_level::info : log_level::warning;
-    if (!service_.log().wants(level))
+    if (!log().wants(level))
         return;
-    auto const lasted =
-        std::chrono::duration_cast<std::chrono::milliseconds>(service_.worker().now() - begun_);
-    log_line line = service_.log().line(level, "connection-closed");
+    auto const lasted = std::chrono::duration_cast<std::chrono::milliseconds>(age());
+    log_line line = log().line(level, "connection-closed");
     add_addresses(line);
     line.add("reason", name_of(reason_))
         .add("up_bytes", traffic_.up)

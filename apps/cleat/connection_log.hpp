@@ -24,10 +24,10 @@ namespace cleat::app {
 class connection_log
 {
 public:
-    /// `frontend` is the name of the listening socket. `proxy_header` is the PROXY header that the
-    /// peer sends before TLS, empty until it has come. All arguments outlive the connection_log.
+    /// `frontend` is where the connection came in. `proxy_header` is the PROXY header that the peer
+    /// sends before TLS, empty until it has come. All arguments outlive the connection_log.
     connection_log(
-        worker_service& service, std::string_view frontend, net::address const& peer,
+        frontend_socket const& frontend, net::address const& peer,
         std::string const& proxy_header) noexcept;
     connection_log(connection_log&&) = delete;
     ~connection_log();
@@ -35,6 +35,9 @@ public:
     void proxy_header_failed(error_code why) noexcept;
     void handshake_failed(error_code why, tls::engine const& engine) noexcept;
     void handshake_done(tls::engine const& engine);
+
+    /// connected: the upstream has accepted.
+    void connected() noexcept;
     void connect_failed(error_code why) noexcept;
 
     /// ended: the relay has ended. `why` is the error that caused it; no error for a clean end.
@@ -47,11 +50,20 @@ private:
     void write_closed(error_code why = {}, tls::failure_info const* failure = nullptr) noexcept;
     void add_addresses(log_line& line) const noexcept;
 
-    worker_service& service_;
-    std::string_view frontend_;
+    [[nodiscard]] worker_service& service() const noexcept { return frontend_.service; }
+    [[nodiscard]] logger const& log() const noexcept { return service().log(); }
+    [[nodiscard]] worker_counts& counts() const noexcept
+    {
+        return service().connections().counts();
+    }
+    [[nodiscard]] net::worker::clock::duration age() const noexcept
+    {
+        return service().worker().now() - traffic_.begun;
+    }
+
+    frontend_socket const& frontend_;
     net::address const& peer_;
     std::string const& proxy_header_;
-    net::worker::clock::time_point begun_;
     byte_counts traffic_;
     close_reason reason_ = close_reason::out_of_resources; // Unless set: std::bad_alloc ended it.
     bool written_ = false;                                 // The log has a line about the end.

@@ -29,7 +29,7 @@ struct logged_service
     std::string log_after(Live live)
     {
         {
-            connection_log log{service, "192.0.2.9:443", peer, proxy_header};
+            connection_log log{frontend, peer, proxy_header};
             live(log);
         }
         return folder.read("log");
@@ -43,6 +43,7 @@ struct logged_service
     // AddressSanitizer keeps (its bug 110027).
     std::unique_ptr<worker_connections> connections = std::make_unique<worker_connections>(worker);
     worker_service service{worker, configuration, logger{*sink, log_level::warning}};
+    frontend_socket frontend{service, net::contexts().server, "192.0.2.9:443"};
     net::address peer = net::resolve("192.0.2.1", "1").value().front();
     std::string proxy_header;
     tls::engine engine{net::contexts().server};
@@ -103,7 +104,7 @@ TEST_CASE("an upstream is not to blame for what this machine has run out of")
     CHECK(contains(
         s.log_after([](connection_log& log) { log.connect_failed(system(EMFILE)); }),
         "level=error event=connect-"));
-    CHECK(s.service.closed().value(close_reason::out_of_resources) == 1);
+    CHECK(s.connections->counts().closed.value(close_reason::out_of_resources) == 1);
 }
 
 TEST_CASE("the default log names a stream that may have been cut, and is silent on a whole one")
@@ -128,7 +129,7 @@ TEST_CASE("a client that leaves before its first byte is counted, and no warning
         CHECK(log_of_handshake(why).empty());
     for (error_code const why : {error_code{error::closed}, system(ECONNRESET)})
         CHECK(s.log_after([&](connection_log& log) { log.proxy_header_failed(why); }).empty());
-    CHECK(s.service.closed().value(close_reason::client_silent) == 4);
+    CHECK(s.connections->counts().closed.value(close_reason::client_silent) == 4);
     // A silent client that stays until its deadline is a warning.
     CHECK(contains(
         log_of_handshake(error::handshake_timeout), "level=warning event=handshake-failed"));

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "worker_counts.hpp"
+
 #include <cleat/tls/context.hpp>
 
 #include <string>
@@ -17,6 +19,7 @@ struct frontend_socket
     worker_service& service;
     tls::context const& context;
     std::string name; ///< The address, as the log spells it.
+    frontend_counts counts{};
 };
 
 } // namespace cleat::app

@@ -2,11 +2,10 @@
 
 #pragma once
 
+#include "admin/admin_socket.hpp"
 #include "log/log.hpp"
 #include "log/log_sink.hpp"
 #include "snapshot.hpp"
-
-#include <cleat/tls/store/certificate_supply.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -20,13 +19,10 @@ struct generation
     std::unique_ptr<snapshot const> configuration;
     std::shared_ptr<log_sink> sink; ///< Generations with the same log share it.
     logger log;
-    std::unique_ptr<tls::certificate_supply> supply{}; ///< Null: all certificates are loaded.
-    std::size_t workers = 0;                           ///< How many still serve it.
+    /// Of the admin server; null: there is none. Shared likewise; the main thread closes
+    /// it when another one takes its place.
+    std::shared_ptr<admin_socket> admin{};
+    std::size_t workers = 0; ///< How many still serve it.
 };
-
-/// new_generation starts the supply of a configuration that has a certificate store. Throws
-/// std::system_error.
-[[nodiscard]] std::unique_ptr<generation> new_generation(
-    std::unique_ptr<snapshot const> configuration, std::shared_ptr<log_sink> sink, logger log);
 
 } // namespace cleat::app

@@ -3,17 +3,17 @@
 #pragma once
 
 #include "client_side.hpp"
-#include "worker_certificates.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/task.hpp>
+#include <cleat/net/worker_certificates.hpp>
 
 namespace cleat::app {
 
 /// handshake gives no error once the connection is established. The caller sets the deadline, in
 /// `interrupt`. certificates: null where all are loaded.
 inline net::task<error_code> handshake(
-    net::interrupt& interrupt, client_side& client, worker_certificates* certificates)
+    net::interrupt& interrupt, client_side& client, net::worker_certificates* certificates)
 {
     for (;;) {
         net::readiness::entry& entry = client.socket.entry();
@@ -23,7 +23,7 @@ inline net::task<error_code> handshake(
         if (p.next == net::wait::none)
             co_return error_code{};
         if (p.next == net::wait::certificate) {
-            error_code const ended = co_await worker_certificates::arrival{
+            error_code const ended = co_await net::worker_certificates::arrival{
                 *certificates, interrupt, *client.channel.engine().wanted_certificate()};
             if (ended)
                 co_return ended;

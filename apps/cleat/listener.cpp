@@ -16,14 +16,15 @@ error_code start_connection(frontend_socket& frontend, unique_fd fd, net::addres
 {
     worker_service& service = frontend.service;
     constexpr close_reason out = close_reason::out_of_resources;
-    std::uint64_t const before = service.closed().value(out);
+    auto const& closed = service.connections().counts().closed;
+    std::uint64_t const before = closed.value(out);
     try {
         terminate(service, frontend, net::socket{service.worker(), std::move(fd)}, peer);
     } catch (std::bad_alloc const&) { // The coroutine has not begun, so it has counted nothing.
-        service.on_connection();
-        service.on_close(out);
+        service.on_connection(frontend);
+        service.on_close(frontend, out);
     }
-    if (service.closed().value(out) == before)
+    if (closed.value(out) == before)
         return {};
     return make_error_code(boost::system::errc::not_enough_memory);
 }
@@ -45,6 +46,12 @@ listener::listener(unique_fd socket, frontend_socket& frontend)
                },
            .backlog = *frontend.service.configuration().settings.backlog}}
 {
+}
+
+void listener::publish_queue() const noexcept
+{
+    if (frontend_->counts.queued != nullptr)
+        frontend_->counts.queued->add(acceptor_.queued()); // Several may share `other`.
 }
 
 void listener::serve(frontend_socket& frontend) noexcept

@@ -29,6 +29,9 @@ public:
     /// kernel gives this worker no new ones.
     void drain() noexcept { acceptor_.close(); }
 
+    /// publish_queue counts the connections that wait to be accepted: see frontend_counts.
+    void publish_queue() const noexcept;
+
 private:
     frontend_socket* frontend_;
     net::acceptor acceptor_;

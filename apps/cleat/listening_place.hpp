@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "activation/passed_sockets.hpp"
+#include "privileged/opener.hpp"
 #include "snapshot.hpp"
 
 #include <cleat/core/unique_fd.hpp>
@@ -15,6 +17,13 @@
 
 namespace cleat::app {
 
+/// passed_place is how a service manager has passed the sockets of a place. It keeps them open.
+struct passed_place
+{
+    std::string named_for;   ///< The frontend that their names say; empty: its address says it.
+    bool takes_ipv4 = false; ///< See passed_socket.
+};
+
 /// listening_place is one address of a frontend.
 struct listening_place
 {
@@ -24,6 +33,7 @@ struct listening_place
     /// At a reload: the place of the configuration before with the same address. The workers listen
     /// there already.
     std::optional<std::size_t> kept{};
+    std::optional<passed_place> passed{}; ///< Unset: cleat has opened the sockets itself.
 };
 
 /// bound_sockets is every listening socket: for each worker, one for each place.
@@ -35,10 +45,16 @@ struct bound_sockets
 };
 
 /// bind_all binds a socket for each worker and address, except where it is one of the `running`
-/// ones. Ports below 1024 need the rights that drop_privileges gives up.
+/// ones. Ports below 1024 need the rights that drop_privileges gives up: root_ports binds them
+/// then.
+///
+/// A place that `passed` has sockets for is not bound. Each worker gets one of them; where there
+/// are fewer, workers share a socket. A socket of no frontend is an error, and at a reload a
+/// running place of passed sockets that no frontend has any more.
 [[nodiscard]] bound_sockets bind_all(
     snapshot const& configuration, std::size_t workers,
-    std::span<listening_place const> running = {});
+    std::span<listening_place const> running = {}, opener const& root_ports = {},
+    std::vector<passed_socket> passed = {});
 
 /// check_addresses appends the errors that bind_all would report for addresses that this machine
 /// does not have. It takes no port, so that a running cleat with the same ports is no obstacle.

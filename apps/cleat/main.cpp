@@ -1,6 +1,8 @@
 // cleat, the TLS terminator: from the command line to the last connection. The life of one
 // connection is in terminator.cpp.
 
+#include "activation/passed_sockets.hpp"
+#include "admin/metric_table.hpp"
 #include "config/command_line.hpp"
 #include "control/reload_command.hpp"
 #include "file_limit.hpp"
@@ -18,14 +20,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace cleat::app {
 namespace {
@@ -34,13 +39,19 @@ int run(serve const& request)
 {
     // Every mistake of the configuration is reported here, before anything is changed.
     report(request.warnings);
-    loading loaded = load(request.settings);
-    std::optional<identity> const new_identity = find_identity(request.settings, loaded.problems);
+    passed_sockets passed = take_passed_sockets();
+    std::string const folder = std::filesystem::current_path().string();
+    std::vector<problem> problems;
+    std::optional<identity> const new_identity = find_identity(request.settings, problems);
+    // Before a key is read: the process begins with a copy of this one's memory.
+    opener const root_files = start_opener(request, folder, new_identity, problems);
+    loading loaded = load(request.settings, {}, {}, root_files);
+    std::ranges::move(problems, std::back_inserter(loaded.problems));
+    std::ranges::move(passed.problems, std::back_inserter(loaded.problems));
     if (!report(loaded.problems))
         return EXIT_FAILURE;
     auto configuration = std::make_unique<snapshot const>(std::move(loaded.made));
     config const& settings = configuration->settings;
-    std::string const folder = std::filesystem::current_path().string();
 
     // Set up the process: daemon, ports, pid file, log, user.
     notify_socket const notify;
@@ -48,25 +59,31 @@ int run(serve const& request)
     raise_file_limit();
     keep_heap();
     signals arrived;
-    bound_sockets sockets = bind_all(*configuration, net::worker_count(settings.workers->number));
+    bound_sockets sockets = bind_all(
+        *configuration, net::worker_count(settings.workers->number), {}, root_files,
+        std::move(passed.sockets));
     if (!report(sockets.problems))
         return EXIT_FAILURE;
     // The pid file is removed again when a later step fails; a log file that was made stays.
     pid_file const pid = write_pid_file(settings);
-    std::shared_ptr<log_sink> sink = open_log(settings, new_identity);
+    std::shared_ptr<log_sink> sink = open_log(settings, new_identity, root_files);
     logger const log{*sink, log_level_for(settings)};
     drop_privileges(settings, new_identity);
     if (new_identity)
-        require_readable(*configuration);
+        require_readable(*configuration, root_files);
 
-    control_socket const control = open_control(log); // While there are descriptors left.
+    // While there are descriptors left.
+    std::shared_ptr<admin_socket> admin = open_admin(settings, root_files);
+    control_socket const control = open_control(log);
 
     // Serve.
     worker_group workers{
-        new_generation(std::move(configuration), std::move(sink), log), std::move(sockets)};
+        std::make_unique<generation>(
+            generation{std::move(configuration), std::move(sink), log, std::move(admin)}),
+        std::move(sockets)};
     log_start(log, workers.places(), *workers.present().configuration);
     daemon.succeeded();
-    supervise(workers, arrived, notify, control, request.command_line, folder);
+    supervise(workers, arrived, notify, control, {request.command_line, folder, root_files});
     return EXIT_SUCCESS;
 }
 
@@ -106,6 +123,12 @@ int run(print_text const& request)
 int run(show_version const&)
 {
     fmt::print("{}", version_text());
+    return EXIT_SUCCESS;
+}
+
+int run(show_metrics const&)
+{
+    fmt::print("{}", metrics_reference());
     return EXIT_SUCCESS;
 }
 

@@ -1,4 +1,5 @@
 #include "notify_socket.hpp"
+#include "taken_variable.hpp"
 
 #include <cleat/core/unique_fd.hpp>
 
@@ -8,7 +9,6 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -18,15 +18,6 @@
 
 namespace cleat::app {
 namespace {
-
-// Taken out of the environment. Empty where it is not set.
-std::string take_variable(char const* name)
-{
-    char const* const value = ::getenv(name);
-    std::string taken = value == nullptr ? "" : value;
-    ::unsetenv(name);
-    return taken;
-}
 
 std::optional<std::uint64_t> whole_number(std::string const& text)
 {
@@ -38,13 +29,14 @@ std::optional<std::uint64_t> whole_number(std::string const& text)
 
 } // namespace
 
-notify_socket::notify_socket() : path_{take_variable("NOTIFY_SOCKET")}
+notify_socket::notify_socket() : path_{take_variable("NOTIFY_SOCKET").value_or("")}
 {
     // A path, or an abstract name, whose first character is written as @.
     if (!path_.starts_with('/') && !path_.starts_with('@'))
         path_.clear();
-    std::optional<std::uint64_t> const microseconds = whole_number(take_variable("WATCHDOG_USEC"));
-    std::string const process = take_variable("WATCHDOG_PID");
+    std::optional<std::uint64_t> const microseconds =
+        whole_number(take_variable("WATCHDOG_USEC").value_or(""));
+    std::string const process = take_variable("WATCHDOG_PID").value_or("");
     bool const is_ours =
         process.empty() || whole_number(process) == static_cast<std::uint64_t>(::getpid());
     if (is_there() && is_ours && microseconds && *microseconds > 0)

@@ -201,7 +201,10 @@ void background::succeeded() noexcept
     if (unique_fd const null{::open("/dev/null", O_RDWR | O_CLOEXEC)}; null)
         for (int const standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
             ::dup2(null.get(), standard);
-    static_cast<void>(::chdir("/") == 0); // A file system with a process in it cannot be unmounted.
+    // A file system with a process in it cannot be unmounted. A reload comes back here, where the
+    // user that cleat has become may.
+    if (::faccessat(AT_FDCWD, ".", X_OK, AT_EACCESS) == 0)
+        static_cast<void>(::chdir("/") == 0);
     char const word = '\n';
     static_cast<void>(!::write(parent_.get(), &word, 1));
     parent_.reset();
@@ -284,6 +287,8 @@ signals::signals()
     if (!fd_)
         throw std::system_error{errno, std::system_category(), "signalfd"};
     ::signal(SIGPIPE, SIG_IGN); // NOLINT: writing to a closed connection gives an error code.
+    // The opener may be a child, and its end is seen by its channels: it is to leave no zombie.
+    ::signal(SIGCHLD, SIG_IGN); // NOLINT
 }
 
 int signals::next() noexcept

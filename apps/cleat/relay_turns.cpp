@@ -117,7 +117,7 @@ void relay_turns::send_up(std::span<std::byte const> bytes) noexcept
 {
     if (fsm_.drops_upload())
         return;
-    traffic_.up += bytes.size();
+    traffic_.add_up(bytes.size());
     error_code ec;
     if (upstream_.send(bytes, ec))
         fsm_.on_sink_full(direction::up);
@@ -161,7 +161,7 @@ void relay_turns::move_down() noexcept
     // After the event that reports the FIN no other event comes for the remaining bytes.
     if (!last && (ended || r.bytes == turn))
         source.more_to_read();
-    traffic_.down += r.bytes;
+    traffic_.add_down(r.bytes);
     write_down(block.first(r.bytes), last);
 }
 

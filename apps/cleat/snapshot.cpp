@@ -1,15 +1,18 @@
-#include "certificate_files.hpp"
+#include "certificate_loading.hpp"
 #include "compressors.hpp"
 #include "config/problem_list.hpp"
 #include "network_settings.hpp"
 #include "snapshot.hpp"
 
+#include <cleat/core/limits.hpp>
 #include <cleat/tls/context.hpp>
+#include <cleat/tls/store/certificate_proof.hpp>
 #include <cleat/tls/store/certificate_table.hpp>
 #include <cleat/tls/ticket_secret.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <map>
@@ -47,6 +50,14 @@ void fill_protocol(config const& settings, frontend_config const& l, tls::contex
         spec.certificate_compressors.push_back(compressor_of(each));
 }
 
+certificates_before known_before(predecessor const& before)
+{
+    if (before.configuration == nullptr)
+        return {};
+    certificate_catalog const& catalog = before.configuration->catalog;
+    return {catalog.store ? &catalog : nullptr, before.configuration->watched, before.changed};
+}
+
 // Null where there is none, which has been reported.
 std::shared_ptr<tls::ticket_secret const> make_ticket_secret(problem_list& problems)
 {
@@ -65,60 +76,39 @@ std::shared_ptr<tls::ticket_secret const> make_ticket_secret(problem_list& probl
 class loader
 {
 public:
-    loader(loading& loaded, scan_observer const& observer)
+    loader(
+        loading& loaded, predecessor const& before, scan_observer const& observer,
+        opener const& root_files)
         : made_{loaded.made}
+        , before_{before}
         , settings_{loaded.made.settings}
         , problems_{loaded.problems}
-        , observer_{observer}
+        , certificates_{settings_, problems_, known_before(before), observer, root_files}
     {
     }
 
     void run()
     {
-        if (made_.tickets == nullptr)
-            made_.tickets = make_ticket_secret(problems_);
-        read_certificates();
+        made_.tickets = before_.configuration == nullptr ? make_ticket_secret(problems_)
+                                                         : before_.configuration->tickets;
+        certificates_.run();
+        made_.watched = certificates_.watched();
         for (frontend_config const& l : settings_.frontends)
             plan(l);
+        prove_changed();
+        made_.catalog = certificates_.take_catalog();
         made_.upstream = find_upstream(*settings_.backend, settings_.backend.location, problems_);
         made_.listen_options = listen_options_of(settings_);
     }
 
 private:
-    // Few certificates are loaded now, and their text is kept; many get a catalog.
-    void read_certificates()
-    {
-        shared_names_ = files_.find_shared();
-        std::size_t count = shared_names_.size();
-        for (frontend_config const& l : settings_.frontends)
-            count += l.pem_files.size();
-        has_catalog_ = count > static_cast<std::size_t>(*settings_.certificate_cache);
-        if (!has_catalog_)
-            return files_.read_certificates(shared_names_, shared_);
-
-        files_.refuse_ocsp_responses(shared_names_, count);
-        std::vector<set_plan> plans;
-        for (frontend_config const& l : settings_.frontends) {
-            set_plan plan{l.uses_global_certs(), certificate_files::names_of(l.pem_files)};
-            files_.refuse_ocsp_responses(plan.own, count);
-            bool const is_shared = plan.own.empty();
-            set_numbers_.push_back(is_shared ? shared_set_.value_or(plans.size()) : plans.size());
-            if (is_shared && shared_set_)
-                continue;
-            if (is_shared)
-                shared_set_ = plans.size();
-            plans.push_back(std::move(plan));
-        }
-        made_.catalog = fill_catalog(shared_names_, plans, problems_, observer_);
-    }
-
     // No value where the file cannot be read; an empty text where no client is verified.
     std::optional<std::string> load_authorities(
         setting<app::client_verify> const& verify, setting<std::string> const& file)
     {
         if (*verify == app::client_verify::none || file->empty())
             return std::string{};
-        return files_.read_text(file.location, "client-verify-ca", *file);
+        return certificates_.files().read_text(file.location, "client-verify-ca", *file);
     }
 
     void plan(frontend_config const& l)
@@ -131,13 +121,12 @@ private:
         spec.tickets = made_.tickets;
         fill_protocol(settings_, l, spec);
         fill_verification(l, spec);
-        if (has_catalog_) {
-            p.certificates = made_.catalog.sets[set_numbers_[made_.frontends.size()]].get();
-            try_out_catalog(l, p);
+        p.certificates = certificates_.assign(l, spec);
+        if (certificates_.has_catalog()) {
+            p.same_contexts = find_same_contexts(p);
+            if (!p.same_contexts)
+                try_out_catalog(l, p);
         } else {
-            if (l.uses_global_certs())
-                spec.certificates = shared_;
-            files_.read_certificates(certificate_files::names_of(l.pem_files), spec.certificates);
             try_out(l, p);
         }
         made_.frontends.push_back(std::move(p));
@@ -188,13 +177,70 @@ private:
         }
     }
 
+    // A frontend of the configuration before with the same settings, the same default certificate
+    // and all types of keys.
+    [[nodiscard]] std::optional<std::size_t> find_same_contexts(frontend_plan const& p) const
+    {
+        if (before_.configuration == nullptr || problems_.has_errors())
+            return {};
+        std::vector<frontend_plan> const& all = before_.configuration->frontends;
+        auto const found = std::ranges::find_if(all, [&](frontend_plan const& each) {
+            return each.name == p.name && each.certificates != nullptr &&
+                   is_same_policy(each.tls, p.tls) &&
+                   p.certificates->can_follow(*each.certificates);
+        });
+        return found == all.end() ? std::nullopt
+                                  : std::optional{static_cast<std::size_t>(found - all.begin())};
+    }
+
+    // A certificate that no client can use is a warning, as at the start: others may serve its
+    // names. A certificate that replaces one with another type of key is an error then.
+    void prove_changed()
+    {
+        if (problems_.has_errors() || !certificates_.catalog().changes)
+            return;
+        std::size_t left = limits::certificates_proved_max;
+        for (std::size_t i = 0; i < made_.frontends.size(); ++i) {
+            frontend_plan const& plan = made_.frontends[i];
+            std::optional<tls::certificate_proof> proof;
+            for (catalog_changes::entry const& each : certificates_.catalog().changes->entries) {
+                if (!plan.certificates->serves(*each.set) || left == 0)
+                    continue;
+                --left;
+                if (!proof)
+                    proof.emplace(plan.tls);
+                prove(*proof, settings_.frontends[i], each);
+            }
+        }
+    }
+
+    void prove(
+        tls::certificate_proof& proof, frontend_config const& l,
+        catalog_changes::entry const& changed)
+    {
+        try {
+            std::vector<std::string> warnings;
+            bool const is_good =
+                proof.try_out(*certificates_.catalog().store, changed.certificate, warnings);
+            for (std::string const& each : warnings) {
+                blame const found = blame_for(l, each);
+                if (is_good || !changed.has_other_type)
+                    problems_.warning(found.where, found.key, found.text);
+                else
+                    problems_.error(found.where, found.key, found.text, "");
+            }
+        } catch (tls::spec_error const& wrong) {
+            problems_.error(l.location, "", wrong.what(), "");
+        }
+    }
+
     // A certificate that cannot be used has been reported already. Without the default one there is
     // no context to try.
     void try_out_catalog(frontend_config const& l, frontend_plan const& p)
     {
-        if (p.certificates->defaults().empty())
+        if (p.certificates->defaults().empty() || !certificates_.catalog().is_complete)
             return;
-        tls::certificate_table loaded{*made_.catalog.store, 1};
+        tls::certificate_table loaded{1};
         try {
             report_warnings(l, tls::context{p.tls, *p.certificates, loaded});
         } catch (tls::spec_error const&) {
@@ -245,7 +291,7 @@ private:
             {"certificate compression", "certificate-compression",
              effective(l.certificate_compression, settings_.certificate_compression).location},
             {*authorities, "client-verify-ca", authorities.location}};
-        for (auto const& [name, named] : files_.namings())
+        for (auto const& [name, named] : certificates_.files().namings())
             suspects.push_back({name, named.key, named.where});
         for (suspect const& each : suspects) {
             bool const is_about = finding.starts_with(each.about + ": ");
@@ -262,15 +308,10 @@ private:
     }
 
     snapshot& made_;
+    predecessor const& before_;
     config const& settings_;
     problem_list problems_;
-    scan_observer const& observer_;
-    certificate_files files_{settings_, problems_};
-    certificate_files::names shared_names_; // Of pem-dir and the global pem-files.
-    certificate_files::sources shared_;     // These, where there is no catalog.
-    bool has_catalog_ = false;
-    std::vector<std::size_t> set_numbers_; // In the catalog, by frontend_config.
-    std::optional<std::size_t> shared_set_;
+    certificate_loading certificates_;
 };
 
 } // namespace
@@ -280,9 +321,14 @@ void find_ends(snapshot const& configuration, expiry_log::each_certificate const
     for (auto const& [origin, valid_until] : configuration.ends)
         use([&origin] { return origin; }, valid_until);
     tls::certificate_store const* const store = configuration.catalog.store.get();
-    for (tls::certificate_store::number i = 0; store != nullptr && i < store->size(); ++i)
-        use([store, i] { return store->origin(i); },
-            std::chrono::sys_seconds{std::chrono::seconds{store->summary(i).valid_until}});
+    if (store == nullptr)
+        return;
+    auto const soon = std::chrono::system_clock::now() + expires_soon + std::chrono::hours{1};
+    store->for_each_ending_by(
+        std::chrono::system_clock::to_time_t(soon), [&](tls::certificate_store::number i) {
+            use([store, i] { return store->origin(i); },
+                std::chrono::sys_seconds{std::chrono::seconds{store->summary(i).valid_until}});
+        });
 }
 
 std::size_t count_certificates(snapshot const& configuration)
@@ -297,17 +343,12 @@ std::size_t count_certificates(snapshot const& configuration)
 }
 
 loading load(
-    config settings, std::shared_ptr<tls::ticket_secret const> tickets,
-    scan_observer const& observer)
+    config settings, predecessor const& before, scan_observer const& observer,
+    opener const& root_files)
 {
     loading l;
-    l.made.tickets = std::move(tickets);
     l.made.settings = std::move(settings);
-    if (*l.made.settings.reload_on_change) {
-        l.made.watched.files = find_watched_files(l.made.settings);
-        l.made.watched.status = status_of(l.made.watched.files);
-    }
-    loader{l, observer}.run();
+    loader{l, before, observer, root_files}.run();
     return l;
 }
 

@@ -6,6 +6,8 @@
 #include "certificate_catalog.hpp"
 #include "config/config.hpp"
 #include "expiry.hpp"
+#include "predecessor.hpp"
+#include "privileged/opener.hpp"
 #include "watch/watched_files.hpp"
 
 #include <cleat/net/socket_options.hpp>
@@ -15,6 +17,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +32,9 @@ struct frontend_plan
     tls::context_spec tls;
     /// The frontend's set in the catalog; null: its certificates are in `tls`.
     tls::certificate_set const* certificates = nullptr;
+    /// The frontend of the configuration before whose TLS contexts serve for this one, too, with
+    /// other certificates of its catalog.
+    std::optional<std::size_t> same_contexts{};
 };
 
 /// snapshot holds the texts of files, not their names: the files may change afterwards. Only the
@@ -36,17 +42,18 @@ struct frontend_plan
 struct snapshot
 {
     config settings;
-    certificate_catalog catalog; ///< Empty for up to certificate-cache certificates.
+    certificate_catalog catalog; ///< Without a store for up to certificate-cache certificates.
     /// When certificates expire, by origin; without those of the catalog.
     std::map<std::string, std::chrono::sys_seconds> ends;
     std::vector<frontend_plan> frontends;
     std::vector<net::address> upstream; ///< To be tried in order.
     net::listen_options listen_options;
-    watch_plan watched;                                ///< With reload-on-change; else empty.
+    std::shared_ptr<watch_plan const> watched;         ///< With reload-on-change; else null.
     std::shared_ptr<tls::ticket_secret const> tickets; ///< For the keys of session tickets.
 };
 
-/// find_ends calls `use` with each certificate.
+/// find_ends calls `use` with each certificate; of those in a catalog only with the ones that
+/// expire within expires_soon.
 void find_ends(snapshot const& configuration, expiry_log::each_certificate const& use);
 
 /// count_certificates counts a certificate of several frontends once.
@@ -60,11 +67,12 @@ struct loading
 };
 
 /// load reads every file that the settings name, looks up every host, and builds a TLS context from
-/// each frontend's certificates to see that they fit together. Every mistake is reported. tickets
-/// is the secret of the configuration before, whose sessions go on; null: a new one is made. The
-/// observer sees the certificates of a catalog only.
+/// each frontend's certificates to see that they fit together. Every mistake is reported. Sessions
+/// of the predecessor go on, and what is known of the certificates in its catalog is not read
+/// again. The observer sees the certificates of a catalog only. root_files opens what this process
+/// may not; it outlives the snapshot.
 [[nodiscard]] loading load(
-    config settings, std::shared_ptr<tls::ticket_secret const> tickets = nullptr,
-    scan_observer const& observer = {});
+    config settings, predecessor const& before = {}, scan_observer const& observer = {},
+    opener const& root_files = {});
 
 } // namespace cleat::app

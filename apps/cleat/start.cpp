@@ -1,3 +1,5 @@
+#include "certificate_loading.hpp"
+#include "config/command.hpp"
 #include "printable.hpp"
 #include "standard_error.hpp"
 #include "start.hpp"
@@ -9,7 +11,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <span>
+#include <system_error>
 #include <utility>
+#include <variant>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -51,6 +55,32 @@ problem cannot_write(setting<std::string> const& file, std::string key, error_co
     return {
         problem::severity::error, file.location, std::move(key),
         fmt::format("cannot write {}: {}", *file, ec.message()), cure_for_file(ec)};
+}
+
+std::string cure_for_admin(bool is_path, error_code ec)
+{
+    if (ec == boost::system::errc::address_in_use)
+        return "Another program, a frontend or the present admin server listens there: choose "
+               "another port or path, or restart cleat.";
+    if (ec == boost::system::errc::file_exists)
+        return "Something is there that is no socket: see what it is, then remove it, or choose "
+               "another path.";
+    if (ec == boost::system::errc::permission_denied && is_path)
+        return "Let the user that cleat runs as write the folder: its own in /run, for example "
+               "systemd's RuntimeDirectory=. Remove a socket that another user has left there.";
+    if (ec == boost::system::errc::permission_denied)
+        return "Ports below 1024 are root's: choose another.";
+    if (ec == boost::system::errc::address_not_available)
+        return "This machine has no such address: see `ip addr`.";
+    return is_path ? "Make its folder, or choose another path." : "Choose another address.";
+}
+
+problem cannot_serve_admin(config const& settings, error_code ec)
+{
+    return {
+        problem::severity::error, settings.admin.location, "admin",
+        fmt::format("cannot listen on {}: {}", to_string(*settings.admin), ec.message()),
+        cure_for_admin(std::holds_alternative<unix_path>(*settings.admin), ec)};
 }
 
 // A daemon changes to the root directory, and its files stay where they were named.
@@ -99,12 +129,29 @@ background enter_background(config const& settings)
     return std::move(*left);
 }
 
+opener start_opener(
+    serve const& request, std::string const& folder, std::optional<identity> const& new_identity,
+    std::vector<problem>& problems)
+{
+    if (::geteuid() != 0 || !new_identity || new_identity->uid == 0)
+        return {};
+    try {
+        return opener::start(request, folder);
+    } catch (std::system_error const& e) {
+        problems.push_back(
+            {problem::severity::warning, request.settings.user.location, "user",
+             fmt::format("cannot start the process that opens root's files: {}", e.what()),
+             "Without it a reload reads files and opens ports with the user's rights."});
+    }
+    return {};
+}
+
 std::unique_ptr<log_sink> open_log(
-    config const& settings, std::optional<identity> const& new_identity)
+    config const& settings, std::optional<identity> const& new_identity, opener const& root_files)
 {
     if (!settings.log_filename->empty()) {
         result<std::unique_ptr<log_sink>> sink =
-            log_sink::to_file(absolute(*settings.log_filename));
+            log_sink::to_file(absolute(*settings.log_filename), root_files.for_logs());
         if (!sink)
             fail(cannot_write(settings.log_filename, "log-filename", sink.error()));
         if (new_identity)
@@ -156,6 +203,27 @@ pid_file write_pid_file(config const& settings)
     return std::move(*made);
 }
 
+std::shared_ptr<admin_socket> open_admin(config const& settings, opener const& root_ports)
+{
+    if (std::holds_alternative<std::monostate>(*settings.admin))
+        return nullptr;
+    std::string opener_refusal;
+    admin_socket::binder bind_denied;
+    if (root_ports.present_state() != opener::state::none)
+        bind_denied = [&](int fd, net::address const& address) {
+            file_opening const bound = root_ports.bind(fd, *address.data(), address.size);
+            opener_refusal = bound.refusal;
+            return bound.reason;
+        };
+    result<admin_socket> opened = admin_socket::open(*settings.admin, bind_denied);
+    if (opened)
+        return std::make_shared<admin_socket>(std::move(*opened));
+    problem why = cannot_serve_admin(settings, opened.error());
+    if (!opener_refusal.empty() && is_denied(opened.error()))
+        why.text.append(": ").append(opener_refusal);
+    fail(std::move(why));
+}
+
 void check_files(config const& settings, std::vector<problem>& problems)
 {
     auto const look = [&](setting<std::string> const& file, std::string key, auto obstacle) {
@@ -165,6 +233,8 @@ void check_files(config const& settings, std::vector<problem>& problems)
             problems.push_back(cannot_write(file, std::move(key), ec));
     };
     look(settings.pidfile, "pidfile", pid_file::obstacle);
+    if (error_code const ec = admin_socket::obstacle(*settings.admin))
+        problems.push_back(cannot_serve_admin(settings, ec));
     // The standard descriptors are there already, though their names are links.
     if (!log_sink::is_standard(*settings.log_filename))
         look(settings.log_filename, "log-filename", obstacle_to_writing);
@@ -172,7 +242,8 @@ void check_files(config const& settings, std::vector<problem>& problems)
 
 std::vector<problem> problems_of_start(config settings, scan_observer const& observer)
 {
-    loading loaded = load(std::move(settings), nullptr, observer);
+    settings.certificate_index = {}; // Every certificate is read.
+    loading loaded = load(std::move(settings), {}, observer);
     static_cast<void>(find_identity(loaded.made.settings, loaded.problems));
     check_addresses(loaded.made, loaded.problems);
     check_files(loaded.made.settings, loaded.problems);
@@ -196,25 +267,29 @@ void drop_privileges(config const& settings, std::optional<identity> const& new_
         "Start as root, or without user and group.");
 }
 
-void require_readable(snapshot const& configuration)
+void require_readable(snapshot const& configuration, opener const& root_files)
 {
     tls::certificate_store const* const store = configuration.catalog.store.get();
-    for (tls::certificate_store::number i = 0; store != nullptr && i < store->size(); ++i) {
+    if (store == nullptr)
+        return;
+    store->for_each([&](tls::certificate_store::number i) {
         tls::certificate_paths const paths = store->paths(i);
-        for (std::string const& path : {paths.chain, paths.private_key})
-            if (!path.empty() &&
-                !is_readable(std::filesystem::path{store->working_folder()} / path))
+        for (std::string const& path : {paths.chain, paths.private_key, paths.ocsp_response}) {
+            std::string const whole = std::filesystem::path{store->working_folder()} / path;
+            if (path.empty() || is_readable(whole))
+                continue;
+            file_opening const opened = root_files.open_file(whole);
+            if (!opened.fd)
                 fail(
                     configuration.settings.user.location, "user",
                     fmt::format(
-                        "cannot read {} without root's rights: {}", path,
-                        last_system_error().message()),
+                        "cannot read {} without root's rights: {}", path, to_string(opened)),
                     fmt::format(
-                        "With more certificates than certificate-cache, files are read while cleat "
-                        "serves: let the group of this user read them, or set certificate-cache to "
-                        "at least {}.",
-                        store->size()));
-    }
+                        "It is read while cleat serves: let the group of this user read it. {} to "
+                        "have it read at the start only.",
+                        how_to_load_all(configuration.settings, store->size())));
+        }
+    });
 }
 
 control_socket open_control(logger const& log)

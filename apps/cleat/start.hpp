@@ -2,19 +2,24 @@
 
 #pragma once
 
+#include "admin/admin_socket.hpp"
 #include "control/control_socket.hpp"
 #include "listening_place.hpp"
 #include "log/log.hpp"
 #include "log/log_sink.hpp"
+#include "privileged/opener.hpp"
 #include "process.hpp"
 #include "snapshot.hpp"
 
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace cleat::app {
+
+struct serve;
 
 /// report prints problems to stderr, a line each. False when one of them is an error.
 bool report(std::vector<problem> const& problems);
@@ -25,17 +30,29 @@ struct start_error
     problem why;
 };
 
-// The next five functions throw start_error.
+/// start_opener starts the process that opens root's files, where the program will give up root's
+/// rights: call it before a key is read. Where it cannot be started, that is a warning, and cleat
+/// serves without it, as it does in a container.
+[[nodiscard]] opener start_opener(
+    serve const& request, std::string const& folder, std::optional<identity> const& new_identity,
+    std::vector<problem>& problems);
+
+// The next six functions throw start_error.
 
 [[nodiscard]] background enter_background(config const& settings);
 [[nodiscard]] std::unique_ptr<log_sink> open_log(
-    config const& settings, std::optional<identity> const& new_identity);
+    config const& settings, std::optional<identity> const& new_identity, opener const& root_files);
 [[nodiscard]] pid_file write_pid_file(config const& settings);
+
+/// open_admin opens the socket of the admin server, with the rights that a reload has: call it when
+/// privileges have been dropped. Null: there is to be none.
+[[nodiscard]] std::shared_ptr<admin_socket> open_admin(
+    config const& settings, opener const& root_ports);
 void drop_privileges(config const& settings, std::optional<identity> const& new_identity);
 
-/// require_readable fails where a file of the catalog cannot be read with the present rights: call
-/// it when they have been dropped.
-void require_readable(snapshot const& configuration);
+/// require_readable fails where a file of the catalog cannot be read with the present rights, nor
+/// by the opener: call it when they have been dropped.
+void require_readable(snapshot const& configuration, opener const& root_files);
 
 /// check_files appends the errors that write_pid_file and open_log would throw about files, as far
 /// as that can be seen without making or changing one. A running cleat with the same files is no

@@ -1,7 +1,10 @@
+#include "admin_control.hpp"
+#include "index_writer.hpp"
+#include "low_priority.hpp"
+#include "privileged/opener_watch.hpp"
 #include "reload/reload_sequence.hpp"
 #include "supervise.hpp"
-#include "watch/change_trigger.hpp"
-#include "watch/file_watch.hpp"
+#include "watch/change_watch.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +12,8 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -23,6 +28,17 @@ using clock = std::chrono::steady_clock;
 // How often certificates are looked at that have come nearer to their end.
 constexpr std::chrono::hours expiry_interval{1};
 
+// After a reload of a few among many certificates.
+constexpr std::chrono::minutes look_again_after{1};
+
+// For systemctl status.
+std::string service_status(worker_group const& workers)
+{
+    return fmt::format(
+        "serving with {} workers on {} addresses, {} certificates", workers.size(),
+        workers.places().size(), count_certificates(*workers.present().configuration));
+}
+
 // The state between signals and commands: the askers that wait for a reload, whether the workers
 // drain, until when, and whether they are ending.
 class supervisor
@@ -30,28 +46,34 @@ class supervisor
 public:
     supervisor(
         worker_group& workers, notify_socket const& notify, control_socket const& control,
-        std::vector<std::string> const& command_line, std::string const& folder)
+        start_facts const& start)
         : workers_{workers}
         , notify_{notify}
         , control_{control}
+        , opener_{start.root_files}
         , reloads_{
               workers,
-              command_line,
-              folder,
-              {.begun = [this] { reload_begun(); },
+              start,
+              {.begun = [this] { return reload_begun(); },
                .ended = [this](reload_outcome const& outcome) { reload_ended(outcome); }}}
     {
-        note(notify_.ready(status()));
-        watch_files({.done = true});
+        watch_.follow(*workers_.present().configuration, {.done = true}, log());
+        admin_.follow();
+        note(notify_.ready(service_status(workers_)));
         look_for_expiries();
+        index_.follow(workers_.present());
     }
+
+    // The workers have ended.
+    void finish() { index_.finish(workers_.present()); }
 
     // Until a descriptor is readable, or it is time for on_time.
     void wait(signals const& arrived) const
     {
-        std::array<pollfd, 4> fds{
+        std::array<pollfd, 5> fds{
             pollfd{arrived.native_handle(), POLLIN, 0}, pollfd{workers_.news(), POLLIN, 0},
-            pollfd{control_.native_handle(), POLLIN, 0}, pollfd{watch_.native_handle(), POLLIN, 0}};
+            pollfd{control_.native_handle(), POLLIN, 0}, pollfd{watch_.native_handle(), POLLIN, 0},
+            pollfd{opener_.native_handle(), 0, 0}};
         static_cast<void>(::poll(fds.data(), fds.size(), timeout_ms()));
     }
 
@@ -63,11 +85,9 @@ public:
         case SIGINT:
             return end_now("SIGINT");
         case SIGUSR1:
-            if (error_code const ec = workers_.present().sink->reopen())
-                log().error("log-not-reopened").add("reason", ec);
-            return;
+            return reopen_log();
         case SIGHUP:
-            return reloads_.request();
+            return reload_by_operator();
         default:
             return;
         }
@@ -80,13 +100,33 @@ public:
                 control_.answer(*asked, {2, "cleat: this version knows no such command\n"});
                 continue;
             }
-            askers_.push_back(std::move(*asked));
-            reloads_.request();
+            askers_.push_back([this, asker = std::move(*asked)](reload_outcome const& outcome) {
+                control_.answer(asker, {outcome.done ? 0 : 1, to_text(outcome)});
+            });
+            reload_by_operator();
+        }
+    }
+
+    void on_admin_commands()
+    {
+        while (std::unique_ptr<admin_command> const asked = admin_.next_command()) {
+            if (asked->what == admin_command::kind::drain) {
+                asked->answer({200, "{\"draining\": true}\n"});
+                if (!is_stopping())
+                    drain();
+                continue;
+            }
+            askers_.push_back(
+                [this, answer = std::move(asked->answer)](reload_outcome const& outcome) {
+                    answer(reload_answer(outcome, is_stopping()));
+                });
+            reload_by_operator();
         }
     }
 
     void on_time()
     {
+        opener_.look(log());
         reloads_.go_on();
         reload_after_changes();
         if (clock::now() >= next_expiry_look_)
@@ -98,6 +138,9 @@ public:
     }
 
 private:
+    // Gets the outcome of a reload that was asked for.
+    using asker = std::function<void(reload_outcome const&)>;
+
     [[nodiscard]] logger const& log() const noexcept { return workers_.present().log; }
 
     [[nodiscard]] int timeout_ms() const
@@ -107,11 +150,21 @@ private:
             next = std::min(next, deadline_);
         if (notify_.watchdog_interval())
             next = std::min(next, next_sign_of_life_);
-        next = std::min(next, watch_.next_comparison().value_or(clock::time_point::max()));
-        if (!reloads_.is_busy()) // Its end wakes us.
-            next = std::min(next, trigger_.due().value_or(clock::time_point::max()));
+        std::optional<clock::time_point> const look = // The end of a reload wakes us.
+            reloads_.is_busy() ? watch_.next_comparison() : watch_.next_look();
+        next = std::min(next, look.value_or(clock::time_point::max()));
         auto const left = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now()).count();
         return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
+    }
+
+    void reopen_log()
+    {
+        log_sink::reopening const failed = workers_.present().sink->reopen();
+        if (failed.error)
+            log()
+                .error("log-not-reopened")
+                .add("reason", failed.error)
+                .add("refusal", failed.refusal);
     }
 
     void drain()
@@ -120,6 +173,7 @@ private:
             *workers_.present().configuration->settings.shutdown_timeout;
         log().info("draining").add("timeout_s", timeout.count());
         draining_ = true;
+        admin_.begin_drain();
         deadline_ = clock::now() + timeout;
         stop_reloading();
         workers_.drain();
@@ -131,6 +185,7 @@ private:
             return;
         log().info("ending").add("reason", why);
         ending_ = true;
+        admin_.begin_drain();
         stop_reloading();
         workers_.interrupt();
     }
@@ -142,60 +197,46 @@ private:
         note(notify_.stopping());
         reloads_.stop();
         watch_.stop();
-        trigger_ = {};
+    }
+
+    void reload_by_operator()
+    {
+        by_operator_ = true;
+        reloads_.request();
     }
 
     // Askers that come from now on are answered by the next reload.
-    void reload_begun()
+    file_changes reload_begun()
     {
         asked_for_this_ = std::exchange(askers_, {});
         if (!is_stopping())
             note(notify_.reloading());
+        return watch_.hand_over(std::exchange(by_operator_, false));
     }
 
+    // Files are watched when an asker has the answer.
     void reload_ended(reload_outcome const& outcome)
     {
+        admin_.count_reload(outcome);
         if (!is_stopping())
-            note(notify_.ready(status()));
-        for (control_socket::command const& each : asked_for_this_)
-            control_.answer(each, {outcome.done ? 0 : 1, to_text(outcome)});
+            follow(outcome);
+        admin_.follow();
+        for (asker const& each : asked_for_this_)
+            each(outcome);
         asked_for_this_.clear();
-        if (is_stopping())
-            return;
-        watch_files(outcome);
-        if (outcome.done)
-            look_for_expiries();
-        if (outcome.is_final)
-            trigger_.settled();
-        else
-            trigger_.refused();
     }
 
-    // Those of a configuration that could not be used, too: one that it names may be about to come.
-    void watch_files(reload_outcome const& last)
+    void follow(reload_outcome const& outcome)
     {
-        snapshot const& configuration = *workers_.present().configuration;
-        if (!*configuration.settings.reload_on_change)
-            return watch_.stop();
-        if (!last.done && last.watched.files.empty())
-            return; // It was not read that far.
-        watch_plan const& read = last.done ? configuration.watched : last.watched;
-        watched_files files = configuration.watched.files;
-        add_files(files, read.files);
-        if (error_code const ec = watch_.watch(std::move(files)))
-            log()
-                .warning("watching-by-comparison")
-                .add("reason", ec)
-                .add("cure", "raise fs.inotify.max_user_watches or max_user_instances");
-        if (last.done)
-            for (std::string const& folder : watch_.unreadable())
-                log()
-                    .warning("not-watched")
-                    .add("folder", folder)
-                    .add("cure", "let the user that cleat runs as read it, or use cleat reload");
-        // A file that changed after it was read, and before it was watched, is a change.
-        if (status_of(read.files) != read.status)
-            trigger_.changed(clock::now());
+        watch_.follow(*workers_.present().configuration, outcome, log());
+        note(notify_.ready(service_status(workers_)));
+        if (outcome.done) {
+            clock::time_point const last_look = next_expiry_look_ - expiry_interval;
+            bool const has_looked_lately = clock::now() < last_look + look_again_after;
+            if (!workers_.present().configuration->catalog.changes || !has_looked_lately)
+                look_for_expiries();
+            index_.follow(workers_.present());
+        }
     }
 
     void look_for_expiries()
@@ -205,16 +246,15 @@ private:
         expiries_.look(
             [&](expiry_log::each_certificate const& use) { find_ends(configuration, use); },
             std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()), log());
+        admin_.look_at_certificates();
     }
 
     void reload_after_changes()
     {
         clock::time_point const now = clock::now();
-        if (watch_.take_changes())
-            trigger_.changed(now);
-        bool const is_due = trigger_.due() && now >= *trigger_.due();
-        if (is_due && !reloads_.is_busy())
-            reloads_.request(!trigger_.begin(now));
+        watch_.look(now);
+        if (watch_.is_due(now) && !reloads_.is_busy())
+            reloads_.request(watch_.begin_due(now));
     }
 
     // Only when every worker has answered since the last time.
@@ -232,24 +272,19 @@ private:
             log().warning("not-notified").add("reason", failed);
     }
 
-    [[nodiscard]] std::string status() const
-    {
-        snapshot const& configuration = *workers_.present().configuration;
-        return fmt::format(
-            "serving with {} workers on {} addresses, {} certificates", workers_.size(),
-            workers_.places().size(), count_certificates(configuration));
-    }
-
     worker_group& workers_;
     notify_socket const& notify_;
     bool notify_failed_ = false; // Its first failure has been logged.
     control_socket const& control_;
-    std::vector<control_socket::command> askers_;         // They wait for the next reload,
-    std::vector<control_socket::command> asked_for_this_; // and these for the one under way.
+    opener_watch opener_;
+    admin_control admin_{workers_};
+    std::vector<asker> askers_;         // They wait for the next reload,
+    std::vector<asker> asked_for_this_; // and these for the one under way.
     reload_sequence reloads_;
-    file_watch watch_;
-    change_trigger trigger_;
+    change_watch watch_;
+    bool by_operator_ = false; // The next reload looks at every file.
     expiry_log expiries_;
+    index_writer index_;
     clock::time_point next_expiry_look_{};
     clock::time_point next_sign_of_life_{};
     clock::time_point deadline_{}; // While draining_.
@@ -261,18 +296,21 @@ private:
 
 void supervise(
     worker_group& workers, signals& arrived, notify_socket const& notify,
-    control_socket const& control, std::vector<std::string> const& command_line,
-    std::string const& folder)
+    control_socket const& control, start_facts const& start)
 {
-    supervisor state{workers, notify, control, command_line, folder};
+    supervisor state{workers, notify, control, start};
+    // This thread frees configurations. Those that serve connections have begun: none inherits it.
+    lower_priority();
     while (workers.running() != 0) {
         state.wait(arrived);
         workers.take_news();
         while (int const number = arrived.next())
             state.on_signal(number);
         state.on_commands();
+        state.on_admin_commands();
         state.on_time();
     }
+    state.finish();
     std::uint64_t finished = 0;
     for (std::size_t i = 0; i < close_reason_count; ++i)
         finished += workers.closed(static_cast<close_reason>(i));

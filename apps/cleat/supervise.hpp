@@ -5,22 +5,19 @@
 #include "control/control_socket.hpp"
 #include "notify_socket.hpp"
 #include "process.hpp"
+#include "reload/candidate.hpp"
 #include "worker_group.hpp"
-
-#include <string>
-#include <vector>
 
 namespace cleat::app {
 
-/// supervise returns when the workers have ended. SIGHUP and `cleat reload`: read the configuration
-/// and everything that it names again, and serve from it, or say why it cannot be used. SIGTERM:
-/// stop accepting, and let connections finish for `shutdown-timeout`. SIGINT, or a second SIGTERM:
+/// supervise returns when the workers have ended. SIGHUP, `cleat reload` and `POST /reload`: read
+/// the configuration and everything that it names again, and serve from it, or say why it cannot be
+/// used. SIGTERM and `POST /drain`: stop accepting, and let connections finish for
+/// `shutdown-timeout`. SIGINT, or a second SIGTERM:
 /// end now. SIGUSR1: open the log file again.
-///
-/// command_line and folder are those with which the program was started.
+/// When the process that opens root's files ends, the log says so, and so does every reload.
 void supervise(
     worker_group& workers, signals& arrived, notify_socket const& notify,
-    control_socket const& control, std::vector<std::string> const& command_line,
-    std::string const& folder);
+    control_socket const& control, start_facts const& start);
 
 } // namespace cleat::app

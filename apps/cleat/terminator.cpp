@@ -18,7 +18,7 @@ net::detached terminate(
     config const& settings = configuration.settings;
     std::string proxy_header;
     // Counts the connection, and logs its end when this coroutine ends.
-    connection_log log{service, frontend.name, peer, proxy_header};
+    connection_log log{frontend, peer, proxy_header};
     // Ends any wait below: at the deadline that is set, or when the worker stops.
     net::interrupt interrupt{service.worker()};
     // Established connections are served before handshakes. The relay changes the priority.
@@ -48,6 +48,7 @@ net::detached terminate(
         *settings.backend_connect_timeout);
     if (!upstream)
         co_return log.connect_failed(upstream.error());
+    log.connected();
 
     // Relay: copy both ways until both sides have closed, or one has broken.
     interrupt.clear();

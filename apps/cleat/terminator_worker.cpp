@@ -64,7 +64,22 @@ void terminator_worker::release(worker_service& free)
     auto const found = std::ranges::find(services_, &free, &std::unique_ptr<worker_service>::get);
     std::unique_ptr<worker_service> released = std::move(*found);
     services_.erase(found);
+    bool const has_store =
+        std::ranges::any_of(services_, [](std::unique_ptr<worker_service> const& each) {
+            return each->certificates() != nullptr;
+        });
+    if (net::worker_certificates* const certificates = released->certificates();
+        certificates != nullptr && !has_store)
+        certificates->clear();
     released_(std::move(released));
+}
+
+void terminator_worker::publish_queues() noexcept
+{
+    connections_.counts().frontends_queued.clear(); // A place may be gone.
+    for (std::unique_ptr<listener> const& each : listeners_)
+        if (each)
+            each->publish_queue();
 }
 
 void terminator_worker::drain() noexcept

@@ -49,6 +49,9 @@ public:
     /// stops the worker once its last connection has ended.
     void drain() noexcept;
 
+    /// publish_queues counts the connections that wait to be accepted: see worker_counts.
+    void publish_queues() noexcept;
+
 private:
     void release(worker_service& free);
 

@@ -4,7 +4,7 @@ namespace cleat::app {
 
 void worker_connections::on_close(close_reason why) noexcept
 {
-    closed_.add(why);
+    counts_.closed.add(why);
     --open_;
     if (draining_ && open_ == 0)
         worker_.stop();

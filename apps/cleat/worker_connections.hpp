@@ -3,7 +3,7 @@
 #pragma once
 
 #include "close_reason.hpp"
-#include "counters.hpp"
+#include "worker_counts.hpp"
 
 #include <cleat/net/worker.hpp>
 
@@ -15,8 +15,6 @@ namespace cleat::app {
 class worker_connections
 {
 public:
-    using close_counters = counters<close_reason, close_reason_count>;
-
     explicit worker_connections(net::worker& worker) noexcept : worker_{worker} {}
     worker_connections(worker_connections&&) = delete;
     ~worker_connections() = default;
@@ -24,13 +22,18 @@ public:
     [[nodiscard]] net::worker& worker() const noexcept { return worker_; }
 
     /// on_open, on_close keep count of the connections.
-    void on_open() noexcept { ++open_; }
+    void on_open() noexcept
+    {
+        ++open_;
+        counts_.traffic.add(traffic_count::opened);
+    }
     void on_close(close_reason why) noexcept;
 
     [[nodiscard]] std::size_t open() const noexcept { return open_; }
 
-    /// closed counts how connections ended. Any thread may read it.
-    [[nodiscard]] close_counters const& closed() const noexcept { return closed_; }
+    /// counts are the worker's numbers. Any thread may read them.
+    [[nodiscard]] worker_counts& counts() noexcept { return counts_; }
+    [[nodiscard]] worker_counts const& counts() const noexcept { return counts_; }
 
     /// stop_after_last stops the worker when no connection is left, at once if none is.
     void stop_after_last() noexcept;
@@ -39,7 +42,7 @@ private:
     net::worker& worker_;
     std::size_t open_ = 0;
     bool draining_ = false;
-    close_counters closed_;
+    worker_counts counts_;
 };
 
 } // namespace cleat::app

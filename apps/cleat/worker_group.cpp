@@ -19,15 +19,17 @@ namespace {
 
 worker_part make_part(
     net::worker& worker, generation const& made, std::vector<listening_place> const& places,
-    std::vector<unique_fd> sockets)
+    std::vector<unique_fd> sockets, net::worker_certificates* certificates,
+    worker_contexts const* before)
 {
     worker_part part;
     part.places = places;
     part.sockets = std::move(sockets);
     part.listeners.resize(places.size());
+    bool const has_store = made.configuration->catalog.store != nullptr;
     part.service.push_back(std::make_unique<worker_service>(
         worker, *made.configuration, made.log.for_worker(static_cast<int>(worker.number())), places,
-        made.supply.get()));
+        has_store ? certificates : nullptr, before));
     return part;
 }
 
@@ -65,13 +67,19 @@ worker_group::worker_group(std::unique_ptr<generation> first, bound_sockets sock
     : places_{std::move(sockets.places)}
     , first_sockets_{std::move(sockets.by_worker)}
     , news_{new_eventfd()}
-    , answers_(first_sockets_.size())
+    , certificates_(first_sockets_.size())
+    , contexts_(first_sockets_.size())
     , connections_(first_sockets_.size())
     , workers_(first_sockets_.size())
 {
     first->workers = size();
     generations_.push_back(std::move(first));
     pool_.emplace(pool_spec());
+    for (std::size_t i = 0; i < size(); ++i) {
+        life_probes_.push_back(std::make_unique<worker_probe>((*pool_)[i], [] {}));
+        queue_probes_.push_back(std::make_unique<worker_probe>(
+            (*pool_)[i], [this, i] { workers_[i]->publish_queues(); }));
+    }
 }
 
 net::worker_pool_spec worker_group::pool_spec()
@@ -96,14 +104,28 @@ worker_group::~worker_group()
     take_news();
 }
 
+// Null: the worker needs none, or has some already.
+std::unique_ptr<net::worker_certificates> worker_group::new_certificates(
+    net::worker& worker, generation const& made)
+{
+    if (!made.configuration->catalog.store || certificates_[worker.number()])
+        return nullptr;
+    return std::make_unique<net::worker_certificates>(
+        worker, supply_, static_cast<std::size_t>(*made.configuration->settings.certificate_cache));
+}
+
 void worker_group::begin(net::worker& worker)
 {
     std::size_t const number = worker.number();
     ::pthread_setname_np(::pthread_self(), fmt::format("worker-{}", number).c_str());
     connections_[number] = std::make_unique<worker_connections>(worker);
+    certificates_[number] = new_certificates(worker, present());
+    worker_part first = make_part(
+        worker, present(), places_, std::move(first_sockets_[number]), certificates_[number].get(),
+        nullptr);
+    contexts_[number] = first.service.front()->contexts();
     workers_[number] = std::make_unique<terminator_worker>(
-        *connections_[number],
-        make_part(worker, present(), places_, std::move(first_sockets_[number])),
+        *connections_[number], std::move(first),
         [this](std::unique_ptr<worker_service> free) { release(std::move(free)); });
     ++running_;
 }
@@ -111,7 +133,9 @@ void worker_group::begin(net::worker& worker)
 void worker_group::end(net::worker& worker) noexcept
 {
     workers_[worker.number()].reset();
-    answers_[worker.number()] = UINT64_MAX;
+    if (std::unique_ptr<net::worker_certificates> const& each = certificates_[worker.number()])
+        each->end();
+    connections_[worker.number()]->counts().ended = true;
     --running_;
     wake();
 }
@@ -119,9 +143,15 @@ void worker_group::end(net::worker& worker) noexcept
 successor worker_group::prepare(std::unique_ptr<generation> made, bound_sockets sockets)
 {
     successor next;
-    for (std::size_t i = 0; i < size(); ++i)
-        next.parts.push_back(
-            make_part((*pool_)[i], *made, sockets.places, std::move(sockets.by_worker[i])));
+    for (std::size_t i = 0; i < size(); ++i) {
+        net::worker& worker = (*pool_)[i];
+        next.certificates.push_back(new_certificates(worker, *made));
+        net::worker_certificates* const added = next.certificates.back().get();
+        next.parts.push_back(make_part(
+            worker, *made, sockets.places, std::move(sockets.by_worker[i]),
+            added != nullptr ? added : certificates_[i].get(), contexts_[i].get()));
+        next.contexts.push_back(next.parts.back().service.front()->contexts());
+    }
     for (worker_part const& part : next.parts)
         part.service.front()->leave_thread();
     made->workers = size();
@@ -134,6 +164,10 @@ void worker_group::replace(successor next)
     not_replaced_ = size();
     places_ = next.parts.front().places;
     generations_.push_back(std::move(next.made));
+    contexts_ = std::move(next.contexts);
+    for (std::size_t i = 0; i < size(); ++i)
+        if (next.certificates[i])
+            certificates_[i] = std::move(next.certificates[i]);
     for (std::size_t i = 0; i < size(); ++i) {
         auto part = std::make_unique<replacement>(*this, i, std::move(next.parts[i]));
         (*pool_)[i].push(*part.release());
@@ -142,17 +176,16 @@ void worker_group::replace(successor next)
 
 void worker_group::ask_for_answers()
 {
-    ++question_;
-    pool_->broadcast([this, question = question_](net::worker& worker) {
-        answers_[worker.number()].store(question, std::memory_order_relaxed);
-    });
+    for (std::unique_ptr<worker_probe> const& each : life_probes_)
+        each->ask();
 }
 
 bool worker_group::all_have_answered() const noexcept
 {
-    return std::ranges::all_of(answers_, [this](std::atomic<std::uint64_t> const& each) {
-        return each.load(std::memory_order_relaxed) >= question_;
-    });
+    for (std::size_t i = 0; i < size(); ++i)
+        if (life_probes_[i]->is_waiting() && !connections_[i]->counts().ended)
+            return false;
+    return true;
 }
 
 void worker_group::drain()
@@ -173,8 +206,17 @@ std::uint64_t worker_group::closed(close_reason why) const noexcept
 {
     std::uint64_t sum = 0;
     for (std::unique_ptr<worker_connections> const& each : connections_)
-        sum += each->closed().value(why);
+        sum += each->counts().closed.value(why);
     return sum;
+}
+
+std::vector<worker_source> worker_group::sources() const
+{
+    std::vector<worker_source> found;
+    for (std::size_t i = 0; i < size(); ++i)
+        found.push_back(
+            {&connections_[i]->counts(), &connections_[i]->worker(), queue_probes_[i].get()});
+    return found;
 }
 
 // On a worker's thread. The main thread frees the service: a thousand certificates take a while.

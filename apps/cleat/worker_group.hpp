@@ -3,16 +3,19 @@
 
 #pragma once
 
+#include "admin/metric_table.hpp"
 #include "close_reason.hpp"
 #include "generation.hpp"
 #include "listening_place.hpp"
 #include "log/log.hpp"
 #include "terminator_worker.hpp"
 #include "worker_connections.hpp"
+#include "worker_probe.hpp"
 
 #include <cleat/core/inbox.hpp>
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/worker_pool.hpp>
+#include <cleat/tls/store/certificate_supply.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -26,8 +29,11 @@ namespace cleat::app {
 /// successor is a configuration that is ready to replace the present one.
 struct successor
 {
+    std::vector<std::unique_ptr<net::worker_certificates>>
+        certificates; ///< Where a worker needs some.
     std::unique_ptr<generation> made;
-    std::vector<worker_part> parts; ///< By worker.
+    std::vector<worker_part> parts;                               ///< By worker.
+    std::vector<std::shared_ptr<worker_contexts const>> contexts; ///< Those of the parts.
 };
 
 /// worker_group runs the workers: a terminator_worker on each. Threads are pinned when there is one
@@ -91,11 +97,17 @@ public:
     /// closed is how many connections ended for this reason.
     [[nodiscard]] std::uint64_t closed(close_reason why) const noexcept;
 
+    /// sources is where the numbers of each worker come from. They live as long as the group.
+    [[nodiscard]] std::vector<worker_source> sources() const;
+
     /// generations is how many configurations connections still have, the present one included.
     [[nodiscard]] std::size_t generations() const noexcept { return generations_.size(); }
 
 private:
     struct replacement;
+
+    [[nodiscard]] std::unique_ptr<net::worker_certificates> new_certificates(
+        net::worker& worker, generation const& made);
 
     [[nodiscard]] net::worker_pool_spec pool_spec();
     void begin(net::worker& worker);
@@ -109,10 +121,16 @@ private:
     std::atomic<std::size_t> running_{0};
     std::atomic<std::size_t> not_replaced_{0}; // Workers.
     inbox<worker_service, &worker_service::next_released> released_;
-    std::uint64_t question_ = 0;                                   // The last one's number.
-    std::vector<std::atomic<std::uint64_t>> answers_;              // By worker: the question.
+    // A reload may need it first, but its thread would pass on its low priority.
+    tls::certificate_supply supply_;
+    std::vector<std::unique_ptr<net::worker_certificates>> certificates_; // By worker.
+    // Of the present configuration, by worker. Not read by the workers.
+    std::vector<std::shared_ptr<worker_contexts const>> contexts_;
     std::vector<std::unique_ptr<worker_connections>> connections_; // Made on the workers' threads.
     std::vector<std::unique_ptr<terminator_worker>> workers_;      // Live on the workers' threads.
+    // By worker. The main thread asks the first ones, and the admin thread the others.
+    std::vector<std::unique_ptr<worker_probe>> life_probes_;
+    std::vector<std::unique_ptr<worker_probe>> queue_probes_;
     std::optional<net::worker_pool> pool_;
 };
 

@@ -5,10 +5,14 @@
 namespace cleat::app {
 namespace {
 
-tls::context new_context(frontend_plan const& plan, worker_certificates* certificates)
+tls::context new_context(
+    frontend_plan const& plan, net::worker_certificates* certificates,
+    worker_contexts const* before)
 {
     if (plan.certificates == nullptr)
         return tls::context{plan.tls};
+    if (before != nullptr && plan.same_contexts)
+        return tls::context{(*before)[*plan.same_contexts], *plan.certificates};
     return tls::context{plan.tls, *plan.certificates, certificates->table()};
 }
 
@@ -16,28 +20,32 @@ tls::context new_context(frontend_plan const& plan, worker_certificates* certifi
 
 worker_service::worker_service(
     net::worker& worker, snapshot const& configuration, logger log,
-    std::span<listening_place const> places, tls::certificate_supply* supply)
-    : worker_{worker}, configuration_{configuration}, log_{log}
+    std::span<listening_place const> places, net::worker_certificates* certificates,
+    worker_contexts const* before)
+    : worker_{worker}, configuration_{configuration}, log_{log}, certificates_{certificates}
 {
-    if (supply != nullptr)
-        certificates_ = std::make_unique<worker_certificates>(
-            worker, *supply, *configuration.catalog.store,
-            static_cast<std::size_t>(*configuration.settings.certificate_cache));
+    auto contexts = std::make_shared<worker_contexts>();
     for (frontend_plan const& plan : configuration.frontends)
-        contexts_.push_back(new_context(plan, certificates_.get()));
+        contexts->push_back(new_context(plan, certificates, before));
+    contexts_ = std::move(contexts);
     for (listening_place const& place : places)
-        frontends_.push_back({*this, contexts_[place.frontend], net::to_string(place.address)});
+        frontends_.push_back(
+            {*this, (*contexts_)[place.frontend], net::to_string(place.address), {}});
 }
 
 void worker_service::begin(worker_connections& connections)
 {
     connections_ = &connections;
+    if (certificates_ != nullptr)
+        certificates_->renew(static_cast<std::size_t>(*configuration_.settings.certificate_cache));
     upstream_queue_.emplace(worker_);
+    for (frontend_socket& each : frontends_)
+        each.counts = connections.counts().of_frontend(each.name);
 }
 
 void worker_service::leave_thread() const noexcept
 {
-    for (tls::context const& each : contexts_)
+    for (tls::context const& each : *contexts_)
         each.leave_thread();
 }
 
@@ -53,28 +61,28 @@ void worker_service::retire(std::function<void(worker_service&)> released) noexc
         self.leave_thread();
         give_away(self);
     };
-    if (certificates_)
-        certificates_->on_idle([this] { look_for_release(); });
     look_for_release();
 }
 
-// A load of a certificate ends on the worker, too. The queue for the upstream may still be among
-// the worker's functions; ours comes after it.
+// The queue for the upstream may still be among the worker's functions; ours comes after it.
 void worker_service::look_for_release() noexcept
 {
-    bool const is_used = open_ != 0 || (certificates_ && !certificates_->is_idle());
-    if (released_ && !is_used && !std::exchange(release_queued_, true))
+    if (released_ && open_ == 0 && !std::exchange(release_queued_, true))
         worker_.push(*this);
 }
 
-void worker_service::on_connection() noexcept
+void worker_service::on_connection(frontend_socket const& frontend) noexcept
 {
     ++open_;
     connections_->on_open();
+    if (frontend.counts.opened != nullptr)
+        frontend.counts.opened->add();
 }
 
-void worker_service::on_close(close_reason why) noexcept
+void worker_service::on_close(frontend_socket const& frontend, close_reason why) noexcept
 {
+    if (frontend.counts.closed != nullptr)
+        frontend.counts.closed->add();
     connections_->on_close(why);
     --open_;
     look_for_release();

@@ -8,10 +8,10 @@
 #include "listening_place.hpp"
 #include "log/log.hpp"
 #include "snapshot.hpp"
-#include "worker_certificates.hpp"
 #include "worker_connections.hpp"
 
 #include <cleat/net/worker.hpp>
+#include <cleat/net/worker_certificates.hpp>
 
 #include <cstddef>
 #include <deque>
@@ -22,16 +22,21 @@
 
 namespace cleat::app {
 
+/// worker_contexts is a worker's TLS contexts for one configuration, by frontend.
+using worker_contexts = std::deque<tls::context>;
+
 /// worker_service is made by any thread. From begin on it belongs to its worker's thread, and
 /// outlives its connections.
 class worker_service : net::task_node
 {
 public:
-    /// The snapshot and the supply outlive it. supply loads the certificates of the configuration's
-    /// store; null where it has none. Throws tls::spec_error.
+    /// The snapshot and the certificates outlive it. certificates loads those of the
+    /// configuration's store; null where it has none. `before` is the worker's contexts of the
+    /// configuration that this one follows. Throws tls::spec_error.
     worker_service(
         net::worker& worker, snapshot const& configuration, logger log,
-        std::span<listening_place const> places = {}, tls::certificate_supply* supply = nullptr);
+        std::span<listening_place const> places = {},
+        net::worker_certificates* certificates = nullptr, worker_contexts const* before = nullptr);
     worker_service(worker_service&&) = delete;
     ~worker_service() = default;
 
@@ -62,17 +67,20 @@ public:
     [[nodiscard]] connect_queue& upstream_queue() noexcept { return *upstream_queue_; }
 
     /// certificates are those of the store, or null where the configuration has none.
-    [[nodiscard]] worker_certificates* certificates() noexcept { return certificates_.get(); }
+    [[nodiscard]] net::worker_certificates* certificates() noexcept { return certificates_; }
 
-    /// on_connection, on_close keep count of the connections.
-    void on_connection() noexcept;
-    void on_close(close_reason why) noexcept;
-
-    /// closed counts how all connections of the worker ended.
-    [[nodiscard]] worker_connections::close_counters const& closed() const noexcept
+    /// contexts may outlive it, and must end before its snapshot and certificates.
+    [[nodiscard]] std::shared_ptr<worker_contexts const> contexts() const noexcept
     {
-        return connections_->closed();
+        return contexts_;
     }
+
+    /// on_connection, on_close keep count of the connections, here and where the worker counts.
+    void on_connection(frontend_socket const& frontend) noexcept;
+    void on_close(frontend_socket const& frontend, close_reason why) noexcept;
+
+    /// connections is where the worker counts all of its connections.
+    [[nodiscard]] worker_connections& connections() const noexcept { return *connections_; }
 
     worker_service* next_released = nullptr; ///< For the main thread's inbox.
 
@@ -82,8 +90,8 @@ private:
     net::worker& worker_;
     snapshot const& configuration_;
     logger log_;
-    std::unique_ptr<worker_certificates> certificates_;
-    std::deque<tls::context> contexts_; // By frontend.
+    net::worker_certificates* certificates_;
+    std::shared_ptr<worker_contexts const> contexts_;
     std::deque<frontend_socket> frontends_;
     worker_connections* connections_ = nullptr; // From begin on, as is:
     std::optional<connect_queue> upstream_queue_;

@@ -1,4 +1,5 @@
 #include "probe/formatting.hpp"
+#include "text/keys.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,7 +41,7 @@ std::string date(std::chrono::sys_seconds time)
 
 std::string key_of(tls::shown_certificate const& c)
 {
-    return c.key == "Ed25519" ? c.key : fmt::format("{}-{}", c.key, c.key_bits);
+    return sized_key(c.key, c.key_bits);
 }
 
 } // namespace cleat::bench

@@ -1,5 +1,6 @@
 #include "report/kinds.hpp"
 #include "text/checked_json.hpp"
+#include "text/keys.hpp"
 
 #include <fmt/format.h>
 
@@ -54,8 +55,9 @@ std::string joined(json::array const& words, std::string_view none)
 
 std::string certificate_key(json::value const& certificate)
 {
-    std::string const key{text(certificate, "key")};
-    return key == "Ed25519" ? key : fmt::format("{}-{:g}", key, number(certificate, "key_bits"));
+    return sized_key(
+        std::string{text(certificate, "key")},
+        static_cast<unsigned>(number(certificate, "key_bits")));
 }
 
 std::string certificate_in_words(json::value const& certificate)

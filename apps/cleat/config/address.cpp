@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
+#include <variant>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/un.h>
 
 namespace cleat::app {
@@ -61,6 +65,15 @@ parsed<pieces> split(std::string_view text, dialect compat)
             fmt::format("in \"{}\" the IPv6 address and the port cannot be told apart", text),
             "Put the address in brackets: [::1]:8443."};
     return found;
+}
+
+parsed<unix_path> parse_unix_path(std::string_view text)
+{
+    if (text.size() > unix_path_bytes_max)
+        return bad_value{
+            fmt::format("the socket's path has {} bytes", text.size()),
+            fmt::format("The system allows {}: use a shorter path.", unix_path_bytes_max)};
+    return unix_path{std::string{text}};
 }
 
 bool is_host_byte(char c)
@@ -135,11 +148,10 @@ parsed<listen_address> parse_listen_address(std::string_view text, dialect compa
 parsed<upstream_address> parse_upstream_address(std::string_view text, dialect compat)
 {
     if (text.starts_with('/')) {
-        if (text.size() > unix_path_bytes_max)
-            return bad_value{
-                fmt::format("the socket's path has {} bytes", text.size()),
-                fmt::format("The system allows {}: use a shorter path.", unix_path_bytes_max)};
-        return upstream_address{unix_path{std::string{text}}};
+        parsed<unix_path> path = parse_unix_path(text);
+        if (!path)
+            return path.error();
+        return upstream_address{*std::move(path)};
     }
     parsed<pieces> const found = split(text, compat);
     if (!found)
@@ -157,6 +169,39 @@ parsed<upstream_address> parse_upstream_address(std::string_view text, dialect c
     return upstream_address{host_port{*std::move(host), *port}};
 }
 
+parsed<admin_address> parse_admin_address(std::string_view text, dialect compat)
+{
+    if (text.starts_with('/')) {
+        parsed<unix_path> path = parse_unix_path(text);
+        if (!path)
+            return path.error();
+        return admin_address{*std::move(path)};
+    }
+    parsed<pieces> const found = split(text, compat);
+    if (!found)
+        return found.error();
+    std::string host{found->host};
+    in6_addr number{}; // Large enough for both families.
+    if (::inet_pton(AF_INET, host.c_str(), &number) != 1 &&
+        ::inet_pton(AF_INET6, host.c_str(), &number) != 1)
+        return bad_value{
+            fmt::format("\"{}\" is not the number of an address", host),
+            "Write [127.0.0.1]:PORT or [::1]:PORT, or the path of a UNIX socket."};
+    parsed<std::uint16_t> const port = parse_port(found->rest, 0);
+    if (!port)
+        return port.error();
+    return admin_address{host_port{std::move(host), *port}};
+}
+
+bool is_loopback(std::string const& host) noexcept
+{
+    in_addr v4{};
+    if (::inet_pton(AF_INET, host.c_str(), &v4) == 1)
+        return ntohl(v4.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
+    in6_addr v6{};
+    return ::inet_pton(AF_INET6, host.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
 std::string to_string(host_port const& address)
 {
     return fmt::format("[{}]:{}", address.host, address.port);
@@ -164,6 +209,15 @@ std::string to_string(host_port const& address)
 
 std::string to_string(upstream_address const& address)
 {
+    if (auto const* unix_socket = std::get_if<unix_path>(&address))
+        return unix_socket->path;
+    return to_string(std::get<host_port>(address));
+}
+
+std::string to_string(admin_address const& address)
+{
+    if (std::holds_alternative<std::monostate>(address))
+        return {};
     if (auto const* unix_socket = std::get_if<unix_path>(&address))
         return unix_socket->path;
     return to_string(std::get<host_port>(address));

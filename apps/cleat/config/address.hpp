@@ -60,6 +60,9 @@ struct unix_path
 /// upstream_address is where plaintext goes.
 using upstream_address = std::variant<host_port, unix_path>;
 
+/// admin_address is where the admin server listens; std::monostate: it is off.
+using admin_address = std::variant<std::monostate, host_port, unix_path>;
+
 /// listen_address is where to listen for TLS, with the certificate of this address alone.
 struct listen_address
 {
@@ -77,14 +80,23 @@ struct listen_address
 [[nodiscard]] parsed<upstream_address> parse_upstream_address(
     std::string_view text, dialect compat);
 
+/// parse_admin_address reads `[HOST]:PORT` with a numeric HOST and a port of 0 to 65535; or the
+/// path of a UNIX socket, which begins with a slash.
+[[nodiscard]] parsed<admin_address> parse_admin_address(std::string_view text, dialect compat);
+
+/// is_loopback: the host is a number that only this machine reaches: 127.0.0.0/8 or ::1.
+[[nodiscard]] bool is_loopback(std::string const& host) noexcept;
+
 /// parse_host reads a host alone, as a frontend block has it: a name, a number, "*", or "[::1]".
 [[nodiscard]] parsed<std::string> parse_host(std::string_view text);
 
 /// parse_port reads a port alone, from `lowest` to 65535.
 [[nodiscard]] parsed<std::uint16_t> parse_port(std::string_view text, std::uint16_t lowest);
 
-/// to_string writes an address as parse_listen_address and parse_upstream_address read it.
+/// to_string writes an address as parse_listen_address, parse_upstream_address and
+/// parse_admin_address read it; an admin server that is off is empty.
 [[nodiscard]] std::string to_string(host_port const& address);
 [[nodiscard]] std::string to_string(upstream_address const& address);
+[[nodiscard]] std::string to_string(admin_address const& address);
 
 } // namespace cleat::app

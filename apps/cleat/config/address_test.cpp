@@ -125,6 +125,33 @@ TEST_CASE("an upstream is one host or a UNIX socket")
     CHECK(upstream("/" + std::string(107, 'a')).error().text == "the socket's path has 108 bytes");
 }
 
+TEST_CASE("the admin server is at the number of an address, or at a path")
+{
+    auto const admin = [](std::string_view text) {
+        return parse_admin_address(text, dialect::hitch);
+    };
+    CHECK(*admin("[127.0.0.1]:9443") == admin_address{host_port{"127.0.0.1", 9443}});
+    CHECK(*admin("[::1]:0") == admin_address{host_port{"::1", 0}});
+    CHECK(*admin("/run/a.sock") == admin_address{unix_path{"/run/a.sock"}});
+    CHECK(to_string(*admin("[::1]:9443")) == "[::1]:9443");
+    CHECK(to_string(*admin("/run/a.sock")) == "/run/a.sock");
+    CHECK(to_string(admin_address{}).empty());
+    CHECK(admin("localhost:9443").error().text == "\"localhost\" is not the number of an address");
+    CHECK(admin("[*]:9443").error().text == "\"*\" is not the number of an address");
+    CHECK(admin("9443").error().text == "\"9443\" is not an address");
+    CHECK(admin("[::1]:https").error().text == "\"https\" is not a port");
+    CHECK(admin("/" + std::string(107, 'a')).error().text == "the socket's path has 108 bytes");
+}
+
+TEST_CASE("loopback is the machine itself")
+{
+    CHECK(is_loopback("127.0.0.1"));
+    CHECK(is_loopback("127.9.8.7"));
+    CHECK(is_loopback("::1"));
+    for (char const* host : {"128.0.0.1", "0.0.0.0", "::", "192.0.2.1", "::ffff:192.0.2.1", "x"})
+        CHECK_MESSAGE(!is_loopback(host), host);
+}
+
 TEST_CASE("a host alone may have its brackets")
 {
     CHECK(*parse_host("[::1]") == "::1");

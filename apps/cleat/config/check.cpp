@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace cleat::app {
 namespace {
@@ -78,6 +79,11 @@ void check_certificates(config const& c, std::vector<problem>& problems)
         complain(
             problems, problem::severity::error, c.pem_dir_recursive.location, "pem-dir-recursive",
             "this is for the subfolders of pem-dir, which is not set", "Set pem-dir too.");
+    if (*c.pem_dir_skip_broken && c.pem_dirs.empty())
+        complain(
+            problems, problem::severity::error, c.pem_dir_skip_broken.location,
+            "pem-dir-skip-broken", "this is for the files of pem-dir, which is not set",
+            "Set pem-dir too.");
 
     bool const has_global = !c.pem_files.empty() || !c.pem_dirs.empty();
     for (frontend_config const& each : c.frontends) {
@@ -249,6 +255,23 @@ void check_daemon(config const& c, std::vector<problem>& problems)
             "Turn syslog on, or set log-filename, and it is certain.");
 }
 
+void check_admin(config const& c, std::vector<problem>& problems)
+{
+    host_port const* const where = std::get_if<host_port>(&*c.admin);
+    if (*c.admin_allow_remote && where == nullptr)
+        complain(
+            problems, problem::severity::error, c.admin_allow_remote.location, "admin-allow-remote",
+            "this is for the address of admin, which has none",
+            "Set admin to one, or leave it out.");
+    if (where != nullptr && !*c.admin_allow_remote && !is_loopback(where->host))
+        complain(
+            problems, problem::severity::error, c.admin.location, "admin",
+            fmt::format(
+                "other machines may reach {}, and the admin server asks for no password",
+                to_string(*where)),
+            "Write [127.0.0.1]:PORT, or set admin-allow-remote = on.");
+}
+
 void check_reload_on_change(config const& c, std::vector<problem>& problems)
 {
     if (*c.reload_on_change && c.file == "-")
@@ -269,6 +292,7 @@ void check(config& settings, std::vector<problem>& problems)
     check_suites_have_effect(settings, problems);
     check_compression_has_effect(settings, problems);
     check_daemon(settings, problems);
+    check_admin(settings, problems);
     check_reload_on_change(settings, problems);
     check_log(settings, problems);
 }

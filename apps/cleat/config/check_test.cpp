@@ -207,5 +207,22 @@ TEST_CASE("a configuration that cannot be read again cannot reload")
     }
 }
 
+TEST_CASE("the admin server is this machine's, unless a second key says otherwise")
+{
+    CHECK(
+        *accepted("pem-file = a admin = \"[::1]:9443\"").admin ==
+        admin_address{host_port{"::1", 9443}});
+    accepted("pem-file = a admin = /run/cleat/admin.sock");
+    accepted("pem-file = a admin = \"[192.0.2.1]:9443\" admin-allow-remote = on");
+    CHECK(
+        complaint("pem-file = a\nadmin = \"[0.0.0.0]:9443\"") ==
+        "c:2:9: error: admin: other machines may reach [0.0.0.0]:9443, and the admin server asks "
+        "for no password. Write [127.0.0.1]:PORT, or set admin-allow-remote = on.");
+    CHECK(
+        complaint("pem-file = a\nadmin = /a\nadmin-allow-remote = on") ==
+        "c:3:22: error: admin-allow-remote: this is for the address of admin, which has none. Set "
+        "admin to one, or leave it out.");
+}
+
 } // namespace
 } // namespace cleat::app::check_test

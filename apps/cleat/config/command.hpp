@@ -69,6 +69,11 @@ struct show_version
 {
 };
 
+/// show_metrics: print the reference of metrics, which is the admin server's.
+struct show_metrics
+{
+};
+
 /// refused: print the problems to stderr and end with exit code 1. At least one of them is an
 /// error.
 struct refused
@@ -79,6 +84,6 @@ struct refused
 /// command is what the program does.
 using command = std::variant<
     serve, check_only, report_certificates, explain_client, reload_running, print_text,
-    show_version, refused>;
+    show_version, show_metrics, refused>;
 
 } // namespace cleat::app

@@ -13,11 +13,12 @@ namespace cleat::app {
 namespace {
 
 // reference.cpp has their help.
-constexpr std::array<own_flag, 5> program_flags{{
+constexpr std::array<own_flag, 6> program_flags{{
     {"-t,--test", own_flag::kind::flag},
     {"-V,--version", own_flag::kind::instead},
     {"-h,--help", own_flag::kind::instead},
     {"--reference", own_flag::kind::instead},
+    {"--metrics-reference", own_flag::kind::instead},
     {"--default-config", own_flag::kind::instead},
 }};
 
@@ -35,6 +36,8 @@ std::optional<command> requested_text(start_words const& words, std::string_view
         return show_version{};
     if (words.has("reference"))
         return print_text{reference_markdown()};
+    if (words.has("metrics-reference"))
+        return show_metrics{};
     if (words.has("default-config"))
         return print_text{default_configuration()};
     return {};
@@ -42,7 +45,7 @@ std::optional<command> requested_text(start_words const& words, std::string_view
 
 } // namespace
 
-command parse_command_line(std::span<char const* const> arguments)
+command parse_command_line(std::span<char const* const> arguments, file_opener const& opener)
 {
     std::string const program{arguments.empty() ? "cleat" : base_name(arguments.front())};
     if (arguments.size() < 2)
@@ -54,7 +57,8 @@ command parse_command_line(std::span<char const* const> arguments)
     if (arguments[1] == std::string_view{"explain"})
         return parse_explain(program, arguments.subspan(2));
 
-    start_words words = read_start_words({program, program, program_flags}, arguments.subspan(1));
+    start_words words =
+        read_start_words({program, program, program_flags, opener}, arguments.subspan(1));
     if (std::optional<command> text = requested_text(words, program))
         return *std::move(text);
     if (has_errors(words.problems))

@@ -173,8 +173,10 @@ struct config
     std::vector<setting<std::string>>
         pem_dirs;                      ///< Every file in each of them, in the order of their names.
     setting<std::string> pem_dir_glob; ///< Which names count, as fnmatch(3) has it. Empty: all.
-    setting<bool> pem_dir_recursive{false}; ///< The files of their subfolders count, too.
-    setting<int> certificate_cache{1000};   ///< Certificates that each worker keeps in memory.
+    setting<bool> pem_dir_recursive{false};   ///< The files of their subfolders count, too.
+    setting<bool> pem_dir_skip_broken{false}; ///< At a reload.
+    setting<int> certificate_cache{1000};     ///< Certificates that each worker keeps in memory.
+    setting<std::string> certificate_index;   ///< A file that remembers them. Empty: none.
     setting<bool> sni_nomatch_abort{false};
 
     // TLS.
@@ -217,6 +219,10 @@ struct config
     setting<seconds> idle_timeout{seconds{0}};
     /// For connections to finish after SIGTERM; 0 ends them at once.
     setting<seconds> shutdown_timeout{seconds{30}};
+
+    // The admin server.
+    setting<admin_address> admin;            ///< Unset: there is none.
+    setting<bool> admin_allow_remote{false}; ///< An address that other machines reach is allowed.
 
     // Process and log.
     setting<std::string> user;  ///< Empty: keep the user that started cleat.

@@ -55,6 +55,7 @@ enum class key_group
     upstream_facts,
     load,
     process,
+    admin,
     log
 };
 

@@ -411,6 +411,21 @@ struct close_file
 {
     void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
 };
+using owned_file = std::unique_ptr<std::FILE, close_file>;
+
+// Null, and the reason why.
+owned_file open_file(std::string const& path, file_opener const& opener, std::string& reason)
+{
+    file_opening other;
+    if (opener)
+        other = opener(path);
+    owned_file opened{opener ? ::fdopen(other.fd.get(), "rb") : std::fopen(path.c_str(), "rbe")};
+    if (opened)
+        static_cast<void>(other.fd.release()); // The stream closes it.
+    else
+        reason = opener && !other.fd ? to_string(other) : std::generic_category().message(errno);
+    return opened;
+}
 
 } // namespace
 
@@ -429,7 +444,8 @@ void parse_config(
 }
 
 void read_config_file(
-    std::string const& path, dialect compat, config& settings, std::vector<problem>& problems)
+    std::string const& path, dialect compat, config& settings, std::vector<problem>& problems,
+    file_opener const& opener)
 {
     bool const is_stdin = path == "-";
     std::string const name = is_stdin ? "stdin" : path;
@@ -442,11 +458,10 @@ void read_config_file(
              "Check the path and its permissions."});
     };
 
-    std::unique_ptr<std::FILE, close_file> const opened{
-        is_stdin ? nullptr : std::fopen(path.c_str(), "rbe")};
-    if (!is_stdin && !opened)
-        return refuse(std::generic_category().message(errno));
     std::string reason;
+    owned_file const opened = is_stdin ? nullptr : open_file(path, opener, reason);
+    if (!is_stdin && !opened)
+        return refuse(reason);
     std::optional<std::string> const text = contents(is_stdin ? stdin : opened.get(), reason);
     if (!text)
         return refuse(reason);

@@ -15,6 +15,8 @@
 
 #include "config/config.hpp"
 
+#include <cleat/core/file_opener.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +31,10 @@ void parse_config(
     std::string_view text, std::string_view name, dialect compat, config& settings,
     std::vector<problem>& problems);
 
-/// read_config_file reads the file at `path`, or standard input where it is "-", and parses it.
+/// read_config_file reads the file at `path`, or standard input where it is "-", and parses it. The
+/// opener opens the file, where there is one.
 void read_config_file(
-    std::string const& path, dialect compat, config& settings, std::vector<problem>& problems);
+    std::string const& path, dialect compat, config& settings, std::vector<problem>& problems,
+    file_opener const& opener = {});
 
 } // namespace cleat::app

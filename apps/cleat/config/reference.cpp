@@ -20,13 +20,14 @@ struct heading
     std::string_view title;
 };
 
-constexpr std::array<heading, 7> headings{{
+constexpr std::array<heading, 8> headings{{
     {key_group::addresses, "Where connections come from and go to"},
     {key_group::certificates, "Certificates"},
     {key_group::tls, "TLS"},
     {key_group::upstream_facts, "How the client is announced to the backend"},
     {key_group::load, "Load and deadlines"},
     {key_group::process, "Process"},
+    {key_group::admin, "The admin server"},
     {key_group::log, "Log"},
 }};
 
@@ -37,7 +38,7 @@ struct program_flag
 };
 
 // Flags that are no keys: they say what to do, not how to serve. command_line.cpp obeys them.
-constexpr std::array<program_flag, 8> shown_flags{{
+constexpr std::array<program_flag, 9> shown_flags{{
     {"    --config FILE", "Read this file first, then the flags; - is standard input."},
     {"    --compat hitch|stud",
      "Whose habits count where the two disagree; stud when the program is started as stud, else "
@@ -48,6 +49,7 @@ constexpr std::array<program_flag, 8> shown_flags{{
      "taken and no file made."},
     {"    --default-config", "Print a configuration file with every default, and end."},
     {"    --reference", "Print the reference of all keys in Markdown, and end."},
+    {"    --metrics-reference", "Print the reference of all metrics in Markdown, and end."},
     {"-V, --version", "Print the version and what the TLS library can do, and end."},
     {"-h, --help", "Print this, and end."},
     {"PEM...", "The same as --pem-file for each."},

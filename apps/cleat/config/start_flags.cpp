@@ -22,7 +22,10 @@ std::string long_name(std::string_view names)
 class flag_set
 {
 public:
-    explicit flag_set(std::span<own_flag const> own)
+    // `words` are those to be split. CLI11 compares each new flag with all others, so that all of
+    // them would take as long as the rest of a reload: the flags of keys that no word names are
+    // left out.
+    flag_set(std::span<own_flag const> own, std::span<std::string const> words)
     {
         app_.set_help_flag();
         app_.allow_extras(); // unknown flags are reported here, with the nearest one
@@ -35,7 +38,7 @@ public:
             own_.emplace_back(option, &each);
         }
         for (key_row const& row : config_table())
-            if (row.where.flag)
+            if (row.where.flag && is_named(row, words))
                 row_of_.emplace(add(row), &row);
         CLI::Option* const files = app_.add_option("PEM");
         files->expected(-1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -86,17 +89,20 @@ public:
         }
     }
 
-    // Every long flag, to find the nearest one to an unknown flag.
-    std::vector<std::string> long_names() const
+private:
+    static bool is_named(key_row const& row, std::span<std::string const> words)
     {
-        std::vector<std::string> names;
-        for (CLI::Option const* option : app_.get_options())
-            for (std::string const& name : option->get_lnames())
-                names.push_back("--" + name);
-        return names;
+        if (!row.short_flag.empty())
+            return true; // "-qD" names two.
+        return std::ranges::any_of(words, [&](std::string const& word) {
+            std::string_view const flag = std::string_view{word}.substr(0, word.find('='));
+            // "-q-daemon" is "-q --daemon" for CLI11.
+            return flag.starts_with('-') &&
+                   (flag.ends_with(row.name) ||
+                    (!row.other_names.empty() && flag.ends_with(row.other_names)));
+        });
     }
 
-private:
     CLI::Option* value_flag(std::string const& names)
     {
         return app_.add_option(names)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -138,9 +144,28 @@ std::vector<std::string> split_words(std::span<char const* const> arguments)
     return words;
 }
 
-void report_unknown(flag_set const& flags, std::string_view program, std::vector<problem>& problems)
+// Every long flag, to find the nearest one to an unknown flag.
+std::vector<std::string> long_flags(std::span<own_flag const> own)
 {
-    std::vector<std::string> const names = flags.long_names();
+    std::vector<std::string> names{"--config", "--compat"};
+    for (own_flag const& each : own)
+        names.push_back("--" + long_name(each.names));
+    for (key_row const& row : config_table()) {
+        if (!row.where.flag)
+            continue;
+        names.push_back(fmt::format("--{}", row.name));
+        if (!row.other_names.empty())
+            names.push_back(fmt::format("--{}", row.other_names));
+    }
+    return names;
+}
+
+void report_unknown(
+    flag_set const& flags, start_command const& start, std::vector<problem>& problems)
+{
+    if (flags.unknown().empty())
+        return;
+    std::vector<std::string> const names = long_flags(start.flags);
     std::vector<std::string_view> const candidates(names.begin(), names.end());
     for (std::string const& word : flags.unknown()) {
         if (word == "--") // CLI11 returns the mark after which only files come
@@ -149,7 +174,7 @@ void report_unknown(flag_set const& flags, std::string_view program, std::vector
         std::string_view const meant = flag.starts_with("--") ? nearest(flag, candidates) : "";
         problems.push_back(mistake(
             flag, "there is no such flag",
-            meant.empty() ? fmt::format("{} --help lists all flags.", program)
+            meant.empty() ? fmt::format("{} --help lists all flags.", start.name)
                           : fmt::format("Did you mean {}?", meant)));
     }
 }
@@ -166,14 +191,15 @@ dialect choose_dialect(
     return name == "stud" ? dialect::stud : dialect::hitch;
 }
 
-void read_settings(flag_set const& flags, dialect compat, start_words& found)
+void read_settings(
+    flag_set const& flags, dialect compat, file_opener const& opener, start_words& found)
 {
     CLI::Option const& file = flags.config_option();
     if (file.count() > 1)
         found.problems.push_back(
             mistake("--config", "there can be only one configuration file", "Put them into one."));
     else if (file.count() == 1)
-        read_config_file(file.results().front(), compat, found.settings, found.problems);
+        read_config_file(file.results().front(), compat, found.settings, found.problems, opener);
 
     flags.for_each_key([&](key_row const& row, std::string const& name, std::string const& text) {
         location const place{name};
@@ -192,9 +218,10 @@ start_words read_start_words(start_command const& start, std::span<char const* c
 {
     start_words found;
     std::string const cure = fmt::format("{} --help explains the flags.", start.name);
-    flag_set flags{start.flags};
+    std::vector<std::string> const split = split_words(words);
+    flag_set flags{start.flags, split};
     try {
-        flags.split(split_words(words));
+        flags.split(split);
     } catch (CLI::ArgumentMismatch const& bad) {
         // The only mismatch that these flags can have: the last word is a flag that needs a value.
         std::string const text = bad.what();
@@ -208,9 +235,9 @@ start_words read_start_words(start_command const& start, std::span<char const* c
     if (flags.take_own(found))
         return found;
 
-    report_unknown(flags, start.name, found.problems);
+    report_unknown(flags, start, found.problems);
     dialect const compat = choose_dialect(flags.compat_option(), start.program, found.problems);
-    read_settings(flags, compat, found);
+    read_settings(flags, compat, start.opener, found);
     // Without every value, settings that do not fit together are only a consequence.
     if (!has_errors(found.problems))
         check(found.settings, found.problems);

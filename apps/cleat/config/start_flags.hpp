@@ -4,6 +4,8 @@
 
 #include "config/config.hpp"
 
+#include <cleat/core/file_opener.hpp>
+
 #include <map>
 #include <span>
 #include <string>
@@ -32,6 +34,7 @@ struct start_command
     std::string_view program; ///< "stud" begins with the dialect of stud.
     std::string name;         ///< For messages: "cleat", "cleat check".
     std::span<own_flag const> flags;
+    file_opener opener{}; ///< Opens the configuration file, where there is one.
 };
 
 /// start_words is what the words say. Where a problem is an error, the settings are incomplete.

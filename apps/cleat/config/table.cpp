@@ -230,8 +230,9 @@ constexpr key_row rows[] = {
      .help = "A certificate, its chain and its private key in one PEM file. Give it once for each "
              "certificate: SNI chooses among them, and the last one serves where no name fits.",
      .note =
-         "An RSA, an ECDSA and an Ed25519 certificate for the same name serve side by side, where "
-         "hitch takes the last: ECDSA where the client can use it. Files named on the command line "
+         "Certificates of different key types for the same name serve side by side, where hitch "
+         "takes the last: a client gets the first that it can verify of ML-DSA (TLS 1.3; with "
+         "AWS-LC, or OpenSSL from 3.5 on), ECDSA, Ed25519 and RSA. Files named on the command line "
          "come after those of the file.",
      .repeatable = true,
      .block = true,
@@ -283,6 +284,16 @@ constexpr key_row rows[] = {
              "begin with a dot, and links to folders, do not.",
      .set_global = store<&config::pem_dir_recursive>,
      .show = shown<&config::pem_dir_recursive>},
+    {.name = "pem-dir-skip-broken",
+     .group = key_group::certificates,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help = "A reload goes on without the files of pem-dir that cannot be used: it names them in "
+             "warnings, and counts them. A certificate that such a file had before stays known, "
+             "and is served by workers that have it loaded. A start, the default certificate, and "
+             "a reload that changes which folders and files are named, refuse such a file as ever.",
+     .set_global = store<&config::pem_dir_skip_broken>,
+     .show = shown<&config::pem_dir_skip_broken>},
     {.name = "certificate-cache",
      .group = key_group::certificates,
      .where = global_and_flag,
@@ -296,6 +307,19 @@ constexpr key_row rows[] = {
      .highest = 1'000'000,
      .set_global = store<&config::certificate_cache>,
      .show = shown<&config::certificate_cache>},
+    {.name = "certificate-index",
+     .group = key_group::certificates,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "FILE",
+     .default_text = "none: a start reads every certificate",
+     .help = "A file in which cleat remembers names and ends of certificates, where there are more "
+             "than certificate-cache. A later start reads only the certificates that have changed. "
+             "cleat makes the file, and writes it after a start, after many changes and at its "
+             "end; the user that it runs as must be able to write the folder. No key is in it. A "
+             "file that is damaged, or that another user may have written, is not used.",
+     .set_global = store<&config::certificate_index>,
+     .show = shown<&config::certificate_index>},
     {.name = "match-global-certs",
      .group = key_group::certificates,
      .where = frontend_only,
@@ -346,7 +370,9 @@ constexpr key_row rows[] = {
      .help =
          "Staple this OCSP response, a file in DER, to clients that ask for one. cleat sends it "
          "until its nextUpdate, and reads the file again at a reload. It does not verify the "
-         "signature.",
+         "signature. With more certificates than certificate-cache, the file is read again when "
+         "the certificate is loaded; if it cannot be used by then, the certificate is sent without "
+         "it.",
      .note = "A response for another certificate is an error. A stale one is a warning, and is not "
              "sent.",
      .set_pem_file = store<&pem_file::ocsp_resp_file>},
@@ -358,7 +384,8 @@ constexpr key_row rows[] = {
      .help = "Compress certificates for clients that can decompress them, with TLS 1.3 (RFC 8879): "
              "brotli, zlib or both, the preferred one first; or off. Chromium takes brotli, and "
              "Safari zlib. A worker compresses a certificate once, when a client first gets it. "
-             "With OpenSSL this is an error.",
+             "OpenSSL can do it from 3.2 on, with the algorithms that it was built with; any other "
+             "is an error.",
      .note = "New.",
      .set_global = store<&config::certificate_compression>,
      .set_frontend = store<&frontend_config::certificate_compression>,
@@ -773,7 +800,8 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "USER",
      .default_text = "none: stay who started it",
-     .help = "Become this user once the ports are open and the keys are read.",
+     .help = "Become this user once the ports are open and the keys are read. A small process "
+             "stays root, and opens what a reload needs.",
      .short_flag = "-u",
      .set_global = store<&config::user>,
      .show = shown<&config::user>},
@@ -830,6 +858,29 @@ constexpr key_row rows[] = {
          "ten seconds.",
      .set_global = store<&config::reload_on_change>,
      .show = shown<&config::reload_on_change>},
+
+    // The admin server.
+    {.name = "admin",
+     .group = key_group::admin,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "[HOST]:PORT|/PATH",
+     .default_text = "none: there is no admin server",
+     .help =
+         "Serve metrics, health and commands over HTTP at this address, or on the UNIX socket at "
+         "this path, which only root and the user of cleat can use (mode 0600). HOST is a "
+         "number; port 0 is any free port, which the log names at log-level 2. Any local user "
+         "can send commands to a port.",
+     .set_global = store<&config::admin>,
+     .show = shown<&config::admin>},
+    {.name = "admin-allow-remote",
+     .group = key_group::admin,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help = "The address of admin may be one that other machines reach. There is no password: "
+             "a client that reaches it can read everything and end cleat.",
+     .set_global = store<&config::admin_allow_remote>,
+     .show = shown<&config::admin_allow_remote>},
 
     // Log.
     {.name = "log-level",

@@ -102,6 +102,11 @@ parsed<upstream_address> read(as<upstream_address>, given const& v)
     return parse_upstream_address(v.text, v.compat);
 }
 
+parsed<admin_address> read(as<admin_address>, given const& v)
+{
+    return parse_admin_address(v.text, v.compat);
+}
+
 parsed<client_verify> read(as<client_verify>, given const& v)
 {
     if (v.text == "none")
@@ -239,6 +244,10 @@ std::string written(std::string const& v)
     return v;
 }
 std::string written(upstream_address const& v)
+{
+    return to_string(v);
+}
+std::string written(admin_address const& v)
 {
     return to_string(v);
 }

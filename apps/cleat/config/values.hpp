@@ -26,6 +26,7 @@ struct as
 [[nodiscard]] parsed<worker_count> read(as<worker_count>, given const& v);
 [[nodiscard]] parsed<std::string> read(as<std::string>, given const& v);
 [[nodiscard]] parsed<upstream_address> read(as<upstream_address>, given const& v);
+[[nodiscard]] parsed<admin_address> read(as<admin_address>, given const& v);
 [[nodiscard]] parsed<client_verify> read(as<client_verify>, given const& v);
 [[nodiscard]] parsed<syslog_facility> read(as<syslog_facility>, given const& v);
 [[nodiscard]] parsed<tls_versions> read(as<tls_versions>, given const& v);
@@ -47,6 +48,7 @@ struct as
 [[nodiscard]] std::string written(worker_count v);
 [[nodiscard]] std::string written(std::string const& v);
 [[nodiscard]] std::string written(upstream_address const& v);
+[[nodiscard]] std::string written(admin_address const& v);
 [[nodiscard]] std::string written(client_verify v);
 [[nodiscard]] std::string written(syslog_facility v);
 [[nodiscard]] std::string written(tls_versions v);

@@ -11,16 +11,6 @@
 namespace cleat::app {
 namespace {
 
-// Certificates of a catalog have none.
-void leave_out_ocsp_responses(config& settings)
-{
-    for (pem_file& each : settings.pem_files)
-        each.ocsp_resp_file = {};
-    for (frontend_config& frontend : settings.frontends)
-        for (pem_file& each : frontend.pem_files)
-            each.ocsp_resp_file = {};
-}
-
 // A catalog has the names of all certificates, however few they are.
 loading load_with_catalog(config settings)
 {
@@ -28,7 +18,6 @@ loading load_with_catalog(config settings)
     if (has_errors(loaded.problems) || loaded.made.catalog.store != nullptr)
         return loaded;
     settings.certificate_cache.value = 0;
-    leave_out_ocsp_responses(settings);
     loading again = load(std::move(settings));
     if (!has_errors(again.problems)) // The files may have changed in between.
         again.problems = std::move(loaded.problems);

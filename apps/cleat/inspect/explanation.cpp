@@ -57,10 +57,10 @@ frontend_explanation explain_frontend(
     frontend_explanation made;
     made.frontend = plan.name;
     made.why = found.why;
-    for (tls::candidate const each : found.candidates)
+    for (tls::candidate const& each : found.candidates)
         made.certificates.push_back(
-            {configuration.catalog.store->origin(each.number()),
-             std::string{tls::key_name(set.type_of(each.number()))}});
+            {configuration.catalog.store->origin(each.number),
+             std::string{tls::key_name(each.type)}});
     made.versions = version_names(plan.tls);
     made.protocols = plan.tls.alpn;
     bool const has_alpn = !plan.tls.alpn.empty() && !offered.empty();

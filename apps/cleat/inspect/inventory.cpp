@@ -71,8 +71,8 @@ private:
         for (named_certificate const& each : files) {
             auto const [place, is_new] = by_origin_.try_emplace(
                 tls::origin_of(each.paths), static_cast<std::uint32_t>(paths_.size()));
-            if (is_new)
-                paths_.push_back(each.paths);
+            if (is_new) // load reports an OCSP response that cannot be used.
+                paths_.push_back({each.paths.chain, each.paths.private_key});
             found.push_back(place->second);
         }
         return found;
@@ -82,7 +82,8 @@ private:
     {
         std::vector<problem> reported; // By load.
         problem_list problems{reported};
-        certificate_files files{settings_, problems};
+        opener const none; // With the rights of this process.
+        certificate_files files{settings_, problems, none};
         numbers const shared = number(files.find_shared());
         group all{shared, {}};
         for (frontend_config const& each : settings_.frontends) {
@@ -140,7 +141,9 @@ private:
     {
         if (together.frontends.empty())
             return;
-        tls::certificate_set set;
+        tls::certificate_store store{{}};
+        tls::certificate_set set{store};
+        numbers by_place; // By the number in the store.
         std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::string>> replaced;
         for (std::uint32_t const number : together.certificates) {
             if (!types_[number])
@@ -148,20 +151,21 @@ private:
             inspected_certificate& each = made_.certificates[number];
             each.frontends.insert(
                 each.frontends.end(), together.frontends.begin(), together.frontends.end());
+            by_place.push_back(number);
             set.add(
-                number, *types_[number], each.facts->names,
-                [&](std::string const& name, std::uint32_t earlier) {
-                    replaced[{earlier, number}].push_back(name);
+                store.add({.summary = {.type = *types_[number]}, .names = each.facts->names}),
+                [&](std::string_view name, std::uint32_t earlier, std::uint32_t used) {
+                    if (by_place[earlier] != by_place[used]) // A file may be named twice.
+                        replaced[{by_place[earlier], by_place[used]}].emplace_back(name);
                 });
         }
         for (auto const& [pair, names] : replaced)
             note_duplicate(pair.first, pair.second, names);
         if (together.certificates.empty() || !types_[together.certificates.back()])
             return;
-        std::uint32_t const last = together.certificates.back();
-        set.set_default(last, *types_[last], made_.certificates[last].facts->names);
-        for (tls::candidate const each : set.defaults()) {
-            std::vector<std::size_t>& places = made_.certificates[each.number()].default_in;
+        set.set_default(static_cast<std::uint32_t>(by_place.size() - 1));
+        for (tls::candidate const& each : set.defaults()) {
+            std::vector<std::size_t>& places = made_.certificates[by_place[each.number]].default_in;
             places.insert(places.end(), together.frontends.begin(), together.frontends.end());
         }
     }
@@ -172,7 +176,7 @@ private:
         std::span<std::string const> const shown =
             std::span{names}.first(std::min(names.size(), names_shown_max));
         std::string text = fmt::format(
-            "{} has the same kind of key and is used for {}", tls::origin_of(paths_[later]),
+            "{} has the same type of key and is used for {}", tls::origin_of(paths_[later]),
             fmt::join(shown, ", "));
         if (shown.size() < names.size())
             text += fmt::format(" and {} more names", names.size() - shown.size());
@@ -195,8 +199,11 @@ private:
 
 inspected_file inspected(tls::scanned_certificate const& found)
 {
-    bool const is_good = found.error.empty();
-    return {found.facts, found.error, is_good ? std::optional{found.summary.type} : std::nullopt};
+    // load reports an OCSP response that cannot be used.
+    bool const is_good = found.error.empty() || found.is_bad_response;
+    return {
+        found.facts, is_good ? std::string{} : found.error,
+        is_good ? std::optional{found.summary.type} : std::nullopt};
 }
 
 inventory take_inventory(

@@ -15,6 +15,18 @@ namespace cleat::app {
 /// json_strings is an array of them.
 [[nodiscard]] std::string json_strings(std::span<std::string const> texts);
 
+/// json_object has a text for each member: a pair of name and value.
+template <class Members>
+[[nodiscard]] std::string json_object(Members const& members)
+{
+    std::string text = "{";
+    for (auto const& [name, value] : members) {
+        text += text.size() == 1 ? "" : ", ";
+        text += json_string(name) + ": " + json_string(value);
+    }
+    return text + "}";
+}
+
 /// json_bool is true or false.
 [[nodiscard]] constexpr std::string_view json_bool(bool value) noexcept
 {

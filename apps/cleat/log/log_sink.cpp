@@ -1,3 +1,4 @@
+#include "log/log_file.hpp"
 #include "log/log_sink.hpp"
 
 #include <boost/system/errc.hpp>
@@ -19,43 +20,15 @@
 namespace cleat::app {
 namespace {
 
-struct opened
+// Opens the file itself, or where it may not, by the opener.
+log_file open_log_or_ask(std::string const& path, file_opener const& opener, std::string& refusal)
 {
-    unique_fd fd;
-    bool is_new = false;
-    error_code error{}; // Set where there is no fd.
-};
-
-opened not_opened(error_code ec) noexcept
-{
-    return {unique_fd{}, false, ec};
-}
-
-// Opens the file, or creates it. O_CREAT alone would not say which of the two it was.
-opened open_log_file(std::string const& path) noexcept
-{
-    // O_NONBLOCK: a FIFO without a reader must not block.
-    constexpr int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK;
-    constexpr int tries_max = 10; // A rotation may come in between, but not every time.
-    for (int left = tries_max;; --left) {
-        if (unique_fd there{::open(path.c_str(), flags)}; there) {
-            struct stat about
-            {
-            };
-            if (::fstat(there.get(), &about) != 0)
-                return not_opened(last_system_error());
-            // With a hard link a user could make us write to a file that is not the user's.
-            if (S_ISREG(about.st_mode) && about.st_nlink > 1)
-                return not_opened(make_error_code(boost::system::errc::too_many_links));
-            return {std::move(there), false, {}};
-        }
-        if (errno != ENOENT)
-            return not_opened(last_system_error());
-        if (unique_fd made{::open(path.c_str(), flags | O_CREAT | O_EXCL, 0640)}; made)
-            return {std::move(made), true, {}};
-        if (errno != EEXIST || left == 1)
-            return not_opened(last_system_error());
-    }
+    log_file opened = open_log_file(AT_FDCWD, path.c_str());
+    if (opened.fd || !is_denied(opened.error) || !opener)
+        return opened;
+    file_opening other = opener(path);
+    refusal = std::move(other.refusal);
+    return {std::move(other.fd), false, other.reason};
 }
 
 // The standard descriptors by their names in /dev, which are symbolic links; -1 for other names.
@@ -144,7 +117,7 @@ std::unique_ptr<log_sink> log_sink::to_descriptor(int fd)
     return std::unique_ptr<log_sink>{new log_sink{kind::descriptor, fd, unique_fd{}, {}}};
 }
 
-result<std::unique_ptr<log_sink>> log_sink::to_file(std::string path)
+result<std::unique_ptr<log_sink>> log_sink::to_file(std::string path, file_opener opener)
 {
     if (int const standard = standard_descriptor(path); standard >= 0) {
         unique_fd copy{::fcntl(standard, F_DUPFD_CLOEXEC, 0)}; // A daemon closes the original.
@@ -154,13 +127,15 @@ result<std::unique_ptr<log_sink>> log_sink::to_file(std::string path)
         return std::unique_ptr<log_sink>{
             new log_sink{kind::descriptor, fd, std::move(copy), std::move(path)}};
     }
-    opened file = open_log_file(path);
+    std::string refusal;
+    log_file file = open_log_or_ask(path, opener, refusal);
     if (!file.fd)
         return file.error;
     int const fd = file.fd.get();
     std::unique_ptr<log_sink> sink{
         new log_sink{kind::file, fd, std::move(file.fd), std::move(path)}};
     sink->is_new_ = file.is_new;
+    sink->opener_ = std::move(opener);
     return sink;
 }
 
@@ -203,16 +178,17 @@ error_code log_sink::connect_to_syslog() const noexcept
     return {};
 }
 
-error_code log_sink::reopen() noexcept
+log_sink::reopening log_sink::reopen()
 {
     if (kind_ != kind::file)
         return {};
-    opened const file = open_log_file(path_);
+    std::string refusal;
+    log_file const file = open_log_or_ask(path_, opener_, refusal);
     if (!file.fd)
-        return file.error;
+        return {file.error, std::move(refusal)};
     // dup3 exchanges the file of the number in one step, so no writer ever sees it closed.
     if (::dup3(file.fd.get(), fd_, O_CLOEXEC) < 0)
-        return last_system_error();
+        return {last_system_error(), {}};
     return {};
 }
 

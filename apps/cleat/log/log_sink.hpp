@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cleat/core/error.hpp>
+#include <cleat/core/file_opener.hpp>
 #include <cleat/core/unique_fd.hpp>
 
 #include <atomic>
@@ -36,7 +37,10 @@ public:
     /// Another user may have write access to the folder. So a symbolic link is not followed
     /// (too_many_symbolic_link_levels), and a file with a second name (a hard link) is not written
     /// to (too_many_links). Any other failure is the system's.
-    [[nodiscard]] static result<std::unique_ptr<log_sink>> to_file(std::string path);
+    ///
+    /// The opener is used where the process may not open the file, also by reopen.
+    [[nodiscard]] static result<std::unique_ptr<log_sink>> to_file(
+        std::string path, file_opener opener = {});
 
     /// is_standard: the path is /dev/stdout or /dev/stderr.
     [[nodiscard]] static bool is_standard(std::string_view path) noexcept;
@@ -53,10 +57,17 @@ public:
     /// that to_file has created is given away: a file that existed before may be somebody else's.
     void give_to(uid_t user, gid_t group) noexcept;
 
+    /// reopening is why the file could not be opened again, or no error.
+    struct reopening
+    {
+        error_code error{};
+        std::string refusal{}; ///< The opener's. Often empty.
+    };
+
     /// reopen opens the file again by its name, after log rotation. Other kinds of sinks do
     /// nothing. Any thread, while others write: each line goes to the old file or the new one. On
-    /// an error the old file stays.
-    [[nodiscard]] error_code reopen() noexcept;
+    /// an error the old file stays. Throws std::bad_alloc.
+    [[nodiscard]] reopening reopen();
 
     /// write sends one whole line, and returns whether all of it was written. It never waits for a
     /// reader: a line that finds a pipe, a terminal, a socket or the log daemon full is lost. A
@@ -98,6 +109,7 @@ private:
     int fd_;          // The number never changes: reopen replaces the file that it refers to.
     unique_fd owned_; // fd_ again, where we must close it.
     std::string path_;
+    file_opener opener_;
     std::string ident_;
     int facility_ = 0;
     bool has_reader_ = false; // Not a file: a reader must take the bytes.

@@ -100,7 +100,7 @@ TEST_CASE("a link that another user may have planted is not written to")
     REQUIRE(opened.has_value());
     std::filesystem::rename(folder.path() / "log", folder.path() / "log.1");
     std::filesystem::create_symlink(folder.path() / "target", folder.path() / "log");
-    CHECK((*opened)->reopen() == boost::system::errc::too_many_symbolic_link_levels);
+    CHECK((*opened)->reopen().error == boost::system::errc::too_many_symbolic_link_levels);
     (*opened)->write("here\n");
     CHECK(folder.read("log.1") == "here\n");
     CHECK(folder.read("target") == "precious\n");
@@ -129,7 +129,7 @@ TEST_CASE("only a file that to_file created is given to another user")
     auto const null = log_sink::to_file("/dev/null");
     REQUIRE(null.has_value());
     CHECK((*null)->write("nowhere\n"));
-    CHECK_FALSE((*null)->reopen());
+    CHECK_FALSE((*null)->reopen().error);
 }
 
 TEST_CASE("/dev/stdout is descriptor 1, though it is a link")
@@ -144,7 +144,7 @@ TEST_CASE("/dev/stdout is descriptor 1, though it is a link")
     REQUIRE(::dup2(kept.get(), STDOUT_FILENO) == STDOUT_FILENO);
     REQUIRE(sink.has_value());
     (*sink)->write("to the copy\n");
-    CHECK_FALSE((*sink)->reopen());
+    CHECK_FALSE((*sink)->reopen().error);
     CHECK(folder.read("out") == "to the copy\n");
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("after a rotation lines go to the new file")
     sink.write("old\n");
     std::filesystem::rename(folder.path() / "log", folder.path() / "log.1");
     sink.write("still old\n");
-    REQUIRE_FALSE(sink.reopen());
+    REQUIRE_FALSE(sink.reopen().error);
     sink.write("new\n");
     CHECK(folder.read("log.1") == "old\nstill old\n");
     CHECK(folder.read("log") == "new\n");
@@ -170,7 +170,7 @@ TEST_CASE("a rotation that fails keeps the old file")
     auto const opened = log_sink::to_file(folder.path() / "logs" / "log");
     REQUIRE(opened.has_value());
     std::filesystem::rename(folder.path() / "logs", folder.path() / "moved");
-    CHECK((*opened)->reopen() == boost::system::errc::no_such_file_or_directory);
+    CHECK((*opened)->reopen().error == boost::system::errc::no_such_file_or_directory);
     (*opened)->write("here\n");
     CHECK(folder.read("moved/log") == "here\n");
 }
@@ -196,7 +196,7 @@ TEST_CASE("no line is lost or torn while workers write and the file is rotated")
     do {
         std::filesystem::rename(
             folder.path() / "log", folder.path() / ("log." + std::to_string(files++)));
-        if (sink.reopen())
+        if (sink.reopen().error)
             break;
     } while (running != 0 && files != 50);
     for (std::thread& each : workers)
@@ -221,7 +221,7 @@ TEST_CASE("a line that cannot be written is counted")
     auto const sink = log_sink::to_descriptor(full.get());
     sink->write("lost\n");
     CHECK(sink->lines_lost() == 1);
-    CHECK_FALSE(sink->reopen());
+    CHECK_FALSE(sink->reopen().error);
 }
 
 TEST_CASE("a reader that stalls blocks no writer, and a later line reports the lost ones")

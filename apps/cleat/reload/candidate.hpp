@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "privileged/opener.hpp"
 #include "reload/changes.hpp"
 #include "worker_group.hpp"
 
@@ -11,13 +12,21 @@
 
 namespace cleat::app {
 
+/// start_facts is what the start of the program leaves to its reloads, which it outlives.
+struct start_facts
+{
+    std::vector<std::string> const& command_line; ///< It names the configuration file.
+    std::string const& folder;                    ///< In which the program was started.
+    opener const& root_files;
+};
+
 /// reload_request is what a reload is made from. It is taken on the main thread.
 struct reload_request
 {
-    std::vector<std::string> command_line; ///< The program's: it names the configuration file.
-    std::string folder;                    ///< In which the program was started.
-    generation const* present = nullptr;   ///< Stays until the reload has ended.
-    std::vector<listening_place> places;   ///< Where the workers listen.
+    start_facts const* start = nullptr;
+    generation const* present = nullptr; ///< Stays until the reload has ended.
+    std::vector<listening_place> places; ///< Where the workers listen.
+    file_changes changed{};              ///< Since the present configuration was made.
 };
 
 /// candidate has a successor only if no problem is an error.
@@ -25,8 +34,8 @@ struct candidate
 {
     std::optional<successor> next{};
     configuration_changes changes{};
-    std::vector<problem> problems{}; ///< Warnings, too.
-    watch_plan watched{};            ///< Those that it names, also where it is refused.
+    std::vector<problem> problems{};             ///< Warnings, too.
+    std::shared_ptr<watch_plan const> watched{}; ///< Those that it names, also where it is refused.
 };
 
 /// build_candidate reads the configuration and everything that it names anew, tries it out, opens

@@ -36,8 +36,10 @@ contents certificates_of(snapshot const& configuration)
         for (tls::certificate_source const& each : plan.tls.certificates)
             found.try_emplace(each.origin, hash_of(each));
     tls::certificate_store const* const store = configuration.catalog.store.get();
-    for (tls::certificate_store::number i = 0; store != nullptr && i < store->size(); ++i)
-        found.try_emplace(store->origin(i), hash_of(store->summary(i).digest));
+    if (store != nullptr)
+        store->for_each([&](tls::certificate_store::number each) {
+            found.try_emplace(store->origin(each), hash_of(store->summary(each).digest));
+        });
     return found;
 }
 
@@ -71,6 +73,13 @@ configuration_changes compare(snapshot const& before, snapshot const& after)
     found.frontends_added = count_missing(new_frontends, old_frontends);
     found.frontends_removed = count_missing(old_frontends, new_frontends);
 
+    if (std::optional<catalog_changes> const& known = after.catalog.changes) {
+        found.certificates_added = known->added;
+        found.certificates_removed = known->removed;
+        found.certificates_changed = known->changed;
+        found.certificates_skipped = known->skipped;
+        return found;
+    }
     contents const old_certificates = certificates_of(before);
     std::size_t in_both = 0;
     for (auto const& [origin, hash] : certificates_of(after)) {

@@ -18,6 +18,7 @@ struct configuration_changes
     std::size_t certificates_added = 0; ///< By the names of their files.
     std::size_t certificates_removed = 0;
     std::size_t certificates_changed = 0;
+    std::size_t certificates_skipped = 0; ///< See pem-dir-skip-broken.
 };
 
 [[nodiscard]] configuration_changes compare(snapshot const& before, snapshot const& after);

@@ -39,7 +39,8 @@ std::string to_text(reload_outcome const& outcome)
     std::string const certificates = count_text(
         "certificate", {{changes.certificates_added, "added"},
                         {changes.certificates_removed, "removed"},
-                        {changes.certificates_changed, "changed"}});
+                        {changes.certificates_changed, "changed"},
+                        {changes.certificates_skipped, "skipped"}});
     text += fmt::format("reloaded in {} ms", outcome.took.count());
     std::string_view separator = ": ";
     for (std::string const& each : {keys, frontends, certificates}) {

@@ -5,6 +5,7 @@
 #include "reload/changes.hpp"
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct reload_outcome
     bool is_final = true; ///< False: it was refused, and another one will follow by itself.
     std::vector<problem> problems{}; ///< Where it is done, warnings only.
     configuration_changes changes{};
-    watch_plan watched{}; ///< The files that it names, also where it is refused.
+    std::shared_ptr<watch_plan const>
+        watched{}; ///< The files that it names, also where it is refused.
     std::chrono::milliseconds took{};
 };
 

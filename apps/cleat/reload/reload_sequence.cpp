@@ -37,19 +37,14 @@ void log_success(logger const& log, reload_outcome const& outcome)
         .add("frontends_removed", changes.frontends_removed)
         .add("certificates_added", changes.certificates_added)
         .add("certificates_removed", changes.certificates_removed)
-        .add("certificates_changed", changes.certificates_changed);
+        .add("certificates_changed", changes.certificates_changed)
+        .add("certificates_skipped", changes.certificates_skipped);
 }
 
 } // namespace
 
-reload_sequence::reload_sequence(
-    worker_group& workers, std::vector<std::string> const& command_line, std::string const& folder,
-    observer watcher)
-    : workers_{workers}
-    , command_line_{command_line}
-    , folder_{folder}
-    , observer_{std::move(watcher)}
-    , builder_{workers}
+reload_sequence::reload_sequence(worker_group& workers, start_facts const& start, observer watcher)
+    : workers_{workers}, start_{start}, observer_{std::move(watcher)}, builder_{workers}
 {
 }
 
@@ -81,11 +76,11 @@ void reload_sequence::begin()
     is_final_ = request_is_final_;
     begun_ = clock::now();
     log().info("reloading");
-    observer_.begun();
+    file_changes changed = observer_.begun();
     if (stopped_)
         return refuse("cleat is ending");
     try {
-        builder_.begin({command_line_, folder_, &workers_.present(), workers_.places()});
+        builder_.begin({&start_, &workers_.present(), workers_.places(), std::move(changed)});
     } catch (std::system_error const& e) {
         refuse(e.what());
     }
@@ -104,7 +99,8 @@ void reload_sequence::take()
     workers_.replace(std::move(*built.next));
 }
 
-void reload_sequence::refuse(std::vector<problem> problems, watch_plan watched)
+void reload_sequence::refuse(
+    std::vector<problem> problems, std::shared_ptr<watch_plan const> watched)
 {
     log_refusal(log(), problems, is_final_);
     observer_.ended(

@@ -18,17 +18,15 @@ namespace cleat::app {
 class reload_sequence
 {
 public:
-    /// Called when a reload begins, and with its outcome. Must not throw.
+    /// Called when a reload begins, which returns the files that have changed, and with its
+    /// outcome.
     struct observer
     {
-        std::function<void()> begun;
+        std::function<file_changes()> begun;
         std::function<void(reload_outcome const&)> ended;
     };
 
-    /// command_line and folder are those with which the program was started.
-    reload_sequence(
-        worker_group& workers, std::vector<std::string> const& command_line,
-        std::string const& folder, observer watcher);
+    reload_sequence(worker_group& workers, start_facts const& start, observer watcher);
 
     /// request asks for a reload. Requests that come while one is under way become one more after
     /// it, which sees what has changed meanwhile. Where its refusal is not final, because another
@@ -50,13 +48,12 @@ private:
     [[nodiscard]] logger const& log() const noexcept { return workers_.present().log; }
     void begin();
     void take();
-    void refuse(std::vector<problem> problems, watch_plan watched = {});
+    void refuse(std::vector<problem> problems, std::shared_ptr<watch_plan const> watched = {});
     void refuse(std::string why);
     void succeed();
 
     worker_group& workers_;
-    std::vector<std::string> const& command_line_;
-    std::string const& folder_;
+    start_facts const& start_;
     observer observer_;
     reloader builder_;
     bool requested_ = false;

@@ -46,6 +46,7 @@ void file_watch::stop() noexcept
 {
     folders_.clear();
     unreadable_.clear();
+    has_two_names_ = false;
     kernel_.reset();
     next_comparison_.reset();
     files_.clear();
@@ -56,12 +57,12 @@ error_code file_watch::watch_by_kernel()
     kernel_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     if (!kernel_)
         return last_system_error();
-    for (auto const& [path, folder] : files_) {
-        int const watch = ::inotify_add_watch(kernel_.get(), path.c_str(), wanted_events);
+    for (auto each = files_.cbegin(); each != files_.cend(); ++each) {
+        int const watch = ::inotify_add_watch(kernel_.get(), each->first.c_str(), wanted_events);
         if (watch >= 0)
-            folders_[watch] = &folder;
+            has_two_names_ = !folders_.emplace(watch, each).second || has_two_names_;
         else if (errno == EACCES)
-            unreadable_.push_back(path);
+            unreadable_.push_back(each->first);
         else if (errno == ENOSPC || errno == ENOMEM)
             return last_system_error();
         // Else it is not there: a configuration that names it is refused.
@@ -78,20 +79,21 @@ void file_watch::compare_from_now_on()
         now + std::max<clock::duration>(comparison_interval, comparison_share * (now - begun));
 }
 
-bool file_watch::take_changes()
+file_changes file_watch::take_changes()
 {
+    file_changes nothing{.is_complete = true};
     if (kernel_)
         return take_events();
     if (!next_comparison_ || clock::now() < *next_comparison_)
-        return false;
+        return nothing;
     std::size_t const before = compared_;
     compare_from_now_on();
-    return compared_ != before;
+    return compared_ == before ? nothing : file_changes{};
 }
 
-bool file_watch::take_events()
+file_changes file_watch::take_events()
 {
-    bool found = false;
+    file_changes found{.is_complete = true};
     alignas(inotify_event) std::array<char, 16'384> events; // NOLINT: filled by read
     for (;;) {
         ssize_t const size = ::read(kernel_.get(), events.data(), events.size());
@@ -100,14 +102,30 @@ bool file_watch::take_events()
         for (ssize_t place = 0; place < size;) {
             auto const* const event = reinterpret_cast<inotify_event const*>(events.data() + place);
             place += static_cast<ssize_t>(sizeof *event + event->len);
-            bool const is_lost = (event->mask & IN_Q_OVERFLOW) != 0;
-            bool const is_folder = (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF)) != 0;
-            auto const folder = folders_.find(event->wd);
-            std::string const name = event->len == 0 ? "" : event->name;
-            found = found || is_lost || is_folder ||
-                    (folder != folders_.end() && matters(*folder->second, name));
+            note(found, *event);
         }
     }
+}
+
+void file_watch::note(file_changes& found, inotify_event const& event) const
+{
+    constexpr std::uint32_t of_folder =
+        IN_Q_OVERFLOW | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED;
+    if ((event.mask & of_folder) != 0) {
+        found.is_complete = false;
+        return;
+    }
+    auto const place = folders_.find(event.wd);
+    std::string const name = event.len == 0 ? "" : event.name;
+    if (place == folders_.end() || !matters(place->second->second, name))
+        return;
+    auto const& [path, folder] = *place->second;
+    if ((event.mask & IN_ISDIR) != 0)
+        found.is_complete = false;
+    if (folder.names.contains(name))
+        found.elsewhere = true;
+    else
+        found.in_folders.insert(path + '/' + name);
 }
 
 } // namespace cleat::app

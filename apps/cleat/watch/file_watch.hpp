@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+struct inotify_event;
+
 namespace cleat::app {
 
 /// file_watch asks the kernel (inotify(7)). Where the kernel's limit on watches is reached, it
@@ -36,6 +38,12 @@ public:
         return unreadable_;
     }
 
+    /// is_exact: the kernel tells every change, and in which of the folders it is.
+    [[nodiscard]] bool is_exact() const noexcept
+    {
+        return kernel_ && unreadable_.empty() && !has_two_names_;
+    }
+
     /// stop watches nothing.
     void stop() noexcept;
 
@@ -48,18 +56,20 @@ public:
         return next_comparison_;
     }
 
-    /// take_changes is whether a watched file has changed since the last call.
-    [[nodiscard]] bool take_changes();
+    /// take_changes is what has changed since the last call.
+    [[nodiscard]] file_changes take_changes();
 
 private:
     error_code watch_by_kernel();
     void compare_from_now_on();
-    [[nodiscard]] bool take_events();
+    [[nodiscard]] file_changes take_events();
+    void note(file_changes& found, inotify_event const& event) const;
 
     watched_files files_;
-    unique_fd kernel_;                             // An inotify descriptor.
-    std::map<int, watched_folder const*> folders_; // By its watch descriptor.
+    unique_fd kernel_;                                     // An inotify descriptor.
+    std::map<int, watched_files::const_iterator> folders_; // By its watch descriptor.
     std::vector<std::string> unreadable_;
+    bool has_two_names_ = false; // A folder, which is mounted at two places, for example.
     std::optional<clock::time_point> next_comparison_;
     std::size_t compared_ = 0; // A hash of the files' status.
 };

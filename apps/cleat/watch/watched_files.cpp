@@ -21,6 +21,8 @@ fs::path add_links(watched_files& files, fs::path const& path, int& links)
 {
     fs::path reached;
     for (fs::path const& name : path) {
+        if (name.empty()) // Behind a slash at the end.
+            continue;
         fs::path const next = reached / name;
         std::error_code ec;
         if (name == ".." || name == ".") { // Of a real folder: links before it are resolved.
@@ -63,8 +65,10 @@ std::size_t status_of_file(std::string const& path)
 }
 
 // The folder, and with `recursive` the ones in it, as pem-dir takes them: no link, no leading dot.
-void add_folder(watched_files& files, fs::path const& folder, bool recursive)
+// True: there are links.
+bool add_folder(watched_files& files, fs::path const& folder, bool recursive)
 {
+    bool has_links = false;
     std::vector<fs::path> left{folder};
     while (!left.empty()) {
         fs::path const next = std::move(left.back());
@@ -74,12 +78,14 @@ void add_folder(watched_files& files, fs::path const& folder, bool recursive)
         for (fs::directory_iterator i{next, ec}, end; !ec && i != end; i.increment(ec)) {
             std::error_code unknown;
             bool const is_hidden = i->path().filename().string().front() == '.';
-            if (i->is_symlink(unknown))
+            if (i->is_symlink(unknown)) {
                 add_path(files, i->path().string());
-            else if (recursive && !is_hidden && i->is_directory(unknown))
+                has_links = true;
+            } else if (recursive && !is_hidden && i->is_directory(unknown))
                 left.push_back(i->path());
         }
     }
+    return has_links;
 }
 
 } // namespace
@@ -100,9 +106,17 @@ void add_files(watched_files& files, watched_files const& more)
     }
 }
 
-watched_files find_watched_files(config const& settings)
+void file_changes::add(file_changes const& more)
 {
-    watched_files files;
+    is_complete = is_complete && more.is_complete;
+    in_folders.insert(more.in_folders.begin(), more.in_folders.end());
+    elsewhere = elsewhere || more.elsewhere;
+}
+
+watch_plan plan_watching(config const& settings)
+{
+    watch_plan plan;
+    watched_files& files = plan.files;
     auto const add = [&](std::string const& path) {
         if (!path.empty())
             add_path(files, path);
@@ -124,10 +138,13 @@ watched_files find_watched_files(config const& settings)
     }
     for (setting<std::string> const& folder : settings.pem_dirs) {
         int links = links_max;
-        add_folder(
-            files, add_links(files, fs::absolute(*folder), links), *settings.pem_dir_recursive);
+        fs::path const reached = add_links(files, fs::absolute(*folder), links);
+        plan.pem_dirs.push_back(reached.string());
+        plan.has_links = add_folder(files, reached, *settings.pem_dir_recursive) ||
+                         links != links_max || plan.has_links;
     }
-    return files;
+    plan.status = status_of(files);
+    return plan;
 }
 
 std::size_t status_of(watched_files const& files)

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace cleat::app {
 
@@ -27,13 +28,29 @@ using watched_files = std::map<std::string, watched_folder>;
 struct watch_plan
 {
     watched_files files{};
-    std::size_t status = 0; ///< status_of the files.
+    std::size_t status = 0;              ///< status_of the files.
+    std::vector<std::string> pem_dirs{}; ///< Their real paths, in the settings' order.
+    bool has_links = false; ///< A file in a pem-dir is a link, or was reached over one.
 };
 
-/// find_watched_files finds the configuration file, certificates, keys, OCSP responses, authorities
+/// file_changes are the files of a watch plan that have changed since its configuration was made.
+struct file_changes
+{
+    bool is_complete = false;           ///< Else more may have changed.
+    bool elsewhere = false;             ///< A file that is watched by its name has changed.
+    std::set<std::string> in_folders{}; ///< Paths in folders of which all names matter.
+
+    [[nodiscard]] bool any() const noexcept
+    {
+        return !is_complete || !in_folders.empty() || elsewhere;
+    }
+    void add(file_changes const& more);
+};
+
+/// plan_watching finds the configuration file, certificates, keys, OCSP responses, authorities
 /// and the folders of pem-dir. A name that leads over symbolic links is watched at each of them:
 /// Kubernetes changes a link in the middle, certbot the last one.
-[[nodiscard]] watched_files find_watched_files(config const& settings);
+[[nodiscard]] watch_plan plan_watching(config const& settings);
 
 /// status_of is a hash of what changes when one of the files is replaced, written, made or removed.
 [[nodiscard]] std::size_t status_of(watched_files const& files);

@@ -103,7 +103,7 @@ TEST_CASE("a configuration's files are watched, and every name in pem-dir")
     pem.private_key.value = (t.root / "keys/site.key").string();
     settings.pem_dirs.push_back({(t.root / "dir").string(), {}});
     settings.pem_dir_recursive.value = true;
-    watched_files const files = find_watched_files(settings);
+    watched_files const files = plan_watching(settings).files;
     CHECK(files.at(t.root.string()).names == names{"cleat.conf", "site.crt"});
     CHECK(t.in(files, "keys") == names{"site.key"});
     CHECK(t.in(files, "ca") == names{"ca.pem"});
