@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -33,6 +34,18 @@ def capabilities() -> dict[str, str]:
     return {key.strip(): value.strip() for key, value in (p for p in pairs if len(p) == 2)}
 
 
+@contextlib.contextmanager
+def file_limit(count: int) -> Iterator[None]:
+    """file_limit lets this process, and programs that it starts, open so many files, where the hard
+    limit does."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, count), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def run(
     *arguments: object, path: Path | None = None, **options: object
 ) -> subprocess.CompletedProcess[str]:
@@ -54,6 +67,15 @@ def open_folder() -> Iterator[Path]:
         folder = Path(name)
         folder.chmod(0o755)
         yield folder
+
+
+def open_files(pid: int) -> dict[int, str]:
+    """open_files is what each descriptor of a process is, without those that close meanwhile."""
+    found = {}
+    for entry in sorted(Path(f"/proc/{pid}/fd").iterdir(), key=lambda path: int(path.name)):
+        with contextlib.suppress(FileNotFoundError):
+            found[int(entry.name)] = os.readlink(entry)
+    return found
 
 
 def run_as_nobody(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -178,6 +200,13 @@ class Cleat:
             if line.startswith("RssAnon:"):
                 return int(line.split()[1]) * 1024
         raise AssertionError("the kernel does not tell RssAnon")
+
+    def address_space(self) -> int:
+        """address_space is the size in bytes of what it has mapped: RLIMIT_AS limits it."""
+        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith("VmSize:"):
+                return int(line.split()[1]) * 1024
+        raise AssertionError("the kernel does not tell VmSize")
 
     def cpu_seconds(self) -> float:
         """cpu_seconds is how long it has computed so far."""

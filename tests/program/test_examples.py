@@ -4,6 +4,7 @@ are told to."""
 import contextlib
 import http.client
 import signal
+import ssl
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -142,10 +143,47 @@ def test_certificates_are_read_again_on_a_signal(certs, tmp_path):
         shows(port, old)
 
 
-def shows(port: int, expected: Certificate) -> None:
-    with TlsClient(port, name="a.test") as client:
+def test_a_folder_of_certificates(certs, tmp_path):
+    """Each certificate is read when a client first asks for it; a reload reads what has changed."""
+    names = [f"{letter}.test" for letter in "abcdef"]
+    first = {name: certs.named(f"first {name}", f"DNS:{name}") for name in names}
+    second = {name: certs.named(f"second {name}", f"DNS:{name}") for name in ("b.test", "g.test")}
+    for name, made in first.items():
+        file = tmp_path / "sites" / name[0] / f"{name}.pem"
+        file.parent.mkdir(parents=True)
+        file.write_bytes(made.pem.read_bytes())
+    default = certs.ecdsa
+    flags = ["--folder", tmp_path / "sites", "--cert", default.pem]
+    with launched("certificate_per_name", *flags) as (running, port):
+        for name in names[:5]:
+            shows(port, first[name], name)
+        shows(port, default, "unknown.test")
+
+        # It has been loaded by no worker, and its file is not what it was.
+        changed = tmp_path / "sites" / "f" / "f.test.pem"
+        changed.write_bytes(second["g.test"].pem.read_bytes())
+        with pytest.raises(ssl.SSLError, match="INTERNAL_ERROR"):
+            TlsClient(port, name="f.test")
+        assert running.stderr.readline().startswith(f"{changed}: the file has changed since ")
+
+        (tmp_path / "sites" / "b" / "b.test.pem").write_bytes(second["b.test"].pem.read_bytes())
+        running.send_signal(signal.SIGHUP)
+        assert running.stdout.readline() == "reloaded\n"
+        shows(port, second["b.test"], "b.test")
+        shows(port, first["c.test"], "c.test")
+        shows(port, second["g.test"], "g.test")
+        shows(port, default, "f.test")
+
+        changed.write_text("not a certificate")
+        running.send_signal(signal.SIGHUP)
+        assert running.stderr.readline().startswith(f"not reloaded: {changed}: ")
+        shows(port, second["b.test"], "b.test")
+
+
+def shows(port: int, expected: Certificate, name: str = "a.test") -> None:
+    with TlsClient(port, name=name) as client:
         assert client.fingerprint == expected.fingerprint
-        assert b"You asked for 'a.test'" in client.receive_to_end()
+        assert f"You asked for '{name}'" in client.receive_to_end().decode()
 
 
 @pytest.mark.parametrize("flags", [[], ["--write-proxy-v1"], ["--write-proxy-v2"]], ids=str)

@@ -1,12 +1,12 @@
 """With more certificates than certificate-cache, cleat keeps names and digests of all, and reads a
 certificate when a client first asks for it."""
 
-import os
 import ssl
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from broken_files import BROKEN_FILES
 from program import run
 from tls_client import TLS_1_2, TLS_1_3, TlsClient, only, shown
 
@@ -124,19 +124,10 @@ def test_several_folders_and_a_frontend_of_its_own(cleat, certs, folder, sites, 
     assert shown(both, "elsewhere.example") == mine.fingerprint
 
 
-BAD_FILES = {
-    "empty": (lambda path: path.write_text(""), "there is no certificate in it"),
-    "large": (lambda path: path.write_bytes(bytes(50 << 20)), "is larger than 1 MiB"),
-    "link": (lambda path: path.symlink_to("nowhere"), "No such file"),
-    "fifo": (os.mkfifo, "is a FIFO"),
-    "key": (lambda path: path.write_text("-----BEGIN CERTIFICATE-----\n"), "cut short"),
-}
-
-
-@pytest.mark.parametrize("kind", BAD_FILES)
+@pytest.mark.parametrize("kind", BROKEN_FILES)
 @pytest.mark.parametrize("cache", [1, 1000])
 def test_a_bad_file_among_many_stops_the_start(folder, kind, cache):
-    make, message = BAD_FILES[kind]
+    make, message = BROKEN_FILES[kind]
     bad = folder / "two" / "bad.pem"
     make(bad)
     flags = ["--pem-dir", folder, "--pem-dir-recursive", "--certificate-cache", cache]

@@ -5,11 +5,10 @@ import os
 import resource
 import socket
 import ssl
-from pathlib import Path
 
 import pytest
 from deadlines import SANITIZED, eventually
-from program import Cleat, capabilities
+from program import Cleat, capabilities, file_limit
 from tls_client import TlsClient
 
 # A sanitizer reserves terabytes of addresses.
@@ -18,13 +17,6 @@ pytestmark = pytest.mark.skipif(SANITIZED, reason="the limit is on address space
 ROOM = 2 << 20  # Of memory, beyond what it has when it serves: some hundred connections.
 MANY = 2000
 HELD = 16
-
-
-def addresses(pid: int) -> int:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmSize:"):
-            return int(line.split()[1]) * 1024
-    raise AssertionError("the kernel does not tell VmSize")
 
 
 def descriptors(pid: int) -> int:
@@ -77,10 +69,14 @@ def is_served(port: int) -> bool:
         return False
 
 
+@pytest.fixture
+def many_files():
+    with file_limit(4 * MANY):
+        yield
+
+
 @pytest.mark.parametrize("comer", [scanner, client])
-def test_it_lives_and_recovers(cleat, comer):
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4 * MANY), hard))
+def test_it_lives_and_recovers(many_files, cleat, comer):
     # One arena: others reserve 64 MiB of addresses each, and then take from those.
     one_arena = {**os.environ, "MALLOC_ARENA_MAX": "1"}
     server = cleat("--workers", 1, env=one_arena)
@@ -88,7 +84,7 @@ def test_it_lives_and_recovers(cleat, comer):
     held = [TlsClient(server.port) for _ in range(HELD)]
     try:
         assert all(is_heard(each) for each in held)
-        most = addresses(server.pid) + ROOM
+        most = server.address_space() + ROOM
         resource.prlimit(server.pid, resource.RLIMIT_AS, (most, most))
         is_full = False
         while not is_full:
@@ -111,5 +107,4 @@ def test_it_lives_and_recovers(cleat, comer):
             each.close()
         for client_there in held:
             client_there.socket.close()
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     eventually("there is room again", lambda: is_served(server.port))

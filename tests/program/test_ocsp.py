@@ -1,16 +1,22 @@
 """ocsp-resp-file: a client that asks gets the OCSP response of the certificate that it is shown,
-while the response is fresh. A wrong file is an error, a stale response a warning."""
-
-import re
-import signal
-import subprocess
+while the response is fresh. A wrong file is an error, a stale response a warning. It makes no
+difference whether the certificates are all loaded at the start, or are in a store."""
 
 import pytest
 
-from certificates import openssl
+from ocsp_responses import Authority, make_stale, said, stapled
 from program import run
+from reloads import reload, reload_is_refused
 
 VERSIONS = ("-tls1_2", "-tls1_3")
+
+
+@pytest.fixture(params=("loaded at the start", "in a store"))
+def more(request, certs):
+    """Settings for the end of the file. With the second ones there are more certificates than
+    certificate-cache, and the first one is loaded when a client asks for it."""
+    in_store = request.param == "in a store"
+    return f'pem-file = "{certs.ecdsa.pem}"\n' + ("certificate-cache = 1\n" if in_store else "")
 
 
 @pytest.fixture
@@ -21,30 +27,6 @@ def serve(cleat, config):
         return cleat("--config", config(text), pem=[], frontend=None, **options)
 
     return serve
-
-
-class Authority:
-    """Authority signs certificates, and OCSP responses for them."""
-
-    def __init__(self, certs, folder):
-        self.root = certs.authority("ocsp-root")
-        self.certs = certs
-        self.folder = folder
-
-    def site(self, name):
-        return self.certs.signed(f"ocsp-{name}", self.root, f"/CN={name}")
-
-    def response(self, site, name):
-        """A response that says that the certificate is good."""
-        request, path = self.folder / f"{name}.req", self.folder / f"{name}.ocsp"
-        index = self.folder / f"{name}.index"
-        serial = openssl("x509", "-in", site.cert, "-noout", "-serial").split("=")[1].strip()
-        index.write_text(f"V\t400101000000Z\t\t{serial}\tunknown\t/CN=site\n")
-        openssl("ocsp", "-issuer", self.root.cert, "-cert", site.cert, "-reqout", request)
-        signer = ["-rsigner", self.root.cert, "-rkey", self.root.key, "-CA", self.root.cert]
-        files = ["-index", index, "-reqin", request, "-respout", path]
-        openssl("ocsp", *files, *signer, "-ndays", "7")
-        return path
 
 
 @pytest.fixture
@@ -61,49 +43,33 @@ def block(site, response):
     """
 
 
-def status(port, version, *more):
-    """What `openssl s_client -status` prints."""
-    command = ["openssl", "s_client", "-connect", f"127.0.0.1:{port}", version, *more]
-    return subprocess.run(command, input="", capture_output=True, text=True).stdout
-
-
-def stapled(port, version):
-    return "OCSP Response Status: successful" in status(port, version, "-status")
-
-
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_client_that_asks_gets_the_response(serve, authority, version):
+def test_a_client_that_asks_gets_the_response(serve, authority, more, version):
     site = authority.site("stapled")
-    server = serve(block(site, authority.response(site, "stapled")))
-    assert stapled(server.port, version)
-    assert "Cert Status: good" in status(server.port, version, "-status")
-    assert "OCSP" not in status(server.port, version)
-
-
-def make_stale(response):
-    """The time of nextUpdate, the last one in a response, becomes one of the past."""
-    der = response.read_bytes()
-    times = list(re.finditer(rb"\x18\x0f(\d{14}Z)", der))
-    begin, end = times[-1].span(1)
-    response.write_bytes(der[:begin] + b"20200101000000Z" + der[end:])
-    return response
+    server = serve(block(site, authority.response(site, "stapled")) + more)
+    assert stapled(server.port, "stapled", version)
+    assert "Cert Status: good" in said(server.port, "stapled", version, "-status")
+    assert "OCSP" not in said(server.port, "stapled", version)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_stale_response_is_a_warning_and_is_not_sent(serve, authority, config, version):
+def test_a_stale_response_is_a_warning_and_is_not_sent(serve, authority, config, more, version):
     site = authority.site("stale")
     response = make_stale(authority.response(site, "stale"))
-    checked = run("-t", "--config", config(block(site, response)))
+    text = block(site, response) + more
+    path = config(text)
+    checked = run("-t", "--config", path)
     assert checked.returncode == 0
+    assert f"{path}:5:" in checked.stderr
     assert f"warning: ocsp-resp-file: {response}: the OCSP response is stale" in checked.stderr
-    server = serve(block(site, response))
-    assert "OCSP response: no response sent" in status(server.port, version, "-status")
+    server = serve(text)
+    assert not stapled(server.port, "stale", version)
 
 
-def test_a_response_for_another_certificate_is_an_error(authority, config):
+def test_a_response_for_another_certificate_is_an_error(authority, config, more):
     site, other = authority.site("one"), authority.site("another")
     response = authority.response(other, "another")
-    path = config(block(site, response))
+    path = config(block(site, response) + more)
     ran = run("-t", "--config", path)
     assert ran.returncode == 1
     (line,) = ran.stderr.splitlines()
@@ -120,51 +86,106 @@ def test_a_response_for_another_certificate_is_an_error(authority, config):
         (None, "No such file"),
     ],
 )
-def test_a_wrong_file_is_an_error(authority, config, tmp_path, content, text):
+def test_a_wrong_file_is_an_error(authority, config, more, tmp_path, content, text):
     response = tmp_path / "wrong.ocsp"
     if content is not None:
         response.write_bytes(content)
-    ran = run("-t", "--config", config(block(authority.site("wrong"), response)))
+    path = config(block(authority.site("wrong"), response) + more)
+    ran = run("-t", "--config", path)
     assert ran.returncode == 1
     (line,) = ran.stderr.splitlines()
+    assert line.startswith(f"cleat: {path}:5:")
     assert "error: ocsp-resp-file: " in line and str(response) in line and text in line
 
 
-def test_a_reload_reads_the_response_again(serve, authority):
+def test_a_reload_reads_the_response_again(serve, authority, more):
     site = authority.site("renewed")
     response = make_stale(authority.response(site, "renewed"))
-    server = serve(block(site, response))
-    assert not stapled(server.port, "-tls1_3")
+    server = serve(block(site, response) + more)
+    assert not stapled(server.port, "renewed")
     response.write_bytes(authority.response(site, "fresh").read_bytes())
-    server.signal(signal.SIGHUP)
-    server.wait_for_log(event="reloaded", certificates_changed="1")
-    assert stapled(server.port, "-tls1_3")
+    assert reload(server)["certificates_changed"] == "1"
+    assert stapled(server.port, "renewed")
 
 
-def test_a_new_response_is_loaded_with_reload_on_change(serve, authority):
+def test_a_reload_refuses_a_response_that_cannot_be_used(serve, authority, more):
+    site = authority.site("damaged")
+    response = authority.response(site, "damaged")
+    server = serve(block(site, response) + more)
+    assert stapled(server.port, "damaged")
+    response.write_bytes(b"damaged")
+    (problem,) = reload_is_refused(server)
+    assert f"ocsp-resp-file: {response}: this is no OCSP response" in problem
+    assert stapled(server.port, "damaged")
+
+
+def test_a_new_response_is_loaded_with_reload_on_change(serve, authority, more):
     site = authority.site("watched")
     response = make_stale(authority.response(site, "watched"))
-    server = serve("reload-on-change = on\n" + block(site, response))
+    server = serve("reload-on-change = on\n" + block(site, response) + more)
     renewed = authority.response(site, "watched-next")
     renewed.rename(response)
-    server.wait_for_log(event="reloaded")
-    assert stapled(server.port, "-tls1_3")
+    server.wait_for_log(event="reloaded", certificates_changed="1")
+    assert stapled(server.port, "watched")
 
 
-def test_a_response_with_a_store_of_certificates_is_an_error(authority, config, certs):
-    """More certificates than certificate-cache are loaded while cleat serves, without responses."""
-    site = authority.site("stored")
-    response = authority.response(site, "stored")
-    more = f'certificate-cache = 1\npem-file = "{certs.ecdsa.pem}"\n'
-    ran = run("-t", "--config", config(more + block(site, response)))
-    assert ran.returncode == 1
-    assert "ocsp-resp-file: not built yet" in ran.stderr
-    assert "Set certificate-cache to at least 2" in ran.stderr
+def test_the_default_certificate_of_a_store_has_its_response(serve, authority, certs):
+    site = authority.site("default")
+    response = make_stale(authority.response(site, "default"))
+    first = f'certificate-cache = 1\npem-file = "{certs.ecdsa.pem}"\n'
+    server = serve(first + block(site, response))
+    assert not stapled(server.port, "default")
+    response.write_bytes(authority.response(site, "default-next").read_bytes())
+    assert reload(server)["certificates_changed"] == "1"
+    assert stapled(server.port, "default")
 
 
-def test_cleat_explain_takes_a_certificate_with_a_response(authority, config):
+def store(certs):
+    return f'certificate-cache = 1\npem-file = "{certs.ecdsa.pem}"\n'
+
+
+def test_a_certificate_of_a_store_is_loaded_with_the_present_response(serve, authority, certs):
+    """The authority renews the response often, and not every renewal comes with a reload."""
+    site = authority.site("present")
+    response = make_stale(authority.response(site, "present"))
+    server = serve(block(site, response) + store(certs))
+    response.write_bytes(authority.response(site, "present-next").read_bytes())
+    assert stapled(server.port, "present")
+
+
+@pytest.mark.parametrize("content", [b"damaged", b"", None])
+def test_a_certificate_of_a_store_is_loaded_without_a_response_that_was_spoilt_since(
+    serve, authority, certs, content
+):
+    site = authority.site("spoilt")
+    response = authority.response(site, "spoilt")
+    server = serve(block(site, response) + store(certs))
+    response.unlink()
+    if content is not None:
+        response.write_bytes(content)
+    assert not stapled(server.port, "spoilt")
+
+
+@pytest.mark.parametrize("command", ["explain", "check"])
+def test_cleat_explain_and_check_take_a_certificate_with_a_response(
+    authority, config, more, command
+):
     site = authority.site("explained")
-    path = config(block(site, authority.response(site, "explained")))
-    ran = run("explain", "--config", path, "--sni", "explained.example")
+    path = config(block(site, authority.response(site, "explained")) + more)
+    flags = ("--sni", "explained.example") if command == "explain" else ("--all",)
+    ran = run(command, "--config", path, *flags)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert str(site.cert) in ran.stdout
+
+
+def test_cleat_check_reports_a_wrong_response_and_shows_the_certificate(
+    authority, config, more, tmp_path
+):
+    site = authority.site("checked")
+    response = tmp_path / "checked.ocsp"
+    response.write_bytes(b"wrong")
+    ran = run("check", "--all", "--config", config(block(site, response) + more))
+    assert ran.returncode == 1
+    (line,) = ran.stderr.splitlines()
+    assert f"ocsp-resp-file: {response}: this is no OCSP response" in line
+    assert str(site.cert) in ran.stdout and "checked.example" in ran.stdout

@@ -2,11 +2,9 @@
 new one, whole; connections that are there keep what they began with. Where anything is wrong the
 log says what, and nothing has changed."""
 
-import contextlib
 import os
 import signal
 import socket
-import ssl
 import tempfile
 import threading
 from pathlib import Path
@@ -14,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from deadlines import eventually
-from program import open_folder
-from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, context, only, refused
+from program import open_files, open_folder
+from reloads import reload, reload_is_refused, replace
+from tls_client import TLS_1_3, VERSIONS, TlsClient, context, only, refused
 
 
 def speaks(word):
@@ -46,43 +45,25 @@ def visit(port, tls, session=None):
         return client.tls.session_reused, client.tls.session
 
 
-def reload(server):
-    """A reload that succeeds: the log's line about it."""
-    before = len(server.log(event="reloaded"))
-    server.signal(signal.SIGHUP)
-    return server.wait_for_log(times=before + 1, event="reloaded")
-
-
-def reload_is_refused(server):
-    """A reload that fails: the problems in the log."""
-    before = len(server.log(event="reload-refused"))
-    problems = len(server.log(event="reload-problem"))
-    server.signal(signal.SIGHUP)
-    server.wait_for_log(times=before + 1, event="reload-refused")
-    return [line["problem"] for line in server.log(event="reload-problem")[problems:]]
-
-
 def sockets(server):
     """The inodes of its listening sockets."""
-    own = set()
-    for entry in Path(f"/proc/{server.pid}/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):  # Closed meanwhile.
-            own.add(os.readlink(entry))
+    own = set(open_files(server.pid).values())
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return {row[9] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in own}
 
 
-def replace(path, text):
-    """As an editor or certbot does it: nobody sees half of the new file."""
-    new = path.with_name(path.name + ".new")
-    new.write_text(text)
-    new.rename(path)
+@pytest.fixture
+def place():
+    """The folder of the configuration and the certificate. Every user may enter it: pytest closes
+    its own folders to others whenever it starts, also beside this test."""
+    with open_folder() as folder:
+        yield folder
 
 
 @pytest.fixture
-def pem(certs, tmp_path):
+def pem(certs, place):
     """The file of cleat's certificate."""
-    path = tmp_path / "site.pem"
+    path = place / "site.pem"
     replace(path, certs.ecdsa.pem.read_text())
     return path
 
@@ -98,26 +79,26 @@ def other(origin):
 
 
 @pytest.fixture
-def write(pem, first, tmp_path):
+def write(pem, first, place):
     """Writes the configuration: one frontend and one certificate, unless a test says otherwise."""
 
     def write(*lines, backend=None, frontends=("[127.0.0.1]:0",)):
         text = [f'backend = "{(backend or first).address}"', f'pem-file = "{pem}"']
         text += [f'frontend = "{each}"' for each in frontends]
         text += ["log-level = 2", "shutdown-timeout = 0", *lines]
-        replace(tmp_path / "cleat.conf", "\n".join(text) + "\n")
+        replace(place / "cleat.conf", "\n".join(text) + "\n")
 
     return write
 
 
 @pytest.fixture
-def serve(cleat, write, tmp_path):
+def serve(cleat, write, place):
     """Writes the configuration, and starts cleat with it."""
 
     def serve(*lines, flags=(), **options):
         write(*lines, **options)
         nothing = {"backend": "", "frontend": None, "log_level": None, "shutdown_timeout": None}
-        return cleat("--config", tmp_path / "cleat.conf", *flags, pem=[], **nothing)
+        return cleat("--config", place / "cleat.conf", *flags, pem=[], **nothing)
 
     return serve
 
@@ -166,24 +147,30 @@ def test_a_handshake_under_way_ends_with_the_certificate_that_it_began_with(serv
         assert client.fingerprint == certs.ecdsa.fingerprint
 
 
-def test_a_configuration_is_freed_with_its_last_connection(serve, certs, tmp_path):
-    """A configuration with a certificate store has a thread that loads from it."""
-    folder = tmp_path / "pems"
+def test_a_configuration_is_freed_with_its_last_connection(serve, write, tmp_path):
+    """A configuration with a log of its own has its file open."""
+    folder = tmp_path / "logs"
     folder.mkdir()
-    (folder / "one.pem").write_text(certs.rsa.pem.read_text())
-    server = serve(f'pem-dir = "{folder}"', "certificate-cache = 1")
+    server = serve()
 
-    def threads():
-        return len(os.listdir(f"/proc/{server.pid}/task"))
+    def logs():
+        files = open_files(server.pid).values()
+        return sorted(Path(file).name for file in files if file.startswith(f"{folder}/"))
 
-    alone = threads()
+    def log_to(name, logs_then):
+        write(f'log-filename = "{folder}/{name}"')
+        server.signal(signal.SIGHUP)
+        log = folder / name
+        eventually("it is in use", lambda: log.exists() and "=reloaded" in log.read_text())
+        eventually(f"the logs are {logs_then}", lambda: logs() == logs_then)
+
+    log_to("one", ["one"])
     with TlsClient(server.port) as old:
         ask(old)
-        for _ in range(5):
-            reload(server)
-        eventually("those without a connection are freed", lambda: threads() == alone + 1)
+        for name in ("two", "three", "two-more", "zero"):
+            log_to(name, ["one", name])
         assert ask(old) == b"first"
-    eventually("the last one is freed", lambda: threads() == alone)
+    eventually("the last one is freed", lambda: logs() == ["zero"])
 
 
 def test_a_frontend_comes_and_another_goes_with_the_connections_that_waited(serve, write):
@@ -369,22 +356,15 @@ def test_sigterm_during_a_reload_ends_cleat(serve):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_a_key_that_only_root_may_read_is_named_with_its_cure(serve, certs, pem):
-    with open_folder() as folder:
-        shared = folder / "site.pem"
-        shared.write_text(certs.ecdsa.pem.read_text())
-        shared.chmod(0o600)
-        pem.unlink()
-        pem.symlink_to(shared)
-        for parent in pem.parents:
-            if parent.stat().st_uid == 0 and parent != Path("/") and parent.name != "tmp":
-                parent.chmod(0o755)
-        server = serve('user = "nobody"')
-        problems = reload_is_refused(server)
-        assert any("Permission denied" in each for each in problems)
-        assert any("cleat has the rights of nobody only" in each for each in problems)
-        shared.chmod(0o644)
-        reload(server)
-        assert shown(server.port) == certs.ecdsa.fingerprint
+    pem.chmod(0o600)
+    server = serve('user = "nobody"')
+    problems = reload_is_refused(server)
+    assert any("Permission denied" in each for each in problems)
+    # The configuration is below /tmp: root's rights are not for what anybody may have written.
+    assert any("other users than root may write to the folder" in each for each in problems)
+    pem.chmod(0o644)
+    reload(server)
+    assert shown(server.port) == certs.ecdsa.fingerprint
 
 
 def test_a_store_changes_as_a_whole(cleat, certs, tmp_path, first):

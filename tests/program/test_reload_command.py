@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deadlines import DEADLINE, eventually
-from program import Cleat, binary, open_folder, run
+from program import Cleat, binary, open_files, open_folder, run
 from tls_client import TlsClient
 
 
@@ -140,7 +140,7 @@ def waits_for_a_process(pid):
     """It sleeps, and can see another process's end."""
     folder = Path(f"/proc/{pid}")
     is_asleep = (folder / "stat").read_text().rsplit(")", 1)[1].split()[0] == "S"
-    return is_asleep and "anon_inode:[pidfd]" in map(os.readlink, (folder / "fd").iterdir())
+    return is_asleep and "anon_inode:[pidfd]" in open_files(pid).values()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")

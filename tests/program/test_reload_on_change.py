@@ -13,6 +13,8 @@ import pytest
 
 from certificates import Certificate
 from deadlines import eventually
+from program import open_files
+from reloads import replace
 from tls_client import TlsClient, shown
 
 
@@ -153,18 +155,14 @@ def test_the_configuration_file_itself_may_turn_it_off(serve, certs, tmp_path):
     pem = tmp_path / "site.pem"
     pem.write_text(certs.ecdsa.pem.read_text())
     server = serve(f'pem-file = "{pem}"')
-    text = server.path.read_text().replace("change = on", "change = off")
-    new = server.path.with_suffix(".new")  # As editors do it.
-    new.write_text(text)
-    new.rename(server.path)
+    replace(server.path, server.path.read_text().replace("change = on", "change = off"))
     line = server.wait_for_log(event="reloaded")
     assert line["keys"] == "reload-on-change"
     eventually("nothing is watched", lambda: "anon_inode:inotify" not in descriptors(server))
 
 
 def descriptors(server):
-    folder = f"/proc/{server.pid}/fd"
-    return [os.readlink(f"{folder}/{each}") for each in os.listdir(folder)]
+    return open_files(server.pid).values()
 
 
 def test_a_file_that_a_new_configuration_names_may_come_later(serve, certs, tmp_path):

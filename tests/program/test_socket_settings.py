@@ -6,10 +6,10 @@ import os
 import signal
 import socket
 import struct
-from pathlib import Path
 
 import pytest
 
+from program import open_files
 from tls_client import TlsClient
 
 PIDFD_GETFD = 438  # The same number on every architecture.
@@ -21,10 +21,10 @@ def sockets_of(pid):
     process = os.pidfd_open(pid)
     made = []
     try:
-        for entry in Path(f"/proc/{pid}/fd").iterdir():
-            if not os.readlink(entry).startswith("socket:"):
+        for number, file in open_files(pid).items():
+            if not file.startswith("socket:"):
                 continue
-            copy = library.syscall(PIDFD_GETFD, process, int(entry.name), 0)
+            copy = library.syscall(PIDFD_GETFD, process, number, 0)
             if copy < 0:
                 pytest.skip(f"the kernel lends no descriptors: {os.strerror(ctypes.get_errno())}")
             made.append(socket.socket(fileno=copy))

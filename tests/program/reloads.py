@@ -1,0 +1,51 @@
+"""Reloads by SIGHUP, the files that change before them, and how much cleat has read by then."""
+
+import signal
+import time
+from pathlib import Path
+
+from deadlines import eventually
+from program import Cleat
+
+# Of a certificate's file: reading one more of them shows, also beside what a sanitizer reads at a
+# start (200 KB). A file may have 1 MiB.
+PADDING = "# padding\n" * 90_000
+STAMPS_COUNT_AFTER_S = 3  # A file that has changed later than this is read again.
+
+
+def replace(path: Path, text: str, mode: int | None = None) -> None:
+    """replace writes a file as an editor or certbot does it: nobody sees half of the new one, and
+    cleat does not count it before, because its name begins with a dot."""
+    new = path.with_name(f".{path.name}.new")
+    new.write_text(text)
+    if mode is not None:
+        new.chmod(mode)
+    new.rename(path)
+
+
+def reload(server: Cleat) -> dict[str, str]:
+    """A reload that succeeds: the log's line about it."""
+    before = len(server.log(event="reloaded"))
+    server.signal(signal.SIGHUP)
+    return server.wait_for_log(times=before + 1, event="reloaded")
+
+
+def reload_is_refused(server: Cleat) -> list[str]:
+    """A reload that fails: the problems in the log."""
+    before = len(server.log(event="reload-refused"))
+    problems = len(server.log(event="reload-problem"))
+    server.signal(signal.SIGHUP)
+    server.wait_for_log(times=before + 1, event="reload-refused")
+    return [line["problem"] for line in server.log(event="reload-problem")[problems:]]
+
+
+def bytes_read(server: Cleat) -> int:
+    """By all read calls since its start."""
+    fields = Path(f"/proc/{server.pid}/io").read_text().split()
+    return int(fields[fields.index("rchar:") + 1])
+
+
+def wait_for_stamps(*files: Path) -> None:
+    """Waits until the files are old enough to be recognized."""
+    newest = max(file.stat().st_ctime for file in files)
+    eventually("stamps count", lambda: time.time() > newest + STAMPS_COUNT_AFTER_S)
