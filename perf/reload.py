@@ -10,10 +10,12 @@ counts transactions that failed, sessions that did not resume, and idle connecti
 and looks at the process's memory and descriptors: the slope is that of a line through the second
 half.
 
-The second part compares latencies with reloads one after the other, and without, in turn: of one
-request after the other on an established connection, and of full handshakes in an open loop. Each
-round has a window of each kind; the ratio is the median of the rounds'. Client, server and reload
-share the machine's cores.
+The second part compares latencies with reloads, one asked for every ten milliseconds by SIGHUP,
+and without, in turn: of one request after the other on an established connection, and of full
+handshakes in an open loop. Each round has a window of each kind; the ratio is the median of the
+rounds'. One core is cleat's, with one worker and the reload's thread; the clients and the upstream
+have the others. So a delay is one of cleat's: on a core that they shared, the kernel would let a
+client wait for the reload, or a worker for a client.
 """
 
 import argparse
@@ -27,11 +29,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
-from certificates import make_certificates
+from certificates import Issuer, make_certificates
 from cleat_perf import results
 from cleat_perf.environment import cores, describe
 from cleat_perf.processes import Process, free_port
@@ -40,6 +41,7 @@ from cleat_perf.table import table
 
 BIN = TREE / "build/release/bin"
 IDLE = 200
+ALL_CORES = cores()
 PROBE_GAP_S = 0.002
 LATENCY_HEADS = ["certificates", "p99 of", "without", "during reloads", "ratio", "reloads"]
 
@@ -53,18 +55,24 @@ def arguments() -> argparse.Namespace:
     parse.add_argument("--rounds", type=int, default=5)
     parse.add_argument("--window", type=float, default=10, help="seconds")
     parse.add_argument("--rate", type=int, default=100, help="full handshakes a second")
+    parse.add_argument("--cleat", type=Path, default=BIN / "cleat")
     parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
     return parse.parse_args()
 
 
 class Site:
-    """A cleat with two workers, its upstream, and its files, which can be broken."""
+    """A cleat with a worker for each of its cores, its upstream, and its files, which can be
+    broken. This process and its clients run on the other cores, as far as there are any."""
 
-    def __init__(self, folder: Path, certificates: int) -> None:
+    def __init__(
+        self, cleat: Path, folder: Path, certificates: int, own_cores: set[int]
+    ) -> None:
         self.folder = folder
         self.pems = folder / f"pems-{certificates}"
-        make_certificates(self.pems, max(certificates, 2))
-        self.origin = Process([str(BIN / "perf-origin")], cores(), folder / "origin.log")
+        make_certificates(self.pems, max(certificates, 2), Issuer())
+        others = ALL_CORES - own_cores or own_cores
+        os.sched_setaffinity(0, others)
+        self.origin = Process([str(BIN / "perf-origin")], others, folder / "origin.log")
         self.port = free_port()
         self.config = folder / "cleat.conf"
         self.pem = folder / "site.pem"
@@ -72,12 +80,14 @@ class Site:
         self.pem.write_text(self.good[0])
         many = f'pem-dir = "{self.pems}"\npem-dir-recursive = on\n' if certificates > 1 else ""
         self.text = (
-            f'frontend = "[127.0.0.1]:{self.port}"\nworkers = 2\n{many}pem-file = "{self.pem}"\n'
-            f'backend = "[127.0.0.1]:{self.origin.ready_port()}"\ncertificate-cache = 20000\n'
+            f'frontend = "[127.0.0.1]:{self.port}"\nworkers = {len(own_cores)}\n'
+            f'{many}pem-file = "{self.pem}"\n'
+            f'backend = "[127.0.0.1]:{self.origin.ready_port()}"\n'
+            "log-level = 2\n"
         )
         self.config.write_text(self.text)
-        command = [str(BIN / "cleat"), "--config", str(self.config)]
-        self.cleat = Process(command, cores(), folder / "cleat.log")
+        command = [str(cleat), "--config", str(self.config)]
+        self.cleat = Process(command, own_cores, folder / "cleat.log")
         self.pid = self.cleat.child.pid
         until = time.monotonic() + 60
         while not self.connects():
@@ -92,6 +102,15 @@ class Site:
     def reload(self) -> bool:
         command = [BIN / "cleat", "reload", str(self.pid)]
         return subprocess.run(command, capture_output=True, timeout=120).returncode == 0
+
+    def reload_without_end(self) -> subprocess.Popen:
+        """reload_without_end asks for a reload every ten milliseconds. It is a process that starts
+        no other: to load `cleat reload` takes as much of a CPU as the reload itself."""
+        loop = 'while kill -HUP "$0"; do read -t 0.01; done'
+        return subprocess.Popen(["bash", "-c", loop, str(self.pid)], stdin=subprocess.PIPE)
+
+    def reloads(self) -> int:
+        return (self.folder / "cleat.log").read_text().count("event=reloaded")
 
     def client(self) -> ssl.SSLSocket:
         settings = ssl.create_default_context()
@@ -167,7 +186,7 @@ def memory_bytes(pid: int) -> int:
 
 def storm(options: argparse.Namespace, scratch: Path) -> dict:
     """The first part."""
-    site = Site(scratch, 1)
+    site = Site(options.cleat, scratch, 1, ALL_CORES)
     out = [scratch / "handshakes.json", scratch / "downloads.json"]
     idle = [site.client() for _ in range(IDLE)]
     for each in idle:
@@ -248,20 +267,16 @@ def window(site: Site, options: argparse.Namespace, with_reloads: bool, out: Pat
                 took.append(time.perf_counter() - began)
                 time.sleep(PROBE_GAP_S)
 
-    prober = threading.Thread(target=probe)
-    prober.start()
-    reloads = 0
-    while time.monotonic() < until:
-        if not with_reloads:
-            time.sleep(0.1)
-        elif not site.reload():
-            sys.exit("a reload was refused")
-        reloads += with_reloads
-    prober.join()
+    before = site.reloads()
+    reloading = site.reload_without_end() if with_reloads else None
+    probe()
+    if reloading:
+        reloading.terminate()
+        reloading.wait()
     load.wait(60)
     result = json.loads(out.read_text())
     return {
-        "reloads": reloads,
+        "reloads": site.reloads() - before,
         "established_p99_s": statistics.quantiles(took, n=100)[98],
         "handshake_p99_s": result["latency"]["tls"]["p99_ns"] / 1e9,
         "failed": result["failed"],
@@ -270,7 +285,7 @@ def window(site: Site, options: argparse.Namespace, with_reloads: bool, out: Pat
 
 def latencies(options: argparse.Namespace, certificates: int, scratch: Path) -> list[dict]:
     """The second part."""
-    site = Site(scratch, certificates)
+    site = Site(options.cleat, scratch, certificates, {max(ALL_CORES)})
     rounds = []
     for number in range(options.rounds):
         kinds = (False, True) if number % 2 == 0 else (True, False)

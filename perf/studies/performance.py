@@ -5,6 +5,8 @@ from pathlib import Path
 from statistics import median
 from typing import Callable
 
+import certificate_peers
+import certificates
 import lock_cores
 import reload
 from cleat_perf.results import newest, whole
@@ -129,6 +131,16 @@ def reload_tables(document: dict) -> str:
     return first + "\n\n" + table(reload.LATENCY_HEADS, reload.latency_rows(document["rounds"]))
 
 
+def certificate_table(document: dict) -> str:
+    """certificate_table is the cost of many certificates."""
+    return table(certificates.HEADS, certificates.rows(document["rounds"]))
+
+
+def certificate_peers_table(document: dict) -> str:
+    """certificate_peers_table has the cost of many certificates with each server."""
+    return table(certificate_peers.HEADS, certificate_peers.rows(document["rounds"]))
+
+
 # By the end of a result's name.
 TABLES: dict[str, Callable[[dict], str]] = {
     "shared-locks": shared_locks,
@@ -137,6 +149,8 @@ TABLES: dict[str, Callable[[dict], str]] = {
     "overhead": overhead,
     "clients": clients,
     "reload": reload_tables,
+    "certificates": certificate_table,
+    "certificate-peers": certificate_peers_table,
 }
 
 
