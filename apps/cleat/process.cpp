@@ -133,6 +133,22 @@ error_code become(identity const& target) noexcept
     return {};
 }
 
+error_code run_as(identity const& target, std::function<error_code()> const& look)
+{
+    pid_t const child = ::fork();
+    if (child < 0)
+        return last_system_error();
+    if (child == 0) {
+        error_code const unchanged = become(target);
+        ::_exit((unchanged ? unchanged : look()).value()); // errno's values are below 256.
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return last_system_error();
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD, boost::system::system_category()};
+}
+
 error_code obstacle_to_writing(std::string const& path)
 {
     struct stat about

@@ -8,6 +8,7 @@
 #include <cleat/core/unique_fd.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,6 +33,10 @@ struct identity
 
 /// become changes user, group and supplementary groups for good.
 [[nodiscard]] error_code become(identity const& target) noexcept;
+
+/// run_as is what `look` returns in a child process that has become the target; an error of the
+/// system's, or none. Call it while there is one thread.
+[[nodiscard]] error_code run_as(identity const& target, std::function<error_code()> const& look);
 
 /// hold_standard_descriptors opens /dev/null for each of the descriptors 0, 1 and 2 that the
 /// program was started without. Otherwise the first files that it opens would take these numbers,

@@ -224,7 +224,17 @@ std::shared_ptr<admin_socket> open_admin(config const& settings, opener const& r
     fail(std::move(why));
 }
 
-void check_files(config const& settings, std::vector<problem>& problems)
+// The socket is opened with the rights of the user that cleat becomes.
+error_code admin_obstacle(config const& settings, std::optional<identity> const& user)
+{
+    auto const look = [&] { return admin_socket::obstacle(*settings.admin); };
+    bool const changes_user = user && ::geteuid() == 0 && user->uid != 0;
+    return changes_user && std::holds_alternative<unix_path>(*settings.admin) ? run_as(*user, look)
+                                                                              : look();
+}
+
+void check_files(
+    config const& settings, std::optional<identity> const& user, std::vector<problem>& problems)
 {
     auto const look = [&](setting<std::string> const& file, std::string key, auto obstacle) {
         if (file->empty())
@@ -233,7 +243,7 @@ void check_files(config const& settings, std::vector<problem>& problems)
             problems.push_back(cannot_write(file, std::move(key), ec));
     };
     look(settings.pidfile, "pidfile", pid_file::obstacle);
-    if (error_code const ec = admin_socket::obstacle(*settings.admin))
+    if (error_code const ec = admin_obstacle(settings, user))
         problems.push_back(cannot_serve_admin(settings, ec));
     // The standard descriptors are there already, though their names are links.
     if (!log_sink::is_standard(*settings.log_filename))
@@ -244,9 +254,9 @@ std::vector<problem> problems_of_start(config settings, scan_observer const& obs
 {
     settings.certificate_index = {}; // Every certificate is read.
     loading loaded = load(std::move(settings), {}, observer);
-    static_cast<void>(find_identity(loaded.made.settings, loaded.problems));
+    std::optional<identity> const user = find_identity(loaded.made.settings, loaded.problems);
     check_addresses(loaded.made, loaded.problems);
-    check_files(loaded.made.settings, loaded.problems);
+    check_files(loaded.made.settings, user, loaded.problems);
     return std::move(loaded.problems);
 }
 

@@ -3,6 +3,7 @@ is good, code 1 and every mistake where not: also those that a start would meet 
 and addresses, as far as they can be seen. It listens nowhere and writes nothing."""
 
 import os
+import pwd
 import socket
 
 import pytest
@@ -162,6 +163,25 @@ def test_an_address_of_another_machine(found, address):
     assert address in text and ": error: frontend: cannot listen on " in text
     has_family = ":" not in address or has_ipv6()
     assert ("This machine has no such address:" if has_family else "no such addresses:") in text
+
+
+def test_an_admin_address_of_another_machine(found):
+    text = found('admin = "[192.0.2.1]:9443"\nadmin-allow-remote = on')
+    assert ": error: admin: cannot listen on " in text and "192.0.2.1" in text
+    assert "This machine has no such address:" in text
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start it as somebody else")
+def test_an_admin_socket_is_made_by_the_user_that_cleat_becomes(found, certs, tmp_path):
+    with program.open_folder() as folder:
+        folder.chmod(0o755)
+        path = folder / "admin.sock"
+        text = found(f'admin = "{path}"\nuser = "nobody"')
+        assert f"cannot listen on {path}: Permission denied" in text, text
+        assert "Let the user that cleat runs as write the folder" in text
+        os.chown(folder, pwd.getpwnam("nobody").pw_uid, -1)
+        assert run("-t", "--user", "nobody", "--admin", path, certs.ecdsa.pem).returncode == 0
+        assert list(folder.iterdir()) == []
 
 
 def has_ipv6():

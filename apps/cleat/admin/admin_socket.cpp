@@ -1,5 +1,7 @@
 #include "admin/admin_socket.hpp"
 
+#include <cleat/net/listening.hpp>
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -40,6 +42,17 @@ error_code occupant(std::string const& path, net::address const& address, bool& 
     if (::connect(probe.get(), address.data(), address.size) == 0 || errno == EAGAIN)
         return make_error_code(boost::system::errc::address_in_use);
     return errno == ECONNREFUSED ? error_code{} : last_system_error();
+}
+
+error_code obstacle_to_tcp(host_port const& where)
+{
+    result<std::vector<net::address>> const found =
+        net::resolve(where.host, fmt::to_string(where.port));
+    if (!found)
+        return found.error();
+    // Only the first address is listened on.
+    std::vector<net::refused_address> const refused = net::listen_nowhere({found->front()});
+    return refused.empty() ? error_code{} : refused.front().reason;
 }
 
 } // namespace
@@ -112,6 +125,8 @@ error_code admin_socket::open_tcp(host_port const& where, binder const& bind_den
 
 error_code admin_socket::obstacle(admin_address const& where)
 {
+    if (host_port const* const place = std::get_if<host_port>(&where))
+        return obstacle_to_tcp(*place);
     unix_path const* const path = std::get_if<unix_path>(&where);
     if (path == nullptr)
         return {};

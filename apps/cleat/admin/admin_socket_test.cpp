@@ -103,6 +103,14 @@ TEST_CASE("a file that another process has put there is not removed")
     CHECK(can_connect(second->address()));
 }
 
+TEST_CASE("an address of another machine is named before a start")
+{
+    host_port const elsewhere{"192.0.2.1", 9443}; // RFC 5737: for documentation.
+    CHECK(admin_socket::obstacle(elsewhere) == boost::system::errc::address_not_available);
+    CHECK(admin_socket::open(elsewhere).error() == boost::system::errc::address_not_available);
+    CHECK_FALSE(admin_socket::obstacle(host_port{"127.0.0.1", 9443}));
+}
+
 TEST_CASE("a port that is in use is refused, and port 0 is a free one")
 {
     result<admin_socket> const first = admin_socket::open(host_port{"127.0.0.1", 0});
