@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <random>
 #include <string>
@@ -286,17 +287,19 @@ TEST_CASE_FIXTURE(set_fixture, "a name is the latest one's, whichever come and g
         return (name.front() == '.' ? "www" : "") + std::string{name};
     };
     std::mt19937 random{7};
+    auto const below = [&](std::uint32_t end) {
+        return static_cast<std::uint32_t>(random() % end);
+    };
     for (certificate_set::number i = 0; i < count; ++i) {
         names all;
         for (char const* const name : each_name)
-            if (random() % 2 == 0)
-                all.emplace_back(name);
-        store.add(
-            {.source = random() % 50, .summary = {.type = types[random() % 2]}, .names = all});
+            if (below(2) == 0)
+                all.push_back((*name == '.' ? "*" : "") + std::string{name});
+        store.add({.source = below(50), .summary = {.type = types[below(2)]}, .names = all});
     }
     std::vector<bool> is_there(count);
     for (int step = 0; step < 3000; ++step) {
-        certificate_set::number const chosen = random() % count;
+        certificate_set::number const chosen = below(count);
         if (is_there[chosen])
             set.remove(chosen);
         else
