@@ -50,19 +50,33 @@ std::string filled(std::string_view skeleton, std::vector<part> const& parts)
 
 } // namespace
 
+std::string policy_of(document const& document)
+{
+    if (document.nonce.empty())
+        return "default-src 'none'; script-src 'unsafe-inline'; img-src data:; "
+               "style-src 'unsafe-inline'";
+    std::string const own = "'nonce-" + document.nonce + "'";
+    return "default-src 'none'; script-src " + own + "; img-src data:; style-src " + own +
+           "; connect-src 'self'";
+}
+
 std::string to_html(document const& document)
 {
+    std::string const nonce =
+        document.nonce.empty() ? std::string{} : " nonce=\"" + document.nonce + '"';
     std::string style{parts::style()};
     style += document.style;
     std::string library;
     if (!document.library.empty())
-        library.append("<script>\n").append(document.library).append("\n</script>\n");
+        library.append("<script" + nonce + ">\n").append(document.library).append("\n</script>\n");
     std::string script{parts::dom()};
     script += parts::numbers();
     for (std::string_view const each : document.scripts)
         script += each;
     return filled(
         parts::skeleton(), {{"title", escaped_text(document.title)},
+                            {"policy", policy_of(document)},
+                            {"nonce", nonce},
                             {"style", style},
                             {"data", escaped_json(document.data)},
                             {"library", library},

@@ -55,4 +55,20 @@ TEST_CASE("a library has an element of its own, before the script")
     CHECK(with.size() == without.size() + element.size());
 }
 
+TEST_CASE("of a page with a nonce only its own elements run")
+{
+    document made{"t", "{}", "p {}", "library()", {"first();"}, "a1b2"};
+    std::string const page = to_html(made);
+    CHECK(
+        between(page, "content=\"default-src", "\">") ==
+        " 'none'; script-src 'nonce-a1b2'; img-src data:; style-src 'nonce-a1b2'; "
+        "connect-src 'self'");
+    CHECK(page.find("<script>") == std::string::npos);
+    CHECK(page.find("<style>") == std::string::npos);
+    CHECK(page.find("<script nonce=\"a1b2\">\nlibrary()") != std::string::npos);
+    made.nonce.clear();
+    CHECK(to_html(made).find("nonce") == std::string::npos);
+    CHECK(to_html(made).find("connect-src") == std::string::npos);
+}
+
 } // namespace cleat::page::page_test

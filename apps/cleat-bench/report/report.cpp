@@ -2,6 +2,7 @@
 // grid, a long timeline to longer intervals.
 
 #include "page/page.hpp"
+#include "page_charts.hpp"
 #include "report/comparison.hpp"
 #include "report/curves.hpp"
 #include "report/kinds.hpp"
@@ -234,7 +235,7 @@ std::string page_for(drawable const& all)
         {title_of(all),
          json::serialize(data),
          report_page::style(),
-         report_page::chart_js(),
+         page::charts::chart_js(),
          {report_page::units(), report_page::results(), report_page::elements(),
           report_page::axes(), report_page::charts(), report_page::summary(),
           report_page::staircase(), report_page::single(), report_page::comparison(),
