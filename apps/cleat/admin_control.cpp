@@ -4,45 +4,91 @@
 #include "reload/outcome_json.hpp"
 #include "version.hpp"
 
+#include <cleat/core/limits.hpp>
 #include <cleat/tls/context_spec.hpp>
 #include <cleat/tls/store/certificate_store.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
 namespace cleat::app {
 namespace {
 
+// The end of a certificate that is in the store, or else has an origin.
+struct certificate_end
+{
+    std::chrono::sys_seconds time;
+    std::string const* origin = nullptr;
+    tls::certificate_store::number number = tls::certificate_store::none;
+};
+
 // find_ends leaves out those of a catalog whose end is far.
 template <class Use>
 void for_each_end(snapshot const& configuration, Use use)
 {
     for (auto const& [origin, valid_until] : configuration.ends)
-        use(valid_until);
+        use(certificate_end{valid_until, &origin});
     tls::certificate_store const* const store = configuration.catalog.store.get();
     if (store == nullptr)
         return;
     store->for_each([&](tls::certificate_store::number each) {
-        use(std::chrono::sys_seconds{std::chrono::seconds{store->summary(each).valid_until}});
+        std::chrono::seconds const valid_until{store->summary(each).valid_until};
+        use(certificate_end{std::chrono::sys_seconds{valid_until}, nullptr, each});
     });
+}
+
+// Keeps the first ones, in their order. Most of many certificates are later than all of these.
+void note_soonest(std::vector<certificate_end>& soonest, certificate_end const& next)
+{
+    bool const is_full = soonest.size() == limits::admin_soonest_max;
+    if (is_full && next.time >= soonest.back().time)
+        return;
+    if (is_full)
+        soonest.pop_back();
+    soonest.insert(std::ranges::upper_bound(soonest, next.time, {}, &certificate_end::time), next);
+}
+
+soon_certificate described(snapshot const& configuration, certificate_end const& end)
+{
+    if (end.origin != nullptr)
+        return {.origin = *end.origin, .end = end.time};
+    tls::certificate_store const& store = *configuration.catalog.store;
+    soon_certificate made{.origin = store.origin(end.number), .end = end.time};
+    store.for_each_name(end.number, [&](std::string_view name) {
+        ++made.name_count;
+        if (made.names.size() < limits::admin_names_max)
+            made.names.emplace_back(name);
+    });
+    return made;
 }
 
 certificate_counts count_ends(snapshot const& configuration)
 {
-    certificate_counts found{.all = count_certificates(configuration)};
-    auto const now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    for_each_end(configuration, [&](std::chrono::sys_seconds end) {
-        if (end <= now)
+    certificate_counts found{
+        .when = std::chrono::system_clock::now(), .all = count_certificates(configuration)};
+    auto const now = std::chrono::floor<std::chrono::seconds>(found.when);
+    std::vector<certificate_end> soonest;
+    for_each_end(configuration, [&](certificate_end const& each) {
+        if (each.time <= now)
             ++found.expired;
-        else if (end <= now + expires_soon)
+        else if (each.time <= now + expires_soon)
             ++found.expiring;
-        if (!found.soonest_end || end < *found.soonest_end)
-            found.soonest_end = end;
+        auto const* const bound = std::ranges::find_if(
+            days_left_bounds, [&](int days) { return each.time <= now + std::chrono::days{days}; });
+        ++found.by_days_left[static_cast<std::size_t>(bound - days_left_bounds.begin())];
+        note_soonest(soonest, each);
     });
+    if (!soonest.empty())
+        found.soonest_end = soonest.front().time;
+    for (certificate_end const& each : soonest)
+        found.soonest.push_back(described(configuration, each));
     return found;
 }
 
@@ -174,9 +220,14 @@ void admin_control::publish()
     facts->started = started_;
     for (listening_place const& each : workers_.places())
         facts->frontends.push_back(net::to_string(each.address));
-    for (key_row const& row : config_table())
-        if (row.show != nullptr)
-            facts->settings.emplace_back(row.name, row.show(configuration.settings));
+    config const defaults;
+    for (key_row const& row : config_table()) {
+        if (row.show == nullptr)
+            continue;
+        facts->settings.emplace_back(row.name, row.show(configuration.settings));
+        if (facts->settings.back().second != row.show(defaults))
+            facts->changed_keys.emplace_back(row.name);
+    }
     facts->configurations = workers_.generations();
     facts->certificates = certificates_;
     facts->certificates.all = count_certificates(configuration);

@@ -4,6 +4,7 @@
 #include <cleat/tls/alert.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <new>
 #include <span>
 
@@ -43,20 +44,59 @@ connection_log::~connection_log()
 }
 
 // With a PROXY header the peer is a load balancer, and the source is the balancer's client.
+std::string connection_log::source() const
+{
+    if (proxy_header_.empty())
+        return {};
+    // A header with a checksum takes memory to read.
+    std::span const header{
+        reinterpret_cast<std::uint8_t const*>(proxy_header_.data()), proxy_header_.size()};
+    socket_address const found = read_proxy_header(header).header.source;
+    return found.family == address_family::unspecified ? std::string{} : to_string(found);
+}
+
 void connection_log::add_addresses(log_line& line) const noexcept
 {
     line.add("frontend", frontend_.name);
     add_text(line, "peer", [&] { return net::to_string(peer_); });
-    if (proxy_header_.empty())
-        return;
-    try { // A header with a checksum takes memory to read.
-        std::span const header{
-            reinterpret_cast<std::uint8_t const*>(proxy_header_.data()), proxy_header_.size()};
-        socket_address const source = read_proxy_header(header).header.source;
-        if (source.family != address_family::unspecified)
-            line.add("source", to_string(source));
+    try {
+        if (std::string const from = source(); !from.empty())
+            line.add("source", from);
     } catch (std::bad_alloc const&) {
     }
+}
+
+// Without memory there is no example, only the count.
+void connection_log::count_failure(
+    failure_event event, std::size_t number, error_code why, tls::engine const* engine) noexcept
+{
+    if (!counts().examples.count(number, service().worker().now()))
+        return;
+    try {
+        failure_example example = example_of(why, engine);
+        example.event = event;
+        counts().examples.keep(number, example);
+    } catch (std::bad_alloc const&) {
+    }
+}
+
+failure_example connection_log::example_of(error_code why, tls::engine const* engine) const
+{
+    failure_example made{.time = std::chrono::system_clock::now(), .frontend = frontend_.name};
+    std::string const from = source();
+    made.client = from.empty() ? net::to_string(peer_) : from;
+    // cleat's own errors are named by the reason.
+    if (why && why.category() != error_category())
+        made.detail = why.message();
+    if (engine == nullptr)
+        return made;
+    tls::failure_info const& failure = engine->failure();
+    made.server_name = engine->info().server_name;
+    if (failure.peer_alert >= 0)
+        made.alert = tls::alert_name(failure.peer_alert);
+    if (!failure.reason.empty())
+        made.detail = failure.reason;
+    return made;
 }
 
 void connection_log::proxy_header_failed(error_code why) noexcept
@@ -65,6 +105,7 @@ void connection_log::proxy_header_failed(error_code why) noexcept
     if (reason_ == close_reason::client_silent)
         return;
     written_ = true;
+    count_failure(failure_event::proxy_header, failure_number(reason_), why);
     if (!log().wants(log_level::warning))
         return;
     log_line line = log().warning("proxy-header-failed");
@@ -81,6 +122,7 @@ void connection_log::handshake_failed(error_code why, tls::engine const& engine)
     written_ = true;
     tls::failure_info const& failure = engine.failure();
     counts().failed(why, failure.peer_alert);
+    count_failure(failure_event::handshake, failure_number(failure_kind_of(why)), why, &engine);
     if (!log().wants(log_level::warning))
         return;
     log_line line = log().warning("handshake-failed");
@@ -116,10 +158,12 @@ void connection_log::connected() noexcept
     counts().until_connected.record(age());
 }
 
-void connection_log::connect_failed(error_code why) noexcept
+void connection_log::connect_failed(error_code why, tls::engine const& engine) noexcept
 {
     reason_ = reason_for(phase::connect, why);
     written_ = true;
+    if (!is_good(reason_))
+        count_failure(failure_event::connect, failure_number(reason_), why, &engine);
     if (!log().wants(log_level::error))
         return;
     log_line line = log().error("connect-failed");
@@ -132,13 +176,15 @@ void connection_log::connect_failed(error_code why) noexcept
 void connection_log::ended(close_reason reason, error_code why, tls::engine const& engine) noexcept
 {
     reason_ = reason;
-    write_closed(why, &engine.failure());
+    write_closed(why, &engine);
     written_ = true;
 }
 
-void connection_log::write_closed(error_code why, tls::failure_info const* failure) noexcept
+void connection_log::write_closed(error_code why, tls::engine const* engine) noexcept
 {
     bool const good = is_good(reason_);
+    if (!good)
+        count_failure(failure_event::relay, failure_number(reason_), why, engine);
     log_level const level = good ? log_level::info : log_level::warning;
     if (!log().wants(level))
         return;
@@ -151,8 +197,8 @@ void connection_log::write_closed(error_code why, tls::failure_info const* failu
         .add("duration_ms", lasted.count());
     if (why && !good)
         line.add("error", why);
-    if (failure != nullptr && !failure->reason.empty())
-        line.add("detail", failure->reason);
+    if (engine != nullptr && !engine->failure().reason.empty())
+        line.add("detail", engine->failure().reason);
 }
 
 } // namespace cleat::app

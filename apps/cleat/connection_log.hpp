@@ -4,6 +4,7 @@
 
 #include "byte_counts.hpp"
 #include "close_reason.hpp"
+#include "failures/failure_example.hpp"
 #include "log/log.hpp"
 #include "worker_service.hpp"
 
@@ -12,6 +13,7 @@
 #include <cleat/net/worker.hpp>
 #include <cleat/tls/engine.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -38,7 +40,7 @@ public:
 
     /// connected: the upstream has accepted.
     void connected() noexcept;
-    void connect_failed(error_code why) noexcept;
+    void connect_failed(error_code why, tls::engine const& engine) noexcept;
 
     /// ended: the relay has ended. `why` is the error that caused it; no error for a clean end.
     void ended(close_reason reason, error_code why, tls::engine const& engine) noexcept;
@@ -47,8 +49,13 @@ public:
     [[nodiscard]] byte_counts& traffic() noexcept { return traffic_; }
 
 private:
-    void write_closed(error_code why = {}, tls::failure_info const* failure = nullptr) noexcept;
+    void write_closed(error_code why = {}, tls::engine const* engine = nullptr) noexcept;
+    [[nodiscard]] std::string source() const;
     void add_addresses(log_line& line) const noexcept;
+    void count_failure(
+        failure_event event, std::size_t number, error_code why,
+        tls::engine const* engine = nullptr) noexcept;
+    [[nodiscard]] failure_example example_of(error_code why, tls::engine const* engine) const;
 
     [[nodiscard]] worker_service& service() const noexcept { return frontend_.service; }
     [[nodiscard]] logger const& log() const noexcept { return service().log(); }

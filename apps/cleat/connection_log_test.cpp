@@ -8,7 +8,9 @@
 #include <doctest/doctest.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace cleat::app::connection_log_test {
@@ -102,7 +104,7 @@ TEST_CASE("an upstream is not to blame for what this machine has run out of")
 
     logged_service s;
     CHECK(contains(
-        s.log_after([](connection_log& log) { log.connect_failed(system(EMFILE)); }),
+        s.log_after([&](connection_log& log) { log.connect_failed(system(EMFILE), s.engine); }),
         "level=error event=connect-"));
     CHECK(s.connections->counts().closed.value(close_reason::out_of_resources) == 1);
 }
@@ -157,6 +159,43 @@ TEST_CASE("a line names the frontend, and with a PROXY header the client")
         CAPTURE(log);
         CHECK(contains(log, row.addresses));
     }
+}
+
+TEST_CASE("each reason of a failure has an example, with the client that a PROXY header names")
+{
+    logged_service s;
+    failure_examples<failure_number_count> const& examples = s.connections->counts().examples;
+    s.log_after([&](connection_log& log) { log.ended(close_reason::done, {}, s.engine); });
+    s.log_after([&](connection_log& log) { log.handshake_failed(error::truncated, s.engine); });
+    for (std::size_t i = 0; i < failure_number_count; ++i)
+        CHECK(examples.value(i) == 0); // Good ends, and a silent client.
+
+    s.log_after([&](connection_log& log) { log.handshake_failed(error::not_tls, s.engine); });
+    std::optional<failure_example> seen =
+        examples.last(failure_number(failure_kind_of(error::not_tls)));
+    CHECK(seen->event == failure_event::handshake);
+    CHECK(seen->client.view() == "192.0.2.1:1");
+    CHECK(seen->frontend.view() == "192.0.2.9:443");
+    CHECK(seen->detail.view().empty());
+    CHECK(failure_name(failure_number(failure_kind_of(error::not_tls))) == "not-tls");
+
+    s.proxy_header = "PROXY TCP4 203.0.113.7 192.0.2.9 4711 443\r\n";
+    s.log_after([&](connection_log& log) { log.connect_failed(system(ECONNREFUSED), s.engine); });
+    seen = examples.last(failure_number(close_reason::upstream_unreachable));
+    CHECK(seen->event == failure_event::connect);
+    CHECK(seen->client.view() == "203.0.113.7:4711");
+    CHECK(seen->detail.view() == system(ECONNREFUSED).message());
+
+    s.log_after(
+        [&](connection_log& log) { log.ended(close_reason::client_truncated, {}, s.engine); });
+    CHECK(
+        examples.last(failure_number(close_reason::client_truncated))->event ==
+        failure_event::relay);
+    s.log_after([](connection_log& log) { log.proxy_header_failed(error::bad_proxy_header); });
+    CHECK(
+        examples.last(failure_number(close_reason::bad_proxy_header))->event ==
+        failure_event::proxy_header);
+    CHECK(failure_name(failure_number(close_reason::bad_proxy_header)) == "bad-proxy-header");
 }
 
 } // namespace cleat::app::connection_log_test

@@ -47,7 +47,7 @@ net::detached terminate(
         interrupt, service.upstream_queue(), configuration.upstream, first,
         *settings.backend_connect_timeout);
     if (!upstream)
-        co_return log.connect_failed(upstream.error());
+        co_return log.connect_failed(upstream.error(), client.channel.engine());
     log.connected();
 
     // Relay: copy both ways until both sides have closed, or one has broken.

@@ -52,4 +52,11 @@ std::string_view name_of(failure_kind why) noexcept
     return why == failure_kind::reset ? "reset" : name_of(static_cast<error>(why));
 }
 
+std::string_view failure_name(std::size_t number) noexcept
+{
+    return number < failure_kind_count
+               ? name_of(static_cast<failure_kind>(number))
+               : name_of(static_cast<close_reason>(number - failure_kind_count));
+}
+
 } // namespace cleat::app

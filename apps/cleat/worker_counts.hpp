@@ -5,6 +5,7 @@
 #include "close_reason.hpp"
 #include "counters.hpp"
 #include "duration_counts.hpp"
+#include "failures/failure_examples.hpp"
 #include "named_counts.hpp"
 
 #include <cleat/core/error.hpp>
@@ -54,6 +55,21 @@ inline constexpr std::size_t failure_kind_count = static_cast<std::size_t>(failu
 [[nodiscard]] failure_kind failure_kind_of(error_code why) noexcept;
 [[nodiscard]] std::string_view name_of(failure_kind why) noexcept;
 
+/// failure_number is the number of a reason in worker_counts::examples: that of a handshake that
+/// failed, or of another connection that failed.
+inline constexpr std::size_t failure_number_count = failure_kind_count + close_reason_count;
+[[nodiscard]] constexpr std::size_t failure_number(failure_kind why) noexcept
+{
+    return static_cast<std::size_t>(why);
+}
+[[nodiscard]] constexpr std::size_t failure_number(close_reason why) noexcept
+{
+    return failure_kind_count + static_cast<std::size_t>(why);
+}
+
+/// failure_name is the reason's name.
+[[nodiscard]] std::string_view failure_name(std::size_t number) noexcept;
+
 /// alert_number is that of a TLS alert (RFC 8446, section 6), below alert_count.
 enum class alert_number : std::uint8_t
 {
@@ -102,6 +118,7 @@ public:
     named_counts<24> signature_schemes;
     counters<failure_kind, failure_kind_count> failures;
     counters<alert_number, alert_count> alerts;
+    failure_examples<failure_number_count> examples;
     named_counts<64> frontends_opened;
     named_counts<64> frontends_closed;
     named_counts<64> frontends_queued; ///< When the worker was last asked.

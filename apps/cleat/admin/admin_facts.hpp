@@ -4,6 +4,7 @@
 
 #include "log/log_sink.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -25,13 +26,30 @@ struct reload_counts
     std::chrono::system_clock::time_point last_done{};
 };
 
+/// soon_certificate is one of the certificates that end first.
+struct soon_certificate
+{
+    std::string origin;               ///< As the log names it: "site.pem".
+    std::vector<std::string> names{}; ///< The first few; none where there is no store.
+    std::size_t name_count = 0;       ///< All of them.
+    std::chrono::sys_seconds end{};
+};
+
+/// days_left_bounds part certificates by the days that are left: up to each, and more than the
+/// last.
+inline constexpr std::array<int, 5> days_left_bounds{0, 1, 7, 30, 90};
+
 /// certificate_counts is about the certificates of the present configuration.
 struct certificate_counts
 {
+    std::chrono::system_clock::time_point when{}; ///< They were counted then.
     std::size_t all = 0;
     std::size_t expired = 0;
     std::size_t expiring = 0; ///< Within expires_soon, without the expired ones.
     std::optional<std::chrono::sys_seconds> soonest_end{}; ///< Of all, the expired ones included.
+    std::array<std::size_t, days_left_bounds.size() + 1> by_days_left{};
+    std::vector<soon_certificate>
+        soonest{}; ///< At most limits::admin_soonest_max, first ones first.
 };
 
 /// admin_facts is never changed once it is published.
@@ -43,6 +61,7 @@ struct admin_facts
     std::chrono::system_clock::time_point started{};
     std::vector<std::string> frontends; ///< The addresses that the workers listen on.
     std::vector<std::pair<std::string, std::string>> settings; ///< Key and value, as in a file.
+    std::vector<std::string> changed_keys; ///< Of the settings: those that differ from the default.
     std::size_t configurations = 0; ///< In use: the present one, and those of older connections.
     certificate_counts certificates;
     reload_counts reloads;

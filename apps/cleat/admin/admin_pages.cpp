@@ -1,7 +1,5 @@
 #include "admin/admin_pages.hpp"
-#include "admin/exposition.hpp"
 #include "inspect/json_text.hpp"
-#include "log/log.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +13,8 @@ namespace {
 constexpr std::array<admin_path, 7> paths{{
     {"/", admin_page::paths, false, "this list"},
     {"/metrics", admin_page::metrics, false, "for Prometheus: its text format, or OpenMetrics"},
-    {"/status.json", admin_page::status, false, "the process, its settings, and every metric"},
+    {"/status.json", admin_page::status, false,
+     "the process, workers, certificates that end first, failures, settings, and every metric"},
     {"/healthz", admin_page::health, false, "200 while every worker answers, else 503"},
     {"/readyz", admin_page::readiness, false, "200 while cleat accepts connections, else 503"},
     {"/reload", admin_page::reload, true,
@@ -23,12 +22,6 @@ constexpr std::array<admin_path, 7> paths{{
     {"/drain", admin_page::drain, true,
      "accept no more connections, and end with the last one, as SIGTERM does"},
 }};
-
-std::string time_json(std::chrono::system_clock::time_point time)
-{
-    std::array<char, rfc3339_size> const text = format_rfc3339(time);
-    return json_string({text.data(), text.size()});
-}
 
 } // namespace
 
@@ -57,18 +50,6 @@ std::string paths_text()
 std::string problem_json(std::string_view why)
 {
     return fmt::format("{{\"error\": {}}}\n", json_string(why));
-}
-
-std::string status_json(metric_sources const& from)
-{
-    admin_facts const& facts = from.facts;
-    return fmt::format(
-        "{{\"version\": {}, \"tls_library\": {}, \"pid\": {}, \"started\": {}, \"state\": {}, "
-        "\"workers\": {}, \"frontends\": {}, \"settings\": {}, \"metrics\": {}}}\n",
-        json_string(facts.version), json_string(facts.tls_library), facts.pid,
-        time_json(facts.started), json_string(from.is_draining ? "draining" : "serving"),
-        from.workers.size(), json_strings(facts.frontends), json_object(facts.settings),
-        metrics_json(read_metrics(from)));
 }
 
 } // namespace cleat::app

@@ -2,8 +2,6 @@
 
 #pragma once
 
-#include "admin/metric_table.hpp"
-
 #include <cstdint>
 #include <span>
 #include <string>
@@ -42,8 +40,5 @@ struct admin_path
 
 /// problem_json is an error's body: {"error": "..."}.
 [[nodiscard]] std::string problem_json(std::string_view why);
-
-/// status_json is all that is known: the process, its settings, and every metric.
-[[nodiscard]] std::string status_json(metric_sources const& from);
 
 } // namespace cleat::app

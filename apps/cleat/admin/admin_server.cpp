@@ -5,6 +5,7 @@
 #include "admin/admin_server.hpp"
 #include "admin/exposition.hpp"
 #include "admin/http_session.hpp"
+#include "admin/status_json.hpp"
 #include "low_priority.hpp"
 
 #include <cleat/core/inbox.hpp>

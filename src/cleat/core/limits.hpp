@@ -195,6 +195,11 @@ inline constexpr std::chrono::milliseconds admin_answer_time{1'000};
 /// admin_queue_time: for workers to report the length of their queues before /metrics answers.
 inline constexpr std::chrono::milliseconds admin_queue_time{20};
 
+/// admin_soonest_max, admin_names_max: of the certificates that end first, those on the status
+/// page, and the names that it shows of one. It says how many there are.
+inline constexpr std::size_t admin_soonest_max = 12;
+inline constexpr std::size_t admin_names_max = 3;
+
 /// admin_end_time: for answers that are on their way when the program ends.
 inline constexpr std::chrono::milliseconds admin_end_time{1'000};
 

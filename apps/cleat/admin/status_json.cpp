@@ -1,0 +1,138 @@
+#include "admin/exposition.hpp"
+#include "admin/status_json.hpp"
+#include "failures/failure_example.hpp"
+#include "inspect/json_text.hpp"
+#include "log/log.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace cleat::app {
+namespace {
+
+std::string time_json(std::chrono::system_clock::time_point time)
+{
+    std::array<char, rfc3339_size> const text = format_rfc3339(time);
+    return json_string({text.data(), text.size()});
+}
+
+// `make` gives the JSON of an element; an empty one is left out.
+template <class Range, class Make>
+std::string array_json(Range const& range, Make make)
+{
+    std::string text = "[";
+    for (auto const& each : range) {
+        std::string const made = make(each);
+        if (!made.empty())
+            text.append(text.size() == 1 ? "" : ", ").append(made);
+    }
+    return text + "]";
+}
+
+// The ends are read before the beginnings, so that no connection has only ended.
+std::string worker_json(worker_source const& worker)
+{
+    worker_counts const& counts = *worker.counts;
+    std::uint64_t closed = 0;
+    for (std::size_t i = 0; i < close_reason_count; ++i)
+        closed += counts.closed.value(static_cast<close_reason>(i));
+    std::uint64_t const opened = counts.traffic.value(traffic_count::opened);
+    std::uint64_t handshakes = 0;
+    for (std::size_t i = 0; i < handshake_kind_count; ++i)
+        handshakes += counts.handshakes.value(static_cast<handshake_kind>(i));
+    std::uint64_t failed = 0;
+    for (std::size_t i = 0; i < failure_kind_count; ++i)
+        failed += counts.failures.value(static_cast<failure_kind>(i));
+    std::optional<std::chrono::nanoseconds> const used = counts.cpu_time();
+    return fmt::format(
+        "{{\"ended\": {}, \"cpu_seconds\": {}, \"passes\": {}, \"connections\": {}, \"open\": {}, "
+        "\"handshakes\": {}, \"handshakes_failed\": {}, \"bytes_up\": {}, \"bytes_down\": {}}}",
+        json_bool(counts.ended),
+        used ? fmt::to_string(std::chrono::duration<double>{*used}.count()) : "null",
+        worker.worker->passes(), opened, opened - std::min(closed, opened), handshakes, failed,
+        counts.traffic.value(traffic_count::bytes_up),
+        counts.traffic.value(traffic_count::bytes_down));
+}
+
+// Years after 9999 are none of RFC 3339.
+std::string soon_json(soon_certificate const& each)
+{
+    return fmt::format(
+        "{{\"origin\": {}, \"names\": {}, \"name_count\": {}, \"end_seconds\": {}}}",
+        json_string(each.origin), json_strings(each.names), each.name_count,
+        each.end.time_since_epoch().count());
+}
+
+std::string certificates_json(certificate_counts const& found)
+{
+    return fmt::format(
+        "{{\"all\": {}, \"counted\": {}, \"days_left_bounds\": [{}], \"by_days_left\": [{}], "
+        "\"soonest\": {}}}",
+        found.all, time_json(found.when), fmt::join(days_left_bounds, ", "),
+        fmt::join(found.by_days_left, ", "), array_json(found.soonest, soon_json));
+}
+
+std::string example_json(failure_example const& last)
+{
+    return fmt::format(
+        "\"event\": {}, \"last\": {}, \"client\": {}, \"frontend\": {}, \"sni\": {}, "
+        "\"alert\": {}, \"detail\": {}",
+        json_string(name_of(last.event)), time_json(last.time), json_string(last.client.view()),
+        json_string(last.frontend.view()), json_string(last.server_name.view()),
+        json_string(last.alert.view()), json_string(last.detail.view()));
+}
+
+// The failures of a reason on all workers, with the last of their examples.
+std::string failure_json(std::span<worker_source const> workers, std::size_t number)
+{
+    std::uint64_t count = 0;
+    std::optional<failure_example> last;
+    for (worker_source const& each : workers) {
+        count += each.counts->examples.value(number);
+        std::optional<failure_example> const own = each.counts->examples.last(number);
+        if (own && (!last || last->time < own->time))
+            last = own;
+    }
+    if (!last)
+        return {};
+    return fmt::format(
+        "{{\"reason\": {}, \"count\": {}, {}}}", json_string(failure_name(number)), count,
+        example_json(*last));
+}
+
+std::string failures_json(std::span<worker_source const> workers)
+{
+    std::array<std::size_t, failure_number_count> numbers{};
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = i;
+    return array_json(numbers, [&](std::size_t each) { return failure_json(workers, each); });
+}
+
+} // namespace
+
+std::string status_json(metric_sources const& from)
+{
+    admin_facts const& facts = from.facts;
+    return fmt::format(
+        "{{\"version\": {}, \"tls_library\": {}, \"pid\": {}, \"started\": {}, \"now\": {}, "
+        "\"state\": {}, \"workers\": {}, \"frontends\": {}, \"configured\": {}, "
+        "\"by_worker\": {}, \"certificates\": {}, \"failures\": {}, \"settings\": {}, "
+        "\"changed_keys\": {}, \"metrics\": {}}}\n",
+        json_string(facts.version), json_string(facts.tls_library), facts.pid,
+        time_json(facts.started), time_json(from.now),
+        json_string(from.is_draining ? "draining" : "serving"), from.workers.size(),
+        json_strings(facts.frontends), time_json(facts.reloads.last_done),
+        array_json(from.workers, worker_json), certificates_json(facts.certificates),
+        failures_json(from.workers), json_object(facts.settings), json_strings(facts.changed_keys),
+        metrics_json(read_metrics(from)));
+}
+
+} // namespace cleat::app

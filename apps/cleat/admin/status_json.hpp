@@ -1,0 +1,16 @@
+// status_json: all that the admin server knows, as the status page asks for it every few seconds.
+
+#pragma once
+
+#include "admin/metric_table.hpp"
+
+#include <string>
+
+namespace cleat::app {
+
+/// status_json has the process, its workers, the certificates that end first, failures with their
+/// last examples, the settings, and every metric. Its size is bounded, however many certificates
+/// there are. Any thread; workers may write meanwhile.
+[[nodiscard]] std::string status_json(metric_sources const& from);
+
+} // namespace cleat::app
