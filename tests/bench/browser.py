@@ -86,8 +86,22 @@ class Browser:
         self._command("Emulation.setEmulatedMedia", features=[scheme])
 
     def open(self, path: Path) -> None:
+        self.visit(path.resolve().as_uri())
+
+    def visit(self, address: str) -> None:
         self.log("browser"), self.log("performance")  # Earlier entries are not this page's.
-        self._ask("POST", f"{self._session}/url", {"url": path.resolve().as_uri()})
+        self._ask("POST", f"{self._session}/url", {"url": address})
+
+    def press(self, *keys: str) -> None:
+        """press presses keys, one after the other: "Tab", "Enter", "Escape"."""
+        codes = {"Tab": ("\t", 9), "Enter": ("\r", 13), "Escape": ("", 27), " ": (" ", 32)}
+        for key in keys:
+            text, code = codes[key]
+            for kind in ("keyDown", "keyUp"):
+                self._command(
+                    "Input.dispatchKeyEvent", type=kind, key=key, code=key, text=text,
+                    windowsVirtualKeyCode=code,
+                )
 
     def run(self, script: str) -> object:
         """run is the value that script returns."""

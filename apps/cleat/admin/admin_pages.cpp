@@ -11,7 +11,7 @@ namespace cleat::app {
 namespace {
 
 constexpr std::array<admin_path, 7> paths{{
-    {"/", admin_page::paths, false, "this list"},
+    {"/", admin_page::root, false, "this list; for a browser a live status page"},
     {"/metrics", admin_page::metrics, false, "for Prometheus: its text format, or OpenMetrics"},
     {"/status.json", admin_page::status, false,
      "the process, workers, certificates that end first, failures, settings, and every metric"},

@@ -12,7 +12,7 @@ namespace cleat::app {
 /// admin_page is what a path shows or does.
 enum class admin_page : std::uint8_t
 {
-    paths,
+    root,
     metrics,
     status,
     health,

@@ -8,7 +8,7 @@ TEST_CASE("a path is found with or without a query")
 {
     REQUIRE(find_path("/metrics"));
     CHECK(find_path("/metrics?x=1")->page == admin_page::metrics);
-    CHECK(find_path("/")->page == admin_page::paths);
+    CHECK(find_path("/")->page == admin_page::root);
     for (char const* unknown : {"", "/metrics/", "/Metrics", "metrics", "//", "/healthz%00"})
         CHECK_MESSAGE(find_path(unknown) == nullptr, unknown);
 }

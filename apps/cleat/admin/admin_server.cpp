@@ -1,11 +1,13 @@
 // The thread runs one io_context. Everything in `state` but the inbox and the flags belongs to it;
 // the main thread posts.
 
+#include "admin/accept_header.hpp"
 #include "admin/admin_pages.hpp"
 #include "admin/admin_server.hpp"
 #include "admin/exposition.hpp"
 #include "admin/http_session.hpp"
 #include "admin/status_json.hpp"
+#include "live_page/live_page.hpp"
 #include "low_priority.hpp"
 
 #include <cleat/core/inbox.hpp>
@@ -76,6 +78,16 @@ http_answer json_answer(unsigned status, std::string body)
 http_answer text_answer(unsigned status, std::string body)
 {
     return {.status = status, .content_type = "text/plain; charset=utf-8", .body = std::move(body)};
+}
+
+http_answer page_answer()
+{
+    live_page page = make_live_page();
+    return {
+        .status = 200,
+        .content_type = "text/html; charset=utf-8",
+        .body = std::move(page.html),
+        .policy = std::move(page.policy)};
 }
 
 // Without a wait, and without memory.
@@ -212,8 +224,8 @@ struct admin_server::state
         if (!facts)
             co_return json_answer(503, problem_json("cleat has not begun to serve"));
         switch (found->page) {
-        case admin_page::paths:
-            co_return text_answer(200, paths_text());
+        case admin_page::root:
+            co_return prefers_html(asked.accept) ? page_answer() : text_answer(200, paths_text());
         case admin_page::metrics:
         case admin_page::status:
             co_return co_await show_numbers(found->page, asked);

@@ -1,14 +1,13 @@
 // The formats: https://prometheus.io/docs/instrumenting/exposition_formats/ and the OpenMetrics
 // specification 1.0.
 
+#include "admin/accept_header.hpp"
 #include "admin/exposition.hpp"
 #include "duration_counts.hpp"
 #include "inspect/json_text.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <iterator>
@@ -118,36 +117,6 @@ private:
     std::string text_;
 };
 
-std::string_view trimmed(std::string_view text) noexcept
-{
-    constexpr std::string_view blanks = " \t";
-    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-    return text.substr(0, text.find_last_not_of(blanks) + 1);
-}
-
-// The next part before the separator, which is removed from the text.
-std::string_view take_part(std::string_view& text, char separator) noexcept
-{
-    std::size_t const end = text.find(separator);
-    std::string_view const part = trimmed(text.substr(0, end));
-    text.remove_prefix(end == text.npos ? text.size() : end + 1);
-    return part;
-}
-
-// The weight of a media range's parameters: 1 without a `q`, and 0 for one that is none.
-double weight_of(std::string_view parameters) noexcept
-{
-    while (!parameters.empty()) {
-        std::string_view const each = take_part(parameters, ';');
-        if (!each.starts_with("q=") && !each.starts_with("Q="))
-            continue;
-        double weight = 0;
-        std::from_chars(each.data() + 2, each.data() + each.size(), weight);
-        return weight;
-    }
-    return 1;
-}
-
 std::string histogram_json(metric_histogram const& histogram)
 {
     std::string buckets;
@@ -210,18 +179,9 @@ std::string_view name_of(metric_type type) noexcept
 
 exposition_format choose_format(std::string_view accept) noexcept
 {
-    double open = 0;
-    double plain = 0;
-    while (!accept.empty()) {
-        std::string_view range = take_part(accept, ',');
-        std::string_view const type = take_part(range, ';');
-        if (type == "application/openmetrics-text")
-            open = std::max(open, weight_of(range));
-        else if (type == "text/plain")
-            plain = std::max(plain, weight_of(range));
-    }
-    return open > 0 && open >= plain ? exposition_format::openmetrics
-                                     : exposition_format::prometheus;
+    double const open = weight_of("application/openmetrics-text", accept);
+    return open > 0 && open >= weight_of("text/plain", accept) ? exposition_format::openmetrics
+                                                               : exposition_format::prometheus;
 }
 
 std::string_view content_type(exposition_format format) noexcept

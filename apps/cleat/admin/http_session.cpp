@@ -207,6 +207,10 @@ asio::awaitable<bool> http_session::send(
     made.set("X-Content-Type-Options", "nosniff");
     if (!answer.allow.empty())
         made.set(http::field::allow, answer.allow);
+    if (!answer.policy.empty()) {
+        made.set("Content-Security-Policy", answer.policy);
+        made.set("Referrer-Policy", "no-referrer");
+    }
     made.keep_alive(keep_alive);
     made.content_length(answer.body.size());
     if (!is_head)

@@ -32,6 +32,7 @@ struct http_answer
     std::string_view content_type{}; ///< Outlives the answer.
     std::string body{};
     std::string_view allow{}; ///< For 405: the methods.
+    std::string policy{};     ///< For a page: its Content-Security-Policy.
 };
 
 /// http_session belongs to the thread of its io_context.

@@ -867,10 +867,10 @@ constexpr key_row rows[] = {
      .value = "[HOST]:PORT|/PATH",
      .default_text = "none: there is no admin server",
      .help =
-         "Serve metrics, health and commands over HTTP at this address, or on the UNIX socket at "
-         "this path, which only root and the user of cleat can use (mode 0600). HOST is a "
-         "number; port 0 is any free port, which the log names at log-level 2. Any local user "
-         "can send commands to a port.",
+         "Serve a status page, metrics, health and commands over HTTP at this address, or on the "
+         "UNIX socket at this path, which only root and the user of cleat can use (mode 0600). "
+         "HOST is a number; port 0 is any free port, which the log names at log-level 2. Any local "
+         "user can send commands to a port.",
      .set_global = store<&config::admin>,
      .show = shown<&config::admin>},
     {.name = "admin-allow-remote",

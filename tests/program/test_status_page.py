@@ -1,0 +1,393 @@
+"""The status page of the admin server, in a browser: live numbers of a running cleat, legible on
+every screen, harmless whatever clients and files are called, and usable from the keyboard."""
+
+import json
+import re
+import socket
+import sys
+from typing import Callable, Iterator
+
+import pytest
+
+from admin_client import admin_of
+from deadlines import DEADLINE, eventually
+from program import ROOT, Cleat
+from tls_client import TLS_1_2, TlsClient, only, refused
+
+sys.path.insert(0, str(ROOT / "tests" / "bench"))
+
+from browser import Browser, missing  # noqa: E402
+from pages import COLOURS, CONTRAST, PAPER, is_dark, words  # noqa: E402
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "all there")
+
+LOCAL = "[127.0.0.1]:0"
+HOSTILE = '<img src=x onerror="document.title=1">'
+BROWSER_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+# The highest value of each line of a chart.
+HIGHEST = """
+return [...document.querySelectorAll('canvas')].map((canvas) =>
+    Object.fromEntries(Chart.getChart(canvas).data.datasets.map((set) =>
+        [set.label, Math.max(0, ...set.data.map((point) => point.y))])));
+"""
+FOCUSED = """
+const at = document.activeElement;
+return at.getAttribute('aria-label') ?? at.textContent;
+"""
+
+
+@pytest.fixture(scope="module")
+def shown() -> Iterator[Browser]:
+    running = Browser()
+    yield running
+    running.close()
+
+
+class Page:
+    """Page is the status page of a running cleat."""
+
+    def __init__(self, shown: Browser, server: Cleat) -> None:
+        self.shown, self.server, self.admin = shown, server, admin_of(server)
+        self.address = f"http://127.0.0.1:{self.admin.where}/"
+
+    def open(self, width: int = 1400, dark: bool = False) -> "Page":
+        self.shown.show(width, dark=dark)
+        self.shown.visit(self.address)
+        self.wait_for("Serving", ".state")
+        return self
+
+    def words(self, selector: str = "main") -> str:
+        return words(self.shown, selector).replace("\u00a0", " ").replace("\u202f", "")
+
+    def wait_for(self, text: str, selector: str = "main") -> None:
+        eventually(f"{text!r} in {selector}", lambda: text in self.words(selector))
+
+    def section(self, name: str) -> str:
+        return self.words(f"section[aria-labelledby={name}]")
+
+
+@pytest.fixture
+def page(shown: Browser, cleat: Callable[..., Cleat]) -> Callable[..., Page]:
+    """page starts cleat with an admin server at a free port; page(...).open() shows its page."""
+
+    def start(*flags: object, **options: object) -> Page:
+        return Page(shown, cleat("--admin", LOCAL, *flags, **options))
+
+    return start
+
+
+def visit(port: int, size: int = 5) -> None:
+    """visit is a connection from its handshake to a clean end."""
+    with TlsClient(port) as client:
+        assert client.exchange(b"x" * size) == b"x" * size
+        client.close_notify()
+        client.receive_to_end()
+
+
+def fail(port: int) -> None:
+    """fail is two handshakes that fail, each for another reason."""
+    refused(port, only(TLS_1_2, ciphers="AES128-SHA"))
+    with socket.create_connection(("127.0.0.1", port), DEADLINE) as plain:
+        plain.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        plain.recv(4096)
+
+
+# Numbers.
+
+
+def test_numbers_of_real_traffic_appear(page):
+    at = page("--workers", 2).open()
+    assert "No connection has failed yet" in at.section("failures")
+    assert "No handshake has finished yet" in at.section("agreed")
+    for _ in range(4):
+        visit(at.server.port, size=1000)
+    fail(at.server.port)
+
+    at.wait_for("6 in all", ".figures")
+    handshakes, moved, times, busy = eventually(
+        "the charts have handshakes and bytes",
+        lambda: (found := at.shown.run(HIGHEST))[0]["full"] and found[0]["failed"] and found,
+    )
+    assert moved["to clients"] > 0 and moved["to the upstream"] > 0
+    assert 0 < times["median"] <= times["90 %"] <= times["99 %"] < DEADLINE
+    assert list(busy) == ["worker 0", "worker 1"]
+    at.wait_for("of the handshakes of the last", ".attention")
+    at.wait_for("http-request", "section[aria-labelledby=failures]")
+    at.wait_for("TLS 1.3", "section[aria-labelledby=agreed]")
+    failures = at.section("failures")
+    assert "handshake-failed" in failures and "client\n127.0.0.1:" in failures
+    (line,) = at.server.log(event="handshake-failed", reason="http-request")
+    assert line["peer"] in failures
+    assert f"127.0.0.1:{at.server.port}" in at.section("frontends")
+    assert len(re.findall(r"^[01]\s", at.section("workers"), re.MULTILINE)) == 2
+    assert "Within 30 days" in at.section("certificates")
+
+
+def test_the_answers_of_the_server_are_enough_for_the_page(page):
+    at = page()
+    fail(at.server.port)
+
+    def both() -> dict | None:
+        now = at.admin.get("/status.json").json
+        return now if len(now["failures"]) == 2 else None
+
+    status = eventually("two reasons have an example", both)
+    assert {each["event"] for each in status["failures"]} == {"handshake-failed"}
+    assert {each["count"] for each in status["failures"]} == {1}
+    assert [each["frontend"] for each in status["failures"]] == [
+        f"127.0.0.1:{at.server.port}"
+    ] * 2
+    (worker,) = status["by_worker"]
+    assert (worker["connections"], worker["handshakes_failed"]) == (2, 2)
+    assert "admin" in status["changed_keys"] and "idle-timeout" not in status["changed_keys"]
+    assert status["certificates"]["all"] == sum(status["certificates"]["by_days_left"]) == 1
+
+
+def test_percentiles_are_interpolated_in_buckets(page):
+    at = page().open()
+
+    def percentile(share, *counts):
+        bounds = [1, 2, 4, None]
+        buckets = [{"le": le, "count": n} for le, n in zip(bounds, counts)]
+        return at.shown.run(f"return rates.percentile({json.dumps(buckets)}, {share})")
+
+    assert percentile(0.5, 0, 0, 0, 0) is None
+    assert percentile(0.5, 4, 4, 4, 4) == 0.5
+    assert percentile(0.5, 0, 4, 4, 4) == 1.5
+    assert percentile(1, 0, 4, 8, 8) == 4
+    assert percentile(0.99, 1, 1, 1, 100) == 4  # Above the last bound: at least that.
+
+
+def test_of_many_certificates_the_first_to_end_are_named(page, certs, tmp_path):
+    folder = tmp_path / "pems"
+    folder.mkdir()
+    for i in range(20):
+        site = certs.named(f"site-{i}", f"DNS:www{i}.example,DNS:a.www{i}.example")
+        (folder / f"{i}.pem").write_text(site.pem.read_text())
+    expired = certs.expired("gone", "/CN=gone.example")
+    (folder / "gone.pem").write_text(expired.pem.read_text())
+    at = page("--pem-dir", folder, "--certificate-cache", 5, pem=[])
+    found = at.admin.get("/status.json").json["certificates"]
+    assert found["all"] == sum(found["by_days_left"]) == 21
+    assert found["by_days_left"][0] == 1
+    assert len(found["soonest"]) == 12
+    assert found["soonest"][0]["origin"].endswith("gone.pem")
+    ends = [each["end_seconds"] for each in found["soonest"]]
+    assert ends == sorted(ends)
+    at.open()
+    assert "21 in use" in at.section("certificates")
+    assert "gone.pem" in at.section("certificates")
+    assert "a.www" in at.section("certificates")
+    assert "1 certificate has expired." in at.words(".attention")
+
+
+# Looks.
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [360, 800, 1400])
+def test_it_is_drawn_and_legible_on_every_screen(page, certs, tmp_path, width, dark):
+    long_name = tmp_path / ("a-name-that-has-no-place-to-break-" * 4 + ".pem")
+    long_name.write_text(certs.rsa.pem.read_text())
+    at = page("--workers", 2, long_name)
+    at.open(width, dark)
+    visit(at.server.port, size=100_000)
+    fail(at.server.port)
+    at.wait_for("http-request")
+    eventually("there is a line", lambda: at.shown.run(HIGHEST)[0]["full"])
+    colours = at.shown.run(COLOURS)
+    assert len(colours) == 4
+    assert all(count > 10 for count in colours), colours
+    assert at.shown.run("return document.documentElement.scrollWidth") <= width
+    assert at.shown.run(CONTRAST) >= 4.5
+    assert is_dark(at.shown.run(PAPER)) == dark
+    assert at.shown.log("browser") == []
+    assert {each for each in at.shown.requests() if not each.startswith("data:")} == {
+        at.address, f"{at.address}status.json",
+    }  # fmt: skip
+
+
+def test_colours_follow_the_screen_while_the_page_is_open(page):
+    at = page().open()
+    line = "return Chart.getChart(document.querySelector('canvas')).data.datasets[0].borderColor"
+    light = at.shown.run(line)
+    at.shown.show(1400, dark=True)
+    eventually("the lines have other colours", lambda: at.shown.run(line) != light)
+
+
+# Safety.
+
+
+def test_hostile_names_are_text(page, certs, tmp_path):
+    pem = tmp_path / f"{HOSTILE.replace('/', '')}.pem"
+    pem.write_text(certs.ecdsa.pem.read_text())
+    at = page(pem, pem=[]).open()
+    refused(at.server.port, only(TLS_1_2, ciphers="AES128-SHA"), name="<b>bold</b>.example")
+    at.wait_for(HOSTILE, "section[aria-labelledby=certificates]")
+    at.wait_for("<b>bold</b>.example", "section[aria-labelledby=failures]")
+    assert at.shown.run("return document.querySelectorAll('img, b').length") == 0
+    assert at.shown.run("return document.title").startswith("Serving")
+    assert at.shown.log("browser") == []
+
+
+def test_only_the_page_itself_may_run_and_no_other_may_show_it(page):
+    at = page()
+    got = at.admin.get("/", Accept=BROWSER_ACCEPT)
+    policy = dict(each.split(" ", 1) for each in got.headers["Content-Security-Policy"].split("; "))
+    assert policy["default-src"] == policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+    assert policy["connect-src"] == "'self'"
+    assert re.fullmatch("'nonce-[0-9a-f]{32}'", policy["script-src"])
+    assert "unsafe" not in got.headers["Content-Security-Policy"]
+    again = at.admin.get("/", Accept=BROWSER_ACCEPT).headers["Content-Security-Policy"]
+    assert again != got.headers["Content-Security-Policy"]
+    at.open()
+    added = """
+        const script = document.createElement('div');
+        script.innerHTML = '<img src="data:," onerror="window.ran = true">';
+        document.body.append(script);
+        const inline = document.createElement('script');
+        inline.textContent = 'window.ran = true';
+        document.body.append(inline);
+        return window.ran === undefined;
+    """
+    assert at.shown.run(added)
+    eventually("the browser says so", lambda: at.shown.log("browser"))
+
+
+def test_other_clients_get_the_list(page):
+    at = page()
+    for accept in ("*/*", "text/plain", "application/json"):
+        got = at.admin.get("/", Accept=accept)
+        assert got.headers["Content-Type"] == "text/plain; charset=utf-8"
+        assert "GET  /metrics" in got.text
+        assert "Content-Security-Policy" not in got.headers
+    got = at.admin.get("/", Accept=BROWSER_ACCEPT)
+    assert got.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert len(got.text) < 400_000
+
+
+# Commands and the keyboard.
+
+
+def tab_to(at: Page, name: str) -> None:
+    """tab_to presses Tab until the element with that name has the focus."""
+    for _ in range(40):
+        at.shown.press("Tab")
+        if at.shown.run(FOCUSED) == name:
+            return
+    raise AssertionError(f"{name} is not reached by Tab")
+
+
+def test_the_keyboard_reaches_everything_in_the_order_of_the_page(page):
+    at = page().open(800)
+    seen = []
+    while len(seen) < 40 and (not seen or seen[-1] != "Pause" or len(seen) == 1):
+        at.shown.press("Tab")
+        focused = str(at.shown.run(FOCUSED))
+        if at.shown.run("return document.activeElement === document.body"):
+            break
+        seen.append(focused)
+    assert seen[:3] == ["Pause", "Reload", "Drain…"]
+    assert seen[3:7] == ["handshake", "upstream", "first byte", "end"]
+    assert seen[7:9] == ["Workers", "Frontends"]
+    assert "keys at their defaults" in seen[9]
+    outline = "return getComputedStyle(document.activeElement).outlineStyle"
+    tab_to(at, "Reload")
+    assert at.shown.run(outline) == "solid"
+
+
+def test_a_reload_says_what_has_come_of_it(page, config, certs, shown, cleat):
+    path = config("")
+    text = f'admin = "{LOCAL}"\nfrontend = "{LOCAL}"\npem-file = "{certs.ecdsa.pem}"\n'
+    path.write_text(text + "log-level = 2\n")
+    at = Page(shown, cleat("--config", path, pem=[], frontend=None, log_level=None)).open()
+    path.write_text(text + "log-level = 2\nidle-timeout = 77\n")
+    tab_to(at, "Reload")
+    at.shown.press("Enter")
+    at.wait_for("Changed: the key idle-timeout", ".output")
+    at.wait_for("idle-timeout", "section[aria-labelledby=configuration] > dl")
+    path.write_text(text + "idel-timeout = 7\n")
+    eventually("the button is back", lambda: at.shown.run(FOCUSED) == "Reload")
+    at.shown.press("Enter")
+    at.wait_for("The reload was refused", ".output")
+    assert f"{path}:4" in at.words(".output")
+    at.wait_for("The last reload was refused", ".attention")
+
+
+def test_a_drain_asks_first(page):
+    at = page(shutdown_timeout=int(DEADLINE)).open()
+    with TlsClient(at.server.port) as client:
+        client.exchange(b"still here")
+        at.wait_for("1 in all", ".figures")
+        for leave in ("Escape", "Enter"):
+            tab_to(at, "Drain…")
+            at.shown.press("Enter")
+            assert at.shown.run(FOCUSED) == "Go on serving"
+            assert "1 connection is open" in at.words("dialog")
+            at.shown.press(leave)
+            assert not at.shown.run("return document.querySelector('dialog').open")
+        assert at.admin.get("/readyz").status == 200
+        tab_to(at, "Drain…")
+        at.shown.press("Enter", "Tab", "Enter")
+        at.wait_for("Draining", ".state")
+        assert at.admin.get("/readyz").status == 503
+        at.wait_for("accepts no more connections", ".attention")
+        assert client.exchange(b"to the end") == b"to the end"
+    assert at.server.wait() == 0
+    at.wait_for("No answer", ".state")
+    assert "The numbers are of" in at.words(".since")
+
+
+def test_commands_of_another_site_are_refused(page):
+    at = page()
+    host = f"127.0.0.1:{at.admin.where}"
+    for origin in ("http://evil.example", f"http://localhost:{at.admin.where}", "null"):
+        assert at.admin.post("/drain", Host=host, Origin=origin).status == 403
+    assert at.admin.post("/drain", Host="evil.example", Origin="http://evil.example").status == 403
+    assert at.admin.get("/readyz").status == 200
+    assert at.admin.post("/reload", Host=host, Origin=f"http://{host}").status in (200, 422)
+
+
+# Time.
+
+
+def test_a_server_that_does_not_answer_is_said_and_found_again(page):
+    at = page().open()
+    # A server that is stuck is for `patience`; the next answer ends that.
+    at.shown.run("window.realFetch = fetch; window.fetch = () => Promise.reject(new Error('x'))")
+    at.wait_for("No answer", ".state")
+    assert at.shown.run("return document.title").startswith("No answer")
+    at.shown.run("window.fetch = window.realFetch")
+    at.wait_for("Serving", ".state")
+    assert at.words(".since") == ""
+
+
+def test_a_page_that_nobody_sees_asks_nothing(page):
+    at = page().open()
+    at.shown.run(
+        """
+        window.asked = 0;
+        window.looks = 0;
+        window.isHidden = true;
+        const real = window.fetch;
+        window.fetch = (...all) => { ++window.asked; return real(...all); };
+        Object.defineProperty(document, 'hidden',
+            { get: () => { ++window.looks; return window.isHidden; } });
+        """
+    )
+    # The timer that runs already finds the page hidden, and sets no other.
+    eventually("it has looked", lambda: at.shown.run("return window.looks") > 0)
+    assert at.shown.run("return window.asked") == 0
+    at.shown.run("isHidden = false; document.dispatchEvent(new Event('visibilitychange'))")
+    eventually("it asks again", lambda: at.shown.run("return window.asked") > 1)
+
+
+def test_a_paused_page_stays_as_it_is(page):
+    at = page().open()
+    tab_to(at, "Pause")
+    at.shown.press("Enter")
+    assert at.shown.run("return document.activeElement.getAttribute('aria-pressed')") == "true"
+    visit(at.server.port)
+    at.shown.press("Enter")
+    at.wait_for("1 in all", ".figures")
