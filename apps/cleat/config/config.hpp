@@ -135,7 +135,7 @@ struct frontend_config
 {
     app::location location;
     setting<std::string> host{"*"};
-    setting<std::uint16_t> port{};
+    setting<std::uint16_t> port{8443};         ///< As in hitch.
     std::vector<pem_file> pem_files;           ///< Its own; the last is its default.
     optional_setting<bool> match_global_certs; ///< Read it through uses_global_certs().
     optional_setting<app::client_verify> client_verify;

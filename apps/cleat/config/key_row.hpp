@@ -89,6 +89,9 @@ struct key_row
     key_status status = key_status::supported;
     std::string_view cure{}; ///< Unless supported: a sentence that says what to do instead.
 
+    /// What is taken, and has not all of its effect: a warning. Null: everything has.
+    refusal (*remark)(given const&) = nullptr;
+
     refusal (*set_global)(config&, given const&) = nullptr;
     refusal (*set_frontend)(frontend_config&, given const&) = nullptr;
     refusal (*set_pem_file)(pem_file&, given const&) = nullptr;

@@ -141,6 +141,26 @@ private:
     std::span<token const> rest_;
 };
 
+// Keys that each choose the versions of TLS: which of them the operator means is not plain.
+void refuse_both(
+    seen_keys const& seen, std::string_view one, std::string_view other,
+    std::vector<problem>& problems)
+{
+    auto first = seen.find(find_key(one));
+    auto second = seen.find(find_key(other));
+    if (first == seen.end() || second == seen.end())
+        return;
+    auto const place = [](location const& l) { return std::pair{l.line, l.column}; };
+    if (place(second->second) < place(first->second))
+        std::swap(first, second);
+    problems.push_back(
+        {problem::severity::error, second->second, std::string{second->first->name},
+         fmt::format(
+             "{} excludes {}, which line {} sets", second->first->name, first->first->name,
+             first->second.line),
+         "Choose the versions of TLS with tls-protos alone."});
+}
+
 class parser
 {
 public:
@@ -168,6 +188,9 @@ public:
             }
             setting_in(settings, seen);
         }
+        // stud's sample file has tls and ssl, one of them off.
+        refuse_both(seen, "tls", "tls-protos", problems_);
+        refuse_both(seen, "ssl", "tls-protos", problems_);
     }
 
 private:
@@ -303,7 +326,9 @@ private:
                 frontend_config made;
                 made.location = place_of(key);
                 seen_keys const seen = block(made, key);
-                require(seen, "port", key, "port = \"443\"");
+                refuse_both(seen, "tls", "tls-protos", problems_);
+                refuse_both(seen, "ssl", "tls-protos", problems_);
+                refuse_both(seen, "tls", "ssl", problems_);
                 scope.frontends.push_back(std::move(made));
                 return;
             }

@@ -232,8 +232,6 @@ constexpr sample mistakes[] = {
     {"frontend = { port = 1 frontend = { port = 2 } }",
      "c:1:23: error: frontend: this key does not stand in a frontend block. It stands at "
      "the top of the file."},
-    {"frontend = { host = a }",
-     "c:1:1: error: frontend: the block has no port. Add port = \"443\"."},
     {"frontend = { port = 1", "c:1:22: error: frontend: the block that began in line 1 "
                               "has no end. Close it with }."},
     {"pem-file = { }", "c:1:1: error: pem-file: the block has no cert. Add cert = \"site.pem\"."},
@@ -244,6 +242,27 @@ TEST_CASE("each mistake is named with its place and its cure")
 {
     for (sample const& each : mistakes)
         CHECK(only_problem(each.text) == each.says);
+}
+
+TEST_CASE("a frontend block without a port is on hitch's")
+{
+    CHECK(good("frontend = { host = a }").frontends.at(0).address() == host_port{"a", 8443});
+}
+
+TEST_CASE("keys that each choose the versions of TLS exclude each other")
+{
+    CHECK(
+        only_problem("tls-protos = TLSv1.2\nssl = off") ==
+        "c:2:1: error: ssl: ssl excludes tls-protos, which line 1 sets. Choose the versions of TLS "
+        "with tls-protos alone.");
+    CHECK(
+        only_problem("tls = off\ntls-protos = TLSv1.2")
+            .find("c:2:1: error: tls-protos: tls-protos "
+                  "excludes tls") == 0);
+    static_cast<void>(good("tls = off\nssl = off"));
+    CHECK(
+        only_problem("frontend = {\nport = \"1\"\ntls = off\nssl = off\n}")
+            .find("c:4:1: error: ssl: ssl excludes tls") == 0);
 }
 
 TEST_CASE("every mistake of a file is reported, in order, and the rest still counts")

@@ -187,7 +187,7 @@ constexpr key_row rows[] = {
      .where = frontend_only,
      .kind = value_kind::text,
      .value = "PORT",
-     .default_text = "none: every frontend block needs one",
+     .default_text = "8443",
      .help = "The port to listen on; 0 is any free one.",
      .note = "hitch wants it quoted; here 443 and \"443\" are the same.",
      .set_frontend = set_port},
@@ -452,7 +452,9 @@ constexpr key_row rows[] = {
      .kind = value_kind::words,
      .value = "LIST",
      .help = "The versions of TLS to speak: TLSv1.2, TLSv1.3 or both.",
-     .note = "SSLv3, TLSv1.0 and TLSv1.1 are an error.",
+     .note = "SSLv3, TLSv1.0 and TLSv1.1 are not offered: they are a warning beside a version that "
+             "is, and else an error. As in hitch, tls or ssl beside tls-protos is an error.",
+     .remark = old_tls_versions,
      .set_global = store<&config::tls_protos>,
      .set_frontend = store<&frontend_config::tls_protos>,
      .show = shown<&config::tls_protos>},
@@ -966,6 +968,8 @@ void apply_in(
     case key_status::supported:
         if (refusal bad = set(scope, v))
             report(problem::severity::error, std::move(bad->text), std::move(bad->cure));
+        else if (refusal partly = v.row.remark ? v.row.remark(v) : refusal{})
+            report(problem::severity::warning, std::move(partly->text), std::move(partly->cure));
         return;
     case key_status::unsupported:
         if (!asks_for_nothing(v))

@@ -175,8 +175,13 @@ TEST_CASE("tls-protos takes what is safe and names what is not")
     CHECK_FALSE(c.tls_protos->tls_1_2);
     CHECK(is_silent("tls-protos", "TLSv1.2, TLSv1.3"));
     CHECK(
-        only_problem("tls-protos", "TLSv1.0 TLSv1.2").find("TLSv1.0 is not built") !=
-        std::string::npos);
+        only_problem("tls-protos", "SSLv3 TLSv1.0 TLSv1.2") ==
+        "test.conf:7:3: warning: tls-protos: not offered: SSLv3 and TLSv1.0, which are not safe "
+        "any "
+        "more (RFC 7568, RFC 8996). Clients that speak nothing newer are refused: leave them out.");
+    REQUIRE(give(c, "tls-protos", "TLSv1.1, TLSv1.2").size() == 1);
+    CHECK(c.tls_protos->tls_1_2);
+    CHECK_FALSE(c.tls_protos->tls_1_3);
     CHECK(only_problem("tls-protos", "SSLv3").find("SSLv3 is not built") != std::string::npos);
     CHECK(only_problem("tls-protos", "TLSv1.4").find("is not a version") != std::string::npos);
     for (std::string_view const nothing : {" ", ",", " , "})
@@ -193,7 +198,8 @@ TEST_CASE("alpn-protos is a list without gaps")
     CHECK(*c.alpn_protos == std::vector<std::string>{"h2", "http/1.1"});
     for (std::string_view const text : {",", "h2,,http/1.1", ",h2", " "})
         CHECK(only_problem("alpn-protos", text).find("between two commas") != std::string::npos);
-    CHECK(only_problem("alpn-protos", "h2 http/1.1").find("commas") != std::string::npos);
+    for (std::string_view const text : {"h2 http/1.1", "h2;http/1.1", "h2:http/1.1", "h2|http/1.1"})
+        CHECK(only_problem("alpn-protos", text).find("with commas") != std::string::npos);
     CHECK(is_silent("alpn-protos", std::string(255, 'a')));
     CHECK(
         only_problem("alpn-protos", std::string(256, 'a')).find("255 bytes") != std::string::npos);

@@ -37,6 +37,11 @@ void for_each_piece(std::string_view text, std::string_view separators, Use use)
     }
 }
 
+bool is_old_version(std::string_view word)
+{
+    return same_word(word, "SSLv3") || same_word(word, "TLSv1.0") || same_word(word, "TLSv1.1");
+}
+
 } // namespace
 
 parsed<bool> read(as<bool>, given const& v)
@@ -133,6 +138,7 @@ parsed<syslog_facility> read(as<syslog_facility>, given const& v)
 parsed<tls_versions> read(as<tls_versions>, given const& v)
 {
     tls_versions chosen{false, false};
+    std::string_view old;
     refusal bad;
     for_each_piece(v.text, " ,", [&](std::string_view word) {
         if (word.empty() || bad)
@@ -141,20 +147,39 @@ parsed<tls_versions> read(as<tls_versions>, given const& v)
             chosen.tls_1_2 = true;
         else if (same_word(word, "TLSv1.3"))
             chosen.tls_1_3 = true;
-        else if (
-            same_word(word, "SSLv3") || same_word(word, "TLSv1.0") || same_word(word, "TLSv1.1"))
-            bad = bad_value{
-                fmt::format("{} is not built: it is not safe any more (RFC 7568, RFC 8996)", word),
-                "Leave it out; cleat speaks TLSv1.2 and TLSv1.3."};
+        else if (is_old_version(word))
+            old = word;
         else
             bad = bad_value{
                 fmt::format("\"{}\" is not a version of TLS", word), "Write TLSv1.2 and TLSv1.3."};
     });
     if (bad)
         return *bad;
+    if (!chosen.tls_1_2 && !chosen.tls_1_3 && !old.empty())
+        return bad_value{
+            fmt::format("{} is not built: it is not safe any more (RFC 7568, RFC 8996)", old),
+            "Write TLSv1.2 and TLSv1.3."};
     if (!chosen.tls_1_2 && !chosen.tls_1_3)
         return bad_value{"no version of TLS is named", "Write TLSv1.2 and TLSv1.3."};
     return chosen;
+}
+
+refusal old_tls_versions(given const& v)
+{
+    std::vector<std::string_view> old;
+    for_each_piece(v.text, " ,", [&](std::string_view word) {
+        if (is_old_version(word))
+            old.push_back(word);
+    });
+    if (old.empty())
+        return {};
+    return bad_value{
+        fmt::format(
+            "not offered: {}, which {} not safe any more (RFC 7568, RFC 8996)",
+            fmt::join(old, " and "), old.size() == 1 ? "is" : "are"),
+        fmt::format(
+            "Clients that speak nothing newer are refused: leave {} out.",
+            old.size() == 1 ? "it" : "them")};
 }
 
 std::string_view to_string(compression algorithm) noexcept
@@ -195,10 +220,10 @@ parsed<std::vector<std::string>> read(as<std::vector<std::string>>, given const&
     std::vector<std::string> names;
     bool gap = false;
     bool too_long = false;
-    std::string_view with_blank;
+    std::string_view mixed;
     for_each_piece(v.text, ",", [&](std::string_view name) {
-        if (name.find_first_of(" \t") != name.npos)
-            with_blank = name;
+        if (name.find_first_of(" \t;:|") != name.npos)
+            mixed = name;
         gap = gap || (!names.empty() && names.back().empty()); // a trailing comma is no gap
         too_long = too_long || name.size() > name_bytes_max;
         names.emplace_back(name);
@@ -209,9 +234,11 @@ parsed<std::vector<std::string>> read(as<std::vector<std::string>>, given const&
         return bad_value{
             "a protocol's name is missing between two commas", "Write \"h2,http/1.1\"."};
     // Legal on the wire (RFC 7301, section 3.1), but no protocol has one: a comma is missing.
-    if (!with_blank.empty())
+    if (!mixed.empty())
         return bad_value{
-            fmt::format("\"{}\" is not one protocol's name: it has a blank in it", with_blank),
+            fmt::format(
+                "\"{}\" is not one protocol's name: it has '{}' in it", mixed,
+                mixed[mixed.find_first_of(" \t;:|")]),
             "Separate protocols with commas: \"h2,http/1.1\"."};
     if (too_long)
         return bad_value{"a protocol's name is longer than 255 bytes", "Write \"h2,http/1.1\"."};

@@ -35,6 +35,9 @@ struct as
 /// Names with commas between them; a comma at the end is allowed, an empty name is not.
 [[nodiscard]] parsed<std::vector<std::string>> read(as<std::vector<std::string>>, given const& v);
 
+/// old_tls_versions is a remark on a list of versions with some that are not offered.
+[[nodiscard]] refusal old_tls_versions(given const& v);
+
 /// to_string is an algorithm's name in the configuration.
 [[nodiscard]] std::string_view to_string(compression algorithm) noexcept;
 
