@@ -134,7 +134,13 @@ int run(show_metrics const&)
 
 int run(refused const& request)
 {
-    report(request.problems);
+    std::vector<problem> all = request.problems;
+    if (request.rest) // Two problems in one place have one cause.
+        for (problem& each : problems_of_start(*request.rest))
+            if (std::ranges::find(request.problems, each.where, &problem::where) ==
+                request.problems.end())
+                all.push_back(std::move(each));
+    report(all);
     return EXIT_FAILURE;
 }
 

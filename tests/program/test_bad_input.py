@@ -187,10 +187,16 @@ class TestSettings:
         refused(text, "client-verify", "not built yet", line=4)
 
     @pytest.mark.parametrize(
-        "key", ['chroot = "/tmp"', "tcp-fastopen = on", "proxy-client-cert = on"]
+        "key", ['chroot = "/tmp"', "backend-refresh = 5"]
     )
     def test_what_is_not_built_yet_says_so(self, refused, key):
         refused(key, key.split()[0], "not built yet", line=4)
+
+    def test_an_error_hides_no_other(self, refused):
+        text = 'backend-refresh = 5\nuser = "no-such-user"\nciphersuites = "TLS_NO_SUCH"'
+        refused(text, "not built yet", ":5:", "no-such-user", ":6:", "TLS_NO_SUCH", mistakes=3)
+        text = 'write-ip = on\nproxy-proxy = on\nciphersuites = "TLS_NO_SUCH"'
+        refused(text, "excludes", ":6:", "TLS_NO_SUCH", mistakes=2)
 
     def test_what_is_not_built_yet_says_so_on_the_command_line(self, certs):
         ran = run("--client", certs.ecdsa.pem)

@@ -14,7 +14,7 @@ void complain(
     std::vector<problem>& problems, problem::severity grade, location const& where,
     std::string_view key, std::string text, std::string cure)
 {
-    problems.push_back({grade, where, std::string{key}, std::move(text), std::move(cure)});
+    problems.push_back({grade, where, std::string{key}, std::move(text), std::move(cure), true});
 }
 
 // At most one of the four ways to announce the client to the upstream.

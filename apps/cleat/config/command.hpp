@@ -79,6 +79,7 @@ struct show_metrics
 struct refused
 {
     std::vector<problem> problems;
+    std::optional<config> rest{}; ///< All settings, where each could be read: to be checked, too.
 };
 
 /// command is what the program does.

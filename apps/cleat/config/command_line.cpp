@@ -61,8 +61,12 @@ command parse_command_line(std::span<char const* const> arguments, file_opener c
         read_start_words({program, program, program_flags, opener}, arguments.subspan(1));
     if (std::optional<command> text = requested_text(words, program))
         return *std::move(text);
-    if (has_errors(words.problems))
-        return refused{std::move(words.problems)};
+    if (has_errors(words.problems)) {
+        refused answer{std::move(words.problems), {}};
+        if (rest_is_whole(answer.problems))
+            answer.rest = std::move(words.settings);
+        return answer;
+    }
     if (words.has("test"))
         return check_only{std::move(words.settings), std::move(words.problems)};
     return serve{

@@ -43,4 +43,11 @@ bool has_errors(std::vector<problem> const& problems) noexcept
         problems, [](problem const& each) { return each.grade == problem::severity::error; });
 }
 
+bool rest_is_whole(std::vector<problem> const& problems) noexcept
+{
+    return std::ranges::all_of(problems, [](problem const& each) {
+        return each.grade != problem::severity::error || each.rest_is_whole;
+    });
+}
+
 } // namespace cleat::app

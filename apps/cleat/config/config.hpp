@@ -22,6 +22,8 @@ struct location
     unsigned column = 0; ///< From 1, in bytes; 0 for a flag.
 
     [[nodiscard]] bool is_built_in() const noexcept { return source.empty(); }
+
+    friend bool operator==(location const&, location const&) = default;
 };
 
 /// to_string writes "cleat.conf:12:5", "--workers" or "built-in default".
@@ -64,6 +66,8 @@ struct problem
     std::string key;  ///< The key as it was written; empty when no single key is to blame.
     std::string text; ///< Without a full stop.
     std::string cure; ///< A sentence; may be empty.
+    /// An error that leaves all other settings as they were written: these can be checked, too.
+    bool rest_is_whole = false;
 };
 
 /// to_string writes a problem on one line: "cleat.conf:12:5: error: backlog: ... . Cure."
@@ -71,6 +75,9 @@ struct problem
 
 /// has_errors is true when a problem is more than a warning.
 [[nodiscard]] bool has_errors(std::vector<problem> const& problems) noexcept;
+
+/// rest_is_whole is true when no problem has taken a value from the settings that could be read.
+[[nodiscard]] bool rest_is_whole(std::vector<problem> const& problems) noexcept;
 
 enum class client_verify
 {

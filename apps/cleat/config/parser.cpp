@@ -252,6 +252,7 @@ private:
         // The places that allow the key are no help as long as it has no effect there either.
         if (row && row->status == key_status::unsupported) {
             complain(key, key.text, "this is not built yet", std::string{row->cure});
+            problems_.back().rest_is_whole = !has_given_up_;
             return nullptr;
         }
         if (row) {

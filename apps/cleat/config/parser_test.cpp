@@ -225,7 +225,7 @@ constexpr sample mistakes[] = {
     {"host = a", "c:1:1: error: host: this key does not stand at the top of the file. It "
                  "stands in a frontend block."},
     {"client = on", "c:1:1: error: client: this is not built yet. cleat takes TLS "
-                    "from clients only."},
+                    "from clients only; TLS to the backend comes with routing."},
     {"frontend = { port = 1 workers = 2 }",
      "c:1:23: error: workers: this key does not stand in a frontend block. It stands at "
      "the top of the file."},

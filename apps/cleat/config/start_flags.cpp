@@ -239,7 +239,7 @@ start_words read_start_words(start_command const& start, std::span<char const* c
     dialect const compat = choose_dialect(flags.compat_option(), start.program, found.problems);
     read_settings(flags, compat, start.opener, found);
     // Without every value, settings that do not fit together are only a consequence.
-    if (!has_errors(found.problems))
+    if (rest_is_whole(found.problems))
         check(found.settings, found.problems);
     return found;
 }

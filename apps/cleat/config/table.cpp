@@ -210,7 +210,8 @@ constexpr key_row rows[] = {
      .short_flag = "-R",
      .other_names = "backendrefresh",
      .status = key_status::unsupported,
-     .cure = "Give the backend's address as a number, or send SIGHUP when its name moves."},
+     .cure = "It comes with routing. Until then give the backend's address as a number, or send "
+             "SIGHUP when its name moves."},
     {.name = "client",
      .group = key_group::addresses,
      .where = flag_only,
@@ -218,7 +219,7 @@ constexpr key_row rows[] = {
      .default_text = "off",
      .help = "Take plaintext and pass TLS on, instead of the other way round.",
      .status = key_status::unsupported,
-     .cure = "cleat takes TLS from clients only."},
+     .cure = "cleat takes TLS from clients only; TLS to the backend comes with routing."},
 
     // Certificates.
     {.name = "pem-file",
@@ -972,8 +973,10 @@ void apply_in(
             report(problem::severity::warning, std::move(partly->text), std::move(partly->cure));
         return;
     case key_status::unsupported:
-        if (!asks_for_nothing(v))
+        if (!asks_for_nothing(v)) {
             report(problem::severity::error, "this is not built yet", std::string{v.row.cure});
+            problems.back().rest_is_whole = true;
+        }
         return;
     case key_status::no_effect:
         if (!asks_for_nothing(v))
