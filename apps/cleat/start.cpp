@@ -89,6 +89,40 @@ std::string absolute(std::string const& path)
     return std::filesystem::absolute(path).string();
 }
 
+// With log-filename the log has another place.
+problem no_log_daemon(config const& settings, error_code ec)
+{
+    bool const has_file = !settings.log_filename->empty();
+    return {
+        has_file ? problem::severity::warning : problem::severity::error, settings.syslog.location,
+        "syslog",
+        fmt::format(
+            "no log daemon listens on /dev/log: {}{}", ec.message(),
+            has_file ? ". Until one does, the log goes to log-filename alone" : ""),
+        has_file ? "Start one, or turn syslog off." : "Start one, or use log-filename."};
+}
+
+std::optional<problem> find_no_log_daemon(config const& settings)
+{
+    if (!*settings.syslog)
+        return {};
+    result<std::unique_ptr<log_sink>> const sink = log_sink::to_syslog("cleat", 0);
+    if (sink)
+        return {};
+    return no_log_daemon(settings, sink.error());
+}
+
+void copy_to_syslog(config const& settings, log_sink& file)
+{
+    result<std::unique_ptr<log_sink>> copy =
+        log_sink::to_syslog_later("cleat", settings.syslog_facility->code);
+    if (!copy)
+        fail(no_log_daemon(settings, copy.error()));
+    file.copy_to(std::move(*copy));
+    if (std::optional<problem> const missing = find_no_log_daemon(settings))
+        report({*missing});
+}
+
 // A file with more mistakes, or longer ones, is no configuration: a program, an image.
 constexpr std::size_t shown_max = 20;
 constexpr std::size_t line_max = 2000;
@@ -156,6 +190,8 @@ std::unique_ptr<log_sink> open_log(
             fail(cannot_write(settings.log_filename, "log-filename", sink.error()));
         if (new_identity)
             (*sink)->give_to(new_identity->uid, new_identity->gid);
+        if (*settings.syslog)
+            copy_to_syslog(settings, **sink);
         return std::move(*sink);
     }
     // A daemon has no terminal to write to. Without a choice in the settings its log goes to
@@ -173,13 +209,18 @@ std::unique_ptr<log_sink> open_log(
             return log_sink::to_descriptor(STDERR_FILENO); // /dev/null, for a daemon.
         }
         if (!sink)
-            fail(
-                settings.syslog.location, "syslog",
-                fmt::format("no log daemon listens on /dev/log: {}", sink.error().message()),
-                "Start one, or use log-filename.");
+            fail(no_log_daemon(settings, sink.error()));
         return std::move(*sink);
     }
     return log_sink::to_descriptor(STDERR_FILENO);
+}
+
+std::string cure_for_reopening(error_code ec, std::string_view why)
+{
+    if (ec == boost::system::errc::permission_denied && why.empty())
+        return "Let the user of cleat write the file: logrotate makes it so by "
+               "\"create 0640 USER GROUP\". Then send SIGUSR1 again.";
+    return cure_for_file(ec) + " Then send SIGUSR1 again.";
 }
 
 log_level log_level_for(config const& settings) noexcept
@@ -245,6 +286,8 @@ void check_files(
     look(settings.pidfile, "pidfile", pid_file::obstacle);
     if (error_code const ec = admin_obstacle(settings, user))
         problems.push_back(cannot_serve_admin(settings, ec));
+    if (std::optional<problem> missing = find_no_log_daemon(settings))
+        problems.push_back(*std::move(missing));
     // The standard descriptors are there already, though their names are links.
     if (!log_sink::is_standard(*settings.log_filename))
         look(settings.log_filename, "log-filename", obstacle_to_writing);

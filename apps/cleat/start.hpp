@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cleat::app {
@@ -53,6 +54,10 @@ void drop_privileges(config const& settings, std::optional<identity> const& new_
 /// require_readable fails where a file of the catalog cannot be read with the present rights, nor
 /// by the opener: call it when they have been dropped.
 void require_readable(snapshot const& configuration, opener const& root_files);
+
+/// cure_for_reopening is a sentence for the operator: what lets log_sink::reopen succeed. `why` is
+/// the opener's refusal.
+[[nodiscard]] std::string cure_for_reopening(error_code ec, std::string_view why);
 
 /// check_files appends the errors that write_pid_file and open_log would throw about files, as far
 /// as that can be seen without making or changing one. A running cleat with the same files is no

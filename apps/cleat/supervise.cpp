@@ -3,6 +3,7 @@
 #include "low_priority.hpp"
 #include "privileged/opener_watch.hpp"
 #include "reload/reload_sequence.hpp"
+#include "start.hpp"
 #include "supervise.hpp"
 #include "watch/change_watch.hpp"
 
@@ -164,7 +165,9 @@ private:
             log()
                 .error("log-not-reopened")
                 .add("reason", failed.error)
-                .add("refusal", failed.refusal);
+                .add("refusal", failed.refusal)
+                .add("file", *workers_.present().configuration->settings.log_filename)
+                .add("cure", cure_for_reopening(failed.error, failed.refusal));
     }
 
     void drain()

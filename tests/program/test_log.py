@@ -2,6 +2,7 @@
 and says as much as log-level asks for."""
 
 import os
+import signal
 import socket
 
 import pytest
@@ -152,3 +153,20 @@ def test_a_reader_that_stalls_stops_no_traffic(cleat):
     assert int(server.wait_for_log(event="log-lines-lost", level="warning")["count"]) > 0
     for line in server.lines:
         logfmt.parse(line)  # None was torn.
+
+
+def test_a_log_that_cannot_be_reopened_says_what_to_do(cleat, tmp_path):
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    file = folder / "log"
+    server = cleat("--log-filename", file, wait=False)
+    eventually("it has started", lambda: file.exists() and "event=started" in file.read_text())
+    rotated = tmp_path / "rotated"
+    file.rename(rotated)
+    folder.rmdir()
+    server.signal(signal.SIGUSR1)
+    eventually("it has told", lambda: "event=log-not-reopened" in rotated.read_text())
+    told = [logfmt.parse(line) for line in rotated.read_text().splitlines()]
+    (line,) = [each for each in told if each["event"] == "log-not-reopened"]
+    assert line["file"] == str(file)
+    assert "Make its folder" in line["cure"] and "SIGUSR1" in line["cure"]

@@ -11,12 +11,13 @@ import subprocess
 import pytest
 
 import program
-from deadlines import DEADLINE
+from deadlines import DEADLINE, eventually
 from origins import echo
+from program import Cleat
 from tls_client import TlsClient
 
-# Of <syslog.h>: the facility local3, and the levels.
-LOCAL3, WARNING, INFO = 19 << 3, 4, 6
+# Of <syslog.h>: the facilities local3 and daemon, and the levels.
+LOCAL3, DAEMON, WARNING, INFO = 19 << 3, 3 << 3, 4, 6
 DEVICES = ("null", "urandom")
 
 pytestmark = pytest.mark.skipif(
@@ -43,22 +44,29 @@ class LogDaemon:
 
 
 @pytest.fixture
-def logged(certs, origin, tmp_path):
-    """logged is a cleat whose /dev/log is the daemon's."""
+def in_own_dev(tmp_path):
+    """in_own_dev is a command that gives a program a /dev with nothing but this folder's files."""
+    if subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
+        pytest.skip("no mounts of one's own are to be had here")
     folder = tmp_path / "dev"
     folder.mkdir()
     for each in DEVICES:
         (folder / each).touch()
-    daemon = LogDaemon(folder)
     binds = [f"mount --bind /dev/{each} {folder}/{each}" for each in DEVICES]
     script = " && ".join([*binds, f"mount --rbind {folder} /dev", 'exec "$0" "$@"'])
+    return folder, ["unshare", "--mount", "--propagation", "private", "sh", "-c", script]
+
+
+@pytest.fixture
+def logged(certs, origin, in_own_dev):
+    """logged is a cleat whose /dev/log is the daemon's."""
+    folder, wrapper = in_own_dev
+    daemon = LogDaemon(folder)
     command = [
-        "unshare", "--mount", "--propagation", "private", "sh", "-c", script,
+        *wrapper,
         program.binary(), "-f", "[127.0.0.1]:0", "-b", origin(echo).address, "--log-level", 2,
         "--syslog", "--syslog-facility", "local3", certs.ecdsa.pem,
     ]  # fmt: skip
-    if subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
-        pytest.skip("no mounts of one's own are to be had here")
     child = subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, text=True)
     yield daemon
     child.terminate()
@@ -84,3 +92,45 @@ def test_lines_have_their_facility_and_their_level(logged):
         priority, text = logged.until("handshake-failed")
     assert priority == LOCAL3 | WARNING
     assert "reason=" in text
+
+
+def test_the_log_may_go_to_a_file_too(certs, in_own_dev, tmp_path):
+    folder, wrapper = in_own_dev
+    daemon = LogDaemon(folder)
+    file = tmp_path / "log"
+    flags = ["-f", "[127.0.0.1]:0", "--log-level", 2, "--syslog", "--log-filename", file]
+    server = Cleat(*flags, certs.ecdsa.pem, wrapper=wrapper)
+    priority, text = daemon.until("started")
+    assert priority == DAEMON | INFO
+    server.end()
+    daemon.until("ended")
+    lines = file.read_text().splitlines()
+    assert [line for line in lines if "event=started" in line]
+    # The same line, with the time in place of the daemon's head.
+    said = text.split("]: ", 1)[1]
+    assert said.startswith("level=info event=started")
+    assert any(line.endswith("Z " + said) for line in lines)
+    assert not server.log()
+
+
+def test_without_a_daemon_the_file_has_the_log(certs, in_own_dev, tmp_path):
+    folder, wrapper = in_own_dev
+    file = tmp_path / "log"
+    flags = ["-f", "[127.0.0.1]:0", "--log-level", 2, "--syslog", "--log-filename", file]
+    server = Cleat(*flags, certs.ecdsa.pem, wrapper=wrapper)
+    eventually("it has started", lambda: file.exists() and "event=started" in file.read_text())
+    assert any("warning: no log daemon listens on /dev/log" in line for line in server.lines)
+    late = LogDaemon(folder)
+    server.end()
+    late.until("ended")
+
+
+def test_without_a_daemon_syslog_alone_is_an_error_for_the_check_too(certs, in_own_dev):
+    _, wrapper = in_own_dev
+    for flags in (["--test"], []):
+        command = [*wrapper, program.binary(), *flags, "-f", "[127.0.0.1]:0", "--syslog"]
+        command = list(map(str, [*command, certs.ecdsa.pem]))
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
+        assert ran.returncode == 1
+        assert "--syslog: error: no log daemon listens on /dev/log" in ran.stderr
+        assert "use log-filename" in ran.stderr

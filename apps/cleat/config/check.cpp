@@ -238,12 +238,6 @@ void check_log(config const& c, std::vector<problem>& problems)
         complain(
             problems, problem::severity::error, c.syslog_facility.location, "syslog-facility",
             "the log does not go to syslog", "Turn syslog on, or leave this out.");
-    if (*c.syslog && !c.log_filename->empty())
-        complain(
-            problems, problem::severity::error, c.log_filename.location, "log-filename",
-            fmt::format(
-                "the log goes to one place, and syslog is on by {}", to_string(c.syslog.location)),
-            "Leave one of them out.");
 }
 
 void check_daemon(config const& c, std::vector<problem>& problems)

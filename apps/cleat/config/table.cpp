@@ -915,7 +915,8 @@ constexpr key_row rows[] = {
      .group = key_group::log,
      .where = global_and_flag,
      .kind = value_kind::boolean,
-     .help = "Send the log to syslog instead of stderr. It excludes log-filename.",
+     .help = "Send the log to syslog instead of stderr; with log-filename, to both. Without a log "
+             "daemon on /dev/log, this is a warning beside log-filename, and else an error.",
      .short_flag = "-s",
      .set_global = store<&config::syslog>,
      .show = shown<&config::syslog>},

@@ -2,6 +2,8 @@
 
 #include <cleat/core/assert.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <string_view>
@@ -84,6 +86,17 @@ void put_digits(char* text, std::size_t width, std::uint64_t value) noexcept
         text[i] = static_cast<char>('0' + value % 10);
 }
 
+// Sends a line to the log daemon, too. `text` begins after the time.
+void write_copy(log_sink& syslog, log_level level, std::string_view text) noexcept
+{
+    constexpr std::size_t head_max = 64;
+    std::array<char, head_max + limits::log_line_max> line; // NOLINT: filled by format_to_n
+    auto const made = fmt::format_to_n(
+        line.data(), line.size(), "<{}>{}[{}]: {}", syslog.facility() | syslog_severity(level),
+        syslog.ident(), ::getpid(), text);
+    static_cast<void>(syslog.write({line.data(), std::min(made.size, line.size())}));
+}
+
 } // namespace
 
 std::optional<log_level> log_level_of(int setting) noexcept
@@ -141,7 +154,8 @@ std::array<char, rfc3339_size> format_rfc3339(std::chrono::system_clock::time_po
 }
 
 log_line::log_line(log_sink* sink, log_level level, std::string_view event, int worker) noexcept
-    : sink_{sink} // text_ is not initialized: only its first size_ characters are ever read
+    : sink_{sink}
+    , level_{level} // text_ is not initialized: only its first size_ characters are ever read
 {
     if (sink_ == nullptr)
         return;
@@ -175,6 +189,8 @@ log_line::~log_line()
         std::copy(cut_mark.begin(), cut_mark.end(), text_.data() + size_);
         size_ += cut_mark.size();
     }
+    if (log_sink* const copy = sink_->copy())
+        write_copy(*copy, level_, std::string_view{text_.data(), size_}.substr(rfc3339_size + 1));
     // A datagram needs no end of line.
     if (!sink_->is_syslog())
         text_[size_++] = '\n';

@@ -99,6 +99,7 @@ private:
     [[nodiscard]] bool append_quoted(std::string_view value) noexcept;
 
     log_sink* sink_; // Null when the line is not wanted.
+    log_level level_;
     std::size_t size_ = 0;
     bool cut_ = false;                            // A field is missing or cut.
     std::array<char, limits::log_line_max> text_; // NOLINT: 2 KiB that need no zeros

@@ -150,7 +150,7 @@ void log_sink::give_to(uid_t user, gid_t group) noexcept
         static_cast<void>(!::fchown(fd_, user, group)); // Fails without root's rights.
 }
 
-result<std::unique_ptr<log_sink>> log_sink::to_syslog(
+result<std::unique_ptr<log_sink>> log_sink::to_syslog_later(
     std::string ident, int facility, std::string socket_path)
 {
     unique_fd socket{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
@@ -161,7 +161,17 @@ result<std::unique_ptr<log_sink>> log_sink::to_syslog(
         new log_sink{kind::syslog, fd, std::move(socket), std::move(socket_path)}};
     sink->ident_ = std::move(ident);
     sink->facility_ = facility;
-    if (error_code const ec = sink->connect_to_syslog())
+    return sink;
+}
+
+result<std::unique_ptr<log_sink>> log_sink::to_syslog(
+    std::string ident, int facility, std::string socket_path)
+{
+    result<std::unique_ptr<log_sink>> sink =
+        to_syslog_later(std::move(ident), facility, std::move(socket_path));
+    if (!sink)
+        return sink;
+    if (error_code const ec = (*sink)->connect_to_syslog())
         return ec;
     return sink;
 }

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <sys/types.h>
 
@@ -51,6 +52,16 @@ public:
     [[nodiscard]] static result<std::unique_ptr<log_sink>> to_syslog(
         std::string ident, int facility, std::string socket_path = "/dev/log");
 
+    /// to_syslog_later is to_syslog where the daemon may start later: a line before that is lost.
+    /// The socket cannot be made: an error of the system.
+    [[nodiscard]] static result<std::unique_ptr<log_sink>> to_syslog_later(
+        std::string ident, int facility, std::string socket_path = "/dev/log");
+
+    /// copy_to makes every line go to `syslog`, too, which to_syslog has made. Call it before a
+    /// line is written. A line that only the copy has lost is counted, and no line reports it.
+    void copy_to(std::unique_ptr<log_sink> syslog) noexcept { copy_ = std::move(syslog); }
+    [[nodiscard]] log_sink* copy() const noexcept { return copy_.get(); }
+
     log_sink(log_sink&&) = delete;
 
     /// give_to changes the owner of the file to a user who must open it again later. Only a file
@@ -77,7 +88,7 @@ public:
     /// lines_lost is how many lines could not be written, or not completely.
     [[nodiscard]] std::uint64_t lines_lost() const noexcept
     {
-        return lines_lost_.load(std::memory_order_relaxed);
+        return lines_lost_.load(std::memory_order_relaxed) + (copy_ ? copy_->lines_lost() : 0);
     }
 
     /// take_unreported is how many of them no log line has reported yet. It resets that number.
@@ -110,6 +121,7 @@ private:
     unique_fd owned_; // fd_ again, where we must close it.
     std::string path_;
     file_opener opener_;
+    std::unique_ptr<log_sink> copy_; // Null: there is none.
     std::string ident_;
     int facility_ = 0;
     bool has_reader_ = false; // Not a file: a reader must take the bytes.
