@@ -1,8 +1,11 @@
 #include "network_settings.hpp"
 
+#include <cleat/core/limits.hpp>
+
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -73,7 +76,27 @@ net::listen_options listen_options_of(config const& settings)
         options.receive_buffer = *settings.recv_bufsize;
     if (*settings.send_bufsize > 0)
         options.send_buffer = *settings.send_bufsize;
+    if (*settings.tcp_fastopen)
+        options.fast_open = limits::fast_open_queue;
     return options;
+}
+
+void check_fast_open(config const& settings, problem_list& problems)
+{
+    if (!*settings.tcp_fastopen)
+        return;
+    constexpr unsigned for_servers = 2; // ip-sysctl: bits of net.ipv4.tcp_fastopen.
+    std::ifstream file{"/proc/sys/net/ipv4/tcp_fastopen"};
+    unsigned bits = 0;
+    if (!(file >> bits) || (bits & for_servers) != 0) // An unreadable one is the kernel's to judge.
+        return;
+    problems.error(
+        settings.tcp_fastopen.location, "tcp-fastopen",
+        fmt::format("the kernel takes no data with a SYN: its net.ipv4.tcp_fastopen is {}", bits),
+        fmt::format(
+            "Leave this out, or run `sysctl -w net.ipv4.tcp_fastopen={}`, and write it into "
+            "/etc/sysctl.d.",
+            bits | for_servers));
 }
 
 } // namespace cleat::app

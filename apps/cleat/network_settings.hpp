@@ -21,6 +21,9 @@ namespace cleat::app {
 [[nodiscard]] std::vector<net::address> find_upstream(
     upstream_address const& backend, location const& where, problem_list& problems);
 
+/// check_fast_open reports tcp-fastopen where the kernel's settings leave it without effect.
+void check_fast_open(config const& settings, problem_list& problems);
+
 /// listen_options_of are the options of every listening socket.
 [[nodiscard]] net::listen_options listen_options_of(config const& settings);
 

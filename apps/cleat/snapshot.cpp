@@ -99,6 +99,7 @@ public:
         made_.catalog = certificates_.take_catalog();
         made_.upstream = find_upstream(*settings_.backend, settings_.backend.location, problems_);
         made_.listen_options = listen_options_of(settings_);
+        check_fast_open(settings_, problems_);
     }
 
 private:

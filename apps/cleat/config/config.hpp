@@ -217,6 +217,7 @@ struct config
     setting<int> backlog{4096};
     /// Silence before TCP's first keepalive probe to a client.
     setting<seconds> keepalive{seconds{3600}};
+    setting<bool> tcp_fastopen{false};
     /// Bytes, for clients' sockets; -1 or 0 leaves them to the kernel.
     setting<int> recv_bufsize{-1};
     setting<int> send_bufsize{-1};

@@ -772,11 +772,13 @@ constexpr key_row rows[] = {
      .group = key_group::load,
      .where = global_and_flag,
      .kind = value_kind::boolean,
-     .default_text = "off",
-     .help = "Take data with a client's first packet (RFC 7413).",
+     .help =
+         "Take a ClientHello with a client's first packet (RFC 7413). The kernel does that where "
+         "its net.ipv4.tcp_fastopen has the bit 2; else this is an error.",
+     .note = "hitch does not look at the kernel's setting.",
      .other_names = "enable-tcp-fastopen",
-     .status = key_status::unsupported,
-     .cure = "Leave it out: TLS resumption saves more round trips."},
+     .set_global = store<&config::tcp_fastopen>,
+     .show = shown<&config::tcp_fastopen>},
     {.name = "ring-slots",
      .group = key_group::load,
      .where = global_only,

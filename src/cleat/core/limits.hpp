@@ -105,6 +105,10 @@ inline constexpr std::chrono::milliseconds handler_end_max{1000};
 /// accept_pause: the time without accepting after descriptors or memory have run out.
 inline constexpr std::chrono::milliseconds accept_pause{100};
 
+/// fast_open_queue: with tcp-fastopen, connections of one listening socket that have sent data and
+/// whose handshake of TCP has not ended. The kernel answers others without taking their data.
+inline constexpr int fast_open_queue = 256;
+
 // Bytes of a peer that is not trusted yet.
 
 /// proxy_header_max: a PROXY v2 header with its TLVs, among which are no certificates.

@@ -50,12 +50,22 @@ error_code set_keepalive(int fd, listen_options const& options) noexcept
     return set(fd, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(options.keepalive->count()));
 }
 
+// A kernel without the option has nothing to turn off.
+error_code set_fast_open(int fd, listen_options const& options) noexcept
+{
+    error_code const ec = set(fd, IPPROTO_TCP, TCP_FASTOPEN, options.fast_open);
+    return options.fast_open > 0 ? ec : error_code{};
+}
+
 error_code set_tcp_options(int fd, listen_options const& options) noexcept
 {
     if (error_code const ec = set(fd, IPPROTO_TCP, TCP_NODELAY, 1))
         return ec;
     if (options.defer_accept)
         if (error_code const ec = set(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, 1))
+            return ec;
+    if (options.fast_open > 0)
+        if (error_code const ec = set_fast_open(fd, options))
             return ec;
     return set_keepalive(fd, options);
 }
@@ -195,6 +205,8 @@ error_code change_listen_options(int fd, listen_options const& options) noexcept
     error_code ec = set_buffers(fd, options);
     if (!ec)
         ec = set_keepalive(fd, options);
+    if (!ec)
+        ec = set_fast_open(fd, options);
     if (!ec && ::listen(fd, options.backlog) != 0)
         ec = last_system_error();
     return ec;

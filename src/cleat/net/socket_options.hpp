@@ -58,6 +58,9 @@ struct listen_options
     std::optional<int> receive_buffer; ///< SO_RCVBUF in bytes; unset: the kernel's own tuning.
     std::optional<int> send_buffer;    ///< SO_SNDBUF in bytes; unset: the kernel's own tuning.
     std::optional<std::chrono::seconds> keepalive; ///< Idle time before TCP asks; unset: never.
+    /// Take data with a client's SYN (TCP_FASTOPEN, RFC 7413), on this many connections at a time
+    /// whose handshake of TCP has not ended. 0: take none.
+    int fast_open = 0;
     /// Binds the socket where this process may not: another process may. Empty: there is none.
     std::function<error_code(int fd, address const& a)> bind_denied;
 };
