@@ -45,6 +45,7 @@ std::string make_header(config const& settings, client_side const& client, net::
     tls::engine const& engine = client.channel.engine();
     tls::handshake_info const info = engine.info();
     std::string const common_name = engine.peer_common_name();
+    std::string certificate;
     tls::certificate_facts const own = engine.own_certificate();
     connection_facts facts;
     facts.source = to_socket_address(peer);
@@ -78,9 +79,14 @@ std::string make_header(config const& settings, client_side const& client, net::
                 .client = when_certificate_was_shown(info),
                 .is_client_verified = info.peer_certificate};
         }
-        // Only a very long common name makes the header too long.
+        if (*settings.proxy_client_cert)
+            certificate = engine.peer_trusted_pem();
+        facts.client_certificate = certificate;
+        // Only a very long common name or certificate makes the header too long.
         if (append_proxy_v2(out, facts)) {
-            facts.tls->client_common_name = {};
+            facts.client_certificate = {};
+            if (facts.tls)
+                facts.tls->client_common_name = {};
             static_cast<void>(append_proxy_v2(out, facts));
         }
         break;

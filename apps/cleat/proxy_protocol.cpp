@@ -435,13 +435,16 @@ error_code append_proxy_v2(
     append_addresses_v2(out, facts, shape);
     append_tlv(out, tlv_type::alpn, facts.alpn);
     append_tlv(out, tlv_type::authority, facts.authority);
+    append_tlv(out, tlv_type::client_certificate_pem, facts.client_certificate);
     if (facts.tls)
         append_ssl_tlv(out, *facts.tls);
     if (checksum == header_checksum::on)
         append_checksum(out, start);
     put_u16(out, start + head_v2 - 2, out.size() - start - head_v2);
 
-    if (out.size() - start > limits::proxy_header_max) {
+    std::size_t const certificate = facts.client_certificate.size();
+    if (out.size() - start - certificate > limits::proxy_header_max ||
+        certificate > limits::proxy_certificate_max) {
         out.resize(start);
         return make_error_code(boost::system::errc::message_size);
     }

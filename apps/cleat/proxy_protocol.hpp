@@ -68,10 +68,11 @@ struct tls_facts
 /// until the function that takes them returns.
 struct connection_facts
 {
-    socket_address source;      ///< The client.
-    socket_address destination; ///< Where the client connected to.
-    std::string_view alpn;      ///< The protocol that ALPN agreed; empty when none.
-    std::string_view authority; ///< The name that SNI asked for; empty when none.
+    socket_address source;               ///< The client.
+    socket_address destination;          ///< Where the client connected to.
+    std::string_view alpn;               ///< The protocol that ALPN agreed; empty when none.
+    std::string_view authority;          ///< The name that SNI asked for; empty when none.
+    std::string_view client_certificate; ///< In PEM; empty: left out.
     std::optional<tls_facts> tls;
 };
 
@@ -92,8 +93,9 @@ enum class header_checksum : bool
 void append_proxy_v1(std::string& out, connection_facts const& facts);
 
 /// append_proxy_v2 appends a header of version 2 (section 2.2) with a TLV for each fact. Addresses
-/// of different families, or of none, are announced as UNSPEC. A header longer than
-/// limits::proxy_header_max is errc::message_size, and appends nothing.
+/// of different families, or of none, are announced as UNSPEC. A header that is longer than
+/// limits::proxy_header_max without the client's certificate, and a certificate longer than
+/// limits::proxy_certificate_max, is errc::message_size, and appends nothing.
 [[nodiscard]] error_code append_proxy_v2(
     std::string& out, connection_facts const& facts,
     header_checksum checksum = header_checksum::off);
@@ -156,6 +158,8 @@ inline constexpr std::uint8_t ssl_key_alg = 0x25;
 inline constexpr std::uint8_t ssl_group = 0x26;
 inline constexpr std::uint8_t ssl_sig_scheme = 0x27;
 inline constexpr std::uint8_t netns = 0x30;
+/// hitch's, of the range for custom types: Google Cloud uses the same number for another fact.
+inline constexpr std::uint8_t client_certificate_pem = 0xe0;
 } // namespace tlv_type
 
 /// ssl_value_head is the size of the first part of an ssl TLV's value: client bits and the result

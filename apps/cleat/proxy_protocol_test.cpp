@@ -250,6 +250,25 @@ TEST_CASE("a header longer than the limit is not sent at all")
     CHECK(read(v2(facts)).verdict == proxy_verdict::complete);
 }
 
+TEST_CASE("a client's certificate stands before the facts of TLS, and has a limit of its own")
+{
+    connection_facts facts = everything();
+    std::string const without = v2(facts);
+    std::string const longest(limits::proxy_certificate_max, 'x');
+    facts.client_certificate = longest;
+    std::string const header = v2(facts);
+    std::size_t const at = header.find(std::string{"\xe0\x80\0", 3} + longest);
+    REQUIRE(at != header.npos);
+    CHECK(header[at + 3 + longest.size()] == 0x20);
+    CHECK(header.size() == without.size() + 3 + longest.size());
+
+    std::string const longer = longest + "x";
+    facts.client_certificate = longer;
+    std::string out;
+    CHECK(append_proxy_v2(out, facts) == boost::system::errc::message_size);
+    CHECK(out.empty());
+}
+
 TEST_CASE("CRC32c is that of RFC 4960")
 {
     CHECK(crc32c({}) == 0);

@@ -172,6 +172,28 @@ def test_v2_tells_of_a_client_certificate(cleat, upstreams, certs, version):
         assert header.verify != 0 and proxy_header.SSL_CN not in header.ssl
 
 
+@VERSIONS
+def test_v2_takes_the_certificate_along(cleat, upstreams, certs, version):
+    ca = certs.authority("ca")
+    alice = certs.signed("good", ca, "/O=Example/CN=alice")
+    flags = ["--write-proxy-v2", "--proxy-client-cert", "--client-verify", "optional"]
+    server = cleat(*flags, "--client-verify-ca", ca.cert, backend=upstreams)
+    pem = alice.cert.read_bytes()
+    pem = pem[pem.index(b"-----BEGIN") :].replace(b" CERTIFICATE", b" TRUSTED CERTIFICATE")
+
+    tls = only(version, certificate=alice.pem)
+    with TlsClient(server.port, tls) as client:
+        assert header_of(upstreams, client).tlvs[proxy_header.CLIENT_CERT] == pem
+        upstreams.all[-1].send(b"x")
+        client.receive_exactly(1)
+        session = client.tls.session
+    with TlsClient(server.port, tls, session=session) as client:
+        assert client.tls.session_reused
+        assert header_of(upstreams, client).tlvs[proxy_header.CLIENT_CERT] == pem
+    with TlsClient(server.port, only(version)) as client:
+        assert proxy_header.CLIENT_CERT not in header_of(upstreams, client).tlvs
+
+
 def test_a_long_stream_behind_a_header(cleat, upstreams):
     server = cleat("--write-proxy-v2", backend=upstreams)
     with TlsClient(server.port) as client:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -168,6 +169,38 @@ void check_client_verify(config const& c, std::vector<problem>& problems)
     }
 }
 
+// Whether any client is asked for a certificate.
+bool asks_clients(config const& c)
+{
+    auto const asks = [](pem_file const& pem) {
+        return pem.client_verify && **pem.client_verify != client_verify::none;
+    };
+    return std::ranges::any_of(c.pem_files, asks) ||
+           std::ranges::any_of(c.frontends, [&](frontend_config const& each) {
+               return *effective(each.client_verify, c.client_verify) != client_verify::none ||
+                      std::ranges::any_of(each.pem_files, asks);
+           });
+}
+
+void check_proxy_client_cert(config const& c, std::vector<problem>& problems)
+{
+    if (!*c.proxy_client_cert)
+        return;
+    auto const refuse = [&](std::string text, std::string cure) {
+        complain(
+            problems, problem::severity::error, c.proxy_client_cert.location, "proxy-client-cert",
+            std::move(text), std::move(cure));
+    };
+    if (*c.announce != announcement::write_proxy_v2)
+        refuse(
+            "this is a part of the header of write-proxy-v2, which is off",
+            "Turn write-proxy-v2 on, or leave this out.");
+    else if (!asks_clients(c))
+        refuse(
+            "no client is asked for a certificate: client-verify is none",
+            "Set client-verify to optional or required, or leave this out.");
+}
+
 // Cipher suites of a TLS version that no frontend with these suites speaks are a mistake. The
 // default list is none: a file that --default-config printed has it.
 void check_suites_have_effect(config const& c, std::vector<problem>& problems)
@@ -283,6 +316,7 @@ void check(config& settings, std::vector<problem>& problems)
     check_listeners(settings, problems);
     check_certificates(settings, problems);
     check_client_verify(settings, problems);
+    check_proxy_client_cert(settings, problems);
     check_suites_have_effect(settings, problems);
     check_compression_has_effect(settings, problems);
     check_daemon(settings, problems);

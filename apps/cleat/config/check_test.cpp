@@ -166,6 +166,24 @@ TEST_CASE("suites of a version that no frontend speaks are an error, not ignored
     accepted("pem-file = a tls-protos = TLSv1.3 ciphers = \"" + *config{}.ciphers + "\"");
 }
 
+TEST_CASE("a client's certificate is sent where there is one, and a header for it")
+{
+    std::string const verified =
+        "pem-file = a client-verify = optional client-verify-ca = ca\nproxy-client-cert = on ";
+    accepted(verified + "write-proxy = on");
+    CHECK(
+        complaint(verified).find("c:2:21: error: proxy-client-cert: this is a part of the header "
+                                 "of write-proxy-v2, which is off.") == 0);
+    CHECK(
+        complaint(verified + "write-proxy-v1 = on").find("error: proxy-client-cert") !=
+        std::string::npos);
+    CHECK(
+        complaint("pem-file = a write-proxy = on\nproxy-client-cert = on")
+            .find("c:2:21: error: proxy-client-cert: no client is asked for a certificate") == 0);
+    accepted("pem-file = a write-proxy = on proxy-client-cert = on\n"
+             "frontend = { client-verify = required client-verify-ca = ca }");
+}
+
 TEST_CASE("a facility of syslog wants a log that goes there")
 {
     CHECK(

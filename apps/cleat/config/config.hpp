@@ -208,8 +208,9 @@ struct config
     setting<bool> write_proxy_v1{false};
     setting<bool> write_proxy_v2{false};
     setting<bool> proxy_proxy{false};
-    setting<bool> proxy_tlv{true};       ///< PROXY v2 carries the facts of TLS.
-    setting<bool> proxy_authority{true}; ///< PROXY v2 carries the name that SNI asked for.
+    setting<bool> proxy_tlv{true};          ///< PROXY v2 carries the facts of TLS.
+    setting<bool> proxy_authority{true};    ///< PROXY v2 carries the name that SNI asked for.
+    setting<bool> proxy_client_cert{false}; ///< PROXY v2 carries the client's certificate.
 
     // Load and deadlines.
     setting<worker_count> workers;

@@ -656,11 +656,14 @@ constexpr key_row rows[] = {
      .group = key_group::upstream_facts,
      .where = global_and_flag,
      .kind = value_kind::boolean,
-     .default_text = "off",
-     .help = "Put the client's whole certificate into the header of write-proxy-v2.",
-     .status = key_status::unsupported,
-     .cure = "Leave it out: write-proxy-v2 tells whether the certificate verified, and its common "
-             "name."},
+     .help =
+         "Put the client's whole certificate, in PEM with the label TRUSTED CERTIFICATE, into the "
+         "header of write-proxy-v2: a TLV of type 0xE0. A certificate longer than 32 KiB is left "
+         "out.",
+     .note = "hitch's type, which is none of the PROXY protocol's own. Without write-proxy-v2 or "
+             "client-verify it is an error.",
+     .set_global = store<&config::proxy_client_cert>,
+     .show = shown<&config::proxy_client_cert>},
 
     // Load and deadlines.
     {.name = "workers",

@@ -222,8 +222,6 @@ TEST_CASE("what is not built is an error, unless nothing is asked for")
         "test.conf:7:3: error: chroot: this is not built yet. Use user and group; systemd's "
         "RootDirectory= does the same from outside.");
     CHECK(is_silent("chroot", ""));
-    CHECK(only_problem("proxy-client-cert", "on").find("error") != std::string::npos);
-    CHECK(is_silent("proxy-client-cert", "off"));
     CHECK(only_problem("backend-refresh", "5").find("error") != std::string::npos);
     CHECK(is_silent("backend-refresh", "0"));
 }

@@ -114,6 +114,10 @@ inline constexpr int fast_open_queue = 256;
 /// proxy_header_max: a PROXY v2 header with its TLVs, among which are no certificates.
 inline constexpr std::size_t proxy_header_max = 4096;
 
+/// proxy_certificate_max: the PEM text of a client's certificate in a PROXY v2 header. Those of
+/// ML-DSA-87 have some 10 KiB; the length of a header has 16 bits.
+inline constexpr std::size_t proxy_certificate_max = 32 * 1024;
+
 // Tickets.
 
 /// ticket_delay: how long a session ticket waits after the handshake for an answer to be sent with.

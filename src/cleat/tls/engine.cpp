@@ -417,6 +417,11 @@ std::string engine::peer_common_name() const
     return backend::peer_common_name(ssl_);
 }
 
+std::string engine::peer_trusted_pem() const
+{
+    return backend::peer_trusted_pem(ssl_);
+}
+
 SSL* engine::native_handle() const noexcept
 {
     return ssl_;

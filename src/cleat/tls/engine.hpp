@@ -155,6 +155,11 @@ public:
     /// peer_common_name is the CN of the peer's certificate, or empty.
     [[nodiscard]] std::string peer_common_name() const;
 
+    /// peer_trusted_pem is the peer's certificate without its chain, in PEM with OpenSSL's label
+    /// "TRUSTED CERTIFICATE", as hitch tells it; or empty. Where the handshake was resumed, it is
+    /// that of the session.
+    [[nodiscard]] std::string peer_trusted_pem() const;
+
     /// native_handle is the library's SSL, for what the engine has no function for.
     [[nodiscard]] ssl_st* native_handle() const noexcept;
 

@@ -217,6 +217,10 @@ TEST_CASE("a conversation with a client certificate succeeds when it is split at
         REQUIRE(d.established());
         CHECK(d.server.engine.info().peer_certificate);
         CHECK(d.server.engine.peer_common_name() == "alice");
+        std::string const pem = d.server.engine.peer_trusted_pem();
+        CHECK(pem.starts_with("-----BEGIN TRUSTED CERTIFICATE-----\n"));
+        CHECK(pem.ends_with("-----END TRUSTED CERTIFICATE-----\n"));
+        CHECK(d.client.engine.peer_trusted_pem() != pem);
     }
 }
 

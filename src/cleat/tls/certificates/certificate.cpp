@@ -4,6 +4,7 @@
 #include <cleat/tls/openssl_error.hpp>
 #include <cleat/tls/store/host_name.hpp>
 
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
 #include <fmt/chrono.h>
@@ -260,6 +261,18 @@ host_names host_names_in(X509 const* x509)
 std::string common_name(X509 const* x509)
 {
     return entry_in(X509_get_subject_name(x509), NID_commonName);
+}
+
+std::string trusted_pem_text(X509* x509)
+{
+    bio_ptr const out{BIO_new(BIO_s_mem())};
+    if (out == nullptr || PEM_write_bio_X509_AUX(out.get(), x509) != 1) {
+        clear_errors();
+        return {};
+    }
+    char* text = nullptr;
+    long const size = BIO_get_mem_data(out.get(), &text);
+    return {text, static_cast<std::size_t>(size)};
 }
 
 std::string entry_in(X509_NAME const* name, int nid)

@@ -73,4 +73,8 @@ struct host_names
 /// common_name is the last CN of the subject in UTF-8, or empty.
 [[nodiscard]] std::string common_name(X509 const* x509);
 
+/// trusted_pem_text is the certificate in PEM with OpenSSL's label "TRUSTED CERTIFICATE". Empty
+/// where the library has no memory.
+[[nodiscard]] std::string trusted_pem_text(X509* x509);
+
 } // namespace cleat::tls

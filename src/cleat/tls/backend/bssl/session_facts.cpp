@@ -50,4 +50,10 @@ std::string peer_common_name(SSL* ssl)
     return peer == nullptr ? std::string{} : common_name(peer.get());
 }
 
+std::string peer_trusted_pem(SSL* ssl)
+{
+    x509_ptr const peer{SSL_get_peer_certificate(ssl)};
+    return peer == nullptr ? std::string{} : trusted_pem_text(peer.get());
+}
+
 } // namespace cleat::tls::backend

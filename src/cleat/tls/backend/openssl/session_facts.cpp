@@ -75,4 +75,10 @@ std::string peer_common_name(SSL* ssl)
     return peer == nullptr ? std::string{} : common_name(peer);
 }
 
+std::string peer_trusted_pem(SSL* ssl)
+{
+    X509* const peer = SSL_get0_peer_certificate(ssl);
+    return peer == nullptr ? std::string{} : trusted_pem_text(peer);
+}
+
 } // namespace cleat::tls::backend
