@@ -1,4 +1,5 @@
 #include "certificate_loading.hpp"
+#include "client_verification.hpp"
 #include "compressors.hpp"
 #include "config/problem_list.hpp"
 #include "network_settings.hpp"
@@ -7,6 +8,7 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/store/certificate_proof.hpp>
+#include <cleat/tls/store/certificate_store.hpp>
 #include <cleat/tls/store/certificate_table.hpp>
 #include <cleat/tls/ticket_secret.hpp>
 
@@ -103,15 +105,6 @@ public:
     }
 
 private:
-    // No value where the file cannot be read; an empty text where no client is verified.
-    std::optional<std::string> load_authorities(
-        setting<app::client_verify> const& verify, setting<std::string> const& file)
-    {
-        if (*verify == app::client_verify::none || file->empty())
-            return std::string{};
-        return certificates_.files().read_text(file.location, "client-verify-ca", *file);
-    }
-
     void plan(frontend_config const& l)
     {
         frontend_plan p;
@@ -121,8 +114,11 @@ private:
         tls::context_spec& spec = p.tls;
         spec.tickets = made_.tickets;
         fill_protocol(settings_, l, spec);
-        fill_verification(l, spec);
+        client_verification const verification{settings_, l, certificates_.files()};
+        verification.fill(spec);
         p.certificates = certificates_.assign(l, spec);
+        p.client_rules = verification.own_rules();
+        use_client_rules(l, p);
         if (certificates_.has_catalog()) {
             p.same_contexts = find_same_contexts(p);
             if (!p.same_contexts)
@@ -133,30 +129,33 @@ private:
         made_.frontends.push_back(std::move(p));
     }
 
-    // Where the authorities cannot be read, no client is verified: the rest of the plan is tried
-    // out all the same, and no worker will start.
-    void fill_verification(frontend_config const& l, tls::context_spec& spec)
+    // Where a certificate is named that has a rule of its own.
+    location place_of_rule(frontend_config const& l, std::string const& origin) const
     {
-        setting<app::client_verify> const& verify =
-            effective(l.client_verify, settings_.client_verify);
-        setting<std::string> const& file =
-            effective(l.client_verify_ca, settings_.client_verify_ca);
-        std::optional<std::string> const authorities = load_authorities(verify, file);
-        if (!authorities)
+        for (std::vector<pem_file> const* pems : {&l.pem_files, &settings_.pem_files})
+            for (pem_file const& pem : *pems)
+                if (tls::origin_of({*pem.cert, *pem.private_key}) == origin)
+                    return pem.location;
+        return l.location;
+    }
+
+    void use_client_rules(frontend_config const& l, frontend_plan& p)
+    {
+        for (tls::certificate_source& each : p.tls.certificates)
+            if (auto const found = p.client_rules.find(each.origin); found != p.client_rules.end())
+                each.clients = found->second;
+        // 0: the catalog is there to be explained.
+        if (p.client_rules.empty() || !certificates_.has_catalog() ||
+            *settings_.certificate_cache == 0)
             return;
-        spec.verify_authorities = *authorities;
-        spec.verify_origin = *file;
-        switch (*verify) {
-        case app::client_verify::none:
-            spec.verify = tls::peer_verification::none;
-            break;
-        case app::client_verify::optional:
-            spec.verify = tls::peer_verification::optional;
-            break;
-        case app::client_verify::required:
-            spec.verify = tls::peer_verification::required;
-            break;
-        }
+        std::string const& origin = p.client_rules.begin()->first;
+        problems_.error(
+            place_of_rule(l, origin), "client-verify",
+            fmt::format(
+                "the rule that {} has for its clients needs all certificates in memory", origin),
+            fmt::format(
+                "{}; or give the certificate a frontend of its own, with the rule.",
+                how_to_load_all(settings_, certificates_.catalog().store->size())));
     }
 
     void try_out(frontend_config const& l, frontend_plan const& p)
@@ -292,6 +291,12 @@ private:
             {"certificate compression", "certificate-compression",
              effective(l.certificate_compression, settings_.certificate_compression).location},
             {*authorities, "client-verify-ca", authorities.location}};
+        for (std::vector<pem_file> const* pems : {&settings_.pem_files, &l.pem_files})
+            for (pem_file const& each : *pems)
+                if (each.client_verify_ca)
+                    suspects.push_back(
+                        {**each.client_verify_ca, "client-verify-ca",
+                         each.client_verify_ca->location});
         for (auto const& [name, named] : certificates_.files().namings())
             suspects.push_back({name, named.key, named.where});
         for (suspect const& each : suspects) {

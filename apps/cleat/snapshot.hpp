@@ -32,6 +32,8 @@ struct frontend_plan
     tls::context_spec tls;
     /// The frontend's set in the catalog; null: its certificates are in `tls`.
     tls::certificate_set const* certificates = nullptr;
+    /// Of certificates that verify clients otherwise than the frontend, by origin.
+    std::map<std::string, tls::client_rule> client_rules{};
     /// The frontend of the configuration before whose TLS contexts serve for this one, too, with
     /// other certificates of its catalog.
     std::optional<std::size_t> same_contexts{};

@@ -180,12 +180,6 @@ class TestSettings:
         said = refused(f"pem-file = {{\n{block}\n}}", line=4)
         assert ": error: pem-file: " in said
 
-    def test_a_rule_of_one_certificate_alone_is_not_ignored(self, refused, certs):
-        """A client without a certificate must not be let in by a line that asks for one."""
-        text = f'pem-file = {{ cert = "{certs.rsa.pem}" client-verify = required '
-        text += f'client-verify-ca = "{certs.rsa.cert}" }}'
-        refused(text, "client-verify", "not built yet", line=4)
-
     @pytest.mark.parametrize(
         "key", ['chroot = "/tmp"', "backend-refresh = 5"]
     )

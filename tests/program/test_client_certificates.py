@@ -5,6 +5,7 @@ import ssl
 
 import pytest
 
+from program import run
 from tls_client import TLS_1_3, VERSIONS, TlsClient, only, refused
 
 
@@ -100,3 +101,110 @@ def test_a_frontend_has_its_own_rule(cleat, config, certs, ca, good):
     refused(closed, only(TLS_1_3))
     let_in(closed, only(TLS_1_3, certificate=good))
     let_in(public, only(TLS_1_3))
+
+
+@pytest.fixture
+def rules(cleat, config, certs, ca):
+    """A server with three certificates: `closed` wants a client's certificate, `other` one of
+    another authority, and the last, the default, wants none."""
+    closed = certs.named("closed", "DNS:closed.test").pem
+    other = certs.named("other", "DNS:other.test").pem
+    authority = certs.authority("another-ca")
+
+    def start(*more):
+        return cleat(
+            "--config",
+            config(f"""
+            frontend = "[127.0.0.1]:0"
+            pem-file = {{ cert = "{closed}"
+                          client-verify = required
+                          client-verify-ca = "{ca.cert}" }}
+            pem-file = {{ cert = "{other}"
+                          client-verify = required
+                          client-verify-ca = "{authority.cert}" }}
+            pem-file = "{certs.ecdsa.pem}"
+        """),
+            *more,
+            pem=[],
+            frontend=None,
+        )
+
+    return start
+
+
+@VERSIONS
+def test_a_certificate_has_its_own_rule(rules, good, bad, version):
+    server = rules()
+    for port, name, shown in [
+        (server.port, None, None),
+        (server.port, "elsewhere.test", None),
+        (server.port, "closed.test", good),
+        (server.port, "other.test", bad),
+    ]:
+        tls = only(version, certificate=shown) if shown else only(version)
+        with TlsClient(port, tls, name=name) as client:
+            assert client.exchange(b"it is me") == b"it is me"
+    refused(server.port, only(version), name="closed.test")
+    assert server.wait_for_log(event="handshake-failed", reason="no-client-certificate")
+    why = refused(server.port, only(version, certificate=bad), name="closed.test")
+    assert "UNKNOWN_CA" in (getattr(why, "reason", "") or "")
+    why = refused(server.port, only(version, certificate=good), name="other.test")
+    assert "UNKNOWN_CA" in (getattr(why, "reason", "") or "")
+
+
+@VERSIONS
+def test_a_session_does_not_resume_under_another_rule(rules, version):
+    """A client that came without a certificate must not come back as one that has shown it."""
+    server = rules()
+    tls = only(version)
+    with TlsClient(server.port, tls, name="elsewhere.test") as client:
+        assert client.exchange(b"it is me") == b"it is me"
+        session = client.tls.session
+    with TlsClient(server.port, tls, name="elsewhere.test", session=session) as client:
+        assert client.exchange(b"again") == b"again"
+        assert client.tls.session_reused
+    refused(server.port, tls, name="closed.test", session=session)
+
+
+def test_certificates_with_one_name_have_one_rule(config, certs, ca):
+    """A client chooses between an ECDSA and an RSA certificate by what it can verify."""
+    path = config(f"""
+        pem-file = {{ cert = "{certs.rsa.pem}"
+                      client-verify = required
+                      client-verify-ca = "{ca.cert}" }}
+        pem-file = "{certs.ecdsa.pem}"
+    """)
+    ran = run("--test", "--config", path)
+    assert ran.returncode == 1
+    assert "Give both the same client-verify" in ran.stderr
+    assert f"{path}:" in ran.stderr
+
+
+def test_a_rule_needs_its_certificate_in_memory(config, certs, ca):
+    closed = certs.named("closed", "DNS:closed.test").pem
+    path = config(f"""
+        pem-file = {{ cert = "{closed}"
+                      client-verify = required
+                      client-verify-ca = "{ca.cert}" }}
+        pem-file = "{certs.ecdsa.pem}"
+        certificate-cache = 1
+    """)
+    ran = run("--test", "--config", path)
+    assert ran.returncode == 1
+    assert f"{path}:2:" in ran.stderr and "Set certificate-cache" in ran.stderr
+
+
+def test_explain_knows_the_rule(config, certs, ca):
+    closed = certs.named("closed", "DNS:closed.test").pem
+    path = config(f"""
+        pem-file = {{ cert = "{closed}"
+                      client-verify = required
+                      client-verify-ca = "{ca.cert}" }}
+        pem-file = "{certs.ecdsa.pem}"
+    """)
+    said = {
+        name: run("explain", "--sni", name, "--config", path).stdout
+        for name in ("closed.test", "elsewhere.test")
+    }
+    assert f"required: one that verifies by {ca.cert}" in said["closed.test"]
+    assert "required" not in said["elsewhere.test"]

@@ -103,23 +103,39 @@ void check_certificates(config const& c, std::vector<problem>& problems)
     }
 }
 
-// All certificates of a frontend verify clients in the same way. A rule for one certificate would
-// have to follow its sessions from the first handshake to those that resume it.
-void check_rule_of_its_own(
-    pem_file const& pem, setting<client_verify> const& mode, setting<std::string> const& ca,
-    std::vector<problem>& problems)
+constexpr std::string_view needs_authorities =
+    "clients cannot be verified without client-verify-ca";
+constexpr std::string_view name_authorities =
+    "Set client-verify-ca to the file of the authorities that may sign clients' certificates.";
+constexpr std::string_view verifies_nobody =
+    "this verifies nobody: client-verify is none, so no client is asked for a certificate";
+constexpr std::string_view ask_clients =
+    "Set client-verify to optional or required; or to none, to keep this for later.";
+
+// A certificate's own rule. The frontend's completes it.
+void check_own_rule(
+    pem_file const& pem, setting<client_verify> const& frontend_mode,
+    setting<std::string> const& frontend_ca, std::vector<problem>& problems)
 {
-    auto const refuse = [&](location const& where, std::string_view key) {
+    setting<client_verify> const& mode = effective(pem.client_verify, frontend_mode);
+    setting<std::string> const& ca = effective(pem.client_verify_ca, frontend_ca);
+    if (pem.client_verify && *mode != client_verify::none && ca->empty())
         complain(
-            problems, problem::severity::error, where, key,
-            fmt::format("not built yet: a rule for {} alone, other than its frontend's", *pem.cert),
-            "Set it for the frontend, and give certificates with another rule one of their own.");
-    };
-    if (pem.client_verify && **pem.client_verify != *mode)
-        refuse(pem.client_verify->location, "client-verify");
-    else if (
-        pem.client_verify_ca && (*mode == client_verify::none || **pem.client_verify_ca != *ca))
-        refuse(pem.client_verify_ca->location, "client-verify-ca");
+            problems, problem::severity::error, mode.location, "client-verify",
+            std::string{needs_authorities}, std::string{name_authorities});
+    if (pem.client_verify_ca && !ca->empty() && mode.location.is_built_in())
+        complain(
+            problems, problem::severity::error, ca.location, "client-verify-ca",
+            std::string{verifies_nobody}, std::string{ask_clients});
+}
+
+// Whether one of the certificates has a rule that takes its authorities from its frontend.
+bool borrows_authorities(std::vector<pem_file> const& pems)
+{
+    return std::ranges::any_of(pems, [](pem_file const& pem) {
+        return pem.client_verify && **pem.client_verify != client_verify::none &&
+               !pem.client_verify_ca;
+    });
 }
 
 // Authorities without client-verify are a mistake: no client is asked for a certificate. With
@@ -129,14 +145,17 @@ void check_authorities_have_effect(config const& c, std::vector<problem>& proble
     auto const refuse = [&](setting<std::string> const& ca) {
         complain(
             problems, problem::severity::error, ca.location, "client-verify-ca",
-            "this verifies nobody: client-verify is none, so no client is asked for a certificate",
-            "Set client-verify to optional or required; or to none, to keep this for later.");
+            std::string{verifies_nobody}, std::string{ask_clients});
     };
     bool global_is_used = !c.client_verify.location.is_built_in();
     for (frontend_config const& each : c.frontends) {
-        bool const verifies = each.client_verify && **each.client_verify != client_verify::none;
+        bool const borrows = borrows_authorities(each.pem_files) ||
+                             (each.uses_global_certs() && borrows_authorities(c.pem_files));
+        bool const verifies =
+            borrows || (each.client_verify && **each.client_verify != client_verify::none);
         global_is_used |= verifies && !each.client_verify_ca;
-        bool const is_set = each.client_verify || !c.client_verify.location.is_built_in();
+        bool const is_set =
+            borrows || each.client_verify || !c.client_verify.location.is_built_in();
         if (each.client_verify_ca && !(**each.client_verify_ca).empty() && !is_set)
             refuse(*each.client_verify_ca);
     }
@@ -148,6 +167,7 @@ void check_client_verify(config const& c, std::vector<problem>& problems)
 {
     check_authorities_have_effect(c, problems);
     bool global_is_reported = false; // A mistake that several frontends inherit is reported once.
+    std::vector<problem> of_pems;
     for (frontend_config const& each : c.frontends) {
         setting<client_verify> const& mode = effective(each.client_verify, c.client_verify);
         setting<std::string> const& ca = effective(each.client_verify_ca, c.client_verify_ca);
@@ -156,17 +176,18 @@ void check_client_verify(config const& c, std::vector<problem>& problems)
             if (!is_global || !std::exchange(global_is_reported, true))
                 complain(
                     problems, problem::severity::error, mode.location, "client-verify",
-                    "clients cannot be verified without client-verify-ca",
-                    "Set client-verify-ca to the file of the authorities that may sign clients' "
-                    "certificates.");
+                    std::string{needs_authorities}, std::string{name_authorities});
             continue;
         }
         if (each.uses_global_certs())
             for (pem_file const& pem : c.pem_files)
-                check_rule_of_its_own(pem, mode, ca, problems);
+                check_own_rule(pem, mode, ca, of_pems);
         for (pem_file const& pem : each.pem_files)
-            check_rule_of_its_own(pem, mode, ca, problems);
+            check_own_rule(pem, mode, ca, of_pems);
     }
+    for (problem& each : of_pems) // Likewise.
+        if (std::ranges::find(problems, each.where, &problem::where) == problems.end())
+            problems.push_back(std::move(each));
 }
 
 // Whether any client is asked for a certificate.

@@ -119,23 +119,26 @@ TEST_CASE("verifying clients needs authorities")
         1);
 }
 
-TEST_CASE("a certificate's own rule for clients is not ignored: it is the frontend's, or an error")
+TEST_CASE("a certificate's own rule for clients takes the rest from its frontend")
 {
     std::string const all = "client-verify = required client-verify-ca = ca ";
     accepted(all + "pem-file = { cert = a client-verify = required client-verify-ca = ca }");
-    accepted("pem-file = { cert = a client-verify = none }");
-    accepted("frontend = { port = 1 client-verify = optional client-verify-ca = ca "
+    accepted(all + "pem-file = { cert = a client-verify = none }");
+    accepted(all + "pem-file = { cert = a client-verify-ca = other }");
+    accepted("pem-file = { cert = a client-verify = required client-verify-ca = ca } pem-file = b");
+    accepted("client-verify-ca = ca pem-file = { cert = a client-verify = required }");
+    accepted("pem-file = b frontend = { client-verify-ca = ca "
              "pem-file = { cert = a client-verify = optional } }");
-    for (std::string const& text : {
-             std::string{"pem-file = { cert = a client-verify = required client-verify-ca = ca }"},
-             std::string{"pem-file = { cert = a client-verify-ca = ca }"},
-             all + "pem-file = { cert = a client-verify = none }",
-             all + "pem-file = { cert = a client-verify-ca = other }",
-             all + "frontend = { port = 1 pem-file = { cert = a client-verify = optional } }",
-             all + "pem-file = { cert = a client-verify = required }"
-                   "frontend = { port = 1 client-verify = none }",
-         })
-        CHECK(complaint(text).find("not built yet: a rule for a alone") != std::string::npos);
+    accepted("frontend = { client-verify = none pem-file = b "
+             "pem-file = { cert = a client-verify = optional client-verify-ca = ca } }");
+    CHECK(
+        complaint("frontend = { port = 1 } frontend = { port = 2 }\n"
+                  "pem-file = { cert = a client-verify = required }") ==
+        "c:2:39: error: client-verify: clients cannot be verified without client-verify-ca. Set "
+        "client-verify-ca to the file of the authorities that may sign clients' certificates.");
+    CHECK(
+        complaint("pem-file = { cert = a client-verify-ca = ca }")
+            .find("client-verify-ca: this verifies nobody") != std::string::npos);
 }
 
 TEST_CASE("suites of a version that no frontend speaks are an error, not ignored")

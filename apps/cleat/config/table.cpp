@@ -345,8 +345,9 @@ constexpr key_row rows[] = {
      .value = "none|optional|required",
      .help =
          "Whether clients show a certificate. With optional, a client may have none, but not a bad "
-         "one. A pem-file can only repeat the value of its frontend: a rule for one certificate "
-         "alone is not built yet.",
+         "one. In a pem-file it is for the clients that get this certificate; what it leaves out "
+         "is its frontend's. Certificates with a name in common need the same, and so does one of "
+         "more than certificate-cache.",
      .set_global = store<&config::client_verify>,
      .set_frontend = store<&frontend_config::client_verify>,
      .set_pem_file = store<&pem_file::client_verify>,

@@ -72,6 +72,13 @@ frontend_explanation explain_frontend(
         made.refusal = explained_refusal::no_application_protocol;
     made.verification = plan.tls.verify;
     made.authorities = plan.tls.verify_origin;
+    // Certificates with a name in common have the same rule.
+    if (!made.certificates.empty())
+        if (auto const own = plan.client_rules.find(made.certificates.front().files);
+            own != plan.client_rules.end()) {
+            made.verification = own->second.verify;
+            made.authorities = own->second.origin;
+        }
     made.has_tickets = plan.tls.tickets != nullptr;
     made.rotation = plan.tls.ticket_rotation;
     return made;

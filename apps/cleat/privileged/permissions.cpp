@@ -108,6 +108,8 @@ void permissions::add(std::vector<pem_file> const& files)
         add(*each.cert);
         add(*each.private_key);
         add(*each.ocsp_resp_file);
+        if (each.client_verify_ca)
+            add(**each.client_verify_ca);
     }
 }
 

@@ -126,6 +126,8 @@ watch_plan plan_watching(config const& settings)
             add(*each.cert);
             add(*each.private_key);
             add(*each.ocsp_resp_file);
+            if (each.client_verify_ca)
+                add(**each.client_verify_ca);
         }
     };
     add(settings.file);

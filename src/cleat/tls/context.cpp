@@ -19,8 +19,10 @@
 #include <algorithm>
 #include <chrono>
 #include <forward_list>
+#include <map>
 #include <new>
 #include <optional>
+#include <string>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -38,8 +40,11 @@ struct context::state
     void build_server(context_spec const& spec);
     void build_server_from(context_spec const& spec, certificate_set const& certificates);
     void build_client(context_spec const& spec);
-    ssl_ctx_ptr new_ctx(context_spec const& spec);
-    ssl_ctx_ptr make_ctx(context_spec const& spec, certificate const& identity);
+    struct own_rule;
+    own_rule const* rule_of(context_spec const& spec, certificate_source const& source);
+    ssl_ctx_ptr new_ctx(context_spec const& spec, own_rule const* rule = nullptr);
+    ssl_ctx_ptr make_ctx(
+        context_spec const& spec, certificate const& identity, own_rule const* rule = nullptr);
     void warm(context_spec const& spec, SSL_CTX* ctx, certificate const& identity);
 
     tls::role role;
@@ -49,6 +54,7 @@ struct context::state
     std::optional<backend::library_state> own_library;
     backend::library_state const& library; // Its own, or the table's.
     context_settings settings;
+    std::forward_list<own_rule> own_rules; // Few: one for each client_rule.
     std::optional<ticket_keys> tickets;
     std::optional<compressed_certificates> compressed;
     certificate_store own_store{{}}; // Of the spec. By their places in `contexts`.
@@ -68,7 +74,55 @@ struct context::state
         void const* argument, SSL* ssl, backend::client_hello const& hello) noexcept;
 };
 
+// Certificates with the same client_rule share the settings that are made of it.
+struct context::state::own_rule
+{
+    client_rule rule;
+    context_spec spec; // Without certificates.
+    context_settings settings;
+};
+
 namespace {
+
+context_spec spec_with(context_spec const& spec, client_rule const& rule)
+{
+    context_spec made = spec;
+    made.certificates.clear();
+    made.verify = rule.verify;
+    made.verify_authorities = rule.authorities;
+    made.verify_origin = rule.origin;
+    return made;
+}
+
+// A client chooses by its ClientHello which of several certificates with a name it gets, and must
+// not choose its rule by that.
+class rules_by_name
+{
+public:
+    void add(certificate const& read, void const* rule)
+    {
+        for (std::string const& name : read.names) {
+            auto const [before, is_new] = seen_.try_emplace(name, read.origin, rule);
+            if (!is_new && before->second.rule != rule)
+                throw spec_error{fmt::format(
+                    "{}: {} is in {}, too, which verifies clients by another rule. Give both the "
+                    "same client-verify and client-verify-ca.",
+                    read.origin, name, before->second.origin)};
+        }
+    }
+
+private:
+    struct holder
+    {
+        holder(std::string certificate, void const* its_rule)
+            : origin{std::move(certificate)}, rule{its_rule}
+        {
+        }
+        std::string origin;
+        void const* rule;
+    };
+    std::map<std::string, holder> seen_;
+};
 
 certificate_end end_of(certificate const& read)
 {
@@ -94,7 +148,12 @@ backend::hello_verdict context::state::choose_context(
         return backend::hello_verdict::refuse_name;
     SSL_CTX* const chosen = self.contexts[number].get();
     // SSL_set_SSL_CTX copies the certificate: skipped where the context is the same.
-    bool const done = chosen == SSL_get_SSL_CTX(ssl) || SSL_set_SSL_CTX(ssl, chosen) != nullptr;
+    bool const is_same = chosen == SSL_get_SSL_CTX(ssl);
+    bool const done = is_same || SSL_set_SSL_CTX(ssl, chosen) != nullptr;
+    // The SSL keeps the mode of its first SSL_CTX, and takes authorities and session ID context
+    // from the new one.
+    if (!is_same && !self.own_rules.empty())
+        SSL_set_verify(ssl, SSL_CTX_get_verify_mode(chosen), SSL_CTX_get_verify_callback(chosen));
     return done ? backend::hello_verdict::go_on : backend::hello_verdict::fail;
 }
 
@@ -173,13 +232,16 @@ void context::state::build_server(context_spec const& spec)
 
     std::chrono::system_clock::time_point const now = std::chrono::system_clock::now();
     std::vector<std::string> origins;
+    rules_by_name rules;
     for (certificate_source const& source : spec.certificates) {
         std::this_thread::yield(); // As in shake_hands: a reload's certificates may be many.
         certificate read = read_certificate(library, source, now, warnings);
         certificate_set::number const number =
             own_store.add({.summary = {.type = read.type}, .names = read.names});
         std::this_thread::yield();
-        contexts.push_back(make_ctx(spec, read));
+        own_rule const* const rule = rule_of(spec, source);
+        rules.add(read, rule);
+        contexts.push_back(make_ctx(spec, read, rule));
         if (read.staple)
             backend::staple(contexts.back().get(), &staples.emplace_front(*std::move(read.staple)));
         origins.push_back(read.origin);
@@ -236,9 +298,25 @@ void context::state::warm(context_spec const& spec, SSL_CTX* ctx, certificate co
     warm_server(library, ctx, spec, settings.groups(), identity.type, identity.origin, warnings);
 }
 
-ssl_ctx_ptr context::state::new_ctx(context_spec const& spec)
+// Null: the spec's own.
+context::state::own_rule const* context::state::rule_of(
+    context_spec const& spec, certificate_source const& source)
 {
-    ssl_ctx_ptr ctx = settings.new_ctx(library, spec, tickets ? &*tickets : nullptr);
+    if (!source.clients)
+        return nullptr;
+    for (own_rule const& each : own_rules)
+        if (each.rule == *source.clients)
+            return &each;
+    context_spec const made = spec_with(spec, *source.clients);
+    own_rules.push_front({*source.clients, made, context_settings{library, made, warnings}});
+    return &own_rules.front();
+}
+
+ssl_ctx_ptr context::state::new_ctx(context_spec const& spec, own_rule const* rule)
+{
+    context_settings const& its = rule == nullptr ? settings : rule->settings;
+    context_spec const& described = rule == nullptr ? spec : rule->spec;
+    ssl_ctx_ptr ctx = its.new_ctx(library, described, tickets ? &*tickets : nullptr);
     if (compressed && !backend::compress_certificates(ctx.get(), &*compressed))
         throw spec_error{fmt::format(
             "certificate compression: {} refuses it: an algorithm is there twice, or RFC 8879 does "
@@ -247,9 +325,10 @@ ssl_ctx_ptr context::state::new_ctx(context_spec const& spec)
     return ctx;
 }
 
-ssl_ctx_ptr context::state::make_ctx(context_spec const& spec, certificate const& identity)
+ssl_ctx_ptr context::state::make_ctx(
+    context_spec const& spec, certificate const& identity, own_rule const* rule)
 {
-    ssl_ctx_ptr ctx = new_ctx(spec);
+    ssl_ctx_ptr ctx = new_ctx(spec, rule);
     use_certificate(ctx.get(), identity);
     return ctx;
 }
@@ -370,6 +449,14 @@ std::vector<std::string> find_mistakes(context_spec const& spec)
     backend::library_state const library;
     std::chrono::system_clock::time_point const now = std::chrono::system_clock::now();
     check_settings(all, library, spec);
+    for (certificate_source const& source : spec.certificates)
+        if (source.clients)
+            all.check([&] {
+                context_spec base;
+                base.role = spec.role;
+                static_cast<void>(
+                    context_settings{library, spec_with(base, *source.clients), warnings});
+            });
     for (certificate_source const& source : spec.certificates)
         all.check([&] {
             ssl_ctx_ptr const ctx = library.new_ctx(spec.role == role::server);

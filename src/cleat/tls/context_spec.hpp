@@ -40,6 +40,16 @@ enum class peer_verification : std::uint8_t
     required, ///< A certificate that verifies, or no connection.
 };
 
+/// client_rule is how a server verifies clients that get one of its certificates.
+struct client_rule
+{
+    peer_verification verify = peer_verification::none;
+    std::string authorities; ///< As context_spec::verify_authorities.
+    std::string origin;      ///< As context_spec::verify_origin.
+
+    friend bool operator==(client_rule const&, client_rule const&) = default;
+};
+
 /// certificate_source is one certificate with its chain and its key, as PEM text, and what a server
 /// sends with it.
 struct certificate_source
@@ -51,6 +61,10 @@ struct certificate_source
     /// until its nextUpdate. Empty: none.
     std::string ocsp_response{};
     std::string ocsp_origin{}; ///< Its source, for error messages.
+    /// Verifies the clients of this certificate otherwise than the spec does. A session resumes
+    /// only under the rule that it was made under. Certificates with a name in common need the same
+    /// rule: a client can choose among them by what it can verify. Unset: the spec's.
+    std::optional<client_rule> clients{};
 };
 
 /// certificate_compressor is an algorithm that certificates are compressed with (RFC 8879).

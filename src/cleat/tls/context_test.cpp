@@ -477,6 +477,54 @@ TEST_CASE(
     CHECK(contains(unfit.warnings().front(), "a.pem: no TLSv1.2 handshake is possible"));
 }
 
+TEST_CASE("a certificate can verify its clients by a rule of its own")
+{
+    test_identity const root = make_identity({.common_name = "people", .authority = true});
+    test_identity const person = make_identity({.common_name = "person", .issuer = &root});
+    context_spec spec = server_spec({named("a", {"a.test"}), named("b", {"b.test"})});
+    spec.certificates.front().clients =
+        client_rule{peer_verification::required, root.certificate_pem, "people.pem"};
+    context const server{spec};
+
+    for (int const version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        auto const result = [&](std::string const& name, bool certified) {
+            context_spec client = client_spec(name);
+            if (certified)
+                client.certificates = {person.source("person.pem")};
+            context const made{client};
+            test_connection connection{server, made};
+            SSL_set_max_proto_version(connection.client.get(), static_cast<std::uint16_t>(version));
+            if (!connection.handshake())
+                return std::string{name_of(error_on(connection))};
+            return backend::has_peer_certificate(connection.server.get())
+                       ? backend::peer_common_name(connection.server.get())
+                       : std::string{"anonymous"};
+        };
+        CHECK(result("b.test", false) == "anonymous");
+        CHECK(result("b.test", true) == "anonymous"); // It is not asked.
+        CHECK(result("a.test", true) == "person");
+        CHECK(result("a.test", false) == "no-client-certificate");
+    }
+    // Both ways: the default may be the one that asks.
+    std::swap(spec.certificates.front(), spec.certificates.back());
+    CHECK(find_mistakes(spec).empty());
+    spec.certificates.front().clients = spec.certificates.back().clients;
+    spec.certificates.front().clients->authorities = "none";
+    CHECK(find_mistakes(spec).size() == 1);
+}
+
+TEST_CASE("certificates with a name in common have one rule for clients")
+{
+    test_identity const root = make_identity({.common_name = "people", .authority = true});
+    context_spec spec =
+        server_spec({named("a", {"a.test", "both.test"}), named("b", {"b.test", "both.test"})});
+    client_rule const rule{peer_verification::required, root.certificate_pem, "people.pem"};
+    spec.certificates.front().clients = rule;
+    CHECK_THROWS_AS(context{spec}, spec_error);
+    spec.certificates.back().clients = rule;
+    static_cast<void>(context{spec});
+}
+
 TEST_CASE("client certificates: none, optional and required")
 {
     test_identity const root = make_identity({.common_name = "people", .authority = true});

@@ -1,0 +1,57 @@
+// client_verification: how a frontend verifies its clients, and which of its certificates do so by
+// a rule of their own.
+
+#pragma once
+
+#include "certificate_files.hpp"
+#include "config/config.hpp"
+
+#include <cleat/tls/context_spec.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace cleat::app {
+
+/// client_verification reads the authorities of a frontend through `files`, which reports those
+/// that cannot be read. All that it is made with outlives it.
+class client_verification
+{
+public:
+    client_verification(
+        config const& settings, frontend_config const& frontend, certificate_files& files)
+        : settings_{settings}, frontend_{frontend}, files_{files}
+    {
+    }
+
+    /// fill writes the frontend's rule into the spec. Where the authorities cannot be read, no
+    /// client is verified: the rest of the spec can be tried out all the same, and no worker will
+    /// start.
+    void fill(tls::context_spec& spec) const;
+
+    /// own_rules are those of the pem-files that verify otherwise than the frontend, by the origins
+    /// in certificate_source. Where two pem-files name one file, the last one holds.
+    [[nodiscard]] std::map<std::string, tls::client_rule> own_rules() const;
+
+private:
+    /// rule reads the authorities of a mode. Nothing: they cannot be read, or none are named; it
+    /// has been reported.
+    [[nodiscard]] std::optional<tls::client_rule> rule(
+        setting<client_verify> const& mode, setting<std::string> const& authorities) const;
+
+    [[nodiscard]] setting<client_verify> const& mode() const noexcept
+    {
+        return effective(frontend_.client_verify, settings_.client_verify);
+    }
+    [[nodiscard]] setting<std::string> const& authorities() const noexcept
+    {
+        return effective(frontend_.client_verify_ca, settings_.client_verify_ca);
+    }
+
+    config const& settings_;
+    frontend_config const& frontend_;
+    certificate_files& files_;
+};
+
+} // namespace cleat::app
