@@ -102,7 +102,10 @@ std::optional<std::chrono::seconds> ticket_rotation_of(snapshot const& configura
 
 } // namespace
 
-admin_control::admin_control(worker_group& workers) noexcept : workers_{workers} {}
+admin_control::admin_control(worker_group& workers, access_log_watch const& access) noexcept
+    : workers_{workers}, access_{access}
+{
+}
 
 admin_control::~admin_control()
 {
@@ -235,6 +238,8 @@ void admin_control::publish()
     facts->ticket_rotation = ticket_rotation_of(configuration);
     facts->log = log_;
     facts->lines_lost_before = lines_lost_before_;
+    facts->access = access_.present();
+    facts->access_lines_lost_before = access_.lost_before();
     server_->publish(std::move(facts));
 }
 

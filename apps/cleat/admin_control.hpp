@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "access/access_log_watch.hpp"
 #include "admin/admin_facts.hpp"
 #include "admin/admin_server.hpp"
 #include "admin/admin_socket.hpp"
@@ -23,8 +24,8 @@ namespace cleat::app {
 class admin_control
 {
 public:
-    /// Nothing listens before the first follow. `workers` outlives it.
-    explicit admin_control(worker_group& workers) noexcept;
+    /// Nothing listens before the first follow. The arguments outlive it.
+    admin_control(worker_group& workers, access_log_watch const& access) noexcept;
     admin_control(admin_control&&) = delete;
 
     /// Gives up the address, and removes the file of a UNIX socket.
@@ -55,6 +56,7 @@ private:
     void publish();
 
     worker_group& workers_;
+    access_log_watch const& access_;
     std::chrono::system_clock::time_point const started_ = std::chrono::system_clock::now();
     reload_counts reloads_{.last_done = started_};
     certificate_counts certificates_;

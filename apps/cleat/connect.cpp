@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 #include <sys/socket.h>
@@ -126,6 +127,7 @@ net::task<result<upstream_side>> connect(
             continue;
         }
         upstream_side upstream{net::socket{interrupt.worker(), std::move(*started)}, {}};
+        upstream.address = static_cast<std::uint32_t>(i);
         net::io_result const sent = upstream.socket.send(hello.bytes());
         if (sent.would_block) {
             if (!hello.keep())

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <new>
 #include <span>
+#include <utility>
 
 namespace cleat::app {
 namespace {
@@ -39,6 +40,7 @@ connection_log::~connection_log()
 {
     if (!written_)
         write_closed();
+    write_access();
     counts().until_closed.record(age());
     service().on_close(frontend_, reason_);
 }
@@ -102,6 +104,7 @@ failure_example connection_log::example_of(error_code why, tls::engine const* en
 void connection_log::proxy_header_failed(error_code why) noexcept
 {
     reason_ = reason_for(phase::proxy_header, why);
+    write_access(why);
     if (reason_ == close_reason::client_silent)
         return;
     written_ = true;
@@ -116,6 +119,7 @@ void connection_log::proxy_header_failed(error_code why) noexcept
 void connection_log::handshake_failed(error_code why, tls::engine const& engine) noexcept
 {
     reason_ = reason_for(engine.has_received() ? phase::handshake : phase::first_byte, why);
+    write_access(why, &engine);
     // A health check that connects and closes is no failed handshake.
     if (reason_ == close_reason::client_silent)
         return;
@@ -140,6 +144,7 @@ void connection_log::handshake_done(tls::engine const& engine)
 {
     tls::handshake_info const info = engine.info();
     counts().established(info);
+    established_ = service().worker().now();
     counts().until_established.record(age());
     if (!log().wants(log_level::info))
         return;
@@ -153,14 +158,17 @@ void connection_log::handshake_done(tls::engine const& engine)
         .add("resumed", info.resumed);
 }
 
-void connection_log::connected() noexcept
+void connection_log::connected(std::uint32_t address) noexcept
 {
+    connected_ = service().worker().now();
+    upstream_ = address;
     counts().until_connected.record(age());
 }
 
 void connection_log::connect_failed(error_code why, tls::engine const& engine) noexcept
 {
     reason_ = reason_for(phase::connect, why);
+    write_access(why, &engine);
     written_ = true;
     if (!is_good(reason_))
         count_failure(failure_event::connect, failure_number(reason_), why, &engine);
@@ -176,6 +184,7 @@ void connection_log::connect_failed(error_code why, tls::engine const& engine) n
 void connection_log::ended(close_reason reason, error_code why, tls::engine const& engine) noexcept
 {
     reason_ = reason;
+    write_access(why, &engine);
     write_closed(why, &engine);
     written_ = true;
 }
@@ -199,6 +208,59 @@ void connection_log::write_closed(error_code why, tls::engine const* engine) noe
         line.add("error", why);
     if (engine != nullptr && !engine->failure().reason.empty())
         line.add("detail", engine->failure().reason);
+}
+
+// Without memory there is no line.
+void connection_log::write_access(error_code why, tls::engine const* engine) noexcept
+{
+    if (!service().access().is_on() || std::exchange(access_written_, true))
+        return;
+    try {
+        write(service().access(), service().worker().number(), make_entry(why, engine));
+    } catch (std::bad_alloc const&) {
+    }
+}
+
+access_entry connection_log::make_entry(error_code why, tls::engine const* engine) const
+{
+    using time_point = net::worker::clock::time_point;
+    access_entry entry;
+    entry.frontend = frontend_.name;
+    entry.peer = net::to_string(peer_);
+    entry.source = source();
+    entry.up = traffic_.up;
+    entry.down = traffic_.down;
+    entry.lasted = age();
+    entry.reason = reason_;
+    entry.error = reason_ == close_reason::done ? error_code{} : why;
+    if (engine != nullptr)
+        add_facts(entry, *engine);
+    if (established_ != time_point{})
+        entry.handshake = established_ - traffic_.begun;
+    if (connected_ != time_point{}) {
+        entry.connect = connected_ - established_;
+        entry.upstream = net::to_string(service().configuration().upstream[upstream_]);
+    } else if (established_ != time_point{}) {
+        entry.upstream = to_string(*service().configuration().settings.backend);
+    }
+    if (traffic_.first_down != time_point{})
+        entry.first_byte = traffic_.first_down - connected_;
+    return entry;
+}
+
+void connection_log::add_facts(access_entry& entry, tls::engine const& engine) const
+{
+    tls::failure_info const& failure = engine.failure();
+    entry.agreed = engine.info();
+    entry.is_established = engine.established();
+    // A client that has sent an alert has mostly seen the certificate, and may not like it.
+    if (entry.is_established || failure.peer_alert >= 0)
+        entry.certificate = engine.own_certificate_origin();
+    if (entry.agreed.peer_certificate)
+        entry.client = engine.peer_identity();
+    if (failure.peer_alert >= 0)
+        entry.alert = tls::alert_name(failure.peer_alert);
+    entry.detail = failure.reason;
 }
 
 } // namespace cleat::app

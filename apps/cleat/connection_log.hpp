@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "access/access_entry.hpp"
 #include "byte_counts.hpp"
 #include "close_reason.hpp"
 #include "failures/failure_example.hpp"
@@ -14,12 +15,14 @@
 #include <cleat/tls/engine.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace cleat::app {
 
-/// connection_log counts a connection from its constructor to its destructor, and writes a line
+/// connection_log counts a connection from its constructor to its destructor. It writes the line of
+/// the access log, where there is one, when the connection ends, and lines of the log: one
 /// when the handshake is done and when the connection ends. A PROXY header, handshake or connect
 /// that fails has a line of its own, and no second line for the end. That line is a warning; a
 /// failed connect is an error. Other ends are info where the end is_good, and a warning otherwise.
@@ -38,8 +41,8 @@ public:
     void handshake_failed(error_code why, tls::engine const& engine) noexcept;
     void handshake_done(tls::engine const& engine);
 
-    /// connected: the upstream has accepted.
-    void connected() noexcept;
+    /// connected: the upstream has accepted. `address` is its number among the configuration's.
+    void connected(std::uint32_t address) noexcept;
     void connect_failed(error_code why, tls::engine const& engine) noexcept;
 
     /// ended: the relay has ended. `why` is the error that caused it; no error for a clean end.
@@ -50,6 +53,9 @@ public:
 
 private:
     void write_closed(error_code why = {}, tls::engine const* engine = nullptr) noexcept;
+    void write_access(error_code why = {}, tls::engine const* engine = nullptr) noexcept;
+    [[nodiscard]] access_entry make_entry(error_code why, tls::engine const* engine) const;
+    void add_facts(access_entry& entry, tls::engine const& engine) const;
     [[nodiscard]] std::string source() const;
     void add_addresses(log_line& line) const noexcept;
     void count_failure(
@@ -72,8 +78,12 @@ private:
     net::address const& peer_;
     std::string const& proxy_header_;
     byte_counts traffic_;
+    net::worker::clock::time_point established_{}; // Unset: not yet.
+    net::worker::clock::time_point connected_{};
+    std::uint32_t upstream_ = 0; // The number of its address, once it is connected.
     close_reason reason_ = close_reason::out_of_resources; // Unless set: std::bad_alloc ended it.
     bool written_ = false;                                 // The log has a line about the end.
+    bool access_written_ = false;                          // The access log has its line.
 };
 
 } // namespace cleat::app

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "access/access_log.hpp"
 #include "admin/admin_socket.hpp"
 #include "log/log.hpp"
 #include "log/log_sink.hpp"
@@ -22,7 +23,8 @@ struct generation
     /// Of the admin server; null: there is none. Shared likewise; the main thread closes
     /// it when another one takes its place.
     std::shared_ptr<admin_socket> admin{};
-    std::size_t workers = 0; ///< How many still serve it.
+    std::shared_ptr<access_log> access{}; ///< Null: there is none. Shared like the sink.
+    std::size_t workers = 0;              ///< How many still serve it.
 };
 
 } // namespace cleat::app

@@ -67,6 +67,7 @@ int run(serve const& request)
     // The pid file is removed again when a later step fails; a log file that was made stays.
     pid_file const pid = write_pid_file(settings);
     std::shared_ptr<log_sink> sink = open_log(settings, new_identity, root_files);
+    std::unique_ptr<log_sink> access_sink = open_access_sink(settings, new_identity, root_files);
     logger const log{*sink, log_level_for(settings)};
     drop_privileges(settings, new_identity);
     if (new_identity)
@@ -77,9 +78,11 @@ int run(serve const& request)
     control_socket const control = open_control(log);
 
     // Serve.
+    std::shared_ptr<access_log> access = start_access_log(
+        settings, std::move(access_sink), net::worker_count(settings.workers->number));
     worker_group workers{
-        std::make_unique<generation>(
-            generation{std::move(configuration), std::move(sink), log, std::move(admin)}),
+        std::make_unique<generation>(generation{
+            std::move(configuration), std::move(sink), log, std::move(admin), std::move(access)}),
         std::move(sockets)};
     log_start(log, workers.places(), *workers.present().configuration);
     daemon.succeeded();

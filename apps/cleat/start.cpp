@@ -223,6 +223,50 @@ std::string cure_for_reopening(error_code ec, std::string_view why)
     return cure_for_file(ec) + " Then send SIGUSR1 again.";
 }
 
+std::unique_ptr<log_sink> open_access_sink(
+    config const& settings, std::optional<identity> const& new_identity, opener const& root_files)
+{
+    setting<std::string> const& target = settings.access_log;
+    std::string path;
+    switch (target_of_access_log(settings)) {
+    case access_log_target::off:
+        return nullptr;
+    case access_log_target::syslog: {
+        result<std::unique_ptr<log_sink>> sink =
+            log_sink::to_syslog("cleat", settings.syslog_facility->code);
+        if (!sink)
+            fail(
+                target.location, "access-log",
+                fmt::format("no log daemon listens on /dev/log: {}", sink.error().message()),
+                "Start one, or name a file.");
+        return std::move(*sink);
+    }
+    case access_log_target::standard_output:
+        path = "/dev/stdout";
+        break;
+    case access_log_target::file:
+        path = absolute(*target);
+        break;
+    }
+    result<std::unique_ptr<log_sink>> sink = log_sink::to_file(path, root_files.for_logs());
+    if (!sink)
+        fail(cannot_write(target, "access-log", sink.error()));
+    if (new_identity)
+        (*sink)->give_to(new_identity->uid, new_identity->gid);
+    return std::move(*sink);
+}
+
+std::shared_ptr<access_log> start_access_log(
+    config const& settings, std::unique_ptr<log_sink> sink, std::size_t workers)
+{
+    if (sink == nullptr)
+        return nullptr;
+    bool const is_file = target_of_access_log(settings) == access_log_target::file &&
+                         !log_sink::is_standard(*settings.access_log);
+    return std::make_shared<access_log>(
+        std::move(sink), is_file ? absolute(*settings.access_log) : std::string{}, workers);
+}
+
 log_level log_level_for(config const& settings) noexcept
 {
     return log_level_of(*settings.log_level).value_or(log_level::warning);
@@ -291,6 +335,9 @@ void check_files(
     // The standard descriptors are there already, though their names are links.
     if (!log_sink::is_standard(*settings.log_filename))
         look(settings.log_filename, "log-filename", obstacle_to_writing);
+    if (target_of_access_log(settings) == access_log_target::file &&
+        !log_sink::is_standard(*settings.access_log))
+        look(settings.access_log, "access-log", obstacle_to_writing);
 }
 
 std::vector<problem> problems_of_start(config settings, scan_observer const& observer)

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "access/access_log.hpp"
 #include "admin/admin_socket.hpp"
 #include "control/control_socket.hpp"
 #include "listening_place.hpp"
@@ -11,6 +12,7 @@
 #include "process.hpp"
 #include "snapshot.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,10 +40,14 @@ struct start_error
     serve const& request, std::string const& folder, std::optional<identity> const& new_identity,
     std::vector<problem>& problems);
 
-// The next six functions throw start_error.
+// The next seven functions throw start_error.
 
 [[nodiscard]] background enter_background(config const& settings);
 [[nodiscard]] std::unique_ptr<log_sink> open_log(
+    config const& settings, std::optional<identity> const& new_identity, opener const& root_files);
+
+/// open_access_sink opens what access-log names. Null: there is none.
+[[nodiscard]] std::unique_ptr<log_sink> open_access_sink(
     config const& settings, std::optional<identity> const& new_identity, opener const& root_files);
 [[nodiscard]] pid_file write_pid_file(config const& settings);
 
@@ -59,15 +65,15 @@ void require_readable(snapshot const& configuration, opener const& root_files);
 /// the opener's refusal.
 [[nodiscard]] std::string cure_for_reopening(error_code ec, std::string_view why);
 
-/// check_files appends the errors that write_pid_file and open_log would throw about files, as far
-/// as that can be seen without making or changing one. A running cleat with the same files is no
-/// obstacle.
-void check_files(config const& settings, std::vector<problem>& problems);
-
 /// problems_of_start are those that a start would meet, as far as that can be seen without a port
 /// taken or a file made. The observer is load's.
 [[nodiscard]] std::vector<problem> problems_of_start(
     config settings, scan_observer const& observer = {});
+
+/// start_access_log starts the thread that writes to the sink: call it once signals are blocked and
+/// privileges dropped. Null where there is no sink.
+[[nodiscard]] std::shared_ptr<access_log> start_access_log(
+    config const& settings, std::unique_ptr<log_sink> sink, std::size_t workers);
 
 [[nodiscard]] log_level log_level_for(config const& settings) noexcept;
 

@@ -1,3 +1,4 @@
+#include "access/access_log_watch.hpp"
 #include "admin_control.hpp"
 #include "index_writer.hpp"
 #include "low_priority.hpp"
@@ -40,6 +41,28 @@ std::string service_status(worker_group const& workers)
         workers.places().size(), count_certificates(*workers.present().configuration));
 }
 
+void report_reopening(
+    logger const& log, std::string_view event, std::string const& file,
+    log_sink::reopening const& failed)
+{
+    if (failed.error)
+        log.error(event)
+            .add("reason", failed.error)
+            .add("refusal", failed.refusal)
+            .add("file", file)
+            .add("cure", cure_for_reopening(failed.error, failed.refusal));
+}
+
+void reopen_logs(generation const& present)
+{
+    config const& settings = present.configuration->settings;
+    report_reopening(
+        present.log, "log-not-reopened", *settings.log_filename, present.sink->reopen());
+    if (present.access)
+        report_reopening(
+            present.log, "access-log-not-reopened", *settings.access_log, present.access->reopen());
+}
+
 // The state between signals and commands: the askers that wait for a reload, whether the workers
 // drain, until when, and whether they are ending.
 class supervisor
@@ -59,7 +82,7 @@ public:
                .ended = [this](reload_outcome const& outcome) { reload_ended(outcome); }}}
     {
         watch_.follow(*workers_.present().configuration, {.done = true}, log());
-        admin_.follow();
+        follow_logs_and_admin();
         note(notify_.ready(service_status(workers_)));
         look_for_expiries();
         index_.follow(workers_.present());
@@ -86,7 +109,7 @@ public:
         case SIGINT:
             return end_now("SIGINT");
         case SIGUSR1:
-            return reopen_log();
+            return reopen_logs(workers_.present());
         case SIGHUP:
             return reload_by_operator();
         default:
@@ -128,6 +151,7 @@ public:
     void on_time()
     {
         opener_.look(log());
+        access_.look(log(), clock::now());
         reloads_.go_on();
         reload_after_changes();
         if (clock::now() >= next_expiry_look_)
@@ -151,6 +175,7 @@ private:
             next = std::min(next, deadline_);
         if (notify_.watchdog_interval())
             next = std::min(next, next_sign_of_life_);
+        next = std::min(next, access_.next_look().value_or(clock::time_point::max()));
         std::optional<clock::time_point> const look = // The end of a reload wakes us.
             reloads_.is_busy() ? watch_.next_comparison() : watch_.next_look();
         next = std::min(next, look.value_or(clock::time_point::max()));
@@ -158,16 +183,10 @@ private:
         return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
     }
 
-    void reopen_log()
+    void follow_logs_and_admin()
     {
-        log_sink::reopening const failed = workers_.present().sink->reopen();
-        if (failed.error)
-            log()
-                .error("log-not-reopened")
-                .add("reason", failed.error)
-                .add("refusal", failed.refusal)
-                .add("file", *workers_.present().configuration->settings.log_filename)
-                .add("cure", cure_for_reopening(failed.error, failed.refusal));
+        access_.follow(workers_.present().access);
+        admin_.follow();
     }
 
     void drain()
@@ -223,7 +242,7 @@ private:
         admin_.count_reload(outcome);
         if (!is_stopping())
             follow(outcome);
-        admin_.follow();
+        follow_logs_and_admin();
         for (asker const& each : asked_for_this_)
             each(outcome);
         asked_for_this_.clear();
@@ -280,7 +299,8 @@ private:
     bool notify_failed_ = false; // Its first failure has been logged.
     control_socket const& control_;
     opener_watch opener_;
-    admin_control admin_{workers_};
+    access_log_watch access_;
+    admin_control admin_{workers_, access_};
     std::vector<asker> askers_;         // They wait for the next reload,
     std::vector<asker> asked_for_this_; // and these for the one under way.
     reload_sequence reloads_;

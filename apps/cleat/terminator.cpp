@@ -48,7 +48,7 @@ net::detached terminate(
         *settings.backend_connect_timeout);
     if (!upstream)
         co_return log.connect_failed(upstream.error(), client.channel.engine());
-    log.connected();
+    log.connected(upstream->address);
 
     // Relay: copy both ways until both sides have closed, or one has broken.
     interrupt.clear();

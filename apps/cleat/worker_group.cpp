@@ -17,6 +17,15 @@
 namespace cleat::app {
 namespace {
 
+access_stream access_stream_of(generation const& made, std::size_t worker) noexcept
+{
+    if (made.access == nullptr)
+        return {};
+    bool const is_json = *made.configuration->settings.access_log_format == access_log_format::json;
+    access_stream const all{*made.access, is_json ? line_form::json : line_form::logfmt};
+    return all.for_worker(worker);
+}
+
 worker_part make_part(
     net::worker& worker, generation const& made, std::vector<listening_place> const& places,
     std::vector<unique_fd> sockets, net::worker_certificates* certificates,
@@ -29,7 +38,7 @@ worker_part make_part(
     bool const has_store = made.configuration->catalog.store != nullptr;
     part.service.push_back(std::make_unique<worker_service>(
         worker, *made.configuration, made.log.for_worker(static_cast<int>(worker.number())), places,
-        has_store ? certificates : nullptr, before));
+        has_store ? certificates : nullptr, before, access_stream_of(made, worker.number())));
     return part;
 }
 

@@ -21,8 +21,12 @@ tls::context new_context(
 worker_service::worker_service(
     net::worker& worker, snapshot const& configuration, logger log,
     std::span<listening_place const> places, net::worker_certificates* certificates,
-    worker_contexts const* before)
-    : worker_{worker}, configuration_{configuration}, log_{log}, certificates_{certificates}
+    worker_contexts const* before, access_stream access)
+    : worker_{worker}
+    , configuration_{configuration}
+    , log_{log}
+    , access_{access}
+    , certificates_{certificates}
 {
     auto contexts = std::make_shared<worker_contexts>();
     for (frontend_plan const& plan : configuration.frontends)

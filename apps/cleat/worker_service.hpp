@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "access/access_log.hpp"
 #include "connect_queue.hpp"
 #include "frontend_socket.hpp"
 #include "listening_place.hpp"
@@ -36,7 +37,8 @@ public:
     worker_service(
         net::worker& worker, snapshot const& configuration, logger log,
         std::span<listening_place const> places = {},
-        net::worker_certificates* certificates = nullptr, worker_contexts const* before = nullptr);
+        net::worker_certificates* certificates = nullptr, worker_contexts const* before = nullptr,
+        access_stream access = {});
     worker_service(worker_service&&) = delete;
     ~worker_service() = default;
 
@@ -56,6 +58,7 @@ public:
     [[nodiscard]] net::worker& worker() const noexcept { return worker_; }
     [[nodiscard]] snapshot const& configuration() const noexcept { return configuration_; }
     [[nodiscard]] logger const& log() const noexcept { return log_; }
+    [[nodiscard]] access_stream const& access() const noexcept { return access_; }
 
     /// frontend is that of a listening_place, by its number.
     [[nodiscard]] frontend_socket& frontend(std::size_t place) noexcept
@@ -90,6 +93,7 @@ private:
     net::worker& worker_;
     snapshot const& configuration_;
     logger log_;
+    access_stream access_;
     net::worker_certificates* certificates_;
     std::shared_ptr<worker_contexts const> contexts_;
     std::deque<frontend_socket> frontends_;

@@ -84,10 +84,12 @@ def upstream() -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def serving(certificate: Path, upstream: str, *wrapper: object) -> Iterator[Cleat]:
+def serving(
+    certificate: Path, upstream: str, *wrapper: object, flags: tuple[object, ...] = ()
+) -> Iterator[Cleat]:
     server = Cleat(
         "-n", 1, "-f", "[127.0.0.1]:0", "-b", upstream, "--log-level", 2,
-        "--shutdown-timeout", 0, certificate, wrapper=wrapper,
+        "--shutdown-timeout", 0, *flags, certificate, wrapper=wrapper,
     )  # fmt: skip
     try:
         yield server.wait_until_started()
@@ -120,13 +122,15 @@ def download(messages: int) -> Callable[[int], None]:
     )  # fmt: skip
 
 
-def instructions(load: Callable[[int], None], folder: Path, *server: object) -> int:
+def instructions(
+    load: Callable[[int], None], folder: Path, *server: object, flags: tuple[object, ...] = ()
+) -> int:
     """instructions is how many cleat executed under a load, by callgrind."""
     if not shutil.which("valgrind"):
         pytest.skip("valgrind is not installed")
     out = folder / "callgrind"
     tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
-    with serving(*server, *tool) as cleat:
+    with serving(*server, *tool, flags=flags) as cleat:
         load(cleat.port)
     annotated = subprocess.run(
         ["callgrind_annotate", "--inclusive=yes", "--threshold=100", out],
@@ -195,6 +199,22 @@ def test_instructions_for_a_handshake(tmp_path, certificate, upstream):
         instructions(handshakes(n), tmp_path, certificate, upstream) for n in (SHORT, LONG)
     )
     hold("instructions for a handshake", (long - short) / (LONG - SHORT))
+
+
+def test_instructions_for_a_handshake_in_the_access_log(tmp_path, certificate, upstream):
+    """The access log may cost 4 % of a handshake. The thread that writes it counts, too."""
+    skip_unless_built_alike()
+    flags = ("--access-log", tmp_path / "access.log", "--access-log-format", "json")
+    short, long = (
+        instructions(handshakes(n), tmp_path, certificate, upstream, flags=flags)
+        for n in (SHORT, LONG)
+    )
+    hold("instructions for a handshake in the access log", (long - short) / (LONG - SHORT))
+    recorded = json.loads(RECORDED.read_text())
+    with_log, without = (
+        recorded["instructions for a handshake" + more] for more in (" in the access log", "")
+    )
+    assert with_log <= without * 1.04
 
 
 def test_instructions_for_a_record(tmp_path, certificate, upstream):

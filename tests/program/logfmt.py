@@ -17,11 +17,16 @@ def parse(line: str) -> dict[str, str]:
     moment = MOMENT.match(line)
     if not moment:
         raise NotALogLine(f"no moment at the start of {line!r}")
-    fields = {"time": moment[0]}
-    at = moment.end()
+    return pairs(line, moment.end(), {"time": moment[0]})
+
+
+def pairs(line: str, at: int = 0, fields: dict[str, str] | None = None) -> dict[str, str]:
+    """pairs reads key=value pairs, from a column on."""
+    fields = fields or {}
     while at < len(line):
-        key = KEY.match(line, at + 1)
-        if line[at] != " " or not key or line[key.end() : key.end() + 1] != "=":
+        begin = at + 1 if fields else at
+        key = KEY.match(line, begin)
+        if (fields and line[at] != " ") or not key or line[key.end() : key.end() + 1] != "=":
             raise NotALogLine(f"no key at column {at} of {line!r}")
         if key[0] in fields:
             raise NotALogLine(f"{key[0]} twice in {line!r}")

@@ -246,28 +246,6 @@ def test_a_store_reads_an_ocsp_response_that_only_root_may_read(serve, site, cer
     assert stapled(serve().port, "rooted")
 
 
-def test_a_log_in_a_folder_of_roots_is_opened_again(serve, site, certs):
-    logs = site.place / "logs"
-    logs.mkdir(mode=0o700)
-    log, old = logs / "cleat.log", logs / "old.log"
-    site.write(f'log-filename = "{log}"')
-    server = serve(wait=False)
-    eventually("it serves", lambda: log.exists() and "event=started" in log.read_text())
-    log.rename(old)
-    server.signal(signal.SIGUSR1)
-    eventually("there is a new log", log.exists)
-    assert log.stat().st_mode & 0o777 == 0o640
-    server.signal(signal.SIGHUP)
-    eventually("it is written to", lambda: "event=reloaded" in log.read_text())
-    assert "event=reloaded" not in old.read_text()
-
-    other = logs / "other.log"
-    site.write(f'log-filename = "{other}"')
-    server.signal(signal.SIGHUP)
-    eventually("there is another log", other.exists)
-    eventually("it is written to", lambda: "event=reloaded" in other.read_text())
-
-
 def test_an_opener_can_do_little(serve, site):
     server = serve()
     opener = opener_of(server)

@@ -2,6 +2,7 @@
 
 The daemon is the test's own: cleat has a /dev in which /dev/log is a socket that the test reads."""
 
+import json
 import os
 import re
 import shutil
@@ -36,10 +37,13 @@ class LogDaemon:
 
     def until(self, event):
         """until such a line comes: its priority, and its text."""
+        return self.until_there_is(f"event={event}")
+
+    def until_there_is(self, part):
         while True:
             said = self.socket.recv(65536).decode()
             priority, text = re.fullmatch(r"<(\d+)>(.*)", said.rstrip("\0\n")).groups()
-            if f"event={event}" in text:
+            if part in text:
                 return int(priority), text
 
 
@@ -65,7 +69,8 @@ def logged(certs, origin, in_own_dev):
     command = [
         *wrapper,
         program.binary(), "-f", "[127.0.0.1]:0", "-b", origin(echo).address, "--log-level", 2,
-        "--syslog", "--syslog-facility", "local3", certs.ecdsa.pem,
+        "--syslog", "--syslog-facility", "local3", "--access-log", "syslog",
+        "--access-log-format", "json", certs.ecdsa.pem,
     ]  # fmt: skip
     child = subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, text=True)
     yield daemon
@@ -134,3 +139,15 @@ def test_without_a_daemon_syslog_alone_is_an_error_for_the_check_too(certs, in_o
         assert ran.returncode == 1
         assert "--syslog: error: no log daemon listens on /dev/log" in ran.stderr
         assert "use log-filename" in ran.stderr
+
+
+def test_the_access_log_has_its_lines_there_too(logged):
+    _, text = logged.until("listening")
+    port = int(re.search(r"address=\S*:(\d+)", text).group(1))
+    with TlsClient(port, name="syslog.example") as client:
+        assert client.exchange(b"hello") == b"hello"
+    priority, text = logged.until_there_is("syslog.example")
+    while "handshake-done" in text:
+        priority, text = logged.until_there_is("syslog.example")
+    assert priority == LOCAL3 | INFO
+    assert json.loads(re.fullmatch(r"cleat\[\d+\]: (.*)", text)[1])["up_bytes"] == 5

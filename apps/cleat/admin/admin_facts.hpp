@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "access/access_log.hpp"
 #include "log/log_sink.hpp"
 
 #include <array>
@@ -67,7 +68,9 @@ struct admin_facts
     reload_counts reloads;
     std::optional<std::chrono::seconds> ticket_rotation; ///< Unset: no tickets.
     std::shared_ptr<log_sink const> log;
-    std::uint64_t lines_lost_before = 0; ///< By logs before this one.
+    std::uint64_t lines_lost_before = 0;        ///< By logs before this one.
+    std::shared_ptr<access_log const> access;   ///< Null: there is none.
+    std::uint64_t access_lines_lost_before = 0; ///< Likewise.
 };
 
 } // namespace cleat::app

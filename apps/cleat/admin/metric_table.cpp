@@ -340,6 +340,13 @@ constexpr metric_row metric_rows[] = {
          std::uint64_t const now = from.facts.log ? from.facts.log->lines_lost() : 0;
          into.add(static_cast<double>(from.facts.lines_lost_before + now));
      }},
+    {"cleat_access_log_lines_lost", metric_type::counter, "",
+     "Lines of the access log for which there was no room, because its disk or reader took none",
+     "",
+     [](from_t from, into_t into) {
+         std::uint64_t const now = from.facts.access ? from.facts.access->lines_lost() : 0;
+         into.add(static_cast<double>(from.facts.access_lines_lost_before + now));
+     }},
     {"cleat_draining", metric_type::gauge, "",
      "1 once cleat accepts no more connections, because it ends", "",
      [](from_t from, into_t into) { into.add(from.is_draining ? 1 : 0); }},

@@ -287,11 +287,26 @@ void check_compression_has_effect(config const& c, std::vector<problem>& problem
 
 void check_log(config const& c, std::vector<problem>& problems)
 {
-    bool const to_syslog = *c.syslog || (*c.daemon && c.log_filename->empty());
+    bool const to_syslog = *c.syslog || (*c.daemon && c.log_filename->empty()) ||
+                           target_of_access_log(c) == access_log_target::syslog;
     if (!to_syslog && c.syslog_facility->code != default_facility().code)
         complain(
             problems, problem::severity::error, c.syslog_facility.location, "syslog-facility",
             "the log does not go to syslog", "Turn syslog on, or leave this out.");
+}
+
+void check_access_log(config const& c, std::vector<problem>& problems)
+{
+    access_log_target const target = target_of_access_log(c);
+    // The default is no mistake: `cleat --default-config` writes it.
+    if (target == access_log_target::off && *c.access_log_format != access_log_format::logfmt)
+        complain(
+            problems, problem::severity::error, c.access_log_format.location, "access-log-format",
+            "there is no access log", "Set access-log, or leave this out.");
+    if (target == access_log_target::standard_output && *c.daemon)
+        complain(
+            problems, problem::severity::error, c.access_log.location, "access-log",
+            "a daemon has no standard output", "Name a file, or write syslog.");
 }
 
 void check_daemon(config const& c, std::vector<problem>& problems)
@@ -344,6 +359,7 @@ void check(config& settings, std::vector<problem>& problems)
     check_admin(settings, problems);
     check_reload_on_change(settings, problems);
     check_log(settings, problems);
+    check_access_log(settings, problems);
 }
 
 } // namespace cleat::app

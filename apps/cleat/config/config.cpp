@@ -50,4 +50,14 @@ bool rest_is_whole(std::vector<problem> const& problems) noexcept
     });
 }
 
+access_log_target target_of_access_log(config const& settings) noexcept
+{
+    std::string const& text = *settings.access_log;
+    if (text == "off")
+        return access_log_target::off;
+    if (text == "stdout")
+        return access_log_target::standard_output;
+    return text == "syslog" ? access_log_target::syslog : access_log_target::file;
+}
+
 } // namespace cleat::app

@@ -115,6 +115,22 @@ struct syslog_facility
 /// default_facility is "daemon".
 [[nodiscard]] syslog_facility default_facility() noexcept;
 
+/// access_log_format is how the access log's lines are written.
+enum class access_log_format
+{
+    logfmt,
+    json,
+};
+
+/// access_log_target is what access-log names.
+enum class access_log_target
+{
+    off,
+    standard_output,
+    syslog,
+    file,
+};
+
 /// announcement is what an upstream gets about the client before the client's first byte.
 enum class announcement
 {
@@ -243,6 +259,11 @@ struct config
     setting<std::string> log_filename; ///< Empty: stderr.
     setting<bool> syslog{false};
     setting<app::syslog_facility> syslog_facility{default_facility()};
+    setting<std::string> access_log{"off"}; ///< Read it through target_of_access_log.
+    setting<app::access_log_format> access_log_format{app::access_log_format::logfmt};
 };
+
+/// target_of_access_log is where the access log goes; a file is named by config::access_log.
+[[nodiscard]] access_log_target target_of_access_log(config const& settings) noexcept;
 
 } // namespace cleat::app

@@ -125,6 +125,16 @@ parsed<client_verify> read(as<client_verify>, given const& v)
         "Write none, optional or required."};
 }
 
+parsed<access_log_format> read(as<access_log_format>, given const& v)
+{
+    if (v.text == "logfmt")
+        return access_log_format::logfmt;
+    if (v.text == "json")
+        return access_log_format::json;
+    return bad_value{
+        fmt::format("\"{}\" is no format of the access log", v.text), "Write logfmt or json."};
+}
+
 parsed<syslog_facility> read(as<syslog_facility>, given const& v)
 {
     if (std::optional<int> const code = syslog_facility_number(v.text))
@@ -281,6 +291,10 @@ std::string written(admin_address const& v)
 std::string written(syslog_facility v)
 {
     return v.name;
+}
+std::string written(access_log_format v)
+{
+    return v == access_log_format::json ? "json" : "logfmt";
 }
 std::string written(client_verify v)
 {

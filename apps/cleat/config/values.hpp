@@ -29,6 +29,7 @@ struct as
 [[nodiscard]] parsed<admin_address> read(as<admin_address>, given const& v);
 [[nodiscard]] parsed<client_verify> read(as<client_verify>, given const& v);
 [[nodiscard]] parsed<syslog_facility> read(as<syslog_facility>, given const& v);
+[[nodiscard]] parsed<access_log_format> read(as<access_log_format>, given const& v);
 [[nodiscard]] parsed<tls_versions> read(as<tls_versions>, given const& v);
 /// Names with blanks between them, or "off" alone.
 [[nodiscard]] parsed<std::vector<compression>> read(as<std::vector<compression>>, given const& v);
@@ -54,6 +55,7 @@ struct as
 [[nodiscard]] std::string written(admin_address const& v);
 [[nodiscard]] std::string written(client_verify v);
 [[nodiscard]] std::string written(syslog_facility v);
+[[nodiscard]] std::string written(access_log_format v);
 [[nodiscard]] std::string written(tls_versions v);
 [[nodiscard]] std::string written(std::vector<compression> const& v);
 [[nodiscard]] std::string written(std::vector<std::string> const& v);

@@ -1,8 +1,6 @@
 #include "log/log.hpp"
 
-#include <cleat/core/assert.hpp>
-
-#include <fmt/format.h>
+#include <cleat/core/limits.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -13,55 +11,6 @@
 
 namespace cleat::app {
 namespace {
-
-// The end of a line that had to be cut. Room for it, and for a closing quote before it, is
-// reserved.
-constexpr std::string_view cut_mark = " truncated=true";
-constexpr std::size_t reserved = 1 + cut_mark.size() + 1;
-
-bool is_letter_or_digit(char c) noexcept
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-bool is_key(std::string_view key) noexcept
-{
-    return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
-        return is_letter_or_digit(c) || c == '-' || c == '_';
-    });
-}
-
-bool needs_quotes(std::string_view value) noexcept
-{
-    return value.empty() || std::any_of(value.begin(), value.end(), [](char c) {
-               return c <= ' ' || c >= 0x7f || c == '"' || c == '=' || c == '\\';
-           });
-}
-
-// One character as it is written between quotes: at most 6 characters.
-std::string_view escaped(char const& c, std::array<char, 6>& space) noexcept
-{
-    switch (c) {
-    case '"':
-        return "\\\"";
-    case '\\':
-        return "\\\\";
-    case '\n':
-        return "\\n";
-    case '\r':
-        return "\\r";
-    case '\t':
-        return "\\t";
-    default:
-        break;
-    }
-    if (c >= ' ' && c < 0x7f)
-        return {&c, 1};
-    constexpr std::string_view hex = "0123456789abcdef";
-    auto const byte = static_cast<unsigned char>(c);
-    space = {'\\', 'u', '0', '0', hex[byte >> 4U], hex[byte & 0xfU]};
-    return {space.data(), space.size()};
-}
 
 int syslog_severity(log_level level) noexcept
 {
@@ -84,17 +33,6 @@ void put_digits(char* text, std::size_t width, std::uint64_t value) noexcept
 {
     for (std::size_t i = width; i-- != 0; value /= 10)
         text[i] = static_cast<char>('0' + value % 10);
-}
-
-// Sends a line to the log daemon, too. `text` begins after the time.
-void write_copy(log_sink& syslog, log_level level, std::string_view text) noexcept
-{
-    constexpr std::size_t head_max = 64;
-    std::array<char, head_max + limits::log_line_max> line; // NOLINT: filled by format_to_n
-    auto const made = fmt::format_to_n(
-        line.data(), line.size(), "<{}>{}[{}]: {}", syslog.facility() | syslog_severity(level),
-        syslog.ident(), ::getpid(), text);
-    static_cast<void>(syslog.write({line.data(), std::min(made.size, line.size())}));
 }
 
 } // namespace
@@ -153,107 +91,94 @@ std::array<char, rfc3339_size> format_rfc3339(std::chrono::system_clock::time_po
     return text;
 }
 
+// Without the time, which the daemon adds (section 4.3.2).
+std::string_view syslog_head(
+    log_sink const& sink, log_level level, std::array<char, 64>& space) noexcept
+{
+    std::size_t size = 0;
+    auto const append = [&](std::string_view text) {
+        size += text.copy(space.data() + size, space.size() - size);
+    };
+    auto const append_number = [&](int n) {
+        std::array<char, 16> number; // NOLINT: filled by to_chars
+        auto const [end, ec] = std::to_chars(number.data(), number.data() + number.size(), n);
+        append({number.data(), end});
+    };
+    append("<");
+    append_number(sink.facility() | syslog_severity(level));
+    append(">");
+    append(sink.ident());
+    append("[");
+    append_number(::getpid());
+    append("]: ");
+    return {space.data(), size};
+}
+
+namespace {
+
+// Sends a line to the log daemon, too. `text` begins after the time, and has no newline.
+void write_copy(log_sink& syslog, log_level level, std::string_view text) noexcept
+{
+    std::array<char, 64> space; // NOLINT: filled by syslog_head
+    std::string_view const head = syslog_head(syslog, level, space);
+    std::array<char, space.size() + limits::log_line_max> line; // NOLINT: filled below
+    head.copy(line.data(), head.size());
+    text.copy(line.data() + head.size(), line.size() - head.size());
+    static_cast<void>(
+        syslog.write({line.data(), std::min(head.size() + text.size(), line.size())}));
+}
+
+line_text begin_line(log_sink const* sink, log_level level) noexcept
+{
+    if (sink == nullptr)
+        return line_text{line_form::logfmt};
+    if (sink->is_syslog()) {
+        std::array<char, 64> space; // NOLINT: filled by syslog_head
+        return line_text{line_form::logfmt, syslog_head(*sink, level, space)};
+    }
+    std::array<char, rfc3339_size> const now = format_rfc3339(std::chrono::system_clock::now());
+    return line_text{line_form::logfmt, {now.data(), now.size()}, true};
+}
+
+} // namespace
+
 log_line::log_line(log_sink* sink, log_level level, std::string_view event, int worker) noexcept
-    : sink_{sink}
-    , level_{level} // text_ is not initialized: only its first size_ characters are ever read
+    : sink_{sink}, level_{level}, text_{begin_line(sink, level)}
 {
     if (sink_ == nullptr)
         return;
-    bool fits = true;
-    if (sink_->is_syslog()) {
-        // RFC 3164 section 4.1, without the time, which the daemon adds (section 4.3.2).
-        std::array<char, 16> number; // NOLINT: filled by to_chars
-        auto const append_number = [&](int n) {
-            auto const [end, ec] = std::to_chars(number.data(), number.data() + number.size(), n);
-            return append({number.data(), end});
-        };
-        fits = append("<") && append_number(sink_->facility() | syslog_severity(level)) &&
-               append(">") && append(sink_->ident()) && append("[") && append_number(::getpid()) &&
-               append("]: ");
-    } else {
-        std::array<char, rfc3339_size> const now = format_rfc3339(std::chrono::system_clock::now());
-        fits = append({now.data(), now.size()}) && append(" ");
-    }
-    fits = fits && append("level=") && append(name_of(level));
-    cut_ = !fits;
-    add("event", event);
+    text_.add("level", name_of(level));
+    text_.add("event", event);
     if (worker != logger::no_worker)
-        add("worker", worker);
+        text_.add("worker", worker);
 }
 
 log_line::~log_line()
 {
     if (sink_ == nullptr)
         return;
-    if (cut_) {
-        std::copy(cut_mark.begin(), cut_mark.end(), text_.data() + size_);
-        size_ += cut_mark.size();
-    }
-    if (log_sink* const copy = sink_->copy())
-        write_copy(*copy, level_, std::string_view{text_.data(), size_}.substr(rfc3339_size + 1));
     // A datagram needs no end of line.
-    if (!sink_->is_syslog())
-        text_[size_++] = '\n';
-    if (!sink_->write({text_.data(), size_}))
+    std::string_view const text = text_.end(!sink_->is_syslog());
+    if (log_sink* const copy = sink_->copy())
+        write_copy(*copy, level_, text.substr(rfc3339_size + 1, text.size() - rfc3339_size - 2));
+    if (!sink_->write(text))
         return;
     // This line was written, so a line about lost ones before it can be written too.
     if (std::uint64_t const lost = sink_->take_unreported(); lost != 0)
         log_line{sink_, log_level::warning, "log-lines-lost", logger::no_worker}.add("count", lost);
 }
 
-bool log_line::append(std::string_view text) noexcept
-{
-    if (text.size() > text_.size() - reserved - size_)
-        return false;
-    std::copy(text.begin(), text.end(), text_.data() + size_);
-    size_ += text.size();
-    return true;
-}
-
-bool log_line::append_quoted(std::string_view value) noexcept
-{
-    std::array<char, 6> space{};
-    bool fits = append("\"");
-    std::size_t const start = size_;
-    for (std::size_t i = 0; fits && i != value.size(); ++i) {
-        std::string_view const c = escaped(value[i], space);
-        if (size_ - start + c.size() > limits::log_value_max) {
-            cut_ = true;
-            break;
-        }
-        fits = append(c);
-    }
-    return fits && append("\"");
-}
-
-bool log_line::append_plain(std::string_view value) noexcept
-{
-    cut_ = cut_ || value.size() > limits::log_value_max;
-    return append(value.substr(0, limits::log_value_max));
-}
-
-log_line& log_line::add(std::string_view key, std::string_view value) noexcept
-{
-    CLEAT_ASSERT(is_key(key));
-    if (sink_ == nullptr)
-        return *this;
-    // A field that does not fit is taken out again: a smaller one after it may fit.
-    std::size_t const before = size_;
-    bool const fits = append(" ") && append(key) && append("=") &&
-                      (needs_quotes(value) ? append_quoted(value) : append_plain(value));
-    if (!fits) {
-        size_ = before;
-        cut_ = true;
-    }
-    return *this;
-}
-
 log_line& log_line::add(std::string_view key, error_code const& value) noexcept
 {
-    if (value.category() == error_category())
-        return add(key, name_of(static_cast<cleat::error>(value.value())));
     std::array<char, 128> text{};
-    return add(key, std::string_view{value.message(text.data(), text.size())});
+    return add(key, text_of_error(value, text));
+}
+
+std::string_view text_of_error(error_code const& value, std::array<char, 128>& space) noexcept
+{
+    if (value.category() == error_category())
+        return name_of(static_cast<cleat::error>(value.value()));
+    return value.message(space.data(), space.size());
 }
 
 } // namespace cleat::app

@@ -6,19 +6,16 @@
 //     2026-11-21T01:02:03.456Z level=warning event=handshake-failed worker=0 peer=127.0.0.1:1234
 //     reason=no-shared-cipher                                                   (all on one line)
 //
-// A value with spaces, quotes, '=', control characters or anything beyond ASCII is put in quotes;
-// in them \" \\ \n \r \t mean what they do in JSON, and \u00NN is the byte NN, because a peer's
-// bytes need not be text in any encoding. A line that had to be cut ends with truncated=true.
+// line_text.hpp has the rules of quotes.
 
 #pragma once
 
+#include "log/line_text.hpp"
 #include "log/log_sink.hpp"
 
 #include <cleat/core/error.hpp>
-#include <cleat/core/limits.hpp>
 
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -64,27 +61,25 @@ public:
 
     /// add appends key=value. The key is the program's own: letters, digits, '-' and '_'. The value
     /// may be a peer's: it is escaped, and cut after limits::log_value_max characters.
-    log_line& add(std::string_view key, std::string_view value) noexcept;
+    log_line& add(std::string_view key, std::string_view value) noexcept
+    {
+        if (sink_ != nullptr)
+            text_.add(key, value);
+        return *this;
+    }
     log_line& add(std::string_view key, char const* value) noexcept
     {
         return add(key, std::string_view{value});
     }
 
-    /// add appends a number.
+    /// add appends a number, or true or false.
     template <std::integral T>
-        requires(!std::same_as<T, bool> && !std::same_as<T, char>)
+        requires(!std::same_as<T, char>)
     log_line& add(std::string_view key, T value) noexcept
     {
-        std::array<char, 24> text; // NOLINT: filled by to_chars
-        auto const [end, ec] = std::to_chars(text.data(), text.data() + text.size(), value);
-        return add(key, std::string_view{text.data(), end});
-    }
-
-    /// add appends true or false.
-    template <std::same_as<bool> T>
-    log_line& add(std::string_view key, T value) noexcept
-    {
-        return add(key, std::string_view{value ? "true" : "false"});
+        if (sink_ != nullptr)
+            text_.add(key, value);
+        return *this;
     }
 
     /// add appends the error's name where it is cleat's, else its category's text.
@@ -94,16 +89,20 @@ private:
     friend class logger;
     log_line(log_sink* sink, log_level level, std::string_view event, int worker) noexcept;
 
-    [[nodiscard]] bool append(std::string_view text) noexcept;
-    [[nodiscard]] bool append_plain(std::string_view value) noexcept;
-    [[nodiscard]] bool append_quoted(std::string_view value) noexcept;
-
     log_sink* sink_; // Null when the line is not wanted.
     log_level level_;
-    std::size_t size_ = 0;
-    bool cut_ = false;                            // A field is missing or cut.
-    std::array<char, limits::log_line_max> text_; // NOLINT: 2 KiB that need no zeros
+    line_text text_;
 };
+
+/// text_of_error is the error's name where it is cleat's, else its category's text, written into
+/// `space`.
+[[nodiscard]] std::string_view text_of_error(
+    error_code const& value, std::array<char, 128>& space) noexcept;
+
+/// syslog_head is what a line for the log daemon begins with: a priority and the program's name
+/// (RFC 3164, section 4.1). `space` is where it is written.
+[[nodiscard]] std::string_view syslog_head(
+    log_sink const& sink, log_level level, std::array<char, 64>& space) noexcept;
 
 /// logger writes a worker's lines to a sink, down to a level. It is cheap to copy; the sink
 /// outlives it. One thread each.

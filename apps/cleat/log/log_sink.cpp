@@ -216,18 +216,49 @@ std::ptrdiff_t log_sink::send(std::string_view line) const noexcept
     return n;
 }
 
-bool log_sink::write(std::string_view line) noexcept
+// The log daemon may have been restarted: its new socket has the same name.
+std::ptrdiff_t log_sink::send_or_reconnect(std::string_view line) const noexcept
 {
-    std::ptrdiff_t n = send(line);
-    // The log daemon was restarted: its new socket has the same name.
+    std::ptrdiff_t const n = send(line);
     if (n < 0 && kind_ == kind::syslog && (errno == ECONNREFUSED || errno == ENOTCONN) &&
         !connect_to_syslog())
-        n = send(line);
+        return send(line);
+    return n;
+}
+
+bool log_sink::write(std::string_view line) noexcept
+{
+    std::ptrdiff_t const n = send_or_reconnect(line);
     if (n >= 0 && static_cast<std::size_t>(n) == line.size())
         return true;
     lines_lost_.fetch_add(1, std::memory_order_relaxed);
     unreported_.fetch_add(1, std::memory_order_relaxed);
     return false;
+}
+
+std::size_t log_sink::offer(std::string_view lines) noexcept
+{
+    std::size_t taken = 0;
+    while (taken != lines.size()) {
+        std::string_view const left = lines.substr(taken);
+        std::size_t const line_size = left.find('\n') + 1;
+        if (kind_ == kind::syslog) { // A datagram for each, without the newline.
+            if (send_or_reconnect(left.substr(0, line_size - 1)) < 0)
+                break;
+            taken += line_size;
+            continue;
+        }
+        // A reader's descriptor is asked whether it has room for so much at least.
+        std::ptrdiff_t const n = send(has_reader_ ? left.substr(0, line_size) : left);
+        if (n < 0)
+            break;
+        if (n == 0) { // A device that takes nothing: errno says nothing.
+            errno = ENOSPC;
+            break;
+        }
+        taken += static_cast<std::size_t>(n);
+    }
+    return taken;
 }
 
 } // namespace cleat::app

@@ -85,6 +85,15 @@ public:
     /// file may block.
     bool write(std::string_view line) noexcept;
 
+    /// offer writes as many of the lines, each with its newline, as need no waiting for a reader,
+    /// and returns how many bytes those are. Fewer than all: errno is the reason. It counts nothing
+    /// as lost: the caller keeps the rest, and offers it again. The bytes of a line may be taken in
+    /// parts, so no other thread may write to the sink.
+    [[nodiscard]] std::size_t offer(std::string_view lines) noexcept;
+
+    /// native_handle is the descriptor, which never changes.
+    [[nodiscard]] int native_handle() const noexcept { return fd_; }
+
     /// lines_lost is how many lines could not be written, or not completely.
     [[nodiscard]] std::uint64_t lines_lost() const noexcept
     {
@@ -115,6 +124,7 @@ private:
 
     [[nodiscard]] error_code connect_to_syslog() const noexcept;
     [[nodiscard]] std::ptrdiff_t send(std::string_view line) const noexcept;
+    [[nodiscard]] std::ptrdiff_t send_or_reconnect(std::string_view line) const noexcept;
 
     kind kind_;
     int fd_;          // The number never changes: reopen replaces the file that it refers to.

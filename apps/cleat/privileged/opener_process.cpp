@@ -1,8 +1,8 @@
 #include "config/command.hpp"
-#include "log/log_sink.hpp"
 #include "privileged/confinement.hpp"
 #include "privileged/opener_process.hpp"
 #include "privileged/opener_service.hpp"
+#include "privileged/permissions.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -105,7 +105,7 @@ void serve_until_the_end(opener_channels const& channels, opener_service& servic
 
 bool writes_logs(config const& settings)
 {
-    return !settings.log_filename->empty() && !log_sink::is_standard(*settings.log_filename);
+    return !log_files_of(settings).empty();
 }
 
 } // namespace

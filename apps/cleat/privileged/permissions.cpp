@@ -73,6 +73,17 @@ std::string absolute_path(std::string const& folder, std::string_view path)
     return made.empty() ? "/" : made;
 }
 
+std::vector<std::string> log_files_of(config const& settings)
+{
+    std::vector<std::string> files;
+    if (!settings.log_filename->empty() && !log_sink::is_standard(*settings.log_filename))
+        files.push_back(*settings.log_filename);
+    if (target_of_access_log(settings) == access_log_target::file &&
+        !log_sink::is_standard(*settings.access_log))
+        files.push_back(*settings.access_log);
+    return files;
+}
+
 permissions::permissions(config const& settings, std::string const& folder)
     : folder_{folder}
     , pem_dir_glob_{*settings.pem_dir_glob}
@@ -92,8 +103,8 @@ permissions::permissions(config const& settings, std::string const& folder)
         places_.push_back(*admin);
     for (setting<std::string> const& each : settings.pem_dirs)
         pem_dirs_.push_back(absolute_path(folder_, *each));
-    if (!settings.log_filename->empty() && !log_sink::is_standard(*settings.log_filename))
-        log_ = absolute_path(folder_, *settings.log_filename);
+    for (std::string const& each : log_files_of(settings))
+        logs_.insert(absolute_path(folder_, each));
 }
 
 void permissions::add(std::string const& path)
@@ -146,7 +157,7 @@ bool permissions::may_list(std::string_view path) const
 
 bool permissions::may_log_to(std::string_view path) const
 {
-    return !log_.empty() && absolute_path(folder_, path) == log_;
+    return logs_.contains(absolute_path(folder_, path));
 }
 
 bool permissions::may_bind(bind_address const& address) const

@@ -33,7 +33,7 @@ public:
     /// may_list: it is a pem-dir, or with pem-dir-recursive a subfolder.
     [[nodiscard]] bool may_list(std::string_view path) const;
 
-    /// may_log_to: it is log-filename.
+    /// may_log_to: it is log-filename, or the file of access-log.
     [[nodiscard]] bool may_log_to(std::string_view path) const;
 
     /// may_bind: a frontend, or the admin server, has the port and the address. A frontend with a
@@ -49,9 +49,12 @@ private:
     std::vector<std::string> pem_dirs_;
     std::string pem_dir_glob_;
     bool pem_dir_recursive_;
-    std::string log_;
+    std::unordered_set<std::string> logs_;
     std::vector<host_port> places_; // Of frontends, and of the admin server.
 };
+
+/// log_files_of is the files that the log and the access log go to, as they are written.
+[[nodiscard]] std::vector<std::string> log_files_of(config const& settings);
 
 /// absolute_path is a path from the folder, without "." and empty parts; ".." stays.
 [[nodiscard]] std::string absolute_path(std::string const& folder, std::string_view path);

@@ -137,8 +137,17 @@ TEST_CASE("the admin server's port may be bound with its address")
     CHECK_FALSE(read("admin = \"/run/cleat/admin.sock\"\n").may_bind(address("127.0.0.1", 0)));
 }
 
+TEST_CASE("an access log that is a file is a log file")
+{
+    CHECK(read("access-log = \"/var/log/access.log\"\n").may_log_to("/var/log/access.log"));
+    for (char const* target : {"off", "stdout", "syslog"})
+        CHECK_FALSE(read(std::string{"access-log = "} + target + '\n')
+                        .may_log_to(std::string{"/start/"} + target));
+}
+
 TEST_CASE("the standard descriptors are no log file")
 {
+    CHECK_FALSE(read("access-log = \"/dev/stdout\"\n").may_log_to("/dev/stdout"));
     CHECK_FALSE(read("log-filename = \"/dev/stderr\"\n").may_log_to("/dev/stderr"));
     CHECK_FALSE(read("").may_log_to("/"));
 }

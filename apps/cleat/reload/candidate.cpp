@@ -106,11 +106,12 @@ private:
         if (has_errors(made_.problems))
             return;
         std::shared_ptr<admin_socket> admin = admin_for(configuration->settings);
+        std::shared_ptr<access_log> access = access_log_for(configuration->settings);
         made_.changes = compare(running_, *configuration);
         std::this_thread::yield();
         made_.next = workers_.prepare(
-            std::make_unique<generation>(
-                generation{std::move(configuration), sink, log, std::move(admin)}),
+            std::make_unique<generation>(generation{
+                std::move(configuration), sink, log, std::move(admin), std::move(access)}),
             std::move(sockets));
     }
 
@@ -140,6 +141,19 @@ private:
                              *settings.syslog == *before.syslog &&
                              settings.syslog_facility->code == before.syslog_facility->code;
         return is_same ? request_.present->sink : open_log(settings, std::nullopt, root_files_);
+    }
+
+    // Another format needs no other access log.
+    [[nodiscard]] std::shared_ptr<access_log> access_log_for(config const& settings) const
+    {
+        config const& before = running_.settings;
+        bool const is_facility_same =
+            target_of_access_log(settings) != access_log_target::syslog ||
+            settings.syslog_facility->code == before.syslog_facility->code;
+        if (*settings.access_log == *before.access_log && is_facility_same)
+            return request_.present->access;
+        return start_access_log(
+            settings, open_access_sink(settings, std::nullopt, root_files_), workers_.size());
     }
 
     [[nodiscard]] std::shared_ptr<admin_socket> admin_for(config const& settings) const

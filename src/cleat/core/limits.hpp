@@ -173,6 +173,28 @@ inline constexpr std::size_t log_line_max = 2048;
 /// other fields.
 inline constexpr std::size_t log_value_max = 512;
 
+/// access_log_ring: lines of the access log that each worker keeps for the thread that writes them:
+/// half a second of a core's handshakes. Only used pages cost memory.
+inline constexpr std::size_t access_log_ring = 1_MiB;
+
+/// access_log_pause: how long lines are collected before they are written together. A person who
+/// follows the file does not notice it.
+inline constexpr std::chrono::milliseconds access_log_pause{50};
+
+/// access_log_block: how much is written at once.
+inline constexpr std::size_t access_log_block = 64_KiB;
+
+/// access_log_rotation_interval: between two looks at whether the file still has its name.
+inline constexpr std::chrono::milliseconds access_log_rotation_interval{1'000};
+
+/// access_log_end_time: for the last lines, where a reader or the disk takes none.
+inline constexpr std::chrono::milliseconds access_log_end_time{500};
+
+/// access_log_look_interval: between two looks at whether lines were lost. One look in a minute, at
+/// most, is logged.
+inline constexpr std::chrono::milliseconds access_log_look_interval{1'000};
+inline constexpr std::chrono::milliseconds access_log_report_interval{60'000};
+
 // The admin server.
 
 /// admin_connections_max: enough for a few scrapers, health checks and a browser. More get 503.

@@ -153,9 +153,10 @@ void prepare(SSL* ssl) noexcept;
 /// refused_name: the handshake failed by hello_verdict::refuse_name.
 [[nodiscard]] bool refused_name(SSL* ssl) noexcept;
 
-/// has_peer_certificate, peer_common_name, peer_trusted_pem: the peer's certificate in this
-/// handshake, or in the one that it resumed.
+/// has_peer_certificate, peer_certificate (null: none), peer_common_name, peer_trusted_pem: the
+/// peer's certificate in this handshake, or in the one that it resumed.
 [[nodiscard]] bool has_peer_certificate(SSL* ssl) noexcept;
+[[nodiscard]] x509_ptr peer_certificate(SSL* ssl) noexcept;
 [[nodiscard]] std::string peer_common_name(SSL* ssl);
 [[nodiscard]] std::string peer_trusted_pem(SSL* ssl);
 

@@ -254,6 +254,8 @@ void context::state::build_server(context_spec const& spec)
         if (own_certificates.examples().find(read.type)->number == number)
             warm(spec, contexts.back().get(), read);
     }
+    for (std::size_t i = 0; i < contexts.size(); ++i)
+        set_origin(contexts[i].get(), ends[i].origin); // They do not move any more.
     own_certificates.set_default(static_cast<certificate_set::number>(contexts.size() - 1));
     choice.emplace(own_certificates, certificate_choice::rules_of(spec));
     initial = contexts[choice->initial()].get();

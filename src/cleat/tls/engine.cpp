@@ -7,6 +7,8 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/certificates/certificate_description.hpp>
+#include <cleat/tls/certificates/certificate_names.hpp>
+#include <cleat/tls/certificates/certificate_use.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/engine.hpp>
 #include <cleat/tls/gather.hpp>
@@ -410,6 +412,22 @@ certificate_facts engine::own_certificate() const
         X509_get_signature_nid(certificate),
         key == nullptr ? std::nullopt : backend::key_type_of(key),
         key == nullptr ? 0 : EVP_PKEY_bits(key));
+}
+
+std::string engine::own_certificate_origin() const
+{
+    if (SSL_session_reused(ssl_) != 0)
+        return {};
+    if (request_ != nullptr && request_->served != certificate_request::none)
+        return request_->store->origin(request_->served);
+    std::string const* const origin = origin_of(SSL_get_SSL_CTX(ssl_));
+    return origin == nullptr ? std::string{} : *origin;
+}
+
+certificate_identity engine::peer_identity() const
+{
+    x509_ptr const peer = backend::peer_certificate(ssl_);
+    return peer == nullptr ? certificate_identity{} : identity_of(peer.get());
 }
 
 std::string engine::peer_common_name() const

@@ -59,6 +59,13 @@ struct certificate_facts
     std::string key;            ///< Its key's kind and size in bits: "RSA2048", "EC256".
 };
 
+/// certificate_identity says which certificate a peer has shown. Its texts are printable.
+struct certificate_identity
+{
+    std::string subject;     ///< As RFC 2253 writes names: "CN=alice,O=Example".
+    std::string fingerprint; ///< SHA-256 of the DER, in lower case.
+};
+
 /// engine owns one connection's TLS state.
 ///
 /// After each call send what it wrote to wire::out before you wait, also after an error: the alert
@@ -151,6 +158,15 @@ public:
 
     /// own_certificate describes the certificate that this side has sent; empty for none.
     [[nodiscard]] certificate_facts own_certificate() const;
+
+    /// own_certificate_origin names the certificate that a server's handshake uses:
+    /// certificate_source::origin, or the file of a store. Empty for a resumed session, which uses
+    /// none.
+    [[nodiscard]] std::string own_certificate_origin() const;
+
+    /// peer_identity is of the peer's certificate, in this handshake or in the one that it resumed;
+    /// empty texts for none.
+    [[nodiscard]] certificate_identity peer_identity() const;
 
     /// peer_common_name is the CN of the peer's certificate, or empty.
     [[nodiscard]] std::string peer_common_name() const;

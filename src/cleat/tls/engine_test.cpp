@@ -221,6 +221,8 @@ TEST_CASE("a conversation with a client certificate succeeds when it is split at
         CHECK(pem.starts_with("-----BEGIN TRUSTED CERTIFICATE-----\n"));
         CHECK(pem.ends_with("-----END TRUSTED CERTIFICATE-----\n"));
         CHECK(d.client.engine.peer_trusted_pem() != pem);
+        CHECK(d.server.engine.peer_identity().subject == "CN=alice");
+        CHECK(d.server.engine.peer_identity().fingerprint.size() == 64);
     }
 }
 

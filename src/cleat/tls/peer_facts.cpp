@@ -1,6 +1,7 @@
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/certificates/certificate.hpp>
 #include <cleat/tls/certificates/certificate_description.hpp>
+#include <cleat/tls/certificates/certificate_names.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_settings.hpp>
 #include <cleat/tls/engine.hpp>
@@ -32,27 +33,6 @@ namespace {
 using general_names_ptr = std::unique_ptr<GENERAL_NAMES, freed_by<GENERAL_NAMES_free>>;
 using store_ctx_ptr = std::unique_ptr<X509_STORE_CTX, freed_by<X509_STORE_CTX_free>>;
 
-std::string printable(std::string_view text)
-{
-    std::string safe{text};
-    std::ranges::replace_if(
-        safe, [](char c) { return c < ' ' || c > '~'; }, '?');
-    return safe;
-}
-
-template <class Name>
-std::string text_of_name(Name const* name)
-{
-    bio_ptr const out{BIO_new(BIO_s_mem())};
-    if (out == nullptr || X509_NAME_print_ex(out.get(), name, 0, XN_FLAG_RFC2253) < 0) {
-        clear_errors();
-        return {};
-    }
-    char const* data = nullptr;
-    long const size = BIO_get_mem_data(out.get(), const_cast<char**>(&data));
-    return printable({data, static_cast<std::size_t>(size)});
-}
-
 std::string text_of_address(std::span<unsigned char const> bytes)
 {
     char text[INET6_ADDRSTRLEN] = "?";
@@ -78,7 +58,7 @@ std::vector<std::string> names_in(X509 const* x509)
         names.push_back(
             each->type == GEN_IPADD
                 ? text_of_address(bytes)
-                : printable({reinterpret_cast<char const*>(bytes.data()), bytes.size()}));
+                : printable_text({reinterpret_cast<char const*>(bytes.data()), bytes.size()}));
     }
     return names;
 }
@@ -123,19 +103,15 @@ shown_certificate facts_of(X509* x509)
     shown_certificate found;
     auto const* const subject = X509_get_subject_name(x509);
     auto const* const issuer = X509_get_issuer_name(x509);
-    found.subject = text_of_name(subject);
-    found.issuer = text_of_name(issuer);
+    found.subject = name_text(subject);
+    found.issuer = name_text(issuer);
     found.self_issued = X509_NAME_cmp(subject, issuer) == 0;
     found.names = names_in(x509);
     describe_key(found, X509_get0_pubkey(x509));
     found.signature = short_name(X509_get_signature_nid(x509));
     found.from = sys_time_of(X509_get0_notBefore(x509));
     found.until = sys_time_of(X509_get0_notAfter(x509));
-    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-    unsigned size = 0;
-    if (X509_digest(x509, EVP_sha256(), digest.data(), &size) == 1)
-        for (unsigned char const byte : std::span{digest}.first(size))
-            found.fingerprint += fmt::format("{:02x}", byte);
+    found.fingerprint = certificate_fingerprint(x509);
     clear_errors(); // Errors for parts that could not be read.
     return found;
 }

@@ -19,6 +19,26 @@ void use_certificate(SSL_CTX* ctx, certificate const& identity)
             identity.origin, library_version(), drain_errors().reason)};
 }
 
+namespace {
+
+int origin_index() noexcept
+{
+    static int const index = SSL_CTX_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+    return index;
+}
+
+} // namespace
+
+void set_origin(SSL_CTX* ctx, std::string const& origin)
+{
+    SSL_CTX_set_ex_data(ctx, origin_index(), const_cast<std::string*>(&origin));
+}
+
+std::string const* origin_of(SSL_CTX const* ctx) noexcept
+{
+    return static_cast<std::string const*>(SSL_CTX_get_ex_data(ctx, origin_index()));
+}
+
 bool use_certificate(SSL* ssl, certificate const& identity) noexcept
 {
     bool done = SSL_use_certificate(ssl, identity.leaf.get()) == 1;

@@ -44,9 +44,14 @@ bool has_peer_certificate(SSL* ssl) noexcept
     return SSL_get0_peer_certificates(ssl) != nullptr; // Raw bytes: nothing is parsed.
 }
 
+x509_ptr peer_certificate(SSL* ssl) noexcept
+{
+    return x509_ptr{SSL_get_peer_certificate(ssl)};
+}
+
 std::string peer_common_name(SSL* ssl)
 {
-    x509_ptr const peer{SSL_get_peer_certificate(ssl)};
+    x509_ptr const peer = peer_certificate(ssl);
     return peer == nullptr ? std::string{} : common_name(peer.get());
 }
 

@@ -69,10 +69,15 @@ bool has_peer_certificate(SSL* ssl) noexcept
     return SSL_get0_peer_certificate(ssl) != nullptr;
 }
 
+x509_ptr peer_certificate(SSL* ssl) noexcept
+{
+    return x509_ptr{SSL_get1_peer_certificate(ssl)};
+}
+
 std::string peer_common_name(SSL* ssl)
 {
-    X509 const* const peer = SSL_get0_peer_certificate(ssl);
-    return peer == nullptr ? std::string{} : common_name(peer);
+    x509_ptr const peer = peer_certificate(ssl);
+    return peer == nullptr ? std::string{} : common_name(peer.get());
 }
 
 std::string peer_trusted_pem(SSL* ssl)

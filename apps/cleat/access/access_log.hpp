@@ -1,0 +1,109 @@
+// access_log: takes the access log's lines from the workers, and writes them on a thread of its
+// own.
+
+#pragma once
+
+#include "access/line_ring.hpp"
+#include "log/line_text.hpp"
+#include "log/log_sink.hpp"
+
+#include <cleat/core/error.hpp>
+#include <cleat/core/unique_fd.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace cleat::app {
+
+/// access_log has a ring of lines for each worker, and one thread that empties them into a sink. A
+/// worker never waits: while the disk is full, or a reader does not read, lines stay in the ring,
+/// and a line that finds no room there is lost and counted.
+class access_log
+{
+public:
+    /// Starts the thread, with a low priority and all signals as the caller has them. `path` is the
+    /// file's name, to notice its rotation; empty: the sink is no file. Throws std::bad_alloc,
+    /// std::system_error.
+    access_log(std::unique_ptr<log_sink> sink, std::string path, std::size_t workers);
+    access_log(access_log&&) = delete;
+
+    /// Writes what is left, for limits::access_log_end_time at most.
+    ~access_log();
+
+    /// write hands over a worker's line, which ends with its only newline. That worker's thread.
+    void write(std::size_t worker, std::string_view line) noexcept;
+
+    /// sink is for the heads of lines.
+    [[nodiscard]] log_sink const& sink() const noexcept { return *sink_; }
+
+    /// reopen opens the file again by its name. Any thread.
+    [[nodiscard]] log_sink::reopening reopen() { return sink_->reopen(); }
+
+    /// lines_lost is how many lines found no room in a ring. Any thread.
+    [[nodiscard]] std::uint64_t lines_lost() const noexcept;
+
+    /// obstacle is why lines cannot be written now: the last attempt's error, or none. Any thread.
+    [[nodiscard]] error_code obstacle() const noexcept;
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    void run() noexcept;
+    bool write_all() noexcept;
+    bool write_some(line_ring& ring) noexcept;
+    void sleep() noexcept;
+    void pause(std::chrono::milliseconds time) noexcept;
+    void look_for_rotation() noexcept;
+    void wake() noexcept;
+    void take_wakeups() noexcept;
+    [[nodiscard]] bool all_empty() const noexcept;
+
+    std::unique_ptr<log_sink> sink_;
+    std::string path_;
+    std::vector<std::unique_ptr<line_ring>> rings_; // By worker.
+    std::unique_ptr<char[]> block_;
+    clock::time_point next_look_{};
+    bool was_missing_ = false;     // The file had no name at the last look.
+    unique_fd wakeup_;             // An eventfd.
+    std::atomic<int> obstacle_{0}; // errno.
+    std::atomic<bool> ending_{false};
+    alignas(64) std::atomic<bool> asleep_{false}; // Workers read it, and the first one wakes us.
+    std::thread thread_;
+};
+
+/// access_stream is how a worker writes to the access log of a configuration: cheap to copy; one
+/// thread each.
+class access_stream
+{
+public:
+    /// access_stream that writes nothing.
+    access_stream() noexcept = default;
+    access_stream(access_log& log, line_form form) noexcept : log_{&log}, form_{form} {}
+
+    /// for_worker is the same stream for a worker.
+    [[nodiscard]] access_stream for_worker(std::size_t number) const noexcept
+    {
+        access_stream copy = *this;
+        copy.worker_ = number;
+        return copy;
+    }
+
+    [[nodiscard]] bool is_on() const noexcept { return log_ != nullptr; }
+    [[nodiscard]] line_form form() const noexcept { return form_; }
+    [[nodiscard]] log_sink const& sink() const noexcept { return log_->sink(); }
+    void write(std::string_view line) const noexcept { log_->write(worker_, line); }
+
+private:
+    access_log* log_ = nullptr;
+    line_form form_ = line_form::logfmt;
+    std::size_t worker_ = 0;
+};
+
+} // namespace cleat::app

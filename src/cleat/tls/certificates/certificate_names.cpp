@@ -1,0 +1,55 @@
+#include <cleat/tls/certificates/certificate_names.hpp>
+#include <cleat/tls/openssl_error.hpp>
+
+#include <openssl/x509.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <span>
+
+namespace cleat::tls {
+
+std::string printable_text(std::string_view text)
+{
+    std::string safe{text};
+    std::ranges::replace_if(
+        safe, [](char c) { return c < ' ' || c > '~'; }, '?');
+    return safe;
+}
+
+std::string name_text(X509_NAME const* name)
+{
+    bio_ptr const out{BIO_new(BIO_s_mem())};
+    if (out == nullptr || X509_NAME_print_ex(out.get(), name, 0, XN_FLAG_RFC2253) < 0) {
+        clear_errors();
+        return {};
+    }
+    char const* data = nullptr;
+    long const size = BIO_get_mem_data(out.get(), const_cast<char**>(&data));
+    return printable_text({data, static_cast<std::size_t>(size)});
+}
+
+std::string certificate_fingerprint(X509 const* x509)
+{
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned size = 0;
+    std::string text;
+    if (X509_digest(x509, EVP_sha256(), digest.data(), &size) == 1)
+        for (unsigned char const byte : std::span{digest}.first(size))
+            fmt::format_to(std::back_inserter(text), "{:02x}", byte);
+    return text;
+}
+
+certificate_identity identity_of(X509 const* x509)
+{
+    certificate_identity found{
+        name_text(X509_get_subject_name(x509)), certificate_fingerprint(x509)};
+    clear_errors();
+    return found;
+}
+
+} // namespace cleat::tls
