@@ -22,6 +22,14 @@ void add_text(log_line& line, std::string_view key, Make make) noexcept
     }
 }
 
+// A handshake that fails like this is a port scanner's, or of a client that has changed its mind:
+// nothing that the operator could mend.
+bool is_strangers(error_code why) noexcept
+{
+    return why == error::not_tls || why == error::http_request || why == error::truncated ||
+           is_reset(why);
+}
+
 } // namespace
 
 connection_log::connection_log(
@@ -109,9 +117,10 @@ void connection_log::proxy_header_failed(error_code why) noexcept
         return;
     written_ = true;
     count_failure(failure_event::proxy_header, failure_number(reason_), why);
-    if (!log().wants(log_level::warning))
+    constexpr std::string_view event = "proxy-header-failed";
+    if (!wants(log_level::warning, event, why))
         return;
-    log_line line = log().warning("proxy-header-failed");
+    log_line line = log().warning(event);
     add_addresses(line);
     line.add("reason", why);
 }
@@ -127,9 +136,11 @@ void connection_log::handshake_failed(error_code why, tls::engine const& engine)
     tls::failure_info const& failure = engine.failure();
     counts().failed(why, failure.peer_alert);
     count_failure(failure_event::handshake, failure_number(failure_kind_of(why)), why, &engine);
-    if (!log().wants(log_level::warning))
+    constexpr std::string_view event = "handshake-failed";
+    log_level const level = is_strangers(why) ? log_level::info : log_level::warning;
+    if (!wants(level, event, why))
         return;
-    log_line line = log().warning("handshake-failed");
+    log_line line = log().line(level, event);
     add_addresses(line);
     line.add("reason", why);
     if (std::string_view const name = engine.info().server_name; !name.empty())
@@ -172,9 +183,10 @@ void connection_log::connect_failed(error_code why, tls::engine const& engine) n
     written_ = true;
     if (!is_good(reason_))
         count_failure(failure_event::connect, failure_number(reason_), why, &engine);
-    if (!log().wants(log_level::error))
+    constexpr std::string_view event = "connect-failed";
+    if (!wants(log_level::error, event, why))
         return;
-    log_line line = log().error("connect-failed");
+    log_line line = log().error(event);
     add_addresses(line);
     add_text(
         line, "upstream", [&] { return to_string(*service().configuration().settings.backend); });
@@ -195,10 +207,11 @@ void connection_log::write_closed(error_code why, tls::engine const* engine) noe
     if (!good)
         count_failure(failure_event::relay, failure_number(reason_), why, engine);
     log_level const level = good ? log_level::info : log_level::warning;
-    if (!log().wants(level))
+    constexpr std::string_view event = "connection-closed";
+    if (good ? !log().wants(level) : !wants(level, event, reason_))
         return;
     auto const lasted = std::chrono::duration_cast<std::chrono::milliseconds>(age());
-    log_line line = log().line(level, "connection-closed");
+    log_line line = log().line(level, event);
     add_addresses(line);
     line.add("reason", name_of(reason_))
         .add("up_bytes", traffic_.up)

@@ -25,7 +25,9 @@ namespace cleat::app {
 /// the access log, where there is one, when the connection ends, and lines of the log: one
 /// when the handshake is done and when the connection ends. A PROXY header, handshake or connect
 /// that fails has a line of its own, and no second line for the end. That line is a warning; a
-/// failed connect is an error. Other ends are info where the end is_good, and a warning otherwise.
+/// failed connect is an error; a handshake with a client that does not speak TLS, or that leaves,
+/// is info. Other ends are info where the end is_good, and a warning otherwise. Of failures each
+/// reason has log-burst lines in a minute.
 class connection_log
 {
 public:
@@ -65,6 +67,11 @@ private:
 
     [[nodiscard]] worker_service& service() const noexcept { return frontend_.service; }
     [[nodiscard]] logger const& log() const noexcept { return service().log(); }
+    template <class Reason>
+    [[nodiscard]] bool wants(log_level level, std::string_view event, Reason why) const noexcept
+    {
+        return log().wants(level) && service().connections().failures().admits(level, event, why);
+    }
     [[nodiscard]] worker_counts& counts() const noexcept
     {
         return service().connections().counts();
@@ -80,7 +87,7 @@ private:
     byte_counts traffic_;
     net::worker::clock::time_point established_{}; // Unset: not yet.
     net::worker::clock::time_point connected_{};
-    std::uint32_t upstream_ = 0; // The number of its address, once it is connected.
+    std::uint32_t upstream_ = 0;                // The number of its address, once it is connected.
     close_reason reason_ = close_reason::out_of_resources; // Unless set: std::bad_alloc ended it.
     bool written_ = false;                                 // The log has a line about the end.
     bool access_written_ = false;                          // The access log has its line.

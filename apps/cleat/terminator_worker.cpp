@@ -37,7 +37,10 @@ terminator_worker::terminator_worker(
             std::make_unique<listener>(std::move(first.sockets[i]), service.frontend(i));
 }
 
-terminator_worker::~terminator_worker() = default;
+terminator_worker::~terminator_worker()
+{
+    connections_.failures().end(); // The log belongs to the configuration.
+}
 
 void terminator_worker::replace(worker_part next) noexcept
 {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "close_reason.hpp"
+#include "failure_burst.hpp"
 #include "worker_counts.hpp"
 
 #include <cleat/net/worker.hpp>
@@ -35,6 +36,9 @@ public:
     [[nodiscard]] worker_counts& counts() noexcept { return counts_; }
     [[nodiscard]] worker_counts const& counts() const noexcept { return counts_; }
 
+    /// failures decides which failed connections have a line in the log.
+    [[nodiscard]] failure_burst& failures() noexcept { return failures_; }
+
     /// stop_after_last stops the worker when no connection is left, at once if none is.
     void stop_after_last() noexcept;
 
@@ -43,6 +47,7 @@ private:
     std::size_t open_ = 0;
     bool draining_ = false;
     worker_counts counts_;
+    failure_burst failures_{worker_};
 };
 
 } // namespace cleat::app

@@ -40,6 +40,7 @@ worker_service::worker_service(
 void worker_service::begin(worker_connections& connections)
 {
     connections_ = &connections;
+    connections.failures().follow(log_, *configuration_.settings.log_burst);
     if (certificates_ != nullptr)
         certificates_->renew(static_cast<std::size_t>(*configuration_.settings.certificate_cache));
     upstream_queue_.emplace(worker_);

@@ -9,7 +9,7 @@ import pytest
 
 import logfmt
 from deadlines import DEADLINE, eventually
-from tls_client import TLS_1_3, TlsClient, only, refused
+from tls_client import TLS_1_2, TlsClient, only, refused
 
 
 def hello_with_name(client, name):
@@ -108,7 +108,7 @@ def test_level_0_is_silence_and_level_1_is_what_went_wrong(cleat, certs):
             client.exchange(b"all is well")
             client.close_notify()
             assert client.receive() == b""
-        refused(port, only(TLS_1_3, alpn=["x"]), before_tls=b"GET / HTTP/1.0\r\n\r\n")
+        refused(port, only(TLS_1_2, ciphers="ECDHE-RSA-AES128-GCM-SHA256"))
         server.end()
         assert {logfmt.parse(line)["event"] for line in server.lines} == expected
 
@@ -125,6 +125,62 @@ def test_level_1_tells_of_what_the_end_has_cut_off(cleat):
     assert [(line["level"], line["connections_cut"]) for line in ended] == [("warning", "1")]
 
 
+def strangers(port, count):
+    """strangers are no clients: some send no TLS, and some leave."""
+    for number in range(count):
+        with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE) as stranger:
+            if number % 2:
+                stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            else:
+                with TlsClient(port, handshake=False) as client:
+                    client.socket.sendall(client.client_hello()[:20])
+            stranger.shutdown(socket.SHUT_WR)
+            try:
+                while stranger.recv(4096):
+                    pass
+            except ConnectionResetError:
+                pass
+
+
+def test_a_port_scanner_is_no_warning(cleat):
+    server = cleat()
+    strangers(server.port, 4)
+    server.wait_for_log(event="handshake-failed", reason="http-request", times=2)
+    server.wait_for_log(event="handshake-failed", reason="truncated", times=2)
+    assert {line["level"] for line in server.log(event="handshake-failed")} == {"info"}
+
+
+def test_a_reason_has_a_few_lines_and_a_count(cleat):
+    """The first lines are whole; those of another reason come through; at the end, as after each
+    minute, one line says how many are missing."""
+    server = cleat("--log-burst", 3)
+    for _ in range(20):
+        refused(server.port, only(TLS_1_2, ciphers="ECDHE-RSA-AES128-GCM-SHA256"))
+    refused(server.port, only(TLS_1_2), before_tls=b"PROXY UNKNOWN\r\n")
+    strangers(server.port, 20)
+    server.wait_for_log(event="handshake-failed", reason="proxy-header")
+    server.end()
+    whole = server.log(event="handshake-failed", reason="no-shared-cipher", sni="localhost")
+    assert len(whole) == 3
+    missing = server.log(event="failures-not-logged", of_event="handshake-failed")
+    counts = {line["reason"]: (line["level"], int(line["count"])) for line in missing}
+    assert counts == {
+        "no-shared-cipher": ("warning", 17),
+        "http-request": ("info", 7),
+        "truncated": ("info", 7),
+    }
+
+
+def test_connections_that_end_well_all_have_their_lines(cleat):
+    server = cleat("--log-burst", 1)
+    for _ in range(5):
+        with TlsClient(server.port) as client:
+            client.exchange(b"x")
+            client.close_notify()
+            client.receive()
+    server.wait_for_log(event="connection-closed", reason="done", times=5)
+
+
 def can_connect(port):
     try:
         socket.create_connection(("127.0.0.1", port)).close()
@@ -135,7 +191,7 @@ def can_connect(port):
 
 def test_a_reader_that_stalls_stops_no_traffic(cleat):
     """Strangers fill the pipe that nobody reads; then a client comes."""
-    server = cleat()
+    server = cleat("--log-burst", 0)
     port = server.port
     with server.more:  # The reader of the log waits for this.
         for _ in range(1500):

@@ -15,7 +15,7 @@ import program
 from deadlines import DEADLINE, eventually
 from origins import echo
 from program import Cleat
-from tls_client import TlsClient
+from tls_client import TLS_1_2, TlsClient, only, refused
 
 # Of <syslog.h>: the facilities local3 and daemon, and the levels.
 LOCAL3, DAEMON, WARNING, INFO = 19 << 3, 3 << 3, 4, 6
@@ -95,8 +95,11 @@ def test_lines_have_their_facility_and_their_level(logged):
     with socket.create_connection(("127.0.0.1", port), DEADLINE) as plain:
         plain.sendall(b"GET / HTTP/1.1\r\n\r\n")
         priority, text = logged.until("handshake-failed")
-    assert priority == LOCAL3 | WARNING
+    assert priority == LOCAL3 | INFO
     assert "reason=" in text
+    refused(port, only(TLS_1_2, ciphers="ECDHE-RSA-AES128-GCM-SHA256"))
+    priority, text = logged.until_there_is("no-shared-cipher")
+    assert priority == LOCAL3 | WARNING
 
 
 def test_the_log_may_go_to_a_file_too(certs, in_own_dev, tmp_path):

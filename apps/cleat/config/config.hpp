@@ -256,6 +256,7 @@ struct config
     setting<std::string> pidfile;
     setting<bool> reload_on_change{false};
     setting<int> log_level{1};         ///< 0 silence, 1 warnings, 2 every event.
+    setting<int> log_burst{10};        ///< Lines a minute for each reason; 0 is no limit.
     setting<std::string> log_filename; ///< Empty: stderr.
     setting<bool> syslog{false};
     setting<app::syslog_facility> syslog_facility{default_facility()};

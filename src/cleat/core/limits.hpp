@@ -173,6 +173,13 @@ inline constexpr std::size_t log_line_max = 2048;
 /// other fields.
 inline constexpr std::size_t log_value_max = 512;
 
+/// failure_interval: the time in which each reason for a failure has log-burst lines.
+inline constexpr std::chrono::milliseconds failure_interval{60'000};
+
+/// failure_reasons_max: reasons that a worker distinguishes in that time. It keeps 64 bytes for
+/// each.
+inline constexpr std::size_t failure_reasons_max = 48;
+
 /// access_log_ring: lines of the access log that each worker keeps for the thread that writes them:
 /// half a second of a core's handshakes. Only used pages cost memory.
 inline constexpr std::size_t access_log_ring = 1_MiB;
