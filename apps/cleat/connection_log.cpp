@@ -125,6 +125,14 @@ void connection_log::proxy_header_failed(error_code why) noexcept
     line.add("reason", why);
 }
 
+void connection_log::handshake_begins(tls::engine& engine)
+{
+    if (!service().access().is_on())
+        return;
+    ja4_ = std::make_unique<tls::ja4_fingerprint>();
+    engine.fingerprint_client(*ja4_);
+}
+
 void connection_log::handshake_failed(error_code why, tls::engine const& engine) noexcept
 {
     reason_ = reason_for(engine.has_received() ? phase::handshake : phase::first_byte, why);
@@ -266,6 +274,8 @@ void connection_log::add_facts(access_entry& entry, tls::engine const& engine) c
     tls::failure_info const& failure = engine.failure();
     entry.agreed = engine.info();
     entry.is_established = engine.established();
+    if (ja4_ != nullptr)
+        entry.ja4 = ja4_->text();
     // A client that has sent an alert has mostly seen the certificate, and may not like it.
     if (entry.is_established || failure.peer_alert >= 0)
         entry.certificate = engine.own_certificate_origin();

@@ -13,9 +13,11 @@
 #include <cleat/net/socket_options.hpp>
 #include <cleat/net/worker.hpp>
 #include <cleat/tls/engine.hpp>
+#include <cleat/tls/fingerprint/ja4.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -40,6 +42,10 @@ public:
     ~connection_log();
 
     void proxy_header_failed(error_code why) noexcept;
+
+    /// handshake_begins: for the access log the client is fingerprinted. The engine ends before
+    /// this object.
+    void handshake_begins(tls::engine& engine);
     void handshake_failed(error_code why, tls::engine const& engine) noexcept;
     void handshake_done(tls::engine const& engine);
 
@@ -87,6 +93,7 @@ private:
     byte_counts traffic_;
     net::worker::clock::time_point established_{}; // Unset: not yet.
     net::worker::clock::time_point connected_{};
+    std::unique_ptr<tls::ja4_fingerprint> ja4_; // With an access log.
     std::uint32_t upstream_ = 0;                // The number of its address, once it is connected.
     close_reason reason_ = close_reason::out_of_resources; // Unless set: std::bad_alloc ended it.
     bool written_ = false;                                 // The log has a line about the end.

@@ -34,6 +34,7 @@ net::detached terminate(
 
     // Handshake, before the same deadline. Most clients that miss it are scanners.
     client_side client{std::move(accepted), net::channel{frontend.context}};
+    log.handshake_begins(client.channel.engine());
     error_code const failed = co_await handshake(interrupt, client, service.certificates());
     if (failed)
         co_return log.handshake_failed(failed, client.channel.engine());

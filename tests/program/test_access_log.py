@@ -3,6 +3,7 @@ and cleat agreed on, how many bytes went each way, how long each phase took, and
 stops no connection: a full disk or a reader that is stuck loses lines, which are counted."""
 
 import contextlib
+import hashlib
 import json
 import os
 import signal
@@ -22,7 +23,7 @@ from deadlines import DEADLINE, eventually
 from origins import echo
 from program import open_folder, run
 from reloads import reload, reload_is_refused
-from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, only, refused
+from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, context, only, refused
 from test_log import HOSTILE, hello_with_name
 
 MESSAGE = b"twelve bytes"
@@ -120,6 +121,53 @@ def test_every_field_is_what_the_client_knows(serve, access, certs, origin, vers
     assert abs(ended - began - entry["duration_ms"]) <= 1.001
 
 
+def number_lists(hello):
+    """number_lists takes a ClientHello record apart: suites, extensions with their bodies."""
+    at = 5 + 4 + 2 + 32
+    at += 1 + hello[at]
+    size = int.from_bytes(hello[at : at + 2], "big")
+    suites = [hello[at + 2 + i : at + 4 + i].hex() for i in range(0, size, 2)]
+    at += 2 + size
+    at += 1 + hello[at] + 2
+    extensions = {}
+    while at < len(hello):
+        size = int.from_bytes(hello[at + 2 : at + 4], "big")
+        extensions[hello[at : at + 2].hex()] = hello[at + 4 : at + 4 + size]
+        at += 4 + size
+    return suites, extensions
+
+
+def ja4_of(hello):
+    """ja4_of is the fingerprint of a client without GREASE that offers TLS 1.3, SNI and h2, by the
+    rules of its specification and none of the program's code."""
+    suites, extensions = number_lists(hello)
+    hashed = [each for each in sorted(extensions) if each not in ("0000", "0010")]
+    schemes = extensions["000d"][2:].hex()
+    schemes = ",".join(schemes[i : i + 4] for i in range(0, len(schemes), 4))
+    texts = (",".join(sorted(suites)), ",".join(hashed) + "_" + schemes)
+    hashes = [hashlib.sha256(text.encode()).hexdigest()[:12] for text in texts]
+    return f"t13d{len(suites):02}{len(extensions):02}h2_" + "_".join(hashes)
+
+
+@pytest.mark.parametrize("pieces", [1, 50], ids=["at once", "in pieces"])
+def test_ja4_is_that_of_the_clients_hello(serve, access, pieces):
+    server = serve("--alpn-protos", "h2")
+    with TlsClient(server.port, context(alpn=["h2", "http/1.1"]), handshake=False) as client:
+        hello = client.client_hello()
+        for at in range(0, len(hello), len(hello) // pieces):
+            client.socket.sendall(hello[at : at + len(hello) // pieces])
+        client.handshake()
+        client.exchange(MESSAGE)
+    entry = access.wait_for(reason="client-truncated")
+    assert entry["ja4"] == ja4_of(hello)
+    assert entry["signature_scheme"] == "ecdsa_secp256r1_sha256"
+
+
+def test_a_client_that_is_refused_has_a_ja4_too(serve, access):
+    refused(serve().port, only(TLS_1_2, ciphers="ECDHE-RSA-AES128-GCM-SHA256"))
+    assert access.wait_for(error="no-shared-cipher")["ja4"].startswith("t12d")
+
+
 def test_logfmt_is_the_default_and_has_the_same_fields(cleat, serve, access, tmp_path):
     plain = AccessLog(tmp_path / "plain.log")
     peer, _ = visit(cleat("--access-log", plain.path).port)
@@ -175,7 +223,7 @@ def test_a_client_that_says_nothing_has_a_line(serve, access):
     socket.create_connection(("127.0.0.1", server.port)).close()
     entry = access.wait_for(reason="client-silent")
     assert (entry["up_bytes"], entry["down_bytes"]) == (0, 0)
-    assert not entry.keys() & {"sni", "version", "handshake_ms", "certificate", "upstream"}
+    assert not entry.keys() & {"sni", "version", "handshake_ms", "certificate", "upstream", "ja4"}
 
 
 def test_what_is_no_tls_has_a_line(serve, access):

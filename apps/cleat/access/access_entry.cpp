@@ -64,6 +64,7 @@ void add_tls(line_text& line, access_entry const& entry) noexcept
         add_if_any(line, "signature_scheme", entry.agreed.signature_scheme);
         line.add("resumed", entry.agreed.resumed);
     }
+    add_if_any(line, "ja4", entry.ja4);
     add_if_any(line, "certificate", entry.certificate);
     add_if_any(line, "client_subject", entry.client.subject);
     add_if_any(line, "client_fingerprint", entry.client.fingerprint);

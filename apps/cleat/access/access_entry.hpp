@@ -28,7 +28,8 @@ struct access_entry
     std::string source;           ///< From a PROXY header.
     bool is_established = false;  ///< The handshake is done.
     tls::handshake_info agreed{}; ///< Where it is not, only SNI.
-    std::string certificate;      ///< The file of the certificate that was shown.
+    std::string_view ja4{};
+    std::string certificate; ///< The file of the certificate that was shown.
     tls::certificate_identity client{};
     std::string upstream;
     std::uint64_t up = 0;

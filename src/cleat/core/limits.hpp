@@ -118,6 +118,10 @@ inline constexpr std::size_t proxy_header_max = 4096;
 /// ML-DSA-87 have some 10 KiB; the length of a header has 16 bits.
 inline constexpr std::size_t proxy_certificate_max = 32 * 1024;
 
+/// fingerprint_values_max: cipher suites, extensions or signature algorithms in a client's
+/// fingerprint. Clients offer fewer than a hundred; one with more is none that anybody knows.
+inline constexpr std::size_t fingerprint_values_max = 256;
+
 // Tickets.
 
 /// ticket_delay: how long a session ticket waits after the handshake for an answer to be sent with.

@@ -67,6 +67,9 @@ private:
     std::unique_ptr<state> state_;
 };
 
+/// sha256 hashes bytes, without a lock or an allocation.
+void sha256(octets bytes, std::span<std::uint8_t, 32> digest) noexcept;
+
 /// key_type_of is the kind of a private key, or nothing where it is no key_type.
 [[nodiscard]] std::optional<key_type> key_type_of(EVP_PKEY* key) noexcept;
 
@@ -149,6 +152,10 @@ void set_modes(SSL_CTX* ctx);
 /// prepare is called once on every new SSL, before its handshake. It sets what an SSL_CTX cannot,
 /// such as freeing the handshake's memory as soon as the connection is established.
 void prepare(SSL* ssl) noexcept;
+
+/// restore_message_callback gives ssl the message callback that new connections have: the
+/// backend's own, or none.
+void restore_message_callback(SSL* ssl) noexcept;
 
 /// refused_name: the handshake failed by hello_verdict::refuse_name.
 [[nodiscard]] bool refused_name(SSL* ssl) noexcept;

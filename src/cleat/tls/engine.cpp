@@ -11,6 +11,7 @@
 #include <cleat/tls/certificates/certificate_use.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/engine.hpp>
+#include <cleat/tls/fingerprint/ja4.hpp>
 #include <cleat/tls/gather.hpp>
 #include <cleat/tls/openssl_error.hpp>
 #include <cleat/tls/plaintext_peer.hpp>
@@ -307,6 +308,31 @@ void engine::resume(session const& offered) noexcept
     // Where the library refuses the session, for example for its version, the handshake is full.
     static_cast<void>(SSL_set_session(ssl_, offered.native_handle()));
     clear_errors();
+}
+
+namespace {
+
+// Of a type that the library gives. The header of a handshake message has four bytes.
+void on_first_hello(
+    int is_write, int version, int type, void const* bytes, std::size_t size, SSL* ssl,
+    void* argument) noexcept
+{
+    static_cast<void>(version);
+    constexpr std::size_t header_size = 4;
+    octets const message{static_cast<std::uint8_t const*>(bytes), size};
+    if (is_write != 0 || type != SSL3_RT_HANDSHAKE || size < header_size ||
+        message[0] != SSL3_MT_CLIENT_HELLO)
+        return;
+    backend::restore_message_callback(ssl);
+    *static_cast<ja4_fingerprint*>(argument) = ja4_of(message.subspan(header_size));
+}
+
+} // namespace
+
+void engine::fingerprint_client(ja4_fingerprint& out) noexcept
+{
+    SSL_set_msg_callback(ssl_, on_first_hello);
+    SSL_set_msg_callback_arg(ssl_, &out);
 }
 
 std::vector<session> engine::take_sessions() noexcept

@@ -23,6 +23,7 @@ namespace cleat::tls {
 class context;
 struct certificate_request;
 struct engine_count;
+struct ja4_fingerprint;
 
 /// want says what the caller must do next.
 enum class want : std::uint8_t
@@ -109,6 +110,10 @@ public:
     /// resume offers the session to the server. Client role, before the handshake;
     /// handshake_info::resumed is whether the server accepted it.
     void resume(session const& offered) noexcept;
+
+    /// fingerprint_client makes the handshake compute the client's JA4, from its first ClientHello,
+    /// into `out`, which outlives the engine. Server role, before the handshake.
+    void fingerprint_client(ja4_fingerprint& out) noexcept;
 
     /// take_sessions returns the sessions that the server has issued since the last call, oldest
     /// first. Client role with context_spec::keep_sessions. In TLS 1.3 they come with the first

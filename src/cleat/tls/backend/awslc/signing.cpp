@@ -64,6 +64,11 @@ void watch_signing(SSL_CTX* ctx) noexcept
 
 } // namespace awslc
 
+void backend::restore_message_callback(SSL* ssl) noexcept
+{
+    SSL_set_msg_callback(ssl, awslc::on_message);
+}
+
 int backend::do_handshake(SSL* ssl, std::uint16_t& signing_scheme) noexcept
 {
     awslc::scheme_of_call = &signing_scheme;

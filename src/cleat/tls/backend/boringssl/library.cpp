@@ -75,6 +75,11 @@ std::optional<key_type> bssl::ml_dsa_type(EVP_PKEY const*) noexcept
 // BoringSSL has a getter for the scheme that works until the handshake is done. A server signs in
 // an earlier call than the one that ends the handshake: the client's Finished comes after the
 // signature.
+void backend::restore_message_callback(SSL* ssl) noexcept
+{
+    SSL_set_msg_callback(ssl, nullptr);
+}
+
 int backend::do_handshake(SSL* ssl, std::uint16_t& signing_scheme) noexcept
 {
     int const value = SSL_do_handshake(ssl);

@@ -64,6 +64,11 @@ int do_handshake(SSL* ssl, std::uint16_t&) noexcept
     return SSL_do_handshake(ssl); // The SSL remembers the scheme as long as it lives.
 }
 
+void restore_message_callback(SSL* ssl) noexcept
+{
+    SSL_set_msg_callback(ssl, nullptr);
+}
+
 bool has_peer_certificate(SSL* ssl) noexcept
 {
     return SSL_get0_peer_certificate(ssl) != nullptr;
