@@ -102,8 +102,9 @@ std::optional<std::chrono::seconds> ticket_rotation_of(snapshot const& configura
 
 } // namespace
 
-admin_control::admin_control(worker_group& workers, access_log_watch const& access) noexcept
-    : workers_{workers}, access_{access}
+admin_control::admin_control(
+    worker_group& workers, access_log_watch const& access, sandbox_facts limits) noexcept
+    : workers_{workers}, access_{access}, limits_{std::move(limits)}
 {
 }
 
@@ -220,6 +221,7 @@ void admin_control::publish()
     facts->version = version;
     facts->tls_library = tls_library();
     facts->pid = fmt::to_string(::getpid());
+    facts->sandbox = limits_;
     facts->started = started_;
     for (listening_place const& each : workers_.places())
         facts->frontends.push_back(net::to_string(each.address));

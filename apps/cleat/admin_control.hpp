@@ -24,8 +24,9 @@ namespace cleat::app {
 class admin_control
 {
 public:
-    /// Nothing listens before the first follow. The arguments outlive it.
-    admin_control(worker_group& workers, access_log_watch const& access) noexcept;
+    /// Nothing listens before the first follow. The workers and the access log's watch outlive it.
+    admin_control(
+        worker_group& workers, access_log_watch const& access, sandbox_facts limits) noexcept;
     admin_control(admin_control&&) = delete;
 
     /// Gives up the address, and removes the file of a UNIX socket.
@@ -57,6 +58,7 @@ private:
 
     worker_group& workers_;
     access_log_watch const& access_;
+    sandbox_facts const limits_;
     std::chrono::system_clock::time_point const started_ = std::chrono::system_clock::now();
     reload_counts reloads_{.last_done = started_};
     certificate_counts certificates_;

@@ -42,6 +42,7 @@ int run(serve const& request)
     passed_sockets passed = take_passed_sockets();
     std::string const folder = std::filesystem::current_path().string();
     std::vector<problem> problems;
+    start_memory_protection(request.settings); // Before a key is read.
     std::optional<identity> const new_identity = find_identity(request.settings, problems);
     // Before a key is read: the process begins with a copy of this one's memory.
     opener const root_files = start_opener(request, folder, new_identity, problems);
@@ -70,12 +71,14 @@ int run(serve const& request)
     std::unique_ptr<log_sink> access_sink = open_access_sink(settings, new_identity, root_files);
     logger const log{*sink, log_level_for(settings)};
     drop_privileges(settings, new_identity);
-    if (new_identity)
+    if (new_identity || !settings.chroot->empty())
         require_readable(*configuration, root_files);
 
     // While there are descriptors left.
     std::shared_ptr<admin_socket> admin = open_admin(settings, root_files);
     control_socket const control = open_control(log);
+
+    sandbox const limits = enter_sandbox(*configuration, folder, log);
 
     // Serve.
     std::shared_ptr<access_log> access = start_access_log(
@@ -86,7 +89,8 @@ int run(serve const& request)
         std::move(sockets)};
     log_start(log, workers.places(), *workers.present().configuration);
     daemon.succeeded();
-    supervise(workers, arrived, notify, control, {request.command_line, folder, root_files});
+    supervise(
+        workers, arrived, notify, control, {request.command_line, folder, root_files, limits});
     return EXIT_SUCCESS;
 }
 

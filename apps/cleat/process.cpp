@@ -121,16 +121,24 @@ std::optional<identity> find_identity(config const& settings, std::vector<proble
     return found;
 }
 
-error_code become(identity const& target) noexcept
+error_code join_groups(identity const& target) noexcept
 {
     if (target.uid == ::getuid() && target.gid == ::getgid())
         return {};
-    // Groups first: without root's rights they cannot be changed any more.
     int const groups = target.user.empty() ? ::setgroups(0, nullptr)
                                            : ::initgroups(target.user.c_str(), target.gid);
-    if (groups != 0 || ::setgid(target.gid) != 0 || ::setuid(target.uid) != 0)
-        return last_system_error();
-    return {};
+    return groups != 0 || ::setgid(target.gid) != 0 ? last_system_error() : error_code{};
+}
+
+error_code become(identity const& target) noexcept
+{
+    bool const is_done = target.uid == ::getuid();
+    return is_done || ::setuid(target.uid) == 0 ? error_code{} : last_system_error();
+}
+
+error_code change_root(std::string const& folder) noexcept
+{
+    return ::chroot(folder.c_str()) == 0 && ::chdir("/") == 0 ? error_code{} : last_system_error();
 }
 
 error_code run_as(identity const& target, std::function<error_code()> const& look)
@@ -139,7 +147,9 @@ error_code run_as(identity const& target, std::function<error_code()> const& loo
     if (child < 0)
         return last_system_error();
     if (child == 0) {
-        error_code const unchanged = become(target);
+        error_code unchanged = join_groups(target);
+        if (!unchanged)
+            unchanged = become(target);
         ::_exit((unchanged ? unchanged : look()).value()); // errno's values are below 256.
     }
     int status = 0;
@@ -207,6 +217,7 @@ result<background> background::leave()
     ::setsid();
     background made;
     made.parent_ = std::move(to_parent);
+    made.null_.reset(::open("/dev/null", O_RDWR | O_CLOEXEC));
     return made;
 }
 
@@ -214,9 +225,10 @@ void background::succeeded() noexcept
 {
     if (!parent_)
         return;
-    if (unique_fd const null{::open("/dev/null", O_RDWR | O_CLOEXEC)}; null)
+    if (null_)
         for (int const standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-            ::dup2(null.get(), standard);
+            ::dup2(null_.get(), standard);
+    null_.reset();
     // A file system with a process in it cannot be unmounted. A reload comes back here, where the
     // user that cleat has become may.
     if (::faccessat(AT_FDCWD, ".", X_OK, AT_EACCESS) == 0)

@@ -31,12 +31,17 @@ struct identity
 [[nodiscard]] std::optional<identity> find_identity(
     config const& settings, std::vector<problem>& problems);
 
-/// become changes user, group and supplementary groups for good.
+/// join_groups changes the group and the supplementary groups for good, and become the user. The
+/// groups come first, while /etc/group is there and the rights are.
+[[nodiscard]] error_code join_groups(identity const& target) noexcept;
 [[nodiscard]] error_code become(identity const& target) noexcept;
 
 /// run_as is what `look` returns in a child process that has become the target; an error of the
 /// system's, or none. Call it while there is one thread.
 [[nodiscard]] error_code run_as(identity const& target, std::function<error_code()> const& look);
+
+/// change_root makes a folder the root of the file system, and the working folder, for good.
+[[nodiscard]] error_code change_root(std::string const& folder) noexcept;
 
 /// hold_standard_descriptors opens /dev/null for each of the descriptors 0, 1 and 2 that the
 /// program was started without. Otherwise the first files that it opens would take these numbers,
@@ -70,6 +75,7 @@ public:
 
 private:
     unique_fd parent_;
+    unique_fd null_; // /dev/null: it may not be there any more when the daemon is ready.
 };
 
 /// pid_file is a file with this process's number in it. Its destructor removes the file.

@@ -167,7 +167,8 @@ opener start_opener(
     serve const& request, std::string const& folder, std::optional<identity> const& new_identity,
     std::vector<problem>& problems)
 {
-    if (::geteuid() != 0 || !new_identity || new_identity->uid == 0)
+    if (::geteuid() != 0 || !new_identity || new_identity->uid == 0 ||
+        !request.settings.chroot->empty())
         return {};
     try {
         return opener::start(request, folder);
@@ -332,6 +333,11 @@ void check_files(
         problems.push_back(cannot_serve_admin(settings, ec));
     if (std::optional<problem> missing = find_no_log_daemon(settings))
         problems.push_back(*std::move(missing));
+    std::error_code unknown;
+    if (!settings.chroot->empty() && !std::filesystem::is_directory(*settings.chroot, unknown))
+        problems.push_back(
+            {problem::severity::error, settings.chroot.location, "chroot",
+             *settings.chroot + " is no folder", "Make the folder, or leave it out."});
     // The standard descriptors are there already, though their names are links.
     if (!log_sink::is_standard(*settings.log_filename))
         look(settings.log_filename, "log-filename", obstacle_to_writing);
@@ -347,14 +353,35 @@ std::vector<problem> problems_of_start(config settings, scan_observer const& obs
     std::optional<identity> const user = find_identity(loaded.made.settings, loaded.problems);
     check_addresses(loaded.made, loaded.problems);
     check_files(loaded.made.settings, user, loaded.problems);
+    check_sandbox(loaded.made.settings, loaded.problems);
     return std::move(loaded.problems);
 }
 
+namespace {
+
+void enter_root(config const& settings)
+{
+    if (settings.chroot->empty())
+        return;
+    error_code const ec = change_root(*settings.chroot);
+    if (ec)
+        fail(
+            settings.chroot.location, "chroot",
+            fmt::format("cannot make {} the root: {}", *settings.chroot, ec.message()),
+            ec == boost::system::errc::operation_not_permitted
+                ? "Start as root, or leave it out: the sandbox keeps more away."
+                : "Make the folder, or leave it out.");
+}
+
+} // namespace
+
 void drop_privileges(config const& settings, std::optional<identity> const& new_identity)
 {
-    if (!new_identity)
-        return;
-    error_code const ec = become(*new_identity);
+    error_code ec = new_identity ? join_groups(*new_identity) : error_code{};
+    if (!ec)
+        enter_root(settings);
+    if (!ec && new_identity)
+        ec = become(*new_identity);
     if (!ec)
         return;
     bool const has_user = !settings.user->empty();
@@ -365,6 +392,24 @@ void drop_privileges(config const& settings, std::optional<identity> const& new_
             has_user ? *settings.user : *settings.group, new_identity->uid, new_identity->gid,
             ec.message()),
         "Start as root, or without user and group.");
+}
+
+sandbox enter_sandbox(snapshot const& configuration, std::string const& folder, logger const& log)
+{
+    config const& settings = configuration.settings;
+    std::vector<problem> problems;
+    finish_memory_protection(settings, problems);
+    watched_files const named =
+        configuration.watched ? configuration.watched->files : find_files(settings).files;
+    sandbox made = sandbox::enter(settings, named, folder, problems);
+    if (!problems.empty())
+        fail(std::move(problems.front()));
+    log_line line = log.info("sandbox");
+    for (auto const& [name, value] : made.facts().fields())
+        line.add(name, value);
+    if (!made.facts().landlock_fault.empty())
+        line.add("reason", made.facts().landlock_fault);
+    return made;
 }
 
 void require_readable(snapshot const& configuration, opener const& root_files)
@@ -383,7 +428,11 @@ void require_readable(snapshot const& configuration, opener const& root_files)
                 fail(
                     configuration.settings.user.location, "user",
                     fmt::format(
-                        "cannot read {} without root's rights: {}", path, to_string(opened)),
+                        "cannot read {} {}: {}", path,
+                        configuration.settings.chroot->empty()
+                            ? std::string{"without root's rights"}
+                            : "inside " + *configuration.settings.chroot,
+                        to_string(opened)),
                     fmt::format(
                         "It is read while cleat serves: let the group of this user read it. {} to "
                         "have it read at the start only.",

@@ -10,6 +10,7 @@
 #include "log/log_sink.hpp"
 #include "privileged/opener.hpp"
 #include "process.hpp"
+#include "sandbox/sandbox.hpp"
 #include "snapshot.hpp"
 
 #include <cstddef>
@@ -56,6 +57,11 @@ struct start_error
 [[nodiscard]] std::shared_ptr<admin_socket> open_admin(
     config const& settings, opener const& root_ports);
 void drop_privileges(config const& settings, std::optional<identity> const& new_identity);
+
+/// enter_sandbox takes from this process what it does not need to serve: call it when everything is
+/// open, and before a thread starts. `folder` is the one of the start. What is in force is logged.
+[[nodiscard]] sandbox enter_sandbox(
+    snapshot const& configuration, std::string const& folder, logger const& log);
 
 /// require_readable fails where a file of the catalog cannot be read with the present rights, nor
 /// by the opener: call it when they have been dropped.

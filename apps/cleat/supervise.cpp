@@ -14,9 +14,11 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -41,26 +43,34 @@ std::string service_status(worker_group const& workers)
         workers.places().size(), count_certificates(*workers.present().configuration));
 }
 
+// A daemon has left the folder in which the log's name begins.
 void report_reopening(
-    logger const& log, std::string_view event, std::string const& file,
-    log_sink::reopening const& failed)
+    generation const& present, start_facts const& start, std::string_view event,
+    std::string const& file, log_sink::reopening const& failed)
 {
-    if (failed.error)
-        log.error(event)
-            .add("reason", failed.error)
-            .add("refusal", failed.refusal)
-            .add("file", file)
-            .add("cure", cure_for_reopening(failed.error, failed.refusal));
+    if (!failed.error)
+        return;
+    bool const is_limit =
+        start.limits.denies_logging((std::filesystem::path{start.folder} / file).string());
+    present.log.error(event)
+        .add("reason", failed.error)
+        .add("refusal", failed.refusal)
+        .add("file", file)
+        .add(
+            "cure", is_limit ? "the sandbox does not know the folder, which has replaced the "
+                               "log's: restart cleat"
+                             : cure_for_reopening(failed.error, failed.refusal));
 }
 
-void reopen_logs(generation const& present)
+void reopen_logs(generation const& present, start_facts const& start)
 {
     config const& settings = present.configuration->settings;
     report_reopening(
-        present.log, "log-not-reopened", *settings.log_filename, present.sink->reopen());
+        present, start, "log-not-reopened", *settings.log_filename, present.sink->reopen());
     if (present.access)
         report_reopening(
-            present.log, "access-log-not-reopened", *settings.access_log, present.access->reopen());
+            present, start, "access-log-not-reopened", *settings.access_log,
+            present.access->reopen());
 }
 
 // The state between signals and commands: the askers that wait for a reload, whether the workers
@@ -74,7 +84,9 @@ public:
         : workers_{workers}
         , notify_{notify}
         , control_{control}
+        , start_{start}
         , opener_{start.root_files}
+        , admin_{workers, access_, start.limits.facts()}
         , reloads_{
               workers,
               start,
@@ -109,7 +121,7 @@ public:
         case SIGINT:
             return end_now("SIGINT");
         case SIGUSR1:
-            return reopen_logs(workers_.present());
+            return reopen_logs(workers_.present(), start_);
         case SIGHUP:
             return reload_by_operator();
         default:
@@ -298,9 +310,10 @@ private:
     notify_socket const& notify_;
     bool notify_failed_ = false; // Its first failure has been logged.
     control_socket const& control_;
+    start_facts const& start_;
     opener_watch opener_;
     access_log_watch access_;
-    admin_control admin_{workers_, access_};
+    admin_control admin_;
     std::vector<asker> askers_;         // They wait for the next reload,
     std::vector<asker> asked_for_this_; // and these for the one under way.
     reload_sequence reloads_;

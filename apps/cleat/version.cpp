@@ -1,3 +1,4 @@
+#include "sandbox/sandbox.hpp"
 #include "version.hpp"
 
 #include <cleat/tls/capabilities.hpp>
@@ -24,10 +25,11 @@ std::string version_text()
         "post-quantum group   {}\n"
         "own library contexts {}\n"
         "sheds handshakes     {}\n"
-        "cert. compression    {}\n",
+        "cert. compression    {}\n"
+        "sandbox              {}\n",
         version, tls_library(), BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000,
         BOOST_VERSION % 100, word(can.post_quantum_group), word(can.library_contexts),
-        word(can.sheds_handshake), word(can.certificate_compression));
+        word(can.sheds_handshake), word(can.certificate_compression), offered_limits());
 }
 
 } // namespace cleat::app

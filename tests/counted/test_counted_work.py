@@ -83,13 +83,18 @@ def upstream() -> Iterator[str]:
         origin.terminate()
 
 
+# valgrind writes its results from inside the process, and a strace of no root reads its memory.
+TOOL_FLAGS = ("--sandbox", "off", "--core-dumps")
+
+
 @contextlib.contextmanager
 def serving(
     certificate: Path, upstream: str, *wrapper: object, flags: tuple[object, ...] = ()
 ) -> Iterator[Cleat]:
     server = Cleat(
         "-n", 1, "-f", "[127.0.0.1]:0", "-b", upstream, "--log-level", 2,
-        "--shutdown-timeout", 0, *flags, certificate, wrapper=wrapper,
+        "--shutdown-timeout", 0, *(TOOL_FLAGS if wrapper else ()), *flags, certificate,
+        wrapper=wrapper,
     )  # fmt: skip
     try:
         yield server.wait_until_started()

@@ -90,15 +90,20 @@ def run_as_nobody(*arguments: object) -> subprocess.CompletedProcess[str]:
 class Cleat:
     """Cleat is one running program. Its log is collected line by line as it comes.
 
-    A wrapper is a command in front of the program: one that becomes it, so that the pid is its."""
+    A wrapper is a command in front of the program: one that becomes it, so that the pid is its.
+    `program` is the path of a copy of it."""
 
     def __init__(
-        self, *arguments: object, wrapper: tuple[object, ...] = (), **options: object
+        self,
+        *arguments: object,
+        wrapper: tuple[object, ...] = (),
+        program: Path | None = None,
+        **options: object,
     ) -> None:
         self.lines: list[str] = []  # Of standard error: the log, and what comes before it.
         self.more = threading.Condition()
         self.is_over = False
-        command = list(map(str, (*wrapper, binary(), *arguments)))
+        command = list(map(str, (*wrapper, program or binary(), *arguments)))
         options = {"stdin": subprocess.DEVNULL, **options}
         self.process = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **options

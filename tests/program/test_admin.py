@@ -33,7 +33,7 @@ def serve(cleat):
 
 
 @pytest.fixture
-def change(cleat, config, certs):
+def change(cleat, config, certs, tmp_path):
     """A cleat whose admin server a reload changes: change.write("..."), and change.reload()."""
 
     class Changed:
@@ -41,7 +41,8 @@ def change(cleat, config, certs):
             self.path = config("")
             self.write(f'admin = "{LOCAL}"')
             self.server = cleat(
-                "--config", self.path, pem=[], frontend=None, log_level=None
+                "--config", self.path, "--sandbox-write", tmp_path, pem=[], frontend=None,
+                log_level=None,
             )
             self.admin = admin_of(self.server)
 

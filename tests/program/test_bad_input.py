@@ -180,9 +180,7 @@ class TestSettings:
         said = refused(f"pem-file = {{\n{block}\n}}", line=4)
         assert ": error: pem-file: " in said
 
-    @pytest.mark.parametrize(
-        "key", ['chroot = "/tmp"', "backend-refresh = 5"]
-    )
+    @pytest.mark.parametrize("key", ["backend-refresh = 5"])
     def test_what_is_not_built_yet_says_so(self, refused, key):
         refused(key, key.split()[0], "not built yet", line=4)
 

@@ -151,7 +151,7 @@ def test_a_configuration_is_freed_with_its_last_connection(serve, write, tmp_pat
     """A configuration with a log of its own has its file open."""
     folder = tmp_path / "logs"
     folder.mkdir()
-    server = serve()
+    server = serve(flags=("--sandbox-write", folder))
 
     def logs():
         files = open_files(server.pid).values()
@@ -325,7 +325,7 @@ def test_an_address_that_is_taken_is_refused(serve, write):
 
 def test_the_log_moves_to_another_file(serve, write, tmp_path):
     log = tmp_path / "cleat.log"
-    server = serve()
+    server = serve(flags=("--sandbox-write", tmp_path))
     write(f'log-filename = "{log}"')
     server.signal(signal.SIGHUP)
     eventually("the log has moved", lambda: log.exists() and "event=reloaded" in log.read_text())

@@ -87,7 +87,7 @@ def test_a_full_disk_takes_no_index_and_cleat_reloads(full_disk, cleat, certs, t
 def test_a_full_disk_takes_no_log_and_cleat_reloads(full_disk, cleat, certs, config):
     log = full_disk / "cleat.log"
     where = config("log-level = 2")
-    server = cleat("--config", where, log_level=None)
+    server = cleat("--config", where, "--sandbox-write", full_disk, log_level=None)
     for level in (1, 2):  # The reload that moves the log, and one after it.
         replace(where, f'log-filename = "{log}"\nlog-level = {level}\n')
         done = run("reload", server.pid)

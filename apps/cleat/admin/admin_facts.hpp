@@ -4,6 +4,7 @@
 
 #include "access/access_log.hpp"
 #include "log/log_sink.hpp"
+#include "sandbox/sandbox_facts.hpp"
 
 #include <array>
 #include <chrono>
@@ -59,6 +60,7 @@ struct admin_facts
     std::string version;
     std::string tls_library;
     std::string pid;
+    sandbox_facts sandbox;
     std::chrono::system_clock::time_point started{};
     std::vector<std::string> frontends; ///< The addresses that the workers listen on.
     std::vector<std::pair<std::string, std::string>> settings; ///< Key and value, as in a file.

@@ -197,6 +197,15 @@ constexpr metric_row metric_rows[] = {
      [](from_t from, into_t into) {
          into.add(1, {{"version", from.facts.version}, {"tls_library", from.facts.tls_library}});
      }},
+    {"cleat_sandbox", metric_type::info, "",
+     "The limits that cleat has taken from itself: Landlock's ABI or no, and yes or no",
+     "landlock, ports, seccomp, no_new_privs, core_dumps, memory_locked",
+     [](from_t from, into_t into) {
+         metric_labels labels;
+         for (auto const& [name, value] : from.facts.sandbox.fields())
+             labels.push_back({name, value});
+         into.add(1, std::move(labels));
+     }},
 
     // Connections.
     {"cleat_connections", metric_type::counter, "", "Client connections accepted", "",

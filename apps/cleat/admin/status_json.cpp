@@ -124,14 +124,15 @@ std::string status_json(metric_sources const& from)
     return fmt::format(
         "{{\"version\": {}, \"tls_library\": {}, \"pid\": {}, \"started\": {}, \"now\": {}, "
         "\"state\": {}, \"workers\": {}, \"frontends\": {}, \"configured\": {}, "
-        "\"by_worker\": {}, \"certificates\": {}, \"failures\": {}, \"settings\": {}, "
-        "\"changed_keys\": {}, \"metrics\": {}}}\n",
+        "\"by_worker\": {}, \"certificates\": {}, \"failures\": {}, \"sandbox\": {}, "
+        "\"settings\": {}, \"changed_keys\": {}, \"metrics\": {}}}\n",
         json_string(facts.version), json_string(facts.tls_library), facts.pid,
         time_json(facts.started), time_json(from.now),
         json_string(from.is_draining ? "draining" : "serving"), from.workers.size(),
         json_strings(facts.frontends), time_json(facts.reloads.last_done),
         array_json(from.workers, worker_json), certificates_json(facts.certificates),
-        failures_json(from.workers), json_object(facts.settings), json_strings(facts.changed_keys),
+        failures_json(from.workers), json_object(facts.sandbox.fields()),
+        json_object(facts.settings), json_strings(facts.changed_keys),
         metrics_json(read_metrics(from)));
 }
 

@@ -141,6 +141,24 @@ enum class announcement
     proxy_proxy,    ///< The PROXY header that came before TLS, byte for byte.
 };
 
+/// landlock_use is whether Landlock limits files.
+enum class landlock_use
+{
+    off,
+    where_possible, ///< "auto": a kernel without it is no mistake.
+    required,
+};
+
+/// sandbox_choice is what cleat takes from itself once it serves.
+struct sandbox_choice
+{
+    landlock_use landlock = landlock_use::where_possible;
+    bool ports = false; ///< TCP at the ports of the start only. It needs Landlock.
+    bool seccomp = false;
+
+    [[nodiscard]] bool is_off() const noexcept { return landlock == landlock_use::off && !seccomp; }
+};
+
 /// pem_file is one certificate with its key.
 struct pem_file
 {
@@ -252,9 +270,15 @@ struct config
     // Process and log.
     setting<std::string> user;  ///< Empty: keep the user that started cleat.
     setting<std::string> group; ///< Empty: the user's own group.
+    setting<std::string> chroot; ///< A folder, for after the start. Empty: none.
     setting<bool> daemon{false};
     setting<std::string> pidfile;
     setting<bool> reload_on_change{false};
+    setting<sandbox_choice> sandbox;
+    std::vector<setting<std::string>> sandbox_read;  ///< Folders that a reload may name.
+    std::vector<setting<std::string>> sandbox_write; ///< The same, for logs and sockets.
+    setting<bool> core_dumps{false};
+    setting<bool> lock_memory{false};
     setting<int> log_level{1};         ///< 0 silence, 1 warnings, 2 every event.
     setting<int> log_burst{10};        ///< Lines a minute for each reason; 0 is no limit.
     setting<std::string> log_filename; ///< Empty: stderr.

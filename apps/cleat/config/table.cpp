@@ -59,12 +59,13 @@ refusal add_pem_file(Scope& scope, given const& v)
     return {};
 }
 
-refusal add_pem_dir(config& c, given const& v)
+template <auto Member>
+refusal add_to(config& c, given const& v)
 {
     if (v.text.empty()) // As with any text, this brings back what an untouched scope has.
-        c.pem_dirs.clear();
+        (c.*Member).clear();
     else
-        c.pem_dirs.push_back({std::string{v.text}, v.place});
+        (c.*Member).push_back({std::string{v.text}, v.place});
     return {};
 }
 
@@ -267,7 +268,7 @@ constexpr key_row rows[] = {
              "not count.",
      .note = "hitch takes the last one only.",
      .repeatable = true,
-     .set_global = add_pem_dir},
+     .set_global = add_to<&config::pem_dirs>},
     {.name = "pem-dir-glob",
      .group = key_group::certificates,
      .where = global_and_flag,
@@ -830,10 +831,16 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "DIR",
      .default_text = "none",
-     .help = "See this directory as the root of the file system.",
+     .help =
+         "See this directory as the root of the file system once the ports are open and the "
+         "certificates read. It needs a start as root. Everything that is opened later is "
+         "inside: at a reload the configuration and its files, the log when it is opened again, "
+         "the files for looking up names. Write absolute paths.",
+     .note = "A reload sees the same paths inside the directory, as hitch's does. No process stays "
+             "root, so a reload has the rights of user.",
      .short_flag = "-r",
-     .status = key_status::unsupported,
-     .cure = "Use user and group; systemd's RootDirectory= does the same from outside."},
+     .set_global = store<&config::chroot>,
+     .show = shown<&config::chroot>},
     {.name = "daemon",
      .group = key_group::process,
      .where = global_and_flag,
@@ -867,6 +874,61 @@ constexpr key_row rows[] = {
          "ten seconds.",
      .set_global = store<&config::reload_on_change>,
      .show = shown<&config::reload_on_change>},
+
+    {.name = "sandbox",
+     .group = key_group::process,
+     .where = global_and_flag,
+     .kind = value_kind::words,
+     .value = "LIST",
+     .help =
+         "The limits that cleat takes upon itself once it serves. landlock: it reads the system's "
+         "configuration and the folders of the files that it was started with, writes its log, "
+         "pid file, index and sockets, and executes nothing. ports: it listens and connects by TCP "
+         "at the ports of the start only. seccomp: it makes the system calls that it needs, and "
+         "no others. auto is landlock where the kernel has it; off is nothing. What is named and "
+         "cannot be had is an error.",
+     .note = "New in cleat. A reload that goes beyond is refused; see sandbox-read.",
+     .set_global = store<&config::sandbox>,
+     .show = shown<&config::sandbox>},
+    {.name = "sandbox-read",
+     .group = key_group::process,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "DIR",
+     .default_text = "none",
+     .help = "A folder of files that a later reload may name, although the start names none of "
+             "it.",
+     .note = "New in cleat.",
+     .repeatable = true,
+     .set_global = add_to<&config::sandbox_read>},
+    {.name = "sandbox-write",
+     .group = key_group::process,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "DIR",
+     .default_text = "none",
+     .help = "A folder where a later reload may put log-filename or the socket of admin.",
+     .note = "New in cleat.",
+     .repeatable = true,
+     .set_global = add_to<&config::sandbox_write>},
+    {.name = "core-dumps",
+     .group = key_group::process,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help = "Let the kernel write core dumps, and debuggers of the same user read cleat's memory: "
+             "private keys are in both.",
+     .note = "New in cleat.",
+     .set_global = store<&config::core_dumps>,
+     .show = shown<&config::core_dumps>},
+    {.name = "lock-memory",
+     .group = key_group::process,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help = "Keep all of cleat's memory, private keys among it, out of swap. It needs a start as "
+             "root, or no limit on locked memory (ulimit -l).",
+     .note = "New in cleat.",
+     .set_global = store<&config::lock_memory>,
+     .show = shown<&config::lock_memory>},
 
     // The admin server.
     {.name = "admin",

@@ -218,12 +218,23 @@ TEST_CASE("names are taken from their lists only")
 TEST_CASE("what is not built is an error, unless nothing is asked for")
 {
     CHECK(
-        only_problem("chroot", "/srv") ==
-        "test.conf:7:3: error: chroot: this is not built yet. Use user and group; systemd's "
-        "RootDirectory= does the same from outside.");
+        only_problem("tcp-fastopen", "on") ==
+        "test.conf:7:3: error: tcp-fastopen: this is not built yet. Leave it out: TLS resumption "
+        "saves more round trips.");
+    CHECK(is_silent("tcp-fastopen", "off"));
     CHECK(is_silent("chroot", ""));
     CHECK(only_problem("backend-refresh", "5").find("error") != std::string::npos);
     CHECK(is_silent("backend-refresh", "0"));
+}
+
+TEST_CASE("a sandbox is a list of its parts, auto or off")
+{
+    for (char const* const each :
+         {"auto", "off", "landlock", "landlock ports", "landlock seccomp", "auto seccomp",
+          "landlock ports seccomp", "seccomp"})
+        CHECK(is_silent("sandbox", each));
+    for (char const* const each : {"jail", "off seccomp", "auto ports", "ports", "landlock jail"})
+        CHECK(only_problem("sandbox", each).find("error: sandbox: ") != std::string::npos);
 }
 
 TEST_CASE("what has no meaning is a warning, unless nothing is asked for")

@@ -192,6 +192,36 @@ refusal old_tls_versions(given const& v)
             old.size() == 1 ? "it" : "them")};
 }
 
+parsed<sandbox_choice> read(as<sandbox_choice>, given const& v)
+{
+    sandbox_choice chosen{.landlock = landlock_use::off};
+    bool is_off = false;
+    refusal bad;
+    for_each_piece(v.text, " ,", [&](std::string_view word) {
+        if (word == "auto" && chosen.landlock == landlock_use::off)
+            chosen.landlock = landlock_use::where_possible;
+        else if (word == "landlock")
+            chosen.landlock = landlock_use::required;
+        else if (word == "ports")
+            chosen.ports = true;
+        else if (word == "seccomp")
+            chosen.seccomp = true;
+        else if (word == "off")
+            is_off = true;
+        else if (!word.empty() && word != "auto" && !bad)
+            bad = bad_value{
+                fmt::format("\"{}\" is no part of a sandbox", word),
+                "Write auto, or landlock, ports and seccomp; or off."};
+    });
+    if (bad)
+        return *bad;
+    if (is_off && (!chosen.is_off() || chosen.ports))
+        return bad_value{"off stands alone", "Write off, or what is to be on."};
+    if (chosen.ports && chosen.landlock != landlock_use::required)
+        return bad_value{"ports is a part of Landlock", "Write landlock, ports."};
+    return chosen;
+}
+
 std::string_view to_string(compression algorithm) noexcept
 {
     return algorithm == compression::brotli ? "brotli" : "zlib";
@@ -313,6 +343,20 @@ std::string written(tls_versions v)
     return fmt::format(
         "{}{}{}", v.tls_1_2 ? "TLSv1.2" : "", v.tls_1_2 && v.tls_1_3 ? " " : "",
         v.tls_1_3 ? "TLSv1.3" : "");
+}
+std::string written(sandbox_choice v)
+{
+    std::string text;
+    auto const add = [&text](std::string_view word) {
+        text.append(text.empty() ? "" : " ").append(word);
+    };
+    if (v.landlock != landlock_use::off)
+        add(v.landlock == landlock_use::required ? "landlock" : "auto");
+    if (v.ports)
+        add("ports");
+    if (v.seccomp)
+        add("seccomp");
+    return text.empty() ? "off" : text;
 }
 std::string written(std::vector<compression> const& v)
 {

@@ -31,6 +31,7 @@ struct as
 [[nodiscard]] parsed<syslog_facility> read(as<syslog_facility>, given const& v);
 [[nodiscard]] parsed<access_log_format> read(as<access_log_format>, given const& v);
 [[nodiscard]] parsed<tls_versions> read(as<tls_versions>, given const& v);
+[[nodiscard]] parsed<sandbox_choice> read(as<sandbox_choice>, given const& v);
 /// Names with blanks between them, or "off" alone.
 [[nodiscard]] parsed<std::vector<compression>> read(as<std::vector<compression>>, given const& v);
 /// Names with commas between them; a comma at the end is allowed, an empty name is not.
@@ -57,6 +58,7 @@ struct as
 [[nodiscard]] std::string written(syslog_facility v);
 [[nodiscard]] std::string written(access_log_format v);
 [[nodiscard]] std::string written(tls_versions v);
+[[nodiscard]] std::string written(sandbox_choice v);
 [[nodiscard]] std::string written(std::vector<compression> const& v);
 [[nodiscard]] std::string written(std::vector<std::string> const& v);
 

@@ -159,6 +159,9 @@
     function showAbout(status) {
         const started = new Date(status.started);
         const up = (Date.parse(status.now) - started) / 1000;
+        const limits = ['landlock', 'ports', 'seccomp'].filter(
+            (each) => (status.sandbox?.[each] ?? 'no') !== 'no',
+        );
         elements.fill(
             about,
             [
@@ -167,6 +170,7 @@
                 `up ${units.span(up)}`,
                 `${units.count(status.workers)} ${status.workers === 1 ? 'worker' : 'workers'}`,
                 `process ${status.pid}`,
+                limits.length === 0 ? 'no sandbox' : `sandbox: ${limits.join(', ')}`,
             ],
             (texts) => texts.map((text) => el('li', {}, text)),
         );

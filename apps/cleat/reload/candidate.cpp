@@ -2,6 +2,7 @@
 #include "reload/candidate.hpp"
 #include "reload/fixed_settings.hpp"
 #include "start.hpp"
+#include "watch/watched_files.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -70,6 +71,7 @@ public:
         } catch (std::exception const& e) {
             made_.problems.push_back({problem::severity::error, {}, {}, e.what(), {}});
         }
+        explain_limits();
         explain_rights();
         return std::move(made_);
     }
@@ -91,6 +93,8 @@ private:
             return;
         std::this_thread::yield(); // See lower_priority; below, too.
         refuse_fixed(running_.settings, *settings, made_.problems);
+        request_.start->limits.refuse_upstream(*settings, made_.problems);
+        wanted_ = *settings;
         loading loaded = load(std::move(*settings), {&running_, request_.changed}, {}, root_files_);
         made_.watched = loaded.made.watched;
         std::ranges::move(loaded.problems, std::back_inserter(made_.problems));
@@ -171,6 +175,27 @@ private:
         };
     }
 
+    [[nodiscard]] bool was_denied() const
+    {
+        error_code const denied = make_error_code(boost::system::errc::permission_denied);
+        return std::ranges::any_of(made_.problems, [&](problem const& each) {
+            return each.text.find(denied.message()) != std::string::npos;
+        });
+    }
+
+    // A file that its user may read, and the sandbox does not give.
+    void explain_limits()
+    {
+        if (!was_denied())
+            return;
+        try {
+            working_folder const folder{*running_.settings.daemon, request_.start->folder};
+            config const& wanted = wanted_ ? *wanted_ : running_.settings;
+            request_.start->limits.explain(wanted, find_files(wanted).files, made_.problems);
+        } catch (std::exception const&) { // The problems themselves are there.
+        }
+    }
+
     // Which rights the process has is not plain from the configuration.
     void explain_rights()
     {
@@ -184,11 +209,7 @@ private:
                  "Restart cleat to have it again."});
         if (root_files_.present_state() != opener::state::none)
             return; // It says itself what it refuses.
-        error_code const denied = make_error_code(boost::system::errc::permission_denied);
-        bool const was_denied = std::ranges::any_of(made_.problems, [&](problem const& each) {
-            return each.text.find(denied.message()) != std::string::npos;
-        });
-        if (was_denied && !user->empty())
+        if (was_denied() && !user->empty())
             made_.problems.push_back(
                 {problem::severity::error, user.location, "user",
                  "since its start cleat has the rights of " + *user +
@@ -201,6 +222,7 @@ private:
     snapshot const& running_;
     worker_group& workers_;
     candidate made_;
+    std::optional<config> wanted_;
 };
 
 } // namespace

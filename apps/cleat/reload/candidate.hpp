@@ -4,6 +4,7 @@
 
 #include "privileged/opener.hpp"
 #include "reload/changes.hpp"
+#include "sandbox/sandbox.hpp"
 #include "worker_group.hpp"
 
 #include <optional>
@@ -18,6 +19,7 @@ struct start_facts
     std::vector<std::string> const& command_line; ///< It names the configuration file.
     std::string const& folder;                    ///< In which the program was started.
     opener const& root_files;
+    sandbox const& limits;
 };
 
 /// reload_request is what a reload is made from. It is taken on the main thread.

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cleat::app {
 namespace {
@@ -32,6 +34,20 @@ public:
              fmt::format("Restart cleat, or leave {} at {}.", key, shown(before))});
     }
 
+    // A folder that the running configuration does not have.
+    void refuse_more(
+        std::string_view key, std::vector<setting<std::string>> const& before,
+        std::vector<setting<std::string>> const& after, std::string_view why)
+    {
+        for (setting<std::string> const& each : after)
+            if (std::ranges::find(before, *each, [](auto const& one) { return *one; }) ==
+                before.end())
+                problems_.push_back(
+                    {problem::severity::error, each.location, std::string{key},
+                     fmt::format("{} gets {} by a restart only: {}", key, *each, why),
+                     "Restart cleat, or leave it out."});
+    }
+
 private:
     static std::string shown(std::string const& value)
     {
@@ -56,12 +72,19 @@ void refuse_fixed(config const& running, config const& wanted, std::vector<probl
     std::string_view const rights = "cleat gives up its rights once, and cannot get them back";
     compare.refuse_change("user", wanted.user.location, rights);
     compare.refuse_change("group", wanted.group.location, rights);
+    compare.refuse_change("chroot", wanted.chroot.location, rights);
     compare.refuse_change(
         "daemon", wanted.daemon.location, "a process leaves its terminal when it starts");
     compare.refuse_change(
         "pidfile", wanted.pidfile.location, "other programs find this process by the file");
     compare.refuse_change(
         "workers", wanted.workers.location, "connections stay with the worker that accepted them");
+    std::string_view const limits = "a process takes its limits once, and cannot get rid of them";
+    compare.refuse_change("sandbox", wanted.sandbox.location, limits);
+    compare.refuse_change("core-dumps", wanted.core_dumps.location, limits);
+    compare.refuse_change("lock-memory", wanted.lock_memory.location, limits);
+    compare.refuse_more("sandbox-read", running.sandbox_read, wanted.sandbox_read, limits);
+    compare.refuse_more("sandbox-write", running.sandbox_write, wanted.sandbox_write, limits);
     // A size that is left to the kernel cannot be taken back from a socket that had one.
     std::string_view const kernel =
         "a socket with a buffer of its own never leaves it to the kernel";

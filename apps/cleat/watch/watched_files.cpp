@@ -115,6 +115,13 @@ void file_changes::add(file_changes const& more)
 
 watch_plan plan_watching(config const& settings)
 {
+    watch_plan plan = find_files(settings);
+    plan.status = status_of(plan.files);
+    return plan;
+}
+
+watch_plan find_files(config const& settings)
+{
     watch_plan plan;
     watched_files& files = plan.files;
     auto const add = [&](std::string const& path) {
@@ -145,7 +152,6 @@ watch_plan plan_watching(config const& settings)
         plan.has_links = add_folder(files, reached, *settings.pem_dir_recursive) ||
                          links != links_max || plan.has_links;
     }
-    plan.status = status_of(files);
     return plan;
 }
 

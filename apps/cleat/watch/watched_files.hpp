@@ -52,6 +52,9 @@ struct file_changes
 /// Kubernetes changes a link in the middle, certbot the last one.
 [[nodiscard]] watch_plan plan_watching(config const& settings);
 
+/// find_files is the plan without the files' status.
+[[nodiscard]] watch_plan find_files(config const& settings);
+
 /// status_of is a hash of what changes when one of the files is replaced, written, made or removed.
 [[nodiscard]] std::size_t status_of(watched_files const& files);
 

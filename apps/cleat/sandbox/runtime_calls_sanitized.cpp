@@ -3,7 +3,7 @@
 // into a pipe to see whether its memory is there. ThreadSanitizer has a thread of its own, which
 // may still be starting when the filter is loaded. None of these calls changes another process.
 
-#include "privileged/runtime_calls.hpp"
+#include "sandbox/runtime_calls.hpp"
 
 #include <seccomp.h>
 

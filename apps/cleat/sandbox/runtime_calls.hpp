@@ -1,4 +1,4 @@
-// runtime_calls: system calls that the language's runtime makes by itself in the opener. A
+// runtime_calls: system calls that the language's runtime makes by itself in a confined process. A
 // sanitizer's runtime makes more than any other: it has a file of its own.
 
 #pragma once

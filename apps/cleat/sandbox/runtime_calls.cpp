@@ -1,10 +1,10 @@
-#include "privileged/runtime_calls.hpp"
+#include "sandbox/runtime_calls.hpp"
 
 namespace cleat::app {
 
 int allow_runtime_calls(void*) noexcept
 {
-    return 0; // confinement.cpp has them all.
+    return 0; // call_filter.cpp has them all.
 }
 
 } // namespace cleat::app
