@@ -8,7 +8,7 @@ BUILD   = build/$(PRESET)
 BENCH   = full-ecdsa-p256 full-rsa-2048 down-1m up-1m idle system-calls two-workers
 export PRESET PORT
 
-.PHONY: build run test check bench install clean help
+.PHONY: build run test check bench install deb clean help
 
 build:  ## build the programs and the library into build/release
 	@scripts/setup run
@@ -32,6 +32,10 @@ bench: build  ## measure this build against its controls; docs/performance.md ex
 
 install: build  ## install into PREFIX (/usr/local)
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+deb:  ## make Debian packages of the programs and the library, in build/deb
+	@scripts/setup deb
+	@scripts/deb
 
 clean:  ## remove what was built here; the TLS library's cache stays
 	@rm -rf build
