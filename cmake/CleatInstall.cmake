@@ -1,5 +1,6 @@
-# What `cmake --install` lays down: the programs, the libraries with their public headers, and the
-# files by which find_package(cleat) and pkg-config find them.
+# What `cmake --install` lays down: the programs with their manual pages and completions, the
+# libraries with their public headers, and the files by which find_package(cleat) and pkg-config
+# find them.
 #
 # A TLS library that was built from source comes along in lib/cleat, so that an installed cleat is
 # complete, and its headers in a folder of include/cleat, where they stand in nobody's way: programs
@@ -7,6 +8,7 @@
 
 include(CMakePackageConfigHelpers)
 include(CleatPrograms)
+include(CleatManuals)
 
 set(_libraries cleat_core cleat_tls cleat_net)
 foreach(_library IN LISTS _libraries)

@@ -5,6 +5,7 @@
 #include "commands/transfer_options.hpp"
 #include "compare/compare_options.hpp"
 #include "generate/target.hpp"
+#include "manual/command_line_page.hpp"
 #include "text/lists.hpp"
 #include "text/times.hpp"
 
@@ -263,6 +264,18 @@ private:
     serve_options serve_;
 };
 
+manual::page manual_page(CLI::App const& app)
+{
+    return {
+        .name = "cleat-bench",
+        .number = 1,
+        .version = "cleat " CLEAT_VERSION,
+        .summary = "load generator for TLS servers",
+        .description = {app.get_description()},
+        .commands = manual::commands_of(app),
+        .see_also = {"cleat(1)", "cleat-locks(1)"}};
+}
+
 } // namespace
 
 command parse_command_line(std::span<char const* const> arguments)
@@ -271,8 +284,11 @@ command parse_command_line(std::span<char const* const> arguments)
     app.require_subcommand(1);
     app.set_version_flag("--version", version_text);
     app.footer(epilogue);
+    manual::add_manual_flags(app);
     subcommands all{app};
 
+    if (std::optional<std::string> text = manual::asked_text(manual_page(app), arguments))
+        return print_request{*std::move(text), 0};
     if (auto complaint = unknown_subcommand(app, arguments))
         return print_request{std::move(*complaint), 2};
     try {

@@ -1,3 +1,4 @@
+#include "manual/command_line_page.hpp"
 #include "report/command_line.hpp"
 
 #include <CLI/CLI.hpp>
@@ -143,6 +144,20 @@ command chosen(CLI::App const& app, requests& all)
     return all.folded;
 }
 
+manual::page manual_page(CLI::App const& app)
+{
+    return {
+        .name = "cleat-locks",
+        .number = 1,
+        .version = "cleat " CLEAT_VERSION,
+        .summary = "lock profiler for any program",
+        .description =
+            {"cleat-locks shows where threads of any program wait for each other: it records the "
+             "locks of a run, and reports on the record."},
+        .commands = manual::commands_of(app),
+        .see_also = {"cleat(1)", "cleat-bench(1)"}};
+}
+
 } // namespace
 
 command parse_command_line(std::span<char const* const> arguments)
@@ -154,9 +169,12 @@ command parse_command_line(std::span<char const* const> arguments)
         "cleat-locks"};
     app.require_subcommand(1);
     app.set_version_flag("--version", std::string{"cleat-locks " CLEAT_VERSION});
+    manual::add_manual_flags(app);
     requests all;
     add_run(app, all);
     add_readers(app, all);
+    if (std::optional<std::string> text = manual::asked_text(manual_page(app), arguments))
+        return print_request{*std::move(text), 0};
     try {
         app.parse(static_cast<int>(arguments.size()), arguments.data());
         check(all, app);

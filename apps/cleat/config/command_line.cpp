@@ -1,30 +1,67 @@
 #include "config/command_line.hpp"
+#include "config/help.hpp"
+#include "config/manual_pages.hpp"
 #include "config/reference.hpp"
 #include "config/reload_command_line.hpp"
 #include "config/start_flags.hpp"
 #include "inspect/check_command_line.hpp"
 #include "inspect/explain_command_line.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace cleat::app {
 namespace {
 
-// reference.cpp has their help.
-constexpr std::array<own_flag, 6> program_flags{{
+// key_text.cpp has their help.
+constexpr std::array<own_flag, 9> program_flags{{
     {"-t,--test", own_flag::kind::flag},
     {"-V,--version", own_flag::kind::instead},
     {"-h,--help", own_flag::kind::instead},
     {"--reference", own_flag::kind::instead},
     {"--metrics-reference", own_flag::kind::instead},
     {"--default-config", own_flag::kind::instead},
+    {"--manual", own_flag::kind::instead},
+    {"--config-manual", own_flag::kind::instead},
+    {"--completion", own_flag::kind::value},
 }};
 
 std::string_view base_name(std::string_view path)
 {
     return path.substr(path.rfind('/') + 1); // npos + 1 is 0
+}
+
+// "--help WORD" and "--help=WORD": the text about a topic or a key.
+std::optional<command> requested_topic(
+    std::string_view program, std::span<char const* const> arguments)
+{
+    std::string_view const first = arguments[1];
+    std::string_view word;
+    if (first.starts_with("--help="))
+        word = first.substr(first.find('=') + 1);
+    else if ((first == "--help" || first == "-h") && arguments.size() > 2)
+        word = arguments[2];
+    if (word.empty())
+        return {};
+    if (std::optional<std::string> text = help_on(program, word))
+        return print_text{*std::move(text)};
+    if (word.starts_with('-'))
+        return {}; // A flag beside --help.
+    return print_text{help_refusal(program, word), 1};
+}
+
+command completion(std::string_view shell)
+{
+    if (shell == "bash")
+        return print_text{bash_completion()};
+    if (shell == "zsh")
+        return print_text{zsh_completion()};
+    return refused{
+        {mistake("--completion", fmt::format("\"{}\" is no shell", shell), "Write bash or zsh.")}};
 }
 
 // The text to print, where a flag asks for a text and nothing else.
@@ -40,6 +77,12 @@ std::optional<command> requested_text(start_words const& words, std::string_view
         return show_metrics{};
     if (words.has("default-config"))
         return print_text{default_configuration()};
+    if (words.has("manual"))
+        return print_text{manual_page()};
+    if (words.has("config-manual"))
+        return print_text{configuration_manual_page()};
+    if (words.has("completion"))
+        return completion(words.values("completion").back());
     return {};
 }
 
@@ -56,6 +99,8 @@ command parse_command_line(std::span<char const* const> arguments, file_opener c
         return parse_check(program, arguments.subspan(2));
     if (arguments[1] == std::string_view{"explain"})
         return parse_explain(program, arguments.subspan(2));
+    if (std::optional<command> topic = requested_topic(program, arguments))
+        return *std::move(topic);
 
     start_words words =
         read_start_words({program, program, program_flags, opener}, arguments.subspan(1));

@@ -1,4 +1,6 @@
 #include "config/command_line.hpp"
+#include "config/help.hpp"
+#include "config/manual_pages.hpp"
 #include "config/reference.hpp"
 #include "config/table.hpp"
 
@@ -217,6 +219,51 @@ TEST_CASE("a flag that asks for a text gets it, also where other flags are wrong
     CHECK(
         std::get<print_text>(run_as("cleat", {"--default-config"})).text ==
         default_configuration());
+}
+
+TEST_CASE("--help with a word explains it, and refuses one that it does not know")
+{
+    for (command const& made :
+         {run_as("cleat", {"--help", "ciphers"}), run_as("cleat", {"-h", "ciphers"}),
+          run_as("cleat", {"--help=ciphers"})}) {
+        CHECK(std::get<print_text>(made).text == help_on("cleat", "ciphers"));
+        CHECK(std::get<print_text>(made).exit_code == 0);
+    }
+    command const made = run_as("cleat", {"--help", "zzzz"});
+    CHECK(std::get<print_text>(made).text == help_refusal("cleat", "zzzz"));
+    CHECK(std::get<print_text>(made).exit_code == 1);
+    CHECK(
+        std::get<print_text>(run_as("cleat", {"--help", "--nonsense"})).text == help_text("cleat"));
+}
+
+TEST_CASE("the manual and the completions are printed")
+{
+    CHECK(std::get<print_text>(run_as("cleat", {"--manual"})).text == manual_page());
+    CHECK(
+        std::get<print_text>(run_as("cleat", {"--config-manual"})).text ==
+        configuration_manual_page());
+    CHECK(
+        std::get<print_text>(run_as("cleat", {"--completion", "bash"})).text == bash_completion());
+    CHECK(std::get<print_text>(run_as("cleat", {"--completion=zsh"})).text == zsh_completion());
+    CHECK(std::holds_alternative<refused>(run_as("cleat", {"--completion", "fish"})));
+}
+
+TEST_CASE("the manual has every key, and the flags of the subcommands")
+{
+    std::string const page = configuration_manual_page();
+    for (key_row const& row : config_table()) {
+        std::string name; // roff writes hyphens so.
+        for (char const c : row.name)
+            name += c == '-' ? std::string{"\\-"} : std::string(1, c);
+        INFO(row.name);
+        CHECK(page.find("\n\\fB" + name + "\\fR \\fI= ") != std::string::npos);
+    }
+    std::string const program = manual_page();
+    CHECK(program.find("\\fB\\-\\-sni\\fR \\fINAME\\fR\n") != std::string::npos);
+    CHECK(program.find(".B \"cleat check\"\n") != std::string::npos);
+    CHECK(
+        bash_completion().find("explain) flags=\"--alpn --from --help --json --sni --to\"") !=
+        std::string::npos);
 }
 
 TEST_CASE("an empty command line gets the usage and exit code 1")

@@ -1,9 +1,12 @@
+#include "config/help.hpp"
+#include "config/key_text.hpp"
 #include "config/reference.hpp"
 #include "config/table.hpp"
 #include "config/values.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -296,9 +299,49 @@ TEST_CASE("a misspelt word finds the one that was meant")
     CHECK(nearest(std::string(100'000, 'x'), keys).empty());
 }
 
-TEST_CASE("the help fits its width and names every flag")
+TEST_CASE("the overview fits one screen and names every key that takes effect as a flag")
 {
     std::string const help = help_text("cleat");
+    CHECK(std::ranges::count(help, '\n') <= 50);
+    std::istringstream lines{help};
+    for (std::string line; std::getline(lines, line);) {
+        INFO(line);
+        CHECK(line.size() <= 80);
+        CHECK((line.empty() || line.back() != ' '));
+    }
+    std::istringstream words{help};
+    std::set<std::string> named;
+    for (std::string word; words >> word;)
+        named.insert(word.substr(0, word.find('(')));
+    for (key_row const& row : config_table()) {
+        INFO(row.name);
+        if (row.where.flag && row.status == key_status::supported)
+            CHECK(named.contains(std::string{row.name}));
+    }
+}
+
+TEST_CASE("the help of a topic or a key is there, and of no other word")
+{
+    std::string const tls = help_on("cleat", "tls").value();
+    CHECK(tls.starts_with("TLS\n"));
+    CHECK(tls.find("--ciphers") != std::string::npos);
+    CHECK(tls.find("--workers") == std::string::npos);
+    for (std::string_view const word : {"workers", "--workers"})
+        CHECK(help_on("cleat", word).value().starts_with("-n, --workers"));
+    CHECK(help_on("cleat", "host").value().find("frontend block") != std::string::npos);
+    CHECK_FALSE(help_on("cleat", "zzz").has_value());
+    CHECK(
+        help_refusal("cleat", "cipher") ==
+        "--help cipher: error: there is no such topic or key. Did you mean ciphers?\n");
+    for (key_topic const& topic : key_topics())
+        CHECK(help_on("cleat", topic.name).has_value());
+    for (key_row const& row : config_table())
+        CHECK(help_on("cleat", row.name).has_value());
+}
+
+TEST_CASE("the full help fits its width and names every flag")
+{
+    std::string const help = help_on("cleat", "all").value();
     std::istringstream lines{help};
     for (std::string line; std::getline(lines, line);) {
         INFO(line);
