@@ -25,10 +25,16 @@ std::string escaped(std::string_view text)
     return out;
 }
 
-// A dot or a quote at the beginning of a line makes a request of it.
+// A dot or a quote at the beginning of a line makes a request of it. A long list with colons may be
+// broken behind each.
 std::string line_of(std::string_view text)
 {
-    std::string const shown = escaped(text);
+    std::string shown = escaped(text);
+    for (std::size_t i = 0; (i = shown.find(':', i)) != std::string::npos; ++i)
+        if (i + 1 < shown.size() && shown[i + 1] != ' ') {
+            shown.insert(i + 1, "\\:");
+            i += 2; // The inserted colon.
+        }
     return shown.starts_with('.') || shown.starts_with('\'') ? "\\&" + shown : shown;
 }
 
@@ -156,7 +162,7 @@ std::string roff_option(option const& about)
 
 std::string to_roff(page const& about)
 {
-    std::string out = "'\\\" Made from the program's own table of options.\n";
+    std::string out = ".\\\" Made from the program's own table of options.\n";
     out +=
         fmt::format(".TH {} {} \"\" {}\n", upper(about.name), about.number, quoted(about.version));
     out += roff_heading("Name");

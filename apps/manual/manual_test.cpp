@@ -36,6 +36,7 @@ TEST_CASE("roff sees no request and no escape in a text")
     CHECK(roff_text(".dot") == "\\&.dot\n");
     CHECK(roff_text("'quote") == "\\&'quote\n");
     CHECK(roff_text("a\\b --flag") == "a\\eb \\-\\-flag\n");
+    CHECK(roff_text("a:b: c") == "a:\\:b: c\n");
     CHECK(roff_text("one\n\ntwo") == "one\n.PP\ntwo\n");
     CHECK(roff_heading("a \"b\"") == ".SH \"A \\(dqB\\(dq\"\n");
     CHECK(roff_example("a\n\n.b\n") == ".PP\n.RS 4\n.nf\na\n\\&\n\\&.b\n.fi\n.RE\n");

@@ -162,12 +162,13 @@ PAGES = [(program, "--manual") for program in PROGRAMS] + [("cleat", "--config-m
 
 @pytest.mark.parametrize("program, flag", PAGES, ids=" ".join)
 def test_a_manual_page_is_good(tmp_path: Path, program: str, flag: str):
-    page = tmp_path / f"{program}.1"
+    page = tmp_path / (f"{program}.conf.5" if flag == "--config-manual" else f"{program}.1")
     page.write_text(printed(program, flag))
     said = run("mandoc", "-T", "lint", "-W", "warning", page).stdout
     # A page of a build has a version in the place of a date.
     assert [line for line in said.splitlines() if "missing date" not in line] == []
-    shown = run("mandoc", "-T", "utf8", page).stdout
+    # Bold letters are printed twice.
+    shown = re.sub(".\x08", "", run("mandoc", "-T", "utf8", page).stdout)
     assert "SYNOPSIS" in shown or flag == "--config-manual"
 
 
@@ -179,7 +180,7 @@ def bash_words(program: str, *words: str) -> set[str]:
         f"COMP_WORDS=({quoted}); COMP_CWORD={len(words)}\n"
         f"_{program.replace('-', '_')}; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     )
-    ran = run("bash", "-euc", script, cwd="/")
+    ran = run("bash", "-uc", script, cwd="/")
     assert (ran.returncode, ran.stderr) == (0, "")
     return set(ran.stdout.split())
 
