@@ -4,6 +4,7 @@
 #include "activation/passed_sockets.hpp"
 #include "admin/metric_table.hpp"
 #include "config/command_line.hpp"
+#include "control/health_command.hpp"
 #include "control/reload_command.hpp"
 #include "file_limit.hpp"
 #include "inspect/check_command.hpp"
@@ -116,6 +117,11 @@ int run(explain_client const& request)
 int run(reload_running const& request)
 {
     return reload_a_running_cleat(request);
+}
+
+int run(ask_health const& request)
+{
+    return ask_for_health(request);
 }
 
 int run(print_text const& request)

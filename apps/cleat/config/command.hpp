@@ -56,6 +56,13 @@ struct reload_running
     std::string pidfile;          ///< Empty, too: the only one that runs.
 };
 
+/// ask_health (`cleat health`): ask the admin server of a running cleat, and end with its answer.
+struct ask_health
+{
+    admin_address where;   ///< Set, and a port is not 0.
+    bool is_ready = false; ///< Ask whether it accepts connections, not whether it works.
+};
+
 /// print_text: print the text and end with the exit code; to stdout where it is 0, else to stderr.
 struct print_text
 {
@@ -84,7 +91,7 @@ struct refused
 
 /// command is what the program does.
 using command = std::variant<
-    serve, check_only, report_certificates, explain_client, reload_running, print_text,
+    serve, check_only, report_certificates, explain_client, reload_running, ask_health, print_text,
     show_version, show_metrics, refused>;
 
 } // namespace cleat::app

@@ -1,6 +1,7 @@
 #include "config/command_line.hpp"
 #include "config/help.hpp"
 #include "config/manual_pages.hpp"
+#include "config/health_command_line.hpp"
 #include "config/reference.hpp"
 #include "config/reload_command_line.hpp"
 #include "config/start_flags.hpp"
@@ -95,6 +96,8 @@ command parse_command_line(std::span<char const* const> arguments, file_opener c
         return print_text{usage_text(program), 1};
     if (arguments[1] == std::string_view{"reload"})
         return parse_reload(program, arguments.subspan(2));
+    if (arguments[1] == std::string_view{"health"})
+        return parse_health(program, arguments.subspan(2));
     if (arguments[1] == std::string_view{"check"})
         return parse_check(program, arguments.subspan(2));
     if (arguments[1] == std::string_view{"explain"})

@@ -268,8 +268,8 @@ struct config
     setting<bool> admin_allow_remote{false}; ///< An address that other machines reach is allowed.
 
     // Process and log.
-    setting<std::string> user;  ///< Empty: keep the user that started cleat.
-    setting<std::string> group; ///< Empty: the user's own group.
+    setting<std::string> user;   ///< Empty: keep the user that started cleat.
+    setting<std::string> group;  ///< Empty: the user's own group.
     setting<std::string> chroot; ///< A folder, for after the start. Empty: none.
     setting<bool> daemon{false};
     setting<std::string> pidfile;

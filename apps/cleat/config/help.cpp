@@ -88,7 +88,8 @@ std::string full_help(std::string_view program)
         "Usage: {0} [OPTIONS] [PEM...]\n"
         "       {0} check [--json] [--all] [OPTIONS] [PEM...]\n"
         "       {0} explain --sni NAME [--alpn P] [--to FRONTEND] [OPTIONS] [PEM...]\n"
-        "       {0} reload [PID | --pidfile FILE]\n\n"
+        "       {0} reload [PID | --pidfile FILE]\n"
+        "       {0} health [--ready] ADMIN\n\n"
         "Each key of the configuration file is a flag with the same name. Flags come after the "
         "file:\n"
         "they replace its values, and add to what can be given several times.\n",
@@ -141,13 +142,18 @@ std::string help_text(std::string_view program)
 {
     std::string out = fmt::format(
         "Usage: {0} [OPTIONS] [PEM...]\n"
+<<<<<<< ours
         "       {0} check --help | {0} explain --help | {0} reload --help\n\n"
+=======
+        "       {0} check|explain|reload|health ...  each with a --help of its own\n\n"
+>>>>>>> theirs
         "Takes TLS from clients and passes plaintext on to a backend. Listen on port 443,\n"
         "with the certificate of site.pem and a worker for each core:\n\n"
         "  {0} -f '[*]:443' -b '[127.0.0.1]:8080' -n auto site.pem\n\n"
         "  check           report on the configuration and every certificate\n"
         "  explain         what a client would get, and why\n"
-        "  reload          make a running {0} read its configuration and files again\n\n"
+        "  reload          make a running {0} read its configuration and files again\n"
+        "  health          ask the admin server of a running {0} whether it works\n\n"
         "  --config FILE   read this file first; flags add to it or replace its values\n"
         "  -t, --test      check what a start would need, and end\n"
         "  -V, --version   the version, and what the TLS library can do\n"

@@ -1,4 +1,5 @@
 #include "config/command.hpp"
+#include "config/health_command_line.hpp"
 #include "config/key_text.hpp"
 #include "config/manual_pages.hpp"
 #include "config/reload_command_line.hpp"
@@ -184,7 +185,8 @@ manual::page about_cleat()
         .commands =
             {program(), subcommand("check", printed_text(parse_check("cleat", words))),
              subcommand("explain", printed_text(parse_explain("cleat", words))),
-             subcommand("reload", printed_text(parse_reload("cleat", words)))},
+             subcommand("reload", printed_text(parse_reload("cleat", words))),
+             subcommand("health", printed_text(parse_health("cleat", words)))},
         .after_options = signals_section() + files_and_exit(),
         .see_also = {"cleat.conf(5)", "systemctl(1)"}};
 }
