@@ -1,7 +1,7 @@
 #include "config/command_line.hpp"
+#include "config/health_command_line.hpp"
 #include "config/help.hpp"
 #include "config/manual_pages.hpp"
-#include "config/health_command_line.hpp"
 #include "config/reference.hpp"
 #include "config/reload_command_line.hpp"
 #include "config/start_flags.hpp"

@@ -142,11 +142,7 @@ std::string help_text(std::string_view program)
 {
     std::string out = fmt::format(
         "Usage: {0} [OPTIONS] [PEM...]\n"
-<<<<<<< ours
-        "       {0} check --help | {0} explain --help | {0} reload --help\n\n"
-=======
         "       {0} check|explain|reload|health ...  each with a --help of its own\n\n"
->>>>>>> theirs
         "Takes TLS from clients and passes plaintext on to a backend. Listen on port 443,\n"
         "with the certificate of site.pem and a worker for each core:\n\n"
         "  {0} -f '[*]:443' -b '[127.0.0.1]:8080' -n auto site.pem\n\n"
