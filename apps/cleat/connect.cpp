@@ -62,13 +62,24 @@ std::chrono::milliseconds part_of(net::worker::clock::duration left, std::size_t
 }
 
 // True: only this address's time is over, and there are others. `why` is then its error.
-bool goes_on(net::interrupt& interrupt, std::size_t others, error_code& why)
+bool goes_on(net::interrupt& interrupt, upstream_choice& choice, error_code& why)
 {
-    if (others == 0 || interrupt.raised() != error::connect_timeout)
+    if (interrupt.raised() != error::connect_timeout)
         return false;
     why = interrupt.raised();
+    choice.failed(why);
+    if (choice.others() == 0)
+        return false;
     interrupt.clear();
     return true;
+}
+
+// The first address, or the one after the address that has failed.
+net::address const* next_address(upstream_choice& choice, error_code failed)
+{
+    if (failed)
+        choice.failed(failed);
+    return choice.next();
 }
 
 // The bytes that the upstream gets first. They lie in a block of the thread's scratch, so they are
@@ -100,51 +111,54 @@ private:
 } // namespace
 
 net::task<result<upstream_side>> connect(
-    net::interrupt& interrupt, connect_queue& queue, std::vector<net::address> const& addresses,
-    std::span<std::byte const> first, std::chrono::milliseconds timeout)
+    net::interrupt& interrupt, upstream_choice& choice, std::span<std::byte const> first,
+    std::chrono::milliseconds timeout)
 {
     greeting hello{first};
-    error_code why = make_error_code(boost::system::errc::address_not_available);
+    error_code why;
     net::worker::clock::time_point const until = interrupt.worker().now() + timeout;
-    for (std::size_t i = 0; i != addresses.size(); ++i) {
-        net::address const& address = addresses[i];
-        std::size_t const others = addresses.size() - i - 1;
+    while (net::address const* const address = next_address(choice, why)) {
+        std::size_t const others = choice.others();
         if (timeout.count() != 0)
             interrupt.expires_in(
                 part_of(until - interrupt.worker().now(), others + 1), error::connect_timeout);
         // Connections that wait already came earlier, and go first.
-        bool const waits = is_unix(address) && !queue.empty();
-        result<unique_fd> started = waits ? result<unique_fd>{} : start(address);
-        if (waits || (!started && is_full(address, started.error()))) {
+        bool const waits = is_unix(*address) && others == 0 && !choice.queue().empty();
+        result<unique_fd> started = waits ? result<unique_fd>{} : start(*address);
+        if (waits || (!started && others == 0 && is_full(*address, started.error()))) {
             if (!hello.keep())
                 co_return make_error_code(boost::system::errc::not_enough_memory);
-            started = co_await start_from_queue(interrupt, queue, address);
+            started = co_await start_from_queue(interrupt, choice.queue(), *address);
         }
-        if (interrupt.raised() && !goes_on(interrupt, others, why))
+        if (interrupt.raised() && !goes_on(interrupt, choice, why))
             co_return interrupt.raised();
         if (!started) {
             why = started.error();
             continue;
         }
         upstream_side upstream{net::socket{interrupt.worker(), std::move(*started)}, {}};
-        upstream.address = static_cast<std::uint32_t>(i);
-        net::io_result const sent = upstream.socket.send(hello.bytes());
+        // A UNIX socket is connected already, and sending nothing would fail where the server has
+        // spoken and closed.
+        bool const asks = !is_unix(*address) || !hello.bytes().empty();
+        net::io_result const sent = asks ? upstream.socket.send(hello.bytes()) : net::io_result{};
         if (sent.would_block) {
             if (!hello.keep())
                 co_return make_error_code(boost::system::errc::not_enough_memory);
             net::interest const writable{&upstream.socket.entry(), false, true};
             error_code const interrupted = co_await net::ready{interrupt, writable};
-            if (interrupted && !goes_on(interrupt, others, why))
+            if (interrupted && !goes_on(interrupt, choice, why))
                 co_return interrupted;
             why = interrupted ? why : upstream.socket.error();
             if (why)
                 continue;
             upstream.unsent = std::move(hello).kept();
+            choice.answered();
             co_return std::move(upstream);
         }
         why = sent.error;
         if (why)
             continue;
+        choice.answered();
         upstream.sends = hello.bytes().empty() ? 0 : 1;
         std::span<std::byte const> const rest = hello.bytes().subspan(sent.bytes);
         if (!rest.empty() && !upstream.unsent.append(rest, limits::unsent_max)) {
@@ -153,7 +167,7 @@ net::task<result<upstream_side>> connect(
         }
         co_return std::move(upstream);
     }
-    co_return why;
+    co_return why ? why : make_error_code(boost::system::errc::address_not_available);
 }
 
 } // namespace cleat::app

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "connect_queue.hpp"
+#include "upstream/upstream_choice.hpp"
 #include "upstream_side.hpp"
 
 #include <cleat/core/error.hpp>
@@ -12,19 +12,18 @@
 
 #include <chrono>
 #include <span>
-#include <vector>
 
 namespace cleat::app {
 
-/// connect tries the addresses in their order until one accepts a connection, and sends `first` to
+/// connect tries the addresses of the choice until one accepts a connection, and sends `first` to
 /// it. Bytes that the socket does not take at once are left in upstream_side::unsent. `first` is
 /// copied before the first wait. The error is the last address's, or the interrupt's.
 ///
 /// All addresses together have `timeout`; zero: no limit. Each address gets an equal part of the
 /// time that is left, so that the next is tried even if one drops all packets. While the backlog of
-/// a UNIX upstream is full, the worker's connections wait for it in `queue`.
+/// the last server, at a UNIX socket, is full, the worker's connections wait for it.
 net::task<result<upstream_side>> connect(
-    net::interrupt& interrupt, connect_queue& queue, std::vector<net::address> const& addresses,
-    std::span<std::byte const> first, std::chrono::milliseconds timeout);
+    net::interrupt& interrupt, upstream_choice& choice, std::span<std::byte const> first,
+    std::chrono::milliseconds timeout);
 
 } // namespace cleat::app

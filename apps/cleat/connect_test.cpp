@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,20 +60,45 @@ struct attempt
     std::optional<upstream_side> made;
 };
 
+struct served
+{
+    upstream_plan plan;
+    std::optional<worker_upstream> upstream;
+};
+
 // A worker, and the attempts to connect on it.
 struct stage
 {
     net::worker worker;
-    connect_queue queue{worker};
+    temporary_folder folder;
+    std::unique_ptr<log_sink> sink = log_sink::to_file(folder.path() / "log").value();
+    std::map<std::string, served> upstreams; // By their addresses.
     std::chrono::milliseconds timeout{};
     int tries = 1; // The last attempt to end stops the worker.
+
+    // Attempts with the same addresses have the same upstream, of one server.
+    worker_upstream& serve(std::vector<net::address> addresses)
+    {
+        std::string key;
+        for (net::address const& each : addresses)
+            key += net::to_string(each) + ' ';
+        served& found = upstreams[key];
+        if (!found.upstream) {
+            found.plan.servers = {{"server", std::move(addresses)}};
+            found.upstream.emplace(worker, found.plan, logger{*sink, log_level::warning});
+        }
+        return *found.upstream;
+    }
+
+    [[nodiscard]] connect_queue& queue() { return upstreams.begin()->second.upstream->queue(0); }
 };
 
 net::detached start_to_try(
     stage& s, net::interrupt& interrupt, std::vector<net::address> addresses,
     std::span<std::byte const> first, attempt& seen)
 {
-    result<upstream_side> found = co_await connect(interrupt, s.queue, addresses, first, s.timeout);
+    upstream_choice choice{s.serve(std::move(addresses)), net::address{}};
+    result<upstream_side> found = co_await connect(interrupt, choice, first, s.timeout);
     if (found)
         seen.made.emplace(std::move(*found));
     else
@@ -296,13 +323,13 @@ TEST_CASE("connections wait in a queue for room, and each sends its own first by
         try_all(
             s, interrupts[i].emplace(s.worker), {upstream.address}, fmt::format("I am {}", i),
             seen[i]);
-    CHECK(!s.queue.empty());
+    CHECK(!s.queue().empty());
     std::vector<std::string> received;
     accept_all(s, upstream, received);
     s.worker.run();
     accept_queued(upstream, received);
     CHECK(received == std::vector<std::string>{"I am 0", "I am 1", "I am 2"});
-    CHECK(s.queue.empty());
+    CHECK(s.queue().empty());
 }
 
 TEST_CASE("a connection whose time is over leaves the queue, first or not, and the others go on")
@@ -353,7 +380,7 @@ TEST_CASE("the end of the worker ends the queue")
         REQUIRE(each.failed);
         CHECK(*each.failed == error::stopped);
     }
-    CHECK(s.queue.empty());
+    CHECK(s.queue().empty());
 }
 
 } // namespace

@@ -177,16 +177,18 @@ void connection_log::handshake_done(tls::engine const& engine)
         .add("resumed", info.resumed);
 }
 
-void connection_log::connected(std::uint32_t address) noexcept
+void connection_log::connected(net::address const& upstream) noexcept
 {
     connected_ = service().worker().now();
-    upstream_ = address;
+    upstream_ = &upstream;
     counts().until_connected.record(age());
 }
 
-void connection_log::connect_failed(error_code why, tls::engine const& engine) noexcept
+void connection_log::connect_failed(
+    error_code why, std::string_view server, tls::engine const& engine) noexcept
 {
     reason_ = reason_for(phase::connect, why);
+    server_ = server;
     write_access(why, &engine);
     written_ = true;
     if (!is_good(reason_))
@@ -196,9 +198,7 @@ void connection_log::connect_failed(error_code why, tls::engine const& engine) n
         return;
     log_line line = log().error(event);
     add_addresses(line);
-    add_text(
-        line, "upstream", [&] { return to_string(*service().configuration().settings.backend); });
-    line.add("reason", why);
+    line.add("upstream", server).add("reason", why);
 }
 
 void connection_log::ended(close_reason reason, error_code why, tls::engine const& engine) noexcept
@@ -260,9 +260,9 @@ access_entry connection_log::make_entry(error_code why, tls::engine const* engin
         entry.handshake = established_ - traffic_.begun;
     if (connected_ != time_point{}) {
         entry.connect = connected_ - established_;
-        entry.upstream = net::to_string(service().configuration().upstream[upstream_]);
-    } else if (established_ != time_point{}) {
-        entry.upstream = to_string(*service().configuration().settings.backend);
+        entry.upstream = net::to_string(*upstream_);
+    } else {
+        entry.upstream = server_;
     }
     if (traffic_.first_down != time_point{})
         entry.first_byte = traffic_.first_down - connected_;

@@ -49,9 +49,11 @@ public:
     void handshake_failed(error_code why, tls::engine const& engine) noexcept;
     void handshake_done(tls::engine const& engine);
 
-    /// connected: the upstream has accepted. `address` is its number among the configuration's.
-    void connected(std::uint32_t address) noexcept;
-    void connect_failed(error_code why, tls::engine const& engine) noexcept;
+    /// connected: the upstream has accepted, at this address, which outlives the log.
+    void connected(net::address const& upstream) noexcept;
+    /// connect_failed: `server` is the one that was tried last. It outlives the log.
+    void connect_failed(
+        error_code why, std::string_view server, tls::engine const& engine) noexcept;
 
     /// ended: the relay has ended. `why` is the error that caused it; no error for a clean end.
     void ended(close_reason reason, error_code why, tls::engine const& engine) noexcept;
@@ -93,8 +95,9 @@ private:
     byte_counts traffic_;
     net::worker::clock::time_point established_{}; // Unset: not yet.
     net::worker::clock::time_point connected_{};
-    std::unique_ptr<tls::ja4_fingerprint> ja4_; // With an access log.
-    std::uint32_t upstream_ = 0;                // The number of its address, once it is connected.
+    std::unique_ptr<tls::ja4_fingerprint> ja4_;            // With an access log.
+    net::address const* upstream_ = nullptr;               // Once it is connected.
+    std::string_view server_;                              // That did not accept.
     close_reason reason_ = close_reason::out_of_resources; // Unless set: std::bad_alloc ended it.
     bool written_ = false;                                 // The log has a line about the end.
     bool access_written_ = false;                          // The access log has its line.

@@ -45,7 +45,8 @@ struct logged_service
     // AddressSanitizer keeps (its bug 110027).
     std::unique_ptr<worker_connections> connections = std::make_unique<worker_connections>(worker);
     worker_service service{worker, configuration, logger{*sink, log_level::warning}};
-    frontend_socket frontend{service, net::contexts().server, "192.0.2.9:443"};
+    frontend_plan plan;
+    frontend_socket frontend{service, plan, net::contexts().server, "192.0.2.9:443"};
     net::address peer = net::resolve("192.0.2.1", "1").value().front();
     std::string proxy_header;
     tls::engine engine{net::contexts().server};
@@ -104,7 +105,9 @@ TEST_CASE("an upstream is not to blame for what this machine has run out of")
 
     logged_service s;
     CHECK(contains(
-        s.log_after([&](connection_log& log) { log.connect_failed(system(EMFILE), s.engine); }),
+        s.log_after([&](connection_log& log) {
+            log.connect_failed(system(EMFILE), "[127.0.0.1]:1", s.engine);
+        }),
         "level=error event=connect-"));
     CHECK(s.connections->counts().closed.value(close_reason::out_of_resources) == 1);
 }
@@ -180,7 +183,8 @@ TEST_CASE("each reason of a failure has an example, with the client that a PROXY
     CHECK(failure_name(failure_number(failure_kind_of(error::not_tls))) == "not-tls");
 
     s.proxy_header = "PROXY TCP4 203.0.113.7 192.0.2.9 4711 443\r\n";
-    s.log_after([&](connection_log& log) { log.connect_failed(system(ECONNREFUSED), s.engine); });
+    s.log_after(
+        [&](connection_log& log) { log.connect_failed(system(ECONNREFUSED), "a", s.engine); });
     seen = examples.last(failure_number(close_reason::upstream_unreachable));
     CHECK(seen->event == failure_event::connect);
     CHECK(seen->client.view() == "203.0.113.7:4711");

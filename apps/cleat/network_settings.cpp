@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -18,20 +19,20 @@ namespace fs = std::filesystem;
 
 // The backend may still make its socket, also in the place of a file, but not in that of a
 // directory.
-std::vector<net::address> unix_upstream(
-    unix_path const& path, location const& where, problem_list& problems)
+std::vector<net::address> unix_server(
+    unix_path const& path, location const& where, std::string const& key, problem_list& problems)
 {
     std::error_code ec;
     if (fs::is_directory(path.path, ec)) {
         problems.error(
-            where, "backend", fmt::format("{} is a directory", path.path),
+            where, key, fmt::format("{} is a directory", path.path),
             "Name the socket that the backend listens on, with its path.");
         return {};
     }
     if (result<net::address> const made = net::unix_address(path.path))
         return {*made};
     problems.error(
-        where, "backend", fmt::format("the path {} is too long", path.path),
+        where, key, fmt::format("the path {} is too long", path.path),
         "The kernel takes at most 107 bytes: use a shorter path or a link.");
     return {};
 }
@@ -51,20 +52,43 @@ std::vector<net::address> find_addresses(frontend_config const& frontend, proble
     return {};
 }
 
-std::vector<net::address> find_upstream(
-    upstream_address const& backend, location const& where, problem_list& problems)
+std::vector<net::address> find_server(
+    upstream_address const& server, location const& where, std::string const& key,
+    problem_list& problems)
 {
-    if (unix_path const* const path = std::get_if<unix_path>(&backend))
-        return unix_upstream(*path, where, problems);
-    host_port const& tcp = std::get<host_port>(backend);
+    if (unix_path const* const path = std::get_if<unix_path>(&server))
+        return unix_server(*path, where, key, problems);
+    host_port const& tcp = std::get<host_port>(server);
     result<std::vector<net::address>> found = net::resolve(tcp.host, std::to_string(tcp.port));
     if (found)
         return std::move(*found);
     problems.error(
-        where, "backend",
-        fmt::format("cannot find the host {}: {}", tcp.host, found.error().message()),
+        where, key, fmt::format("cannot find the host {}: {}", tcp.host, found.error().message()),
         "Check the name, or give the address itself.");
     return {};
+}
+
+upstream_plan find_upstream(config const& settings, std::string const& name, problem_list& problems)
+{
+    upstream_plan plan;
+    auto const block = std::ranges::find(
+        settings.upstreams, name, [](upstream_config const& each) -> auto& { return *each.name; });
+    if (name.empty() || block == settings.upstreams.end()) {
+        setting<upstream_address> const& backend = settings.backend;
+        plan.name = to_string(*backend);
+        plan.servers = {{plan.name, find_server(*backend, backend.location, "backend", problems)}};
+        return plan;
+    }
+    plan.name = name;
+    plan.strategy = *block->balance;
+    plan.eject_after = static_cast<unsigned>(*block->eject_after);
+    plan.eject_time = *block->eject_time;
+    for (upstream_server const& each : block->servers)
+        plan.servers.push_back(
+            {to_string(*each.address),
+             find_server(*each.address, each.address.location, "server", problems),
+             static_cast<unsigned>(*each.weight), *each.backup});
+    return plan;
 }
 
 net::listen_options listen_options_of(config const& settings)

@@ -4,9 +4,11 @@
 
 #include "config/config.hpp"
 #include "config/problem_list.hpp"
+#include "upstream/upstream_plan.hpp"
 
 #include <cleat/net/socket_options.hpp>
 
+#include <string>
 #include <vector>
 
 namespace cleat::app {
@@ -16,10 +18,16 @@ namespace cleat::app {
 [[nodiscard]] std::vector<net::address> find_addresses(
     frontend_config const& frontend, problem_list& problems);
 
-/// find_upstream looks up the backend: addresses to be tried in their order. A backend that is not
-/// found is an error in `problems`, and has no addresses.
-[[nodiscard]] std::vector<net::address> find_upstream(
-    upstream_address const& backend, location const& where, problem_list& problems);
+/// find_server looks up a server: addresses to be tried in their order. One that is not found is an
+/// error in `problems`, about the key that names it, and has no addresses.
+[[nodiscard]] std::vector<net::address> find_server(
+    upstream_address const& server, location const& where, std::string const& key,
+    problem_list& problems);
+
+/// find_upstream looks up the servers of an upstream block, or those of the backend where the name
+/// is empty.
+[[nodiscard]] upstream_plan find_upstream(
+    config const& settings, std::string const& name, problem_list& problems);
 
 /// check_fast_open reports tcp-fastopen where the kernel's settings leave it without effect.
 void check_fast_open(config const& settings, problem_list& problems);

@@ -99,18 +99,28 @@ public:
             plan(l);
         prove_changed();
         made_.catalog = certificates_.take_catalog();
-        made_.upstream = find_upstream(*settings_.backend, settings_.backend.location, problems_);
         made_.listen_options = listen_options_of(settings_);
         check_fast_open(settings_, problems_);
     }
 
 private:
+    // Frontends with the same upstream share its plan.
+    std::size_t find_upstream_of(frontend_config const& l)
+    {
+        std::string const& name = *effective(l.upstream, settings_.upstream);
+        auto const [known, is_new] = upstreams_.try_emplace(name, made_.upstreams.size());
+        if (is_new)
+            made_.upstreams.push_back(find_upstream(settings_, name, problems_));
+        return known->second;
+    }
+
     void plan(frontend_config const& l)
     {
         frontend_plan p;
         p.name = to_string(l.address());
         p.location = l.location;
         p.addresses = find_addresses(l, problems_);
+        p.upstream = find_upstream_of(l);
         tls::context_spec& spec = p.tls;
         spec.tickets = made_.tickets;
         fill_protocol(settings_, l, spec);
@@ -318,6 +328,7 @@ private:
     config const& settings_;
     problem_list problems_;
     certificate_loading certificates_;
+    std::map<std::string, std::size_t> upstreams_; // Their numbers, by name.
 };
 
 } // namespace

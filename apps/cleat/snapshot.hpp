@@ -8,6 +8,7 @@
 #include "expiry.hpp"
 #include "predecessor.hpp"
 #include "privileged/opener.hpp"
+#include "upstream/upstream_plan.hpp"
 #include "watch/watched_files.hpp"
 
 #include <cleat/net/socket_options.hpp>
@@ -29,6 +30,7 @@ struct frontend_plan
     std::string name; ///< As the configuration spells it.
     app::location location;
     std::vector<net::address> addresses; ///< More than one where a name has several.
+    std::size_t upstream = 0;            ///< The number of its upstream.
     tls::context_spec tls;
     /// The frontend's set in the catalog; null: its certificates are in `tls`.
     tls::certificate_set const* certificates = nullptr;
@@ -48,7 +50,7 @@ struct snapshot
     /// When certificates expire, by origin; without those of the catalog.
     std::map<std::string, std::chrono::sys_seconds> ends;
     std::vector<frontend_plan> frontends;
-    std::vector<net::address> upstream; ///< To be tried in order.
+    std::vector<upstream_plan> upstreams; ///< Those that frontends use.
     net::listen_options listen_options;
     std::shared_ptr<watch_plan const> watched;         ///< With reload-on-change; else null.
     std::shared_ptr<tls::ticket_secret const> tickets; ///< For the keys of session tickets.

@@ -455,10 +455,13 @@ void log_start(
 {
     for (listening_place const& each : places)
         log.info("listening").add("address", net::to_string(each.address));
+    std::vector<std::string> upstreams;
+    for (upstream_plan const& each : configuration.upstreams)
+        upstreams.push_back(describe(each));
     log.info("started")
         .add("version", version)
         .add("tls_library", tls_library())
-        .add("upstream", to_string(*configuration.settings.backend));
+        .add("upstream", fmt::format("{}", fmt::join(upstreams, "; ")));
     if (::geteuid() == 0)
         log.warning("running-as-root").add("cure", "set user to one that may not do much");
 }

@@ -5,6 +5,7 @@
 #include "handshake.hpp"
 #include "relay.hpp"
 #include "terminator.hpp"
+#include "upstream/upstream_choice.hpp"
 #include "upstream_side.hpp"
 
 #include <new>
@@ -44,12 +45,12 @@ net::detached terminate(
     // Connect. The upstream's PROXY header and the client's first bytes leave in one send.
     std::span<std::byte const> const first =
         first_bytes(settings, client, peer, proxy_header, log.traffic());
-    result<upstream_side> upstream = co_await connect(
-        interrupt, service.upstream_queue(), configuration.upstream, first,
-        *settings.backend_connect_timeout);
+    upstream_choice choice{*frontend.upstream, peer};
+    result<upstream_side> upstream =
+        co_await connect(interrupt, choice, first, *settings.backend_connect_timeout);
     if (!upstream)
-        co_return log.connect_failed(upstream.error(), client.channel.engine());
-    log.connected(upstream->address);
+        co_return log.connect_failed(upstream.error(), choice.name(), client.channel.engine());
+    log.connected(choice.address());
 
     // Relay: copy both ways until both sides have closed, or one has broken.
     interrupt.clear();

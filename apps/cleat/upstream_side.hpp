@@ -19,7 +19,6 @@ struct upstream_side
     byte_queue unsent; ///< Bytes that the socket has not taken yet.
     /// How many sends there were; before the second one Nagle's algorithm is turned off.
     std::uint32_t sends = 0;
-    std::uint32_t address = 0; ///< Its number among those that connect was given.
 
     /// send sends the bytes, and keeps in `unsent` those that the socket does not take. True: the
     /// socket is full. `ec` is set when the connection is broken, or memory is short.

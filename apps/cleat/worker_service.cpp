@@ -34,7 +34,8 @@ worker_service::worker_service(
     contexts_ = std::move(contexts);
     for (listening_place const& place : places)
         frontends_.push_back(
-            {*this, (*contexts_)[place.frontend], net::to_string(place.address), {}});
+            {*this, configuration.frontends[place.frontend], (*contexts_)[place.frontend],
+             net::to_string(place.address)});
 }
 
 void worker_service::begin(worker_connections& connections)
@@ -43,9 +44,12 @@ void worker_service::begin(worker_connections& connections)
     connections.failures().follow(log_, *configuration_.settings.log_burst);
     if (certificates_ != nullptr)
         certificates_->renew(static_cast<std::size_t>(*configuration_.settings.certificate_cache));
-    upstream_queue_.emplace(worker_);
-    for (frontend_socket& each : frontends_)
+    for (upstream_plan const& each : configuration_.upstreams)
+        upstreams_.emplace_back(worker_, each, log_);
+    for (frontend_socket& each : frontends_) {
         each.counts = connections.counts().of_frontend(each.name);
+        each.upstream = &upstreams_[each.plan.upstream];
+    }
 }
 
 void worker_service::leave_thread() const noexcept
@@ -69,7 +73,7 @@ void worker_service::retire(std::function<void(worker_service&)> released) noexc
     look_for_release();
 }
 
-// The queue for the upstream may still be among the worker's functions; ours comes after it.
+// An upstream's queue may still be among the worker's functions; ours comes after it.
 void worker_service::look_for_release() noexcept
 {
     if (released_ && open_ == 0 && !std::exchange(release_queued_, true))

@@ -1,14 +1,14 @@
 // worker_service: what one worker has for each connection of one configuration: the settings, the
-// TLS contexts and certificates, the log, and the queue for an upstream that has no room.
+// TLS contexts and certificates, the log, and the upstreams.
 
 #pragma once
 
 #include "access/access_log.hpp"
-#include "connect_queue.hpp"
 #include "frontend_socket.hpp"
 #include "listening_place.hpp"
 #include "log/log.hpp"
 #include "snapshot.hpp"
+#include "upstream/worker_upstream.hpp"
 #include "worker_connections.hpp"
 
 #include <cleat/net/worker.hpp>
@@ -66,9 +66,6 @@ public:
         return frontends_[place];
     }
 
-    /// upstream_queue is where connections wait for an upstream that has no room.
-    [[nodiscard]] connect_queue& upstream_queue() noexcept { return *upstream_queue_; }
-
     /// certificates are those of the store, or null where the configuration has none.
     [[nodiscard]] net::worker_certificates* certificates() noexcept { return certificates_; }
 
@@ -98,7 +95,7 @@ private:
     std::shared_ptr<worker_contexts const> contexts_;
     std::deque<frontend_socket> frontends_;
     worker_connections* connections_ = nullptr; // From begin on, as is:
-    std::optional<connect_queue> upstream_queue_;
+    std::deque<worker_upstream> upstreams_;
     std::size_t open_ = 0;                          // Its own connections.
     std::function<void(worker_service&)> released_; // Set: it is retired.
     bool release_queued_ = false;

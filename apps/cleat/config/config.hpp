@@ -159,6 +159,35 @@ struct sandbox_choice
     [[nodiscard]] bool is_off() const noexcept { return landlock == landlock_use::off && !seccomp; }
 };
 
+/// balance is how the connections of an upstream are spread over its servers.
+enum class balance
+{
+    first,             ///< The first server that serves.
+    round_robin,       ///< By turns.
+    least_connections, ///< The server with the fewest connections.
+    client_hash,       ///< By the client's address.
+};
+
+/// upstream_server is one `server` of an upstream.
+struct upstream_server
+{
+    app::location location;
+    setting<upstream_address> address;
+    setting<int> weight{1};
+    setting<bool> backup{false};
+};
+
+/// upstream_config is one `upstream` block.
+struct upstream_config
+{
+    app::location location;
+    setting<std::string> name;
+    std::vector<upstream_server> servers;
+    setting<app::balance> balance{app::balance::round_robin};
+    setting<int> eject_after{3}; ///< Failed connects in a row; 0: never.
+    setting<std::chrono::seconds> eject_time{std::chrono::seconds{10}};
+};
+
 /// pem_file is one certificate with its key.
 struct pem_file
 {
@@ -176,7 +205,8 @@ struct frontend_config
 {
     app::location location;
     setting<std::string> host{"*"};
-    setting<std::uint16_t> port{8443};         ///< As in hitch.
+    setting<std::uint16_t> port{8443}; ///< As in hitch.
+    optional_setting<std::string> upstream;
     std::vector<pem_file> pem_files;           ///< Its own; the last is its default.
     optional_setting<bool> match_global_certs; ///< Read it through uses_global_certs().
     optional_setting<app::client_verify> client_verify;
@@ -208,6 +238,8 @@ struct config
     // Where connections come from and go to.
     std::vector<frontend_config> frontends; ///< Where it is empty, check() puts [*]:8443 here.
     setting<upstream_address> backend{host_port{"127.0.0.1", 8000}};
+    std::vector<upstream_config> upstreams;
+    setting<std::string> upstream; ///< A name of `upstreams`. Empty: the backend.
 
     // Certificates.
     std::vector<pem_file> pem_files; ///< In order; the last is the default certificate.

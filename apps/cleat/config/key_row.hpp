@@ -65,10 +65,12 @@ struct places
     bool global = false;
     bool frontend = false; ///< In `frontend = { }`.
     bool pem_file = false; ///< In `pem-file = { }`.
+    bool upstream = false; ///< In `upstream = { }`.
+    bool server = false;   ///< In `server = { }`, which is in an upstream block.
     bool flag = false;     ///< On the command line.
 };
 
-/// key_row is one key. set_global, set_frontend and set_pem_file store a value in that scope.
+/// key_row is one key. set_global, set_frontend and so on store a value in that scope.
 struct key_row
 {
     std::string_view name;
@@ -88,6 +90,8 @@ struct key_row
     bool block = false;      ///< `key = { ... }` is a value too.
     key_status status = key_status::supported;
     std::string_view cure{}; ///< Unless supported: a sentence that says what to do instead.
+    /// Where not empty, the key has no effect in a frontend block: a sentence as in `cure`.
+    std::string_view frontend_cure{};
 
     /// What is taken, and has not all of its effect: a warning. Null: everything has.
     refusal (*remark)(given const&) = nullptr;
@@ -95,6 +99,8 @@ struct key_row
     refusal (*set_global)(config&, given const&) = nullptr;
     refusal (*set_frontend)(frontend_config&, given const&) = nullptr;
     refusal (*set_pem_file)(pem_file&, given const&) = nullptr;
+    refusal (*set_upstream)(upstream_config&, given const&) = nullptr;
+    refusal (*set_server)(upstream_server&, given const&) = nullptr;
     std::string (*show)(config const&) = nullptr; ///< The value in `c`, as a file would have it.
 };
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,6 +37,14 @@ bool is_allowed(pem_file const&, key_row const& row)
 {
     return row.where.pem_file;
 }
+bool is_allowed(upstream_config const&, key_row const& row)
+{
+    return row.where.upstream;
+}
+bool is_allowed(upstream_server const&, key_row const& row)
+{
+    return row.where.server;
+}
 
 constexpr std::string_view scope_name(config const&)
 {
@@ -49,6 +58,14 @@ constexpr std::string_view scope_name(pem_file const&)
 {
     return "in a pem-file block";
 }
+constexpr std::string_view scope_name(upstream_config const&)
+{
+    return "in an upstream block";
+}
+constexpr std::string_view scope_name(upstream_server const&)
+{
+    return "in a server block";
+}
 
 // Where a key may stand, for the cure of one that stands elsewhere.
 std::string places_of(key_row const& row)
@@ -60,6 +77,10 @@ std::string places_of(key_row const& row)
         found.emplace_back("in a frontend block");
     if (row.where.pem_file)
         found.emplace_back("in a pem-file block");
+    if (row.where.upstream)
+        found.emplace_back("in an upstream block");
+    if (row.where.server)
+        found.emplace_back("in a server block");
     if (found.empty())
         return fmt::format("Use the flag --{}: it stands on the command line only.", row.name);
     return fmt::format("It stands {}.", fmt::join(found, " or "));
@@ -321,31 +342,49 @@ private:
     template <class Scope>
     void block_in(Scope& scope, key_row const& row, token const& key)
     {
-        // Only these two keys have blocks, and only the table says where they may stand.
-        if constexpr (requires { scope.frontends; }) {
-            if (row.block && row.name == "frontend") {
-                frontend_config made;
-                made.location = place_of(key);
-                seen_keys const seen = block(made, key);
-                refuse_both(seen, "tls", "tls-protos", problems_);
-                refuse_both(seen, "ssl", "tls-protos", problems_);
-                refuse_both(seen, "tls", "ssl", problems_);
-                scope.frontends.push_back(std::move(made));
-                return;
-            }
-        }
-        if constexpr (requires { scope.pem_files; }) {
-            if (row.block && row.name == "pem-file") {
-                pem_file made;
-                made.location = place_of(key);
-                seen_keys const seen = block(made, key);
-                require(seen, "cert", key, "cert = \"site.pem\"");
-                scope.pem_files.push_back(std::move(made));
-                return;
-            }
-        }
+        // Only these keys have blocks, and only the table says where they may stand.
+        if constexpr (requires { scope.frontends; })
+            if (row.block && row.name == "frontend")
+                return add_frontend(scope.frontends, key);
+        if constexpr (requires { scope.pem_files; })
+            if (row.block && row.name == "pem-file")
+                return add_block(scope.pem_files, key, {{"cert", "cert = \"site.pem\""}});
+        if constexpr (requires { scope.upstreams; })
+            if (row.block && row.name == "upstream")
+                return add_block(
+                    scope.upstreams, key,
+                    {{"name", "name = \"app\""}, {"server", "server = \"[10.0.0.1]:8080\""}});
+        if constexpr (requires { scope.servers; })
+            if (row.block && row.name == "server")
+                return add_block(
+                    scope.servers, key, {{"address", "address = \"[10.0.0.1]:8080\""}});
         complain(tokens_.next(), key.text, "this takes a value, not a block", usage_of(key.text));
         tokens_.skip_value();
+    }
+
+    void add_frontend(std::vector<frontend_config>& frontends, token const& key)
+    {
+        frontend_config made;
+        made.location = place_of(key);
+        seen_keys const seen = block(made, key);
+        refuse_both(seen, "tls", "tls-protos", problems_);
+        refuse_both(seen, "ssl", "tls-protos", problems_);
+        refuse_both(seen, "tls", "ssl", problems_);
+        frontends.push_back(std::move(made));
+    }
+
+    // `needed` has the keys that the block must have, and an example of each.
+    template <class Block>
+    void add_block(
+        std::vector<Block>& blocks, token const& key,
+        std::initializer_list<std::pair<std::string_view, std::string_view>> needed)
+    {
+        Block made;
+        made.location = place_of(key);
+        seen_keys const seen = block(made, key);
+        for (auto const& [name, example] : needed)
+            require(seen, name, key, example);
+        blocks.push_back(std::move(made));
     }
 
     template <class Scope>

@@ -167,6 +167,31 @@ frontend = "[*]:443+c.pem")");
     CHECK(frontend_config{}.uses_global_certs());
 }
 
+TEST_CASE("an upstream block has servers, as addresses or as blocks")
+{
+    config const c = good(R"(
+upstream = { name = "app" balance = client-hash eject-after = 0 eject-time = 60
+  server = "[10.0.0.1]:80"
+  server = { address = "/run/app" weight = 7 backup = on } }
+upstream = "app"
+frontend = { port = 443 upstream = "other" })");
+    REQUIRE(c.upstreams.size() == 1);
+    upstream_config const& app = c.upstreams.front();
+    CHECK(*app.name == "app");
+    CHECK(*app.balance == balance::client_hash);
+    CHECK(*app.eject_after == 0);
+    CHECK(*app.eject_time == seconds{60});
+    REQUIRE(app.servers.size() == 2);
+    CHECK(*app.servers[0].address == upstream_address{host_port{"10.0.0.1", 80}});
+    CHECK(*app.servers[0].weight == 1);
+    CHECK_FALSE(*app.servers[0].backup);
+    CHECK(*app.servers[1].address == upstream_address{unix_path{"/run/app"}});
+    CHECK(*app.servers[1].weight == 7);
+    CHECK(*app.servers[1].backup);
+    CHECK(*c.upstream == "app");
+    CHECK(**c.frontends.front().upstream == "other");
+}
+
 TEST_CASE("line ends, semicolons and a last comma count for nothing")
 {
     config const c = good("\xef\xbb\xbfworkers\n=\n4;backlog=5,\r\ndaemon=on#comment = {\n;;\n");

@@ -69,6 +69,18 @@ refusal add_to(config& c, given const& v)
     return {};
 }
 
+refusal add_server(upstream_config& upstream, given const& v)
+{
+    parsed<upstream_address> address = read(as<upstream_address>{}, v);
+    if (!address)
+        return address.error();
+    upstream_server made;
+    made.location = v.place;
+    made.address = {*std::move(address), v.place};
+    upstream.servers.push_back(std::move(made));
+    return {};
+}
+
 refusal add_listener(config& c, given const& v)
 {
     if (v.text.empty())
@@ -146,6 +158,8 @@ constexpr places global_and_frontend{.global = true, .frontend = true, .flag = t
 constexpr places everywhere{.global = true, .frontend = true, .pem_file = true, .flag = true};
 constexpr places frontend_only{.frontend = true};
 constexpr places pem_file_only{.pem_file = true};
+constexpr places upstream_only{.upstream = true};
+constexpr places server_only{.server = true};
 constexpr places flag_only{.flag = true};
 
 constexpr std::int64_t day = 86'400;
@@ -201,6 +215,100 @@ constexpr key_row rows[] = {
      .short_flag = "-b",
      .set_global = store<&config::backend>,
      .show = shown<&config::backend>},
+    {.name = "upstream",
+     .group = key_group::addresses,
+     .where = {.global = true, .frontend = true},
+     .kind = value_kind::text,
+     .value = "NAME",
+     .default_text = "none: the backend",
+     .help = "A block is a group of servers with a name. The name alone says where the connections "
+             "of all frontends go, or those of one. A server that does not accept costs no "
+             "connection: the next server is tried, as long as backend-connect-timeout lasts.",
+     .repeatable = true,
+     .block = true,
+     .set_global = store<&config::upstream>,
+     .set_frontend = store<&frontend_config::upstream>,
+     .show = shown<&config::upstream>},
+    {.name = "name",
+     .group = key_group::addresses,
+     .where = {.frontend = true, .upstream = true},
+     .kind = value_kind::text,
+     .value = "NAME",
+     .default_text = "none: every upstream block needs one",
+     .help = "The name of the upstream, for frontends, the log and cleat explain. In a frontend, "
+             "where Varnish's files have it, it has no effect.",
+     .frontend_cure = "The log names a frontend by its address: leave it out.",
+     .set_upstream = store<&upstream_config::name>},
+    {.name = "server",
+     .group = key_group::addresses,
+     .where = upstream_only,
+     .kind = value_kind::text,
+     .value = "[HOST]:PORT|/PATH",
+     .default_text = "none: every upstream block needs one",
+     .help = "A server of the upstream, of at most 64. In a block it can have a weight, or be a "
+             "backup.",
+     .repeatable = true,
+     .block = true,
+     .set_upstream = add_server},
+    {.name = "balance",
+     .group = key_group::addresses,
+     .where = upstream_only,
+     .kind = value_kind::word,
+     .value = "first|round-robin|least-connections|client-hash",
+     .default_text = "round-robin",
+     .help = "How connections are spread over the servers, in the proportion of their weights: by "
+             "turns; to the server that has the fewest; or by the client's address, so that a "
+             "client stays with its server. With first all go to the first server that serves. "
+             "Each worker counts its own connections.",
+     .set_upstream = store<&upstream_config::balance>},
+    {.name = "eject-after",
+     .group = key_group::addresses,
+     .where = upstream_only,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .default_text = "3",
+     .help = "After so many connects in a row that have failed, a worker leaves the server out. 0 "
+             "is never.",
+     .lowest = 0,
+     .highest = 1000,
+     .set_upstream = store<&upstream_config::eject_after>},
+    {.name = "eject-time",
+     .group = key_group::addresses,
+     .where = upstream_only,
+     .kind = value_kind::number,
+     .value = "SECS",
+     .default_text = "10",
+     .help = "How long a server is left out. Then one connection tries it: if it fails too, the "
+             "server is left out for twice the time, up to eight times this. Where every server "
+             "is left out, all are tried.",
+     .lowest = 1,
+     .highest = 3600,
+     .set_upstream = store<&upstream_config::eject_time>},
+    {.name = "address",
+     .group = key_group::addresses,
+     .where = server_only,
+     .kind = value_kind::text,
+     .value = "[HOST]:PORT|/PATH",
+     .default_text = "none: every server block needs one",
+     .help = "The address of the server, or the path of its UNIX socket.",
+     .set_server = store<&upstream_server::address>},
+    {.name = "weight",
+     .group = key_group::addresses,
+     .where = server_only,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .default_text = "1",
+     .help = "The server's share of the connections, compared with the others'.",
+     .lowest = 1,
+     .highest = 1000,
+     .set_server = store<&upstream_server::weight>},
+    {.name = "backup",
+     .group = key_group::addresses,
+     .where = server_only,
+     .kind = value_kind::boolean,
+     .default_text = "off",
+     .help = "The server gets connections only while no other server serves.",
+     .set_server = store<&upstream_server::backup>},
     {.name = "backend-refresh",
      .group = key_group::addresses,
      .where = global_and_flag,
@@ -438,15 +546,6 @@ constexpr key_row rows[] = {
      .help = "How often an OCSP response is fetched again.",
      .status = key_status::no_effect,
      .cure = no_ocsp},
-    {.name = "name",
-     .group = key_group::certificates,
-     .where = frontend_only,
-     .kind = value_kind::text,
-     .value = "NAME",
-     .default_text = "none",
-     .help = "A name for a frontend, in Varnish's files.",
-     .status = key_status::no_effect,
-     .cure = "The log names a frontend by its address: leave it out."},
 
     // TLS.
     {.name = "tls-protos",
@@ -1064,8 +1163,14 @@ void apply_in(
     auto const report = [&](problem::severity grade, std::string text, std::string cure) {
         problems.push_back({grade, v.place, std::string{v.key}, std::move(text), std::move(cure)});
     };
+    auto const warn_unless_nothing = [&](std::string_view cure) {
+        if (!asks_for_nothing(v))
+            report(problem::severity::warning, "this has no effect", std::string{cure});
+    };
     switch (v.row.status) {
     case key_status::supported:
+        if (set == nullptr)
+            return warn_unless_nothing(v.row.frontend_cure);
         if (refusal bad = set(scope, v))
             report(problem::severity::error, std::move(bad->text), std::move(bad->cure));
         else if (refusal partly = v.row.remark ? v.row.remark(v) : refusal{})
@@ -1078,9 +1183,7 @@ void apply_in(
         }
         return;
     case key_status::no_effect:
-        if (!asks_for_nothing(v))
-            report(problem::severity::warning, "this has no effect", std::string{v.row.cure});
-        return;
+        return warn_unless_nothing(v.row.cure);
     }
 }
 
@@ -1149,6 +1252,16 @@ void apply(frontend_config& scope, given const& value, std::vector<problem>& pro
 void apply(pem_file& scope, given const& value, std::vector<problem>& problems)
 {
     apply_in(scope, value.row.set_pem_file, value, problems);
+}
+
+void apply(upstream_config& scope, given const& value, std::vector<problem>& problems)
+{
+    apply_in(scope, value.row.set_upstream, value, problems);
+}
+
+void apply(upstream_server& scope, given const& value, std::vector<problem>& problems)
+{
+    apply_in(scope, value.row.set_server, value, problems);
 }
 
 std::string_view nearest(std::string_view word, std::span<std::string_view const> candidates)

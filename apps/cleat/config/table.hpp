@@ -22,12 +22,14 @@ namespace cleat::app {
 /// default_of is a key's default as the documentation shows it.
 [[nodiscard]] std::string default_of(key_row const& row);
 
-/// apply stores a value in its scope: a config, a frontend or a pem_file. Where it cannot, it
+/// apply stores a value in its scope: a config or one of its blocks. Where it cannot, it
 /// appends the reason to `problems`; a key without meaning is a warning. The caller has checked
 /// that the scope allows the key.
 void apply(config& scope, given const& value, std::vector<problem>& problems);
 void apply(frontend_config& scope, given const& value, std::vector<problem>& problems);
 void apply(pem_file& scope, given const& value, std::vector<problem>& problems);
+void apply(upstream_config& scope, given const& value, std::vector<problem>& problems);
+void apply(upstream_server& scope, given const& value, std::vector<problem>& problems);
 
 /// nearest is the candidate with the fewest letters different from `word`; empty when none is
 /// close.

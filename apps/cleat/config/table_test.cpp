@@ -60,8 +60,11 @@ TEST_CASE("every row is whole")
         bool const is_supported = row.status == key_status::supported;
         CHECK(
             (row.set_global != nullptr) == (is_supported && (row.where.global || row.where.flag)));
-        CHECK((row.set_frontend != nullptr) == (is_supported && row.where.frontend));
+        bool const takes_effect = is_supported && row.frontend_cure.empty();
+        CHECK((row.set_frontend != nullptr) == (takes_effect && row.where.frontend));
         CHECK((row.set_pem_file != nullptr) == (is_supported && row.where.pem_file));
+        CHECK((row.set_upstream != nullptr) == (is_supported && row.where.upstream));
+        CHECK((row.set_server != nullptr) == (is_supported && row.where.server));
         CHECK(row.cure.empty() == is_supported);
         CHECK((is_supported || row.cure.ends_with('.')));
 

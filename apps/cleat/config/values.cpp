@@ -135,6 +135,32 @@ parsed<access_log_format> read(as<access_log_format>, given const& v)
         fmt::format("\"{}\" is no format of the access log", v.text), "Write logfmt or json."};
 }
 
+parsed<balance> read(as<balance>, given const& v)
+{
+    for (balance const each :
+         {balance::first, balance::round_robin, balance::least_connections, balance::client_hash})
+        if (v.text == to_string(each))
+            return each;
+    return bad_value{
+        fmt::format("\"{}\" is no way to balance", v.text),
+        "Write first, round-robin, least-connections or client-hash."};
+}
+
+std::string_view to_string(balance strategy) noexcept
+{
+    switch (strategy) {
+    case balance::first:
+        return "first";
+    case balance::round_robin:
+        return "round-robin";
+    case balance::least_connections:
+        return "least-connections";
+    case balance::client_hash:
+        return "client-hash";
+    }
+    return "";
+}
+
 parsed<syslog_facility> read(as<syslog_facility>, given const& v)
 {
     if (std::optional<int> const code = syslog_facility_number(v.text))

@@ -28,6 +28,7 @@ struct as
 [[nodiscard]] parsed<upstream_address> read(as<upstream_address>, given const& v);
 [[nodiscard]] parsed<admin_address> read(as<admin_address>, given const& v);
 [[nodiscard]] parsed<client_verify> read(as<client_verify>, given const& v);
+[[nodiscard]] parsed<balance> read(as<balance>, given const& v);
 [[nodiscard]] parsed<syslog_facility> read(as<syslog_facility>, given const& v);
 [[nodiscard]] parsed<access_log_format> read(as<access_log_format>, given const& v);
 [[nodiscard]] parsed<tls_versions> read(as<tls_versions>, given const& v);
@@ -40,8 +41,9 @@ struct as
 /// old_tls_versions is a remark on a list of versions with some that are not offered.
 [[nodiscard]] refusal old_tls_versions(given const& v);
 
-/// to_string is an algorithm's name in the configuration.
+/// to_string is the name in the configuration.
 [[nodiscard]] std::string_view to_string(compression algorithm) noexcept;
+[[nodiscard]] std::string_view to_string(balance strategy) noexcept;
 
 /// range_of is "1 to 1024" where a value is, or may be, a number; empty for the rest.
 [[nodiscard]] std::string range_of(key_row const& row);

@@ -137,11 +137,12 @@ std::string announcement_text(announcement kind, std::string const& address)
     return fmt::format("{}, by {}", client, announcement_name(kind));
 }
 
-std::vector<std::string> upstream_addresses(snapshot const& configuration)
+std::vector<std::string> addresses_of(upstream_plan const& upstream)
 {
     std::vector<std::string> found;
-    for (net::address const& each : configuration.upstream)
-        found.push_back(net::to_string(each));
+    for (server_plan const& server : upstream.servers)
+        for (net::address const& each : server.addresses)
+            found.push_back(net::to_string(each));
     return found;
 }
 
@@ -168,7 +169,7 @@ void print_explanation(
                                 "session tickets, whose keys change every {} hours",
                                 std::chrono::floor<std::chrono::hours>(one.rotation).count())
                           : "none");
-    print_row("upstream", to_string(*configuration.settings.backend));
+    print_row("upstream", describe(configuration.upstreams[one.upstream]));
     print_row("it learns", announcement_text(*configuration.settings.announce, request.address));
 }
 
@@ -194,6 +195,7 @@ void print_explanations_json(
         json_string(sni_of(request.server_name)), json_strings(request.alpn));
     std::string_view comma = "\n";
     for (frontend_explanation const& each : all) {
+        upstream_plan const& upstream = configuration.upstreams[each.upstream];
         std::vector<std::string> certificates;
         for (explained_certificate const& one : each.certificates)
             certificates.push_back(fmt::format(
@@ -209,8 +211,7 @@ void print_explanations_json(
             fmt::join(certificates, ", "), json_strings(each.versions),
             each.protocol ? json_string(*each.protocol) : "null",
             verification_name(each.verification), json_bool(each.has_tickets),
-            json_string(to_string(*configuration.settings.backend)),
-            json_strings(upstream_addresses(configuration)),
+            json_string(upstream.name), json_strings(addresses_of(upstream)),
             announcement_name(*configuration.settings.announce));
     }
     fmt::print("]\n}}\n");

@@ -34,6 +34,7 @@ enum class explained_refusal
 struct frontend_explanation
 {
     std::string frontend;
+    std::size_t upstream = 0; ///< Its number in the snapshot.
     explained_refusal refusal = explained_refusal::none;
     tls::certificate_choice::selection::reason why{};
     std::vector<explained_certificate> certificates; ///< The preferred one first.

@@ -92,7 +92,7 @@ const sections = (() => {
             show(status) {
                 const times = record.last()?.times.connect;
                 const rows = [
-                    ['Address', status.settings.backend],
+                    ['Address', status.settings.upstream || status.settings.backend],
                     ['Time from accept, median', units.time(times?.p50 ?? null)],
                     ['99 % no longer than', units.time(times?.p99 ?? null)],
                 ];

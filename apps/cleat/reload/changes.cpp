@@ -1,6 +1,8 @@
 #include "config/table.hpp"
 #include "reload/changes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -51,6 +53,17 @@ std::unordered_set<std::string> frontends_of(snapshot const& configuration)
     return names;
 }
 
+// Of the upstream blocks. The backend is a key of its own.
+std::vector<std::string> descriptions_of(snapshot const& configuration)
+{
+    std::vector<std::string> found;
+    for (upstream_plan const& each : configuration.upstreams)
+        if (each.name != to_string(*configuration.settings.backend))
+            found.push_back(
+                fmt::format("{} {} {}", describe(each), each.eject_after, each.eject_time.count()));
+    return found;
+}
+
 // How many of `some` are not in `others`.
 template <class Set>
 std::size_t count_missing(Set const& some, Set const& others)
@@ -67,6 +80,10 @@ configuration_changes compare(snapshot const& before, snapshot const& after)
     for (key_row const& row : config_table())
         if (row.show != nullptr && row.show(before.settings) != row.show(after.settings))
             found.keys.emplace_back(row.name);
+
+    bool const is_listed = std::ranges::find(found.keys, "upstream") != found.keys.end();
+    if (!is_listed && descriptions_of(before) != descriptions_of(after))
+        found.keys.emplace_back("upstream");
 
     std::unordered_set<std::string> const old_frontends = frontends_of(before);
     std::unordered_set<std::string> const new_frontends = frontends_of(after);

@@ -155,7 +155,8 @@ private:
             rules_.bound_ports.push_back(*each.port);
         if (host_port const* const admin = std::get_if<host_port>(&*settings_.admin))
             rules_.bound_ports.push_back(admin->port);
-        rules_.connected_ports = connected_ports_for(settings_);
+        for (connected_port const& each : connected_ports_for(settings_))
+            rules_.connected_ports.push_back(each.port);
         rules_.connected_ports.push_back(53); // DNS: a long answer comes by TCP.
     }
 
@@ -179,10 +180,18 @@ sandbox_rules rules_for(
     return rule_maker{settings, folder}.make(named, is_root);
 }
 
-std::vector<std::uint16_t> connected_ports_for(config const& settings)
+std::vector<connected_port> connected_ports_for(config const& settings)
 {
-    host_port const* const upstream = std::get_if<host_port>(&*settings.backend);
-    return upstream == nullptr ? std::vector<std::uint16_t>{} : std::vector{upstream->port};
+    std::vector<connected_port> found;
+    auto const add = [&](setting<upstream_address> const& server, std::string_view key) {
+        if (host_port const* const tcp = std::get_if<host_port>(&*server))
+            found.push_back({tcp->port, server.location, key});
+    };
+    add(settings.backend, "backend");
+    for (upstream_config const& upstream : settings.upstreams)
+        for (upstream_server const& each : upstream.servers)
+            add(each.address, "server");
+    return found;
 }
 
 } // namespace cleat::app

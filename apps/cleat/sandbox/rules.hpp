@@ -48,7 +48,15 @@ struct sandbox_rules
 [[nodiscard]] sandbox_rules rules_for(
     config const& settings, watched_files const& named, std::string const& folder, bool is_root);
 
-/// connected_ports_for is where an upstream makes TCP connect to.
-[[nodiscard]] std::vector<std::uint16_t> connected_ports_for(config const& settings);
+/// connected_port is where an upstream makes TCP connect to, and the setting that says so.
+struct connected_port
+{
+    std::uint16_t port;
+    location where;
+    std::string_view key;
+};
+
+/// connected_ports_for is those of the backend and of each server.
+[[nodiscard]] std::vector<connected_port> connected_ports_for(config const& settings);
 
 } // namespace cleat::app

@@ -238,9 +238,10 @@ void sandbox::refuse_upstream(config const& wanted, std::vector<problem>& proble
 {
     if (!facts_.ports)
         return;
-    for (std::uint16_t const each : connected_ports_for(wanted))
-        if (!contains(rules_.connected_ports, each))
-            problems.push_back(denied_port(wanted.backend.location, "backend", "connect to", each));
+    for (connected_port const& each : connected_ports_for(wanted))
+        if (!contains(rules_.connected_ports, each.port))
+            problems.push_back(
+                denied_port(each.where, std::string{each.key}, "connect to", each.port));
 }
 
 void start_memory_protection(config const& settings) noexcept

@@ -109,6 +109,9 @@ inline constexpr std::chrono::milliseconds accept_pause{100};
 /// whose handshake of TCP has not ended. The kernel answers others without taking their data.
 inline constexpr int fast_open_queue = 256;
 
+/// servers_max: those of an upstream. Each connection remembers in one word which it has tried.
+inline constexpr std::size_t servers_max = 64;
+
 // Bytes of a peer that is not trusted yet.
 
 /// proxy_header_max: a PROXY v2 header with its TLVs, among which are no certificates.

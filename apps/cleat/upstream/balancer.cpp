@@ -1,0 +1,146 @@
+#include "upstream/balancer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace cleat::app {
+namespace {
+
+// FNV-1a.
+std::uint64_t hash_of(std::string_view bytes) noexcept
+{
+    std::uint64_t sum = 14695981039346656037ULL;
+    for (char const c : bytes)
+        sum = (sum ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    return sum;
+}
+
+// The finalizer of SplitMix64: each bit of the result depends on every bit.
+std::uint64_t mix(std::uint64_t value) noexcept
+{
+    value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+    value = (value ^ (value >> 27U)) * 0x94d049bb133111ebULL;
+    return value ^ (value >> 31U);
+}
+
+// Between 0 and 1, both excluded.
+double fraction(std::uint64_t bits) noexcept
+{
+    return (static_cast<double>(bits >> 11U) + 0.5) * 0x1p-53;
+}
+
+} // namespace
+
+std::uint64_t client_key(net::address const& peer) noexcept
+{
+    char const* const bytes = reinterpret_cast<char const*>(peer.data());
+    switch (peer.family()) {
+    case AF_INET:
+        return hash_of({bytes + offsetof(sockaddr_in, sin_addr), sizeof(in_addr)});
+    case AF_INET6:
+        return hash_of({bytes + offsetof(sockaddr_in6, sin6_addr), sizeof(in6_addr)});
+    default:
+        return 0;
+    }
+}
+
+balancer::balancer(upstream_plan const& plan)
+    : strategy_{plan.strategy}, rule_{plan.eject_after, plan.eject_time}
+{
+    for (server_plan const& each : plan.servers)
+        servers_.push_back(
+            {.weight = each.weight, .is_backup = each.is_backup, .name = hash_of(each.name)});
+    candidates_.reserve(servers_.size());
+}
+
+std::optional<std::size_t> balancer::choose(
+    time_point now, std::uint64_t client, server_set const& tried)
+{
+    if (servers_.size() == 1)
+        return tried.contains(0) ? std::nullopt : std::optional<std::size_t>{0};
+    find_candidates(now, tried);
+    if (candidates_.empty())
+        return {};
+    switch (strategy_) {
+    case balance::first:
+        return candidates_.front();
+    case balance::round_robin:
+        return by_turns();
+    case balance::least_connections:
+        keep_fewest_connections();
+        return by_turns();
+    case balance::client_hash:
+        return by_client(client);
+    }
+    return candidates_.front();
+}
+
+// Lower is better.
+unsigned balancer::rank_of(server_state const& one, time_point now) const noexcept
+{
+    return (one.health.serves(now) ? 0U : 2U) + (one.is_backup ? 1U : 0U);
+}
+
+// Those of the best rank that there is.
+void balancer::find_candidates(time_point now, server_set const& tried)
+{
+    candidates_.clear();
+    unsigned best = std::numeric_limits<unsigned>::max();
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
+        if (tried.contains(i))
+            continue;
+        unsigned const rank = rank_of(servers_[i], now);
+        if (rank > best)
+            continue;
+        if (rank < best)
+            candidates_.clear();
+        best = rank;
+        candidates_.push_back(i);
+    }
+}
+
+// Each server's turn grows by its weight; the one that is chosen gives back the sum.
+std::size_t balancer::by_turns() noexcept
+{
+    std::int64_t sum = 0;
+    std::size_t chosen = candidates_.front();
+    for (std::size_t const each : candidates_) {
+        server_state& one = servers_[each];
+        one.turn += one.weight;
+        sum += one.weight;
+        if (one.turn > servers_[chosen].turn)
+            chosen = each;
+    }
+    servers_[chosen].turn -= sum;
+    return chosen;
+}
+
+void balancer::keep_fewest_connections()
+{
+    // Connections for each unit of weight, compared without a division.
+    auto const is_less = [this](std::size_t one, std::size_t other) {
+        return servers_[one].connections * servers_[other].weight <
+               servers_[other].connections * servers_[one].weight;
+    };
+    std::size_t const fewest = *std::ranges::min_element(candidates_, is_less);
+    std::erase_if(candidates_, [&](std::size_t each) { return is_less(fewest, each); });
+}
+
+// The highest of -weight / ln(u), where u is a random fraction that the client and the server have
+// in common, wins with the probability of the weight.
+std::size_t balancer::by_client(std::uint64_t client) const noexcept
+{
+    auto const score = [&](std::size_t each) {
+        server_state const& one = servers_[each];
+        return -static_cast<double>(one.weight) / std::log(fraction(mix(client ^ mix(one.name))));
+    };
+    return *std::ranges::max_element(candidates_, {}, score);
+}
+
+} // namespace cleat::app

@@ -1,0 +1,97 @@
+// balancer: which server of an upstream the next connection of a worker goes to.
+
+#pragma once
+
+#include "upstream/ejection.hpp"
+#include "upstream/upstream_plan.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace cleat::app {
+
+/// server_set is a set of servers' numbers, which are below limits::servers_max.
+class server_set
+{
+public:
+    [[nodiscard]] bool contains(std::size_t server) const noexcept
+    {
+        return (bits_ >> server & 1U) != 0;
+    }
+    void insert(std::size_t server) noexcept { bits_ |= std::uint64_t{1} << server; }
+    [[nodiscard]] std::size_t size() const noexcept
+    {
+        return static_cast<std::size_t>(std::popcount(bits_));
+    }
+
+private:
+    std::uint64_t bits_ = 0;
+};
+
+/// client_key is the same for all connections of a client: a hash of its address, without the port.
+[[nodiscard]] std::uint64_t client_key(net::address const& peer) noexcept;
+
+/// balancer has a worker's counts of the connections to each server of an upstream, and knows which
+/// servers are left out (see ejection). A worker balances its own connections: it shares nothing.
+///
+/// The servers that serve and are no backups come first, then the backups that serve, then those
+/// that are left out: a connection fails only when every server has failed it. Among equals the
+/// strategy decides:
+///
+/// - first: the first of the list.
+/// - round_robin: by turns, in the proportion of the weights, and spread evenly.
+/// - least_connections: the server with the fewest connections for its weight; by turns where
+///   several have the fewest.
+/// - client_hash: by the client's address, in the proportion of the weights. A server that comes or
+///   goes moves only its own share of the clients (rendezvous hashing). All workers choose alike.
+class balancer
+{
+public:
+    using time_point = ejection::time_point;
+
+    explicit balancer(upstream_plan const& plan);
+
+    /// choose is the number of the server to try, none of `tried`. Nothing: all were tried.
+    [[nodiscard]] std::optional<std::size_t> choose(
+        time_point now, std::uint64_t client, server_set const& tried);
+
+    /// began counts a connection to a server; ended ends it.
+    void began(std::size_t server) noexcept { ++servers_[server].connections; }
+    void ended(std::size_t server) noexcept { --servers_[server].connections; }
+
+    /// of_server is whether connections may go to it.
+    [[nodiscard]] ejection& of_server(std::size_t server) noexcept
+    {
+        return servers_[server].health;
+    }
+    [[nodiscard]] ejection_rule const& rule() const noexcept { return rule_; }
+    [[nodiscard]] std::size_t size() const noexcept { return servers_.size(); }
+
+private:
+    struct server_state
+    {
+        std::int64_t weight = 1;
+        bool is_backup = false;
+        std::uint64_t name = 0; // A hash of it.
+        std::int64_t connections = 0;
+        std::int64_t turn = 0; // Smooth weighted round robin: the highest is next.
+        ejection health{};
+    };
+    using numbers = std::vector<std::size_t>;
+
+    [[nodiscard]] unsigned rank_of(server_state const& one, time_point now) const noexcept;
+    void find_candidates(time_point now, server_set const& tried);
+    [[nodiscard]] std::size_t by_turns() noexcept;
+    void keep_fewest_connections();
+    [[nodiscard]] std::size_t by_client(std::uint64_t client) const noexcept;
+
+    std::vector<server_state> servers_;
+    balance strategy_;
+    ejection_rule rule_;
+    numbers candidates_; // Of the present choice; its memory is kept.
+};
+
+} // namespace cleat::app

@@ -1,0 +1,86 @@
+#include "upstream/upstream_choice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+// The connect failed here, or for want of room in the server's backlog: it serves.
+bool says_nothing(error_code why) noexcept
+{
+    using namespace boost::system::errc;
+    constexpr std::array innocent{too_many_files_open,
+                                  too_many_files_open_in_system,
+                                  not_enough_memory,
+                                  no_buffer_space,
+                                  address_not_available, // No local port is left.
+                                  resource_unavailable_try_again};
+    return std::ranges::any_of(innocent, [&](errc_t each) { return why == each; });
+}
+
+} // namespace
+
+upstream_choice::~upstream_choice()
+{
+    leave_server();
+}
+
+// Before another server is chosen, or at the connection's end.
+void upstream_choice::leave_server() noexcept
+{
+    if (!std::exchange(has_server_, false))
+        return;
+    if (std::exchange(has_failed_, false))
+        upstream_.server_failed(server_, tries_);
+    balancer& servers = upstream_.servers();
+    if (std::exchange(tries_, false))
+        servers.of_server(server_).ended();
+    servers.ended(server_);
+}
+
+net::address const* upstream_choice::next()
+{
+    while (!has_server_ || address_ >= server().addresses.size()) {
+        leave_server();
+        std::optional<std::size_t> const chosen =
+            upstream_.servers().choose(upstream_.worker().now(), client_, tried_);
+        if (!chosen)
+            return nullptr;
+        server_ = static_cast<std::uint32_t>(*chosen);
+        tried_.insert(server_);
+        address_ = 0;
+        has_server_ = true;
+        upstream_.servers().began(server_);
+        tries_ = upstream_.servers().of_server(server_).began();
+    }
+    return &server().addresses[address_++];
+}
+
+std::size_t upstream_choice::others() const noexcept
+{
+    std::size_t const rest = has_server_ ? server().addresses.size() - address_ : 0;
+    return rest + upstream_.plan().servers.size() - tried_.size();
+}
+
+void upstream_choice::failed(error_code why)
+{
+    has_failed_ = has_failed_ || !says_nothing(why);
+}
+
+void upstream_choice::answered()
+{
+    has_failed_ = false; // At another of its addresses.
+    upstream_.server_answered(server_);
+    if (std::exchange(tries_, false))
+        upstream_.servers().of_server(server_).ended();
+}
+
+std::string const& upstream_choice::name() const noexcept
+{
+    return tried_.size() == 0 ? upstream_.plan().name : server().name;
+}
+
+} // namespace cleat::app

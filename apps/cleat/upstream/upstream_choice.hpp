@@ -1,0 +1,72 @@
+// upstream_choice: the servers that one connection tries, and the one that it has.
+
+#pragma once
+
+#include "upstream/worker_upstream.hpp"
+
+#include <cleat/core/error.hpp>
+#include <cleat/net/socket_options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace cleat::app {
+
+/// upstream_choice is one connection's. As long as it lives, the connection counts at its server.
+class upstream_choice
+{
+public:
+    upstream_choice(worker_upstream& upstream, net::address const& peer) noexcept
+        : upstream_{upstream}, client_{client_key(peer)}
+    {
+    }
+    upstream_choice(upstream_choice&&) = delete;
+    ~upstream_choice();
+
+    /// next is the address to try first, or after the one that has failed: those of a server in
+    /// their order, and then those of the next server. Null: all were tried.
+    [[nodiscard]] net::address const* next();
+
+    /// others is how many addresses are left to try, at least: the rest of the present server's,
+    /// and one for each server that was not tried.
+    [[nodiscard]] std::size_t others() const noexcept;
+
+    /// failed: the address did not accept. An error of this machine's, such as no descriptor that
+    /// is free, is not counted against the server.
+    void failed(error_code why);
+
+    /// answered: the address has accepted.
+    void answered();
+
+    /// queue is the present server's.
+    [[nodiscard]] connect_queue& queue() noexcept { return upstream_.queue(server_); }
+
+    /// address is the one that next returned last.
+    [[nodiscard]] net::address const& address() const noexcept
+    {
+        return server().addresses[address_ - 1];
+    }
+
+    /// name is that of the server that was tried last, or of the upstream before that.
+    [[nodiscard]] std::string const& name() const noexcept;
+
+private:
+    void leave_server() noexcept;
+
+    [[nodiscard]] server_plan const& server() const noexcept
+    {
+        return upstream_.plan().servers[server_];
+    }
+
+    worker_upstream& upstream_;
+    std::uint64_t client_;
+    server_set tried_;          // With the present one.
+    std::uint32_t server_ = 0;  // Of those in tried_, the last one.
+    std::uint32_t address_ = 0; // The number of the next one to try.
+    bool has_server_ = false;
+    bool tries_ = false;      // Whether the server is back.
+    bool has_failed_ = false; // By the server's fault, at one of its addresses.
+};
+
+} // namespace cleat::app

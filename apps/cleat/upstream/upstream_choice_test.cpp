@@ -1,0 +1,164 @@
+#include "upstream/upstream_choice.hpp"
+
+#include <cleat/core/temporary_folder_for_tests.hpp>
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace cleat::app::upstream_choice_test {
+namespace {
+
+error_code const refused = make_error_code(boost::system::errc::connection_refused);
+
+net::address address_of(std::string const& port)
+{
+    return net::resolve("192.0.2.1", port).value().front();
+}
+
+// Two servers, the first with two addresses: ports 1 and 2, and 3.
+struct two_servers
+{
+    two_servers()
+    {
+        plan.name = "app";
+        plan.strategy = balance::first;
+        plan.eject_after = 2;
+        plan.servers = {{"a", {address_of("1"), address_of("2")}}, {"b", {address_of("3")}}};
+    }
+
+    [[nodiscard]] worker_upstream& upstream()
+    {
+        return made ? *made : made.emplace(worker, plan, logger{*sink, log_level::info});
+    }
+    // All addresses that a connection tries in vain.
+    std::string fail_all(error_code why = refused)
+    {
+        upstream_choice choice{upstream(), {}};
+        std::string tried;
+        while (net::address const* const next = choice.next()) {
+            tried += std::to_string(next->port());
+            choice.failed(why);
+        }
+        return tried;
+    }
+
+    temporary_folder folder;
+    std::unique_ptr<log_sink> sink = log_sink::to_file(folder.path() / "log").value();
+    net::worker worker;
+    upstream_plan plan;
+    std::optional<worker_upstream> made;
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(two_servers, "all addresses of a server are tried, and then the next server's")
+{
+    upstream_choice choice{upstream(), {}};
+    CHECK(choice.name() == "app");
+    CHECK(choice.others() == 2);
+    CHECK(choice.next()->port() == 1);
+    CHECK(choice.others() == 2);
+    CHECK(choice.name() == "a");
+    choice.failed(refused);
+    CHECK(choice.next()->port() == 2);
+    CHECK(choice.others() == 1);
+    choice.failed(refused);
+    CHECK(choice.next()->port() == 3);
+    CHECK(choice.others() == 0);
+    CHECK(choice.name() == "b");
+    choice.failed(refused);
+    CHECK(choice.next() == nullptr);
+    CHECK(choice.name() == "b");
+}
+
+TEST_CASE_FIXTURE(two_servers, "a server whose last address accepts has not failed")
+{
+    for (int i = 0; i < 10; ++i) {
+        upstream_choice choice{upstream(), {}};
+        CHECK(choice.next()->port() == 1);
+        choice.failed(refused);
+        CHECK(choice.next()->port() == 2);
+        choice.answered();
+    }
+    CHECK(upstream().servers().of_server(0).failures() == 0);
+}
+
+TEST_CASE_FIXTURE(two_servers, "servers that have failed come last, and all are tried all the same")
+{
+    CHECK(fail_all() == "123");
+    CHECK(fail_all() == "123");
+    CHECK(upstream().servers().of_server(0).is_out());
+    CHECK(upstream().servers().of_server(1).is_out());
+    {
+        upstream_choice choice{upstream(), {}};
+        CHECK(choice.next()->port() == 1);
+        choice.failed(refused);
+        CHECK(choice.next()->port() == 2);
+        choice.failed(refused);
+        CHECK(choice.next()->port() == 3);
+        choice.answered();
+    }
+    CHECK(fail_all() == "312");
+    CHECK(folder.read("log").find("server-returned") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(two_servers, "an error of this machine's says nothing about a server")
+{
+    for (int const why : {EMFILE, ENFILE, ENOMEM, ENOBUFS, EADDRNOTAVAIL, EAGAIN})
+        for (int i = 0; i < 3; ++i)
+            CHECK(fail_all(error_code{why, boost::system::system_category()}) == "123");
+    CHECK_FALSE(upstream().servers().of_server(0).is_out());
+}
+
+TEST_CASE_FIXTURE(two_servers, "a failure counts also when the connection ends with it")
+{
+    plan.servers.pop_back();
+    plan.servers.front().addresses.pop_back();
+    for (int i = 0; i < 2; ++i) {
+        upstream_choice choice{upstream(), {}};
+        CHECK(choice.next() != nullptr);
+        choice.failed(make_error_code(error::connect_timeout));
+    }
+    CHECK(upstream().servers().of_server(0).is_out());
+}
+
+TEST_CASE_FIXTURE(
+    two_servers, "a connection that tries a server and is given up leaves it to others")
+{
+    plan.eject_time = std::chrono::milliseconds{0};
+    fail_all();
+    fail_all();
+    ejection const& server = upstream().servers().of_server(0);
+    {
+        upstream_choice choice{upstream(), {}};
+        CHECK(choice.next()->port() == 1);
+        CHECK_FALSE(server.serves(worker.now()));
+    }
+    CHECK(server.serves(worker.now()));
+}
+
+TEST_CASE_FIXTURE(two_servers, "a server without addresses is passed over")
+{
+    plan.servers.front().addresses.clear();
+    upstream_choice choice{upstream(), {}};
+    CHECK(choice.next()->port() == 3);
+}
+
+TEST_CASE_FIXTURE(two_servers, "a connection counts at its server for as long as its choice lives")
+{
+    plan.strategy = balance::least_connections;
+    std::optional<upstream_choice> first;
+    std::optional<upstream_choice> second;
+    first.emplace(upstream(), net::address{});
+    std::string const chosen = std::to_string(first->next()->port());
+    second.emplace(upstream(), net::address{});
+    CHECK(std::to_string(second->next()->port()) != chosen);
+    first.reset();
+    first.emplace(upstream(), net::address{});
+    CHECK(std::to_string(first->next()->port()) == chosen);
+}
+
+} // namespace cleat::app::upstream_choice_test

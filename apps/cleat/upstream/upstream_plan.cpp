@@ -1,0 +1,33 @@
+#include "config/values.hpp"
+#include "upstream/upstream_plan.hpp"
+
+#include <fmt/format.h>
+
+namespace cleat::app {
+namespace {
+
+std::string describe(server_plan const& server)
+{
+    std::vector<std::string> facts;
+    if (server.weight != 1)
+        facts.push_back(fmt::format("weight {}", server.weight));
+    if (server.is_backup)
+        facts.emplace_back("backup");
+    return facts.empty() ? server.name
+                         : fmt::format("{} ({})", server.name, fmt::join(facts, ", "));
+}
+
+} // namespace
+
+std::string describe(upstream_plan const& upstream)
+{
+    if (upstream.servers.size() == 1 && upstream.servers.front().name == upstream.name)
+        return upstream.name; // The backend.
+    std::vector<std::string> servers;
+    for (server_plan const& each : upstream.servers)
+        servers.push_back(describe(each));
+    return fmt::format(
+        "{}, {}: {}", upstream.name, to_string(upstream.strategy), fmt::join(servers, ", "));
+}
+
+} // namespace cleat::app

@@ -1,0 +1,38 @@
+// upstream_plan: the servers that a frontend's plaintext goes to.
+
+#pragma once
+
+#include "config/config.hpp"
+
+#include <cleat/net/socket_options.hpp>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace cleat::app {
+
+/// server_plan is one server of an upstream.
+struct server_plan
+{
+    std::string name;                    ///< Its address, as the configuration has it.
+    std::vector<net::address> addresses; ///< To be tried in their order.
+    unsigned weight = 1;                 ///< Its share of the connections, from 1 on.
+    bool is_backup = false;              ///< It serves only while no other server does.
+};
+
+/// upstream_plan is an upstream block, or the backend as an upstream of one server.
+struct upstream_plan
+{
+    std::string name; ///< The block's, or the backend's address.
+    std::vector<server_plan> servers;
+    balance strategy = balance::round_robin;
+    unsigned eject_after = 3; ///< Failed connects in a row. 0: a server is never left out.
+    std::chrono::milliseconds eject_time{10'000};
+};
+
+/// describe is the upstream on one line: "app, round-robin: [10.0.0.1]:80 (weight 2), /run/app
+/// (backup)".
+[[nodiscard]] std::string describe(upstream_plan const& upstream);
+
+} // namespace cleat::app

@@ -1,0 +1,32 @@
+#include "upstream/worker_upstream.hpp"
+
+namespace cleat::app {
+
+worker_upstream::worker_upstream(net::worker& worker, upstream_plan const& plan, logger const& log)
+    : worker_{worker}, plan_{plan}, log_{log}, servers_{plan}
+{
+    for (std::size_t i = 0; i < plan.servers.size(); ++i)
+        queues_.emplace_back(worker);
+}
+
+void worker_upstream::server_failed(std::size_t server, bool tries)
+{
+    ejection& health = servers_.of_server(server);
+    if (!health.failed(worker_.now(), servers_.rule(), tries) || plan_.servers.size() == 1)
+        return;
+    log_.warning("server-ejected")
+        .add("upstream", plan_.name)
+        .add("server", plan_.servers[server].name)
+        .add("failures", health.failures())
+        .add("tried_again_in_ms", plan_.eject_time.count());
+}
+
+void worker_upstream::server_answered(std::size_t server)
+{
+    if (servers_.of_server(server).succeeded() && plan_.servers.size() > 1)
+        log_.info("server-returned")
+            .add("upstream", plan_.name)
+            .add("server", plan_.servers[server].name);
+}
+
+} // namespace cleat::app

@@ -1,0 +1,47 @@
+// worker_upstream: an upstream, as one worker uses it.
+
+#pragma once
+
+#include "connect_queue.hpp"
+#include "log/log.hpp"
+#include "upstream/balancer.hpp"
+#include "upstream/upstream_plan.hpp"
+
+#include <cleat/net/worker.hpp>
+
+#include <cstddef>
+#include <deque>
+
+namespace cleat::app {
+
+/// worker_upstream belongs to one worker and one configuration. It outlives the choices made from
+/// it. The plan outlives it.
+class worker_upstream
+{
+public:
+    worker_upstream(net::worker& worker, upstream_plan const& plan, logger const& log);
+    worker_upstream(worker_upstream&&) = delete;
+    ~worker_upstream() = default;
+
+    [[nodiscard]] upstream_plan const& plan() const noexcept { return plan_; }
+    [[nodiscard]] balancer& servers() noexcept { return servers_; }
+    [[nodiscard]] net::worker& worker() const noexcept { return worker_; }
+
+    /// queue is where connections wait for a server, at a UNIX socket, whose backlog is full.
+    [[nodiscard]] connect_queue& queue(std::size_t server) noexcept { return queues_[server]; }
+
+    /// server_failed and server_answered say how a connect to a server has ended. `tries`: it was
+    /// the connection that tries whether the server is back. The log has a line when a server is
+    /// left out, and when it is back.
+    void server_failed(std::size_t server, bool tries);
+    void server_answered(std::size_t server);
+
+private:
+    net::worker& worker_;
+    upstream_plan const& plan_;
+    logger log_;
+    balancer servers_;
+    std::deque<connect_queue> queues_; // By server.
+};
+
+} // namespace cleat::app

@@ -1,0 +1,209 @@
+"""Upstreams of several servers: a server that is down costs no connection, is left out, and comes
+back; balance and weights; frontends with upstreams of their own."""
+
+import json
+import socket
+from collections import Counter
+
+import pytest
+
+from deadlines import eventually
+from origins import echo
+from program import run
+from reloads import reload, replace
+from tls_client import TlsClient
+
+
+def saying(name):
+    """An origin that says its name, and ends."""
+
+    def say(connection):
+        connection.send(name.encode())
+
+    return say
+
+
+def answer(port):
+    with TlsClient(port) as client:
+        return client.receive_to_end().decode()
+
+
+@pytest.fixture
+def nobody():
+    """An address where nobody listens, and nobody else will while the test lasts."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"[127.0.0.1]:{held.getsockname()[1]}"
+
+
+@pytest.fixture
+def serve(cleat, certs, config):
+    """Starts cleat, with one worker, which counts all connections."""
+
+    def serve(text, *flags):
+        path = config(text + f'\npem-file = "{certs.ecdsa.pem}"\n')
+        frontend = {} if "frontend" in text else {"frontend": "[127.0.0.1]:0"}
+        nothing = {"frontend": None, **frontend}
+        server = cleat("--config", path, "--workers", 1, *flags, pem=[], backend="", **nothing)
+        server.config = path
+        return server
+
+    return serve
+
+
+def upstream(*servers, name="app", lines=()):
+    shown = [each if each.startswith("{") else f'"{each}"' for each in servers]
+    inner = "\n".join([f'name = "{name}"', *(f"server = {each}" for each in shown), *lines])
+    return f"upstream = {{\n{inner}\n}}\n"
+
+
+def test_connections_go_to_all_servers_by_turns(serve, origin):
+    servers = [origin(saying(name)).address for name in "abc"]
+    server = serve(upstream(*servers) + 'upstream = "app"')
+    assert Counter(answer(server.port) for _ in range(30)) == {"a": 10, "b": 10, "c": 10}
+
+
+def test_weights_and_a_backup(serve, origin):
+    a, b, spare = (origin(saying(name)).address for name in ("a", "b", "spare"))
+    servers = (f'{{ address = "{a}" weight = 3 }}', b, f'{{ address = "{spare}" backup = on }}')
+    server = serve(upstream(*servers) + 'upstream = "app"')
+    assert Counter(answer(server.port) for _ in range(40)) == {"a": 30, "b": 10}
+
+
+def test_the_fewest_connections(serve, origin):
+    names = {}
+    for name in "ab":
+        names[origin(lambda one, name=name: (one.send(name.encode()), echo(one))).address] = name
+    server = serve(upstream(*names, lines=["balance = least-connections"]) + 'upstream = "app"')
+    held = [TlsClient(server.port) for _ in range(6)]
+    seen = [each.receive(1) for each in held]
+    assert Counter(seen) == {b"a": 3, b"b": 3}
+    for each, name in zip(held, seen):
+        if name == b"a":
+            each.reset()
+    eventually("they have ended", lambda: len(server.log(event="connection-closed")) == 3)
+    more = [TlsClient(server.port) for _ in range(3)]
+    assert [each.receive(1) for each in more] == [b"a"] * 3
+    for each, name in zip(held, seen):
+        if name == b"b":
+            each.reset()
+    for each in more:
+        each.reset()
+
+
+def test_a_client_stays_with_its_server(serve, origin):
+    servers = [origin(saying(name)).address for name in "abc"]
+    server = serve(upstream(*servers, lines=["balance = client-hash"]) + 'upstream = "app"')
+    assert len({answer(server.port) for _ in range(20)}) == 1
+
+
+def test_a_server_that_is_down_costs_no_connection(serve, origin, nobody):
+    up = origin(saying("up"))
+    server = serve(upstream(nobody, up.address, lines=["eject-after = 2"]) + 'upstream = "app"')
+    assert {answer(server.port) for _ in range(20)} == {"up"}
+    (line,) = server.log(event="server-ejected")
+    assert (line["upstream"], line["server"], line["failures"]) == ("app", nobody, "2")
+    assert not server.log(event="connect-failed")
+
+
+def test_a_server_comes_back(serve, origin, tmp_path):
+    late = tmp_path / "late.sock"
+    up = origin(saying("up"))
+    lines = ["eject-after = 1", "eject-time = 1", "balance = first"]
+    server = serve(upstream(str(late), up.address, lines=lines) + 'upstream = "app"')
+    assert answer(server.port) == "up"
+    assert server.wait_for_log(event="server-ejected")["server"] == str(late)
+    origin(saying("late"), path=late)
+    eventually("it is back", lambda: answer(server.port) == "late")
+    assert server.wait_for_log(event="server-returned")["server"] == str(late)
+    assert {answer(server.port) for _ in range(5)} == {"late"}
+
+
+def test_when_none_serves_the_last_one_is_named(serve, nobody, tmp_path):
+    missing = str(tmp_path / "missing.sock")
+    server = serve(upstream(nobody, missing, lines=["balance = first"]) + 'upstream = "app"')
+    for _ in range(5):  # Also while both are left out.
+        with TlsClient(server.port) as client:
+            client.wait_for_break()
+    eventually("all are logged", lambda: len(server.log(event="connect-failed")) == 5)
+    assert {each["upstream"] for each in server.log(event="connect-failed")} <= {nobody, missing}
+
+
+def test_the_first_bytes_reach_the_server_that_serves(serve, origin, nobody):
+    up = origin(echo)
+    lines = ["balance = first", "eject-after = 0"]
+    server = serve(upstream(nobody, up.address, lines=lines) + 'upstream = "app"')
+    for _ in range(5):
+        with TlsClient(server.port) as client:
+            assert client.exchange(b"hello") == b"hello"
+    assert not server.log(event="server-ejected")
+
+
+def test_frontends_have_upstreams_of_their_own(serve, origin):
+    a, b, c = (origin(saying(name)).address for name in "abc")
+    text = upstream(a, name="one") + upstream(b, name="two") + f'backend = "{c}"\n'
+    for name in ("one", "two", ""):
+        own = f'upstream = "{name}"' if name else ""
+        text += f'frontend = {{ host = "127.0.0.1" port = "0" {own} }}\n'
+    server = serve(text)
+    assert [answer(port) for port in server.ports] == ["a", "b", "c"]
+
+
+def test_a_reload_changes_the_servers(serve, origin):
+    a, b = (origin(saying(name)).address for name in "ab")
+    server = serve(upstream(a) + 'upstream = "app"\nfrontend = "[127.0.0.1]:0"\n')
+    assert answer(server.port) == "a"
+    with TlsClient(server.port) as client:
+        replace(server.config, server.config.read_text().replace(a, b), 0o644)
+        assert reload(server)["keys"] == "upstream"
+        assert client.receive_to_end() == b"a"
+    assert answer(server.port) == "b"
+
+
+def test_explain_names_the_upstream(certs, config):
+    servers = ('{ address = "[127.0.0.1]:1" weight = 2 }', '{ address = "/s" backup = on }')
+    path = config(
+        upstream(*servers, lines=["balance = first"])
+        + f'frontend = {{ port = "4430" upstream = "app" }}\npem-file = "{certs.ecdsa.pem}"\n'
+    )
+    flags = ["explain", "--config", path, "--sni", "localhost"]
+    assert "app, first: [127.0.0.1]:1 (weight 2), /s (backup)" in run(*flags).stdout
+    (frontend,) = json.loads(run(*flags, "--json").stdout)["frontends"]
+    assert frontend["upstream"] == "app"
+    assert frontend["upstream_addresses"] == ["127.0.0.1:1", "unix:/s"]
+
+
+@pytest.mark.parametrize(
+    "text, wrong",
+    [
+        ('upstream = "app"', ":1:12: error: upstream: there is no upstream app. Write a block"),
+        (upstream("[127.0.0.1]:1") + 'upstream = "ap"', "there is no upstream ap. The upstreams"),
+        ("upstream = { server = \"/s\" }", "the block has no name. Add name ="),
+        ('upstream = { name = "app" }', "the block has no server. Add server ="),
+        (
+            upstream("{ weight = 2 }") + 'upstream = "app"',
+            "server: the block has no address. Add address =",
+        ),
+        (
+            upstream("/s") + upstream("/s") + 'upstream = "app"',
+            "error: name: the upstream app is there already, by",
+        ),
+        (
+            upstream("/s") + 'upstream = "app"\nbackend = "/b"',
+            "error: backend: this has no effect: the connections of every frontend go to",
+        ),
+        (upstream("/s", lines=["balance = least"]), '"least" is no way to balance. Write first,'),
+        (upstream(*["/s"] * 65) + 'upstream = "app"', "app has 65 servers, and may have 64"),
+        (upstream("{ address = \"/s\" weight = 0 }"), "weight: 0 is out of range"),
+        (upstream("/s", lines=["port = 1"]), "this key does not stand in an upstream block"),
+    ],
+)
+def test_mistakes_are_named(certs, config, text, wrong):
+    ran = run("-t", "--config", config(text + f'\npem-file = "{certs.ecdsa.pem}"\n'))
+    assert ran.returncode == 1 and wrong in ran.stderr, ran.stderr
+
+
+def test_an_upstream_that_no_frontend_uses_is_a_warning(certs, config):
+    path = config(upstream("/s") + f'pem-file = "{certs.ecdsa.pem}"\n')
+    ran = run("-t", "--config", path)
+    assert ran.returncode == 0 and "no frontend uses the upstream app" in ran.stderr
