@@ -75,6 +75,30 @@ std::shared_ptr<tls::ticket_secret const> make_ticket_secret(problem_list& probl
     return nullptr;
 }
 
+// Frontends with the same upstream share its plan.
+class upstream_numbers
+{
+public:
+    upstream_numbers(snapshot& made, config const& settings, problem_list& problems)
+        : made_{made}, settings_{settings}, problems_{problems}
+    {
+    }
+
+    std::size_t find(std::string const& name)
+    {
+        auto const [known, is_new] = numbers_.try_emplace(name, made_.upstreams.size());
+        if (is_new)
+            made_.upstreams.push_back(find_upstream(settings_, name, problems_));
+        return known->second;
+    }
+
+private:
+    snapshot& made_;
+    config const& settings_;
+    problem_list& problems_;
+    std::map<std::string, std::size_t> numbers_; // By name.
+};
+
 class loader
 {
 public:
@@ -86,6 +110,7 @@ public:
         , settings_{loaded.made.settings}
         , problems_{loaded.problems}
         , certificates_{settings_, problems_, known_before(before), observer, root_files}
+        , upstreams_{made_, settings_, problems_}
     {
     }
 
@@ -104,23 +129,13 @@ public:
     }
 
 private:
-    // Frontends with the same upstream share its plan.
-    std::size_t find_upstream_of(frontend_config const& l)
-    {
-        std::string const& name = *effective(l.upstream, settings_.upstream);
-        auto const [known, is_new] = upstreams_.try_emplace(name, made_.upstreams.size());
-        if (is_new)
-            made_.upstreams.push_back(find_upstream(settings_, name, problems_));
-        return known->second;
-    }
-
     void plan(frontend_config const& l)
     {
         frontend_plan p;
         p.name = to_string(l.address());
         p.location = l.location;
         p.addresses = find_addresses(l, problems_);
-        p.upstream = find_upstream_of(l);
+        p.upstream = upstreams_.find(*effective(l.upstream, settings_.upstream));
         tls::context_spec& spec = p.tls;
         spec.tickets = made_.tickets;
         fill_protocol(settings_, l, spec);
@@ -328,7 +343,7 @@ private:
     config const& settings_;
     problem_list problems_;
     certificate_loading certificates_;
-    std::map<std::string, std::size_t> upstreams_; // Their numbers, by name.
+    upstream_numbers upstreams_;
 };
 
 } // namespace

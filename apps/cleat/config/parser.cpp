@@ -182,6 +182,35 @@ void refuse_both(
          "Choose the versions of TLS with tls-protos alone."});
 }
 
+std::string quoted(token const& t)
+{
+    if (t.what == token::kind::end)
+        return t.text;
+    return fmt::format("\"{}\"", t.text);
+}
+
+std::string example_of(key_row const& row)
+{
+    switch (row.kind) {
+    case value_kind::boolean:
+        return "on";
+    case value_kind::words:
+        return "TLSv1.2 TLSv1.3";
+    case value_kind::text:
+        return fmt::format("\"{}\"", row.value);
+    case value_kind::number:
+    case value_kind::word:
+        break;
+    }
+    return std::string{row.value};
+}
+
+std::string usage_of(std::string_view key)
+{
+    key_row const* const row = find_key(key);
+    return fmt::format("Write {} = {}.", key, row ? example_of(*row) : "value");
+}
+
 class parser
 {
 public:
@@ -413,35 +442,6 @@ private:
             complain(
                 block, block.text, fmt::format("the block has no {}", name),
                 fmt::format("Add {}.", example));
-    }
-
-    static std::string quoted(token const& t)
-    {
-        if (t.what == token::kind::end)
-            return t.text;
-        return fmt::format("\"{}\"", t.text);
-    }
-
-    static std::string usage_of(std::string_view key)
-    {
-        key_row const* const row = find_key(key);
-        return fmt::format("Write {} = {}.", key, row ? example_of(*row) : "value");
-    }
-
-    static std::string example_of(key_row const& row)
-    {
-        switch (row.kind) {
-        case value_kind::boolean:
-            return "on";
-        case value_kind::words:
-            return "TLSv1.2 TLSv1.3";
-        case value_kind::text:
-            return fmt::format("\"{}\"", row.value);
-        case value_kind::number:
-        case value_kind::word:
-            break;
-        }
-        return std::string{row.value};
     }
 
     token_reader tokens_;
