@@ -442,7 +442,7 @@ def test_a_reader_that_is_stuck_blocks_nothing(serve, access):
 
 
 @pytest.fixture
-def configured(cleat, config, certs, origin):
+def configured(cleat, config, certs, origin, tmp_path):
     """A cleat with a configuration file to which lines can be added."""
 
     class Configured:
@@ -454,6 +454,7 @@ def configured(cleat, config, certs, origin):
                 pem-file = "{certs.ecdsa.pem}"
                 log-level = 2
                 shutdown-timeout = 0
+                sandbox-write = "{tmp_path}"
             '''
             self.path = config(self.text)
             nothing = {"frontend": None, "log_level": None, "shutdown_timeout": None}

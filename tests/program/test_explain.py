@@ -137,4 +137,4 @@ def test_mistakes(certs, tmp_path):
         ran = run("explain", *words, certs.ecdsa.pem)
         assert (ran.returncode, ran.stdout) == (1, "") and line in ran.stderr
     assert "cleat explain" in run("explain", "--help").stdout
-    assert "cleat explain" in run("--help").stdout
+    assert "what a client would get" in run("--help").stdout
