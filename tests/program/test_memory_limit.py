@@ -79,7 +79,7 @@ def many_files():
 def test_it_lives_and_recovers(many_files, cleat, comer):
     # One arena: others reserve 64 MiB of addresses each, and then take from those.
     one_arena = {**os.environ, "MALLOC_ARENA_MAX": "1"}
-    server = cleat("--workers", 1, env=one_arena)
+    server = cleat("--workers", 1, "--log-burst", 0, env=one_arena)
     comers: list[socket.socket] = []
     held = [TlsClient(server.port) for _ in range(HELD)]
     try:
