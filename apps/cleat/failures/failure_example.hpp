@@ -8,7 +8,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace cleat::app {
@@ -27,7 +26,7 @@ public:
     {
         std::string_view const all{text};
         size_ = static_cast<std::uint8_t>(std::min(all.size(), N));
-        std::memcpy(text_.data(), all.data(), size_);
+        all.copy(text_.data(), size_);
     }
 
     [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
