@@ -223,9 +223,8 @@ TEST_CASE("names are taken from their lists only")
 
 TEST_CASE("what is not built is an error, unless nothing is asked for")
 {
-    CHECK(
-        only_problem("backend-refresh", "5")
-            .starts_with("test.conf:7:3: error: backend-refresh: this is not built yet. "));
+    CHECK(only_problem("backend-refresh", "5")
+              .starts_with("test.conf:7:3: error: backend-refresh: this is not built yet. "));
     CHECK(is_silent("backend-refresh", "0"));
 }
 

@@ -13,7 +13,7 @@ namespace cleat::app {
 namespace {
 
 // FNV-1a.
-std::uint64_t hash_of(std::string_view bytes) noexcept
+std::uint64_t hash_bytes(std::string_view bytes) noexcept
 {
     std::uint64_t sum = 14695981039346656037ULL;
     for (char const c : bytes)
@@ -42,9 +42,9 @@ std::uint64_t client_key(net::address const& peer) noexcept
     char const* const bytes = reinterpret_cast<char const*>(peer.data());
     switch (peer.family()) {
     case AF_INET:
-        return hash_of({bytes + offsetof(sockaddr_in, sin_addr), sizeof(in_addr)});
+        return hash_bytes({bytes + offsetof(sockaddr_in, sin_addr), sizeof(in_addr)});
     case AF_INET6:
-        return hash_of({bytes + offsetof(sockaddr_in6, sin6_addr), sizeof(in6_addr)});
+        return hash_bytes({bytes + offsetof(sockaddr_in6, sin6_addr), sizeof(in6_addr)});
     default:
         return 0;
     }
@@ -55,7 +55,7 @@ balancer::balancer(upstream_plan const& plan)
 {
     for (server_plan const& each : plan.servers)
         servers_.push_back(
-            {.weight = each.weight, .is_backup = each.is_backup, .name = hash_of(each.name)});
+            {.weight = each.weight, .is_backup = each.is_backup, .name = hash_bytes(each.name)});
     candidates_.reserve(servers_.size());
 }
 

@@ -6,7 +6,7 @@
 namespace cleat::app {
 namespace {
 
-std::string describe(server_plan const& server)
+std::string server_text(server_plan const& server)
 {
     std::vector<std::string> facts;
     if (server.weight != 1)
@@ -25,7 +25,7 @@ std::string describe(upstream_plan const& upstream)
         return upstream.name; // The backend.
     std::vector<std::string> servers;
     for (server_plan const& each : upstream.servers)
-        servers.push_back(describe(each));
+        servers.push_back(server_text(each));
     return fmt::format(
         "{}, {}: {}", upstream.name, to_string(upstream.strategy), fmt::join(servers, ", "));
 }
