@@ -31,6 +31,27 @@ const dom = (() => {
             ),
         );
 
+    // choice is a row of buttons of which one is pressed.
+    function choice(name, options, chosen, act) {
+        const buttons = options.map(([value, text]) =>
+            el(
+                'button',
+                {
+                    type: 'button',
+                    'aria-pressed': String(value === chosen),
+                    click() {
+                        buttons.forEach((each, i) =>
+                            each.setAttribute('aria-pressed', String(options[i][0] === value)),
+                        );
+                        act(value);
+                    },
+                },
+                text,
+            ),
+        );
+        return el('div', { class: 'choice', role: 'group', 'aria-label': name }, buttons);
+    }
+
     const data = () => JSON.parse(document.getElementById('data').textContent);
 
     // show puts the report in the place of the words for browsers without scripts.
@@ -39,5 +60,5 @@ const dom = (() => {
             .getElementById('report')
             .replaceChildren(...inside.flat(Infinity).filter((one) => one !== null));
 
-    return { el, shape, table, data, show };
+    return { el, shape, table, choice, data, show };
 })();

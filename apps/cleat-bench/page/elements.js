@@ -1,6 +1,6 @@
 // elements: the building blocks of this page.
 const elements = (() => {
-    const { el } = dom;
+    const { el, choice } = dom;
 
     const part = (title, ...inside) =>
         el('section', { class: 'part' }, el('h3', {}, title), inside);
@@ -114,27 +114,6 @@ const elements = (() => {
 
     const environment = (facts) =>
         facts.length ? factList(facts) : note('No facts about the machine were recorded.');
-
-    // choice is a row of buttons of which one is pressed.
-    function choice(name, options, chosen, act) {
-        const buttons = options.map(([value, text]) =>
-            el(
-                'button',
-                {
-                    type: 'button',
-                    'aria-pressed': String(value === chosen),
-                    click() {
-                        buttons.forEach((one, i) =>
-                            one.setAttribute('aria-pressed', String(options[i][0] === value)),
-                        );
-                        act(value);
-                    },
-                },
-                text,
-            ),
-        );
-        return el('div', { class: 'choice', role: 'group', 'aria-label': name }, buttons);
-    }
 
     // figure is a chart with its caption. A chart needs its canvas on the page, so drawCharts calls
     // `make` later.

@@ -1,7 +1,7 @@
 // elements: the building blocks of this page. What is replaced is replaced only when it changes, so
 // that a selection and the focus stay.
 const elements = (() => {
-    const { el } = dom;
+    const { el, choice } = dom;
 
     const section = (id, title, ...inside) =>
         el('section', { 'aria-labelledby': id }, el('h2', { id }, title), inside);
@@ -89,27 +89,6 @@ const elements = (() => {
                 }),
             ),
         );
-
-    // choice is a row of buttons of which one is pressed.
-    function choice(name, options, chosen, act) {
-        const buttons = options.map(([value, text]) =>
-            el(
-                'button',
-                {
-                    type: 'button',
-                    'aria-pressed': String(value === chosen),
-                    click() {
-                        buttons.forEach((each, i) =>
-                            each.setAttribute('aria-pressed', String(options[i][0] === value)),
-                        );
-                        act(value);
-                    },
-                },
-                text,
-            ),
-        );
-        return el('div', { class: 'choice', role: 'group', 'aria-label': name }, buttons);
-    }
 
     return { el, section, note, fill, table, tile, facts, bars, choice };
 })();
