@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -71,9 +70,9 @@ std::vector<net::address> find_server(
 upstream_plan find_upstream(config const& settings, std::string const& name, problem_list& problems)
 {
     upstream_plan plan;
-    auto const block = std::ranges::find(
-        settings.upstreams, name, [](upstream_config const& each) -> auto& { return *each.name; });
-    if (name.empty() || block == settings.upstreams.end()) {
+    upstream_config const* const block =
+        name.empty() ? nullptr : find_upstream_block(settings, name);
+    if (block == nullptr) {
         setting<upstream_address> const& backend = settings.backend;
         plan.name = to_string(*backend);
         plan.servers = {{plan.name, find_server(*backend, backend.location, "backend", problems)}};

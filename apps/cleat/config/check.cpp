@@ -73,17 +73,10 @@ void check_listeners(config& c, std::vector<problem>& problems)
                     "Give each frontend an address of its own.");
 }
 
-upstream_config const* named_upstream(config const& c, std::string_view name) noexcept
-{
-    auto const found = std::ranges::find(
-        c.upstreams, name, [](upstream_config const& each) -> auto& { return *each.name; });
-    return found == c.upstreams.end() ? nullptr : &*found;
-}
-
 void check_upstream_names(config const& c, std::vector<problem>& problems)
 {
     for (upstream_config const& each : c.upstreams) {
-        upstream_config const* const first = named_upstream(c, *each.name);
+        upstream_config const* const first = find_upstream_block(c, *each.name);
         if (first != &each)
             complain(
                 problems, problem::severity::error, each.name.location, "name",
@@ -110,7 +103,7 @@ void check_upstreams(config const& c, std::vector<problem>& problems)
         setting<std::string> const& name = effective(each.upstream, c.upstream);
         used.insert(*name);
         is_backend_used = is_backend_used || name->empty();
-        if (name->empty() || named_upstream(c, *name) != nullptr)
+        if (name->empty() || find_upstream_block(c, *name) != nullptr)
             continue;
         std::vector<std::string_view> known;
         for (upstream_config const& one : c.upstreams)

@@ -50,6 +50,13 @@ bool rest_is_whole(std::vector<problem> const& problems) noexcept
     });
 }
 
+upstream_config const* find_upstream_block(config const& settings, std::string_view name) noexcept
+{
+    auto const found = std::ranges::find(
+        settings.upstreams, name, [](upstream_config const& each) -> auto& { return *each.name; });
+    return found == settings.upstreams.end() ? nullptr : &*found;
+}
+
 access_log_target target_of_access_log(config const& settings) noexcept
 {
     std::string const& text = *settings.access_log;

@@ -320,6 +320,10 @@ struct config
     setting<app::access_log_format> access_log_format{app::access_log_format::logfmt};
 };
 
+/// find_upstream_block is the upstream block with a name, or null.
+[[nodiscard]] upstream_config const* find_upstream_block(
+    config const& settings, std::string_view name) noexcept;
+
 /// target_of_access_log is where the access log goes; a file is named by config::access_log.
 [[nodiscard]] access_log_target target_of_access_log(config const& settings) noexcept;
 
