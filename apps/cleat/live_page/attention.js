@@ -14,7 +14,7 @@ const attention = (() => {
         return found;
     }
 
-    // What has failed in the last seconds, where that is more than scanners do.
+    // Failures of the last seconds, where there are more of them than scanners cause.
     function failuresIn() {
         const pair = record.steady();
         const steady = pair === null ? null : rates.between(...pair);

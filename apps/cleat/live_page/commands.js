@@ -9,7 +9,7 @@ const commands = (() => {
         return said;
     }
 
-    // What has changed, in words: "2 certificates added".
+    // The changes in words: "2 certificates added".
     function changesOf(changes) {
         const found = changes.keys.map((key) => `the key ${key}`);
         for (const [key, count] of Object.entries(changes)) {

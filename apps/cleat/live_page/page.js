@@ -185,7 +185,7 @@
         bar.show(status);
     }
 
-    // What the server's answers say about it.
+    // The state of the server, from its answers.
 
     function become(kind, text) {
         if (state.textContent === text) return;

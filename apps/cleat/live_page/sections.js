@@ -106,7 +106,7 @@ const sections = (() => {
         };
     }
 
-    // What clients have agreed on, each by its share of all handshakes since the start.
+    // Versions, suites and groups, each by its share of all handshakes since the start.
     function agreed() {
         const kinds = [
             [
