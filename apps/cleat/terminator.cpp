@@ -1,4 +1,5 @@
 #include "announce.hpp"
+#include "client_closing.hpp"
 #include "client_side.hpp"
 #include "connect.hpp"
 #include "connection_log.hpp"
@@ -48,8 +49,10 @@ net::detached terminate(
     upstream_choice choice{*frontend.upstream, peer};
     result<upstream_side> upstream =
         co_await connect(interrupt, choice, first, *settings.backend_connect_timeout);
-    if (!upstream)
-        co_return log.connect_failed(upstream.error(), choice.name(), client.channel.engine());
+    if (!upstream) {
+        log.connect_failed(upstream.error(), choice.name(), client.channel.engine());
+        co_return co_await refuse_client(interrupt, client);
+    }
     log.connected(choice.address());
 
     // Relay: copy both ways until both sides have closed, or one has broken.

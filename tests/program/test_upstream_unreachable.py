@@ -1,4 +1,4 @@
-"""An upstream that is down, or never accepts, is named in the log, and its client is closed at
+"""An upstream that is down, or never accepts, is named in the log, and its client reads an error at
 once; the next connection tries again. The upstream may also be a path."""
 
 import signal
@@ -23,17 +23,25 @@ def nobody():
 def test_an_upstream_that_is_down(cleat, nobody):
     server = cleat(backend=nobody)
     with TlsClient(server.port) as client:
-        client.wait_for_break()
+        client.wait_for_refusal()
     line = server.wait_for_log(event="connect-failed")
     assert line["reason"] == "Connection refused"
     assert (line["upstream"], line["level"]) == (nobody, "error")
+
+
+def test_a_client_that_has_sent_much_reads_the_error_too(cleat, nobody):
+    server = cleat(backend=nobody)
+    with TlsClient(server.port) as client:
+        client.send(b"a request whose bytes nobody reads" * 20_000)
+        client.wait_for_refusal()
+        server.wait_for_log(event="connect-failed")
 
 
 def test_it_is_tried_again(cleat, origin, tmp_path):
     path = tmp_path / "late.sock"
     server = cleat(backend=str(path))
     with TlsClient(server.port) as client:
-        client.wait_for_break()
+        client.wait_for_refusal()
     assert server.wait_for_log(event="connect-failed")["reason"] == "No such file or directory"
     origin(echo, path=path)
     with TlsClient(server.port) as client:
@@ -72,7 +80,7 @@ def full():
 def test_an_upstream_that_never_accepts(cleat, full):
     server = cleat("--backend-connect-timeout", 1, backend=full)
     with TlsClient(server.port) as client:
-        client.wait_for_break()
+        client.wait_for_refusal()
     assert server.wait_for_log(event="connect-failed")["reason"] == "connect-timeout"
 
 
@@ -84,7 +92,7 @@ def test_nothing_is_left_open(cleat, nobody):
     before = len(list(descriptors.iterdir()))
     for _ in range(20):
         with TlsClient(server.port) as client:
-            client.wait_for_break()
+            client.wait_for_refusal()
     eventually("descriptors are closed", lambda: len(list(descriptors.iterdir())) == before)
 
 
@@ -186,5 +194,5 @@ def test_an_end_while_somebody_waits_for_a_queue(cleat, full_path):
 def test_a_unix_path_whose_queue_stays_full(cleat, full_path):
     server = cleat("--backend-connect-timeout", 1, backend=str(full_path[0]))
     with TlsClient(server.port) as client:
-        client.wait_for_break()
+        client.wait_for_refusal()
     assert server.wait_for_log(event="connect-failed")["reason"] == "connect-timeout"

@@ -124,7 +124,7 @@ def test_when_none_serves_the_last_one_is_named(serve, nobody, tmp_path):
     server = serve(upstream(nobody, missing, lines=["balance = first"]) + 'upstream = "app"')
     for _ in range(5):  # Also while both are left out.
         with TlsClient(server.port) as client:
-            client.wait_for_break()
+            client.wait_for_refusal()
     eventually("all are logged", lambda: len(server.log(event="connect-failed")) == 5)
     assert {each["upstream"] for each in server.log(event="connect-failed")} <= {nobody, missing}
 

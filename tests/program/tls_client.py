@@ -1,6 +1,7 @@
 """A TLS client that can misbehave: Python's TLS between two buffers, and a socket that the test
 holds in its own hands. It can cut its records anywhere, end without a word, and break off."""
 
+import os
 import socket
 import ssl
 from typing import Iterable
@@ -206,6 +207,16 @@ class TlsClient:
         except (ConnectionResetError, ssl.SSLEOFError, ssl.SSLSyscallError):
             return
         raise AssertionError("a broken stream ended as if it were whole")
+
+    def wait_for_refusal(self) -> None:
+        """wait_for_refusal expects the end of a client for whom there is no upstream: the alert
+        internal_error. OpenSSL sends none: there a FIN without close_notify. Never a reset."""
+        if os.environ["CLEAT_TLS"].startswith("openssl"):
+            with pytest.raises(ssl.SSLEOFError):
+                self.receive()
+        else:
+            with pytest.raises(ssl.SSLError, match="(?i)alert.internal.error"):
+                self.receive()
 
     # The negotiated parameters.
 

@@ -293,8 +293,9 @@ progress channel::write(
     std::size_t const joined = blocked_ ? 0 : take_held(block);
     tls::wire w{{}, block.subspan(joined), false};
     tls::step s = engine_.write(w, pieces);
-    if (addition == after_write::close_notify && s.next == tls::want::nothing && !s.error)
-        s.error = engine_.close(w).error;
+    if (addition != after_write::nothing && s.next == tls::want::nothing && !s.error)
+        s.error =
+            addition == after_write::close_notify ? engine_.close(w).error : engine_.fail(w).error;
     error_code const ec = deliver(socket, produced(block, w));
     return {
         .next = blocked_ ? wait::writable : wait::none,
@@ -313,6 +314,11 @@ std::size_t channel::write_max() const noexcept
 progress channel::close(transport socket) noexcept
 {
     return write(socket, {}, after_write::close_notify);
+}
+
+progress channel::fail(transport socket) noexcept
+{
+    return write(socket, {}, after_write::internal_error);
 }
 
 } // namespace cleat::net

@@ -96,7 +96,8 @@ public:
     enum class after_write : std::uint8_t
     {
         nothing,
-        close_notify
+        close_notify,
+        internal_error ///< See tls::engine::fail.
     };
 
     /// write encrypts the pieces in order and sends them. Bytes that it took (progress::bytes) are
@@ -125,6 +126,9 @@ public:
 
     /// close sends close_notify, once; reading goes on as before.
     progress close(transport socket) noexcept;
+
+    /// fail sends the fatal alert internal_error instead, as far as the TLS library can.
+    progress fail(transport socket) noexcept;
 
     /// unsent: the socket was full; call flush when it is writable.
     [[nodiscard]] bool unsent() const noexcept { return blocked_; }

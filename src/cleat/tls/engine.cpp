@@ -303,6 +303,20 @@ step engine::close(wire& w) noexcept
     return {};
 }
 
+step engine::fail(wire& w) noexcept
+{
+    if (close_sent_ || !established())
+        return {};
+    attached const call{SSL_get_rbio(ssl_), w};
+    clear_errors();
+    int const value = backend::send_internal_error(ssl_);
+    if (value <= 0)
+        return outcome_of(w, value, 0);
+    close_sent_ = true;
+    holds_tickets_ = false;
+    return {};
+}
+
 void engine::resume(session const& offered) noexcept
 {
     // Where the library refuses the session, for example for its version, the handshake is full.

@@ -107,6 +107,12 @@ public:
     /// close writes a close_notify to wire::out, once. Reading goes on as before (RFC 8446, 6.1).
     step close(wire& w) noexcept;
 
+    /// fail writes the fatal alert internal_error to wire::out in place of a close_notify: the peer
+    /// learns that its stream is not whole (RFC 8446, section 6.2). Nothing may be written after it.
+    /// OpenSSL has no call for it, and writes nothing: there a FIN without close_notify says the
+    /// same.
+    step fail(wire& w) noexcept;
+
     /// resume offers the session to the server. Client role, before the handshake;
     /// handshake_info::resumed is whether the server accepted it.
     void resume(session const& offered) noexcept;
