@@ -2,6 +2,7 @@
 #include "client_verification.hpp"
 #include "compressors.hpp"
 #include "config/problem_list.hpp"
+#include "config/route_text.hpp"
 #include "network_settings.hpp"
 #include "snapshot.hpp"
 
@@ -99,6 +100,16 @@ private:
     std::map<std::string, std::size_t> numbers_; // By name.
 };
 
+std::optional<route_plan> plan_routes(frontend_config const& l, upstream_numbers& upstreams)
+{
+    if (l.routes.empty())
+        return {};
+    route_plan made{route_table{rules_of(l)}, {}};
+    for (route_config const& each : l.routes)
+        made.routes.push_back({describe(each), each.location, upstreams.find(*each.upstream)});
+    return made;
+}
+
 class loader
 {
 public:
@@ -136,6 +147,7 @@ private:
         p.location = l.location;
         p.addresses = find_addresses(l, problems_);
         p.upstream = upstreams_.find(*effective(l.upstream, settings_.upstream));
+        p.routes = plan_routes(l, upstreams_);
         tls::context_spec& spec = p.tls;
         spec.tickets = made_.tickets;
         fill_protocol(settings_, l, spec);

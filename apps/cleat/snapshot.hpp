@@ -8,6 +8,7 @@
 #include "expiry.hpp"
 #include "predecessor.hpp"
 #include "privileged/opener.hpp"
+#include "route/route_table.hpp"
 #include "upstream/upstream_plan.hpp"
 #include "watch/watched_files.hpp"
 
@@ -24,6 +25,21 @@
 
 namespace cleat::app {
 
+/// planned_route is one route.
+struct planned_route
+{
+    std::string text; ///< Its conditions on one line.
+    app::location location;
+    std::size_t upstream = 0; ///< The number of its upstream.
+};
+
+/// route_plan is the routes of a frontend.
+struct route_plan
+{
+    route_table table;
+    std::vector<planned_route> routes; ///< By their numbers in the table.
+};
+
 /// frontend_plan is one place to accept from.
 struct frontend_plan
 {
@@ -31,6 +47,7 @@ struct frontend_plan
     app::location location;
     std::vector<net::address> addresses; ///< More than one where a name has several.
     std::size_t upstream = 0;            ///< The number of its upstream.
+    std::optional<route_plan> routes;    ///< Clients that none takes go to its upstream.
     tls::context_spec tls;
     /// The frontend's set in the catalog; null: its certificates are in `tls`.
     tls::certificate_set const* certificates = nullptr;

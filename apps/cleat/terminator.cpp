@@ -5,6 +5,7 @@
 #include "connection_log.hpp"
 #include "handshake.hpp"
 #include "relay.hpp"
+#include "route_choice.hpp"
 #include "terminator.hpp"
 #include "upstream/upstream_choice.hpp"
 #include "upstream_side.hpp"
@@ -46,7 +47,8 @@ net::detached terminate(
     // Connect. The upstream's PROXY header and the client's first bytes leave in one send.
     std::span<std::byte const> const first =
         first_bytes(settings, client, peer, proxy_header, log.traffic());
-    upstream_choice choice{*frontend.upstream, peer};
+    upstream_choice choice{
+        choose_upstream(frontend, client.channel.engine(), peer, proxy_header), peer};
     result<upstream_side> upstream =
         co_await connect(interrupt, choice, first, *settings.backend_connect_timeout);
     if (!upstream) {

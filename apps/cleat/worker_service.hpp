@@ -66,6 +66,12 @@ public:
         return frontends_[place];
     }
 
+    /// upstream is one of the snapshot's, by its number. From begin on.
+    [[nodiscard]] worker_upstream& upstream(std::size_t number) noexcept
+    {
+        return upstreams_[number];
+    }
+
     /// certificates are those of the store, or null where the configuration has none.
     [[nodiscard]] net::worker_certificates* certificates() noexcept { return certificates_; }
 

@@ -96,6 +96,21 @@ def cleat(origin: Callable[..., Origin], certs: CertificateMaker) -> Iterator[Ca
 
 
 @pytest.fixture
+def serve(cleat, certs, config):
+    """Starts cleat, with one worker, which counts all connections."""
+
+    def serve(text, *flags):
+        path = config(text + f'\npem-file = "{certs.ecdsa.pem}"\n')
+        frontend = {} if "frontend" in text else {"frontend": "[127.0.0.1]:0"}
+        nothing = {"frontend": None, **frontend}
+        server = cleat("--config", path, "--workers", 1, *flags, pem=[], backend="", **nothing)
+        server.config = path
+        return server
+
+    return serve
+
+
+@pytest.fixture
 def proxied(
     cleat: Callable[..., Cleat], origin: Callable[..., Origin]
 ) -> tuple[Cleat, Origin]:

@@ -12,20 +12,7 @@ from origins import echo
 from program import run
 from reloads import reload, replace
 from tls_client import TlsClient
-
-
-def saying(name):
-    """An origin that says its name, and ends."""
-
-    def say(connection):
-        connection.send(name.encode())
-
-    return say
-
-
-def answer(port):
-    with TlsClient(port) as client:
-        return client.receive_to_end().decode()
+from upstream_blocks import answer, saying, upstream
 
 
 @pytest.fixture
@@ -34,27 +21,6 @@ def nobody():
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         yield f"[127.0.0.1]:{held.getsockname()[1]}"
-
-
-@pytest.fixture
-def serve(cleat, certs, config):
-    """Starts cleat, with one worker, which counts all connections."""
-
-    def serve(text, *flags):
-        path = config(text + f'\npem-file = "{certs.ecdsa.pem}"\n')
-        frontend = {} if "frontend" in text else {"frontend": "[127.0.0.1]:0"}
-        nothing = {"frontend": None, **frontend}
-        server = cleat("--config", path, "--workers", 1, *flags, pem=[], backend="", **nothing)
-        server.config = path
-        return server
-
-    return serve
-
-
-def upstream(*servers, name="app", lines=()):
-    shown = [each if each.startswith("{") else f'"{each}"' for each in servers]
-    inner = "\n".join([f'name = "{name}"', *(f"server = {each}" for each in shown), *lines])
-    return f"upstream = {{\n{inner}\n}}\n"
 
 
 def test_connections_go_to_all_servers_by_turns(serve, origin):

@@ -1,12 +1,10 @@
 #include "config/check.hpp"
-
-#include <cleat/core/limits.hpp>
+#include "config/check_routes.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -71,60 +69,6 @@ void check_listeners(config& c, std::vector<problem>& problems)
                         "{} is taken already, by {}", to_string(c.frontends[i].address()),
                         to_string(c.frontends[j].location)),
                     "Give each frontend an address of its own.");
-}
-
-void check_upstream_names(config const& c, std::vector<problem>& problems)
-{
-    for (upstream_config const& each : c.upstreams) {
-        upstream_config const* const first = find_upstream_block(c, *each.name);
-        if (first != &each)
-            complain(
-                problems, problem::severity::error, each.name.location, "name",
-                fmt::format(
-                    "the upstream {} is there already, by {}", *each.name,
-                    to_string(first->location)),
-                "Give each upstream a name of its own.");
-        if (each.servers.size() > limits::servers_max)
-            complain(
-                problems, problem::severity::error, each.location, "upstream",
-                fmt::format(
-                    "{} has {} servers, and may have {}", *each.name, each.servers.size(),
-                    limits::servers_max),
-                "Name a balancer in front of them.");
-    }
-}
-
-void check_upstreams(config const& c, std::vector<problem>& problems)
-{
-    check_upstream_names(c, problems);
-    std::set<std::string_view> used;
-    bool is_backend_used = false;
-    for (frontend_config const& each : c.frontends) {
-        setting<std::string> const& name = effective(each.upstream, c.upstream);
-        used.insert(*name);
-        is_backend_used = is_backend_used || name->empty();
-        if (name->empty() || find_upstream_block(c, *name) != nullptr)
-            continue;
-        std::vector<std::string_view> known;
-        for (upstream_config const& one : c.upstreams)
-            known.push_back(*one.name);
-        complain(
-            problems, problem::severity::error, name.location, "upstream",
-            fmt::format("there is no upstream {}", *name),
-            known.empty() ? "Write a block: upstream = { name = ... server = ... }."
-                          : fmt::format("The upstreams are {}.", fmt::join(known, ", ")));
-    }
-    if (!is_backend_used && !c.backend.location.is_built_in())
-        complain(
-            problems, problem::severity::error, c.backend.location, "backend",
-            "this has no effect: the connections of every frontend go to an upstream block",
-            "Leave it out, or make it a server of the block.");
-    for (upstream_config const& each : c.upstreams)
-        if (!used.contains(*each.name))
-            complain(
-                problems, problem::severity::warning, each.location, "upstream",
-                fmt::format("no frontend uses the upstream {}", *each.name),
-                fmt::format("Write upstream = \"{}\", for all frontends or in one.", *each.name));
 }
 
 void check_certificates(config const& c, std::vector<problem>& problems)
@@ -408,6 +352,7 @@ void check(config& settings, std::vector<problem>& problems)
     choose_announcement(settings, problems);
     check_listeners(settings, problems);
     check_upstreams(settings, problems);
+    check_routes(settings, problems);
     check_certificates(settings, problems);
     check_client_verify(settings, problems);
     check_proxy_client_cert(settings, problems);

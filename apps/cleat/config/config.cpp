@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <syslog.h>
 
@@ -55,6 +56,20 @@ upstream_config const* find_upstream_block(config const& settings, std::string_v
     auto const found = std::ranges::find(
         settings.upstreams, name, [](upstream_config const& each) -> auto& { return *each.name; });
     return found == settings.upstreams.end() ? nullptr : &*found;
+}
+
+std::vector<route_rule> rules_of(frontend_config const& frontend)
+{
+    std::vector<route_rule> rules;
+    for (route_config const& each : frontend.routes) {
+        route_rule made{.protocols = *each.alpn};
+        for (setting<server_name_pattern> const& name : each.sni)
+            made.names.push_back(*name);
+        for (setting<ip_prefix> const& prefix : each.client_address)
+            made.clients.push_back(*prefix);
+        rules.push_back(std::move(made));
+    }
+    return rules;
 }
 
 access_log_target target_of_access_log(config const& settings) noexcept

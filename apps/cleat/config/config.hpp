@@ -5,6 +5,7 @@
 #pragma once
 
 #include "config/address.hpp"
+#include "route/route_table.hpp"
 
 #include <chrono>
 #include <optional>
@@ -188,6 +189,16 @@ struct upstream_config
     setting<std::chrono::seconds> eject_time{std::chrono::seconds{10}};
 };
 
+/// route_config is one `route` of a frontend.
+struct route_config
+{
+    app::location location;
+    std::vector<setting<server_name_pattern>> sni;  ///< Empty: any name, or none.
+    setting<std::vector<std::string>> alpn;         ///< Empty: any protocol, or none.
+    std::vector<setting<ip_prefix>> client_address; ///< Empty: any.
+    setting<std::string> upstream;                  ///< A name of `upstreams`.
+};
+
 /// pem_file is one certificate with its key.
 struct pem_file
 {
@@ -205,8 +216,9 @@ struct frontend_config
 {
     app::location location;
     setting<std::string> host{"*"};
-    setting<std::uint16_t> port{8443}; ///< As in hitch.
-    optional_setting<std::string> upstream;
+    setting<std::uint16_t> port{8443};      ///< As in hitch.
+    optional_setting<std::string> upstream; ///< Of clients that no route takes.
+    std::vector<route_config> routes;
     std::vector<pem_file> pem_files;           ///< Its own; the last is its default.
     optional_setting<bool> match_global_certs; ///< Read it through uses_global_certs().
     optional_setting<app::client_verify> client_verify;
@@ -323,6 +335,9 @@ struct config
 /// find_upstream_block is the upstream block with a name, or null.
 [[nodiscard]] upstream_config const* find_upstream_block(
     config const& settings, std::string_view name) noexcept;
+
+/// rules_of are the conditions of a frontend's routes.
+[[nodiscard]] std::vector<route_rule> rules_of(frontend_config const& frontend);
 
 /// target_of_access_log is where the access log goes; a file is named by config::access_log.
 [[nodiscard]] access_log_target target_of_access_log(config const& settings) noexcept;

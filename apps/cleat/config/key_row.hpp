@@ -67,6 +67,7 @@ struct places
     bool pem_file = false; ///< In `pem-file = { }`.
     bool upstream = false; ///< In `upstream = { }`.
     bool server = false;   ///< In `server = { }`, which is in an upstream block.
+    bool route = false;    ///< In `route = { }`, which is in a frontend block.
     bool flag = false;     ///< On the command line.
 };
 
@@ -101,6 +102,7 @@ struct key_row
     refusal (*set_pem_file)(pem_file&, given const&) = nullptr;
     refusal (*set_upstream)(upstream_config&, given const&) = nullptr;
     refusal (*set_server)(upstream_server&, given const&) = nullptr;
+    refusal (*set_route)(route_config&, given const&) = nullptr;
     std::string (*show)(config const&) = nullptr; ///< The value in `c`, as a file would have it.
 };
 

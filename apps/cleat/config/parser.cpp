@@ -45,6 +45,10 @@ bool is_allowed(upstream_server const&, key_row const& row)
 {
     return row.where.server;
 }
+bool is_allowed(route_config const&, key_row const& row)
+{
+    return row.where.route;
+}
 
 constexpr std::string_view scope_name(config const&)
 {
@@ -66,6 +70,10 @@ constexpr std::string_view scope_name(upstream_server const&)
 {
     return "in a server block";
 }
+constexpr std::string_view scope_name(route_config const&)
+{
+    return "in a route block";
+}
 
 // Where a key may stand, for the cure of one that stands elsewhere.
 std::string places_of(key_row const& row)
@@ -81,6 +89,8 @@ std::string places_of(key_row const& row)
         found.emplace_back("in an upstream block");
     if (row.where.server)
         found.emplace_back("in a server block");
+    if (row.where.route)
+        found.emplace_back("in a route block");
     if (found.empty())
         return fmt::format("Use the flag --{}: it stands on the command line only.", row.name);
     return fmt::format("It stands {}.", fmt::join(found, " or "));
@@ -387,6 +397,9 @@ private:
             if (row.block && row.name == "server")
                 return add_block(
                     scope.servers, key, {{"address", "address = \"[10.0.0.1]:8080\""}});
+        if constexpr (requires { scope.routes; })
+            if (row.name == "route")
+                return add_block(scope.routes, key, {{"upstream", "upstream = \"app\""}});
         complain(tokens_.next(), key.text, "this takes a value, not a block", usage_of(key.text));
         tokens_.skip_value();
     }

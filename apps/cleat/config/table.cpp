@@ -81,6 +81,27 @@ refusal add_server(upstream_config& upstream, given const& v)
     return {};
 }
 
+// Each value adds one, and an empty text clears them.
+template <auto Member, class Value>
+refusal add_condition(route_config& route, given const& v)
+{
+    if (v.text.empty()) {
+        (route.*Member).clear();
+        return {};
+    }
+    parsed<Value> value = read(as<Value>{}, v);
+    if (!value)
+        return value.error();
+    (route.*Member).push_back({*std::move(value), v.place});
+    return {};
+}
+
+refusal refuse_route_text(frontend_config&, given const&)
+{
+    return bad_value{
+        "a route is a block", "Write route = { sni = \"www.example.org\" upstream = \"app\" }."};
+}
+
 refusal add_listener(config& c, given const& v)
 {
     if (v.text.empty())
@@ -160,6 +181,7 @@ constexpr places frontend_only{.frontend = true};
 constexpr places pem_file_only{.pem_file = true};
 constexpr places upstream_only{.upstream = true};
 constexpr places server_only{.server = true};
+constexpr places route_only{.route = true};
 constexpr places flag_only{.flag = true};
 
 constexpr std::int64_t day = 86'400;
@@ -217,17 +239,19 @@ constexpr key_row rows[] = {
      .show = shown<&config::backend>},
     {.name = "upstream",
      .group = key_group::addresses,
-     .where = {.global = true, .frontend = true},
+     .where = {.global = true, .frontend = true, .route = true},
      .kind = value_kind::text,
      .value = "NAME",
      .default_text = "none: the backend",
      .help = "A block is a group of servers with a name. The name alone says where the connections "
-             "of all frontends go, or those of one. A server that does not accept costs no "
+             "of all frontends go, or those of one, or of one route. A server that does not accept "
+             "costs no "
              "connection: the next server is tried, as long as backend-connect-timeout lasts.",
      .repeatable = true,
      .block = true,
      .set_global = store<&config::upstream>,
      .set_frontend = store<&frontend_config::upstream>,
+     .set_route = store<&route_config::upstream>,
      .show = shown<&config::upstream>},
     {.name = "name",
      .group = key_group::addresses,
@@ -309,6 +333,48 @@ constexpr key_row rows[] = {
      .default_text = "off",
      .help = "The server gets connections only while no other server serves.",
      .set_server = store<&upstream_server::backup>},
+    {.name = "route",
+     .group = key_group::addresses,
+     .where = frontend_only,
+     .kind = value_kind::word,
+     .value = "{ upstream = NAME ... }",
+     .default_text = "none: all clients go to the frontend's upstream",
+     .help = "Where the clients go for which all conditions of the block hold: sni, alpn and "
+             "client-address. The first route that takes a client is used; clients that no route "
+             "takes go to the frontend's upstream. A route that an earlier one leaves no client "
+             "is an error.",
+     .repeatable = true,
+     .set_frontend = refuse_route_text},
+    {.name = "sni",
+     .group = key_group::addresses,
+     .where = route_only,
+     .kind = value_kind::text,
+     .value = "NAME|*.NAME|none",
+     .default_text = "any name, and none",
+     .help = "The name that the client asks for. A * stands for one label, as in certificates; "
+             "none is a client that sends no name. Give it several times for several names.",
+     .repeatable = true,
+     .set_route = add_condition<&route_config::sni, server_name_pattern>},
+    {.name = "alpn",
+     .group = key_group::addresses,
+     .where = route_only,
+     .kind = value_kind::text,
+     .value = "LIST",
+     .default_text = "any protocol, and none",
+     .help = "The protocol that client and cleat agree on, one of alpn-protos, or several with "
+             "commas between them.",
+     .set_route = store<&route_config::alpn>},
+    {.name = "client-address",
+     .group = key_group::addresses,
+     .where = route_only,
+     .kind = value_kind::text,
+     .value = "PREFIX",
+     .default_text = "any address",
+     .help = "The client's address begins like this: 192.0.2.0/24, 2001:db8::/32, or one address. "
+             "With proxy-proxy it is the one in the PROXY header. Give it several times for "
+             "several prefixes.",
+     .repeatable = true,
+     .set_route = add_condition<&route_config::client_address, ip_prefix>},
     {.name = "backend-refresh",
      .group = key_group::addresses,
      .where = global_and_flag,
@@ -1262,6 +1328,11 @@ void apply(upstream_config& scope, given const& value, std::vector<problem>& pro
 void apply(upstream_server& scope, given const& value, std::vector<problem>& problems)
 {
     apply_in(scope, value.row.set_server, value, problems);
+}
+
+void apply(route_config& scope, given const& value, std::vector<problem>& problems)
+{
+    apply_in(scope, value.row.set_route, value, problems);
 }
 
 std::string_view nearest(std::string_view word, std::span<std::string_view const> candidates)

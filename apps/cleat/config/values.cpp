@@ -1,3 +1,4 @@
+#include "config/route_text.hpp"
 #include "config/values.hpp"
 #include "log/log_sink.hpp"
 
@@ -110,6 +111,16 @@ parsed<upstream_address> read(as<upstream_address>, given const& v)
 parsed<admin_address> read(as<admin_address>, given const& v)
 {
     return parse_admin_address(v.text, v.compat);
+}
+
+parsed<server_name_pattern> read(as<server_name_pattern>, given const& v)
+{
+    return parse_server_name(v.text);
+}
+
+parsed<ip_prefix> read(as<ip_prefix>, given const& v)
+{
+    return parse_ip_prefix(v.text);
 }
 
 parsed<client_verify> read(as<client_verify>, given const& v)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "config/key_row.hpp"
+#include "route/route_table.hpp"
 
 #include <cstdint>
 #include <string>
@@ -31,6 +32,8 @@ struct as
 [[nodiscard]] parsed<balance> read(as<balance>, given const& v);
 [[nodiscard]] parsed<syslog_facility> read(as<syslog_facility>, given const& v);
 [[nodiscard]] parsed<access_log_format> read(as<access_log_format>, given const& v);
+[[nodiscard]] parsed<server_name_pattern> read(as<server_name_pattern>, given const& v);
+[[nodiscard]] parsed<ip_prefix> read(as<ip_prefix>, given const& v);
 [[nodiscard]] parsed<tls_versions> read(as<tls_versions>, given const& v);
 [[nodiscard]] parsed<sandbox_choice> read(as<sandbox_choice>, given const& v);
 /// Names with blanks between them, or "off" alone.

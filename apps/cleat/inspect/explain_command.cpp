@@ -1,3 +1,4 @@
+#include "config/route_text.hpp"
 #include "inspect/explain_command.hpp"
 #include "inspect/explain_report.hpp"
 #include "inspect/explanation.hpp"
@@ -38,7 +39,7 @@ int explain(explain_client const& request)
         if (!request.to || configuration.settings.frontends[i].address() == *request.to)
             all.push_back(explain_frontend(
                 configuration, configuration.frontends[i], sni_of(request.server_name),
-                request.alpn));
+                request.alpn, parse_ip_address(request.address)));
     if (request.json)
         print_explanations_json(all, request, configuration);
     else

@@ -23,7 +23,7 @@ The exit code is 0 where the configuration is good, also if the client would be 
 
   --sni NAME      the name that the client asks for; empty: it sends none
   --alpn P        a protocol that it offers, or several with commas; without it no ALPN
-  --from ADDRESS  its IP address, for what the upstream learns
+  --from ADDRESS  its IP address, for routes with client-address and for what the upstream learns
   --to FRONTEND   the address of one frontend, as the configuration has it; without it each
   --json          one JSON document, for programs
   -h, --help

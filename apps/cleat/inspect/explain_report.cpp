@@ -137,6 +137,13 @@ std::string announcement_text(announcement kind, std::string const& address)
     return fmt::format("{}, by {}", client, announcement_name(kind));
 }
 
+std::string route_text(frontend_explanation const& one)
+{
+    if (!one.route)
+        return "none takes the client, so the frontend's upstream does";
+    return fmt::format("{} ({})", one.route->text, to_string(one.route->location));
+}
+
 std::vector<std::string> addresses_of(upstream_plan const& upstream)
 {
     std::vector<std::string> found;
@@ -169,6 +176,8 @@ void print_explanation(
                                 "session tickets, whose keys change every {} hours",
                                 std::chrono::floor<std::chrono::hours>(one.rotation).count())
                           : "none");
+    if (one.has_routes)
+        print_row("route", route_text(one));
     print_row("upstream", describe(configuration.upstreams[one.upstream]));
     print_row("it learns", announcement_text(*configuration.settings.announce, request.address));
 }
@@ -204,13 +213,15 @@ void print_explanations_json(
         fmt::print(
             "{}    {{\n      \"frontend\": {},\n      \"refusal\": {},\n      \"match\": \"{}\",\n"
             "      \"certificates\": [{}],\n      \"versions\": {},\n      \"alpn\": {},\n"
-            "      \"client_verify\": \"{}\",\n      \"tickets\": {},\n      \"upstream\": {},\n"
+            "      \"client_verify\": \"{}\",\n      \"tickets\": {},\n      \"route\": {},\n"
+            "      \"upstream\": {},\n"
             "      \"upstream_addresses\": {},\n      \"announcement\": \"{}\"\n    }}",
             std::exchange(comma, ",\n"), json_string(each.frontend),
             each.refusal == explained_refusal::none ? "null" : refusal, reason_name(each.why),
             fmt::join(certificates, ", "), json_strings(each.versions),
             each.protocol ? json_string(*each.protocol) : "null",
             verification_name(each.verification), json_bool(each.has_tickets),
+            each.route ? json_string(to_string(each.route->location)) : "null",
             json_string(upstream.name), json_strings(addresses_of(upstream)),
             announcement_name(*configuration.settings.announce));
     }

@@ -30,6 +30,19 @@ std::optional<std::string> agreed_protocol(
     return found ? std::optional{std::string{*found}} : std::nullopt;
 }
 
+void explain_route(
+    frontend_explanation& made, route_plan const& routes, std::string_view server_name,
+    std::optional<ip_address> const& address)
+{
+    made.has_routes = true;
+    std::optional<route_table::number> const chosen = routes.table.choose(
+        {.server_name = server_name, .agreed = made.protocol.value_or(""), .client = address});
+    if (!chosen)
+        return;
+    made.route = routes.routes[*chosen];
+    made.upstream = made.route->upstream;
+}
+
 } // namespace
 
 std::string_view to_string(explained_refusal refusal) noexcept
@@ -47,7 +60,7 @@ std::string_view to_string(explained_refusal refusal) noexcept
 
 frontend_explanation explain_frontend(
     snapshot const& configuration, frontend_plan const& plan, std::string_view server_name,
-    std::vector<std::string> const& offered)
+    std::vector<std::string> const& offered, std::optional<ip_address> const& address)
 {
     CLEAT_ASSERT(plan.certificates != nullptr);
     tls::certificate_set const& set = *plan.certificates;
@@ -71,6 +84,8 @@ frontend_explanation explain_frontend(
         made.refusal = explained_refusal::unrecognized_name;
     else if (has_alpn && !made.protocol)
         made.refusal = explained_refusal::no_application_protocol;
+    if (plan.routes && made.refusal == explained_refusal::none)
+        explain_route(made, *plan.routes, server_name, address);
     made.verification = plan.tls.verify;
     made.authorities = plan.tls.verify_origin;
     // Certificates with a name in common have the same rule.

@@ -34,7 +34,9 @@ enum class explained_refusal
 struct frontend_explanation
 {
     std::string frontend;
-    std::size_t upstream = 0; ///< Its number in the snapshot.
+    std::size_t upstream = 0;           ///< Its number in the snapshot.
+    std::optional<planned_route> route; ///< The one that takes the client; empty: none does.
+    bool has_routes = false;
     explained_refusal refusal = explained_refusal::none;
     tls::certificate_choice::selection::reason why{};
     std::vector<explained_certificate> certificates; ///< The preferred one first.
@@ -48,10 +50,11 @@ struct frontend_explanation
 };
 
 /// explain_frontend decides as the handshake does: by certificate_choice and choose_protocol. The
-/// snapshot has a catalog. The name is the client's SNI; empty: it sends none.
+/// snapshot has a catalog. The name is the client's SNI; empty: it sends none. The address may be
+/// unknown.
 [[nodiscard]] frontend_explanation explain_frontend(
     snapshot const& configuration, frontend_plan const& plan, std::string_view server_name,
-    std::vector<std::string> const& offered);
+    std::vector<std::string> const& offered, std::optional<ip_address> const& address = {});
 
 /// sni_of is the SNI that a client sends for a name: none for an IP address (RFC 6066, section 3).
 [[nodiscard]] std::string sni_of(std::string const& name);

@@ -46,6 +46,20 @@ struct explanation_fixture
         return explain_frontend(loaded.made, loaded.made.frontends.front(), name, alpn);
     }
 
+    void add_route(std::string const& name, std::string const& protocol, std::string const& to)
+    {
+        upstream_config upstream;
+        upstream.name.value = to;
+        upstream.servers.resize(1);
+        settings.upstreams.push_back(upstream);
+        route_config route;
+        route.sni.push_back({{server_name_pattern::kind::exact, name}, {}});
+        if (!protocol.empty())
+            route.alpn.value = {protocol};
+        route.upstream.value = to;
+        settings.frontends.front().routes.push_back(route);
+    }
+
     // The files' names, in the order of preference.
     strings files(std::string_view name)
     {
@@ -110,6 +124,23 @@ TEST_CASE("an address is no SNI")
     CHECK(sni_of("192.0.2.1").empty());
     CHECK(sni_of("2001:db8::1").empty());
     CHECK(sni_of("site.example") == "site.example");
+}
+
+TEST_CASE_FIXTURE(explanation_fixture, "the first route that takes the client gives the upstream")
+{
+    CHECK_FALSE(explained("www.site.example").has_routes);
+    settings.alpn_protos.value = {"h2"};
+    add_route("www.site.example", "h2", "first");
+    add_route("www.site.example", "", "second");
+    frontend_explanation const with_protocol = explained("www.site.example", {"h2"});
+    REQUIRE(with_protocol.route.has_value());
+    CHECK(with_protocol.route->text == "sni www.site.example, alpn h2");
+    CHECK(with_protocol.upstream == with_protocol.route->upstream);
+    CHECK(explained("www.site.example").route->text == "sni www.site.example");
+    CHECK_FALSE(explained("other.example").route.has_value());
+    CHECK(explained("other.example").has_routes);
+    // A client that is refused goes nowhere.
+    CHECK_FALSE(explained("www.site.example", {"h3"}).route.has_value());
 }
 
 } // namespace cleat::app::explanation_test

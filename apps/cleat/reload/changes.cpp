@@ -53,7 +53,7 @@ std::unordered_set<std::string> frontends_of(snapshot const& configuration)
     return names;
 }
 
-// Of the upstream blocks. The backend is a key of its own.
+// Of the upstream blocks, in any order. The backend is a key of its own.
 std::vector<std::string> descriptions_of(snapshot const& configuration)
 {
     std::vector<std::string> found;
@@ -61,6 +61,19 @@ std::vector<std::string> descriptions_of(snapshot const& configuration)
         if (each.name != to_string(*configuration.settings.backend))
             found.push_back(
                 fmt::format("{} {} {}", describe(each), each.eject_after, each.eject_time.count()));
+    std::ranges::sort(found);
+    return found;
+}
+
+// Of each route its frontend, its conditions and its upstream.
+std::vector<std::string> routes_of(snapshot const& configuration)
+{
+    std::vector<std::string> found;
+    for (frontend_plan const& plan : configuration.frontends)
+        if (plan.routes)
+            for (planned_route const& each : plan.routes->routes)
+                found.push_back(fmt::format(
+                    "{} {} {}", plan.name, each.text, configuration.upstreams[each.upstream].name));
     return found;
 }
 
@@ -84,6 +97,9 @@ configuration_changes compare(snapshot const& before, snapshot const& after)
     bool const is_listed = std::ranges::find(found.keys, "upstream") != found.keys.end();
     if (!is_listed && descriptions_of(before) != descriptions_of(after))
         found.keys.emplace_back("upstream");
+
+    if (routes_of(before) != routes_of(after))
+        found.keys.emplace_back("route");
 
     std::unordered_set<std::string> const old_frontends = frontends_of(before);
     std::unordered_set<std::string> const new_frontends = frontends_of(after);

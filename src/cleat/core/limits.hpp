@@ -112,6 +112,10 @@ inline constexpr int fast_open_queue = 256;
 /// servers_max: those of an upstream. Each connection remembers in one word which it has tried.
 inline constexpr std::size_t servers_max = 64;
 
+/// routes_of_name_max: routes of a frontend for the same name. They are looked through one after
+/// the other; those of other names cost nothing.
+inline constexpr std::size_t routes_of_name_max = 64;
+
 // Bytes of a peer that is not trusted yet.
 
 /// proxy_header_max: a PROXY v2 header with its TLVs, among which are no certificates.
@@ -250,7 +254,7 @@ inline constexpr std::chrono::milliseconds admin_end_time{1'000};
 // Files.
 
 /// config_lines_max: far beyond any configuration; a file of another kind is refused early.
-inline constexpr std::size_t config_lines_max = 10'000;
+inline constexpr std::size_t config_lines_max = 100'000;
 
 /// config_line_max: one line of a configuration file; a cipher list is the longest in practice.
 inline constexpr std::size_t config_line_max = 64_KiB;

@@ -1,0 +1,192 @@
+#include "config/check_routes.hpp"
+#include "config/route_text.hpp"
+
+#include <cleat/core/limits.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+using severity = problem::severity;
+
+void report_problem(
+    std::vector<problem>& problems, severity grade, location const& where, std::string_view key,
+    std::string text, std::string cure)
+{
+    problems.push_back({grade, where, std::string{key}, std::move(text), std::move(cure), true});
+}
+
+void check_upstream_names(config const& c, std::vector<problem>& problems)
+{
+    for (upstream_config const& each : c.upstreams) {
+        upstream_config const* const first = find_upstream_block(c, *each.name);
+        if (first != &each)
+            report_problem(
+                problems, severity::error, each.name.location, "name",
+                fmt::format(
+                    "the upstream {} is there already, by {}", *each.name,
+                    to_string(first->location)),
+                "Give each upstream a name of its own.");
+        if (each.servers.size() > limits::servers_max)
+            report_problem(
+                problems, severity::error, each.location, "upstream",
+                fmt::format(
+                    "{} has {} servers, and may have {}", *each.name, each.servers.size(),
+                    limits::servers_max),
+                "Name a balancer in front of them.");
+    }
+}
+
+// A name that no upstream block has.
+void refuse_unknown(
+    config const& c, setting<std::string> const& name, std::vector<problem>& problems)
+{
+    if (find_upstream_block(c, *name) != nullptr)
+        return;
+    std::vector<std::string_view> known;
+    for (upstream_config const& one : c.upstreams)
+        known.push_back(*one.name);
+    report_problem(
+        problems, severity::error, name.location, "upstream",
+        name->empty() ? std::string{"the route names no upstream"}
+                      : fmt::format("there is no upstream {}", *name),
+        known.empty() ? "Write a block: upstream = { name = ... server = ... }."
+                      : fmt::format("The upstreams are {}.", fmt::join(known, ", ")));
+}
+
+// The routes of one frontend.
+class route_check
+{
+public:
+    route_check(config const& c, frontend_config const& frontend, std::vector<problem>& problems)
+        : config_{c}, frontend_{frontend}, problems_{problems}, table_{rules_of(frontend)}
+    {
+    }
+
+    void run()
+    {
+        for (route_table::number i = 0; i != frontend_.routes.size(); ++i) {
+            route_config const& route = frontend_.routes[i];
+            check_conditions(route);
+            check_protocols(route);
+            if (route.sni.empty())
+                check_name(i, nullptr, route.location);
+            for (setting<server_name_pattern> const& each : route.sni)
+                check_name(i, &*each, each.location);
+        }
+    }
+
+private:
+    void refuse(location const& where, std::string_view key, std::string text, std::string cure)
+    {
+        report_problem(problems_, severity::error, where, key, std::move(text), std::move(cure));
+    }
+
+    void check_conditions(route_config const& route)
+    {
+        if (route.sni.empty() && route.alpn->empty() && route.client_address.empty())
+            refuse(
+                route.location, "route", "this takes every client of the frontend",
+                "Write its upstream into the frontend, or add sni, alpn or client-address.");
+    }
+
+    // A client cannot agree on a protocol that the frontend does not have.
+    void check_protocols(route_config const& route)
+    {
+        std::vector<std::string> const& ours = *config_.alpn_protos;
+        for (std::string const& each : *route.alpn)
+            if (std::ranges::find(ours, each) == ours.end())
+                refuse(
+                    route.alpn.location, "alpn",
+                    fmt::format(
+                        "no client agrees on {} here, which {}", each,
+                        ours.empty() ? "needs alpn-protos" : "alpn-protos does not have"),
+                    "Add it to alpn-protos, or leave it out.");
+    }
+
+    void check_name(route_table::number i, server_name_pattern const* name, location const& where)
+    {
+        std::string_view const key = name == nullptr ? "route" : "sni";
+        if (std::optional<route_table::number> const cover = table_.find_cover(i, name))
+            refuse(
+                where, key,
+                fmt::format(
+                    "this is never chosen: the route at {} takes all clients{}",
+                    to_string(frontend_.routes[*cover].location),
+                    name == nullptr ? " that this one would take"
+                                    : fmt::format(" with {}", subject_of(*name))),
+                "Put the narrower route first, or remove one of them.");
+        if (table_.count_alike(name) > limits::routes_of_name_max && !std::exchange(is_long_, true))
+            refuse(
+                where, key,
+                fmt::format(
+                    "{} routes are for {}, and may be {}", table_.count_alike(name),
+                    name == nullptr ? "any name" : subject_of(*name), limits::routes_of_name_max),
+                "Join those with the same upstream: sni and client-address may be repeated.");
+    }
+
+    static std::string subject_of(server_name_pattern const& name)
+    {
+        return name.what == server_name_pattern::kind::none ? "no name" : to_string(name);
+    }
+
+    config const& config_;
+    frontend_config const& frontend_;
+    std::vector<problem>& problems_;
+    route_table table_;
+    bool is_long_ = false; // It has been reported.
+};
+
+} // namespace
+
+void check_upstreams(config const& settings, std::vector<problem>& problems)
+{
+    check_upstream_names(settings, problems);
+    std::set<std::string_view> used;
+    bool is_backend_used = false;
+    for (frontend_config const& each : settings.frontends) {
+        setting<std::string> const& name = effective(each.upstream, settings.upstream);
+        used.insert(*name);
+        is_backend_used = is_backend_used || name->empty();
+        if (!name->empty())
+            refuse_unknown(settings, name, problems);
+        for (route_config const& route : each.routes) {
+            used.insert(*route.upstream);
+            refuse_unknown(
+                settings,
+                route.upstream->empty() ? setting<std::string>{{}, route.location} : route.upstream,
+                problems);
+        }
+    }
+    if (!is_backend_used && !settings.backend.location.is_built_in())
+        report_problem(
+            problems, severity::error, settings.backend.location, "backend",
+            "this has no effect: the connections of every frontend go to an upstream block",
+            "Leave it out, or make it a server of the block.");
+    for (upstream_config const& each : settings.upstreams)
+        if (!used.contains(*each.name))
+            report_problem(
+                problems, severity::warning, each.location, "upstream",
+                fmt::format("no frontend uses the upstream {}", *each.name),
+                fmt::format(
+                    "Write upstream = \"{}\", for all frontends, or in a frontend or route.",
+                    *each.name));
+}
+
+void check_routes(config const& settings, std::vector<problem>& problems)
+{
+    for (frontend_config const& each : settings.frontends)
+        if (!each.routes.empty())
+            route_check{settings, each, problems}.run();
+}
+
+} // namespace cleat::app

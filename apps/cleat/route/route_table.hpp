@@ -1,0 +1,113 @@
+// route_table: which of a frontend's routes takes a client. Pure: no configuration, no TLS library.
+
+#pragma once
+
+#include "route/address_set.hpp"
+#include "route/ip_prefix.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace cleat::app {
+
+/// server_name_pattern is what a route asks of a client's SNI.
+struct server_name_pattern
+{
+    enum class kind : std::uint8_t
+    {
+        exact,    ///< This name.
+        wildcard, ///< One label in front of this name, as in certificates.
+        none,     ///< The client sends no name.
+    };
+
+    kind what = kind::exact;
+    std::string name; ///< In lower case, without a dot at the end and without "*.".
+
+    friend bool operator==(server_name_pattern const&, server_name_pattern const&) = default;
+};
+
+/// route_rule is the conditions of a route, all of which must hold. A list that is empty asks for
+/// nothing; of another one a single entry must hold.
+struct route_rule
+{
+    std::vector<server_name_pattern> names;
+    std::vector<std::string> protocols; ///< One of them was agreed on.
+    std::vector<ip_prefix> clients;
+};
+
+/// route_question is what is known of a client. The views are borrowed for the call.
+struct route_question
+{
+    std::string_view server_name{};     ///< As the client sent it; empty: none.
+    std::string_view agreed{};          ///< The protocol that ALPN agrees on; empty: none.
+    std::optional<ip_address> client{}; ///< Unset: unknown. No route with addresses takes it.
+};
+
+/// route_table is made once, and then read by all workers. The first route of the list whose
+/// conditions hold is chosen. Routes are found by the client's name and by what follows its first
+/// label, so that a lookup grows with the routes of one name only, of which the configuration
+/// allows limits::routes_of_name_max. It allocates nothing.
+class route_table
+{
+public:
+    using number = std::uint32_t; ///< A route's place in the list.
+
+    explicit route_table(std::span<route_rule const> rules);
+
+    /// choose is the route that takes the client, or nothing.
+    [[nodiscard]] std::optional<number> choose(route_question const& question) const noexcept;
+
+    /// find_cover is the first route before this one that takes every client that this one would
+    /// take with the name, which is one of its names; null where it has none. Nothing: there is no
+    /// such route.
+    [[nodiscard]] std::optional<number> find_cover(
+        number route, server_name_pattern const* name) const;
+
+    /// count_alike is how many routes a lookup by this name goes through; null: by any name.
+    [[nodiscard]] std::size_t count_alike(server_name_pattern const* name) const noexcept;
+
+    /// asks_for_clients: one of the routes asks for the client's address.
+    [[nodiscard]] bool asks_for_clients() const noexcept { return asks_for_clients_; }
+
+private:
+    struct conditions
+    {
+        std::vector<std::string> protocols;
+        address_set clients;
+    };
+    struct hash
+    {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view name) const noexcept
+        {
+            return std::hash<std::string_view>{}(name);
+        }
+    };
+    using numbers = std::vector<number>; // In their order.
+    using numbers_by_name = std::unordered_map<std::string, numbers, hash, std::equal_to<>>;
+
+    [[nodiscard]] numbers& group_of(server_name_pattern const& pattern);
+    [[nodiscard]] static std::span<number const> find(
+        numbers_by_name const& all, std::string_view name) noexcept;
+    [[nodiscard]] bool takes(number route, route_question const& question) const noexcept;
+    [[nodiscard]] bool covers(number one, number other) const;
+    void choose_among(
+        std::span<number const> group, route_question const& question,
+        std::optional<number>& chosen) const noexcept;
+
+    std::vector<conditions> routes_;
+    numbers_by_name exact_;
+    numbers_by_name wildcard_;
+    numbers without_name_;
+    numbers any_name_;
+    bool asks_for_clients_ = false;
+};
+
+} // namespace cleat::app

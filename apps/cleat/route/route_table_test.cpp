@@ -1,0 +1,161 @@
+#include "route/route_table.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cleat::app::route_table_test {
+namespace {
+
+using kind = server_name_pattern::kind;
+
+server_name_pattern name(std::string text)
+{
+    if (text == "none")
+        return {kind::none, ""};
+    if (text.starts_with("*."))
+        return {kind::wildcard, text.substr(2)};
+    return {kind::exact, std::move(text)};
+}
+
+ip_prefix ten(unsigned length)
+{
+    ip_prefix made{.length = length};
+    made.network.bytes[0] = 10;
+    return made;
+}
+
+route_rule by_name(std::string const& text)
+{
+    return {.names = {name(text)}};
+}
+
+route_rule by_protocol(std::string const& protocol)
+{
+    return {.protocols = {protocol}};
+}
+
+route_rule by_client(unsigned length)
+{
+    return {.clients = {ten(length)}};
+}
+
+int chosen(route_table const& table, route_question const& question)
+{
+    std::optional<route_table::number> const found = table.choose(question);
+    return found ? static_cast<int>(*found) : -1;
+}
+
+int chosen(route_table const& table, std::string_view server_name)
+{
+    return chosen(table, {.server_name = server_name});
+}
+
+int cover(std::vector<route_rule> const& rules, std::string const& of_name = "")
+{
+    route_table const table{rules};
+    server_name_pattern const pattern = name(of_name);
+    std::optional<route_table::number> const found = table.find_cover(
+        static_cast<route_table::number>(rules.size() - 1), of_name.empty() ? nullptr : &pattern);
+    return found ? static_cast<int>(*found) : -1;
+}
+
+TEST_CASE("a name is found whatever its case, and with a dot at the end")
+{
+    route_table const table{std::vector{by_name("www.example.org")}};
+    CHECK(chosen(table, "www.example.org") == 0);
+    CHECK(chosen(table, "WWW.Example.ORG.") == 0);
+    CHECK(chosen(table, "example.org") == -1);
+    CHECK(chosen(table, "a.www.example.org") == -1);
+    CHECK(chosen(table, "") == -1);
+    CHECK(chosen(table, std::string(70'000, 'a')) == -1);
+    CHECK(chosen(table, ".") == -1);
+}
+
+TEST_CASE("a wildcard stands for one label")
+{
+    route_table const table{std::vector{by_name("*.example.org")}};
+    CHECK(chosen(table, "a.example.org") == 0);
+    CHECK(chosen(table, "example.org") == -1);
+    CHECK(chosen(table, "a.b.example.org") == -1);
+    CHECK(chosen(table, ".example.org") == -1);
+}
+
+TEST_CASE("none is a client without a name, and a route without names takes all")
+{
+    route_table const table{std::vector{by_name("none"), by_client(8), route_rule{}}};
+    CHECK(chosen(table, "") == 0);
+    CHECK(chosen(table, "a.example.org") == 2);
+    CHECK(chosen(table, {.server_name = "a.example.org", .client = ten(32).network}) == 1);
+}
+
+TEST_CASE("the first route in the list wins, however its name is written")
+{
+    std::vector<route_rule> rules{
+        by_protocol("acme"), by_name("a.example.org"), by_name("*.example.org"), route_rule{}};
+    route_table const table{rules};
+    CHECK(chosen(table, {.server_name = "a.example.org", .agreed = "acme"}) == 0);
+    CHECK(chosen(table, "a.example.org") == 1);
+    CHECK(chosen(table, "b.example.org") == 2);
+    CHECK(chosen(table, "example.com") == 3);
+    std::swap(rules[1], rules[2]);
+    CHECK(chosen(route_table{rules}, "a.example.org") == 1);
+}
+
+TEST_CASE("all conditions of a route must hold, and one entry of each list")
+{
+    route_table const table{std::vector{route_rule{
+        .names = {name("a.org"), name("*.b.org")},
+        .protocols = {"h2", "http/1.1"},
+        .clients = {ten(8)}}}};
+    ip_address const inside = ten(32).network;
+    CHECK(chosen(table, {.server_name = "a.org", .agreed = "h2", .client = inside}) == 0);
+    CHECK(chosen(table, {.server_name = "x.b.org", .agreed = "http/1.1", .client = inside}) == 0);
+    CHECK(chosen(table, {.server_name = "b.org", .agreed = "h2", .client = inside}) == -1);
+    CHECK(chosen(table, {.server_name = "a.org", .agreed = "h3", .client = inside}) == -1);
+    CHECK(chosen(table, {.server_name = "a.org", .agreed = "", .client = inside}) == -1);
+    CHECK(chosen(table, {.server_name = "a.org", .agreed = "h2", .client = ip_address{}}) == -1);
+    CHECK(chosen(table, {.server_name = "a.org", .agreed = "h2"}) == -1);
+}
+
+TEST_CASE("a lookup among many routes looks at those of its name only")
+{
+    std::vector<route_rule> rules;
+    for (int i = 0; i < 10'000; ++i)
+        rules.push_back(by_name(fmt::format("{}.example.org", i)));
+    route_table const table{rules};
+    for (int i = 0; i < 10'000; ++i)
+        CHECK(chosen(table, fmt::format("{}.example.org", i)) == i);
+    server_name_pattern const one = name("7.example.org");
+    CHECK(table.count_alike(&one) == 1);
+    CHECK(table.count_alike(nullptr) == 0);
+}
+
+TEST_CASE("a route is covered by an earlier one that takes all of its clients")
+{
+    CHECK(cover({by_name("a.org"), by_name("a.org")}, "a.org") == 0);
+    CHECK(cover({by_name("*.a.org"), by_name("b.a.org")}, "b.a.org") == 0);
+    CHECK(cover({by_name("b.a.org"), by_name("*.a.org")}, "*.a.org") == -1);
+    CHECK(cover({by_name("*.a.org"), by_name("*.a.org")}, "*.a.org") == 0);
+    CHECK(cover({by_name("*.a.org"), by_name("a.org")}, "a.org") == -1);
+    CHECK(cover({by_name("none"), by_name("none")}, "none") == 0);
+    CHECK(cover({route_rule{}, by_name("none")}, "none") == 0);
+    CHECK(cover({by_name("a.org"), route_rule{}, by_name("a.org")}, "a.org") == 0);
+    CHECK(cover({by_name("a.org"), by_protocol("h2")}) == -1);
+    CHECK(cover({by_protocol("h2"), by_protocol("h2")}) == 0);
+    CHECK(cover({by_protocol("h2"), route_rule{}}) == -1);
+    CHECK(cover({by_protocol("h2"), route_rule{.protocols = {"h2", "h3"}}}) == -1);
+    CHECK(cover({route_rule{.protocols = {"h2", "h3"}}, by_protocol("h3")}) == 0);
+    CHECK(cover({by_client(8), by_client(16)}) == 0);
+    CHECK(cover({by_client(16), by_client(8)}) == -1);
+    CHECK(cover({by_client(8), route_rule{}}) == -1);
+    CHECK(cover({by_client(8), route_rule{.protocols = {"h2"}, .clients = {ten(9)}}}) == 0);
+}
+
+} // namespace
+} // namespace cleat::app::route_table_test

@@ -1,0 +1,79 @@
+#include "proxy_protocol.hpp"
+#include "route_choice.hpp"
+#include "worker_service.hpp"
+
+#include <cleat/tls/handshake_info.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace cleat::app {
+namespace {
+
+ip_address ipv4(std::uint8_t const* bytes) noexcept
+{
+    ip_address made;
+    std::copy_n(bytes, 4, made.bytes.begin());
+    return made;
+}
+
+// An IPv4 address that is written as one of IPv6 (RFC 4291, section 2.5.5.2) is the IPv4 address.
+ip_address ipv6(std::uint8_t const* bytes) noexcept
+{
+    constexpr std::array<std::uint8_t, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    if (std::equal(mapped.begin(), mapped.end(), bytes))
+        return ipv4(bytes + mapped.size());
+    ip_address made{.is_ipv6 = true};
+    std::copy_n(bytes, 16, made.bytes.begin());
+    return made;
+}
+
+std::optional<ip_address> address_in(std::string const& proxy_header)
+{
+    std::span const header{
+        reinterpret_cast<std::uint8_t const*>(proxy_header.data()), proxy_header.size()};
+    socket_address const source = read_proxy_header(header).header.source;
+    if (source.family == address_family::ipv4)
+        return ipv4(source.bytes.data());
+    if (source.family == address_family::ipv6)
+        return ipv6(source.bytes.data());
+    return {};
+}
+
+// With a PROXY header the peer is a load balancer. A header without an address is its own check of
+// our health, which the peer sends.
+std::optional<ip_address> address_of(net::address const& peer, std::string const& proxy_header)
+{
+    if (!proxy_header.empty())
+        if (std::optional<ip_address> const found = address_in(proxy_header))
+            return found;
+    auto const* const bytes = reinterpret_cast<std::uint8_t const*>(peer.data());
+    if (peer.family() == AF_INET)
+        return ipv4(bytes + offsetof(sockaddr_in, sin_addr));
+    if (peer.family() == AF_INET6)
+        return ipv6(bytes + offsetof(sockaddr_in6, sin6_addr));
+    return {};
+}
+
+} // namespace
+
+worker_upstream& choose_route(
+    frontend_socket const& frontend, route_plan const& routes, tls::engine const& engine,
+    net::address const& peer, std::string const& proxy_header)
+{
+    tls::handshake_info const info = engine.info();
+    route_question question{.server_name = info.server_name, .agreed = info.alpn};
+    if (routes.table.asks_for_clients())
+        question.client = address_of(peer, proxy_header);
+    std::optional<route_table::number> const chosen = routes.table.choose(question);
+    return chosen ? frontend.service.upstream(routes.routes[*chosen].upstream) : *frontend.upstream;
+}
+
+} // namespace cleat::app

@@ -1,0 +1,32 @@
+// route_choice: the upstream that an established client goes to.
+
+#pragma once
+
+#include "frontend_socket.hpp"
+#include "snapshot.hpp"
+#include "upstream/worker_upstream.hpp"
+
+#include <cleat/net/socket_options.hpp>
+#include <cleat/tls/engine.hpp>
+
+#include <string>
+
+namespace cleat::app {
+
+/// choose_route is the upstream of the first route that takes the client, or else the frontend's.
+/// The proxy_header is the one that came before TLS, or empty. Throws std::bad_alloc.
+[[nodiscard]] worker_upstream& choose_route(
+    frontend_socket const& frontend, route_plan const& routes, tls::engine const& engine,
+    net::address const& peer, std::string const& proxy_header);
+
+/// choose_upstream is the same where the frontend may have no routes.
+[[nodiscard]] inline worker_upstream& choose_upstream(
+    frontend_socket const& frontend, tls::engine const& engine, net::address const& peer,
+    std::string const& proxy_header)
+{
+    return frontend.plan.routes
+               ? choose_route(frontend, *frontend.plan.routes, engine, peer, proxy_header)
+               : *frontend.upstream;
+}
+
+} // namespace cleat::app
