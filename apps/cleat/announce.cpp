@@ -40,17 +40,18 @@ client_certificate when_certificate_was_shown(tls::handshake_info const& info) n
                         : client_certificate::in_this_connection;
 }
 
-std::string make_header(config const& settings, client_side const& client, net::address const& peer)
+connection_facts endpoints_of(net::socket const& client, net::address const& peer)
 {
-    tls::engine const& engine = client.channel.engine();
-    tls::handshake_info const info = engine.info();
-    std::string const common_name = engine.peer_common_name();
-    std::string certificate;
-    tls::certificate_facts const own = engine.own_certificate();
     connection_facts facts;
     facts.source = to_socket_address(peer);
-    if (result<net::address> const local = net::local_address(client.socket.native_handle()))
+    if (result<net::address> const local = net::local_address(client.native_handle()))
         facts.destination = to_socket_address(*local);
+    return facts;
+}
+
+// The announcement with these facts. Those of TLS are for PROXY v2 only.
+std::string write_header(config const& settings, connection_facts& facts)
+{
     std::string out;
     switch (*settings.announce) {
     case announcement::nothing:
@@ -64,24 +65,6 @@ std::string make_header(config const& settings, client_side const& client, net::
         append_proxy_v1(out, facts);
         break;
     case announcement::write_proxy_v2:
-        if (*settings.proxy_authority)
-            facts.authority = info.server_name;
-        facts.alpn = info.alpn;
-        if (*settings.proxy_tlv) {
-            facts.tls = tls_facts{
-                .version = info.version,
-                .cipher = info.cipher,
-                .group = info.group,
-                .signature_scheme = info.signature_scheme,
-                .certificate_signature = own.signature,
-                .certificate_key = own.key,
-                .client_common_name = common_name,
-                .client = when_certificate_was_shown(info),
-                .is_client_verified = info.peer_certificate};
-        }
-        if (*settings.proxy_client_cert)
-            certificate = engine.peer_trusted_pem();
-        facts.client_certificate = certificate;
         // Only a very long common name or certificate makes the header too long.
         if (append_proxy_v2(out, facts)) {
             facts.client_certificate = {};
@@ -92,6 +75,37 @@ std::string make_header(config const& settings, client_side const& client, net::
         break;
     }
     return out;
+}
+
+std::string make_header(config const& settings, client_side const& client, net::address const& peer)
+{
+    connection_facts facts = endpoints_of(client.socket, peer);
+    if (*settings.announce != announcement::write_proxy_v2)
+        return write_header(settings, facts);
+    tls::engine const& engine = client.channel.engine();
+    tls::handshake_info const info = engine.info();
+    std::string const common_name = engine.peer_common_name();
+    std::string certificate;
+    tls::certificate_facts const own = engine.own_certificate();
+    if (*settings.proxy_authority)
+        facts.authority = info.server_name;
+    facts.alpn = info.alpn;
+    if (*settings.proxy_tlv) {
+        facts.tls = tls_facts{
+            .version = info.version,
+            .cipher = info.cipher,
+            .group = info.group,
+            .signature_scheme = info.signature_scheme,
+            .certificate_signature = own.signature,
+            .certificate_key = own.key,
+            .client_common_name = common_name,
+            .client = when_certificate_was_shown(info),
+            .is_client_verified = info.peer_certificate};
+    }
+    if (*settings.proxy_client_cert)
+        certificate = engine.peer_trusted_pem();
+    facts.client_certificate = certificate;
+    return write_header(settings, facts);
 }
 
 } // namespace
@@ -153,6 +167,23 @@ std::span<std::byte const> first_bytes(
         client.early_end = p.error;
     }
     return block.first(used);
+}
+
+std::span<std::byte const> first_bytes_of_passthrough(
+    config const& settings, net::socket const& client, net::address const& peer,
+    std::string const& received, std::string_view server_name, std::span<std::byte const> hello)
+{
+    if (*settings.announce == announcement::nothing)
+        return hello;
+    connection_facts facts = endpoints_of(client, peer);
+    if (*settings.proxy_authority)
+        facts.authority = server_name;
+    std::string const header =
+        *settings.announce == announcement::proxy_proxy ? received : write_header(settings, facts);
+    std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
+    std::memcpy(block.data(), header.data(), header.size());
+    std::memcpy(block.data() + header.size(), hello.data(), hello.size());
+    return block.first(header.size() + hello.size());
 }
 
 } // namespace cleat::app

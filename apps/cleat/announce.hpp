@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace cleat::app {
 
@@ -30,5 +31,12 @@ net::task<error_code> receive_proxy_header(
 [[nodiscard]] std::span<std::byte const> first_bytes(
     config const& settings, client_side& client, net::address const& peer,
     std::string const& received, byte_counts& traffic);
+
+/// first_bytes_of_passthrough are the announcement and the client's first bytes as they came. The
+/// announcement has the addresses and, with PROXY v2, the name of SNI. The bytes are `hello` or in
+/// the thread's scratch block: use them before the next wait.
+[[nodiscard]] std::span<std::byte const> first_bytes_of_passthrough(
+    config const& settings, net::socket const& client, net::address const& peer,
+    std::string const& received, std::string_view server_name, std::span<std::byte const> hello);
 
 } // namespace cleat::app

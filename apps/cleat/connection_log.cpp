@@ -74,6 +74,8 @@ void connection_log::add_addresses(log_line& line) const noexcept
             line.add("source", from);
     } catch (std::bad_alloc const&) {
     }
+    if (is_passthrough())
+        line.add("passthrough", true);
 }
 
 // Without memory there is no example, only the count.
@@ -98,6 +100,8 @@ failure_example connection_log::example_of(error_code why, tls::engine const* en
     // cleat's own errors are named by the reason.
     if (why && why.category() != error_category())
         made.detail = why.message();
+    if (is_passthrough())
+        made.server_name = facts_->server_name;
     if (engine == nullptr)
         return made;
     tls::failure_info const& failure = engine->failure();
@@ -129,8 +133,8 @@ void connection_log::handshake_begins(tls::engine& engine)
 {
     if (!service().access().is_on())
         return;
-    ja4_ = std::make_unique<tls::ja4_fingerprint>();
-    engine.fingerprint_client(*ja4_);
+    facts_ = std::make_unique<client_facts>();
+    engine.fingerprint_client(facts_->ja4);
 }
 
 void connection_log::handshake_failed(error_code why, tls::engine const& engine) noexcept
@@ -144,6 +148,24 @@ void connection_log::handshake_failed(error_code why, tls::engine const& engine)
     tls::failure_info const& failure = engine.failure();
     counts().failed(why, failure.peer_alert);
     count_failure(failure_event::handshake, failure_number(failure_kind_of(why)), why, &engine);
+    write_handshake_failed(why, engine.info().server_name, &failure);
+}
+
+void connection_log::hello_failed(error_code why, bool has_bytes) noexcept
+{
+    reason_ = reason_for(has_bytes ? phase::handshake : phase::first_byte, why);
+    write_access(why);
+    if (reason_ == close_reason::client_silent)
+        return;
+    written_ = true;
+    counts().failed(why, -1);
+    count_failure(failure_event::handshake, failure_number(failure_kind_of(why)), why);
+    write_handshake_failed(why, {}, nullptr);
+}
+
+void connection_log::write_handshake_failed(
+    error_code why, std::string_view server_name, tls::failure_info const* failure) noexcept
+{
     constexpr std::string_view event = "handshake-failed";
     log_level const level = is_strangers(why) ? log_level::info : log_level::warning;
     if (!wants(level, event, why))
@@ -151,12 +173,30 @@ void connection_log::handshake_failed(error_code why, tls::engine const& engine)
     log_line line = log().line(level, event);
     add_addresses(line);
     line.add("reason", why);
-    if (std::string_view const name = engine.info().server_name; !name.empty())
-        line.add("sni", name);
-    if (failure.peer_alert >= 0)
-        line.add("alert", tls::alert_name(failure.peer_alert));
-    if (!failure.reason.empty())
-        line.add("detail", failure.reason);
+    if (!server_name.empty())
+        line.add("sni", server_name);
+    if (failure == nullptr)
+        return;
+    if (failure->peer_alert >= 0)
+        line.add("alert", tls::alert_name(failure->peer_alert));
+    if (!failure->reason.empty())
+        line.add("detail", failure->reason);
+}
+
+void connection_log::passthrough_begins(
+    std::string_view server_name, std::span<std::uint8_t const> client_hello)
+{
+    facts_ = std::make_unique<client_facts>(
+        client_facts{.server_name = std::string{server_name}, .is_passthrough = true});
+    established_ = service().worker().now();
+    counts().traffic.add(traffic_count::passed_through);
+    if (service().access().is_on())
+        facts_->ja4 = tls::ja4_of(client_hello);
+    if (!log().wants(log_level::info))
+        return;
+    log_line line = log().info("passthrough-begins");
+    add_addresses(line);
+    line.add("sni", server_name);
 }
 
 void connection_log::handshake_done(tls::engine const& engine)
@@ -185,14 +225,14 @@ void connection_log::connected(net::address const& upstream) noexcept
 }
 
 void connection_log::connect_failed(
-    error_code why, std::string_view server, tls::engine const& engine) noexcept
+    error_code why, std::string_view server, tls::engine const* engine) noexcept
 {
     reason_ = reason_for(phase::connect, why);
     server_ = server;
-    write_access(why, &engine);
+    write_access(why, engine);
     written_ = true;
     if (!is_good(reason_))
-        count_failure(failure_event::connect, failure_number(reason_), why, &engine);
+        count_failure(failure_event::connect, failure_number(reason_), why, engine);
     constexpr std::string_view event = "connect-failed";
     if (!wants(log_level::error, event, why))
         return;
@@ -201,11 +241,11 @@ void connection_log::connect_failed(
     line.add("upstream", server).add("reason", why);
 }
 
-void connection_log::ended(close_reason reason, error_code why, tls::engine const& engine) noexcept
+void connection_log::ended(close_reason reason, error_code why, tls::engine const* engine) noexcept
 {
     reason_ = reason;
-    write_access(why, &engine);
-    write_closed(why, &engine);
+    write_access(why, engine);
+    write_closed(why, engine);
     written_ = true;
 }
 
@@ -256,7 +296,12 @@ access_entry connection_log::make_entry(error_code why, tls::engine const* engin
     entry.error = reason_ == close_reason::done ? error_code{} : why;
     if (engine != nullptr)
         add_facts(entry, *engine);
-    if (established_ != time_point{})
+    entry.is_passthrough = is_passthrough();
+    if (is_passthrough())
+        entry.agreed.server_name = facts_->server_name;
+    if (facts_ != nullptr)
+        entry.ja4 = facts_->ja4.text();
+    if (established_ != time_point{} && !is_passthrough())
         entry.handshake = established_ - traffic_.begun;
     if (connected_ != time_point{}) {
         entry.connect = connected_ - established_;
@@ -274,8 +319,6 @@ void connection_log::add_facts(access_entry& entry, tls::engine const& engine) c
     tls::failure_info const& failure = engine.failure();
     entry.agreed = engine.info();
     entry.is_established = engine.established();
-    if (ja4_ != nullptr)
-        entry.ja4 = ja4_->text();
     // A client that has sent an alert has mostly seen the certificate, and may not like it.
     if (entry.is_established || failure.peer_alert >= 0)
         entry.certificate = engine.own_certificate_origin();

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -49,24 +50,45 @@ public:
     void handshake_failed(error_code why, tls::engine const& engine) noexcept;
     void handshake_done(tls::engine const& engine);
 
+    /// hello_failed: the ClientHello was not received. has_bytes: a part of it was.
+    void hello_failed(error_code why, bool has_bytes) noexcept;
+    /// passthrough_begins: a route hands the ClientHello on.
+    void passthrough_begins(
+        std::string_view server_name, std::span<std::uint8_t const> client_hello);
+
     /// connected: the upstream has accepted, at this address, which outlives the log.
     void connected(net::address const& upstream) noexcept;
-    /// connect_failed: `server` is the one that was tried last. It outlives the log.
+    /// connect_failed: `server` is the one that was tried last. It outlives the log. The engine is
+    /// null for a passthrough.
     void connect_failed(
-        error_code why, std::string_view server, tls::engine const& engine) noexcept;
+        error_code why, std::string_view server, tls::engine const* engine = nullptr) noexcept;
 
     /// ended: the relay has ended. `why` is the error that caused it; no error for a clean end.
-    void ended(close_reason reason, error_code why, tls::engine const& engine) noexcept;
+    void ended(close_reason reason, error_code why, tls::engine const* engine = nullptr) noexcept;
 
     /// traffic is where the relay counts.
     [[nodiscard]] byte_counts& traffic() noexcept { return traffic_; }
 
 private:
+    /// client_facts are what only some connections have a place for.
+    struct client_facts
+    {
+        tls::ja4_fingerprint ja4{};
+        std::string server_name{}; ///< Of a passthrough; otherwise the engine has it.
+        bool is_passthrough = false;
+    };
+
+    [[nodiscard]] bool is_passthrough() const noexcept
+    {
+        return facts_ != nullptr && facts_->is_passthrough;
+    }
     void write_closed(error_code why = {}, tls::engine const* engine = nullptr) noexcept;
     void write_access(error_code why = {}, tls::engine const* engine = nullptr) noexcept;
     [[nodiscard]] access_entry make_entry(error_code why, tls::engine const* engine) const;
     void add_facts(access_entry& entry, tls::engine const& engine) const;
     [[nodiscard]] std::string source() const;
+    void write_handshake_failed(
+        error_code why, std::string_view server_name, tls::failure_info const* failure) noexcept;
     void add_addresses(log_line& line) const noexcept;
     void count_failure(
         failure_event event, std::size_t number, error_code why,
@@ -95,9 +117,9 @@ private:
     byte_counts traffic_;
     net::worker::clock::time_point established_{}; // Unset: not yet.
     net::worker::clock::time_point connected_{};
-    std::unique_ptr<tls::ja4_fingerprint> ja4_;            // With an access log.
-    net::address const* upstream_ = nullptr;               // Once it is connected.
-    std::string_view server_;                              // That did not accept.
+    std::unique_ptr<client_facts> facts_;    // With an access log, or of a passthrough.
+    net::address const* upstream_ = nullptr; // Once it is connected.
+    std::string_view server_;                // That did not accept.
     close_reason reason_ = close_reason::out_of_resources; // Unless set: std::bad_alloc ended it.
     bool written_ = false;                                 // The log has a line about the end.
     bool access_written_ = false;                          // The access log has its line.

@@ -106,7 +106,7 @@ TEST_CASE("an upstream is not to blame for what this machine has run out of")
     logged_service s;
     CHECK(contains(
         s.log_after([&](connection_log& log) {
-            log.connect_failed(system(EMFILE), "[127.0.0.1]:1", s.engine);
+            log.connect_failed(system(EMFILE), "[127.0.0.1]:1", &s.engine);
         }),
         "level=error event=connect-"));
     CHECK(s.connections->counts().closed.value(close_reason::out_of_resources) == 1);
@@ -116,7 +116,7 @@ TEST_CASE("the default log names a stream that may have been cut, and is silent 
 {
     logged_service s;
     auto const log_of_end = [&](close_reason reason) {
-        return s.log_after([&](connection_log& log) { log.ended(reason, {}, s.engine); });
+        return s.log_after([&](connection_log& log) { log.ended(reason, {}, &s.engine); });
     };
     CHECK(log_of_end(close_reason::done).empty());
     std::string const log = log_of_end(close_reason::client_truncated);
@@ -168,7 +168,7 @@ TEST_CASE("each reason of a failure has an example, with the client that a PROXY
 {
     logged_service s;
     failure_examples<failure_number_count> const& examples = s.connections->counts().examples;
-    s.log_after([&](connection_log& log) { log.ended(close_reason::done, {}, s.engine); });
+    s.log_after([&](connection_log& log) { log.ended(close_reason::done, {}, &s.engine); });
     s.log_after([&](connection_log& log) { log.handshake_failed(error::truncated, s.engine); });
     for (std::size_t i = 0; i < failure_number_count; ++i)
         CHECK(examples.value(i) == 0); // Good ends, and a silent client.
@@ -184,14 +184,14 @@ TEST_CASE("each reason of a failure has an example, with the client that a PROXY
 
     s.proxy_header = "PROXY TCP4 203.0.113.7 192.0.2.9 4711 443\r\n";
     s.log_after(
-        [&](connection_log& log) { log.connect_failed(system(ECONNREFUSED), "a", s.engine); });
+        [&](connection_log& log) { log.connect_failed(system(ECONNREFUSED), "a", &s.engine); });
     seen = examples.last(failure_number(close_reason::upstream_unreachable));
     CHECK(seen->event == failure_event::connect);
     CHECK(seen->client.view() == "203.0.113.7:4711");
     CHECK(seen->detail.view() == system(ECONNREFUSED).message());
 
     s.log_after(
-        [&](connection_log& log) { log.ended(close_reason::client_truncated, {}, s.engine); });
+        [&](connection_log& log) { log.ended(close_reason::client_truncated, {}, &s.engine); });
     CHECK(
         examples.last(failure_number(close_reason::client_truncated))->event ==
         failure_event::relay);

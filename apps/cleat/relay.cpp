@@ -52,7 +52,7 @@ net::task<> close_after_last_bytes(
 } // namespace
 
 net::task<relay_outcome> relay(
-    net::interrupt& interrupt, client_side& client, upstream_side& upstream,
+    net::interrupt& interrupt, client_end client, upstream_side& upstream,
     relay_deadlines deadlines, byte_counts& traffic)
 {
     relay_turns turns{client, upstream, deadlines, traffic};
@@ -63,7 +63,7 @@ net::task<relay_outcome> relay(
             break;
         if (std::optional<std::chrono::milliseconds> const delay = turns.begin_wait())
             interrupt.expires_in(*delay, error::idle_timeout);
-        client.socket.set_priority(
+        client.socket().set_priority(
             fsm.is_bulk() ? net::priority::bulk : net::priority::established);
         error_code const ec =
             co_await net::ready{interrupt, turns.client_interest(), turns.upstream_interest()};
@@ -72,11 +72,11 @@ net::task<relay_outcome> relay(
     }
     // A FIN needs nothing here: it is sent when the caller closes the socket.
     if (fsm.closes(side::client) == closing::reset)
-        client.socket.reset();
+        client.socket().reset();
     if (fsm.closes(side::upstream) == closing::reset)
         upstream.socket.reset();
     if (fsm.closes(side::client) == closing::last_bytes)
-        co_await close_after_last_bytes(interrupt, client.socket, deadlines.after_break());
+        co_await close_after_last_bytes(interrupt, client.socket(), deadlines.after_break());
     if (fsm.closes(side::upstream) == closing::last_bytes)
         co_await close_after_last_bytes(interrupt, upstream.socket, deadlines.after_break());
     co_return relay_outcome{fsm.reason(), turns.error()};

@@ -1,9 +1,9 @@
-// relay: the two-way copy between a TLS client and its upstream.
+// relay: the two-way copy between a client and its upstream.
 
 #pragma once
 
 #include "byte_counts.hpp"
-#include "client_side.hpp"
+#include "client_end.hpp"
 #include "close_reason.hpp"
 #include "relay_deadlines.hpp"
 #include "upstream_side.hpp"
@@ -25,7 +25,7 @@ struct relay_outcome
 /// Memory is bounded: while a sink is full its source is not read, and a sink holds at most
 /// limits::unsent_max.
 net::task<relay_outcome> relay(
-    net::interrupt& interrupt, client_side& client, upstream_side& upstream,
+    net::interrupt& interrupt, client_end client, upstream_side& upstream,
     relay_deadlines deadlines, byte_counts& traffic);
 
 } // namespace cleat::app

@@ -1,6 +1,7 @@
 #include "relay_turns.hpp"
 
 #include <cleat/core/error.hpp>
+#include <cleat/net/channel.hpp>
 #include <cleat/net/scratch.hpp>
 
 #include <algorithm>
@@ -17,16 +18,16 @@ error_code error_or_reset(error_code reported) noexcept
 } // namespace
 
 relay_turns::relay_turns(
-    client_side& client, upstream_side& upstream, relay_deadlines deadlines,
+    client_end client, upstream_side& upstream, relay_deadlines deadlines,
     byte_counts& traffic) noexcept
     : client_{client}, upstream_{upstream}, traffic_{traffic}, fsm_{deadlines}
 {
     // No event comes for bytes that the handshake left in the channel.
-    if (client_.channel.unread() || client_.early_end)
-        client_.socket.entry().more_to_read();
+    if (client_.has_more())
+        client_.socket().entry().more_to_read();
     if (!upstream_.unsent.empty())
         fsm_.on_sink_full(direction::up);
-    if (client_.channel.unsent())
+    if (client_.unsent())
         fsm_.on_sink_full(direction::down);
 }
 
@@ -35,11 +36,11 @@ void relay_turns::take() noexcept
     fsm_.on_turn();
     if (fsm_.flushes(direction::up) && upstream_.socket.entry().writable())
         flush_up();
-    if (fsm_.flushes(direction::down) && client_.socket.entry().writable())
+    if (fsm_.flushes(direction::down) && client_.socket().entry().writable())
         flush_down();
     if (fsm_.reads(direction::down) && upstream_.socket.entry().readable())
         move_down();
-    if (fsm_.reads(direction::up) && client_.socket.entry().readable())
+    if (fsm_.reads(direction::up) && client_.socket().entry().readable())
         move_up();
     if (fsm_.passes_end(direction::up))
         pass_end_up();
@@ -51,7 +52,7 @@ void relay_turns::take() noexcept
 std::optional<std::chrono::milliseconds> relay_turns::begin_wait() noexcept
 {
     if (fsm_.sends_fin()) {
-        client_.socket.shutdown_send();
+        client_.socket().shutdown_send();
         fsm_.on_fin_sent();
     }
     return fsm_.on_wait();
@@ -60,7 +61,7 @@ std::optional<std::chrono::milliseconds> relay_turns::begin_wait() noexcept
 net::interest relay_turns::client_interest() const noexcept
 {
     return {
-        &client_.socket.entry(), fsm_.reads(direction::up), fsm_.flushes(direction::down),
+        &client_.socket().entry(), fsm_.reads(direction::up), fsm_.flushes(direction::down),
         !fsm_.is_broken(side::client)};
 }
 
@@ -77,25 +78,25 @@ void relay_turns::on_interrupted(error_code why) noexcept
         return fsm_.on_stop(reason_for(phase::relay_wait, why));
     if (fsm_.delivers_after_break())
         error_ = error_or_reset({});
-    fsm_.on_timeout(fsm_.asks_unacknowledged() ? client_.socket.unacknowledged() : 0);
+    fsm_.on_timeout(fsm_.asks_unacknowledged() ? client_.socket().unacknowledged() : 0);
 }
 
 void relay_turns::move_up() noexcept
 {
-    net::readiness::entry& source = client_.socket.entry();
+    net::readiness::entry& source = client_.socket().entry();
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
-    net::progress const p = read_client(block, source.ended());
+    net::progress const p = client_.read(block, fsm_.turn(direction::up), source.ended());
     if (p.next == net::wait::none && !p.error)
         source.more_to_read();
     fsm_.on_moved(direction::up, p.on_wire);
-    client_.ticket.stop();
+    client_.stop_ticket();
     if (p.bytes != 0)
         send_up(block.first(p.bytes));
     if (fsm_.over())
         return;
     // The engine may have answered the client (KeyUpdate, RFC 8446, section 4.6.3) and found
     // its socket full.
-    if (client_.channel.unsent() && !fsm_.flushes(direction::down))
+    if (client_.unsent() && !fsm_.flushes(direction::down))
         fsm_.on_sink_full(direction::down);
     if (p.error == error::closed)
         fsm_.on_end(direction::up, ending::clean);
@@ -103,14 +104,6 @@ void relay_turns::move_up() noexcept
         fsm_.on_end(direction::up, ending::truncated);
     else if (p.error)
         fail_client(p.error);
-}
-
-// An end that came with the first bytes cannot be read a second time.
-net::progress relay_turns::read_client(std::span<std::byte> block, bool ended) noexcept
-{
-    if (client_.early_end)
-        return {.error = client_.early_end};
-    return client_.channel.read(client_.socket.entry(), block, fsm_.turn(direction::up), ended);
 }
 
 void relay_turns::send_up(std::span<std::byte const> bytes) noexcept
@@ -145,7 +138,7 @@ void relay_turns::drop_upload(error_code why) noexcept
 void relay_turns::move_down() noexcept
 {
     net::readiness::entry& source = upstream_.socket.entry();
-    std::size_t const turn = std::min(fsm_.turn(direction::down), client_.channel.write_max());
+    std::size_t const turn = std::min(fsm_.turn(direction::down), client_.write_max());
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext().first(turn);
     bool const ended = source.ended();
     net::io_result const r = upstream_.socket.receive(block);
@@ -167,12 +160,10 @@ void relay_turns::move_down() noexcept
 
 void relay_turns::write_down(std::span<std::byte const> bytes, bool last) noexcept
 {
-    client_.socket.entry().use_up_write();
-    client_.ticket.stop();
-    net::channel::piece const pieces[] = {bytes};
-    net::progress const p = client_.channel.write(
-        client_.socket.native_handle(), pieces,
-        last ? net::channel::after_write::close_notify : net::channel::after_write::nothing);
+    client_.socket().entry().use_up_write();
+    client_.stop_ticket();
+    net::progress const p = client_.write(
+        bytes, last ? net::channel::after_write::close_notify : net::channel::after_write::nothing);
     if (p.error)
         return fail_client(p.error);
     // write_max promises that all is taken, but OpenSSL writes nothing while it has half a
@@ -198,8 +189,8 @@ void relay_turns::flush_up() noexcept
 
 void relay_turns::flush_down() noexcept
 {
-    client_.socket.entry().use_up_write();
-    net::progress const p = client_.channel.flush(client_.socket.native_handle());
+    client_.socket().entry().use_up_write();
+    net::progress const p = client_.flush();
     if (p.error)
         return fail_client(p.error);
     if (p.next == net::wait::none)
@@ -215,21 +206,26 @@ void relay_turns::pass_end_up() noexcept
 
 void relay_turns::pass_end_down() noexcept
 {
-    client_.socket.entry().use_up_write();
-    net::progress const p = client_.channel.close(client_.socket.native_handle());
+    client_.socket().entry().use_up_write();
+    net::progress const p = client_.close();
     if (p.error)
         return fail_client(p.error);
     if (p.next == net::wait::writable)
         return fsm_.on_sink_full(direction::down);
     fsm_.on_end_passed(direction::down);
+    if (!client_.ends_with_fin())
+        return;
+    if (!fsm_.over()) // As in pass_end_up.
+        client_.socket().shutdown_send();
+    fsm_.on_fin_sent();
 }
 
 // A side may break while it is neither read nor written.
 void relay_turns::notice_breaks() noexcept
 {
-    if (fsm_.watches(side::client) && client_.socket.entry().broken() &&
+    if (fsm_.watches(side::client) && client_.socket().entry().broken() &&
         fsm_.on_broken(side::client) == after_break::fail)
-        return fail_client(error_or_reset(client_.socket.error()));
+        return fail_client(error_or_reset(client_.socket().error()));
     if (fsm_.watches(side::upstream) && upstream_.socket.entry().broken() &&
         fsm_.on_broken(side::upstream) == after_break::drop_upload)
         drop_upload(make_error_code(boost::system::errc::broken_pipe));

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "byte_counts.hpp"
-#include "client_side.hpp"
+#include "client_end.hpp"
 #include "relay_deadlines.hpp"
 #include "relay_fsm.hpp"
 #include "upstream_side.hpp"
@@ -26,7 +26,7 @@ class relay_turns
 {
 public:
     relay_turns(
-        client_side& client, upstream_side& upstream, relay_deadlines deadlines,
+        client_end client, upstream_side& upstream, relay_deadlines deadlines,
         byte_counts& traffic) noexcept;
     relay_turns(relay_turns&&) = delete;
 
@@ -50,7 +50,6 @@ public:
 
 private:
     void move_up() noexcept;
-    [[nodiscard]] net::progress read_client(std::span<std::byte> block, bool ended) noexcept;
     void send_up(std::span<std::byte const> bytes) noexcept;
     void fail_sending_up(error_code why) noexcept;
     void drop_upload(error_code why) noexcept;
@@ -64,7 +63,7 @@ private:
     void fail_client(error_code why) noexcept;
     void fail_upstream(error_code why) noexcept;
 
-    client_side& client_;
+    client_end client_;
     upstream_side& upstream_;
     byte_counts& traffic_;
     relay_fsm fsm_;

@@ -2,6 +2,7 @@
 #include "route_choice.hpp"
 #include "worker_service.hpp"
 
+#include <cleat/tls/alpn.hpp>
 #include <cleat/tls/handshake_info.hpp>
 
 #include <algorithm>
@@ -62,6 +63,17 @@ std::optional<ip_address> address_of(net::address const& peer, std::string const
     return {};
 }
 
+// The first route that takes the client.
+planned_route const* find_route(
+    route_plan const& routes, route_question question, net::address const& peer,
+    std::string const& proxy_header)
+{
+    if (routes.table.asks_for_clients())
+        question.client = address_of(peer, proxy_header);
+    std::optional<route_table::number> const chosen = routes.table.choose(question);
+    return chosen ? &routes.routes[*chosen] : nullptr;
+}
+
 } // namespace
 
 worker_upstream& choose_route(
@@ -69,11 +81,25 @@ worker_upstream& choose_route(
     net::address const& peer, std::string const& proxy_header)
 {
     tls::handshake_info const info = engine.info();
-    route_question question{.server_name = info.server_name, .agreed = info.alpn};
-    if (routes.table.asks_for_clients())
-        question.client = address_of(peer, proxy_header);
-    std::optional<route_table::number> const chosen = routes.table.choose(question);
-    return chosen ? frontend.service.upstream(routes.routes[*chosen].upstream) : *frontend.upstream;
+    planned_route const* const found = find_route(
+        routes, {.server_name = info.server_name, .agreed = info.alpn, .is_established = true},
+        peer, proxy_header);
+    return found != nullptr ? frontend.service.upstream(found->upstream) : *frontend.upstream;
+}
+
+worker_upstream* choose_passthrough(
+    frontend_socket const& frontend, tls::hello_facts const& hello, net::address const& peer,
+    std::string const& proxy_header)
+{
+    route_plan const& routes = *frontend.plan.routes;
+    planned_route const* const found = find_route(
+        routes,
+        {.server_name = hello.server_name,
+         .agreed = tls::choose_protocol(routes.protocols, hello.protocols).value_or(""),
+         .offered = hello.protocols},
+        peer, proxy_header);
+    return found != nullptr && found->is_passthrough ? &frontend.service.upstream(found->upstream)
+                                                     : nullptr;
 }
 
 } // namespace cleat::app

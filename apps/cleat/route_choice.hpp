@@ -1,4 +1,4 @@
-// route_choice: the upstream that an established client goes to.
+// route_choice: the upstream that a client goes to.
 
 #pragma once
 
@@ -8,13 +8,14 @@
 
 #include <cleat/net/socket_options.hpp>
 #include <cleat/tls/engine.hpp>
+#include <cleat/tls/hello/client_hello_reader.hpp>
 
 #include <string>
 
 namespace cleat::app {
 
-/// choose_route is the upstream of the first route that takes the client, or else the frontend's.
-/// The proxy_header is the one that came before TLS, or empty. Throws std::bad_alloc.
+/// choose_route is the upstream of the first route that takes the established client, or else the
+/// frontend's. The proxy_header is the one that came before TLS, or empty. Throws std::bad_alloc.
 [[nodiscard]] worker_upstream& choose_route(
     frontend_socket const& frontend, route_plan const& routes, tls::engine const& engine,
     net::address const& peer, std::string const& proxy_header);
@@ -28,5 +29,17 @@ namespace cleat::app {
                ? choose_route(frontend, *frontend.plan.routes, engine, peer, proxy_header)
                : *frontend.upstream;
 }
+
+/// has_passthrough: a route of the frontend may be a passthrough.
+[[nodiscard]] inline bool has_passthrough(frontend_socket const& frontend) noexcept
+{
+    return frontend.plan.routes && frontend.plan.routes->table.has_passthrough();
+}
+
+/// choose_passthrough is the upstream of the first route that takes the client, if that is a
+/// passthrough; else null. The frontend has routes. Throws std::bad_alloc.
+[[nodiscard]] worker_upstream* choose_passthrough(
+    frontend_socket const& frontend, tls::hello_facts const& hello, net::address const& peer,
+    std::string const& proxy_header);
 
 } // namespace cleat::app

@@ -7,6 +7,7 @@
 #include "snapshot.hpp"
 
 #include <cleat/core/limits.hpp>
+#include <cleat/tls/alpn.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/store/certificate_proof.hpp>
 #include <cleat/tls/store/certificate_store.hpp>
@@ -100,13 +101,15 @@ private:
     std::map<std::string, std::size_t> numbers_; // By name.
 };
 
-std::optional<route_plan> plan_routes(frontend_config const& l, upstream_numbers& upstreams)
+std::optional<route_plan> plan_routes(
+    config const& settings, frontend_config const& l, upstream_numbers& upstreams)
 {
     if (l.routes.empty())
         return {};
-    route_plan made{route_table{rules_of(l)}, {}};
+    route_plan made{route_table{rules_of(l)}, {}, tls::alpn_on_wire(*settings.alpn_protos)};
     for (route_config const& each : l.routes)
-        made.routes.push_back({describe(each), each.location, upstreams.find(*each.upstream)});
+        made.routes.push_back(
+            {describe(each), each.location, upstreams.find(*each.upstream), *each.passthrough});
     return made;
 }
 
@@ -147,7 +150,7 @@ private:
         p.location = l.location;
         p.addresses = find_addresses(l, problems_);
         p.upstream = upstreams_.find(*effective(l.upstream, settings_.upstream));
-        p.routes = plan_routes(l, upstreams_);
+        p.routes = plan_routes(settings_, l, upstreams_);
         tls::context_spec& spec = p.tls;
         spec.tickets = made_.tickets;
         fill_protocol(settings_, l, spec);

@@ -31,13 +31,15 @@ struct planned_route
     std::string text; ///< Its conditions on one line.
     app::location location;
     std::size_t upstream = 0; ///< The number of its upstream.
+    bool is_passthrough = false;
 };
 
 /// route_plan is the routes of a frontend.
 struct route_plan
 {
     route_table table;
-    std::vector<planned_route> routes; ///< By their numbers in the table.
+    std::vector<planned_route> routes;    ///< By their numbers in the table.
+    std::vector<unsigned char> protocols; ///< The frontend's, in the form of the wire.
 };
 
 /// frontend_plan is one place to accept from.

@@ -4,28 +4,35 @@
 #include "connect.hpp"
 #include "connection_log.hpp"
 #include "handshake.hpp"
+#include "passthrough/passthrough.hpp"
 #include "relay.hpp"
 #include "route_choice.hpp"
 #include "terminator.hpp"
 #include "upstream/upstream_choice.hpp"
 #include "upstream_side.hpp"
 
+#include <cleat/core/byte_queue.hpp>
+
 #include <new>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 namespace cleat::app {
+namespace {
 
-net::detached terminate(
+// The life of a connection. Two versions: a frontend without a passthrough has nothing of it, not
+// even room in the coroutine's frame, which each connection owns.
+template <bool HasPassthrough>
+net::detached serve_connection(
     worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer)
 {
-    snapshot const& configuration = service.configuration();
-    config const& settings = configuration.settings;
+    config const& settings = service.configuration().settings;
     std::string proxy_header;
-    // Counts the connection, and logs its end when this coroutine ends.
+    // The log counts the connection, and writes of its end. The interrupt ends any wait below.
     connection_log log{frontend, peer, proxy_header};
-    // Ends any wait below: at the deadline that is set, or when the worker stops.
     net::interrupt interrupt{service.worker()};
-    // Established connections are served before handshakes. The relay changes the priority.
-    accepted.set_priority(net::priority::handshake);
+    accepted.set_priority(net::priority::handshake); // The relay changes it.
 
     // PROXY header: a load balancer in front announces its client before TLS begins.
     interrupt.expires_in(*settings.ssl_handshake_timeout, error::handshake_timeout);
@@ -35,8 +42,19 @@ net::detached terminate(
             co_return log.proxy_header_failed(ec);
     }
 
+    // Passthrough, before the same deadline: only here the ClientHello is read before TLS has it.
+    [[maybe_unused]] std::conditional_t<HasPassthrough, byte_queue, std::monostate> read_before;
+    if constexpr (HasPassthrough) {
+        bool const ended = co_await pass_through(
+            interrupt, frontend, accepted, peer, proxy_header, log, read_before);
+        if (ended)
+            co_return;
+    }
+
     // Handshake, before the same deadline. Most clients that miss it are scanners.
     client_side client{std::move(accepted), net::channel{frontend.context}};
+    if constexpr (HasPassthrough)
+        client.channel.feed(std::move(read_before));
     log.handshake_begins(client.channel.engine());
     error_code const failed = co_await handshake(interrupt, client, service.certificates());
     if (failed)
@@ -52,7 +70,7 @@ net::detached terminate(
     result<upstream_side> upstream =
         co_await connect(interrupt, choice, first, *settings.backend_connect_timeout);
     if (!upstream) {
-        log.connect_failed(upstream.error(), choice.name(), client.channel.engine());
+        log.connect_failed(upstream.error(), choice.name(), &client.channel.engine());
         co_return co_await refuse_client(interrupt, client);
     }
     log.connected(choice.address());
@@ -62,12 +80,21 @@ net::detached terminate(
     try {
         relay_outcome const outcome = co_await relay(
             interrupt, client, *upstream, {.idle = *settings.idle_timeout}, log.traffic());
-        log.ended(outcome.reason, outcome.error, client.channel.engine());
+        log.ended(outcome.reason, outcome.error, &client.channel.engine());
     } catch (std::bad_alloc const&) {
-        // The log has this end as out-of-resources. An RST, because a FIN would tell the upstream
-        // that the client had sent all.
+        // Logged as out-of-resources. An RST: a FIN would say that the client had sent all.
         upstream->socket.reset();
     }
+}
+
+} // namespace
+
+net::detached terminate(
+    worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer)
+{
+    return has_passthrough(frontend)
+               ? serve_connection<true>(service, frontend, std::move(accepted), peer)
+               : serve_connection<false>(service, frontend, std::move(accepted), peer);
 }
 
 } // namespace cleat::app

@@ -26,11 +26,12 @@ namespace cleat::app {
 /// traffic_count is what a worker counts of all its connections.
 enum class traffic_count : std::uint8_t
 {
-    opened,     ///< Connections that were accepted.
-    bytes_up,   ///< Plaintext from clients to upstreams.
-    bytes_down, ///< Plaintext from upstreams to clients.
+    opened,         ///< Connections that were accepted.
+    bytes_up,       ///< Plaintext from clients to upstreams.
+    bytes_down,     ///< Plaintext from upstreams to clients.
+    passed_through, ///< Connections whose TLS the upstream ends. Their bytes count like plaintext.
 };
-inline constexpr std::size_t traffic_count_size = 3;
+inline constexpr std::size_t traffic_count_size = 4;
 
 /// handshake_kind is the version and whether a session was resumed.
 enum class handshake_kind : std::uint8_t

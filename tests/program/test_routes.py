@@ -11,19 +11,7 @@ from proxy_header import make_v2
 from program import run
 from reloads import reload, reload_is_refused, replace
 from tls_client import TLS_1_2, VERSIONS, TlsClient, context, only
-from upstream_blocks import answer, saying, upstream
-
-
-def route(to, *conditions):
-    return "  route = { " + " ".join([*conditions, f'upstream = "{to}"']) + " }\n"
-
-
-def frontend(*routes, port=0, lines=""):
-    return f'frontend = {{ host = "127.0.0.1" port = "{port}"\n{lines}{"".join(routes)}}}\n'
-
-
-def sni(*names):
-    return " ".join(f'sni = "{name}"' for name in names)
+from upstream_blocks import answer, frontend, route, saying, sni, upstream
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Upstream blocks of a configuration, and servers behind them that say who they are."""
+"""Upstream blocks of a configuration and routes to them, and servers that say who they are."""
 
 from tls_client import TlsClient
 
@@ -23,3 +23,16 @@ def upstream(*servers, name="app", lines=()):
     shown = [each if each.startswith("{") else f'"{each}"' for each in servers]
     inner = "\n".join([f'name = "{name}"', *(f"server = {each}" for each in shown), *lines])
     return f"upstream = {{\n{inner}\n}}\n"
+
+
+def route(to, *conditions):
+    """route is a block for a frontend, to the upstream of this name."""
+    return "  route = { " + " ".join([*conditions, f'upstream = "{to}"']) + " }\n"
+
+
+def frontend(*routes, port=0, lines=""):
+    return f'frontend = {{ host = "127.0.0.1" port = "{port}"\n{lines}{"".join(routes)}}}\n'
+
+
+def sni(*names):
+    return " ".join(f'sni = "{name}"' for name in names)

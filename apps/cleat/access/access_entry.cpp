@@ -82,6 +82,8 @@ void write(access_stream const& out, std::size_t worker, access_entry const& ent
     line.add("frontend", entry.frontend);
     line.add("peer", entry.peer);
     add_if_any(line, "source", entry.source);
+    if (entry.is_passthrough)
+        line.add("passthrough", true);
     add_tls(line, entry);
     add_if_any(line, "upstream", entry.upstream);
     line.add("up_bytes", entry.up);

@@ -26,6 +26,7 @@ struct access_entry
     std::string_view frontend;
     std::string peer;
     std::string source;           ///< From a PROXY header.
+    bool is_passthrough = false;  ///< TLS is the upstream's.
     bool is_established = false;  ///< The handshake is done.
     tls::handshake_info agreed{}; ///< Where it is not, only SNI.
     std::string_view ja4{};

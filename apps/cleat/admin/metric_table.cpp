@@ -236,7 +236,13 @@ constexpr metric_row metric_rows[] = {
          add_by_name(from, into, &worker_counts::frontends_queued, "frontend");
      }},
     {"cleat_plaintext_bytes", metric_type::counter, "bytes",
-     "Plaintext moved: up is from clients to upstreams", "direction", read_bytes},
+     "Plaintext moved, and the bytes of passthrough routes: up is from clients to upstreams",
+     "direction", read_bytes},
+    {"cleat_passthrough_connections", metric_type::counter, "",
+     "Connections that a passthrough route has taken: the upstream ends their TLS", "",
+     [](from_t from, into_t into) {
+         into.add(sum(from, &worker_counts::traffic, traffic_count::passed_through));
+     }},
 
     // Handshakes.
     {"cleat_handshakes", metric_type::counter, "",

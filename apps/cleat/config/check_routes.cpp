@@ -93,7 +93,8 @@ private:
 
     void check_conditions(route_config const& route)
     {
-        if (route.sni.empty() && route.alpn->empty() && route.client_address.empty())
+        if (route.sni.empty() && route.alpn->empty() && route.client_address.empty() &&
+            !*route.passthrough)
             refuse(
                 route.location, "route", "this takes every client of the frontend",
                 "Write its upstream into the frontend, or add sni, alpn or client-address.");
@@ -102,6 +103,8 @@ private:
     // A client cannot agree on a protocol that the frontend does not have.
     void check_protocols(route_config const& route)
     {
+        if (*route.passthrough)
+            return;
         std::vector<std::string> const& ours = *config_.alpn_protos;
         for (std::string const& each : *route.alpn)
             if (std::ranges::find(ours, each) == ours.end())
@@ -110,7 +113,7 @@ private:
                     fmt::format(
                         "no client agrees on {} here, which {}", each,
                         ours.empty() ? "needs alpn-protos" : "alpn-protos does not have"),
-                    "Add it to alpn-protos, or leave it out.");
+                    "Add it to alpn-protos; or set passthrough = on, if the upstream speaks TLS.");
     }
 
     void check_name(route_table::number i, server_name_pattern const* name, location const& where)

@@ -62,7 +62,7 @@ std::vector<route_rule> rules_of(frontend_config const& frontend)
 {
     std::vector<route_rule> rules;
     for (route_config const& each : frontend.routes) {
-        route_rule made{.protocols = *each.alpn};
+        route_rule made{.protocols = *each.alpn, .is_passthrough = *each.passthrough};
         for (setting<server_name_pattern> const& name : each.sni)
             made.names.push_back(*name);
         for (setting<ip_prefix> const& prefix : each.client_address)

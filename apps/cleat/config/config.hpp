@@ -197,6 +197,7 @@ struct route_config
     setting<std::vector<std::string>> alpn;         ///< Empty: any protocol, or none.
     std::vector<setting<ip_prefix>> client_address; ///< Empty: any.
     setting<std::string> upstream;                  ///< A name of `upstreams`.
+    setting<bool> passthrough{false};               ///< The upstream ends TLS.
 };
 
 /// pem_file is one certificate with its key.

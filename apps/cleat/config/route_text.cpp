@@ -148,6 +148,10 @@ std::string describe(route_config const& route)
         conditions.push_back(fmt::format("alpn {}", fmt::join(*route.alpn, ",")));
     for (setting<ip_prefix> const& each : route.client_address)
         conditions.push_back("client-address " + to_string(*each));
+    if (conditions.empty())
+        conditions.emplace_back("every client");
+    if (*route.passthrough)
+        conditions.emplace_back("passthrough");
     return fmt::format("{}", fmt::join(conditions, ", "));
 }
 

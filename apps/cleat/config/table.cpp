@@ -362,7 +362,7 @@ constexpr key_row rows[] = {
      .value = "LIST",
      .default_text = "any protocol, and none",
      .help = "The protocol that client and cleat agree on, one of alpn-protos, or several with "
-             "commas between them.",
+             "commas between them. With passthrough: one that the client offers.",
      .set_route = store<&route_config::alpn>},
     {.name = "client-address",
      .group = key_group::addresses,
@@ -375,6 +375,15 @@ constexpr key_row rows[] = {
              "several prefixes.",
      .repeatable = true,
      .set_route = add_condition<&route_config::client_address, ip_prefix>},
+    {.name = "passthrough",
+     .group = key_group::addresses,
+     .where = route_only,
+     .kind = value_kind::boolean,
+     .default_text = "off",
+     .help = "The upstream ends TLS: the ClientHello is read, and handed on whole with all that "
+             "follows. Certificates and versions of the frontend do not matter to such a client. "
+             "A frontend with such a route reads every client's ClientHello before TLS begins.",
+     .set_route = store<&route_config::passthrough>},
     {.name = "backend-refresh",
      .group = key_group::addresses,
      .where = global_and_flag,

@@ -153,10 +153,21 @@ std::vector<std::string> addresses_of(upstream_plan const& upstream)
     return found;
 }
 
+void print_destination(
+    frontend_explanation const& one, explain_client const& request, snapshot const& configuration)
+{
+    if (one.has_routes)
+        print_row("route", route_text(one));
+    print_row("upstream", describe(configuration.upstreams[one.upstream]));
+    print_row("it learns", announcement_text(*configuration.settings.announce, request.address));
+}
+
 void print_explanation(
     frontend_explanation const& one, explain_client const& request, snapshot const& configuration)
 {
     fmt::print("{}\n", one.frontend);
+    if (one.route && one.route->is_passthrough)
+        return print_destination(one, request, configuration);
     print_row("sni", name_text(one.why, request.server_name));
     if (one.refusal == explained_refusal::unrecognized_name)
         return print_row("refused", "with the alert unrecognized_name: sni-nomatch-abort is set");
@@ -176,10 +187,7 @@ void print_explanation(
                                 "session tickets, whose keys change every {} hours",
                                 std::chrono::floor<std::chrono::hours>(one.rotation).count())
                           : "none");
-    if (one.has_routes)
-        print_row("route", route_text(one));
-    print_row("upstream", describe(configuration.upstreams[one.upstream]));
-    print_row("it learns", announcement_text(*configuration.settings.announce, request.address));
+    print_destination(one, request, configuration);
 }
 
 } // namespace
@@ -214,6 +222,7 @@ void print_explanations_json(
             "{}    {{\n      \"frontend\": {},\n      \"refusal\": {},\n      \"match\": \"{}\",\n"
             "      \"certificates\": [{}],\n      \"versions\": {},\n      \"alpn\": {},\n"
             "      \"client_verify\": \"{}\",\n      \"tickets\": {},\n      \"route\": {},\n"
+            "      \"passthrough\": {},\n"
             "      \"upstream\": {},\n"
             "      \"upstream_addresses\": {},\n      \"announcement\": \"{}\"\n    }}",
             std::exchange(comma, ",\n"), json_string(each.frontend),
@@ -222,7 +231,8 @@ void print_explanations_json(
             each.protocol ? json_string(*each.protocol) : "null",
             verification_name(each.verification), json_bool(each.has_tickets),
             each.route ? json_string(to_string(each.route->location)) : "null",
-            json_string(upstream.name), json_strings(addresses_of(upstream)),
+            json_bool(each.route && each.route->is_passthrough), json_string(upstream.name),
+            json_strings(addresses_of(upstream)),
             announcement_name(*configuration.settings.announce));
     }
     fmt::print("]\n}}\n");

@@ -30,17 +30,27 @@ std::optional<std::string> agreed_protocol(
     return found ? std::optional{std::string{*found}} : std::nullopt;
 }
 
+// As choose_passthrough, before the handshake: its outcome is not known then.
 void explain_route(
     frontend_explanation& made, route_plan const& routes, std::string_view server_name,
-    std::optional<ip_address> const& address)
+    std::vector<std::string> const& offered, std::optional<ip_address> const& address)
 {
     made.has_routes = true;
+    std::vector<unsigned char> const theirs = tls::alpn_on_wire(offered);
     std::optional<route_table::number> const chosen = routes.table.choose(
-        {.server_name = server_name, .agreed = made.protocol.value_or(""), .client = address});
+        {.server_name = server_name,
+         .agreed = made.protocol ? std::string_view{*made.protocol} : std::string_view{},
+         .offered = theirs,
+         .client = address});
     if (!chosen)
         return;
     made.route = routes.routes[*chosen];
-    made.upstream = made.route->upstream;
+    if (made.route->is_passthrough)
+        made.refusal = explained_refusal::none;
+    else if (made.refusal != explained_refusal::none)
+        made.route.reset();
+    if (made.route)
+        made.upstream = made.route->upstream;
 }
 
 } // namespace
@@ -84,8 +94,8 @@ frontend_explanation explain_frontend(
         made.refusal = explained_refusal::unrecognized_name;
     else if (has_alpn && !made.protocol)
         made.refusal = explained_refusal::no_application_protocol;
-    if (plan.routes && made.refusal == explained_refusal::none)
-        explain_route(made, *plan.routes, server_name, address);
+    if (plan.routes)
+        explain_route(made, *plan.routes, server_name, offered, address);
     made.verification = plan.tls.verify;
     made.authorities = plan.tls.verify_origin;
     // Certificates with a name in common have the same rule.
@@ -95,6 +105,13 @@ frontend_explanation explain_frontend(
             made.verification = own->second.verify;
             made.authorities = own->second.origin;
         }
+    if (made.route && made.route->is_passthrough) { // Its TLS is the upstream's.
+        made.certificates.clear();
+        made.versions.clear();
+        made.protocol.reset();
+        made.verification = tls::peer_verification::none;
+        return made;
+    }
     made.has_tickets = plan.tls.tickets != nullptr;
     made.rotation = plan.tls.ticket_rotation;
     return made;

@@ -22,8 +22,8 @@ struct ip_address
 /// ip_prefix is a network, such as 192.0.2.0/24.
 struct ip_prefix
 {
-    ip_address network;  ///< The bits behind the prefix are 0.
-    unsigned length = 0; ///< In bits: at most 32 or 128.
+    ip_address network{}; ///< The bits behind the prefix are 0.
+    unsigned length = 0;  ///< In bits: at most 32 or 128.
 
     friend bool operator==(ip_prefix const&, ip_prefix const&) = default;
 };

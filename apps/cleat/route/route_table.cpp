@@ -44,6 +44,19 @@ bool has_protocol(std::vector<std::string> const& protocols, std::string_view on
     return std::ranges::find(protocols, one) != protocols.end();
 }
 
+// Whether the client offers one of them.
+bool offers_any(
+    std::span<unsigned char const> offered, std::vector<std::string> const& protocols) noexcept
+{
+    while (!offered.empty() && offered.front() < offered.size()) {
+        std::size_t const size = offered.front();
+        if (has_protocol(protocols, {reinterpret_cast<char const*>(offered.data() + 1), size}))
+            return true;
+        offered = offered.subspan(1 + size);
+    }
+    return false;
+}
+
 } // namespace
 
 route_table::route_table(std::span<route_rule const> rules)
@@ -55,7 +68,8 @@ route_table::route_table(std::span<route_rule const> rules)
                 group.push_back(route);
         if (each.names.empty())
             any_name_.push_back(route);
-        routes_.push_back({each.protocols, address_set{each.clients}});
+        routes_.push_back({each.protocols, address_set{each.clients}, each.is_passthrough});
+        has_passthrough_ |= each.is_passthrough;
         asks_for_clients_ |= !each.clients.empty();
     }
 }
@@ -85,7 +99,12 @@ bool route_table::takes(number route, route_question const& question) const noex
     conditions const& wanted = routes_[route];
     if (!wanted.clients.empty() && !(question.client && wanted.clients.contains(*question.client)))
         return false;
-    return wanted.protocols.empty() || has_protocol(wanted.protocols, question.agreed);
+    if (wanted.is_passthrough && question.is_established)
+        return false;
+    if (wanted.protocols.empty())
+        return true;
+    return wanted.is_passthrough ? offers_any(question.offered, wanted.protocols)
+                                 : has_protocol(wanted.protocols, question.agreed);
 }
 
 void route_table::choose_among(
@@ -117,7 +136,8 @@ std::optional<route_table::number> route_table::choose(
     return chosen;
 }
 
-// Whether `one` takes every client that `other` would take, if its names allow it.
+// Whether `one` takes every client that `other` would take, if its names allow it. A protocol that
+// was agreed on was offered, but not the other way round.
 bool route_table::covers(number one, number other) const
 {
     conditions const& wide = routes_[one];
@@ -126,10 +146,11 @@ bool route_table::covers(number one, number other) const
         return false;
     if (wide.protocols.empty())
         return true;
-    return !narrow.protocols.empty() &&
-           std::ranges::all_of(narrow.protocols, [&](std::string const& each) {
-               return has_protocol(wide.protocols, each);
-           });
+    if (narrow.protocols.empty() || (narrow.is_passthrough && !wide.is_passthrough))
+        return false;
+    return std::ranges::all_of(narrow.protocols, [&](std::string const& each) {
+        return has_protocol(wide.protocols, each);
+    });
 }
 
 std::optional<route_table::number> route_table::find_cover(

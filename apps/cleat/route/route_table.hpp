@@ -37,17 +37,23 @@ struct server_name_pattern
 /// nothing; of another one a single entry must hold.
 struct route_rule
 {
-    std::vector<server_name_pattern> names;
-    std::vector<std::string> protocols; ///< One of them was agreed on.
-    std::vector<ip_prefix> clients;
+    std::vector<server_name_pattern> names{};
+    /// Of a route that ends TLS: one of them was agreed on. Of a passthrough: the client offers it.
+    std::vector<std::string> protocols{};
+    std::vector<ip_prefix> clients{};
+    bool is_passthrough = false;
 };
 
 /// route_question is what is known of a client. The views are borrowed for the call.
 struct route_question
 {
-    std::string_view server_name{};     ///< As the client sent it; empty: none.
-    std::string_view agreed{};          ///< The protocol that ALPN agrees on; empty: none.
+    std::string_view server_name{}; ///< As the client sent it; empty: none.
+    std::string_view agreed{};      ///< The protocol that ALPN agrees on; empty: none.
+    /// The protocols that the client offers, each behind a byte with its length (RFC 7301, section
+    /// 3.1).
+    std::span<unsigned char const> offered{};
     std::optional<ip_address> client{}; ///< Unset: unknown. No route with addresses takes it.
+    bool is_established = false; ///< TLS ends here: no passthrough takes the client any more.
 };
 
 /// route_table is made once, and then read by all workers. The first route of the list whose
@@ -73,6 +79,9 @@ public:
     /// count_alike is how many routes a lookup by this name goes through; null: by any name.
     [[nodiscard]] std::size_t count_alike(server_name_pattern const* name) const noexcept;
 
+    /// has_passthrough: one of the routes is a passthrough.
+    [[nodiscard]] bool has_passthrough() const noexcept { return has_passthrough_; }
+
     /// asks_for_clients: one of the routes asks for the client's address.
     [[nodiscard]] bool asks_for_clients() const noexcept { return asks_for_clients_; }
 
@@ -81,6 +90,7 @@ private:
     {
         std::vector<std::string> protocols;
         address_set clients;
+        bool is_passthrough = false;
     };
     struct hash
     {
@@ -107,6 +117,7 @@ private:
     numbers_by_name wildcard_;
     numbers without_name_;
     numbers any_name_;
+    bool has_passthrough_ = false;
     bool asks_for_clients_ = false;
 };
 

@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cleat::app::route_table_test {
@@ -155,6 +157,38 @@ TEST_CASE("a route is covered by an earlier one that takes all of its clients")
     CHECK(cover({by_client(16), by_client(8)}) == -1);
     CHECK(cover({by_client(8), route_rule{}}) == -1);
     CHECK(cover({by_client(8), route_rule{.protocols = {"h2"}, .clients = {ten(9)}}}) == 0);
+}
+
+route_rule passthrough(std::string const& protocol)
+{
+    route_rule made{.is_passthrough = true};
+    if (!protocol.empty())
+        made.protocols = {protocol};
+    return made;
+}
+
+TEST_CASE("a passthrough takes clients that offer its protocol, and never an established one")
+{
+    route_table const table{std::vector{by_protocol("h2"), passthrough("acme-tls/1")}};
+    std::vector<unsigned char> const offered{2,   'h', '3', 10,  'a', 'c', 'm',
+                                             'e', '-', 't', 'l', 's', '/', '1'};
+    CHECK(table.has_passthrough());
+    CHECK(chosen(table, {.agreed = "h2", .offered = offered}) == 0);
+    CHECK(chosen(table, {.offered = offered}) == 1);
+    CHECK(chosen(table, {.offered = offered, .is_established = true}) == -1);
+    CHECK(chosen(table, {.agreed = "acme-tls/1", .is_established = true}) == -1);
+    // Lists that are cut, anywhere.
+    for (std::size_t size = 0; size != offered.size(); ++size)
+        CHECK(chosen(table, {.offered = std::span{offered}.first(size)}) == -1);
+    CHECK_FALSE(route_table{std::vector{route_rule{}}}.has_passthrough());
+}
+
+TEST_CASE("what was offered covers what was agreed on, and not the other way round")
+{
+    CHECK(cover({passthrough("h2"), by_protocol("h2")}) == 0);
+    CHECK(cover({by_protocol("h2"), passthrough("h2")}) == -1);
+    CHECK(cover({passthrough(""), by_protocol("h2")}) == 0);
+    CHECK(cover({route_rule{}, passthrough("h2")}) == 0);
 }
 
 } // namespace

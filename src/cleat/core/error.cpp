@@ -30,6 +30,8 @@ constexpr row row_of(error e) noexcept
         return {"no-shared-cipher", "no cipher suite in common"};
     case error::no_shared_group:
         return {"no-shared-group", "no key exchange group in common"};
+    case error::hello_too_long:
+        return {"hello-too-long", "the ClientHello is longer than any client's"};
     case error::unknown_name:
         return {"unknown-name", "no certificate for the name that SNI asked for"};
     case error::no_client_certificate:

@@ -125,6 +125,11 @@ inline constexpr std::size_t proxy_header_max = 4096;
 /// ML-DSA-87 have some 10 KiB; the length of a header has 16 bits.
 inline constexpr std::size_t proxy_certificate_max = 32 * 1024;
 
+/// client_hello_max: the bytes of a ClientHello, with the headers of its records, that is read
+/// before a route is chosen. Clients with post-quantum key shares send some 2 KiB. No TLS library
+/// here takes more than twice as much.
+inline constexpr std::size_t client_hello_max = 64_KiB;
+
 /// fingerprint_values_max: cipher suites, extensions or signature algorithms in a client's
 /// fingerprint. Clients offer fewer than a hundred; one with more is none that anybody knows.
 inline constexpr std::size_t fingerprint_values_max = 256;

@@ -236,6 +236,15 @@ bool channel::feed(std::span<std::byte const> read_before) noexcept
     return in_.append(read_before, limits::unsent_max);
 }
 
+void channel::feed(byte_queue&& read_before) noexcept
+{
+    if (read_before.empty())
+        return;
+    silent_ = false;
+    drained_ = true;
+    in_ = std::move(read_before);
+}
+
 progress channel::write_early(transport socket, std::span<piece const> pieces) noexcept
 {
     std::span<std::byte> const block = scratch::of_this_thread().sealed();

@@ -85,6 +85,9 @@ public:
     /// limits::unsent_max, or there is no memory.
     [[nodiscard]] bool feed(std::span<std::byte const> read_before) noexcept;
 
+    /// feed of a caller that has read the socket until it was drained, and gives the bytes away.
+    void feed(byte_queue&& read_before) noexcept;
+
     /// read receives at most `turn` bytes of ciphertext and decrypts whole records into
     /// `plaintext`. wait::none without an error means that there may be more: call again before you
     /// wait. `ended`: the peer's FIN has come, and follows the bytes that the socket still holds.

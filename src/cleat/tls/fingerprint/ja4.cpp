@@ -1,6 +1,7 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/fingerprint/ja4.hpp>
+#include <cleat/tls/hello/message_reader.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -9,43 +10,6 @@ namespace cleat::tls {
 namespace {
 
 constexpr std::string_view hex_digits = "0123456789abcdef";
-
-// Reads a message from its beginning. After the first length that is too long nothing more is read.
-class message_reader
-{
-public:
-    explicit message_reader(octets message) noexcept : left_{message} {}
-
-    [[nodiscard]] octets take(std::size_t size) noexcept
-    {
-        is_whole_ = is_whole_ && size <= left_.size();
-        octets const taken = left_.first(is_whole_ ? size : 0);
-        left_ = left_.subspan(taken.size());
-        return taken;
-    }
-
-    // A number of so many bytes; 0 where there are not so many.
-    [[nodiscard]] std::size_t number(std::size_t size) noexcept
-    {
-        std::size_t value = 0;
-        for (std::uint8_t const each : take(size))
-            value = value << 8U | each;
-        return value;
-    }
-
-    // The bytes that follow a length of so many bytes.
-    [[nodiscard]] octets vector(std::size_t length_size) noexcept
-    {
-        return take(number(length_size));
-    }
-
-    [[nodiscard]] bool is_empty() const noexcept { return left_.empty(); }
-    [[nodiscard]] bool is_whole() const noexcept { return is_whole_; }
-
-private:
-    octets left_;
-    bool is_whole_ = true;
-};
 
 // RFC 8701: both bytes are the same, and end with A.
 bool is_grease(std::uint16_t value) noexcept
@@ -90,7 +54,7 @@ private:
 };
 
 // The facts of a ClientHello that make the fingerprint.
-struct hello_facts
+struct fingerprint_facts
 {
     std::size_t version = 0;
     bool has_name = false;
@@ -114,7 +78,7 @@ std::size_t highest_version(octets body) noexcept
 }
 
 // False: malformed, or too much.
-bool read_extension(std::size_t number, octets body, hello_facts& facts) noexcept
+bool read_extension(std::size_t number, octets body, fingerprint_facts& facts) noexcept
 {
     message_reader reader{body};
     switch (number) {
@@ -141,25 +105,14 @@ bool read_extension(std::size_t number, octets body, hello_facts& facts) noexcep
     return facts.extensions.add(static_cast<std::uint16_t>(number));
 }
 
-bool read_hello(octets message, hello_facts& facts) noexcept
+bool read_hello(octets message, fingerprint_facts& facts) noexcept
 {
-    message_reader reader{message};
-    facts.version = reader.number(2);
-    static_cast<void>(reader.take(32));  // Random.
-    static_cast<void>(reader.vector(1)); // Session.
-    if (!facts.suites.add_all(reader.vector(2)))
-        return false;
-    static_cast<void>(reader.vector(1)); // Compression.
-    if (!reader.is_whole())
-        return false;
-    message_reader extensions{reader.is_empty() ? octets{} : reader.vector(2)};
-    while (!extensions.is_empty() && extensions.is_whole()) {
-        std::size_t const number = extensions.number(2);
-        octets const body = extensions.vector(2);
-        if (extensions.is_whole() && !read_extension(number, body, facts))
-            return false;
-    }
-    return reader.is_whole() && extensions.is_whole();
+    hello_parts const parts = hello_parts_of(message);
+    facts.version = parts.version;
+    return facts.suites.add_all(parts.cipher_suites) && parts.is_whole &&
+           for_each_extension(parts.extensions, [&](std::size_t number, octets body) {
+               return read_extension(number, body, facts);
+           });
 }
 
 std::string_view version_name(std::size_t version) noexcept
@@ -271,7 +224,7 @@ private:
 ja4_fingerprint ja4_of(octets client_hello) noexcept
 {
     constexpr std::string_view nothing = "000000000000";
-    hello_facts facts;
+    fingerprint_facts facts;
     if (!read_hello(client_hello, facts))
         return {};
     facts.suites.sort();

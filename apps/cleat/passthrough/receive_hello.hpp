@@ -1,0 +1,28 @@
+// receive_hello: a client's ClientHello, read before the TLS library has a byte of it.
+
+#pragma once
+
+#include <cleat/core/byte_queue.hpp>
+#include <cleat/core/error.hpp>
+#include <cleat/net/interrupt.hpp>
+#include <cleat/net/socket.hpp>
+#include <cleat/net/task.hpp>
+#include <cleat/tls/hello/client_hello_reader.hpp>
+
+namespace cleat::app {
+
+/// received_hello is all bytes that the socket had, from the first on, and what they are.
+struct received_hello
+{
+    byte_queue bytes;
+    tls::client_hello_reader reader;
+    tls::client_hello_reader::status status = tls::client_hello_reader::status::incomplete;
+};
+
+/// receive_hello reads until the ClientHello is complete, or cannot be one. Its deadline is the
+/// interrupt's. No error also where the client's FIN has come before: the status is incomplete
+/// then. Throws std::bad_alloc.
+net::task<error_code> receive_hello(
+    net::interrupt& interrupt, net::socket& socket, received_hello& hello);
+
+} // namespace cleat::app
