@@ -1,5 +1,5 @@
 #include "announce.hpp"
-#include "proxy_protocol.hpp"
+#include "proxy/proxy_protocol.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/core/limits.hpp>

@@ -1,5 +1,5 @@
 #include "connection_log.hpp"
-#include "proxy_protocol.hpp"
+#include "proxy/proxy_protocol.hpp"
 
 #include <cleat/tls/alert.hpp>
 

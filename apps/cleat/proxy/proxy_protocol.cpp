@@ -1,4 +1,4 @@
-#include "proxy_protocol.hpp"
+#include "proxy/proxy_protocol.hpp"
 
 #include <cleat/core/limits.hpp>
 
