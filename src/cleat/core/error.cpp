@@ -60,6 +60,14 @@ constexpr row row_of(error e) noexcept
         return {"idle-timeout", "nothing moved in either direction for too long"};
     case error::bad_proxy_header:
         return {"bad-proxy-header", "the PROXY header is malformed"};
+    case error::proxy_checksum:
+        return {"proxy-checksum", "the PROXY header's checksum is wrong"};
+    case error::untrusted_proxy:
+        return {"untrusted-proxy", "the peer may not send a PROXY header"};
+    case error::address_denied:
+        return {"address-denied", "the client's address is denied"};
+    case error::address_not_allowed:
+        return {"address-not-allowed", "the client's address is not among those allowed"};
     case error::stopped:
         return {"stopped", "the worker is ending"};
     case error::unsupported:

@@ -45,7 +45,11 @@ enum class error
     connect_timeout,  ///< The upstream did not accept before the deadline.
     idle_timeout,     ///< No byte moved in either direction for the idle timeout.
     bad_proxy_header, ///< The PROXY header that the peer sent before TLS is malformed or too long.
-    stopped,          ///< The worker is ending.
+    proxy_checksum,   ///< The PROXY header's checksum is not the one of its bytes.
+    untrusted_proxy,  ///< The peer is not among those that may send a PROXY header.
+    address_denied,   ///< The client's address is in the list of those that are not let in.
+    address_not_allowed, ///< The client's address is not in the list of those that are let in.
+    stopped,             ///< The worker is ending.
 
     // The program.
     unsupported,             ///< The linked TLS library cannot do this.

@@ -134,6 +134,16 @@ inline constexpr std::size_t client_hello_max = 64_KiB;
 /// fingerprint. Clients offer fewer than a hundred; one with more is none that anybody knows.
 inline constexpr std::size_t fingerprint_values_max = 256;
 
+// Lists of addresses, which are files of the operator's.
+
+/// address_prefixes_max: the prefixes of one list. While it is read, each IPv6 prefix takes 17
+/// bytes; in the list, 40 at most.
+inline constexpr std::size_t address_prefixes_max = 4'000'000;
+
+/// address_list_faults_max: the mistakes of one file that are reported, each by its line. The others
+/// are counted: a file of another kind has a mistake on every line.
+inline constexpr std::size_t address_list_faults_max = 5;
+
 // Tickets.
 
 /// ticket_delay: how long a session ticket waits after the handshake for an answer to be sent with.
