@@ -12,6 +12,12 @@ close_reason handshake_reason(error_code why) noexcept
     return is_reset(why) ? close_reason::client_reset : close_reason::handshake_failed;
 }
 
+close_reason refusal_reason(error_code why) noexcept
+{
+    return why == error::address_denied ? close_reason::address_denied
+                                        : close_reason::address_not_allowed;
+}
+
 close_reason proxy_header_reason(error_code why) noexcept
 {
     // The connection ended before a byte of the header: part of one is error::bad_proxy_header.
@@ -34,6 +40,8 @@ close_reason reason_for(phase where, error_code why) noexcept
     if (is_out_of_resources(why))
         return close_reason::out_of_resources;
     switch (where) {
+    case phase::admission:
+        return refusal_reason(why);
     case phase::proxy_header:
         return proxy_header_reason(why);
     case phase::first_byte:
@@ -89,6 +97,10 @@ std::string_view name_of(close_reason why) noexcept
         return "upstream-timeout";
     case close_reason::upstream_reset:
         return "upstream-reset";
+    case close_reason::address_denied:
+        return "address-denied";
+    case close_reason::address_not_allowed:
+        return "address-not-allowed";
     case close_reason::bad_proxy_header:
         return "bad-proxy-header";
     case close_reason::out_of_resources:

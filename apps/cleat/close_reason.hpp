@@ -32,6 +32,10 @@ enum class close_reason : std::uint8_t
     upstream_timeout,     ///< Not accepted within backend-connect-timeout.
     upstream_reset,       ///< The upstream sent RST.
 
+    // Connections that are refused: the operator's lists say so, and nothing has failed.
+    address_denied,      ///< deny-from has the client's address.
+    address_not_allowed, ///< allow-from does not have the client's address.
+
     // Others.
     bad_proxy_header, ///< proxy-proxy: the bytes before TLS are no PROXY header.
     out_of_resources, ///< Descriptors or memory.
@@ -51,6 +55,7 @@ inline constexpr std::size_t close_reason_count =
 /// phase is the part of a connection's life in which it met an error.
 enum class phase : std::uint8_t
 {
+    admission,    ///< Looking at the address.
     proxy_header, ///< Receiving the PROXY header of proxy-proxy.
     first_byte,   ///< The handshake, before the client has sent a byte.
     handshake,    ///< The handshake, from the client's first byte on.

@@ -113,6 +113,19 @@ failure_example connection_log::example_of(error_code why, tls::engine const* en
     return made;
 }
 
+void connection_log::refused(error_code why) noexcept
+{
+    reason_ = reason_for(phase::admission, why);
+    write_access(why);
+    written_ = true;
+    constexpr std::string_view event = "connection-refused";
+    if (!wants(log_level::warning, event, why))
+        return;
+    log_line line = log().warning(event);
+    add_addresses(line);
+    line.add("reason", why);
+}
+
 void connection_log::proxy_header_failed(error_code why) noexcept
 {
     reason_ = reason_for(phase::proxy_header, why);

@@ -29,7 +29,8 @@ namespace cleat::app {
 /// when the handshake is done and when the connection ends. A PROXY header, handshake or connect
 /// that fails has a line of its own, and no second line for the end. That line is a warning; a
 /// failed connect is an error; a handshake with a client that does not speak TLS, or that leaves,
-/// is info. Other ends are info where the end is_good, and a warning otherwise. Of failures each
+/// is info. A connection that is refused has a warning connection-refused, and no other line. Other
+/// ends are info where the end is_good, and a warning otherwise. Of failures and refusals each
 /// reason has log-burst lines in a minute.
 class connection_log
 {
@@ -42,6 +43,8 @@ public:
     connection_log(connection_log&&) = delete;
     ~connection_log();
 
+    /// refused: the client's address is not let in.
+    void refused(error_code why) noexcept;
     void proxy_header_failed(error_code why) noexcept;
 
     /// handshake_begins: for the access log the client is fingerprinted. The engine ends before

@@ -62,6 +62,8 @@ TEST_CASE("every step of a connection has its own reason for an error")
         error_code why;
         close_reason reason;
     } const each[] = {
+        {phase::admission, error::address_denied, close_reason::address_denied},
+        {phase::admission, error::address_not_allowed, close_reason::address_not_allowed},
         {phase::proxy_header, error::closed, close_reason::client_silent},
         {phase::proxy_header, system(ECONNRESET), close_reason::client_silent},
         {phase::proxy_header, error::bad_proxy_header, close_reason::bad_proxy_header},

@@ -1,3 +1,4 @@
+#include "admission/admission_loading.hpp"
 #include "certificate_loading.hpp"
 #include "client_verification.hpp"
 #include "compressors.hpp"
@@ -125,6 +126,7 @@ public:
         , problems_{loaded.problems}
         , certificates_{settings_, problems_, known_before(before), observer, root_files}
         , upstreams_{made_, settings_, problems_}
+        , admissions_{settings_, problems_, root_files}
     {
     }
 
@@ -151,6 +153,7 @@ private:
         p.addresses = find_addresses(l, problems_);
         p.upstream = upstreams_.find(*effective(l.upstream, settings_.upstream));
         p.routes = plan_routes(settings_, l, upstreams_);
+        p.admission = admissions_.find(l);
         tls::context_spec& spec = p.tls;
         spec.tickets = made_.tickets;
         fill_protocol(settings_, l, spec);
@@ -359,6 +362,7 @@ private:
     problem_list problems_;
     certificate_loading certificates_;
     upstream_numbers upstreams_;
+    admission_loading admissions_;
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "admission/admission.hpp"
 #include "certificate_catalog.hpp"
 #include "config/config.hpp"
 #include "expiry.hpp"
@@ -50,6 +51,7 @@ struct frontend_plan
     std::vector<net::address> addresses; ///< More than one where a name has several.
     std::size_t upstream = 0;            ///< The number of its upstream.
     std::optional<route_plan> routes;    ///< Clients that none takes go to its upstream.
+    std::shared_ptr<app::admission const> admission{}; ///< Null: every client may connect.
     tls::context_spec tls;
     /// The frontend's set in the catalog; null: its certificates are in `tls`.
     tls::certificate_set const* certificates = nullptr;

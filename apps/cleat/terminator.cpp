@@ -1,4 +1,5 @@
 #include "announce.hpp"
+#include "client_address.hpp"
 #include "client_closing.hpp"
 #include "client_side.hpp"
 #include "connect.hpp"
@@ -33,6 +34,12 @@ net::detached serve_connection(
     connection_log log{frontend, peer, proxy_header};
     net::interrupt interrupt{service.worker()};
     accepted.set_priority(net::priority::handshake); // The relay changes it.
+
+    // Who may connect, before any work for TLS.
+    admission const* const rules = frontend.plan.admission.get();
+    if (rules != nullptr)
+        if (error_code const ec = rules->check_client(address_bytes(peer)))
+            co_return log.refused(ec);
 
     // PROXY header: a load balancer in front announces its client before TLS begins.
     interrupt.expires_in(*settings.ssl_handshake_timeout, error::handshake_timeout);

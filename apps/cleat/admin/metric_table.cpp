@@ -220,6 +220,13 @@ constexpr metric_row metric_rows[] = {
          for (std::size_t i = 0; i < close_reason_count; ++i)
              add_reason(from, into, {static_cast<close_reason>(i)});
      }},
+    {"cleat_connections_refused", metric_type::counter, "",
+     "Client connections that were closed before TLS because of an address, by reason; they are "
+     "among those that have ended",
+     "reason",
+     [](from_t from, into_t into) {
+         add_reason(from, into, {close_reason::address_denied, close_reason::address_not_allowed});
+     }},
     {"cleat_frontend_connections", metric_type::counter, "",
      "Client connections accepted, by the address that they came to", "frontend",
      [](from_t from, into_t into) {

@@ -104,6 +104,30 @@ void check_certificates(config const& c, std::vector<problem>& problems)
     }
 }
 
+// A list that every frontend replaces is a mistake. So is one that can only see balancers, because
+// a PROXY header of anybody names the client.
+void check_address_lists(config const& c, std::vector<problem>& problems)
+{
+    struct kind
+    {
+        std::string_view key;
+        setting<address_sources> config::*global;
+        optional_setting<address_sources> frontend_config::*own;
+    };
+    for (kind const& each :
+         {kind{"allow-from", &config::allow_from, &frontend_config::allow_from},
+          kind{"deny-from", &config::deny_from, &frontend_config::deny_from}}) {
+        setting<address_sources> const& global = c.*each.global;
+        bool const is_replaced = std::ranges::all_of(
+            c.frontends, [&](frontend_config const& one) { return (one.*each.own).has_value(); });
+        if (global->is_on() && is_replaced)
+            complain(
+                problems, problem::severity::error, global.location, each.key,
+                "this has no effect: every frontend has a list of its own",
+                "Leave it out, or leave out a frontend's.");
+    }
+}
+
 constexpr std::string_view needs_authorities =
     "clients cannot be verified without client-verify-ca";
 constexpr std::string_view name_authorities =
@@ -353,6 +377,7 @@ void check(config& settings, std::vector<problem>& problems)
     check_listeners(settings, problems);
     check_upstreams(settings, problems);
     check_routes(settings, problems);
+    check_address_lists(settings, problems);
     check_certificates(settings, problems);
     check_client_verify(settings, problems);
     check_proxy_client_cert(settings, problems);

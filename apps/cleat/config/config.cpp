@@ -72,6 +72,19 @@ std::vector<route_rule> rules_of(frontend_config const& frontend)
     return rules;
 }
 
+std::vector<named_list> address_lists_of(config const& settings)
+{
+    std::vector<named_list> found{
+        {"allow-from", &settings.allow_from}, {"deny-from", &settings.deny_from}};
+    for (frontend_config const& each : settings.frontends) {
+        if (each.allow_from)
+            found.push_back({"allow-from", &*each.allow_from});
+        if (each.deny_from)
+            found.push_back({"deny-from", &*each.deny_from});
+    }
+    return found;
+}
+
 access_log_target target_of_access_log(config const& settings) noexcept
 {
     std::string const& text = *settings.access_log;

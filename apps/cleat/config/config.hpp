@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "admission/address_list.hpp"
 #include "config/address.hpp"
 #include "route/route_table.hpp"
 
@@ -200,6 +201,18 @@ struct route_config
     setting<bool> passthrough{false};               ///< The upstream ends TLS.
 };
 
+/// address_sources is a list of addresses as it was written: prefixes, and names of files that have
+/// more.
+struct address_sources
+{
+    std::string text;   ///< As it was written; empty: there is no list.
+    prefixes written{}; ///< Those in the text itself.
+    std::vector<std::string> files{};
+
+    /// is_on is false for a list that is not set, and for "off".
+    [[nodiscard]] bool is_on() const noexcept { return written.size() != 0 || !files.empty(); }
+};
+
 /// pem_file is one certificate with its key.
 struct pem_file
 {
@@ -230,6 +243,8 @@ struct frontend_config
     optional_setting<bool> prefer_server_ciphers;
     optional_setting<bool> sni_nomatch_abort;
     optional_setting<std::vector<compression>> certificate_compression;
+    optional_setting<address_sources> allow_from;
+    optional_setting<address_sources> deny_from;
 
     [[nodiscard]] host_port address() const { return {*host, *port}; }
 
@@ -252,7 +267,9 @@ struct config
     std::vector<frontend_config> frontends; ///< Where it is empty, check() puts [*]:8443 here.
     setting<upstream_address> backend{host_port{"127.0.0.1", 8000}};
     std::vector<upstream_config> upstreams;
-    setting<std::string> upstream; ///< A name of `upstreams`. Empty: the backend.
+    setting<std::string> upstream;       ///< A name of `upstreams`. Empty: the backend.
+    setting<address_sources> allow_from; ///< Only these clients. Not set: all.
+    setting<address_sources> deny_from;  ///< None of these clients, even if allowed.
 
     // Certificates.
     std::vector<pem_file> pem_files; ///< In order; the last is the default certificate.
@@ -339,6 +356,16 @@ struct config
 
 /// rules_of are the conditions of a frontend's routes.
 [[nodiscard]] std::vector<route_rule> rules_of(frontend_config const& frontend);
+
+/// named_list is an address list of the configuration, with its key.
+struct named_list
+{
+    std::string_view key;
+    setting<address_sources> const* list;
+};
+
+/// address_lists_of are all of them, those of frontends too. The settings outlive it.
+[[nodiscard]] std::vector<named_list> address_lists_of(config const& settings);
 
 /// target_of_access_log is where the access log goes; a file is named by config::access_log.
 [[nodiscard]] access_log_target target_of_access_log(config const& settings) noexcept;

@@ -322,6 +322,29 @@ parsed<std::vector<std::string>> read(as<std::vector<std::string>>, given const&
     return names;
 }
 
+parsed<address_sources> read(as<address_sources>, given const& v)
+{
+    address_sources made{.text = std::string{v.text}};
+    if (same_word(v.text, "off"))
+        return made;
+    refusal bad;
+    for_each_piece(v.text, " ,", [&](std::string_view word) {
+        if (word.empty() || bad)
+            return;
+        if (word == "@")
+            bad = bad_value{"the name of a file is missing behind @", "Write @/PATH."};
+        else if (word.front() == '@')
+            made.files.emplace_back(word.substr(1));
+        else if (std::optional<list_fault> fault = add_prefix(made.written, word))
+            bad = bad_value{std::move(fault->text), std::move(fault->cure)};
+    });
+    if (bad)
+        return *bad;
+    if (!made.is_on())
+        return bad_value{"there is no prefix in it", "Write a prefix, @/PATH or off."};
+    return made;
+}
+
 std::string range_of(key_row const& row)
 {
     return row.highest == 0 ? std::string{} : fmt::format("{} to {}", row.lowest, row.highest);
@@ -346,6 +369,10 @@ std::string written(worker_count v)
 std::string written(std::string const& v)
 {
     return v;
+}
+std::string written(address_sources const& v)
+{
+    return v.text;
 }
 std::string written(upstream_address const& v)
 {

@@ -41,6 +41,9 @@ struct as
 /// Names with commas between them; a comma at the end is allowed, an empty name is not.
 [[nodiscard]] parsed<std::vector<std::string>> read(as<std::vector<std::string>>, given const& v);
 
+/// Prefixes, and files behind an @, with commas or blanks between them; or "off" alone.
+[[nodiscard]] parsed<address_sources> read(as<address_sources>, given const& v);
+
 /// old_tls_versions is a remark on a list of versions with some that are not offered.
 [[nodiscard]] refusal old_tls_versions(given const& v);
 
@@ -65,6 +68,7 @@ struct as
 [[nodiscard]] std::string written(tls_versions v);
 [[nodiscard]] std::string written(sandbox_choice v);
 [[nodiscard]] std::string written(std::vector<compression> const& v);
+[[nodiscard]] std::string written(address_sources const& v);
 [[nodiscard]] std::string written(std::vector<std::string> const& v);
 
 } // namespace cleat::app

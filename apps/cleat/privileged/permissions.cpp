@@ -99,6 +99,9 @@ permissions::permissions(config const& settings, std::string const& folder)
             add(**each.client_verify_ca);
         places_.push_back(each.address());
     }
+    for (named_list const& each : address_lists_of(settings))
+        for (std::string const& file : (*each.list)->files)
+            add(file);
     if (host_port const* const admin = std::get_if<host_port>(&*settings.admin))
         places_.push_back(*admin);
     for (setting<std::string> const& each : settings.pem_dirs)

@@ -143,6 +143,9 @@ public:
                 add_read(
                     each.client_verify_ca->location, "client-verify-ca", **each.client_verify_ca);
         }
+        for (named_list const& each : address_lists_of(wanted))
+            for (std::string const& file : (*each.list)->files)
+                add_read(each.list->location, each.key, file);
         for (setting<std::string> const& each : wanted.pem_dirs)
             add_read(each.location, "pem-dir", *each);
     }

@@ -145,6 +145,9 @@ watch_plan find_files(config const& settings)
         if (frontend.client_verify_ca)
             add(**frontend.client_verify_ca);
     }
+    for (named_list const& each : address_lists_of(settings))
+        for (std::string const& file : (*each.list)->files)
+            add(file);
     for (setting<std::string> const& folder : settings.pem_dirs) {
         int links = links_max;
         fs::path const reached = add_links(files, fs::absolute(*folder), links);

@@ -13,7 +13,7 @@ struct row
 };
 
 // One row for each value. The switch has no default, so a value without a row does not compile.
-constexpr row row_of(error e) noexcept
+constexpr row row_of(error e) noexcept // house(function-length): a table, row by row
 {
     switch (e) {
     case error::handshake_timeout:

@@ -140,8 +140,11 @@ inline constexpr std::size_t fingerprint_values_max = 256;
 /// bytes; in the list, 40 at most.
 inline constexpr std::size_t address_prefixes_max = 4'000'000;
 
-/// address_list_faults_max: the mistakes of one file that are reported, each by its line. The others
-/// are counted: a file of another kind has a mistake on every line.
+/// address_list_file_max: a file of prefixes, one a line, with some room for comments.
+inline constexpr std::size_t address_list_file_max = 128_MiB;
+
+/// address_list_faults_max: the mistakes of one file that are reported, each by its line. The
+/// others are counted: a file of another kind has a mistake on every line.
 inline constexpr std::size_t address_list_faults_max = 5;
 
 // Tickets.

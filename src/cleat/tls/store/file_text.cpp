@@ -44,7 +44,7 @@ file_stamp stamp_from(struct stat const& facts, std::time_t now) noexcept
 
 // A file can shrink while it is read, or grow: `size` is what fstat said. For a file that the
 // kernel makes when it is read, that is 0.
-file_text read_all(int fd, std::size_t size)
+file_text read_all(int fd, std::size_t size, std::size_t size_max)
 {
     std::string text(size + 1, '\0');
     std::size_t used = 0;
@@ -67,9 +67,9 @@ file_text read_all(int fd, std::size_t size)
     secret_text whole{std::move(text)};
     if (fits)
         return {.text = std::move(whole)};
-    if (size < limits::pem_file_max)
-        return read_all(fd, limits::pem_file_max); // Once more, from the beginning.
-    return {.text = {}, .fault = file_fault::too_large};
+    if (size < size_max)
+        return read_all(fd, size_max, size_max); // Once more, from the beginning.
+    return {.text = {}, .fault = file_fault::too_large, .size_max = size_max};
 }
 
 } // namespace
@@ -97,7 +97,7 @@ void secret_text::wipe() noexcept
     text_.clear();
 }
 
-file_text read_file(std::string const& path, file_opener const& opener)
+file_text read_file(std::string const& path, file_opener const& opener, std::size_t size_max)
 {
     // NONBLOCK: opening a FIFO would wait for its writer.
     constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
@@ -116,9 +116,9 @@ file_text read_file(std::string const& path, file_opener const& opener)
         return {.text = {}, .fault = file_fault::is_directory};
     if (!S_ISREG(facts.st_mode))
         return {.text = {}, .fault = file_fault::not_a_regular_file};
-    if (facts.st_size > static_cast<off_t>(limits::pem_file_max))
-        return {.text = {}, .fault = file_fault::too_large};
-    file_text whole = read_all(fd, static_cast<std::size_t>(facts.st_size));
+    if (facts.st_size > static_cast<off_t>(size_max))
+        return {.text = {}, .fault = file_fault::too_large, .size_max = size_max};
+    file_text whole = read_all(fd, static_cast<std::size_t>(facts.st_size), size_max);
     whole.stamp = stamp_from(facts, std::time(nullptr));
     return whole;
 }
@@ -137,7 +137,7 @@ std::string description(file_text const& failed, std::string_view path)
     case file_fault::not_a_regular_file:
         return fmt::format("{} is a FIFO, a socket or a device", path);
     case file_fault::too_large:
-        return fmt::format("{} is larger than 1 MiB", path);
+        return fmt::format("{} is larger than {} MiB", path, failed.size_max >> 20U);
     case file_fault::none:
     case file_fault::error:
         break;

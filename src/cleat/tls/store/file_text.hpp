@@ -4,6 +4,7 @@
 
 #include <cleat/core/error.hpp>
 #include <cleat/core/file_opener.hpp>
+#include <cleat/core/limits.hpp>
 
 #include <cstdint>
 #include <ctime>
@@ -49,12 +50,15 @@ struct file_text
     file_stamp stamp = 0; ///< From before it was read.
     file_fault fault = file_fault::none;
     error_code reason{};
-    std::string refusal{}; ///< The opener's. Often empty.
+    std::string refusal{};                       ///< The opener's. Often empty.
+    std::size_t size_max = limits::pem_file_max; ///< The limit that was read with.
 };
 
-/// read_file reads a file of at most limits::pem_file_max bytes. It does not wait for a FIFO's
-/// writer. The opener opens a file that this process may not open. Throws std::bad_alloc.
-[[nodiscard]] file_text read_file(std::string const& path, file_opener const& opener = {});
+/// read_file reads a file of at most size_max bytes. It does not wait for a FIFO's writer. The
+/// opener opens a file that this process may not open. Throws std::bad_alloc.
+[[nodiscard]] file_text read_file(
+    std::string const& path, file_opener const& opener = {},
+    std::size_t size_max = limits::pem_file_max);
 
 /// stamp_of looks at a file; links are followed. It is 0 where that fails, and where the file has
 /// changed so lately that a next change may leave no trace: a file system's clock is coarse.
