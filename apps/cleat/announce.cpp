@@ -1,4 +1,5 @@
 #include "announce.hpp"
+#include "proxy/inbound_header.hpp"
 #include "proxy/proxy_protocol.hpp"
 
 #include <cleat/core/error.hpp>
@@ -7,7 +8,9 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <string>
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -40,9 +43,16 @@ client_certificate when_certificate_was_shown(tls::handshake_info const& info) n
                         : client_certificate::in_this_connection;
 }
 
-connection_facts endpoints_of(net::socket const& client, net::address const& peer)
+// The addresses of the header that came, or of the connection where it has none.
+connection_facts endpoints_of(
+    net::socket const& client, net::address const& peer, inbound_header const* received)
 {
     connection_facts facts;
+    if (received != nullptr && received->has_addresses()) {
+        facts.source = received->source;
+        facts.destination = received->destination;
+        return facts;
+    }
     facts.source = to_socket_address(peer);
     if (result<net::address> const local = net::local_address(client.native_handle()))
         facts.destination = to_socket_address(*local);
@@ -50,38 +60,46 @@ connection_facts endpoints_of(net::socket const& client, net::address const& pee
 }
 
 // The announcement with these facts. Those of TLS are for PROXY v2 only.
-std::string write_header(config const& settings, connection_facts& facts)
+std::string write_header(
+    config const& settings, connection_facts& facts, net::address const& peer,
+    inbound_header const* received)
 {
+    header_checksum const checksum{*settings.proxy_checksum};
     std::string out;
     switch (*settings.announce) {
     case announcement::nothing:
     case announcement::proxy_proxy:
         break;
     case announcement::write_ip:
-        // Cannot fail: a client comes by IPv4 or IPv6.
-        static_cast<void>(append_write_ip(out, facts.source));
+        // A header may name a client at a UNIX socket. The peer comes by IPv4 or IPv6.
+        if (append_write_ip(out, facts.source))
+            static_cast<void>(append_write_ip(out, to_socket_address(peer)));
         break;
     case announcement::write_proxy_v1:
         append_proxy_v1(out, facts);
         break;
     case announcement::write_proxy_v2:
+        if (received != nullptr && *settings.proxy_inbound_tlvs == inbound_tlvs::keep)
+            facts.inbound_tlvs = received->tlvs();
         // Only a very long common name or certificate makes the header too long.
-        if (append_proxy_v2(out, facts)) {
+        if (append_proxy_v2(out, facts, checksum)) {
             facts.client_certificate = {};
             if (facts.tls)
                 facts.tls->client_common_name = {};
-            static_cast<void>(append_proxy_v2(out, facts));
+            static_cast<void>(append_proxy_v2(out, facts, checksum));
         }
         break;
     }
     return out;
 }
 
-std::string make_header(config const& settings, client_side const& client, net::address const& peer)
+std::string make_header(
+    config const& settings, client_side const& client, net::address const& peer,
+    inbound_header const* received)
 {
-    connection_facts facts = endpoints_of(client.socket, peer);
+    connection_facts facts = endpoints_of(client.socket, peer, received);
     if (*settings.announce != announcement::write_proxy_v2)
-        return write_header(settings, facts);
+        return write_header(settings, facts, peer, received);
     tls::engine const& engine = client.channel.engine();
     tls::handshake_info const info = engine.info();
     std::string const common_name = engine.peer_common_name();
@@ -105,13 +123,13 @@ std::string make_header(config const& settings, client_side const& client, net::
     if (*settings.proxy_client_cert)
         certificate = engine.peer_trusted_pem();
     facts.client_certificate = certificate;
-    return write_header(settings, facts);
+    return write_header(settings, facts, peer, received);
 }
 
 } // namespace
 
 net::task<error_code> receive_proxy_header(
-    net::interrupt& interrupt, net::socket& socket, std::string& header)
+    net::interrupt& interrupt, net::socket& socket, std::unique_ptr<inbound_header>& header)
 {
     // Peeked at, then taken: the bytes after the header stay in the socket for TLS.
     std::array<std::uint8_t, limits::proxy_header_max> block; // NOLINT: filled by recv
@@ -125,12 +143,16 @@ net::task<error_code> receive_proxy_header(
         if (n < 0 && errno != EAGAIN && errno != EINTR)
             co_return last_system_error();
         if (n > 0) {
-            proxy_reading const read =
-                read_proxy_header(std::span{block}.first(static_cast<std::size_t>(n)));
+            std::span<std::uint8_t const> const bytes =
+                std::span{block}.first(static_cast<std::size_t>(n));
+            proxy_reading const read = read_proxy_header(bytes);
+            if (read.verdict != proxy_verdict::need_more)
+                header = std::make_unique<inbound_header>(keep(bytes, read));
             if (read.verdict == proxy_verdict::malformed)
-                co_return error_code{error::bad_proxy_header};
+                co_return error_code{
+                    read.fault == proxy_fault::wrong_checksum ? error::proxy_checksum
+                                                              : error::bad_proxy_header};
             if (read.verdict == proxy_verdict::complete) {
-                header.assign(reinterpret_cast<char const*>(block.data()), read.header.size);
                 // All of these bytes have been peeked at, so all are received.
                 static_cast<void>(
                     !::recv(socket.native_handle(), block.data(), read.header.size, MSG_DONTWAIT));
@@ -148,13 +170,14 @@ net::task<error_code> receive_proxy_header(
 
 std::span<std::byte const> first_bytes(
     config const& settings, client_side& client, net::address const& peer,
-    std::string const& received, byte_counts& traffic)
+    inbound_header const* received, byte_counts& traffic)
 {
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
     std::size_t used = 0;
     if (*settings.announce != announcement::nothing) {
         bool const passes_on = *settings.announce == announcement::proxy_proxy;
-        std::string const header = passes_on ? received : make_header(settings, client, peer);
+        std::string const header =
+            passes_on ? received->bytes : make_header(settings, client, peer, received);
         used = header.size();
         std::memcpy(block.data(), header.data(), used);
     }
@@ -171,15 +194,16 @@ std::span<std::byte const> first_bytes(
 
 std::span<std::byte const> first_bytes_of_passthrough(
     config const& settings, net::socket const& client, net::address const& peer,
-    std::string const& received, std::string_view server_name, std::span<std::byte const> hello)
+    inbound_header const* received, std::string_view server_name, std::span<std::byte const> hello)
 {
     if (*settings.announce == announcement::nothing)
         return hello;
-    connection_facts facts = endpoints_of(client, peer);
+    connection_facts facts = endpoints_of(client, peer, received);
     if (*settings.proxy_authority)
         facts.authority = server_name;
-    std::string const header =
-        *settings.announce == announcement::proxy_proxy ? received : write_header(settings, facts);
+    std::string const header = *settings.announce == announcement::proxy_proxy
+                                   ? received->bytes
+                                   : write_header(settings, facts, peer, received);
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
     std::memcpy(block.data(), header.data(), header.size());
     std::memcpy(block.data() + header.size(), hello.data(), hello.size());

@@ -6,6 +6,7 @@
 #include "byte_counts.hpp"
 #include "client_side.hpp"
 #include "config/config.hpp"
+#include "proxy/inbound_header.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/socket.hpp>
@@ -13,30 +14,32 @@
 #include <cleat/net/task.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace cleat::app {
 
 /// receive_proxy_header takes the PROXY header that a load balancer has sent before TLS, and no
-/// byte after it. error::bad_proxy_header where the bytes are no such header.
+/// byte after it. error::bad_proxy_header where the bytes are no such header, and
+/// error::proxy_checksum where its checksum is wrong: inbound_header::fault then says more.
 net::task<error_code> receive_proxy_header(
-    net::interrupt& interrupt, net::socket& socket, std::string& header);
+    net::interrupt& interrupt, net::socket& socket, std::unique_ptr<inbound_header>& header);
 
 /// first_bytes are the first bytes for the upstream: the announcement that the settings ask for
-/// (with proxy-proxy it is `received`), and the client's first plaintext, if it came with the end
+/// (with proxy-proxy it is `received`; otherwise `received`, where it is not null, names the client
+/// and has TLVs that are passed on), and the client's first plaintext, if it came with the end
 /// of the handshake. `traffic` counts the plaintext. They are in the thread's scratch block: use
 /// them before the next wait.
 [[nodiscard]] std::span<std::byte const> first_bytes(
     config const& settings, client_side& client, net::address const& peer,
-    std::string const& received, byte_counts& traffic);
+    inbound_header const* received, byte_counts& traffic);
 
 /// first_bytes_of_passthrough are the announcement and the client's first bytes as they came. The
 /// announcement has the addresses and, with PROXY v2, the name of SNI. The bytes are `hello` or in
 /// the thread's scratch block: use them before the next wait.
 [[nodiscard]] std::span<std::byte const> first_bytes_of_passthrough(
     config const& settings, net::socket const& client, net::address const& peer,
-    std::string const& received, std::string_view server_name, std::span<std::byte const> hello);
+    inbound_header const* received, std::string_view server_name, std::span<std::byte const> hello);
 
 } // namespace cleat::app

@@ -20,4 +20,12 @@ std::span<std::uint8_t const> address_bytes(net::address const& address) noexcep
     }
 }
 
+std::span<std::uint8_t const> client_bytes(
+    admission const* rules, net::address const& peer, inbound_header const* header) noexcept
+{
+    bool const is_named =
+        rules != nullptr && rules->proxies && header != nullptr && header->has_addresses();
+    return is_named ? ip_bytes(header->source) : address_bytes(peer);
+}
+
 } // namespace cleat::app

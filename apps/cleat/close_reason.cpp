@@ -14,6 +14,8 @@ close_reason handshake_reason(error_code why) noexcept
 
 close_reason refusal_reason(error_code why) noexcept
 {
+    if (why == error::untrusted_proxy)
+        return close_reason::untrusted_proxy;
     return why == error::address_denied ? close_reason::address_denied
                                         : close_reason::address_not_allowed;
 }
@@ -23,7 +25,7 @@ close_reason proxy_header_reason(error_code why) noexcept
     // The connection ended before a byte of the header: part of one is error::bad_proxy_header.
     if (why == error::closed || is_reset(why))
         return close_reason::client_silent;
-    if (why == error::bad_proxy_header)
+    if (why == error::bad_proxy_header || why == error::proxy_checksum)
         return close_reason::bad_proxy_header;
     return why == error::handshake_timeout ? close_reason::handshake_timeout
                                            : close_reason::client_gone;
@@ -97,6 +99,8 @@ std::string_view name_of(close_reason why) noexcept
         return "upstream-timeout";
     case close_reason::upstream_reset:
         return "upstream-reset";
+    case close_reason::untrusted_proxy:
+        return "untrusted-proxy";
     case close_reason::address_denied:
         return "address-denied";
     case close_reason::address_not_allowed:

@@ -33,6 +33,7 @@ enum class close_reason : std::uint8_t
     upstream_reset,       ///< The upstream sent RST.
 
     // Connections that are refused: the operator's lists say so, and nothing has failed.
+    untrusted_proxy,     ///< proxy-from does not have the peer's address.
     address_denied,      ///< deny-from has the client's address.
     address_not_allowed, ///< allow-from does not have the client's address.
 

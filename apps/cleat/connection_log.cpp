@@ -1,12 +1,10 @@
 #include "connection_log.hpp"
-#include "proxy/proxy_protocol.hpp"
+#include "proxy/tlv_names.hpp"
 
 #include <cleat/tls/alert.hpp>
 
 #include <chrono>
-#include <cstdint>
 #include <new>
-#include <span>
 #include <utility>
 
 namespace cleat::app {
@@ -34,7 +32,7 @@ bool is_strangers(error_code why) noexcept
 
 connection_log::connection_log(
     frontend_socket const& frontend, net::address const& peer,
-    std::string const& proxy_header) noexcept
+    std::unique_ptr<inbound_header> const& proxy_header) noexcept
     : frontend_{frontend}
     , peer_{peer}
     , proxy_header_{proxy_header}
@@ -56,13 +54,8 @@ connection_log::~connection_log()
 // With a PROXY header the peer is a load balancer, and the source is the balancer's client.
 std::string connection_log::source() const
 {
-    if (proxy_header_.empty())
-        return {};
-    // A header with a checksum takes memory to read.
-    std::span const header{
-        reinterpret_cast<std::uint8_t const*>(proxy_header_.data()), proxy_header_.size()};
-    socket_address const found = read_proxy_header(header).header.source;
-    return found.family == address_family::unspecified ? std::string{} : to_string(found);
+    bool const has_source = proxy_header_ != nullptr && proxy_header_->has_addresses();
+    return has_source ? to_string(proxy_header_->source) : std::string{};
 }
 
 void connection_log::add_addresses(log_line& line) const noexcept
@@ -102,6 +95,8 @@ failure_example connection_log::example_of(error_code why, tls::engine const* en
         made.detail = why.message();
     if (is_passthrough())
         made.server_name = facts_->server_name;
+    if (proxy_header_ != nullptr && !proxy_header_->fault.empty())
+        made.detail = proxy_header_->fault;
     if (engine == nullptr)
         return made;
     tls::failure_info const& failure = engine->failure();
@@ -140,6 +135,8 @@ void connection_log::proxy_header_failed(error_code why) noexcept
     log_line line = log().warning(event);
     add_addresses(line);
     line.add("reason", why);
+    if (proxy_header_ != nullptr && !proxy_header_->fault.empty())
+        line.add("detail", proxy_header_->fault);
 }
 
 void connection_log::handshake_begins(tls::engine& engine)
@@ -302,6 +299,10 @@ access_entry connection_log::make_entry(error_code why, tls::engine const* engin
     entry.frontend = frontend_.name;
     entry.peer = net::to_string(peer_);
     entry.source = source();
+    if (proxy_header_ != nullptr) {
+        entry.unique_id = unique_id_of(*proxy_header_);
+        entry.proxy_tlvs = tlv_names(proxy_header_->tlvs());
+    }
     entry.up = traffic_.up;
     entry.down = traffic_.down;
     entry.lasted = age();

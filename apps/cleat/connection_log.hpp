@@ -7,6 +7,7 @@
 #include "close_reason.hpp"
 #include "failures/failure_example.hpp"
 #include "log/log.hpp"
+#include "proxy/inbound_header.hpp"
 #include "worker_service.hpp"
 
 #include <cleat/core/error.hpp>
@@ -36,14 +37,14 @@ class connection_log
 {
 public:
     /// `frontend` is where the connection came in. `proxy_header` is the PROXY header that the peer
-    /// sends before TLS, empty until it has come. All arguments outlive the connection_log.
+    /// sends before TLS; null until it has come. All arguments outlive the connection_log.
     connection_log(
         frontend_socket const& frontend, net::address const& peer,
-        std::string const& proxy_header) noexcept;
+        std::unique_ptr<inbound_header> const& proxy_header) noexcept;
     connection_log(connection_log&&) = delete;
     ~connection_log();
 
-    /// refused: the client's address is not let in.
+    /// refused: the client's address is not let in, or the peer may not send a PROXY header.
     void refused(error_code why) noexcept;
     void proxy_header_failed(error_code why) noexcept;
 
@@ -116,7 +117,7 @@ private:
 
     frontend_socket const& frontend_;
     net::address const& peer_;
-    std::string const& proxy_header_;
+    std::unique_ptr<inbound_header> const& proxy_header_;
     byte_counts traffic_;
     net::worker::clock::time_point established_{}; // Unset: not yet.
     net::worker::clock::time_point connected_{};

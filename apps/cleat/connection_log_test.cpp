@@ -21,6 +21,13 @@ error_code system(int number)
     return {number, boost::system::system_category()};
 }
 
+std::unique_ptr<inbound_header> header(std::string_view text)
+{
+    std::span const bytes{reinterpret_cast<std::uint8_t const*>(text.data()), text.size()};
+    return text.empty() ? nullptr
+                        : std::make_unique<inbound_header>(keep(bytes, read_proxy_header(bytes)));
+}
+
 // A worker's service, and the log at level 1 of the connections that a test makes for it.
 struct logged_service
 {
@@ -48,7 +55,7 @@ struct logged_service
     frontend_plan plan;
     frontend_socket frontend{service, plan, net::contexts().server, "192.0.2.9:443"};
     net::address peer = net::resolve("192.0.2.1", "1").value().front();
-    std::string proxy_header;
+    std::unique_ptr<inbound_header> proxy_header;
     tls::engine engine{net::contexts().server};
 };
 
@@ -62,6 +69,8 @@ TEST_CASE("every step of a connection has its own reason for an error")
         error_code why;
         close_reason reason;
     } const each[] = {
+        {phase::admission, error::untrusted_proxy, close_reason::untrusted_proxy},
+        {phase::proxy_header, error::proxy_checksum, close_reason::bad_proxy_header},
         {phase::admission, error::address_denied, close_reason::address_denied},
         {phase::admission, error::address_not_allowed, close_reason::address_not_allowed},
         {phase::proxy_header, error::closed, close_reason::client_silent},
@@ -157,7 +166,7 @@ TEST_CASE("a line names the frontend, and with a PROXY header the client")
     };
     for (auto const& row : each) {
         logged_service s;
-        s.proxy_header = row.proxy_header;
+        s.proxy_header = header(row.proxy_header);
         std::string const log = s.log_after([&](connection_log& connection) {
             connection.handshake_failed(error::handshake_timeout, s.engine);
         });
@@ -184,7 +193,7 @@ TEST_CASE("each reason of a failure has an example, with the client that a PROXY
     CHECK(seen->detail.view().empty());
     CHECK(failure_name(failure_number(failure_kind_of(error::not_tls))) == "not-tls");
 
-    s.proxy_header = "PROXY TCP4 203.0.113.7 192.0.2.9 4711 443\r\n";
+    s.proxy_header = header("PROXY TCP4 203.0.113.7 192.0.2.9 4711 443\r\n");
     s.log_after(
         [&](connection_log& log) { log.connect_failed(system(ECONNREFUSED), "a", &s.engine); });
     seen = examples.last(failure_number(close_reason::upstream_unreachable));

@@ -1,4 +1,4 @@
-#include "proxy_protocol.hpp"
+#include "client_address.hpp"
 #include "route_choice.hpp"
 #include "worker_service.hpp"
 
@@ -7,13 +7,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 namespace cleat::app {
 namespace {
@@ -36,37 +32,27 @@ ip_address ipv6(std::uint8_t const* bytes) noexcept
     return made;
 }
 
-std::optional<ip_address> address_in(std::string const& proxy_header)
-{
-    std::span const header{
-        reinterpret_cast<std::uint8_t const*>(proxy_header.data()), proxy_header.size()};
-    socket_address const source = read_proxy_header(header).header.source;
-    if (source.family == address_family::ipv4)
-        return ipv4(source.bytes.data());
-    if (source.family == address_family::ipv6)
-        return ipv6(source.bytes.data());
-    return {};
-}
-
 // With a PROXY header the peer is a load balancer. A header without an address is its own check of
 // our health, which the peer sends.
-std::optional<ip_address> address_of(net::address const& peer, std::string const& proxy_header)
+std::optional<ip_address> address_of(net::address const& peer, inbound_header const* proxy_header)
 {
-    if (!proxy_header.empty())
-        if (std::optional<ip_address> const found = address_in(proxy_header))
-            return found;
-    auto const* const bytes = reinterpret_cast<std::uint8_t const*>(peer.data());
-    if (peer.family() == AF_INET)
-        return ipv4(bytes + offsetof(sockaddr_in, sin_addr));
-    if (peer.family() == AF_INET6)
-        return ipv6(bytes + offsetof(sockaddr_in6, sin6_addr));
-    return {};
+    bool const is_named = proxy_header != nullptr && proxy_header->has_addresses();
+    std::span<std::uint8_t const> const bytes =
+        is_named ? ip_bytes(proxy_header->source) : address_bytes(peer);
+    switch (bytes.size()) {
+    case 4:
+        return ipv4(bytes.data());
+    case 16:
+        return ipv6(bytes.data());
+    default:
+        return {};
+    }
 }
 
 // The first route that takes the client.
 planned_route const* find_route(
     route_plan const& routes, route_question question, net::address const& peer,
-    std::string const& proxy_header)
+    inbound_header const* proxy_header)
 {
     if (routes.table.asks_for_clients())
         question.client = address_of(peer, proxy_header);
@@ -78,7 +64,7 @@ planned_route const* find_route(
 
 worker_upstream& choose_route(
     frontend_socket const& frontend, route_plan const& routes, tls::engine const& engine,
-    net::address const& peer, std::string const& proxy_header)
+    net::address const& peer, inbound_header const* proxy_header)
 {
     tls::handshake_info const info = engine.info();
     planned_route const* const found = find_route(
@@ -89,7 +75,7 @@ worker_upstream& choose_route(
 
 worker_upstream* choose_passthrough(
     frontend_socket const& frontend, tls::hello_facts const& hello, net::address const& peer,
-    std::string const& proxy_header)
+    inbound_header const* proxy_header)
 {
     route_plan const& routes = *frontend.plan.routes;
     planned_route const* const found = find_route(

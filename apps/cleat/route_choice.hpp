@@ -3,6 +3,7 @@
 #pragma once
 
 #include "frontend_socket.hpp"
+#include "proxy/inbound_header.hpp"
 #include "snapshot.hpp"
 #include "upstream/worker_upstream.hpp"
 
@@ -10,20 +11,18 @@
 #include <cleat/tls/engine.hpp>
 #include <cleat/tls/hello/client_hello_reader.hpp>
 
-#include <string>
-
 namespace cleat::app {
 
 /// choose_route is the upstream of the first route that takes the established client, or else the
-/// frontend's. The proxy_header is the one that came before TLS, or empty. Throws std::bad_alloc.
+/// frontend's. The proxy_header is the one that came before TLS, or null. Throws std::bad_alloc.
 [[nodiscard]] worker_upstream& choose_route(
     frontend_socket const& frontend, route_plan const& routes, tls::engine const& engine,
-    net::address const& peer, std::string const& proxy_header);
+    net::address const& peer, inbound_header const* proxy_header);
 
 /// choose_upstream is the same where the frontend may have no routes.
 [[nodiscard]] inline worker_upstream& choose_upstream(
     frontend_socket const& frontend, tls::engine const& engine, net::address const& peer,
-    std::string const& proxy_header)
+    inbound_header const* proxy_header)
 {
     return frontend.plan.routes
                ? choose_route(frontend, *frontend.plan.routes, engine, peer, proxy_header)
@@ -40,6 +39,6 @@ namespace cleat::app {
 /// passthrough; else null. The frontend has routes. Throws std::bad_alloc.
 [[nodiscard]] worker_upstream* choose_passthrough(
     frontend_socket const& frontend, tls::hello_facts const& hello, net::address const& peer,
-    std::string const& proxy_header);
+    inbound_header const* proxy_header);
 
 } // namespace cleat::app

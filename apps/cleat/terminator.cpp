@@ -14,6 +14,7 @@
 
 #include <cleat/core/byte_queue.hpp>
 
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -29,31 +30,32 @@ net::detached serve_connection(
     worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer)
 {
     config const& settings = service.configuration().settings;
-    std::string proxy_header;
+    std::unique_ptr<inbound_header> proxy_header;
     // The log counts the connection, and writes of its end. The interrupt ends any wait below.
     connection_log log{frontend, peer, proxy_header};
     net::interrupt interrupt{service.worker()};
     accepted.set_priority(net::priority::handshake); // The relay changes it.
 
-    // Who may connect, before any work for TLS.
-    admission const* const rules = frontend.plan.admission.get();
-    if (rules != nullptr)
-        if (error_code const ec = rules->check_client(address_bytes(peer)))
-            co_return log.refused(ec);
-
     // PROXY header: a load balancer in front announces its client before TLS begins.
     interrupt.expires_in(*settings.ssl_handshake_timeout, error::handshake_timeout);
-    if (*settings.announce == announcement::proxy_proxy) {
+    admission const* const rules = frontend.plan.admission.get();
+    if (expects_proxy_header(settings, rules)) {
+        if (error_code const ec = check_peer(rules, peer))
+            co_return log.refused(ec);
         error_code const ec = co_await receive_proxy_header(interrupt, accepted, proxy_header);
         if (ec)
             co_return log.proxy_header_failed(ec);
     }
 
+    // The client's address, before any work for TLS.
+    if (error_code const ec = check_client(rules, peer, proxy_header.get()))
+        co_return log.refused(ec);
+
     // Passthrough, before the same deadline: only here the ClientHello is read before TLS has it.
     [[maybe_unused]] std::conditional_t<HasPassthrough, byte_queue, std::monostate> read_before;
     if constexpr (HasPassthrough) {
         bool const ended = co_await pass_through(
-            interrupt, frontend, accepted, peer, proxy_header, log, read_before);
+            interrupt, frontend, accepted, peer, proxy_header.get(), log, read_before);
         if (ended)
             co_return;
     }
@@ -71,9 +73,10 @@ net::detached serve_connection(
 
     // Connect. The upstream's PROXY header and the client's first bytes leave in one send.
     std::span<std::byte const> const first =
-        first_bytes(settings, client, peer, proxy_header, log.traffic());
+        first_bytes(settings, client, peer, proxy_header.get(), log.traffic());
     upstream_choice choice{
-        choose_upstream(frontend, client.channel.engine(), peer, proxy_header), peer};
+        choose_upstream(frontend, client.channel.engine(), peer, proxy_header.get()),
+        client_key(client_bytes(rules, peer, proxy_header.get()))};
     result<upstream_side> upstream =
         co_await connect(interrupt, choice, first, *settings.backend_connect_timeout);
     if (!upstream) {

@@ -172,6 +172,10 @@ def test_mistakes_are_named_with_file_line_and_cure(config, certs, tmp_path):
     assert f"{listed}:4:1: error: allow-from: the length of the prefix" in said
     said = check(config, certs, 'deny-from = "192.0.2.300"')
     assert 'conf:1:13: error: deny-from: "192.0.2.300" is no address and no prefix.' in said
+    said = check(config, certs, 'deny-from = " , "')
+    assert "conf:1:13: error: deny-from: there is no prefix in it. Write a prefix, @/PATH" in said
+    said = check(config, certs, 'deny-from = "@"')
+    assert "deny-from: the name of a file is missing behind @. Write @/PATH." in said
     said = check(config, certs, f'deny-from = "@{tmp_path}/none"')
     assert f"conf:1:13: error: deny-from: cannot read {tmp_path}/none: No such file" in said
     said = check(config, certs, f'deny-from = "@{tmp_path}"')

@@ -84,6 +84,8 @@ void write(access_stream const& out, std::size_t worker, access_entry const& ent
     add_if_any(line, "source", entry.source);
     if (entry.is_passthrough)
         line.add("passthrough", true);
+    add_if_any(line, "unique_id", entry.unique_id);
+    add_if_any(line, "proxy_tlvs", entry.proxy_tlvs);
     add_tls(line, entry);
     add_if_any(line, "upstream", entry.upstream);
     line.add("up_bytes", entry.up);

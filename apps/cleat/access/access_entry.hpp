@@ -27,6 +27,8 @@ struct access_entry
     std::string peer;
     std::string source;           ///< From a PROXY header.
     bool is_passthrough = false;  ///< TLS is the upstream's.
+    std::string_view unique_id{}; ///< From its TLV.
+    std::string proxy_tlvs{};     ///< The names of its TLVs.
     bool is_established = false;  ///< The handshake is done.
     tls::handshake_info agreed{}; ///< Where it is not, only SNI.
     std::string_view ja4{};

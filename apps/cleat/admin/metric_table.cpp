@@ -225,7 +225,10 @@ constexpr metric_row metric_rows[] = {
      "among those that have ended",
      "reason",
      [](from_t from, into_t into) {
-         add_reason(from, into, {close_reason::address_denied, close_reason::address_not_allowed});
+         add_reason(
+             from, into,
+             {close_reason::untrusted_proxy, close_reason::address_denied,
+              close_reason::address_not_allowed});
      }},
     {"cleat_frontend_connections", metric_type::counter, "",
      "Client connections accepted, by the address that they came to", "frontend",

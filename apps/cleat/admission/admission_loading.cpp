@@ -12,6 +12,7 @@ namespace cleat::app {
 std::shared_ptr<admission const> admission_loading::find(frontend_config const& frontend)
 {
     admission made;
+    made.proxies = list("proxy-from", effective(frontend.proxy_from, settings_.proxy_from));
     made.allowed = list("allow-from", effective(frontend.allow_from, settings_.allow_from));
     made.denied = list("deny-from", effective(frontend.deny_from, settings_.deny_from));
     return made.is_empty() ? nullptr : std::make_shared<admission const>(std::move(made));

@@ -104,8 +104,7 @@ void check_certificates(config const& c, std::vector<problem>& problems)
     }
 }
 
-// A list that every frontend replaces is a mistake. So is one that can only see balancers, because
-// a PROXY header of anybody names the client.
+// A list that every frontend replaces is a mistake.
 void check_address_lists(config const& c, std::vector<problem>& problems)
 {
     struct kind
@@ -116,7 +115,8 @@ void check_address_lists(config const& c, std::vector<problem>& problems)
     };
     for (kind const& each :
          {kind{"allow-from", &config::allow_from, &frontend_config::allow_from},
-          kind{"deny-from", &config::deny_from, &frontend_config::deny_from}}) {
+          kind{"deny-from", &config::deny_from, &frontend_config::deny_from},
+          kind{"proxy-from", &config::proxy_from, &frontend_config::proxy_from}}) {
         setting<address_sources> const& global = c.*each.global;
         bool const is_replaced = std::ranges::all_of(
             c.frontends, [&](frontend_config const& one) { return (one.*each.own).has_value(); });
@@ -126,6 +126,47 @@ void check_address_lists(config const& c, std::vector<problem>& problems)
                 "this has no effect: every frontend has a list of its own",
                 "Leave it out, or leave out a frontend's.");
     }
+}
+
+// Where a header of anybody names the client, a list of clients keeps nobody out.
+void check_lists_behind_proxy(config const& c, std::vector<problem>& problems)
+{
+    if (*c.announce != announcement::proxy_proxy)
+        return;
+    for (frontend_config const& each : c.frontends) {
+        if (effective(each.proxy_from, c.proxy_from)->is_on())
+            continue;
+        for (auto const& [key, list] :
+             {named_list{"allow-from", &effective(each.allow_from, c.allow_from)},
+              named_list{"deny-from", &effective(each.deny_from, c.deny_from)}})
+            if ((*list)->is_on())
+                complain(
+                    problems, problem::severity::error, list->location, key,
+                    "proxy-proxy takes a PROXY header from every peer, so every peer could name a "
+                    "client that is let in",
+                    "Name the load balancers with proxy-from.");
+    }
+}
+
+void check_proxy_keys(config const& c, std::vector<problem>& problems)
+{
+    bool const writes_v2 = *c.announce == announcement::write_proxy_v2;
+    if (*c.proxy_checksum && !writes_v2)
+        complain(
+            problems, problem::severity::error, c.proxy_checksum.location, "proxy-checksum",
+            "this is a part of the header of write-proxy-v2, which is off",
+            "Turn write-proxy-v2 on, or leave this out.");
+    // The default is no mistake: `cleat --default-config` writes it.
+    if (*c.proxy_inbound_tlvs == inbound_tlvs::keep)
+        return;
+    bool const expects_headers = std::ranges::any_of(c.frontends, [&](frontend_config const& each) {
+        return effective(each.proxy_from, c.proxy_from)->is_on();
+    });
+    if (!writes_v2 || !expects_headers)
+        complain(
+            problems, problem::severity::error, c.proxy_inbound_tlvs.location, "proxy-inbound-tlvs",
+            "there are no TLVs to drop: this needs both proxy-from and write-proxy-v2",
+            "Set both, or leave this out.");
 }
 
 constexpr std::string_view needs_authorities =
@@ -378,6 +419,8 @@ void check(config& settings, std::vector<problem>& problems)
     check_upstreams(settings, problems);
     check_routes(settings, problems);
     check_address_lists(settings, problems);
+    check_lists_behind_proxy(settings, problems);
+    check_proxy_keys(settings, problems);
     check_certificates(settings, problems);
     check_client_verify(settings, problems);
     check_proxy_client_cert(settings, problems);

@@ -187,6 +187,51 @@ TEST_CASE("a client's certificate is sent where there is one, and a header for i
              "frontend = { client-verify = required client-verify-ca = ca }");
 }
 
+TEST_CASE("a list of addresses has prefixes and files, and a frontend can turn it off")
+{
+    config const c = accepted("pem-file = a\nallow-from = \"192.0.2.0/24, @one ::1 ,@/two\"\n"
+                              "frontend = { allow-from = off }\nfrontend = { port = \"444\" }");
+    CHECK(c.allow_from->is_on());
+    CHECK(c.allow_from->written.ipv4.size() == 1);
+    CHECK(c.allow_from->written.ipv6.size() == 1);
+    CHECK(c.allow_from->files == std::vector<std::string>{"one", "/two"});
+    CHECK_FALSE((*c.frontends[0].allow_from)->is_on());
+    CHECK_FALSE(c.frontends[1].allow_from.has_value());
+    CHECK(address_lists_of(c).size() == 4);
+}
+
+TEST_CASE("a list that every frontend replaces is a mistake")
+{
+    CHECK(
+        complaint("pem-file = a\nproxy-from = \"::1\"\nfrontend = { proxy-from = off }") ==
+        "c:2:14: error: proxy-from: this has no effect: every frontend has a list of its own. "
+        "Leave "
+        "it out, or leave out a frontend's.");
+}
+
+TEST_CASE("a list of clients wants to know who names them")
+{
+    std::string const named = "pem-file = a proxy-proxy = on\nallow-from = \"::1\" ";
+    CHECK(
+        complaint(named) ==
+        "c:2:14: error: allow-from: proxy-proxy takes a PROXY header from every peer, so every "
+        "peer "
+        "could name a client that is let in. Name the load balancers with proxy-from.");
+    accepted(named + "proxy-from = \"192.0.2.1\"");
+}
+
+TEST_CASE("the parts of a PROXY header want the header")
+{
+    CHECK(
+        complaint("pem-file = a write-proxy-v1 = on proxy-checksum = on").find("proxy-checksum") !=
+        std::string::npos);
+    accepted("pem-file = a write-proxy-v2 = on proxy-checksum = on");
+    std::string const drop = "pem-file = a proxy-inbound-tlvs = drop ";
+    CHECK(complaint(drop + "write-proxy-v2 = on").find("needs both") != std::string::npos);
+    CHECK(complaint(drop + "proxy-from = \"::1\"").find("needs both") != std::string::npos);
+    accepted(drop + "write-proxy-v2 = on proxy-from = \"::1\"");
+}
+
 TEST_CASE("a facility of syslog wants a log that goes there")
 {
     CHECK(

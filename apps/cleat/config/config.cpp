@@ -75,12 +75,16 @@ std::vector<route_rule> rules_of(frontend_config const& frontend)
 std::vector<named_list> address_lists_of(config const& settings)
 {
     std::vector<named_list> found{
-        {"allow-from", &settings.allow_from}, {"deny-from", &settings.deny_from}};
+        {"allow-from", &settings.allow_from},
+        {"deny-from", &settings.deny_from},
+        {"proxy-from", &settings.proxy_from}};
     for (frontend_config const& each : settings.frontends) {
         if (each.allow_from)
             found.push_back({"allow-from", &*each.allow_from});
         if (each.deny_from)
             found.push_back({"deny-from", &*each.deny_from});
+        if (each.proxy_from)
+            found.push_back({"proxy-from", &*each.proxy_from});
     }
     return found;
 }

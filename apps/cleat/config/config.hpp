@@ -143,6 +143,13 @@ enum class announcement
     proxy_proxy,    ///< The PROXY header that came before TLS, byte for byte.
 };
 
+/// inbound_tlvs is what becomes of the TLVs of a PROXY header that came before TLS.
+enum class inbound_tlvs
+{
+    keep, ///< They are passed on, but for those that cleat writes itself.
+    drop,
+};
+
 /// landlock_use is whether Landlock limits files.
 enum class landlock_use
 {
@@ -245,6 +252,7 @@ struct frontend_config
     optional_setting<std::vector<compression>> certificate_compression;
     optional_setting<address_sources> allow_from;
     optional_setting<address_sources> deny_from;
+    optional_setting<address_sources> proxy_from;
 
     [[nodiscard]] host_port address() const { return {*host, *port}; }
 
@@ -307,6 +315,12 @@ struct config
     setting<bool> proxy_tlv{true};          ///< PROXY v2 carries the facts of TLS.
     setting<bool> proxy_authority{true};    ///< PROXY v2 carries the name that SNI asked for.
     setting<bool> proxy_client_cert{false}; ///< PROXY v2 carries the client's certificate.
+    setting<bool> proxy_checksum{false};    ///< PROXY v2 carries its CRC32C.
+    /// Peers that send a PROXY header before TLS; any other is refused. Not set: there are none, or
+    /// with proxy-proxy all are.
+    setting<address_sources> proxy_from;
+    /// PROXY v2 carries the TLVs of the header that came.
+    setting<inbound_tlvs> proxy_inbound_tlvs{inbound_tlvs::keep};
 
     // Load and deadlines.
     setting<worker_count> workers;

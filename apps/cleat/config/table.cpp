@@ -282,7 +282,8 @@ constexpr key_row rows[] = {
      .default_text = "none: every client may connect",
      .help = "Let in only clients whose address is in this list: prefixes such as 192.0.2.0/24, "
              "addresses, and files behind an @ with a prefix on each line, with commas between "
-             "them; or off. Any other client's connection is closed before TLS.",
+             "them; or off. Any other client's connection is closed before TLS. Behind proxy-from "
+             "the client is the one of the PROXY header.",
      .note = "New. A frontend's list replaces the global one.",
      .set_global = store<&config::allow_from>,
      .set_frontend = store<&frontend_config::allow_from>,
@@ -837,6 +838,41 @@ constexpr key_row rows[] = {
              "unchanged.",
      .set_global = store<&config::proxy_proxy>,
      .show = shown<&config::proxy_proxy>},
+    {.name = "proxy-from",
+     .group = key_group::upstream_facts,
+     .where = global_and_frontend,
+     .kind = value_kind::text,
+     .value = "LIST",
+     .default_text = "none: no PROXY header is expected, but with proxy-proxy from every peer",
+     .help = "Load balancers that send a PROXY header of version 1 or 2 before the client's TLS: a "
+             "list as that of allow-from. The connections of any other peer are closed. The "
+             "header's client is then the client: for the logs, client-hash, allow-from and "
+             "deny-from, and for the header of write-proxy-v1 or write-proxy-v2.",
+     .note = "New. A frontend's list replaces the global one.",
+     .set_global = store<&config::proxy_from>,
+     .set_frontend = store<&frontend_config::proxy_from>,
+     .show = shown<&config::proxy_from>},
+    {.name = "proxy-inbound-tlvs",
+     .group = key_group::upstream_facts,
+     .where = global_and_flag,
+     .kind = value_kind::word,
+     .value = "keep|drop",
+     .help =
+         "The TLVs in the header of proxy-from, where write-proxy-v2 sends one, too: keep passes "
+         "them on, and drop does not. ALPN, AUTHORITY, SSL, CRC32C and NOOP are never passed "
+         "on: the first three are about the balancer's TLS, and cleat writes its own.",
+     .note = "New.",
+     .set_global = store<&config::proxy_inbound_tlvs>,
+     .show = shown<&config::proxy_inbound_tlvs>},
+    {.name = "proxy-checksum",
+     .group = key_group::upstream_facts,
+     .where = global_and_flag,
+     .kind = value_kind::boolean,
+     .help = "Put a checksum, CRC32C, into the header of write-proxy-v2. That of a header that "
+             "comes is always checked.",
+     .note = "New.",
+     .set_global = store<&config::proxy_checksum>,
+     .show = shown<&config::proxy_checksum>},
     {.name = "proxy-tlv",
      .group = key_group::upstream_facts,
      .where = global_and_flag,

@@ -146,6 +146,16 @@ parsed<access_log_format> read(as<access_log_format>, given const& v)
         fmt::format("\"{}\" is no format of the access log", v.text), "Write logfmt or json."};
 }
 
+parsed<inbound_tlvs> read(as<inbound_tlvs>, given const& v)
+{
+    if (v.text == "keep")
+        return inbound_tlvs::keep;
+    if (v.text == "drop")
+        return inbound_tlvs::drop;
+    return bad_value{
+        fmt::format("\"{}\" is nothing to do with TLVs", v.text), "Write keep or drop."};
+}
+
 parsed<balance> read(as<balance>, given const& v)
 {
     for (balance const each :
@@ -373,6 +383,10 @@ std::string written(std::string const& v)
 std::string written(address_sources const& v)
 {
     return v.text;
+}
+std::string written(inbound_tlvs v)
+{
+    return v == inbound_tlvs::keep ? "keep" : "drop";
 }
 std::string written(upstream_address const& v)
 {

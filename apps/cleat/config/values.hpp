@@ -29,6 +29,7 @@ struct as
 [[nodiscard]] parsed<upstream_address> read(as<upstream_address>, given const& v);
 [[nodiscard]] parsed<admin_address> read(as<admin_address>, given const& v);
 [[nodiscard]] parsed<client_verify> read(as<client_verify>, given const& v);
+[[nodiscard]] parsed<inbound_tlvs> read(as<inbound_tlvs>, given const& v);
 [[nodiscard]] parsed<balance> read(as<balance>, given const& v);
 [[nodiscard]] parsed<syslog_facility> read(as<syslog_facility>, given const& v);
 [[nodiscard]] parsed<access_log_format> read(as<access_log_format>, given const& v);
@@ -69,6 +70,7 @@ struct as
 [[nodiscard]] std::string written(sandbox_choice v);
 [[nodiscard]] std::string written(std::vector<compression> const& v);
 [[nodiscard]] std::string written(address_sources const& v);
+[[nodiscard]] std::string written(inbound_tlvs v);
 [[nodiscard]] std::string written(std::vector<std::string> const& v);
 
 } // namespace cleat::app

@@ -1,3 +1,4 @@
+#include "client_address.hpp"
 #include "inspect/explain_report.hpp"
 #include "inspect/json_text.hpp"
 #include "printable.hpp"
@@ -144,6 +145,42 @@ std::string route_text(frontend_explanation const& one)
     return fmt::format("{} ({})", one.route->text, to_string(one.route->location));
 }
 
+// The error for a client with this address; also for the peer, where a PROXY header is expected.
+error_code admission_of(admission const* rules, std::string const& address)
+{
+    result<std::vector<net::address>> const found = net::resolve(address, "0");
+    if (rules == nullptr || !found || found->empty())
+        return {};
+    return rules->check_client(address_bytes(found->front()));
+}
+
+bool has_client_lists(admission const* rules) noexcept
+{
+    return rules != nullptr && (rules->allowed || rules->denied);
+}
+
+std::string admission_text(admission const& rules, std::string const& address)
+{
+    if (address.empty())
+        return "by its address: --from ADDRESS says whether";
+    error_code const why = admission_of(&rules, address);
+    return why ? fmt::format("no: {} ({})", why.message(), name_of(static_cast<error>(why.value())))
+               : "yes, by allow-from and deny-from";
+}
+
+// The peers that send a header, and what becomes of it.
+std::string proxy_text(admission const& rules, config const& settings)
+{
+    bool const passes_on = *settings.announce == announcement::write_proxy_v2;
+    return fmt::format(
+        "expected from the {} prefixes of proxy-from; its client is the client{}",
+        rules.proxies->size(),
+        !passes_on                                           ? ""
+        : *settings.proxy_inbound_tlvs == inbound_tlvs::keep ? "; its TLVs are kept, but for ALPN, "
+                                                               "AUTHORITY, SSL, CRC32C and NOOP"
+                                                             : "; its TLVs are dropped");
+}
+
 std::vector<std::string> addresses_of(upstream_plan const& upstream)
 {
     std::vector<std::string> found;
@@ -162,10 +199,23 @@ void print_destination(
     print_row("it learns", announcement_text(*configuration.settings.announce, request.address));
 }
 
+// Null where it depends on an address that is not known.
+std::string admission_json(admission const* rules, std::string const& address)
+{
+    if (has_client_lists(rules) && address.empty())
+        return "null";
+    error_code const why = address.empty() ? error_code{} : admission_of(rules, address);
+    return json_string(why ? name_of(static_cast<error>(why.value())) : "allowed");
+}
+
 void print_explanation(
     frontend_explanation const& one, explain_client const& request, snapshot const& configuration)
 {
     fmt::print("{}\n", one.frontend);
+    if (has_client_lists(one.rules))
+        print_row("let in", admission_text(*one.rules, request.address));
+    if (one.rules != nullptr && one.rules->proxies)
+        print_row("proxy header", proxy_text(*one.rules, configuration.settings));
     if (one.route && one.route->is_passthrough)
         return print_destination(one, request, configuration);
     print_row("sni", name_text(one.why, request.server_name));
@@ -224,7 +274,8 @@ void print_explanations_json(
             "      \"client_verify\": \"{}\",\n      \"tickets\": {},\n      \"route\": {},\n"
             "      \"passthrough\": {},\n"
             "      \"upstream\": {},\n"
-            "      \"upstream_addresses\": {},\n      \"announcement\": \"{}\"\n    }}",
+            "      \"upstream_addresses\": {},\n      \"announcement\": \"{}\",\n"
+            "      \"proxy_header\": {},\n      \"admission\": {}\n    }}",
             std::exchange(comma, ",\n"), json_string(each.frontend),
             each.refusal == explained_refusal::none ? "null" : refusal, reason_name(each.why),
             fmt::join(certificates, ", "), json_strings(each.versions),
@@ -233,7 +284,9 @@ void print_explanations_json(
             each.route ? json_string(to_string(each.route->location)) : "null",
             json_bool(each.route && each.route->is_passthrough), json_string(upstream.name),
             json_strings(addresses_of(upstream)),
-            announcement_name(*configuration.settings.announce));
+            announcement_name(*configuration.settings.announce),
+            json_bool(expects_proxy_header(configuration.settings, each.rules)),
+            admission_json(each.rules, request.address));
     }
     fmt::print("]\n}}\n");
 }

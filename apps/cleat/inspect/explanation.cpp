@@ -80,6 +80,7 @@ frontend_explanation explain_frontend(
     frontend_explanation made;
     made.frontend = plan.name;
     made.upstream = plan.upstream;
+    made.rules = plan.admission.get();
     made.why = found.why;
     for (tls::candidate const& each : found.candidates)
         made.certificates.push_back(

@@ -1,4 +1,5 @@
 #include "announce.hpp"
+#include "client_address.hpp"
 #include "connect.hpp"
 #include "passthrough/passthrough.hpp"
 #include "passthrough/plain_client.hpp"
@@ -26,16 +27,18 @@ constexpr std::array<std::uint8_t, 7> internal_error_alert{21, 3, 3, 0, 2, 2, 80
 
 // From the upstream's choice to the end.
 net::task<> hand_on(
-    net::interrupt& interrupt, config const& settings, worker_upstream& upstream,
-    net::socket& accepted, net::address const& peer, std::string const& proxy_header,
+    net::interrupt& interrupt, frontend_socket const& frontend, worker_upstream& upstream,
+    net::socket& accepted, net::address const& peer, inbound_header const* proxy_header,
     connection_log& log, received_hello const& hello)
 {
+    config const& settings = frontend.service.configuration().settings;
     plain_client client{std::move(accepted)};
     std::span<std::byte const> const first = first_bytes_of_passthrough(
         settings, client.socket, peer, proxy_header, hello.reader.facts().server_name,
         hello.bytes.front());
     log.traffic().add_up(hello.bytes.size());
-    upstream_choice choice{upstream, peer};
+    upstream_choice choice{
+        upstream, client_key(client_bytes(frontend.plan.admission.get(), peer, proxy_header))};
     result<upstream_side> connected =
         co_await connect(interrupt, choice, first, *settings.backend_connect_timeout);
     if (!connected) {
@@ -60,7 +63,7 @@ net::task<> hand_on(
 
 net::task<bool> pass_through(
     net::interrupt& interrupt, frontend_socket const& frontend, net::socket& accepted,
-    net::address const& peer, std::string const& proxy_header, connection_log& log,
+    net::address const& peer, inbound_header const* proxy_header, connection_log& log,
     byte_queue& read_before)
 {
     received_hello hello;
@@ -77,9 +80,7 @@ net::task<bool> pass_through(
         co_return false;
     }
     log.passthrough_begins(hello.reader.facts().server_name, hello.reader.message());
-    co_await hand_on(
-        interrupt, frontend.service.configuration().settings, *upstream, accepted, peer,
-        proxy_header, log, hello);
+    co_await hand_on(interrupt, frontend, *upstream, accepted, peer, proxy_header, log, hello);
     co_return true;
 }
 

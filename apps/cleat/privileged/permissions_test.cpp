@@ -49,12 +49,15 @@ TEST_CASE("every file that a configuration names may be read, and no other")
         client-verify-ca = "/keys/ca.pem"
         frontend = { host = "*" port = "443"
             pem-file = "/keys/front.pem"
-            client-verify-ca = "/keys/front-ca.pem" }
+            client-verify-ca = "/keys/front-ca.pem"
+            proxy-from = "@/lists/balancers" }
+        deny-from = "192.0.2.1, @denied"
         log-filename = "/var/log/cleat.log"
     )");
     for (char const* path :
          {"/start/cleat.conf", "/keys/one.pem", "/start/two.pem", "/start/two.key",
-          "/start/two.ocsp", "/keys/ca.pem", "/keys/front.pem", "/keys/front-ca.pem"})
+          "/start/two.ocsp", "/keys/ca.pem", "/keys/front.pem", "/keys/front-ca.pem",
+          "/lists/balancers", "/start/denied"})
         CHECK_MESSAGE(named.may_read(path), path);
     for (char const* path :
          {"/etc/shadow", "/keys", "/keys/", "/keys/one.pem/x", "/keys/../keys/one.pem",

@@ -74,6 +74,8 @@ struct connection_facts
     std::string_view authority;          ///< The name that SNI asked for; empty when none.
     std::string_view client_certificate; ///< In PEM; empty: left out.
     std::optional<tls_facts> tls;
+    /// TLVs of the header that the client's balancer has sent: see append_proxy_v2.
+    std::span<std::uint8_t const> inbound_tlvs{};
 };
 
 /// header_checksum says whether a PROXY v2 header carries a CRC32c of itself.
@@ -92,13 +94,18 @@ enum class header_checksum : bool
 /// one IP version is announced as UNKNOWN.
 void append_proxy_v1(std::string& out, connection_facts const& facts);
 
-/// append_proxy_v2 appends a header of version 2 (section 2.2) with a TLV for each fact. Addresses
-/// of different families, or of none, are announced as UNSPEC. A header that is longer than
-/// limits::proxy_header_max without the client's certificate, and a certificate longer than
-/// limits::proxy_certificate_max, is errc::message_size, and appends nothing.
+/// append_proxy_v2 appends a header of version 2 (section 2.2) with a TLV for each fact, and the
+/// inbound TLVs that is_passed_on lets through. Addresses of different families, or of none, are
+/// announced as UNSPEC. A header that is longer than limits::proxy_header_max without the client's
+/// certificate and the inbound TLVs, and a certificate longer than limits::proxy_certificate_max,
+/// is errc::message_size, and appends nothing.
 [[nodiscard]] error_code append_proxy_v2(
     std::string& out, connection_facts const& facts,
     header_checksum checksum = header_checksum::off);
+
+/// is_passed_on: an inbound TLV goes to the upstream, too. Those of TLS are about the balancer's
+/// connection, which ends here: cleat writes its own. A checksum is of one header, and padding too.
+[[nodiscard]] bool is_passed_on(std::uint8_t type, connection_facts const& facts) noexcept;
 
 /// append_proxy_v2_local appends the header of a connection that is the proxy's own: a health
 /// check.
@@ -123,10 +130,31 @@ enum class proxy_verdict
     malformed, ///< No header, or one that is too long. The connection must end (section 2).
 };
 
+/// proxy_fault is why bytes are no header.
+enum class proxy_fault : std::uint8_t
+{
+    none,
+    no_header,       ///< They begin otherwise than any header.
+    line_too_long,   ///< Version 1: no end within 107 bytes.
+    line,            ///< Version 1: its words are not those of section 2.1.
+    unknown_version, ///< Of a binary header: another one than 2, or an unknown command.
+    family,          ///< An unknown family or protocol.
+    too_long,        ///< Longer than limits::proxy_header_max.
+    no_addresses,    ///< Shorter than the addresses of its family.
+    cut_tlv,         ///< A TLV goes beyond the end of the header.
+    checksum_form,   ///< A checksum that has not four bytes, or a second one.
+    wrong_checksum,
+};
+
+/// describe_fault says what is wrong: "the header is longer than 4096 bytes".
+[[nodiscard]] std::string_view describe_fault(proxy_fault fault) noexcept;
+
 struct proxy_reading
 {
     proxy_verdict verdict = proxy_verdict::need_more;
-    proxy_header header; ///< Filled when complete.
+    proxy_header header{};                 ///< Filled when complete.
+    proxy_fault fault = proxy_fault::none; ///< Set when malformed.
+    std::uint8_t fault_tlv = 0;            ///< The type of the TLV that is cut; 0: it has none.
 };
 
 /// read_proxy_header looks for a header of version 1 or 2 at the start of the bytes that a peer has
@@ -157,6 +185,7 @@ inline constexpr std::uint8_t ssl_sig_alg = 0x24;
 inline constexpr std::uint8_t ssl_key_alg = 0x25;
 inline constexpr std::uint8_t ssl_group = 0x26;
 inline constexpr std::uint8_t ssl_sig_scheme = 0x27;
+inline constexpr std::uint8_t ssl_client_cert = 0x28;
 inline constexpr std::uint8_t netns = 0x30;
 /// hitch's, of the range for custom types: Google Cloud uses the same number for another fact.
 inline constexpr std::uint8_t client_certificate_pem = 0xe0;

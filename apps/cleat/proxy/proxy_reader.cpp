@@ -22,8 +22,11 @@ std::size_t read_u16(bytes_view bytes)
     return static_cast<std::size_t>(bytes[0] << 8 | bytes[1]);
 }
 
-constexpr proxy_reading need_more{proxy_verdict::need_more, {}};
-constexpr proxy_reading malformed{proxy_verdict::malformed, {}};
+constexpr proxy_reading need_more{};
+constexpr proxy_reading malformed(proxy_fault fault, std::uint8_t tlv = 0) noexcept
+{
+    return {proxy_verdict::malformed, {}, fault, tlv};
+}
 
 // Whether `text` is the start of `whole`, or the other way round.
 bool may_be(std::string_view text, std::string_view whole)
@@ -66,14 +69,15 @@ proxy_reading read_v1(std::string_view text)
     std::string_view line = text.substr(0, line_v1_max);
     std::size_t const end = line.find('\n');
     if (end == line.npos)
-        return text.size() < line_v1_max && line.substr(0, line.size() - 1).find('\r') == line.npos
+        return text.size() >= line_v1_max ? malformed(proxy_fault::line_too_long)
+               : line.substr(0, line.size() - 1).find('\r') == line.npos
                    ? need_more
-                   : malformed;
+                   : malformed(proxy_fault::line);
     if (line.find('\r') != end - 1)
-        return malformed;
+        return malformed(proxy_fault::line);
     line = line.substr(start_v1.size(), end - 1 - start_v1.size());
 
-    proxy_reading reading{proxy_verdict::complete, {}};
+    proxy_reading reading{.verdict = proxy_verdict::complete};
     proxy_header& header = reading.header;
     header.version = 1;
     header.size = end + 1;
@@ -82,45 +86,46 @@ proxy_reading read_v1(std::string_view text)
     if (protocol == "UNKNOWN")
         return reading; // the rest of the line is ignored (section 2.1)
     if (protocol != "TCP4" && protocol != "TCP6")
-        return malformed;
+        return malformed(proxy_fault::line);
     header.source.family = protocol == "TCP4" ? address_family::ipv4 : address_family::ipv6;
     header.destination.family = header.source.family;
 
     bool const has_addresses =
         read_ip(take_word(line), header.source) && read_ip(take_word(line), header.destination);
     if (!has_addresses || !read_port(take_word(line), header.source))
-        return malformed;
+        return malformed(proxy_fault::line);
     // The last word ends the line; a blank after it would be one too many.
     if (!read_port(line, header.destination))
-        return malformed;
+        return malformed(proxy_fault::line);
     return reading;
 }
 
-bool are_whole_tlvs(bytes_view bytes)
+// The bytes that follow the last whole TLV.
+bytes_view behind_whole_tlvs(bytes_view bytes)
 {
     while (next_tlv(bytes)) {
     }
-    return bytes.empty();
+    return bytes;
 }
 
 // At most one checksum: with hundreds of them, each of the whole header, a peer could buy much work
 // cheaply.
-bool is_checksum_right(bytes_view whole, bytes_view tlvs)
+proxy_fault check_checksum(bytes_view whole, bytes_view tlvs)
 {
     bytes_view found;
     while (std::optional<tlv> const each = next_tlv(tlvs)) {
         if (each->type != tlv_type::crc32c)
             continue;
         if (each->value.size() != crc_size || !found.empty())
-            return false;
+            return proxy_fault::checksum_form;
         found = each->value;
     }
     if (found.empty())
-        return true;
+        return proxy_fault::none;
     std::string zeroed{as_text(whole)};
     zeroed.replace(static_cast<std::size_t>(found.data() - whole.data()), crc_size, crc_size, '\0');
     std::size_t const sum = read_u16(found) << 16 | read_u16(found.subspan(2));
-    return sum == crc32c(as_bytes(zeroed));
+    return sum == crc32c(as_bytes(zeroed)) ? proxy_fault::none : proxy_fault::wrong_checksum;
 }
 
 std::optional<address_family> family_from(std::uint8_t byte)
@@ -158,22 +163,22 @@ proxy_reading read_v2(bytes_view bytes)
         return need_more;
     std::uint8_t const version_and_command = bytes[12];
     if (version_and_command != version_2_local && version_and_command != version_2_proxy)
-        return malformed;
+        return malformed(proxy_fault::unknown_version);
     bool const is_local = version_and_command == version_2_local;
     if (bytes.size() < 14)
         return need_more;
     std::optional<address_family> const family = family_from(bytes[13]);
     if (!family && !is_local)
-        return malformed;
+        return malformed(proxy_fault::family);
     if (bytes.size() < head_v2)
         return need_more;
     std::size_t const size = head_v2 + read_u16(bytes.subspan(14));
     if (size > limits::proxy_header_max)
-        return malformed;
+        return malformed(proxy_fault::too_long);
     if (bytes.size() < size)
         return need_more;
 
-    proxy_reading reading{proxy_verdict::complete, {}};
+    proxy_reading reading{.verdict = proxy_verdict::complete};
     reading.header.version = 2;
     reading.header.size = size;
     reading.header.is_local = is_local;
@@ -185,14 +190,17 @@ proxy_reading read_v2(bytes_view bytes)
     family_facts const shape = facts_of(*family);
     std::size_t const addresses = 2 * (shape.address_size + shape.port_size);
     if (body.size() < addresses)
-        return malformed;
+        return malformed(proxy_fault::no_addresses);
     bytes_view const tlvs = body.subspan(addresses);
-    bool const is_whole = are_whole_tlvs(tlvs);
+    bytes_view const cut = behind_whole_tlvs(tlvs);
     // After an unspecified family there may be addresses of an unknown kind instead of TLVs.
-    if (!is_whole && *family == address_family::unspecified)
+    if (!cut.empty() && *family == address_family::unspecified)
         return reading;
-    if (!is_whole || !is_checksum_right(whole, tlvs))
-        return malformed;
+    if (!cut.empty())
+        return malformed(proxy_fault::cut_tlv, cut.front());
+    proxy_fault const fault = check_checksum(whole, tlvs);
+    if (fault != proxy_fault::none)
+        return malformed(fault);
     read_addresses_v2(body, *family, reading.header);
     reading.header.tlvs = tlvs;
     return reading;
@@ -212,11 +220,40 @@ std::optional<tlv> next_tlv(std::span<std::uint8_t const>& rest)
     return taken;
 }
 
+std::string_view describe_fault(proxy_fault fault) noexcept
+{
+    switch (fault) {
+    case proxy_fault::none:
+        break;
+    case proxy_fault::no_header:
+        return "the first bytes are no PROXY header";
+    case proxy_fault::line_too_long:
+        return "the line of version 1 has no end within 107 bytes";
+    case proxy_fault::line:
+        return "the line of version 1 has a wrong word, address or port";
+    case proxy_fault::unknown_version:
+        return "the binary header has an unknown version or command";
+    case proxy_fault::family:
+        return "the header has an unknown address family or protocol";
+    case proxy_fault::too_long:
+        return "the header is longer than 4096 bytes";
+    case proxy_fault::no_addresses:
+        return "the header is shorter than its addresses";
+    case proxy_fault::cut_tlv:
+        return "a TLV goes beyond the end of the header";
+    case proxy_fault::checksum_form:
+        return "CRC32C has not four bytes, or is there twice";
+    case proxy_fault::wrong_checksum:
+        return "CRC32C is not the checksum of the header";
+    }
+    return {};
+}
+
 proxy_reading read_proxy_header(std::span<std::uint8_t const> bytes)
 {
     std::string_view const text = as_text(bytes);
     if (!may_be(text, start_v1) && !may_be(text, signature_v2))
-        return malformed;
+        return malformed(proxy_fault::no_header);
     if (bytes.empty())
         return need_more;
     if (bytes[0] == static_cast<std::uint8_t>(start_v1[0]))

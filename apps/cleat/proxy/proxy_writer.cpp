@@ -8,6 +8,7 @@
 
 #include <array>
 #include <iterator>
+#include <optional>
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -96,6 +97,21 @@ void append_ssl_tlv(std::string& out, tls_facts const& tls)
     put_u16(out, length_at, out.size() - length_at - 2);
 }
 
+// As they came, also empty ones. The bytes that were appended: at most limits::proxy_header_max,
+// which the reader has seen to.
+std::size_t append_inbound(std::string& out, connection_facts const& facts)
+{
+    std::size_t const before = out.size();
+    bytes_view rest = facts.inbound_tlvs;
+    bytes_view whole = rest;
+    while (std::optional<tlv> const each = next_tlv(rest)) {
+        if (is_passed_on(each->type, facts))
+            append_bytes(out, whole.first(whole.size() - rest.size()));
+        whole = rest;
+    }
+    return out.size() - before;
+}
+
 void append_addresses_v2(std::string& out, connection_facts const& facts, family_facts family)
 {
     for (socket_address const* each : {&facts.source, &facts.destination})
@@ -178,17 +194,34 @@ error_code append_proxy_v2(
     append_tlv(out, tlv_type::client_certificate_pem, facts.client_certificate);
     if (facts.tls)
         append_ssl_tlv(out, *facts.tls);
+    std::size_t const inbound = append_inbound(out, facts);
     if (checksum == header_checksum::on)
         append_checksum(out, start);
     put_u16(out, start + head_v2 - 2, out.size() - start - head_v2);
 
     std::size_t const certificate = facts.client_certificate.size();
-    if (out.size() - start - certificate > limits::proxy_header_max ||
+    if (out.size() - start - certificate - inbound > limits::proxy_header_max ||
         certificate > limits::proxy_certificate_max) {
         out.resize(start);
         return make_error_code(boost::system::errc::message_size);
     }
     return {};
+}
+
+bool is_passed_on(std::uint8_t type, connection_facts const& facts) noexcept
+{
+    switch (type) {
+    case tlv_type::alpn:
+    case tlv_type::authority:
+    case tlv_type::ssl:
+    case tlv_type::crc32c:
+    case tlv_type::noop:
+        return false;
+    case tlv_type::client_certificate_pem:
+        return facts.client_certificate.empty();
+    default:
+        return true;
+    }
 }
 
 void append_proxy_v2_local(std::string& out)

@@ -50,6 +50,13 @@ std::uint64_t client_key(net::address const& peer) noexcept
     }
 }
 
+std::uint64_t client_key(std::span<std::uint8_t const> address) noexcept
+{
+    return address.empty()
+               ? 0
+               : hash_bytes({reinterpret_cast<char const*>(address.data()), address.size()});
+}
+
 balancer::balancer(upstream_plan const& plan)
     : strategy_{plan.strategy}, rule_{plan.eject_after, plan.eject_time}
 {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace cleat::app {
@@ -33,6 +34,9 @@ private:
 
 /// client_key is the same for all connections of a client: a hash of its address, without the port.
 [[nodiscard]] std::uint64_t client_key(net::address const& peer) noexcept;
+
+/// client_key of the 4 or 16 bytes of an address: the same as of the whole address.
+[[nodiscard]] std::uint64_t client_key(std::span<std::uint8_t const> address) noexcept;
 
 /// balancer has a worker's counts of the connections to each server of an upstream, and knows which
 /// servers are left out (see ejection). A worker balances its own connections: it shares nothing.

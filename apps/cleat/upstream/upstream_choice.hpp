@@ -17,8 +17,13 @@ namespace cleat::app {
 class upstream_choice
 {
 public:
+    /// `client` is a client_key.
+    upstream_choice(worker_upstream& upstream, std::uint64_t client) noexcept
+        : upstream_{upstream}, client_{client}
+    {
+    }
     upstream_choice(worker_upstream& upstream, net::address const& peer) noexcept
-        : upstream_{upstream}, client_{client_key(peer)}
+        : upstream_choice{upstream, client_key(peer)}
     {
     }
     upstream_choice(upstream_choice&&) = delete;

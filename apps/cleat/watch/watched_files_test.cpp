@@ -98,6 +98,7 @@ TEST_CASE("a configuration's files are watched, and every name in pem-dir")
     config settings;
     settings.file = (t.root / "cleat.conf").string();
     settings.client_verify_ca.value = (t.root / "ca/ca.pem").string();
+    settings.deny_from.value.files = {(t.root / "lists/denied").string()};
     pem_file& pem = settings.pem_files.emplace_back();
     pem.cert.value = (t.root / "site.crt").string();
     pem.private_key.value = (t.root / "keys/site.key").string();
@@ -107,6 +108,7 @@ TEST_CASE("a configuration's files are watched, and every name in pem-dir")
     CHECK(files.at(t.root.string()).names == names{"cleat.conf", "site.crt"});
     CHECK(t.in(files, "keys") == names{"site.key"});
     CHECK(t.in(files, "ca") == names{"ca.pem"});
+    CHECK(t.in(files, "lists") == names{"denied"});
     CHECK(files.at((t.root / "dir").string()).all);
     CHECK(t.in(files, "dir") == names{"four.pem"});
     CHECK(t.in(files, "elsewhere") == names{"four.pem"});
