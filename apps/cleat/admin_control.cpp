@@ -26,6 +26,7 @@ struct certificate_end
 {
     std::chrono::sys_seconds time;
     std::string const* origin = nullptr;
+    certificate_ending const* known = nullptr; // With an origin.
     tls::certificate_store::number number = tls::certificate_store::none;
 };
 
@@ -33,14 +34,14 @@ struct certificate_end
 template <class Use>
 void for_each_end(snapshot const& configuration, Use use)
 {
-    for (auto const& [origin, valid_until] : configuration.ends)
-        use(certificate_end{valid_until, &origin});
+    for (auto const& [origin, end] : configuration.ends)
+        use(certificate_end{end.valid_until, &origin, &end});
     tls::certificate_store const* const store = configuration.catalog.store.get();
     if (store == nullptr)
         return;
     store->for_each([&](tls::certificate_store::number each) {
         std::chrono::seconds const valid_until{store->summary(each).valid_until};
-        use(certificate_end{std::chrono::sys_seconds{valid_until}, nullptr, each});
+        use(certificate_end{std::chrono::sys_seconds{valid_until}, nullptr, nullptr, each});
     });
 }
 
@@ -55,16 +56,28 @@ void note_soonest(std::vector<certificate_end>& soonest, certificate_end const& 
     soonest.insert(std::ranges::upper_bound(soonest, next.time, {}, &certificate_end::time), next);
 }
 
+// A name as the certificate has it: name_key leaves out the star of "*.example.org".
+std::string shown_name(std::string_view key)
+{
+    return key.starts_with('.') ? fmt::format("*{}", key) : std::string{key};
+}
+
 soon_certificate described(snapshot const& configuration, certificate_end const& end)
 {
     if (end.origin != nullptr)
-        return {.origin = *end.origin, .end = end.time};
+    {
+        soon_certificate made{
+            .origin = *end.origin, .name_count = end.known->name_count, .end = end.time};
+        for (std::string const& each : end.known->names)
+            made.names.push_back(shown_name(each));
+        return made;
+    }
     tls::certificate_store const& store = *configuration.catalog.store;
     soon_certificate made{.origin = store.origin(end.number), .end = end.time};
     store.for_each_name(end.number, [&](std::string_view name) {
         ++made.name_count;
         if (made.names.size() < limits::admin_names_max)
-            made.names.emplace_back(name);
+            made.names.push_back(shown_name(name));
     });
     return made;
 }

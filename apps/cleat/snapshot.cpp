@@ -213,11 +213,21 @@ private:
         try {
             tls::context const context{p.tls};
             report_warnings(l, context);
-            for (tls::certificate_end const& each : context.certificate_ends())
-                made_.ends.insert_or_assign(each.origin, each.valid_until);
+            for (std::size_t i = 0; i < context.certificate_ends().size(); ++i)
+                note_end(context, i);
         } catch (tls::spec_error const&) {
             report_mistakes(l, tls::find_mistakes(p.tls));
         }
+    }
+
+    void note_end(tls::context const& context, std::size_t place)
+    {
+        tls::certificate_end const& end = context.certificate_ends()[place];
+        std::vector<std::string> names = context.certificate_names(place);
+        std::size_t const count = names.size();
+        names.resize(std::min(count, limits::admin_names_max));
+        made_.ends.insert_or_assign(
+            end.origin, certificate_ending{end.valid_until, std::move(names), count});
     }
 
     // A frontend of the configuration before with the same settings, the same default certificate
@@ -369,8 +379,8 @@ private:
 
 void find_ends(snapshot const& configuration, expiry_log::each_certificate const& use)
 {
-    for (auto const& [origin, valid_until] : configuration.ends)
-        use([&origin] { return origin; }, valid_until);
+    for (auto const& [origin, end] : configuration.ends)
+        use([&origin = origin] { return origin; }, end.valid_until);
     tls::certificate_store const* const store = configuration.catalog.store.get();
     if (store == nullptr)
         return;

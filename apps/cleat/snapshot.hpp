@@ -62,6 +62,14 @@ struct frontend_plan
     std::optional<std::size_t> same_contexts{};
 };
 
+/// certificate_ending is when a certificate expires, and which one that is to a person.
+struct certificate_ending
+{
+    std::chrono::sys_seconds valid_until{};
+    std::vector<std::string> names{}; ///< The first limits::admin_names_max.
+    std::size_t name_count = 0;       ///< All of them.
+};
+
 /// snapshot holds the texts of files, not their names: the files may change afterwards. Only the
 /// certificates of a catalog are read again, and their digests checked.
 struct snapshot
@@ -69,7 +77,7 @@ struct snapshot
     config settings;
     certificate_catalog catalog; ///< Without a store for up to certificate-cache certificates.
     /// When certificates expire, by origin; without those of the catalog.
-    std::map<std::string, std::chrono::sys_seconds> ends;
+    std::map<std::string, certificate_ending> ends;
     std::vector<frontend_plan> frontends;
     std::vector<upstream_plan> upstreams; ///< Those that frontends use.
     net::listen_options listen_options;

@@ -182,6 +182,18 @@ def test_of_many_certificates_the_first_to_end_are_named(page, certs, tmp_path):
     assert "1 certificate has expired." in at.words(".attention")
 
 
+def test_few_certificates_have_the_names_of_their_hosts(page, certs):
+    site = certs.named("star", "DNS:*.star.example,DNS:b.example,DNS:c.example,DNS:d.example")
+    at = page(pem=[certs.ecdsa, site])
+    found = at.admin.get("/status.json").json["certificates"]["soonest"]
+    assert len(found) == 2
+    (star,) = (each for each in found if each["origin"].endswith(site.pem.name))
+    assert star["names"] == ["*.star.example", "b.example", "c.example"]
+    assert star["name_count"] == 4
+    at.open()
+    assert "*.star.example, b.example, c.example and 1 more" in at.section("certificates")
+
+
 # Looks.
 
 

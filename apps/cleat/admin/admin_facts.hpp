@@ -32,7 +32,7 @@ struct reload_counts
 struct soon_certificate
 {
     std::string origin;               ///< As the log names it: "site.pem".
-    std::vector<std::string> names{}; ///< The first few; none where there is no store.
+    std::vector<std::string> names{}; ///< The first few.
     std::size_t name_count = 0;       ///< All of them.
     std::chrono::sys_seconds end{};
 };

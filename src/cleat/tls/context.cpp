@@ -539,6 +539,15 @@ std::vector<certificate_end> const& context::certificate_ends() const noexcept
     return state_->ends;
 }
 
+std::vector<std::string> context::certificate_names(std::size_t place) const
+{
+    std::vector<std::string> names;
+    state_->own_store.for_each_name(
+        static_cast<certificate_store::number>(place),
+        [&](std::string_view name) { names.emplace_back(name); });
+    return names;
+}
+
 ssl_ctx_st* context::native_handle() const noexcept
 {
     return state_->initial;

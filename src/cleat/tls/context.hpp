@@ -82,6 +82,10 @@ public:
     /// certificate_ends are those of a server's certificates, in the order of the spec.
     [[nodiscard]] std::vector<certificate_end> const& certificate_ends() const noexcept;
 
+    /// certificate_names are the names that one of certificate_ends answers to, as name_key has
+    /// them. `place` is its place there.
+    [[nodiscard]] std::vector<std::string> certificate_names(std::size_t place) const;
+
     /// leave_thread frees what the TLS library keeps of this context for the calling thread. A
     /// thread that has used a context, and is not the one that frees it, calls this before that.
     void leave_thread() const noexcept;
