@@ -45,10 +45,12 @@ void for_each_end(snapshot const& configuration, Use use)
     });
 }
 
-// Keeps the first ones, in their order. Most of many certificates are later than all of these.
-void note_soonest(std::vector<certificate_end>& soonest, certificate_end const& next)
+// Keeps the first ones, at most `most`, in their order. Most of many certificates are later than
+// all of these.
+void note_soonest(
+    std::vector<certificate_end>& soonest, certificate_end const& next, std::size_t most)
 {
-    bool const is_full = soonest.size() == limits::admin_soonest_max;
+    bool const is_full = soonest.size() == most;
     if (is_full && next.time >= soonest.back().time)
         return;
     if (is_full)
@@ -85,8 +87,13 @@ soon_certificate described(snapshot const& configuration, certificate_end const&
 certificate_counts count_ends(snapshot const& configuration)
 {
     certificate_counts found{
-        .when = std::chrono::system_clock::now(), .all = count_certificates(configuration)};
+        .when = std::chrono::system_clock::now(),
+        .all = count_certificates(configuration),
+        .with_metric = static_cast<std::size_t>(*configuration.settings.certificate_metrics)};
     auto const now = std::chrono::floor<std::chrono::seconds>(found.when);
+    std::size_t const most = std::max(
+        limits::admin_soonest_max,
+        static_cast<std::size_t>(*configuration.settings.certificate_metrics));
     std::vector<certificate_end> soonest;
     for_each_end(configuration, [&](certificate_end const& each) {
         if (each.time <= now)
@@ -96,7 +103,7 @@ certificate_counts count_ends(snapshot const& configuration)
         auto const* const bound = std::ranges::find_if(
             days_left_bounds, [&](int days) { return each.time <= now + std::chrono::days{days}; });
         ++found.by_days_left[static_cast<std::size_t>(bound - days_left_bounds.begin())];
-        note_soonest(soonest, each);
+        note_soonest(soonest, each, most);
     });
     if (!soonest.empty())
         found.soonest_end = soonest.front().time;

@@ -201,6 +201,21 @@ def test_certificates_are_counted_with_the_soonest_end(serve, certs):
     assert time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime(shown)) == soonest
 
 
+def test_certificates_that_end_first_have_their_ends_by_name_where_asked(serve, change, certs):
+    _, plain = serve()
+    assert not plain.metrics().labels("cleat_certificate_expiry_timestamp_seconds")
+    _, admin = serve("--certificate-metrics", 1, pem=[certs.ecdsa, certs.rsa])
+    seen = admin.metrics()
+    (labels,) = seen.labels("cleat_certificate_expiry_timestamp_seconds")
+    assert labels["name"] == "localhost"
+    assert labels["certificate"] in (str(certs.ecdsa.pem), str(certs.rsa.pem))
+    ends = seen.value("cleat_certificate_expiry_timestamp_seconds", **labels)
+    assert ends == seen.value("cleat_certificate_soonest_expiry_timestamp_seconds")
+    change.write(f'admin = "{LOCAL}"', "certificate-metrics = 5")
+    assert change.reload().returncode == 0
+    assert len(change.admin.metrics().labels("cleat_certificate_expiry_timestamp_seconds")) == 1
+
+
 def test_reloads_are_counted(change):
     first = change.admin.metrics()
     assert first.value("cleat_last_reload_successful") == 1

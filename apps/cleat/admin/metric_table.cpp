@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <ranges>
 #include <utility>
 
 namespace cleat::app {
@@ -182,6 +183,17 @@ void read_worker_cpu(metric_sources const& from, metric_family& into)
     });
 }
 
+// The same names with another file are another certificate: a key of another type.
+void read_certificate_ends(metric_sources const& from, metric_family& into)
+{
+    certificate_counts const& found = from.facts.certificates;
+    for (soon_certificate const& each : found.soonest | std::views::take(found.with_metric))
+        into.add(
+            static_cast<double>(each.end.time_since_epoch().count()),
+            {{"certificate", each.origin},
+             {"name", each.names.empty() ? std::string{} : each.names.front()}});
+}
+
 void add_if(metric_family& into, std::optional<std::uint64_t> number)
 {
     if (number)
@@ -335,6 +347,10 @@ constexpr metric_row metric_rows[] = {
          if (auto const& end = from.facts.certificates.soonest_end)
              into.add(static_cast<double>(end->time_since_epoch().count()));
      }},
+    {"cleat_certificate_expiry_timestamp_seconds", metric_type::gauge, "seconds",
+     "The ends of the certificates that end first, since 1970: as many as certificate-metrics says, "
+     "with the first name of each",
+     "certificate, name", read_certificate_ends},
     {"cleat_ticket_key_epoch", metric_type::gauge, "",
      "Number of the present key of session tickets: one more after each rotation", "",
      [](from_t from, into_t into) {

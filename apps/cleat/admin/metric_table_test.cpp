@@ -150,6 +150,21 @@ TEST_CASE("a fact that there is none of has no sample")
     CHECK(each.find("cleat_ticket_key_epoch").values[0].number == 2);
 }
 
+TEST_CASE("the certificates that end first have metrics with their names, as many as are asked for")
+{
+    one_worker each;
+    std::chrono::sys_seconds const end{std::chrono::seconds{9}};
+    each.facts.certificates.soonest = {
+        {.origin = "a.pem", .names = {"a.example", "b.example"}, .name_count = 2, .end = end},
+        {.origin = "c.pem", .end = end},
+        {.origin = "d.pem", .end = end}};
+    CHECK(each.find("cleat_certificate_expiry_timestamp_seconds").values.empty());
+    each.facts.certificates.with_metric = 2;
+    CHECK(each.find("cleat_certificate_expiry_timestamp_seconds").values.size() == 2);
+    CHECK(each.value("cleat_certificate_expiry_timestamp_seconds", "a.example") == 9);
+    CHECK(each.value("cleat_certificate_expiry_timestamp_seconds", "c.pem") == 9);
+}
+
 TEST_CASE("the page in docs is the table's")
 {
     std::ifstream page{CLEAT_METRICS_PAGE};

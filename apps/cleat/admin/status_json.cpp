@@ -4,6 +4,8 @@
 #include "inspect/json_text.hpp"
 #include "log/log.hpp"
 
+#include <cleat/core/limits.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string_view>
 
@@ -77,7 +80,8 @@ std::string certificates_json(certificate_counts const& found)
         "{{\"all\": {}, \"counted\": {}, \"days_left_bounds\": [{}], \"by_days_left\": [{}], "
         "\"soonest\": {}}}",
         found.all, time_json(found.when), fmt::join(days_left_bounds, ", "),
-        fmt::join(found.by_days_left, ", "), array_json(found.soonest, soon_json));
+        fmt::join(found.by_days_left, ", "),
+        array_json(found.soonest | std::views::take(limits::admin_soonest_max), soon_json));
 }
 
 std::string example_json(failure_example const& last)

@@ -392,6 +392,11 @@ void check_admin(config const& c, std::vector<problem>& problems)
             problems, problem::severity::error, c.admin_allow_remote.location, "admin-allow-remote",
             "this is for the address of admin, which has none",
             "Set admin to one, or leave it out.");
+    if (*c.certificate_metrics != 0 && std::holds_alternative<std::monostate>(*c.admin))
+        complain(
+            problems, problem::severity::error, c.certificate_metrics.location,
+            "certificate-metrics", "this is for /metrics of admin, which is not set",
+            "Set admin, or leave it out.");
     if (where != nullptr && !*c.admin_allow_remote && !is_loopback(where->host))
         complain(
             problems, problem::severity::error, c.admin.location, "admin",

@@ -278,6 +278,11 @@ TEST_CASE("the admin server is this machine's, unless a second key says otherwis
         admin_address{host_port{"::1", 9443}});
     accepted("pem-file = a admin = /run/cleat/admin.sock");
     accepted("pem-file = a admin = \"[192.0.2.1]:9443\" admin-allow-remote = on");
+    accepted("pem-file = a admin = /a certificate-metrics = 20");
+    CHECK(
+        complaint("pem-file = a\ncertificate-metrics = 20") ==
+        "c:2:23: error: certificate-metrics: this is for /metrics of admin, which is not set. Set "
+        "admin, or leave it out.");
     CHECK(
         complaint("pem-file = a\nadmin = \"[0.0.0.0]:9443\"") ==
         "c:2:9: error: admin: other machines may reach [0.0.0.0]:9443, and the admin server asks "

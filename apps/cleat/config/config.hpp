@@ -342,6 +342,7 @@ struct config
     // The admin server.
     setting<admin_address> admin;            ///< Unset: there is none.
     setting<bool> admin_allow_remote{false}; ///< An address that other machines reach is allowed.
+    setting<int> certificate_metrics{0};     ///< So many certificates have a metric of their own.
 
     // Process and log.
     setting<std::string> user;   ///< Empty: keep the user that started cleat.

@@ -1187,6 +1187,17 @@ constexpr key_row rows[] = {
              "a client that reaches it can read everything and end cleat.",
      .set_global = store<&config::admin_allow_remote>,
      .show = shown<&config::admin_allow_remote>},
+    {.name = "certificate-metrics",
+     .group = key_group::admin,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .help = "/metrics has the ends of so many certificates by name: of those that end first. They "
+             "are looked for at a start, after a reload and each hour.",
+     .lowest = 0,
+     .highest = limits::certificate_metrics_max,
+     .set_global = store<&config::certificate_metrics>,
+     .show = shown<&config::certificate_metrics>},
 
     // Log.
     {.name = "log-level",

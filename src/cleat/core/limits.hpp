@@ -266,6 +266,10 @@ inline constexpr std::chrono::milliseconds admin_queue_time{20};
 inline constexpr std::size_t admin_soonest_max = 12;
 inline constexpr std::size_t admin_names_max = 3;
 
+/// certificate_metrics_max: certificates with a metric of their own. Each is a time series, and a
+/// renewed one stays the same.
+inline constexpr int certificate_metrics_max = 1'000;
+
 /// admin_end_time: for answers that are on their way when the program ends.
 inline constexpr std::chrono::milliseconds admin_end_time{1'000};
 
