@@ -133,6 +133,9 @@ def test_metrics_describe_workers_and_the_process(serve, can):
     after = admin.metrics()
     assert all(after.value("cleat_worker_passes_total", worker=each) > 0 for each in "01")
     assert after.sum("cleat_worker_cpu_seconds_total") > 0
+    longest = [after.value("cleat_worker_longest_turn_seconds", worker=each) for each in "01"]
+    assert 0 < min(longest) <= max(longest) < DEADLINE
+    assert max(longest) > 50e-6  # A handshake signs.
     assert after.value("process_cpu_seconds_total") > 0
     assert after.value("process_resident_memory_bytes") > 1 << 20
     assert 3 < after.value("process_open_fds") < after.value("process_max_fds")

@@ -328,6 +328,16 @@ constexpr metric_row metric_rows[] = {
          });
      }},
 
+    {"cleat_worker_longest_turn_seconds", metric_type::gauge, "seconds",
+     "The longest pass of a worker's event loop, without its wait for events, in the last one to two "
+     "minutes",
+     "worker",
+     [](from_t from, into_t into) {
+         add_by_worker(from, into, [](worker_source const& each) {
+             return std::optional{seconds_of(each.worker->longest_turn())};
+         });
+     }},
+
     // Certificates and tickets.
     {"cleat_certificates", metric_type::gauge, "", "Certificates of the configuration", "",
      [](from_t from, into_t into) { into.add(static_cast<double>(from.facts.certificates.all)); }},

@@ -212,7 +212,12 @@ void worker::wait_for_events(bool with_asio)
     if (with_asio)
         wait_with_asio(timeout);
     readiness_.wait(with_asio ? 0 : timeout);
-    now_ = clock::now(); // Before dispatch, because deadlines that it arms count from now_.
+    clock::time_point const woken = clock::now();
+    if (in_turn_) // Without a wait in between.
+        end_turn(woken);
+    now_ = woken; // Before dispatch, because deadlines that it arms count from now_.
+    in_turn_ = true;
+    renew_turns();
     readiness_.dispatch();
     if (wakeup_->readable()) {
         std::uint64_t count = 0;
@@ -277,10 +282,37 @@ int worker::timeout_ms() noexcept
     clock::time_point next = clock::time_point::max();
     for (fifo_deadlines const& queue : deadlines_)
         next = std::min(next, queue.next().value_or(next));
+    // A turn ends here. It has no clock of its own: a worker with connections has deadlines, and one
+    // that is busy does not wait, and reads the clock again when it has looked for events.
+    clock::time_point const now = clock::now();
+    end_turn(now);
     if (next == clock::time_point::max())
         return -1;
-    auto const left = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now());
+    auto const left = std::chrono::ceil<std::chrono::milliseconds>(next - now);
     return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
+}
+
+void worker::end_turn(clock::time_point now) noexcept
+{
+    if (!in_turn_)
+        return; // The first pass.
+    in_turn_ = false;
+    std::int64_t const length = std::chrono::nanoseconds{now - now_}.count();
+    if (length > longest_turn_.load(std::memory_order_relaxed))
+        longest_turn_.store(length, std::memory_order_relaxed);
+}
+
+void worker::renew_turns() noexcept
+{
+    clock::duration const age = now_ - turns_since_;
+    if (age < longest_turn_window)
+        return;
+    // After a wait of more than a window the turns before it are too old.
+    std::int64_t const before =
+        age < 2 * longest_turn_window ? longest_turn_.load(std::memory_order_relaxed) : 0;
+    longest_turn_before_.store(before, std::memory_order_relaxed);
+    longest_turn_.store(0, std::memory_order_relaxed);
+    turns_since_ = now_;
 }
 
 void worker::expire() noexcept

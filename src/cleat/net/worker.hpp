@@ -12,6 +12,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -68,6 +69,17 @@ public:
         return passes_.load(std::memory_order_relaxed);
     }
 
+    /// longest_turn is the longest turn of the last longest_turn_window, and of up to as long before.
+    /// A turn is a pass of the loop without its wait for events. Any thread: a reader that asks the
+    /// worker for something first has the turns up to then.
+    static constexpr std::chrono::seconds longest_turn_window{60};
+    [[nodiscard]] std::chrono::nanoseconds longest_turn() const noexcept
+    {
+        return std::chrono::nanoseconds{std::max(
+            longest_turn_.load(std::memory_order_relaxed),
+            longest_turn_before_.load(std::memory_order_relaxed))};
+    }
+
     /// arm makes d expire `delay` from now. Each different delay has a queue of its own, so use few
     /// different delays.
     void arm(deadline& d, std::chrono::milliseconds delay);
@@ -110,6 +122,8 @@ private:
     void wait_for_events(bool with_asio);
     void wait_with_asio(int timeout_ms);
     [[nodiscard]] int timeout_ms() noexcept;
+    void end_turn(clock::time_point now) noexcept;
+    void renew_turns() noexcept;
     void expire() noexcept;
 
     std::size_t number_;
@@ -121,6 +135,11 @@ private:
     std::size_t interrupts_count_ = 0;
     bool interrupted_ = false;
     std::atomic<std::uint64_t> passes_{0}; // Written by this thread alone.
+
+    bool in_turn_ = false; // Its end is not measured yet.
+    clock::time_point turns_since_{}; // The beginning of longest_turn_'s window.
+    std::atomic<std::int64_t> longest_turn_{0}; // In nanoseconds. Written by this thread alone, as
+    std::atomic<std::int64_t> longest_turn_before_{0}; // that of the window before.
 
     std::array<task_queue, priority_count> ready_;
     clock::time_point time_up_{};

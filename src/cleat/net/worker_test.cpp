@@ -262,6 +262,19 @@ TEST_CASE("one loop serves Asio's sockets and timers and our own descriptors, an
     CHECK(end.rung == 1);
 }
 
+TEST_CASE("the longest turn is what a function takes, and no wait for events is in it")
+{
+    worker w;
+    alarm later{[](alarm& self) { static_cast<worker*>(self.argument)->stop(); }, &w};
+    asio::post(w.get_executor(), [&] {
+        std::this_thread::sleep_for(20ms);
+        w.arm(later, 300ms);
+    });
+    w.run();
+    CHECK(w.longest_turn() >= 20ms);
+    CHECK(w.longest_turn() < 250ms);
+}
+
 TEST_CASE("once Asio has no work left, the loop makes no passes while nothing happens")
 {
     worker w;
