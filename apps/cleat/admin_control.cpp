@@ -66,8 +66,7 @@ std::string shown_name(std::string_view key)
 
 soon_certificate described(snapshot const& configuration, certificate_end const& end)
 {
-    if (end.origin != nullptr)
-    {
+    if (end.origin != nullptr) {
         soon_certificate made{
             .origin = *end.origin, .name_count = end.known->name_count, .end = end.time};
         for (std::string const& each : end.known->names)

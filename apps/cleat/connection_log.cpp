@@ -156,7 +156,7 @@ void connection_log::handshake_failed(error_code why, tls::engine const& engine)
         return;
     written_ = true;
     tls::failure_info const& failure = engine.failure();
-    counts().failed(why, failure.peer_alert);
+    counts().failed(why, failure.peer_alert, failure.own_alert);
     count_failure(failure_event::handshake, failure_number(failure_kind_of(why)), why, &engine);
     write_handshake_failed(why, engine.info().server_name, &failure);
 }

@@ -22,12 +22,17 @@ void worker_counts::established(tls::handshake_info const& agreed) noexcept
         signature_schemes.of(agreed.signature_scheme).add();
 }
 
-void worker_counts::failed(error_code why, int peer_alert) noexcept
+void worker_counts::failed(error_code why, int peer_alert, int own_alert) noexcept
 {
+    auto const number_of = [](int alert) {
+        return static_cast<alert_number>(
+            std::min(static_cast<std::size_t>(alert), alert_count - 1));
+    };
     failures.add(failure_kind_of(why));
     if (peer_alert >= 0)
-        alerts.add(static_cast<alert_number>(
-            std::min(static_cast<std::size_t>(peer_alert), alert_count - 1)));
+        alerts.add(number_of(peer_alert));
+    if (own_alert >= 0)
+        alerts_sent.add(number_of(own_alert));
 }
 
 std::optional<std::chrono::nanoseconds> worker_counts::cpu_time() const noexcept

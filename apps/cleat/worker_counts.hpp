@@ -97,8 +97,9 @@ public:
     /// established counts a finished handshake.
     void established(tls::handshake_info const& agreed) noexcept;
 
-    /// failed counts a handshake that failed, with the alert that the peer sent, or -1.
-    void failed(error_code why, int peer_alert) noexcept;
+    /// failed counts a handshake that failed, with the alert that the peer sent and the one that
+    /// cleat sent, or -1.
+    void failed(error_code why, int peer_alert, int own_alert = -1) noexcept;
 
     /// of_frontend is where the connections of an address are counted. It stays valid.
     [[nodiscard]] frontend_counts of_frontend(std::string_view address) noexcept
@@ -118,7 +119,8 @@ public:
     named_counts<24> groups;
     named_counts<24> signature_schemes;
     counters<failure_kind, failure_kind_count> failures;
-    counters<alert_number, alert_count> alerts;
+    counters<alert_number, alert_count> alerts;      ///< Received.
+    counters<alert_number, alert_count> alerts_sent; ///< In handshakes.
     failure_examples<failure_number_count> examples;
     named_counts<64> frontends_opened;
     named_counts<64> frontends_closed;

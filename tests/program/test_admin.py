@@ -114,6 +114,9 @@ def test_metrics_count_what_has_happened(serve):
     failed = after.value("cleat_handshakes_failed_total", reason=line["reason"])
     assert failed == after.sum("cleat_handshakes_failed_total") == 1
 
+    sent = after.value("cleat_handshake_alerts_sent_total", alert="handshake_failure")
+    assert sent == after.sum("cleat_handshake_alerts_sent_total") == 1
+
     assert after.value("cleat_plaintext_bytes_total", direction="up") == 4 * 5
     assert after.value("cleat_plaintext_bytes_total", direction="down") == 4 * 5
     for name, count in (
@@ -210,7 +213,7 @@ def test_certificates_that_end_first_have_their_ends_by_name_where_asked(serve, 
     _, admin = serve("--certificate-metrics", 1, pem=[certs.ecdsa, certs.rsa])
     seen = admin.metrics()
     (labels,) = seen.labels("cleat_certificate_expiry_timestamp_seconds")
-    assert labels["name"] == "localhost"
+    assert labels["host"] == "localhost"
     assert labels["certificate"] in (str(certs.ecdsa.pem), str(certs.rsa.pem))
     ends = seen.value("cleat_certificate_expiry_timestamp_seconds", **labels)
     assert ends == seen.value("cleat_certificate_soonest_expiry_timestamp_seconds")

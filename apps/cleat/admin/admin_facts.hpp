@@ -50,7 +50,8 @@ struct certificate_counts
     std::size_t expiring = 0; ///< Within expires_soon, without the expired ones.
     std::optional<std::chrono::sys_seconds> soonest_end{}; ///< Of all, the expired ones included.
     std::array<std::size_t, days_left_bounds.size() + 1> by_days_left{};
-    /// First ones first: at most limits::admin_soonest_max, or certificate-metrics where that is more.
+    /// First ones first: at most limits::admin_soonest_max, or certificate-metrics where that is
+    /// more.
     std::vector<soon_certificate> soonest{};
     std::size_t with_metric = 0; ///< So many of these have a metric of their own.
 };

@@ -147,12 +147,13 @@ void read_failures(metric_sources const& from, metric_family& into)
 }
 
 // Several numbers have no name.
-void read_alerts(metric_sources const& from, metric_family& into)
+void add_alerts(
+    metric_sources const& from, metric_family& into,
+    counters<alert_number, alert_count> worker_counts::*member)
 {
     by_name all;
     for (std::size_t i = 0; i < alert_count; ++i)
-        if (double const count = sum(from, &worker_counts::alerts, static_cast<alert_number>(i));
-            count != 0)
+        if (double const count = sum(from, member, static_cast<alert_number>(i)); count != 0)
             all[std::string{tls::alert_name(static_cast<int>(i))}] +=
                 static_cast<std::uint64_t>(count);
     for (auto const& [name, count] : all)
@@ -191,7 +192,7 @@ void read_certificate_ends(metric_sources const& from, metric_family& into)
         into.add(
             static_cast<double>(each.end.time_since_epoch().count()),
             {{"certificate", each.origin},
-             {"name", each.names.empty() ? std::string{} : each.names.front()}});
+             {"host", each.names.empty() ? std::string{} : each.names.front()}});
 }
 
 void add_if(metric_family& into, std::optional<std::uint64_t> number)
@@ -286,7 +287,11 @@ constexpr metric_row metric_rows[] = {
      "first byte is none",
      "reason", read_failures},
     {"cleat_handshake_alerts_received", metric_type::counter, "",
-     "Alerts with which clients ended a handshake", "alert", read_alerts},
+     "Alerts with which clients ended a handshake", "alert",
+     [](from_t from, into_t into) { add_alerts(from, into, &worker_counts::alerts); }},
+    {"cleat_handshake_alerts_sent", metric_type::counter, "",
+     "Alerts with which cleat ended a handshake", "alert",
+     [](from_t from, into_t into) { add_alerts(from, into, &worker_counts::alerts_sent); }},
 
     // Times.
     {"cleat_accept_to_handshake_seconds", metric_type::histogram, "seconds",
@@ -329,7 +334,8 @@ constexpr metric_row metric_rows[] = {
      }},
 
     {"cleat_worker_longest_turn_seconds", metric_type::gauge, "seconds",
-     "The longest pass of a worker's event loop, without its wait for events, in the last one to two "
+     "The longest pass of a worker's event loop, without its wait for events, in the last one to "
+     "two "
      "minutes",
      "worker",
      [](from_t from, into_t into) {
@@ -358,9 +364,10 @@ constexpr metric_row metric_rows[] = {
              into.add(static_cast<double>(end->time_since_epoch().count()));
      }},
     {"cleat_certificate_expiry_timestamp_seconds", metric_type::gauge, "seconds",
-     "The ends of the certificates that end first, since 1970: as many as certificate-metrics says, "
+     "The ends of the certificates that end first, since 1970: as many as certificate-metrics "
+     "says, "
      "with the first name of each",
-     "certificate, name", read_certificate_ends},
+     "certificate, host", read_certificate_ends},
     {"cleat_ticket_key_epoch", metric_type::gauge, "",
      "Number of the present key of session tickets: one more after each rotation", "",
      [](from_t from, into_t into) {

@@ -111,7 +111,7 @@ TEST_CASE("handshakes are counted by what was agreed on")
 TEST_CASE("failures have the names of the log, and of the alerts")
 {
     one_worker each;
-    each.counts->failed(error::no_shared_cipher, -1);
+    each.counts->failed(error::no_shared_cipher, -1, 40);
     each.counts->failed(error::peer_alert, 48);
     each.counts->failed(error::peer_alert, 255);
     each.counts->failed({ECONNRESET, boost::system::system_category()}, -1);
@@ -122,6 +122,8 @@ TEST_CASE("failures have the names of the log, and of the alerts")
     CHECK(each.value("cleat_handshakes_failed", "system") == 1);
     CHECK(each.value("cleat_handshake_alerts_received", "unknown_ca") == 1);
     CHECK(each.value("cleat_handshake_alerts_received", "unknown") == 1);
+    CHECK(each.value("cleat_handshake_alerts_received", "handshake_failure") == -1);
+    CHECK(each.value("cleat_handshake_alerts_sent", "handshake_failure") == 1);
 }
 
 TEST_CASE("open connections are those that have not closed")

@@ -282,8 +282,8 @@ int worker::timeout_ms() noexcept
     clock::time_point next = clock::time_point::max();
     for (fifo_deadlines const& queue : deadlines_)
         next = std::min(next, queue.next().value_or(next));
-    // A turn ends here. It has no clock of its own: a worker with connections has deadlines, and one
-    // that is busy does not wait, and reads the clock again when it has looked for events.
+    // A turn ends here. It has no clock of its own: a worker with connections has deadlines, and
+    // one that is busy does not wait, and reads the clock again when it has looked for events.
     clock::time_point const now = clock::now();
     end_turn(now);
     if (next == clock::time_point::max())

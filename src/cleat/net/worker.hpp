@@ -69,9 +69,9 @@ public:
         return passes_.load(std::memory_order_relaxed);
     }
 
-    /// longest_turn is the longest turn of the last longest_turn_window, and of up to as long before.
-    /// A turn is a pass of the loop without its wait for events. Any thread: a reader that asks the
-    /// worker for something first has the turns up to then.
+    /// longest_turn is the longest turn of the last longest_turn_window, and of up to as long
+    /// before. A turn is a pass of the loop without its wait for events. Any thread: a reader that
+    /// asks the worker for something first has the turns up to then.
     static constexpr std::chrono::seconds longest_turn_window{60};
     [[nodiscard]] std::chrono::nanoseconds longest_turn() const noexcept
     {
@@ -136,8 +136,8 @@ private:
     bool interrupted_ = false;
     std::atomic<std::uint64_t> passes_{0}; // Written by this thread alone.
 
-    bool in_turn_ = false; // Its end is not measured yet.
-    clock::time_point turns_since_{}; // The beginning of longest_turn_'s window.
+    bool in_turn_ = false;                      // Its end is not measured yet.
+    clock::time_point turns_since_{};           // The beginning of longest_turn_'s window.
     std::atomic<std::int64_t> longest_turn_{0}; // In nanoseconds. Written by this thread alone, as
     std::atomic<std::int64_t> longest_turn_before_{0}; // that of the window before.
 

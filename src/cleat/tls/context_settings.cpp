@@ -6,6 +6,7 @@
 #include <cleat/tls/context_settings.hpp>
 #include <cleat/tls/name_lists.hpp>
 #include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/own_alert.hpp>
 #include <cleat/tls/session_keeper.hpp>
 
 #include <fmt/format.h>
@@ -165,6 +166,7 @@ ssl_ctx_ptr context_settings::new_ctx(
     apply_tickets(ctx.get(), spec, tickets);
     apply_verification(ctx.get(), spec);
     apply_alpn(ctx.get(), spec);
+    watch_alerts(ctx.get());
     return ctx;
 }
 

@@ -14,6 +14,7 @@
 #include <cleat/tls/fingerprint/ja4.hpp>
 #include <cleat/tls/gather.hpp>
 #include <cleat/tls/openssl_error.hpp>
+#include <cleat/tls/own_alert.hpp>
 #include <cleat/tls/plaintext_peer.hpp>
 #include <cleat/tls/session_keeper.hpp>
 #include <cleat/tls/span_bio.hpp>
@@ -165,6 +166,7 @@ step engine::handshake(wire& w) noexcept
     std::span<std::byte const> const given = w.in;
     attached const call{SSL_get_rbio(ssl_), w};
     clear_errors();
+    own_alert const sent;
     int value = backend::do_handshake(ssl_, signing_scheme_);
     if (value != 1 && early_)
         value = backend::continue_after_rejection(ssl_, value);
@@ -179,6 +181,7 @@ step engine::handshake(wire& w) noexcept
         s.error = error::proxy_header;
     if (failure_ == nullptr)
         return s;
+    failure_->own_alert = sent.number();
     if (request_ != nullptr && !request_->refusal.empty()) {
         s.error = error::certificate_unavailable;
         failure_->reason = std::move(request_->refusal);

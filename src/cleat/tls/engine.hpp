@@ -48,6 +48,7 @@ struct step
 struct failure_info
 {
     int peer_alert = -1; ///< The alert that the peer sent (RFC 8446, section 6), or -1.
+    int own_alert = -1;  ///< The fatal alert with which this side has ended the handshake, or -1.
     /// The TLS library's error text; for a refused certificate that of its verification. It has no
     /// key material and no plaintext.
     std::string reason;
@@ -108,9 +109,9 @@ public:
     step close(wire& w) noexcept;
 
     /// fail writes the fatal alert internal_error to wire::out in place of a close_notify: the peer
-    /// learns that its stream is not whole (RFC 8446, section 6.2). Nothing may be written after it.
-    /// OpenSSL has no call for it, and writes nothing: there a FIN without close_notify says the
-    /// same.
+    /// learns that its stream is not whole (RFC 8446, section 6.2). Nothing may be written after
+    /// it. OpenSSL has no call for it, and writes nothing: there a FIN without close_notify says
+    /// the same.
     step fail(wire& w) noexcept;
 
     /// resume offers the session to the server. Client role, before the handshake;

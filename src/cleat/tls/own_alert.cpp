@@ -1,0 +1,32 @@
+// The libraries tell what they send only by a callback. It finds its object by a thread_local
+// pointer, not by the SSL's ex_data, whose first one allocates and takes a lock of the process.
+
+#include <cleat/tls/own_alert.hpp>
+
+namespace cleat::tls {
+namespace {
+
+constinit thread_local own_alert* alert_of_call = nullptr;
+
+} // namespace
+
+own_alert::own_alert() noexcept
+{
+    alert_of_call = this;
+}
+
+own_alert::~own_alert()
+{
+    alert_of_call = nullptr;
+}
+
+void watch_alerts(SSL_CTX* ctx) noexcept
+{
+    // The value has the alert's level in its second byte, and its number in the first.
+    SSL_CTX_set_info_callback(ctx, [](SSL const*, int type, int value) {
+        if (type == SSL_CB_WRITE_ALERT && alert_of_call != nullptr && (value >> 8) == SSL3_AL_FATAL)
+            alert_of_call->number_ = value & 0xff;
+    });
+}
+
+} // namespace cleat::tls
