@@ -253,7 +253,7 @@ def test_a_log_or_a_socket_beyond_is_refused_with_the_cure(site, elsewhere):
     for key, where in (("log-filename", elsewhere / "log"), ("admin", elsewhere / "socket")):
         site.write(f'{key} = "{where}"')
         problems = reload_is_refused(server)
-        (problem,) = (each for each in problems if "sandbox" in each)
+        (problem,) = problems
         assert f"{key}: the sandbox does not let cleat write in {elsewhere}" in problem
         assert "sandbox-write" in problem
         assert not where.exists()

@@ -175,13 +175,13 @@ private:
         };
     }
 
-    [[nodiscard]] bool was_denied() const
+    static bool is_denied(problem const& each)
     {
         error_code const denied = make_error_code(boost::system::errc::permission_denied);
-        return std::ranges::any_of(made_.problems, [&](problem const& each) {
-            return each.text.find(denied.message()) != std::string::npos;
-        });
+        return each.text.find(denied.message()) != std::string::npos;
     }
+
+    [[nodiscard]] bool was_denied() const { return std::ranges::any_of(made_.problems, is_denied); }
 
     // A file that its user may read, and the sandbox does not give.
     void explain_limits()
@@ -191,7 +191,15 @@ private:
         try {
             working_folder const folder{*running_.settings.daemon, request_.start->folder};
             config const& wanted = wanted_ ? *wanted_ : running_.settings;
-            request_.start->limits.explain(wanted, find_files(wanted).files, made_.problems);
+            std::vector<problem> found;
+            request_.start->limits.explain(wanted, find_files(wanted).files, found);
+            // The system's own word for it, with a cure that cannot help, is left out.
+            std::erase_if(made_.problems, [&](problem const& each) {
+                return is_denied(each) && std::ranges::any_of(found, [&](problem const& limit) {
+                           return limit.key == each.key && limit.where == each.where;
+                       });
+            });
+            std::ranges::move(found, std::back_inserter(made_.problems));
         } catch (std::exception const&) { // The problems themselves are there.
         }
     }
