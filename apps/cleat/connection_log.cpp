@@ -3,6 +3,7 @@
 
 #include <cleat/tls/alert.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 #include <utility>
@@ -209,12 +210,26 @@ void connection_log::passthrough_begins(
     line.add("sni", server_name);
 }
 
-void connection_log::handshake_done(tls::engine const& engine)
+// The loop may have woken up before the answer was made, where the client's last bytes came with
+// its first ones. The phases are those of the handshake, without a rest.
+void connection_log::count_phases(handshake_phases const& phases) noexcept
+{
+    net::worker::clock::time_point const now = service().worker().now();
+    established_ = std::max(now, phases.answer());
+    bool const is_known = phases.answer() != net::worker::clock::time_point{};
+    auto const hello = is_known ? phases.hello() : now;
+    auto const answer = is_known ? phases.answer() : now;
+    counts().until_hello.record(hello - traffic_.begun);
+    counts().hello_to_answer.record(answer - hello);
+    counts().answer_to_established.record(established_ - answer);
+    counts().until_established.record(established_ - traffic_.begun);
+}
+
+void connection_log::handshake_done(tls::engine const& engine, handshake_phases const& phases)
 {
     tls::handshake_info const info = engine.info();
     counts().established(info);
-    established_ = service().worker().now();
-    counts().until_established.record(age());
+    count_phases(phases);
     if (!log().wants(log_level::info))
         return;
     log_line line = log().info("handshake-done");
@@ -229,7 +244,7 @@ void connection_log::handshake_done(tls::engine const& engine)
 
 void connection_log::connected(net::address const& upstream) noexcept
 {
-    connected_ = service().worker().now();
+    connected_ = std::max(service().worker().now(), established_);
     upstream_ = &upstream;
     counts().until_connected.record(age());
 }
@@ -324,7 +339,7 @@ access_entry connection_log::make_entry(error_code why, tls::engine const* engin
         entry.upstream = server_;
     }
     if (traffic_.first_down != time_point{})
-        entry.first_byte = traffic_.first_down - connected_;
+        entry.first_byte = std::max(traffic_.first_down, connected_) - connected_;
     return entry;
 }
 

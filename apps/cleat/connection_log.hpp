@@ -6,6 +6,7 @@
 #include "byte_counts.hpp"
 #include "close_reason.hpp"
 #include "failures/failure_example.hpp"
+#include "handshake_phases.hpp"
 #include "log/log.hpp"
 #include "proxy/inbound_header.hpp"
 #include "worker_service.hpp"
@@ -52,7 +53,7 @@ public:
     /// this object.
     void handshake_begins(tls::engine& engine);
     void handshake_failed(error_code why, tls::engine const& engine) noexcept;
-    void handshake_done(tls::engine const& engine);
+    void handshake_done(tls::engine const& engine, handshake_phases const& phases);
 
     /// hello_failed: the ClientHello was not received. has_bytes: a part of it was.
     void hello_failed(error_code why, bool has_bytes) noexcept;
@@ -86,6 +87,8 @@ private:
     {
         return facts_ != nullptr && facts_->is_passthrough;
     }
+
+    void count_phases(handshake_phases const& phases) noexcept;
     void write_closed(error_code why = {}, tls::engine const* engine = nullptr) noexcept;
     void write_access(error_code why = {}, tls::engine const* engine = nullptr) noexcept;
     [[nodiscard]] access_entry make_entry(error_code why, tls::engine const* engine) const;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "client_side.hpp"
+#include "connection_log.hpp"
+#include "handshake_phases.hpp"
 
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/task.hpp>
@@ -11,17 +13,23 @@
 namespace cleat::app {
 
 /// handshake gives no error once the connection is established. The caller sets the deadline, in
-/// `interrupt`. certificates: null where all are loaded.
+/// `interrupt`. certificates: null where all are loaded. log: null where nothing is counted.
 inline net::task<error_code> handshake(
-    net::interrupt& interrupt, client_side& client, net::worker_certificates* certificates)
+    net::interrupt& interrupt, client_side& client, net::worker_certificates* certificates,
+    connection_log* log = nullptr)
 {
+    handshake_phases phases;
     for (;;) {
         net::readiness::entry& entry = client.socket.entry();
         net::progress const p = client.channel.handshake(entry, entry.ended());
         if (p.error)
             co_return p.error;
-        if (p.next == net::wait::none)
+        if (p.next == net::wait::none) {
+            if (log != nullptr)
+                log->handshake_done(client.channel.engine(), phases);
             co_return error_code{};
+        }
+        phases.note(interrupt.worker(), p, client.channel.engine());
         if (p.next == net::wait::certificate) {
             error_code const ended = co_await net::worker_certificates::arrival{
                 *certificates, interrupt, *client.channel.engine().wanted_certificate()};

@@ -65,10 +65,9 @@ net::detached serve_connection(
     if constexpr (HasPassthrough)
         client.channel.feed(std::move(read_before));
     log.handshake_begins(client.channel.engine());
-    error_code const failed = co_await handshake(interrupt, client, service.certificates());
+    error_code const failed = co_await handshake(interrupt, client, service.certificates(), &log);
     if (failed)
         co_return log.handshake_failed(failed, client.channel.engine());
-    log.handshake_done(client.channel.engine());
     client.ticket.begin();
 
     // Connect. The upstream's PROXY header and the client's first bytes leave in one send.

@@ -132,6 +132,11 @@ public:
     duration_counts until_first_byte; ///< The first plaintext of the upstream.
     duration_counts until_closed;
 
+    // The parts of until_established: see handshake_phases.
+    duration_counts until_hello;
+    duration_counts hello_to_answer;
+    duration_counts answer_to_established;
+
     std::atomic<bool> ended{false}; ///< The worker has ended.
 
 private:

@@ -130,6 +130,23 @@ def test_metrics_count_what_has_happened(serve):
 
 
 
+def test_the_phases_of_a_handshake_are_the_whole(serve):
+    server, admin = serve("--workers", 1)
+    with socket.create_connection(("127.0.0.1", server.port)) as slow:
+        slow.send(bytes([22]))  # Of a ClientHello that never comes: no phase of it counts.
+        for _ in range(5):
+            visit(server.port, only(TLS_1_3))
+            visit(server.port, only(TLS_1_2))
+    seen = eventually_counts(admin, "cleat_connections_open", 0)
+    parts = {}
+    for phase in ("client_hello", "answer", "finish"):
+        assert seen.value("cleat_handshake_phase_seconds_count", phase=phase) == 10
+        parts[phase] = seen.value("cleat_handshake_phase_seconds_sum", phase=phase)
+    whole = seen.value("cleat_accept_to_handshake_seconds_sum")
+    assert sum(parts.values()) == pytest.approx(whole, rel=1e-9)
+    assert parts["answer"] > 10 * 30e-6  # Ten signatures and key exchanges.
+
+
 def test_metrics_describe_workers_and_the_process(serve, can):
     server, admin = serve("--workers", 2)
     visit(server.port)

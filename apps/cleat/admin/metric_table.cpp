@@ -64,9 +64,10 @@ void add_by_name(
 }
 
 void add_histogram(
-    metric_sources const& from, metric_family& into, duration_counts worker_counts::*member)
+    metric_sources const& from, metric_family& into, duration_counts worker_counts::*member,
+    metric_labels labels = {})
 {
-    metric_histogram all;
+    metric_histogram all{.labels = std::move(labels)};
     all.counts.resize(duration_counts::bucket_count);
     for (worker_source const& worker : from.workers) {
         duration_counts const& times = worker.counts->*member;
@@ -298,6 +299,17 @@ constexpr metric_row metric_rows[] = {
      "Time from accepting a connection to the end of its handshake", "",
      [](from_t from, into_t into) {
          add_histogram(from, into, &worker_counts::until_established);
+     }},
+    {"cleat_handshake_phase_seconds", metric_type::histogram, "seconds",
+     "The parts of that time: client_hello, until the loop woke up for the whole ClientHello; "
+     "answer, "
+     "from there until key share and signature were made, with the wait of a busy worker and for a "
+     "certificate's file; finish, from there to the end, mostly the client and the network",
+     "phase",
+     [](from_t from, into_t into) {
+         add_histogram(from, into, &worker_counts::until_hello, {{"phase", "client_hello"}});
+         add_histogram(from, into, &worker_counts::hello_to_answer, {{"phase", "answer"}});
+         add_histogram(from, into, &worker_counts::answer_to_established, {{"phase", "finish"}});
      }},
     {"cleat_accept_to_connect_seconds", metric_type::histogram, "seconds",
      "Time from accepting a connection until the upstream has accepted", "",

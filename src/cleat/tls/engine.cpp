@@ -373,6 +373,11 @@ bool engine::has_received() const noexcept
     return BIO_number_read(SSL_get_rbio(ssl_)) != 0;
 }
 
+std::uint64_t engine::bytes_sent() const noexcept
+{
+    return BIO_number_written(SSL_get_rbio(ssl_));
+}
+
 bool engine::has_plaintext() const noexcept
 {
     return SSL_pending(ssl_) > 0;

@@ -145,6 +145,9 @@ public:
     /// has_received: the peer has sent at least one byte.
     [[nodiscard]] bool has_received() const noexcept;
 
+    /// bytes_sent is how much ciphertext this side has written to wire::out.
+    [[nodiscard]] std::uint64_t bytes_sent() const noexcept;
+
     /// has_plaintext: a read can return bytes without any input.
     [[nodiscard]] bool has_plaintext() const noexcept;
 

@@ -1,0 +1,50 @@
+// handshake_phases: when the parts of a handshake ended.
+
+#pragma once
+
+#include <cleat/net/channel.hpp>
+#include <cleat/net/worker.hpp>
+#include <cleat/tls/engine.hpp>
+
+#include <cstdint>
+
+namespace cleat::app {
+
+/// handshake_phases has two moments: when the worker's loop woke up for the ClientHello that the
+/// server answers, and when the answer was made, with key share and signature. The second is the
+/// one clock read of a handshake: 40 instructions. After a HelloRetryRequest both are those of the
+/// second ClientHello.
+class handshake_phases
+{
+public:
+    using time_point = net::worker::clock::time_point;
+
+    /// note is called after each part of a handshake that goes on.
+    void note(
+        net::worker const& worker, net::progress const& part, tls::engine const& engine) noexcept
+    {
+        std::uint64_t const sent = engine.bytes_sent();
+        bool const is_answer = sent != sent_;
+        if (!is_answer && part.next != net::wait::certificate)
+            return;
+        if (!is_hello_open_)
+            hello_ = worker.now();
+        is_hello_open_ = !is_answer;
+        if (!is_answer)
+            return;
+        sent_ = sent;
+        answer_ = net::worker::clock::now();
+    }
+
+    /// hello, answer are unset where no answer was made before the handshake's end.
+    [[nodiscard]] time_point hello() const noexcept { return hello_; }
+    [[nodiscard]] time_point answer() const noexcept { return answer_; }
+
+private:
+    time_point hello_{};
+    time_point answer_{};
+    std::uint64_t sent_ = 0;
+    bool is_hello_open_ = false; // Its answer waits for a certificate.
+};
+
+} // namespace cleat::app
