@@ -190,9 +190,34 @@ void admin_control::log_failure(std::exception const& why) const noexcept
         .add("cure", "raise the limits of descriptors and threads, and reload");
 }
 
+// The line is a warning, and written at the higher of both levels: whoever reads the log should
+// know why there are more lines, or fewer.
+admin_answer admin_control::change_log_level(std::optional<log_level> wanted)
+{
+    generation const& present = workers_.present();
+    int const configured = *present.configuration->settings.log_level;
+    log_level const before = present.log.present_level();
+    log_level const after = wanted.value_or(*log_level_of(configured));
+    if (after != before) {
+        present.sink->set_level(static_cast<int>(std::max(before, after)));
+        present.log.warning("log-level-changed")
+            .add("from", setting_of(before))
+            .add("to", setting_of(after))
+            .add("configured", configured);
+    }
+    present.sink->set_level(wanted ? static_cast<int>(after) : log_sink::own_levels);
+    publish();
+    return {
+        200,
+        fmt::format("{{\"log_level\": {}, \"configured\": {}}}\n", setting_of(after), configured)};
+}
+
 // Lines that older connections lose in the log before are not counted any more.
 void admin_control::follow_log()
 {
+    int const configured = *workers_.present().configuration->settings.log_level;
+    if (std::exchange(configured_log_level_, configured).value_or(configured) != configured)
+        workers_.present().sink->set_level(log_sink::own_levels);
     if (log_ == workers_.present().sink)
         return;
     if (log_)
@@ -258,6 +283,7 @@ void admin_control::publish()
     facts->reloads = reloads_;
     facts->ticket_rotation = ticket_rotation_of(configuration);
     facts->log = log_;
+    facts->log_level = setting_of(workers_.present().log.present_level());
     facts->lines_lost_before = lines_lost_before_;
     facts->access = access_.present();
     facts->access_lines_lost_before = access_.lost_before();

@@ -43,6 +43,10 @@ public:
     /// where there is a server to show it.
     void look_at_certificates();
 
+    /// change_log_level makes the present log write down to a level; without one, to the
+    /// configuration's. It holds until then, or until a reload changes log-level or the log.
+    [[nodiscard]] admin_answer change_log_level(std::optional<log_level> wanted);
+
     /// begin_drain: from now on the server says that cleat is not ready.
     void begin_drain() noexcept;
 
@@ -64,6 +68,7 @@ private:
     certificate_counts certificates_;
     std::optional<std::uint64_t> counted_after_; // So many reloads.
     std::shared_ptr<log_sink const> log_;
+    std::optional<int> configured_log_level_; // Of the configuration before.
     std::uint64_t lines_lost_before_ = 0;
     std::shared_ptr<admin_socket> socket_;
     std::unique_ptr<admin_server> server_; // Stays when the configuration has none any more.

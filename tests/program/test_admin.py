@@ -239,6 +239,38 @@ def test_certificates_that_end_first_have_their_ends_by_name_where_asked(serve, 
     assert len(change.admin.metrics().labels("cleat_certificate_expiry_timestamp_seconds")) == 1
 
 
+def test_the_log_level_changes_without_a_reload(change):
+    def level():
+        return change.admin.get("/status.json").json["log_level"]
+
+    def ended():
+        before = len(change.server.log(event="handshake-done"))
+        visit(change.server.port)
+        eventually_counts(change.admin, "cleat_connections_open", 0)
+        return len(change.server.log(event="handshake-done")) - before
+
+    assert level() == 2 and ended() == 1
+    assert change.admin.post("/log-level?level=1").json == {"log_level": 1, "configured": 2}
+    assert level() == 1 and ended() == 0
+    (line,) = change.server.log(event="log-level-changed")
+    assert (line["from"], line["to"], line["configured"]) == ("2", "1", "2")
+    change.write(f'admin = "{LOCAL}"', "idle-timeout = 7")
+    assert change.reload().returncode == 0
+    assert level() == 1 and ended() == 0  # A reload for another reason leaves it.
+    assert change.admin.post("/log-level?level=configured").json["log_level"] == 2
+    assert level() == 2 and ended() == 1
+    assert len(change.server.log(event="log-level-changed")) == 2
+    assert change.admin.post("/log-level?level=0").status == 200
+    change.path.write_text(change.path.read_text().replace("log-level = 2", "log-level = 1"))
+    assert change.reload().returncode == 0
+    assert level() == 1  # log-level has changed: it holds.
+    for wrong in ("", "?level=", "?level=3", "?level=debug"):
+        refused = change.admin.post("/log-level" + wrong)
+        assert refused.status == 400
+        assert "level=0, 1, 2 or configured" in refused.json["error"]
+    assert change.admin.get("/log-level?level=1").status == 405
+
+
 def test_reloads_are_counted(change):
     first = change.admin.metrics()
     assert first.value("cleat_last_reload_successful") == 1

@@ -72,6 +72,7 @@ struct admin_facts
     reload_counts reloads;
     std::optional<std::chrono::seconds> ticket_rotation; ///< Unset: no tickets.
     std::shared_ptr<log_sink const> log;
+    int log_level = 0; ///< In force: the configuration's, or the one that a command has set.
     std::uint64_t lines_lost_before = 0;        ///< By logs before this one.
     std::shared_ptr<access_log const> access;   ///< Null: there is none.
     std::uint64_t access_lines_lost_before = 0; ///< Likewise.

@@ -10,7 +10,7 @@
 namespace cleat::app {
 namespace {
 
-constexpr std::array<admin_path, 7> paths{{
+constexpr std::array<admin_path, 8> paths{{
     {"/", admin_page::root, false, "this list; for a browser a live status page"},
     {"/metrics", admin_page::metrics, false, "for Prometheus: its text format, or OpenMetrics"},
     {"/status.json", admin_page::status, false,
@@ -21,6 +21,8 @@ constexpr std::array<admin_path, 7> paths{{
      "read the configuration and its files again, and wait for the outcome"},
     {"/drain", admin_page::drain, true,
      "accept no more connections, and end with the last one, as SIGTERM does"},
+    {"/log-level", admin_page::log_level, true,
+     "?level=0, 1 or 2: log down to that level; ?level=configured: as the configuration says"},
 }};
 
 } // namespace
@@ -35,6 +37,20 @@ admin_path const* find_path(std::string_view target) noexcept
     auto const* const found =
         std::ranges::find(paths, target.substr(0, target.find('?')), &admin_path::path);
     return found == paths.end() ? nullptr : found;
+}
+
+std::string_view value_in(std::string_view target, std::string_view key) noexcept
+{
+    std::size_t const begin = target.find('?');
+    if (begin == target.npos)
+        return {};
+    for (std::string_view rest = target.substr(begin + 1); !rest.empty();) {
+        std::string_view const pair = rest.substr(0, rest.find('&'));
+        rest.remove_prefix(std::min(pair.size() + 1, rest.size()));
+        if (pair.starts_with(key) && pair.substr(key.size()).starts_with('='))
+            return pair.substr(key.size() + 1);
+    }
+    return {};
 }
 
 std::string paths_text()

@@ -19,6 +19,7 @@ enum class admin_page : std::uint8_t
     readiness,
     reload,
     drain,
+    log_level,
 };
 
 struct admin_path
@@ -34,6 +35,9 @@ struct admin_path
 
 /// find_path is null for an unknown one. A query ("?...") does not count.
 [[nodiscard]] admin_path const* find_path(std::string_view target) noexcept;
+
+/// value_in is the value of a key in a target's query ("/path?key=value"), or empty.
+[[nodiscard]] std::string_view value_in(std::string_view target, std::string_view key) noexcept;
 
 /// paths_text lists the paths, for / and for unknown ones.
 [[nodiscard]] std::string paths_text();

@@ -26,4 +26,13 @@ TEST_CASE("a reason may have any bytes")
     CHECK(problem_json("a \"b\"\n") == "{\"error\": \"a \\\"b\\\"\\u000a\"}\n");
 }
 
+TEST_CASE("a query's value is found by its whole key")
+{
+    CHECK(value_in("/a?level=2", "level") == "2");
+    CHECK(value_in("/a?x=1&level=2&y", "level") == "2");
+    CHECK(value_in("/a?level=", "level").empty());
+    CHECK(value_in("/a?levels=2&le=3&level", "level").empty());
+    CHECK(value_in("/a", "level").empty());
+}
+
 } // namespace cleat::app::admin_pages_test

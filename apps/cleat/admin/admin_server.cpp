@@ -238,6 +238,8 @@ struct admin_server::state
             co_return co_await command(admin_command::kind::reload);
         case admin_page::drain:
             co_return co_await command(admin_command::kind::drain);
+        case admin_page::log_level:
+            co_return co_await change_log_level(value_in(asked.target, "level"));
         }
         co_return json_answer(500, problem_json("no page"));
     }
@@ -292,12 +294,28 @@ struct admin_server::state
         }
     }
 
-    asio::awaitable<http_answer> command(admin_command::kind what)
+    asio::awaitable<http_answer> change_log_level(std::string_view wanted)
+    {
+        if (wanted == "configured")
+            co_return co_await command(admin_command::kind::log_level);
+        bool const is_level = wanted == "0" || wanted == "1" || wanted == "2";
+        if (!is_level)
+            co_return json_answer(
+                400, problem_json(
+                         "say which level: POST /log-level?level=0, 1, 2 or configured, which is "
+                         "log-level of the configuration"));
+        co_return co_await command(
+            admin_command::kind::log_level, log_level_of(wanted.front() - '0'));
+    }
+
+    asio::awaitable<http_answer> command(
+        admin_command::kind what, std::optional<log_level> level = std::nullopt)
     {
         auto const pending = std::make_shared<pending_command>(io);
         auto const place = commands.insert(commands.end(), pending);
         auto asked = std::make_unique<admin_command>();
         asked->what = what;
+        asked->level = level;
         // The server's destructor waits for the thread, so `io` outlives each answer.
         asked->answer = [this, pending](admin_answer answer) {
             asio::post(io, [pending, answer = std::move(answer)]() mutable {

@@ -4,11 +4,13 @@
 
 #include "admin/admin_facts.hpp"
 #include "admin/metric_table.hpp"
+#include "log/log.hpp"
 
 #include <cleat/net/socket_options.hpp>
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,9 +30,11 @@ struct admin_command
     {
         reload,
         drain,
+        log_level,
     };
 
     kind what = kind::reload;
+    std::optional<log_level> level; ///< For log_level; unset: that of the configuration.
     /// Call it once, on any thread. It does not wait for the client, who may be gone.
     std::function<void(admin_answer)> answer;
 

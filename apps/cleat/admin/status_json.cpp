@@ -130,13 +130,13 @@ std::string status_json(metric_sources const& from)
     admin_facts const& facts = from.facts;
     return fmt::format(
         "{{\"version\": {}, \"tls_library\": {}, \"pid\": {}, \"started\": {}, \"now\": {}, "
-        "\"state\": {}, \"workers\": {}, \"frontends\": {}, \"configured\": {}, "
+        "\"state\": {}, \"log_level\": {}, \"workers\": {}, \"frontends\": {}, \"configured\": {}, "
         "\"by_worker\": {}, \"certificates\": {}, \"failures\": {}, \"sandbox\": {}, "
         "\"settings\": {}, \"changed_keys\": {}, \"metrics\": {}}}\n",
         json_string(facts.version), json_string(facts.tls_library), facts.pid,
         time_json(facts.started), time_json(from.now),
-        json_string(from.is_draining ? "draining" : "serving"), from.workers.size(),
-        json_strings(facts.frontends), time_json(facts.reloads.last_done),
+        json_string(from.is_draining ? "draining" : "serving"), facts.log_level,
+        from.workers.size(), json_strings(facts.frontends), time_json(facts.reloads.last_done),
         array_json(from.workers, worker_json), certificates_json(facts.certificates),
         failures_json(from.workers), json_object(facts.sandbox.fields()),
         json_object(facts.settings), json_strings(facts.changed_keys),

@@ -53,6 +53,12 @@ std::optional<log_level> log_level_of(int setting) noexcept
     }
 }
 
+int setting_of(log_level threshold) noexcept
+{
+    int const number = static_cast<int>(threshold);
+    return number == 0 ? 0 : number - static_cast<int>(log_level::error);
+}
+
 std::string_view name_of(log_level level) noexcept
 {
     switch (level) {

@@ -39,6 +39,9 @@ enum class log_level : std::uint8_t
 /// info, 3 debug. Nothing for any other number.
 [[nodiscard]] std::optional<log_level> log_level_of(int setting) noexcept;
 
+/// setting_of is that number.
+[[nodiscard]] int setting_of(log_level threshold) noexcept;
+
 /// name_of is the level as a line spells it.
 [[nodiscard]] std::string_view name_of(log_level level) noexcept;
 
@@ -129,7 +132,14 @@ public:
     /// wants: a line of that level is written. Call it before values that are costly to make.
     [[nodiscard]] bool wants(log_level level) const noexcept
     {
-        return sink_ != nullptr && level != log_level::silent && level <= level_;
+        return sink_ != nullptr && level != log_level::silent && level <= present_level();
+    }
+
+    /// present_level is the sink's where that has one, else the logger's own.
+    [[nodiscard]] log_level present_level() const noexcept
+    {
+        int const common = sink_ == nullptr ? log_sink::own_levels : sink_->level();
+        return common == log_sink::own_levels ? level_ : static_cast<log_level>(common);
     }
 
     /// line begins an event's line; error, warning, info and debug begin a line of their level.

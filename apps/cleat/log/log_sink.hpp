@@ -100,6 +100,12 @@ public:
         return lines_lost_.load(std::memory_order_relaxed) + (copy_ ? copy_->lines_lost() : 0);
     }
 
+    /// set_level makes every logger of this sink write down to another level than its own: a
+    /// log_level, or own_levels. Any thread.
+    static constexpr int own_levels = -1;
+    void set_level(int level) noexcept { level_.store(level, std::memory_order_relaxed); }
+    [[nodiscard]] int level() const noexcept { return level_.load(std::memory_order_relaxed); }
+
     /// take_unreported is how many of them no log line has reported yet. It resets that number.
     [[nodiscard]] std::uint64_t take_unreported() noexcept
     {
@@ -136,6 +142,7 @@ private:
     int facility_ = 0;
     bool has_reader_ = false; // Not a file: a reader must take the bytes.
     bool is_new_ = false;     // to_file created the file.
+    std::atomic<int> level_{own_levels};
     std::atomic<std::uint64_t> lines_lost_{0};
     std::atomic<std::uint64_t> unreported_{0};
 };

@@ -192,4 +192,20 @@ TEST_CASE("each line has its worker's number")
     CHECK(w.without_time() == "level=info event=e worker=7");
 }
 
+TEST_CASE("a sink's level holds for each logger of it, until it has none again")
+{
+    auto const sink = log_sink::to_descriptor(2);
+    logger const quiet{*sink, log_level::warning};
+    CHECK(setting_of(quiet.present_level()) == 1);
+    sink->set_level(static_cast<int>(log_level::info));
+    CHECK(quiet.wants(log_level::info));
+    CHECK(setting_of(quiet.present_level()) == 2);
+    sink->set_level(static_cast<int>(log_level::silent));
+    CHECK(!quiet.wants(log_level::error));
+    CHECK(setting_of(quiet.present_level()) == 0);
+    sink->set_level(log_sink::own_levels);
+    CHECK(quiet.wants(log_level::warning));
+    CHECK(!quiet.wants(log_level::info));
+}
+
 } // namespace cleat::app::log_test
