@@ -251,9 +251,15 @@ void admin_control::begin_drain() noexcept
         server_->begin_drain();
 }
 
-std::unique_ptr<admin_command> admin_control::next_command() noexcept
+std::unique_ptr<admin_command> admin_control::next_command()
 {
-    return server_ ? server_->next_command() : nullptr;
+    while (server_) {
+        std::unique_ptr<admin_command> next = server_->next_command();
+        if (!next || next->what != admin_command::kind::log_level)
+            return next;
+        next->answer(change_log_level(next->level));
+    }
+    return nullptr;
 }
 
 void admin_control::publish()

@@ -43,17 +43,17 @@ public:
     /// where there is a server to show it.
     void look_at_certificates();
 
-    /// change_log_level makes the present log write down to a level; without one, to the
-    /// configuration's. It holds until then, or until a reload changes log-level or the log.
-    [[nodiscard]] admin_answer change_log_level(std::optional<log_level> wanted);
-
     /// begin_drain: from now on the server says that cleat is not ready.
     void begin_drain() noexcept;
 
-    /// next_command is a command that has come, or null.
-    [[nodiscard]] std::unique_ptr<admin_command> next_command() noexcept;
+    /// next_command is a reload or a drain that was asked for, or null. Other commands are
+    /// answered.
+    [[nodiscard]] std::unique_ptr<admin_command> next_command();
 
 private:
+    // Makes the present log write down to a level; without one, to the configuration's. It holds
+    // until then, or until a reload changes log-level or the log.
+    [[nodiscard]] admin_answer change_log_level(std::optional<log_level> wanted);
     void start();
     void move_to(std::shared_ptr<admin_socket> socket);
     void log_failure(std::exception const& why) const noexcept;

@@ -114,6 +114,16 @@ std::optional<route_plan> plan_routes(
     return made;
 }
 
+void note_end(snapshot& made, tls::context const& context, std::size_t place)
+{
+    tls::certificate_end const& end = context.certificate_ends()[place];
+    std::vector<std::string> names = context.certificate_names(place);
+    std::size_t const count = names.size();
+    names.resize(std::min(count, limits::admin_names_max));
+    made.ends.insert_or_assign(
+        end.origin, certificate_ending{end.valid_until, std::move(names), count});
+}
+
 class loader
 {
 public:
@@ -214,20 +224,10 @@ private:
             tls::context const context{p.tls};
             report_warnings(l, context);
             for (std::size_t i = 0; i < context.certificate_ends().size(); ++i)
-                note_end(context, i);
+                note_end(made_, context, i);
         } catch (tls::spec_error const&) {
             report_mistakes(l, tls::find_mistakes(p.tls));
         }
-    }
-
-    void note_end(tls::context const& context, std::size_t place)
-    {
-        tls::certificate_end const& end = context.certificate_ends()[place];
-        std::vector<std::string> names = context.certificate_names(place);
-        std::size_t const count = names.size();
-        names.resize(std::min(count, limits::admin_names_max));
-        made_.ends.insert_or_assign(
-            end.origin, certificate_ending{end.valid_until, std::move(names), count});
     }
 
     // A frontend of the configuration before with the same settings, the same default certificate

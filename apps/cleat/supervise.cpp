@@ -152,10 +152,6 @@ public:
                     drain();
                 continue;
             }
-            if (asked->what == admin_command::kind::log_level) {
-                asked->answer(admin_.change_log_level(asked->level));
-                continue;
-            }
             askers_.push_back(
                 [this, answer = std::move(asked->answer)](reload_outcome const& outcome) {
                     answer(reload_answer(outcome, is_stopping()));

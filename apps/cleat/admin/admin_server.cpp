@@ -90,6 +90,36 @@ http_answer page_answer()
         .policy = std::move(page.policy)};
 }
 
+http_answer wrong_method_answer(admin_path const& path)
+{
+    std::string_view const allowed = path.is_command ? "POST" : "GET, HEAD";
+    http_answer refused =
+        json_answer(405, problem_json(fmt::format("{} takes {}", path.path, allowed)));
+    refused.allow = allowed;
+    return refused;
+}
+
+using level_choice = std::optional<log_level>;
+
+struct wanted_level
+{
+    bool is_known = false;
+    level_choice level{}; // Unset: that of the configuration.
+};
+
+constexpr std::string_view log_level_usage =
+    "say which level: POST /log-level?level=0, 1, 2 or configured, which is log-level of the "
+    "configuration";
+
+wanted_level level_for(std::string_view text)
+{
+    if (text == "configured")
+        return {.is_known = true};
+    if (text == "0" || text == "1" || text == "2")
+        return {.is_known = true, .level = log_level_of(text.front() - '0')};
+    return {};
+}
+
 // Without a wait, and without memory.
 void refuse_session(int fd) noexcept
 {
@@ -214,13 +244,8 @@ struct admin_server::state
             co_return text_answer(404, "there is no such path; these are:\n" + paths_text());
         bool const is_right = found->is_command ? asked.method == "POST"
                                                 : asked.method == "GET" || asked.method == "HEAD";
-        if (!is_right) {
-            std::string_view const allowed = found->is_command ? "POST" : "GET, HEAD";
-            http_answer refused =
-                json_answer(405, problem_json(fmt::format("{} takes {}", found->path, allowed)));
-            refused.allow = allowed;
-            co_return refused;
-        }
+        if (!is_right)
+            co_return wrong_method_answer(*found);
         if (!facts)
             co_return json_answer(503, problem_json("cleat has not begun to serve"));
         switch (found->page) {
@@ -296,20 +321,13 @@ struct admin_server::state
 
     asio::awaitable<http_answer> change_log_level(std::string_view wanted)
     {
-        if (wanted == "configured")
-            co_return co_await command(admin_command::kind::log_level);
-        bool const is_level = wanted == "0" || wanted == "1" || wanted == "2";
-        if (!is_level)
-            co_return json_answer(
-                400, problem_json(
-                         "say which level: POST /log-level?level=0, 1, 2 or configured, which is "
-                         "log-level of the configuration"));
-        co_return co_await command(
-            admin_command::kind::log_level, log_level_of(wanted.front() - '0'));
+        wanted_level const level = level_for(wanted);
+        if (!level.is_known)
+            co_return json_answer(400, problem_json(log_level_usage));
+        co_return co_await command(admin_command::kind::log_level, level.level);
     }
 
-    asio::awaitable<http_answer> command(
-        admin_command::kind what, std::optional<log_level> level = std::nullopt)
+    asio::awaitable<http_answer> command(admin_command::kind what, level_choice level = {})
     {
         auto const pending = std::make_shared<pending_command>(io);
         auto const place = commands.insert(commands.end(), pending);

@@ -267,7 +267,9 @@ TEST_CASE("the longest turn is what a function takes, and no wait for events is 
     worker w;
     alarm later{[](alarm& self) { static_cast<worker*>(self.argument)->stop(); }, &w};
     asio::post(w.get_executor(), [&] {
-        std::this_thread::sleep_for(20ms);
+        auto const end = worker::clock::now() + 20ms;
+        while (worker::clock::now() < end) {
+        }
         w.arm(later, 300ms);
     });
     w.run();
