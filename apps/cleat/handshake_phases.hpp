@@ -12,7 +12,7 @@ namespace cleat::app {
 
 /// handshake_phases has two moments: when the worker's loop woke up for the ClientHello that the
 /// server answers, and when the answer was made, with key share and signature. The second is the
-/// one clock read of a handshake: 40 instructions. After a HelloRetryRequest both are those of the
+/// only time for which a handshake reads the clock. After a HelloRetryRequest both are those of the
 /// second ClientHello.
 class handshake_phases
 {
