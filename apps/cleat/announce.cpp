@@ -1,4 +1,5 @@
 #include "announce.hpp"
+#include "client_address.hpp"
 #include "proxy/inbound_header.hpp"
 #include "proxy/proxy_protocol.hpp"
 
@@ -129,8 +130,11 @@ std::string make_header(
 } // namespace
 
 net::task<error_code> receive_proxy_header(
-    net::interrupt& interrupt, net::socket& socket, std::unique_ptr<inbound_header>& header)
+    net::interrupt& interrupt, net::socket& socket, admission const* rules,
+    net::address const& peer, std::unique_ptr<inbound_header>& header)
 {
+    if (error_code const ec = check_peer(rules, peer))
+        co_return ec;
     // Peeked at, then taken: the bytes after the header stay in the socket for TLS.
     std::array<std::uint8_t, limits::proxy_header_max> block; // NOLINT: filled by recv
     for (;;) {

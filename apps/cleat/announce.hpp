@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "admission/admission.hpp"
 #include "byte_counts.hpp"
 #include "client_side.hpp"
 #include "config/config.hpp"
@@ -21,10 +22,12 @@
 namespace cleat::app {
 
 /// receive_proxy_header takes the PROXY header that a load balancer has sent before TLS, and no
-/// byte after it. error::bad_proxy_header where the bytes are no such header, and
-/// error::proxy_checksum where its checksum is wrong: inbound_header::fault then says more.
+/// byte after it. error::untrusted_proxy where the rules (null: none) let the peer send none;
+/// error::bad_proxy_header where the bytes are no such header, and error::proxy_checksum where its
+/// checksum is wrong: inbound_header::fault then says more.
 net::task<error_code> receive_proxy_header(
-    net::interrupt& interrupt, net::socket& socket, std::unique_ptr<inbound_header>& header);
+    net::interrupt& interrupt, net::socket& socket, admission const* rules,
+    net::address const& peer, std::unique_ptr<inbound_header>& header);
 
 /// first_bytes are the first bytes for the upstream: the announcement that the settings ask for
 /// (with proxy-proxy it is `received`; otherwise `received`, where it is not null, names the client

@@ -124,6 +124,8 @@ void connection_log::refused(error_code why) noexcept
 
 void connection_log::proxy_header_failed(error_code why) noexcept
 {
+    if (why == error::untrusted_proxy)
+        return refused(why);
     reason_ = reason_for(phase::proxy_header, why);
     write_access(why);
     if (reason_ == close_reason::client_silent)

@@ -19,6 +19,8 @@ inline net::task<error_code> handshake(
     connection_log* log = nullptr)
 {
     handshake_phases phases;
+    if (log != nullptr)
+        log->handshake_begins(client.channel.engine());
     for (;;) {
         net::readiness::entry& entry = client.socket.entry();
         net::progress const p = client.channel.handshake(entry, entry.ended());

@@ -55,6 +55,7 @@ net::task<relay_outcome> relay(
     net::interrupt& interrupt, client_end client, upstream_side& upstream,
     relay_deadlines deadlines, byte_counts& traffic)
 {
+    interrupt.clear();
     relay_turns turns{client, upstream, deadlines, traffic};
     relay_fsm const& fsm = turns.fsm();
     for (;;) {

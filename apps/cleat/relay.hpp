@@ -22,8 +22,8 @@ struct relay_outcome
 };
 
 /// relay copies both ways until both sides have closed or one has broken, and counts in `traffic`.
-/// Memory is bounded: while a sink is full its source is not read, and a sink holds at most
-/// limits::unsent_max.
+/// The deadline of what came before ends here. Memory is bounded: while a sink is full its source
+/// is not read, and a sink holds at most limits::unsent_max.
 net::task<relay_outcome> relay(
     net::interrupt& interrupt, client_end client, upstream_side& upstream,
     relay_deadlines deadlines, byte_counts& traffic);

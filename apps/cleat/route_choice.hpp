@@ -2,9 +2,11 @@
 
 #pragma once
 
+#include "client_address.hpp"
 #include "frontend_socket.hpp"
 #include "proxy/inbound_header.hpp"
 #include "snapshot.hpp"
+#include "upstream/upstream_choice.hpp"
 #include "upstream/worker_upstream.hpp"
 
 #include <cleat/net/socket_options.hpp>
@@ -19,14 +21,17 @@ namespace cleat::app {
     frontend_socket const& frontend, route_plan const& routes, tls::engine const& engine,
     net::address const& peer, inbound_header const* proxy_header);
 
-/// choose_upstream is the same where the frontend may have no routes.
-[[nodiscard]] inline worker_upstream& choose_upstream(
+/// choose_upstream begins the choice of a server of that upstream. The frontend may have no routes.
+[[nodiscard]] inline upstream_choice choose_upstream(
     frontend_socket const& frontend, tls::engine const& engine, net::address const& peer,
     inbound_header const* proxy_header)
 {
-    return frontend.plan.routes
-               ? choose_route(frontend, *frontend.plan.routes, engine, peer, proxy_header)
-               : *frontend.upstream;
+    worker_upstream& upstream =
+        frontend.plan.routes
+            ? choose_route(frontend, *frontend.plan.routes, engine, peer, proxy_header)
+            : *frontend.upstream;
+    return upstream_choice{
+        upstream, client_key(client_bytes(frontend.plan.admission.get(), peer, proxy_header))};
 }
 
 /// has_passthrough: a route of the frontend may be a passthrough.

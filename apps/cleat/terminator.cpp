@@ -34,20 +34,16 @@ net::detached serve_connection(
     // The log counts the connection, and writes of its end. The interrupt ends any wait below.
     connection_log log{frontend, peer, proxy_header};
     net::interrupt interrupt{service.worker()};
-    accepted.set_priority(net::priority::handshake); // The relay changes it.
 
-    // PROXY header: a load balancer in front announces its client before TLS begins.
+    // Admission, by the peer's address, or by that of the client that a PROXY header names.
     interrupt.expires_in(*settings.ssl_handshake_timeout, error::handshake_timeout);
     admission const* const rules = frontend.plan.admission.get();
     if (expects_proxy_header(settings, rules)) {
-        if (error_code const ec = check_peer(rules, peer))
-            co_return log.refused(ec);
-        error_code const ec = co_await receive_proxy_header(interrupt, accepted, proxy_header);
+        error_code const ec =
+            co_await receive_proxy_header(interrupt, accepted, rules, peer, proxy_header);
         if (ec)
             co_return log.proxy_header_failed(ec);
     }
-
-    // The client's address, before any work for TLS.
     if (error_code const ec = check_client(rules, peer, proxy_header.get()))
         co_return log.refused(ec);
 
@@ -64,7 +60,6 @@ net::detached serve_connection(
     client_side client{std::move(accepted), net::channel{frontend.context}};
     if constexpr (HasPassthrough)
         client.channel.feed(std::move(read_before));
-    log.handshake_begins(client.channel.engine());
     error_code const failed = co_await handshake(interrupt, client, service.certificates(), &log);
     if (failed)
         co_return log.handshake_failed(failed, client.channel.engine());
@@ -73,9 +68,8 @@ net::detached serve_connection(
     // Connect. The upstream's PROXY header and the client's first bytes leave in one send.
     std::span<std::byte const> const first =
         first_bytes(settings, client, peer, proxy_header.get(), log.traffic());
-    upstream_choice choice{
-        choose_upstream(frontend, client.channel.engine(), peer, proxy_header.get()),
-        client_key(client_bytes(rules, peer, proxy_header.get()))};
+    upstream_choice choice =
+        choose_upstream(frontend, client.channel.engine(), peer, proxy_header.get());
     result<upstream_side> upstream =
         co_await connect(interrupt, choice, first, *settings.backend_connect_timeout);
     if (!upstream) {
@@ -84,14 +78,13 @@ net::detached serve_connection(
     }
     log.connected(choice.address());
 
-    // Relay: copy both ways until both sides have closed, or one has broken.
-    interrupt.clear();
+    // Relay: copy both ways until both sides have closed, or one has broken. An end without memory
+    // is logged as out-of-resources, and is an RST: a FIN would say that the client had sent all.
     try {
         relay_outcome const outcome = co_await relay(
             interrupt, client, *upstream, {.idle = *settings.idle_timeout}, log.traffic());
         log.ended(outcome.reason, outcome.error, &client.channel.engine());
     } catch (std::bad_alloc const&) {
-        // Logged as out-of-resources. An RST: a FIN would say that the client had sent all.
         upstream->socket.reset();
     }
 }
@@ -101,6 +94,7 @@ net::detached serve_connection(
 net::detached terminate(
     worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer)
 {
+    accepted.set_priority(net::priority::handshake); // The relay changes it.
     return has_passthrough(frontend)
                ? serve_connection<true>(service, frontend, std::move(accepted), peer)
                : serve_connection<false>(service, frontend, std::move(accepted), peer);

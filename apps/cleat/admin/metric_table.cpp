@@ -67,7 +67,7 @@ void add_histogram(
     metric_sources const& from, metric_family& into, duration_counts worker_counts::*member,
     metric_labels labels = {})
 {
-    metric_histogram all{.labels = std::move(labels)};
+    metric_histogram all{.labels = std::move(labels), .counts = {}};
     all.counts.resize(duration_counts::bucket_count);
     for (worker_source const& worker : from.workers) {
         duration_counts const& times = worker.counts->*member;

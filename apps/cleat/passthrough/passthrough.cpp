@@ -29,7 +29,7 @@ constexpr std::array<std::uint8_t, 7> internal_error_alert{21, 3, 3, 0, 2, 2, 80
 net::task<> hand_on(
     net::interrupt& interrupt, frontend_socket const& frontend, worker_upstream& upstream,
     net::socket& accepted, net::address const& peer, inbound_header const* proxy_header,
-    connection_log& log, received_hello const& hello)
+    connection_log& log, received_hello& hello)
 {
     config const& settings = frontend.service.configuration().settings;
     plain_client client{std::move(accepted)};
@@ -48,8 +48,8 @@ net::task<> hand_on(
         co_return;
     }
     log.connected(choice.address());
+    hello = {}; // A connection that stays keeps nothing of it.
 
-    interrupt.clear();
     try {
         relay_outcome const outcome = co_await relay(
             interrupt, client, *connected, {.idle = *settings.idle_timeout}, log.traffic());
