@@ -24,8 +24,8 @@ struct admission
     /// is_empty is true without any rule.
     [[nodiscard]] bool is_empty() const noexcept { return !proxies && !allowed && !denied; }
 
-    /// check_peer is error::untrusted_proxy for a peer that is not to send a PROXY header, where
-    /// there is a list of those that are. The address has 4 or 16 bytes.
+    /// check_peer is error::untrusted_proxy where a list names the peers that send a PROXY header,
+    /// and this peer is not in it. The address has 4 or 16 bytes.
     [[nodiscard]] error_code check_peer(std::span<std::uint8_t const> address) const noexcept
     {
         bool const is_refused = proxies && !proxies->contains(address);
