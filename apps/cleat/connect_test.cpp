@@ -97,7 +97,7 @@ net::detached start_to_try(
     stage& s, net::interrupt& interrupt, std::vector<net::address> addresses,
     std::span<std::byte const> first, attempt& seen)
 {
-    upstream_choice choice{s.serve(std::move(addresses)), net::address{}};
+    upstream_choice choice{s.serve(std::move(addresses)), 0};
     result<upstream_side> found = co_await connect(interrupt, choice, first, s.timeout);
     if (found)
         seen.made.emplace(std::move(*found));

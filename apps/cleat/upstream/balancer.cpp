@@ -6,9 +6,6 @@
 #include <limits>
 #include <string_view>
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 namespace cleat::app {
 namespace {
 
@@ -36,19 +33,6 @@ double fraction(std::uint64_t bits) noexcept
 }
 
 } // namespace
-
-std::uint64_t client_key(net::address const& peer) noexcept
-{
-    char const* const bytes = reinterpret_cast<char const*>(peer.data());
-    switch (peer.family()) {
-    case AF_INET:
-        return hash_bytes({bytes + offsetof(sockaddr_in, sin_addr), sizeof(in_addr)});
-    case AF_INET6:
-        return hash_bytes({bytes + offsetof(sockaddr_in6, sin6_addr), sizeof(in6_addr)});
-    default:
-        return 0;
-    }
-}
 
 std::uint64_t client_key(std::span<std::uint8_t const> address) noexcept
 {

@@ -32,10 +32,8 @@ private:
     std::uint64_t bits_ = 0;
 };
 
-/// client_key is the same for all connections of a client: a hash of its address, without the port.
-[[nodiscard]] std::uint64_t client_key(net::address const& peer) noexcept;
-
-/// client_key of the 4 or 16 bytes of an address: the same as of the whole address.
+/// client_key is the same for all connections of a client: a hash of the 4 or 16 bytes of its
+/// address. A client at a UNIX socket has no bytes: 0.
 [[nodiscard]] std::uint64_t client_key(std::span<std::uint8_t const> address) noexcept;
 
 /// balancer has a worker's counts of the connections to each server of an upstream, and knows which

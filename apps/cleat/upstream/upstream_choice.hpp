@@ -22,10 +22,6 @@ public:
         : upstream_{upstream}, client_{client}
     {
     }
-    upstream_choice(worker_upstream& upstream, net::address const& peer) noexcept
-        : upstream_choice{upstream, client_key(peer)}
-    {
-    }
     upstream_choice(upstream_choice&&) = delete;
     ~upstream_choice();
 
