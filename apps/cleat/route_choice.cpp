@@ -6,7 +6,6 @@
 #include <cleat/tls/handshake_info.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,39 +13,18 @@
 namespace cleat::app {
 namespace {
 
-ip_address ipv4(std::uint8_t const* bytes) noexcept
-{
-    ip_address made;
-    std::copy_n(bytes, 4, made.bytes.begin());
-    return made;
-}
-
-// An IPv4 address that is written as one of IPv6 (RFC 4291, section 2.5.5.2) is the IPv4 address.
-ip_address ipv6(std::uint8_t const* bytes) noexcept
-{
-    constexpr std::array<std::uint8_t, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-    if (std::equal(mapped.begin(), mapped.end(), bytes))
-        return ipv4(bytes + mapped.size());
-    ip_address made{.is_ipv6 = true};
-    std::copy_n(bytes, 16, made.bytes.begin());
-    return made;
-}
-
 // With a PROXY header the peer is a load balancer. A header without an address is its own check of
 // our health, which the peer sends.
 std::optional<ip_address> address_of(net::address const& peer, inbound_header const* proxy_header)
 {
     bool const is_named = proxy_header != nullptr && proxy_header->has_addresses();
     std::span<std::uint8_t const> const bytes =
-        is_named ? ip_bytes(proxy_header->source) : address_bytes(peer);
-    switch (bytes.size()) {
-    case 4:
-        return ipv4(bytes.data());
-    case 16:
-        return ipv6(bytes.data());
-    default:
+        unmapped(is_named ? ip_bytes(proxy_header->source) : address_bytes(peer));
+    if (bytes.empty())
         return {};
-    }
+    ip_address made{.is_ipv6 = bytes.size() == 16};
+    std::ranges::copy(bytes, made.bytes.begin());
+    return made;
 }
 
 // The first route that takes the client.

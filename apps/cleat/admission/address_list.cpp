@@ -127,10 +127,16 @@ line_faults add_lines(prefixes& into, std::string_view text)
     return found;
 }
 
+std::span<std::uint8_t const> unmapped(std::span<std::uint8_t const> address) noexcept
+{
+    bool const is_mapped =
+        address.size() == 16 && std::equal(mapped.begin(), mapped.end(), address.begin());
+    return is_mapped ? address.subspan(mapped.size()) : address;
+}
+
 bool address_list::contains(std::span<std::uint8_t const> address) const noexcept
 {
-    if (address.size() == 16 && std::equal(mapped.begin(), mapped.end(), address.begin()))
-        address = address.subspan(mapped.size());
+    address = unmapped(address);
     if (address.size() == 4) {
         prefix_tree<4>::address wanted{};
         std::ranges::copy(address, wanted.begin());

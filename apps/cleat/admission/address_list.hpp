@@ -51,10 +51,14 @@ struct line_faults
     std::size_t count = 0;
 };
 
-/// add_lines reads a file's text: a prefix on each line. Blank lines, and what comes behind a # or
-/// a
-/// ;, are left out.
+/// add_lines reads a file's text: a prefix on each line. Blank lines and comments, which begin with
+/// # or ;, are left out.
 [[nodiscard]] line_faults add_lines(prefixes& into, std::string_view text);
+
+/// unmapped is the IPv4 address where an IPv6 address is one (RFC 4291, section 2.5.5.2), and the
+/// address itself otherwise. It is a part of the argument.
+[[nodiscard]] std::span<std::uint8_t const> unmapped(
+    std::span<std::uint8_t const> address) noexcept;
 
 /// address_list never changes once it is made. Any number of threads may ask it.
 class address_list
@@ -62,9 +66,8 @@ class address_list
 public:
     explicit address_list(prefixes all) : ipv4_{std::move(all.ipv4)}, ipv6_{std::move(all.ipv6)} {}
 
-    /// contains takes an address of 4 or 16 bytes in network order. An IPv4 address that is written
-    /// as one of IPv6 (RFC 4291, section 2.5.5.2) is the IPv4 address. Any other size is in no
-    /// list.
+    /// contains takes an address of 4 or 16 bytes in network order, and looks for it unmapped. Any
+    /// other size is in no list.
     [[nodiscard]] bool contains(std::span<std::uint8_t const> address) const noexcept;
 
     /// size is how many prefixes there are, without those that another one contains.
