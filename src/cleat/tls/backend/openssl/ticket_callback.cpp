@@ -1,6 +1,8 @@
 // Session tickets with OpenSSL: AES-256-CBC and HMAC-SHA256 under the keys of ticket_keys.
 
+#include <cleat/tls/backend.hpp>
 #include <cleat/tls/backend/openssl/state.hpp>
+#include <cleat/tls/certificates/client_hello.hpp>
 #include <cleat/tls/ticket_keys.hpp>
 
 #include <openssl/core_names.h>
@@ -8,6 +10,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <string_view>
 
 namespace cleat::tls::backend {
 namespace {
@@ -71,6 +75,28 @@ int accept_name(SSL*, int*, void*) noexcept
     return SSL_TLSEXT_ERR_OK;
 }
 
+// A TLS 1.2 session goes on under the name that it began with, and no other (RFC 6066, section 3):
+// the library resumes it for any name, and then gives the session's as the client's.
+bool has_other_name(SSL* ssl, SSL_SESSION const* session) noexcept
+{
+    if (SSL_version(ssl) == TLS1_3_VERSION)
+        return false;
+    char const* const kept = SSL_SESSION_get0_hostname(session);
+    return server_name_in(client_hello{ssl}.body_of(extension::server_name)) !=
+           std::string_view{kept == nullptr ? "" : kept};
+}
+
+// As SSL_CTX_set_session_ticket_cb(3) says. A ticket that is not used is answered with a new one.
+SSL_TICKET_RETURN on_opened(
+    SSL* ssl, SSL_SESSION* session, unsigned char const*, std::size_t, SSL_TICKET_STATUS status,
+    void*) noexcept
+{
+    bool const is_opened = status == SSL_TICKET_SUCCESS || status == SSL_TICKET_SUCCESS_RENEW;
+    if (!is_opened || has_other_name(ssl, session))
+        return SSL_TICKET_RETURN_IGNORE_RENEW;
+    return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
+}
+
 } // namespace
 
 void on_ticket_key(SSL_CTX* ctx, ticket_keys* keys)
@@ -78,6 +104,7 @@ void on_ticket_key(SSL_CTX* ctx, ticket_keys* keys)
     SSL_CTX_set_ex_data(ctx, keys_index(), keys);
     SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket);
     SSL_CTX_set_tlsext_servername_callback(ctx, accept_name);
+    SSL_CTX_set_session_ticket_cb(ctx, nullptr, on_opened, nullptr);
 }
 
 } // namespace cleat::tls::backend
