@@ -8,10 +8,9 @@
 namespace cleat::app {
 namespace {
 
-// The alert waits for the socket. False: it cannot be sent.
-net::task<bool> send_alert(net::interrupt& interrupt, client_side& client)
+// Waits for the socket to take the alert. False: it cannot be sent.
+net::task<bool> send_alert(net::interrupt& interrupt, client_side& client, net::progress sent)
 {
-    net::progress sent = client.channel.fail(client.socket.entry());
     while (!sent.error && client.channel.unsent()) {
         net::interest const writable{&client.socket.entry(), false, true};
         error_code const interrupted = co_await net::ready{interrupt, writable};
@@ -22,13 +21,10 @@ net::task<bool> send_alert(net::interrupt& interrupt, client_side& client)
     co_return !sent.error;
 }
 
-} // namespace
-
-net::task<> refuse_client(
-    net::interrupt& interrupt, client_side& client, std::chrono::milliseconds patience)
+// From the alert, as far as the socket has taken it, to the client's end.
+net::task<> end_client(net::interrupt& interrupt, client_side& client, net::progress alert)
 {
-    interrupt.expires_in(patience, error::idle_timeout);
-    bool const sent = co_await send_alert(interrupt, client);
+    bool const sent = co_await send_alert(interrupt, client, alert);
     if (!sent)
         co_return;
     client.socket.shutdown_send();
@@ -44,6 +40,22 @@ net::task<> refuse_client(
         if (interrupted)
             co_return;
     }
+}
+
+} // namespace
+
+net::task<> refuse_client(
+    net::interrupt& interrupt, client_side& client, std::chrono::milliseconds patience)
+{
+    interrupt.expires_in(patience, error::idle_timeout);
+    return end_client(interrupt, client, client.channel.fail(client.socket.entry()));
+}
+
+net::task<> dismiss_client(
+    net::interrupt& interrupt, client_side& client, std::chrono::milliseconds patience)
+{
+    interrupt.expires_in(patience, error::idle_timeout);
+    return end_client(interrupt, client, client.channel.close(client.socket.entry()));
 }
 
 } // namespace cleat::app

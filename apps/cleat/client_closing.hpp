@@ -1,4 +1,4 @@
-// client_closing: the end of an established client for whom there is no upstream.
+// client_closing: the end of an established client that no upstream serves.
 
 #pragma once
 
@@ -19,6 +19,12 @@ namespace cleat::app {
 /// The client's bytes are read and dropped until it closes, `patience` at the longest: closed on
 /// unread bytes, the connection would end in an RST, which can destroy the alert on its way.
 net::task<> refuse_client(
+    net::interrupt& interrupt, client_side& client,
+    std::chrono::milliseconds patience = limits::linger_timeout);
+
+/// dismiss_client ends a client that has got all that there is for it: it reads a close_notify,
+/// then FIN. Its own bytes are dropped as refuse_client drops them.
+net::task<> dismiss_client(
     net::interrupt& interrupt, client_side& client,
     std::chrono::milliseconds patience = limits::linger_timeout);
 

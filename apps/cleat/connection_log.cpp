@@ -176,6 +176,23 @@ void connection_log::hello_failed(error_code why, bool has_bytes) noexcept
     write_handshake_failed(why, {}, nullptr);
 }
 
+void connection_log::challenge_refused(std::string_view server_name, std::string_view why) noexcept
+{
+    error_code const kind = error::certificate_unavailable;
+    reason_ = close_reason::handshake_failed;
+    write_access(kind);
+    written_ = true;
+    counts().failed(kind, -1);
+    count_failure(failure_event::handshake, failure_number(failure_kind_of(kind)), kind);
+    constexpr std::string_view event = "challenge-refused";
+    if (!wants(log_level::warning, event, kind))
+        return;
+    log_line line = log().warning(event);
+    add_addresses(line);
+    line.add("sni", server_name);
+    line.add("detail", why);
+}
+
 void connection_log::write_handshake_failed(
     error_code why, std::string_view server_name, tls::failure_info const* failure) noexcept
 {

@@ -57,6 +57,8 @@ public:
 
     /// hello_failed: the ClientHello was not received. has_bytes: a part of it was.
     void hello_failed(error_code why, bool has_bytes) noexcept;
+    /// challenge_refused: there is no certificate that answers an ACME challenge for this name.
+    void challenge_refused(std::string_view server_name, std::string_view why) noexcept;
     /// passthrough_begins: a route hands the ClientHello on.
     void passthrough_begins(
         std::string_view server_name, std::span<std::uint8_t const> client_hello);

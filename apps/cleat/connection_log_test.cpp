@@ -1,3 +1,4 @@
+#include "acme/challenge_maker.hpp"
 #include "connection_log.hpp"
 #include "log/log_sink.hpp"
 
@@ -50,7 +51,9 @@ struct logged_service
     snapshot configuration;
     // On the heap: it has a cache line's alignment, which g++ 12 loses in frames that
     // AddressSanitizer keeps (its bug 110027).
-    std::unique_ptr<worker_connections> connections = std::make_unique<worker_connections>(worker);
+    challenge_maker challenges{[] {}, {}};
+    std::unique_ptr<worker_connections> connections =
+        std::make_unique<worker_connections>(worker, challenges);
     worker_service service{worker, configuration, logger{*sink, log_level::warning}};
     frontend_plan plan;
     frontend_socket frontend{service, plan, net::contexts().server, "192.0.2.9:443"};

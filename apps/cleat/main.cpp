@@ -87,7 +87,7 @@ int run(serve const& request)
     worker_group workers{
         std::make_unique<generation>(generation{
             std::move(configuration), std::move(sink), log, std::move(admin), std::move(access)}),
-        std::move(sockets)};
+        std::move(sockets), root_files};
     log_start(log, workers.places(), *workers.present().configuration);
     daemon.succeeded();
     supervise(

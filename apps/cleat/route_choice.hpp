@@ -34,12 +34,6 @@ namespace cleat::app {
         upstream, client_key(client_bytes(frontend.plan.admission.get(), peer, proxy_header))};
 }
 
-/// has_passthrough: a route of the frontend may be a passthrough.
-[[nodiscard]] inline bool has_passthrough(frontend_socket const& frontend) noexcept
-{
-    return frontend.plan.routes && frontend.plan.routes->table.has_passthrough();
-}
-
 /// choose_passthrough is the upstream of the first route that takes the client, if that is a
 /// passthrough; else null. The frontend has routes. Throws std::bad_alloc.
 [[nodiscard]] worker_upstream* choose_passthrough(

@@ -1,3 +1,4 @@
+#include "acme/challenge_folder.hpp"
 #include "admission/admission_loading.hpp"
 #include "certificate_loading.hpp"
 #include "client_verification.hpp"
@@ -137,6 +138,7 @@ public:
         , certificates_{settings_, problems_, known_before(before), observer, root_files}
         , upstreams_{made_, settings_, problems_}
         , admissions_{settings_, problems_, root_files}
+        , root_files_{root_files}
     {
     }
 
@@ -150,6 +152,7 @@ public:
             plan(l);
         prove_changed();
         made_.catalog = certificates_.take_catalog();
+        made_.challenge_folder = find_challenge_folder(settings_, problems_, root_files_);
         made_.listen_options = listen_options_of(settings_);
         check_fast_open(settings_, problems_);
     }
@@ -373,6 +376,7 @@ private:
     certificate_loading certificates_;
     upstream_numbers upstreams_;
     admission_loading admissions_;
+    opener const& root_files_;
 };
 
 } // namespace

@@ -80,6 +80,7 @@ struct snapshot
     std::map<std::string, certificate_ending> ends;
     std::vector<frontend_plan> frontends;
     std::vector<upstream_plan> upstreams; ///< Those that frontends use.
+    std::string challenge_folder;         ///< From the root: see acme-challenges. Empty: none.
     net::listen_options listen_options;
     std::shared_ptr<watch_plan const> watched;         ///< With reload-on-change; else null.
     std::shared_ptr<tls::ticket_secret const> tickets; ///< For the keys of session tickets.

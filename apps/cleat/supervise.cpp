@@ -340,6 +340,7 @@ void supervise(
     while (workers.running() != 0) {
         state.wait(arrived);
         workers.take_news();
+        workers.answer_challenges();
         while (int const number = arrived.next())
             state.on_signal(number);
         state.on_commands();

@@ -5,9 +5,9 @@
 #include "connect.hpp"
 #include "connection_log.hpp"
 #include "handshake.hpp"
-#include "passthrough/passthrough.hpp"
 #include "relay.hpp"
 #include "route_choice.hpp"
+#include "serve_by_hello.hpp"
 #include "terminator.hpp"
 #include "upstream/upstream_choice.hpp"
 #include "upstream_side.hpp"
@@ -23,9 +23,9 @@
 namespace cleat::app {
 namespace {
 
-// The life of a connection. Two versions: a frontend without a passthrough has nothing of it, not
-// even room in the coroutine's frame, which each connection owns.
-template <bool HasPassthrough>
+// The life of a connection. Two versions: where TLS has the first byte, nothing is there of what
+// reads the ClientHello before, not even room in the coroutine's frame, which each connection owns.
+template <bool ReadsHelloFirst>
 net::detached serve_connection(
     worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer)
 {
@@ -47,10 +47,10 @@ net::detached serve_connection(
     if (error_code const ec = check_client(rules, peer, proxy_header.get()))
         co_return log.refused(ec);
 
-    // Passthrough, before the same deadline: only here the ClientHello is read before TLS has it.
-    [[maybe_unused]] std::conditional_t<HasPassthrough, byte_queue, std::monostate> read_before;
-    if constexpr (HasPassthrough) {
-        bool const ended = co_await pass_through(
+    // Passthrough and ACME challenges, before the same deadline: the ClientHello tells them.
+    [[maybe_unused]] std::conditional_t<ReadsHelloFirst, byte_queue, std::monostate> read_before;
+    if constexpr (ReadsHelloFirst) {
+        bool const ended = co_await serve_by_hello(
             interrupt, frontend, accepted, peer, proxy_header.get(), log, read_before);
         if (ended)
             co_return;
@@ -58,7 +58,7 @@ net::detached serve_connection(
 
     // Handshake, before the same deadline. Most clients that miss it are scanners.
     client_side client{std::move(accepted), net::channel{frontend.context}};
-    if constexpr (HasPassthrough)
+    if constexpr (ReadsHelloFirst)
         client.channel.feed(std::move(read_before));
     error_code const failed = co_await handshake(interrupt, client, service.certificates(), &log);
     if (failed)
@@ -95,7 +95,7 @@ net::detached terminate(
     worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer)
 {
     accepted.set_priority(net::priority::handshake); // The relay changes it.
-    return has_passthrough(frontend)
+    return reads_hello_first(frontend)
                ? serve_connection<true>(service, frontend, std::move(accepted), peer)
                : serve_connection<false>(service, frontend, std::move(accepted), peer);
 }

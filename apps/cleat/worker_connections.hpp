@@ -12,11 +12,17 @@
 
 namespace cleat::app {
 
+class challenge_maker;
+
 /// worker_connections belongs to its worker's thread, and lives as long as the worker.
 class worker_connections
 {
 public:
-    explicit worker_connections(net::worker& worker) noexcept : worker_{worker} {}
+    /// `challenges` outlives it.
+    worker_connections(net::worker& worker, challenge_maker& challenges) noexcept
+        : worker_{worker}, challenges_{challenges}
+    {
+    }
     worker_connections(worker_connections&&) = delete;
     ~worker_connections() = default;
 
@@ -39,11 +45,15 @@ public:
     /// failures decides which failed connections have a line in the log.
     [[nodiscard]] failure_burst& failures() noexcept { return failures_; }
 
+    /// challenges makes what answers ACME challenges, for all workers.
+    [[nodiscard]] challenge_maker& challenges() const noexcept { return challenges_; }
+
     /// stop_after_last stops the worker when no connection is left, at once if none is.
     void stop_after_last() noexcept;
 
 private:
     net::worker& worker_;
+    challenge_maker& challenges_;
     std::size_t open_ = 0;
     bool draining_ = false;
     worker_counts counts_;

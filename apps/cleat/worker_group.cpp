@@ -72,10 +72,12 @@ struct worker_group::replacement : net::task_node
     worker_part part;
 };
 
-worker_group::worker_group(std::unique_ptr<generation> first, bound_sockets sockets)
+worker_group::worker_group(
+    std::unique_ptr<generation> first, bound_sockets sockets, opener const& root_files)
     : places_{std::move(sockets.places)}
     , first_sockets_{std::move(sockets.by_worker)}
     , news_{new_eventfd()}
+    , challenges_{[this] { wake(); }, root_files.for_files()}
     , certificates_(first_sockets_.size())
     , contexts_(first_sockets_.size())
     , connections_(first_sockets_.size())
@@ -127,7 +129,7 @@ void worker_group::begin(net::worker& worker)
 {
     std::size_t const number = worker.number();
     ::pthread_setname_np(::pthread_self(), fmt::format("worker-{}", number).c_str());
-    connections_[number] = std::make_unique<worker_connections>(worker);
+    connections_[number] = std::make_unique<worker_connections>(worker, challenges_);
     certificates_[number] = new_certificates(worker, present());
     worker_part first = make_part(
         worker, present(), places_, std::move(first_sockets_[number]), certificates_[number].get(),

@@ -3,11 +3,13 @@
 
 #pragma once
 
+#include "acme/challenge_maker.hpp"
 #include "admin/metric_table.hpp"
 #include "close_reason.hpp"
 #include "generation.hpp"
 #include "listening_place.hpp"
 #include "log/log.hpp"
+#include "privileged/opener.hpp"
 #include "terminator_worker.hpp"
 #include "worker_connections.hpp"
 #include "worker_probe.hpp"
@@ -44,8 +46,10 @@ class worker_group
 {
 public:
     /// Starts the threads, and returns when all of them accept. Throws tls::spec_error, with every
-    /// thread ended again. `sockets` is bind_all's.
-    worker_group(std::unique_ptr<generation> first, bound_sockets sockets);
+    /// thread ended again. `sockets` is bind_all's. root_files opens what this process may not; it
+    /// outlives the group.
+    worker_group(
+        std::unique_ptr<generation> first, bound_sockets sockets, opener const& root_files);
     worker_group(worker_group&&) = delete;
 
     /// Interrupts the connections that are left and waits for the threads.
@@ -81,7 +85,7 @@ public:
     void interrupt();
 
     /// news is a descriptor that is readable when a worker has ended, has replaced its
-    /// configuration, or has released one.
+    /// configuration, has released one, or asks for the answer to an ACME challenge.
     [[nodiscard]] int news() const noexcept { return news_.get(); }
 
     /// wake makes that descriptor readable. Any thread.
@@ -90,6 +94,9 @@ public:
     /// take_news makes that descriptor unreadable until the next news, and frees the configurations
     /// that no connection has any more.
     void take_news() noexcept;
+
+    /// answer_challenges makes what connections of ACME servers wait for. Call it after each news.
+    void answer_challenges() noexcept { challenges_.serve(); }
 
     /// running is how many workers have not ended.
     [[nodiscard]] std::size_t running() const noexcept { return running_.load(); }
@@ -118,6 +125,7 @@ private:
     std::vector<listening_place> places_;
     std::vector<std::vector<unique_fd>> first_sockets_;
     unique_fd news_; // An eventfd.
+    challenge_maker challenges_;
     std::atomic<std::size_t> running_{0};
     std::atomic<std::size_t> not_replaced_{0}; // Workers.
     inbox<worker_service, &worker_service::next_released> released_;

@@ -1,5 +1,6 @@
-"""tls-alpn-01 (RFC 8737) through cleat: lego obtains a certificate from pebble, which connects to
-cleat's port as to any server of the name; a passthrough route hands its connection to lego."""
+"""tls-alpn-01 (RFC 8737) through cleat: ACME clients obtain certificates from pebble, which connects
+to cleat's port as to any server of the name. A passthrough route hands its connection to lego; with
+acme-challenges cleat answers for dehydrated, which speaks no TLS itself."""
 
 import json
 import os
@@ -16,8 +17,8 @@ from upstream_blocks import frontend, route, upstream
 NAME = "www.cleat.example"
 
 pytestmark = pytest.mark.skipif(
-    not (shutil.which("lego") and shutil.which("pebble")),
-    reason="install the packages lego and pebble",
+    not all(map(shutil.which, ("lego", "dehydrated", "pebble"))),
+    reason="install the packages lego, dehydrated and pebble",
 )
 
 
@@ -33,6 +34,15 @@ def accepts(port):
     except ConnectionRefusedError:
         return False
     return True
+
+
+def names_in(certificate):
+    return subprocess.run(
+        ["openssl", "x509", "-in", certificate, "-noout", "-ext", "subjectAltName"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
 
 
 @contextmanager
@@ -99,13 +109,32 @@ def test_lego_obtains_a_certificate_from_pebble(serve, certs, pebble, tmp_path):
         env={**os.environ, "LEGO_CA_CERTIFICATES": str(certs.rsa.cert)},
     )
     assert ran.returncode == 0, ran.stderr + (tmp_path / "pebble.log").read_text()
-    made = tmp_path / "lego" / "certificates" / f"{NAME}.crt"
-    shows = subprocess.run(
-        ["openssl", "x509", "-in", made, "-noout", "-ext", "subjectAltName"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert f"DNS:{NAME}" in shows.stdout
+    assert NAME in names_in(tmp_path / "lego" / "certificates" / f"{NAME}.crt")
     assert server.wait_for_log(event="passthrough-begins")["sni"] == NAME
     assert "handshake-done" not in {line["event"] for line in server.log()}
+
+
+def test_dehydrated_obtains_a_certificate_from_pebble(serve, certs, pebble, tmp_path):
+    challenges = tmp_path / "challenges"
+    challenges.mkdir()
+    server = serve(f'acme-challenges = "{challenges}"')
+    (tmp_path / "config").write_text(f'CA="{pebble(server.port)}"\nBASEDIR="{tmp_path}"\n')
+    flags = ["--config", tmp_path / "config"]
+
+    def dehydrated(*words):
+        ran = subprocess.run(
+            ["dehydrated", *map(str, [*words, *flags])],
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE,
+            env={**os.environ, "CURL_CA_BUNDLE": str(certs.rsa.cert)},
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+
+    dehydrated("--register", "--accept-terms")
+    asked = ["--domain", NAME, "--challenge", "tls-alpn-01", "--alpn", challenges]
+    dehydrated("--cron", *asked)
+    assert NAME in names_in(tmp_path / "certs" / NAME / "cert.pem")
+    answered = server.wait_for_log(event="handshake-done", alpn="acme-tls/1")
+    assert answered["sni"] == NAME
+    assert not any(challenges.iterdir()), "dehydrated removes what it does not need any more"

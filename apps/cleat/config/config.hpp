@@ -289,6 +289,7 @@ struct config
     setting<int> certificate_cache{1000};     ///< Certificates that each worker keeps in memory.
     setting<std::string> certificate_index;   ///< A file that remembers them. Empty: none.
     setting<bool> sni_nomatch_abort{false};
+    setting<std::string> acme_challenges; ///< A folder of certificates. Empty: none.
 
     // TLS.
     setting<tls_versions> tls_protos;

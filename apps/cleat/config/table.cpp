@@ -531,6 +531,19 @@ constexpr key_row rows[] = {
              "file that is damaged, or that another user may have written, is not used.",
      .set_global = store<&config::certificate_index>,
      .show = shown<&config::certificate_index>},
+    {.name = "acme-challenges",
+     .group = key_group::certificates,
+     .where = global_and_flag,
+     .kind = value_kind::text,
+     .value = "DIR",
+     .default_text = "none: clients that ask for acme-tls/1 are served as others are",
+     .help =
+         "Answer ACME's tls-alpn-01 challenges (RFC 8737) on every frontend, from certificates "
+         "that a hook of the ACME client puts into this directory: NAME.crt.pem and "
+         "NAME.key.pem, or NAME.pem with both. A file is read when an authority asks for it; no "
+         "reload is needed. A passthrough route that takes the client comes first.",
+     .set_global = store<&config::acme_challenges>,
+     .show = shown<&config::acme_challenges>},
     {.name = "match-global-certs",
      .group = key_group::certificates,
      .where = frontend_only,

@@ -218,6 +218,11 @@ void print_explanation(
         print_row("proxy header", proxy_text(*one.rules, configuration.settings));
     if (one.route && one.route->is_passthrough)
         return print_destination(one, request, configuration);
+    if (!one.challenge.empty())
+        return print_row(
+            "acme",
+            fmt::format(
+                "a challenge: the client gets the certificate in {}, and the end", one.challenge));
     print_row("sni", name_text(one.why, request.server_name));
     if (one.refusal == explained_refusal::unrecognized_name)
         return print_row("refused", "with the alert unrecognized_name: sni-nomatch-abort is set");
@@ -272,7 +277,7 @@ void print_explanations_json(
             "{}    {{\n      \"frontend\": {},\n      \"refusal\": {},\n      \"match\": \"{}\",\n"
             "      \"certificates\": [{}],\n      \"versions\": {},\n      \"alpn\": {},\n"
             "      \"client_verify\": \"{}\",\n      \"tickets\": {},\n      \"route\": {},\n"
-            "      \"passthrough\": {},\n"
+            "      \"passthrough\": {},\n      \"challenge\": {},\n"
             "      \"upstream\": {},\n"
             "      \"upstream_addresses\": {},\n      \"announcement\": \"{}\",\n"
             "      \"proxy_header\": {},\n      \"admission\": {}\n    }}",
@@ -282,8 +287,9 @@ void print_explanations_json(
             each.protocol ? json_string(*each.protocol) : "null",
             verification_name(each.verification), json_bool(each.has_tickets),
             each.route ? json_string(to_string(each.route->location)) : "null",
-            json_bool(each.route && each.route->is_passthrough), json_string(upstream.name),
-            json_strings(addresses_of(upstream)),
+            json_bool(each.route && each.route->is_passthrough),
+            each.challenge.empty() ? "null" : json_string(each.challenge),
+            json_string(upstream.name), json_strings(addresses_of(upstream)),
             announcement_name(*configuration.settings.announce),
             json_bool(expects_proxy_header(configuration.settings, each.rules)),
             admission_json(each.rules, request.address));

@@ -1,3 +1,4 @@
+#include "acme/challenge.hpp"
 #include "inspect/explanation.hpp"
 
 #include <cleat/core/assert.hpp>
@@ -106,7 +107,13 @@ frontend_explanation explain_frontend(
             made.verification = own->second.verify;
             made.authorities = own->second.origin;
         }
-    if (made.route && made.route->is_passthrough) { // Its TLS is the upstream's.
+    std::vector<unsigned char> const theirs = tls::alpn_on_wire(offered);
+    bool const is_passthrough = made.route && made.route->is_passthrough;
+    if (!is_passthrough && !configuration.challenge_folder.empty() &&
+        is_challenge({.server_name = server_name, .protocols = theirs}))
+        made.challenge =
+            tls::origin_of(challenge_files(configuration.challenge_folder, server_name).front());
+    if (is_passthrough) { // Its TLS is the upstream's.
         made.certificates.clear();
         made.versions.clear();
         made.protocol.reset();

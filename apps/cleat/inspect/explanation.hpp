@@ -37,6 +37,7 @@ struct frontend_explanation
     std::size_t upstream = 0;           ///< Its number in the snapshot.
     std::optional<planned_route> route; ///< The one that takes the client; empty: none does.
     bool has_routes = false;
+    std::string challenge{};          ///< The files that answer its ACME challenge; empty: none.
     admission const* rules = nullptr; ///< The snapshot's. Null: every client may connect.
     explained_refusal refusal = explained_refusal::none;
     tls::certificate_choice::selection::reason why{};

@@ -1,13 +1,14 @@
-// passthrough: a connection whose TLS is the upstream's: the ClientHello is read, not answered, and
-// handed on whole.
+// passthrough: a connection whose TLS is the upstream's: the ClientHello was read, and is handed on
+// whole, unanswered.
 
 #pragma once
 
 #include "connection_log.hpp"
 #include "frontend_socket.hpp"
+#include "passthrough/receive_hello.hpp"
 #include "proxy/inbound_header.hpp"
+#include "upstream/worker_upstream.hpp"
 
-#include <cleat/core/byte_queue.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/socket.hpp>
 #include <cleat/net/socket_options.hpp>
@@ -15,13 +16,11 @@
 
 namespace cleat::app {
 
-/// pass_through reads the ClientHello, within the deadline that is set, and serves the connection
-/// where a passthrough route takes the client. True: the connection has ended, and the log has it.
-/// False: TLS begins here, with the bytes of `read_before`, and the socket is still the caller's.
-/// The frontend has routes. The header may be null. The arguments outlive the task.
-net::task<bool> pass_through(
-    net::interrupt& interrupt, frontend_socket const& frontend, net::socket& accepted,
-    net::address const& peer, inbound_header const* proxy_header, connection_log& log,
-    byte_queue& read_before);
+/// pass_through serves the connection from the choice of a server to its end. `hello` is complete,
+/// and empty afterwards. The header may be null. The arguments outlive the task.
+net::task<> pass_through(
+    net::interrupt& interrupt, frontend_socket const& frontend, worker_upstream& upstream,
+    net::socket& accepted, net::address const& peer, inbound_header const* proxy_header,
+    connection_log& log, received_hello& hello);
 
 } // namespace cleat::app

@@ -106,6 +106,8 @@ permissions::permissions(config const& settings, std::string const& folder)
         places_.push_back(*admin);
     for (setting<std::string> const& each : settings.pem_dirs)
         pem_dirs_.push_back(absolute_path(folder_, *each));
+    if (!settings.acme_challenges->empty())
+        challenges_ = absolute_path(folder_, *settings.acme_challenges);
     for (std::string const& each : log_files_of(settings))
         logs_.insert(absolute_path(folder_, each));
 }
@@ -132,6 +134,9 @@ bool permissions::may_read(std::string_view path) const
     std::string const wanted = absolute_path(folder_, path);
     if (files_.contains(wanted))
         return true;
+    if (!challenges_.empty() && wanted.ends_with(".pem") &&
+        app::names_below(challenges_, wanted).size() == 1)
+        return true;
     return std::ranges::any_of(pem_dirs_, [&](std::string const& pem_dir) {
         std::vector<std::string> const names = app::names_below(pem_dir, wanted);
         return !names.empty() && (names.size() == 1 || pem_dir_recursive_) &&
@@ -143,7 +148,7 @@ bool permissions::may_read(std::string_view path) const
 std::size_t permissions::names_below(std::string_view path) const
 {
     std::string const wanted = absolute_path(folder_, path);
-    std::size_t most = 0;
+    std::size_t most = challenges_.empty() ? 0 : app::names_below(challenges_, wanted).size();
     for (std::string const& pem_dir : pem_dirs_)
         most = std::max(most, app::names_below(pem_dir, wanted).size());
     return files_.contains(wanted) ? 0 : most;
@@ -152,6 +157,8 @@ std::size_t permissions::names_below(std::string_view path) const
 bool permissions::may_list(std::string_view path) const
 {
     std::string const wanted = absolute_path(folder_, path);
+    if (!challenges_.empty() && wanted == challenges_)
+        return true;
     return std::ranges::any_of(pem_dirs_, [&](std::string const& pem_dir) {
         return wanted == pem_dir ||
                (pem_dir_recursive_ && !app::names_below(pem_dir, wanted).empty());

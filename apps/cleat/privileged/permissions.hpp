@@ -23,14 +23,14 @@ public:
     permissions(config const& settings, std::string const& folder);
 
     /// may_read: it is the configuration file, a certificate, a key, an OCSP response, authorities,
-    /// or a file of a pem-dir that counts.
+    /// or a file of a pem-dir, or of acme-challenges, that counts.
     [[nodiscard]] bool may_read(std::string_view path) const;
 
-    /// names_below is how many of the path's last names are below a pem-dir by which alone the path
-    /// is allowed; 0 for a file that is named itself, and for a pem-dir.
+    /// names_below is how many of the path's last names are below a pem-dir, or acme-challenges, by
+    /// which alone the path is allowed; 0 for a file that is named itself, and for these folders.
     [[nodiscard]] std::size_t names_below(std::string_view path) const;
 
-    /// may_list: it is a pem-dir, or with pem-dir-recursive a subfolder.
+    /// may_list: it is acme-challenges, a pem-dir, or with pem-dir-recursive a subfolder.
     [[nodiscard]] bool may_list(std::string_view path) const;
 
     /// may_log_to: it is log-filename, or the file of access-log.
@@ -49,6 +49,7 @@ private:
     std::vector<std::string> pem_dirs_;
     std::string pem_dir_glob_;
     bool pem_dir_recursive_;
+    std::string challenges_; // The folder of acme-challenges. Empty: none.
     std::unordered_set<std::string> logs_;
     std::vector<host_port> places_; // Of frontends, and of the admin server.
 };

@@ -100,6 +100,17 @@ TEST_CASE("a pem-dir gives its files, and its subfolders only where it is recurs
     }
 }
 
+TEST_CASE("acme-challenges gives the PEM files in it")
+{
+    permissions const named = read("acme-challenges = \"challenges/\"\n");
+    CHECK(named.may_list("/start/challenges"));
+    CHECK(named.may_read("/start/challenges/www.example.org.key.pem"));
+    CHECK(named.names_below("/start/challenges/www.example.org.key.pem") == 1);
+    CHECK_FALSE(named.may_read("/start/challenges/www.example.org.key"));
+    CHECK_FALSE(named.may_read("/start/challenges/below/www.example.org.pem"));
+    CHECK_FALSE(named.may_read("/start/other.pem"));
+}
+
 TEST_CASE("a pem-dir-glob leaves out the other files")
 {
     permissions const named =

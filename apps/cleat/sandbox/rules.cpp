@@ -92,6 +92,8 @@ public:
         add("/dev/null", landlock::write_file);
         for (auto const& [path, names] : named)
             add_named(path, names);
+        if (!settings_.acme_challenges->empty())
+            add(whole(folder_, *settings_.acme_challenges), rights::reading);
         for (setting<std::string> const& each : settings_.sandbox_read)
             add(whole(folder_, *each), rights::reading);
         for (setting<std::string> const& each : settings_.sandbox_write)

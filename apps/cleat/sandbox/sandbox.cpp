@@ -148,6 +148,8 @@ public:
                 add_read(each.list->location, each.key, file);
         for (setting<std::string> const& each : wanted.pem_dirs)
             add_read(each.location, "pem-dir", *each);
+        if (!wanted.acme_challenges->empty())
+            add_read(wanted.acme_challenges.location, "acme-challenges", *wanted.acme_challenges);
     }
 
     [[nodiscard]] bool is_found() const noexcept { return is_found_; }
