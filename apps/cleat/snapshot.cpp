@@ -5,6 +5,7 @@
 #include "compressors.hpp"
 #include "config/problem_list.hpp"
 #include "config/route_text.hpp"
+#include "finding_place.hpp"
 #include "network_settings.hpp"
 #include "snapshot.hpp"
 
@@ -279,7 +280,8 @@ private:
             bool const is_good =
                 proof.try_out(*certificates_.catalog().store, changed.certificate, warnings);
             for (std::string const& each : warnings) {
-                blame const found = blame_for(l, each);
+                finding_place const found =
+                    place_of_finding(settings_, l, certificates_.files(), each);
                 if (is_good || !changed.has_other_type)
                     problems_.warning(found.where, found.key, found.text);
                 else
@@ -307,7 +309,8 @@ private:
     void report_warnings(frontend_config const& l, tls::context const& context)
     {
         for (std::string const& finding : context.warnings()) {
-            blame const found = blame_for(l, finding);
+            finding_place const found =
+                place_of_finding(settings_, l, certificates_.files(), finding);
             problems_.warning(found.where, found.key, found.text);
         }
     }
@@ -315,58 +318,10 @@ private:
     void report_mistakes(frontend_config const& l, std::vector<std::string> const& mistakes)
     {
         for (std::string const& mistake : mistakes) {
-            blame const found = blame_for(l, mistake);
+            finding_place const found =
+                place_of_finding(settings_, l, certificates_.files(), mistake);
             problems_.error(found.where, found.key, found.text, "");
         }
-    }
-
-    // The setting that a finding of the TLS library is about. A finding begins with the name of a
-    // member of context_spec, or of a certificate.
-    struct blame
-    {
-        location where;
-        std::string key;
-        std::string text;
-    };
-
-    blame blame_for(frontend_config const& l, std::string const& finding) const
-    {
-        struct suspect
-        {
-            std::string about;
-            std::string_view key;
-            location const& where;
-        };
-        setting<std::string> const& authorities =
-            effective(l.client_verify_ca, settings_.client_verify_ca);
-        std::vector<suspect> suspects{
-            {"ciphers", "ciphers", effective(l.ciphers, settings_.ciphers).location},
-            {"ciphersuites", "ciphersuites",
-             effective(l.ciphersuites, settings_.ciphersuites).location},
-            {"groups", "ecdh-curve", settings_.ecdh_curve.location},
-            {"certificate compression", "certificate-compression",
-             effective(l.certificate_compression, settings_.certificate_compression).location},
-            {*authorities, "client-verify-ca", authorities.location}};
-        for (std::vector<pem_file> const* pems : {&settings_.pem_files, &l.pem_files})
-            for (pem_file const& each : *pems)
-                if (each.client_verify_ca)
-                    suspects.push_back(
-                        {**each.client_verify_ca, "client-verify-ca",
-                         each.client_verify_ca->location});
-        for (auto const& [name, named] : certificates_.files().namings())
-            suspects.push_back({name, named.key, named.where});
-        for (suspect const& each : suspects) {
-            bool const is_about = finding.starts_with(each.about + ": ");
-            if (!is_about || each.where.is_built_in())
-                continue;
-            // A file's name stays: the line of the setting may not have it.
-            bool const is_file = each.key == "pem-file" || each.key == "client-verify-ca" ||
-                                 each.key == "ocsp-resp-file";
-            return {
-                each.where, std::string{each.key},
-                is_file ? finding : finding.substr(each.about.size() + 2)};
-        }
-        return {l.location, "", finding};
     }
 
     snapshot& made_;

@@ -1,0 +1,47 @@
+#include "finding_place.hpp"
+
+#include <vector>
+
+namespace cleat::app {
+
+finding_place place_of_finding(
+    config const& settings, frontend_config const& l, certificate_files const& files,
+    std::string const& finding)
+{
+    struct suspect
+    {
+        std::string about;
+        std::string_view key;
+        location const& where;
+    };
+    setting<std::string> const& authorities =
+        effective(l.client_verify_ca, settings.client_verify_ca);
+    std::vector<suspect> suspects{
+        {"ciphers", "ciphers", effective(l.ciphers, settings.ciphers).location},
+        {"ciphersuites", "ciphersuites", effective(l.ciphersuites, settings.ciphersuites).location},
+        {"groups", "ecdh-curve", settings.ecdh_curve.location},
+        {"certificate compression", "certificate-compression",
+         effective(l.certificate_compression, settings.certificate_compression).location},
+        {*authorities, "client-verify-ca", authorities.location}};
+    for (std::vector<pem_file> const* pems : {&settings.pem_files, &l.pem_files})
+        for (pem_file const& each : *pems)
+            if (each.client_verify_ca)
+                suspects.push_back(
+                    {**each.client_verify_ca, "client-verify-ca", each.client_verify_ca->location});
+    for (auto const& [name, named] : files.namings())
+        suspects.push_back({name, named.key, named.where});
+    for (suspect const& each : suspects) {
+        bool const is_about = finding.starts_with(each.about + ": ");
+        if (!is_about || each.where.is_built_in())
+            continue;
+        // A file's name stays: the line of the setting may not have it.
+        bool const is_file = each.key == "pem-file" || each.key == "client-verify-ca" ||
+                             each.key == "ocsp-resp-file";
+        return {
+            each.where, std::string{each.key},
+            is_file ? finding : finding.substr(each.about.size() + 2)};
+    }
+    return {l.location, "", finding};
+}
+
+} // namespace cleat::app

@@ -1,0 +1,25 @@
+// finding_place: the setting that a finding of the TLS library is about.
+
+#pragma once
+
+#include "certificate_files.hpp"
+#include "config/config.hpp"
+
+#include <string>
+
+namespace cleat::app {
+
+struct finding_place
+{
+    location where;
+    std::string key;
+    std::string text; ///< The finding, without what the key says already.
+};
+
+/// place_of_finding: a finding begins with the name of a member of tls::context_spec, or of a
+/// certificate of `files`. It is about the frontend `l`.
+[[nodiscard]] finding_place place_of_finding(
+    config const& settings, frontend_config const& l, certificate_files const& files,
+    std::string const& finding);
+
+} // namespace cleat::app
