@@ -1,6 +1,6 @@
-"""tls-alpn-01 (RFC 8737) through cleat: ACME clients obtain certificates from pebble, which connects
-to cleat's port as to any server of the name. A passthrough route hands its connection to lego; with
-acme-challenges cleat answers for dehydrated, which speaks no TLS itself."""
+"""tls-alpn-01 (RFC 8737) through cleat: ACME clients obtain certificates from pebble, which
+connects to cleat's port as to any server of the name. A passthrough route hands its connection to
+lego; with acme-challenges cleat answers for dehydrated, which speaks no TLS itself."""
 
 import json
 import os

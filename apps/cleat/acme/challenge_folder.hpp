@@ -10,8 +10,8 @@
 
 namespace cleat::app {
 
-/// find_challenge_folder is the folder's path from the root; empty: there is none. One that cannot
-/// be opened is a problem. root_files opens what this process may not.
+/// find_challenge_folder is the folder's path from the root; empty: there is none. A
+/// folder that cannot be opened is a problem. root_files opens what this process may not.
 [[nodiscard]] std::string find_challenge_folder(
     config const& settings, problem_list& problems, opener const& root_files);
 

@@ -1,4 +1,4 @@
-// A challenge is told by its ClientHello alone, and its name becomes the name of a file.
+// The ClientHello alone makes a challenge, and its name becomes the name of a file.
 
 #include "acme/challenge.hpp"
 
