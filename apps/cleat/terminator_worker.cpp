@@ -46,6 +46,8 @@ void terminator_worker::replace(worker_part next) noexcept
 {
     worker_service& service = *next.service.front();
     service.begin(connections_);
+    for (std::size_t i = 0; i < next.upstreams.size(); ++i)
+        service.follow(i, next.upstreams[i]);
     for (std::size_t i = 0; i < next.places.size(); ++i) {
         std::unique_ptr<listener>& place = next.listeners[i];
         if (!next.places[i].kept)
@@ -60,6 +62,14 @@ void terminator_worker::replace(worker_part next) noexcept
     services_.splice(services_.begin(), next.service);
     worker_service& old = **std::next(services_.begin());
     old.retire([this](worker_service& free) { release(free); });
+}
+
+void terminator_worker::follow(
+    snapshot const& configuration, std::size_t upstream, worker_table& table) noexcept
+{
+    worker_service& newest = *services_.front();
+    if (&newest.configuration() == &configuration)
+        newest.follow(upstream, table);
 }
 
 void terminator_worker::release(worker_service& free)

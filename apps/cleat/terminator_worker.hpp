@@ -10,6 +10,7 @@
 
 #include <cleat/core/unique_fd.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <list>
 #include <memory>
@@ -24,7 +25,8 @@ struct worker_part
     std::vector<listening_place> places;
     std::vector<unique_fd> sockets; ///< By place; empty where the place is kept.
     std::vector<std::unique_ptr<listener>>
-        listeners; ///< Of the places' size. The worker makes them.
+        listeners;                         ///< Of the places' size. The worker makes them.
+    std::vector<worker_table> upstreams{}; ///< By upstream; empty: those of the plans.
 };
 
 /// terminator_worker belongs to its worker's thread, where it is made and destroyed.
@@ -44,6 +46,10 @@ public:
     /// the old configuration; then the socket is closed. Without memory for a new listener this
     /// worker logs that, and leaves its place to the other workers.
     void replace(worker_part next) noexcept;
+
+    /// follow takes a table of an upstream of the newest configuration. One for another
+    /// configuration is left alone: the replacement has brought a later one.
+    void follow(snapshot const& configuration, std::size_t upstream, worker_table& table) noexcept;
 
     /// drain takes the connections that the kernel has queued, closes the listening sockets, and
     /// stops the worker once its last connection has ended.

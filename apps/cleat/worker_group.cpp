@@ -72,9 +72,37 @@ struct worker_group::replacement : net::task_node
     worker_part part;
 };
 
+// A worker's copy of a table, on the same way.
+struct worker_group::table_change : net::task_node
+{
+    table_change(worker_group& g, std::size_t n, std::size_t u, worker_table t) noexcept
+        : group{g}
+        , worker{n}
+        , configuration{*g.present().configuration}
+        , upstream{u}
+        , table{std::move(t)}
+    {
+        finish = [](net::task_node& node, bool run) {
+            std::unique_ptr<table_change> const self{static_cast<table_change*>(&node)};
+            if (run)
+                self->group.workers_[self->worker]->follow(
+                    self->configuration, self->upstream, self->table);
+        };
+    }
+
+    worker_group& group;
+    std::size_t worker;
+    snapshot const& configuration; // Compared only.
+    std::size_t upstream;
+    worker_table table;
+};
+
 worker_group::worker_group(
     std::unique_ptr<generation> first, bound_sockets sockets, opener const& root_files)
-    : places_{std::move(sockets.places)}
+    : upstreams_{[this](std::size_t upstream, upstream_table const& table) {
+        publish(upstream, table);
+    }}
+    , places_{std::move(sockets.places)}
     , first_sockets_{std::move(sockets.by_worker)}
     , news_{new_eventfd()}
     , challenges_{[this] { wake(); }, root_files.for_files()}
@@ -85,6 +113,7 @@ worker_group::worker_group(
 {
     first->workers = size();
     generations_.push_back(std::move(first));
+    upstreams_.follow(present().configuration->upstreams);
     pool_.emplace(pool_spec());
     for (std::size_t i = 0; i < size(); ++i) {
         life_probes_.push_back(std::make_unique<worker_probe>((*pool_)[i], [] {}));
@@ -176,12 +205,24 @@ void worker_group::replace(successor next)
     places_ = next.parts.front().places;
     generations_.push_back(std::move(next.made));
     contexts_ = std::move(next.contexts);
+    upstreams_.follow(present().configuration->upstreams);
+    for (worker_part& part : next.parts)
+        for (std::size_t i = 0; i < upstreams_.size(); ++i)
+            part.upstreams.push_back(copy_for_worker(upstreams_.table(i)));
     for (std::size_t i = 0; i < size(); ++i)
         if (next.certificates[i])
             certificates_[i] = std::move(next.certificates[i]);
     for (std::size_t i = 0; i < size(); ++i) {
         auto part = std::make_unique<replacement>(*this, i, std::move(next.parts[i]));
         (*pool_)[i].push(*part.release());
+    }
+}
+
+void worker_group::publish(std::size_t upstream, upstream_table const& table)
+{
+    for (std::size_t i = 0; i < size(); ++i) {
+        auto change = std::make_unique<table_change>(*this, i, upstream, copy_for_worker(table));
+        (*pool_)[i].push(*change.release());
     }
 }
 

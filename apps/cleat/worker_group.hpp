@@ -7,6 +7,7 @@
 #include "admin/metric_table.hpp"
 #include "close_reason.hpp"
 #include "generation.hpp"
+#include "health/upstream_states.hpp"
 #include "listening_place.hpp"
 #include "log/log.hpp"
 #include "privileged/opener.hpp"
@@ -73,6 +74,10 @@ public:
     void replace(successor next);
     [[nodiscard]] bool is_replaced() const noexcept { return not_replaced_.load() == 0; }
 
+    /// upstreams is what is known of the servers of the present configuration. A change there
+    /// reaches every worker, without a wait.
+    [[nodiscard]] upstream_states& upstreams() noexcept { return upstreams_; }
+
     /// ask_for_answers asks every worker for a sign that its loop turns. all_have_answered: each
     /// one has given it since, or has ended, or none was asked yet.
     void ask_for_answers();
@@ -112,16 +117,19 @@ public:
 
 private:
     struct replacement;
+    struct table_change;
 
     [[nodiscard]] std::unique_ptr<net::worker_certificates> new_certificates(
         net::worker& worker, generation const& made);
 
     [[nodiscard]] net::worker_pool_spec pool_spec();
+    void publish(std::size_t upstream, upstream_table const& table);
     void begin(net::worker& worker);
     void end(net::worker& worker) noexcept;
     void release(std::unique_ptr<worker_service> free) noexcept;
 
     std::vector<std::unique_ptr<generation>> generations_; // The present one is the last.
+    upstream_states upstreams_;
     std::vector<listening_place> places_;
     std::vector<std::vector<unique_fd>> first_sockets_;
     unique_fd news_; // An eventfd.

@@ -72,6 +72,12 @@ public:
         return upstreams_[number];
     }
 
+    /// follow takes a table for one of them, by its number: see worker_upstream.
+    void follow(std::size_t number, worker_table& table) noexcept
+    {
+        upstreams_[number].follow(table);
+    }
+
     /// certificates are those of the store, or null where the configuration has none.
     [[nodiscard]] net::worker_certificates* certificates() noexcept { return certificates_; }
 

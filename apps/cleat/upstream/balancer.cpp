@@ -54,7 +54,7 @@ std::optional<std::size_t> balancer::choose(
     time_point now, std::uint64_t client, server_set const& tried)
 {
     if (servers_.size() == 1)
-        return tried.contains(0) ? std::nullopt : std::optional<std::size_t>{0};
+        return left(tried) == 0 ? std::nullopt : std::optional<std::size_t>{0};
     find_candidates(now, tried);
     if (candidates_.empty())
         return {};
@@ -72,10 +72,24 @@ std::optional<std::size_t> balancer::choose(
     return candidates_.front();
 }
 
-// Lower is better.
-unsigned balancer::rank_of(server_state const& one, time_point now) const noexcept
+void balancer::change(std::size_t server, unsigned weight, server_state state) noexcept
 {
-    return (one.health.serves(now) ? 0U : 2U) + (one.is_backup ? 1U : 0U);
+    balanced_server& one = servers_[server];
+    if (one.state == server_state::down && state == server_state::serving)
+        one.health.forget();
+    one.weight = weight;
+    one.state = state;
+    if (state == server_state::drained)
+        drained_.insert(server);
+    else
+        drained_.erase(server);
+}
+
+// Lower is better.
+unsigned balancer::rank_of(balanced_server const& one, time_point now) const noexcept
+{
+    unsigned const in_service = one.health.serves(now) ? 0U : 2U;
+    return (one.state == server_state::down ? 4U : in_service) + (one.is_backup ? 1U : 0U);
 }
 
 // Those of the best rank that there is.
@@ -83,8 +97,9 @@ void balancer::find_candidates(time_point now, server_set const& tried)
 {
     candidates_.clear();
     unsigned best = std::numeric_limits<unsigned>::max();
+    server_set const excluded = tried.joined(drained_);
     for (std::size_t i = 0; i < servers_.size(); ++i) {
-        if (tried.contains(i))
+        if (excluded.contains(i))
             continue;
         unsigned const rank = rank_of(servers_[i], now);
         if (rank > best)
@@ -102,7 +117,7 @@ std::size_t balancer::by_turns() noexcept
     std::int64_t sum = 0;
     std::size_t chosen = candidates_.front();
     for (std::size_t const each : candidates_) {
-        server_state& one = servers_[each];
+        balanced_server& one = servers_[each];
         one.turn += one.weight;
         sum += one.weight;
         if (one.turn > servers_[chosen].turn)
@@ -128,7 +143,7 @@ void balancer::keep_fewest_connections()
 std::size_t balancer::by_client(std::uint64_t client) const noexcept
 {
     auto const score = [&](std::size_t each) {
-        server_state const& one = servers_[each];
+        balanced_server const& one = servers_[each];
         return -static_cast<double>(one.weight) / std::log(fraction(mix(client ^ mix(one.name))));
     };
     return *std::ranges::max_element(candidates_, {}, score);

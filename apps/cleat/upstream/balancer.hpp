@@ -4,6 +4,7 @@
 
 #include "upstream/ejection.hpp"
 #include "upstream/upstream_plan.hpp"
+#include "upstream/upstream_table.hpp"
 
 #include <bit>
 #include <cstddef>
@@ -23,9 +24,15 @@ public:
         return (bits_ >> server & 1U) != 0;
     }
     void insert(std::size_t server) noexcept { bits_ |= std::uint64_t{1} << server; }
+    void erase(std::size_t server) noexcept { bits_ &= ~(std::uint64_t{1} << server); }
     [[nodiscard]] std::size_t size() const noexcept
     {
         return static_cast<std::size_t>(std::popcount(bits_));
+    }
+    [[nodiscard]] server_set joined(server_set other) const noexcept
+    {
+        other.bits_ |= bits_;
+        return other;
     }
 
 private:
@@ -40,8 +47,9 @@ private:
 /// servers are left out (see ejection). A worker balances its own connections: it shares nothing.
 ///
 /// The servers that serve and are no backups come first, then the backups that serve, then those
-/// that are left out: a connection fails only when every server has failed it. Among equals the
-/// strategy decides:
+/// that are left out, and then those that are down by their checks: a connection fails only when
+/// every server has failed it. A server that is drained is never chosen. Among equals the strategy
+/// decides:
 ///
 /// - first: the first of the list.
 /// - round_robin: by turns, in the proportion of the weights, and spread evenly.
@@ -60,6 +68,16 @@ public:
     [[nodiscard]] std::optional<std::size_t> choose(
         time_point now, std::uint64_t client, server_set const& tried);
 
+    /// left is how many servers choose would still return, one after the other.
+    [[nodiscard]] std::size_t left(server_set const& tried) const noexcept
+    {
+        return servers_.size() - tried.joined(drained_).size();
+    }
+
+    /// change gives a server another weight and state. Its connections go on counting. A server
+    /// that comes back by its checks is not left out any more for failures before that.
+    void change(std::size_t server, unsigned weight, server_state state) noexcept;
+
     /// began counts a connection to a server; ended ends it.
     void began(std::size_t server) noexcept { ++servers_[server].connections; }
     void ended(std::size_t server) noexcept { --servers_[server].connections; }
@@ -73,10 +91,11 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return servers_.size(); }
 
 private:
-    struct server_state
+    struct balanced_server
     {
         std::int64_t weight = 1;
         bool is_backup = false;
+        server_state state = server_state::serving;
         std::uint64_t name = 0; // A hash of it.
         std::int64_t connections = 0;
         std::int64_t turn = 0; // Smooth weighted round robin: the highest is next.
@@ -84,15 +103,16 @@ private:
     };
     using numbers = std::vector<std::size_t>;
 
-    [[nodiscard]] unsigned rank_of(server_state const& one, time_point now) const noexcept;
+    [[nodiscard]] unsigned rank_of(balanced_server const& one, time_point now) const noexcept;
     void find_candidates(time_point now, server_set const& tried);
     [[nodiscard]] std::size_t by_turns() noexcept;
     void keep_fewest_connections();
     [[nodiscard]] std::size_t by_client(std::uint64_t client) const noexcept;
 
-    std::vector<server_state> servers_;
+    std::vector<balanced_server> servers_;
     balance strategy_;
     ejection_rule rule_;
+    server_set drained_;
     numbers candidates_; // Of the present choice; its memory is kept.
 };
 

@@ -60,6 +60,13 @@ public:
         return !std::exchange(is_out_, true);
     }
 
+    /// forget: a check has found since that the server serves.
+    void forget() noexcept
+    {
+        failures_ = 0;
+        is_out_ = false;
+    }
+
     [[nodiscard]] unsigned failures() const noexcept { return failures_; }
 
 private:

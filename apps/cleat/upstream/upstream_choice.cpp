@@ -31,8 +31,9 @@ upstream_choice::~upstream_choice()
 // Before another server is chosen, or at the connection's end.
 void upstream_choice::leave_server() noexcept
 {
-    if (!std::exchange(has_server_, false))
+    if (addresses_ == nullptr)
         return;
+    std::exchange(addresses_, nullptr)->release();
     if (std::exchange(has_failed_, false))
         upstream_.server_failed(server_, tries_);
     balancer& servers = upstream_.servers();
@@ -43,7 +44,7 @@ void upstream_choice::leave_server() noexcept
 
 net::address const* upstream_choice::next()
 {
-    while (!has_server_ || address_ >= server().addresses.size()) {
+    while (addresses_ == nullptr || address_ >= addresses_->all().size()) {
         leave_server();
         std::optional<std::size_t> const chosen =
             upstream_.servers().choose(upstream_.worker().now(), client_, tried_);
@@ -52,17 +53,18 @@ net::address const* upstream_choice::next()
         server_ = static_cast<std::uint32_t>(*chosen);
         tried_.insert(server_);
         address_ = 0;
-        has_server_ = true;
+        addresses_ = &upstream_.addresses(server_);
+        addresses_->hold();
         upstream_.servers().began(server_);
         tries_ = upstream_.servers().of_server(server_).began();
     }
-    return &server().addresses[address_++];
+    return &addresses_->all()[address_++];
 }
 
 std::size_t upstream_choice::others() const noexcept
 {
-    std::size_t const rest = has_server_ ? server().addresses.size() - address_ : 0;
-    return rest + upstream_.plan().servers.size() - tried_.size();
+    std::size_t const rest = addresses_ != nullptr ? addresses_->all().size() - address_ : 0;
+    return rest + upstream_.servers().left(tried_);
 }
 
 void upstream_choice::failed(error_code why)

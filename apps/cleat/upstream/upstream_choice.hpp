@@ -26,7 +26,8 @@ public:
     ~upstream_choice();
 
     /// next is the address to try first, or after the one that has failed: those of a server in
-    /// their order, and then those of the next server. Null: all were tried.
+    /// their order, and then those of the next server. It stays in place until the next call. Null:
+    /// all were tried.
     [[nodiscard]] net::address const* next();
 
     /// others is how many addresses are left to try, at least: the rest of the present server's,
@@ -46,7 +47,7 @@ public:
     /// address is the one that next returned last.
     [[nodiscard]] net::address const& address() const noexcept
     {
-        return server().addresses[address_ - 1];
+        return addresses_->all()[address_ - 1];
     }
 
     /// name is that of the server that was tried last, or of the upstream before that.
@@ -62,12 +63,12 @@ private:
 
     worker_upstream& upstream_;
     std::uint64_t client_;
-    server_set tried_;          // With the present one.
-    std::uint32_t server_ = 0;  // Of those in tried_, the last one.
-    std::uint32_t address_ = 0; // The number of the next one to try.
-    bool has_server_ = false;
-    bool tries_ = false;      // Whether the server is back.
-    bool has_failed_ = false; // By the server's fault, at one of its addresses.
+    server_set tried_;                      // With the present one.
+    std::uint32_t server_ = 0;              // Of those in tried_, the last one.
+    std::uint32_t address_ = 0;             // The number of the next one to try.
+    server_addresses* addresses_ = nullptr; // It holds those of the server that it has, if any.
+    bool tries_ = false;                    // Whether the server is back.
+    bool has_failed_ = false;               // By the server's fault, at one of its addresses.
 };
 
 } // namespace cleat::app

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cleat::app::upstream_choice_test {
 namespace {
@@ -32,6 +33,11 @@ struct two_servers
     [[nodiscard]] worker_upstream& upstream()
     {
         return made ? *made : made.emplace(worker, plan, logger{*sink, log_level::info});
+    }
+    void follow(std::vector<server_row> const& rows)
+    {
+        worker_table table = copy_for_worker(rows);
+        upstream().follow(table);
     }
     // All addresses that a connection tries in vain.
     std::string fail_all(error_code why = refused)
@@ -159,6 +165,57 @@ TEST_CASE_FIXTURE(two_servers, "a connection counts at its server for as long as
     first.reset();
     first.emplace(upstream(), 0);
     CHECK(std::to_string(first->next()->port()) == chosen);
+}
+
+TEST_CASE_FIXTURE(two_servers, "a connection keeps its address when the server has got others")
+{
+    std::optional<upstream_choice> choice;
+    choice.emplace(upstream(), 0);
+    net::address const* const first = choice->next();
+    choice->answered();
+    follow({{{address_of("4")}}, {{address_of("3")}}});
+    CHECK(first->port() == 1);
+    CHECK(choice->address().port() == 1);
+    CHECK(fail_all() == "43");
+    follow({{{address_of("5")}}, {{address_of("3")}}}); // Nothing refers to the ones before.
+    CHECK(choice->address().port() == 1);
+    choice.reset();
+    CHECK(fail_all() == "53");
+}
+
+TEST_CASE_FIXTURE(two_servers, "addresses that are the same stay where they are")
+{
+    upstream_choice choice{upstream(), {}};
+    net::address const* const first = choice.next();
+    follow({{{address_of("1"), address_of("2")}, 3}, {{address_of("3")}}});
+    CHECK(upstream().addresses(0).all().data() == first);
+}
+
+TEST_CASE_FIXTURE(two_servers, "a server that is drained gets no connection, and counts as none")
+{
+    follow({{{address_of("1")}, 1, server_state::drained}, {{address_of("3")}}});
+    {
+        upstream_choice choice{upstream(), {}};
+        CHECK(choice.others() == 1);
+        CHECK(choice.next()->port() == 3);
+        CHECK(choice.others() == 0);
+    }
+    follow({{{}, 1, server_state::drained}, {{}, 1, server_state::drained}});
+    CHECK(fail_all().empty());
+    follow({{{address_of("1")}}, {{address_of("3")}}});
+    CHECK(fail_all() == "13");
+}
+
+TEST_CASE_FIXTURE(two_servers, "a server that is down comes last, after one that is left out")
+{
+    fail_all();
+    fail_all();
+    CHECK(upstream().servers().of_server(1).is_out());
+    follow({{{address_of("1")}, 1, server_state::down}, {{address_of("3")}}});
+    CHECK(fail_all() == "31");
+    follow({{{address_of("1")}}, {{address_of("3")}}}); // Its checks say that it is back.
+    CHECK_FALSE(upstream().servers().of_server(0).is_out());
+    CHECK(fail_all() == "13");
 }
 
 } // namespace cleat::app::upstream_choice_test

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/config.hpp"
+#include "health/check_rule.hpp"
 
 #include <cleat/net/socket_options.hpp>
 
@@ -29,6 +30,7 @@ struct upstream_plan
     balance strategy = balance::round_robin;
     unsigned eject_after = 3; ///< Failed connects in a row. 0: a server is never left out.
     std::chrono::milliseconds eject_time{10'000};
+    check_rule check{};
 };
 
 /// describe is the upstream on one line: "app, round-robin: [10.0.0.1]:80 (weight 2), /run/app

@@ -1,12 +1,28 @@
 #include "upstream/worker_upstream.hpp"
 
+#include <utility>
+
 namespace cleat::app {
 
 worker_upstream::worker_upstream(net::worker& worker, upstream_plan const& plan, logger const& log)
     : worker_{worker}, plan_{plan}, log_{log}, servers_{plan}
 {
-    for (std::size_t i = 0; i < plan.servers.size(); ++i)
+    for (server_plan const& each : plan.servers) {
+        addresses_.push_back(std::make_unique<server_addresses>(each.addresses));
         queues_.emplace_back(worker);
+    }
+}
+
+void worker_upstream::follow(worker_table& table) noexcept
+{
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        worker_server& next = table[i];
+        servers_.change(i, next.weight, next.state);
+        if (is_same(next.addresses->all(), addresses_[i]->all()))
+            continue;
+        std::swap(addresses_[i], next.addresses);
+        server_addresses::replace(std::move(next.addresses));
+    }
 }
 
 void worker_upstream::server_failed(std::size_t server, bool tries)

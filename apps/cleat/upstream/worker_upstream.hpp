@@ -6,11 +6,14 @@
 #include "log/log.hpp"
 #include "upstream/balancer.hpp"
 #include "upstream/upstream_plan.hpp"
+#include "upstream/upstream_table.hpp"
 
 #include <cleat/net/worker.hpp>
 
 #include <cstddef>
 #include <deque>
+#include <memory>
+#include <vector>
 
 namespace cleat::app {
 
@@ -27,6 +30,16 @@ public:
     [[nodiscard]] balancer& servers() noexcept { return servers_; }
     [[nodiscard]] net::worker& worker() const noexcept { return worker_; }
 
+    /// follow takes a table of the plan's servers, and leaves what it had in its place. Connections
+    /// keep the addresses that they try.
+    void follow(worker_table& table) noexcept;
+
+    /// addresses are a server's in force: hold them before the next wait.
+    [[nodiscard]] server_addresses& addresses(std::size_t server) noexcept
+    {
+        return *addresses_[server];
+    }
+
     /// queue is where connections wait for a server, at a UNIX socket, whose backlog is full.
     [[nodiscard]] connect_queue& queue(std::size_t server) noexcept { return queues_[server]; }
 
@@ -41,7 +54,8 @@ private:
     upstream_plan const& plan_;
     logger log_;
     balancer servers_;
-    std::deque<connect_queue> queues_; // By server.
+    std::vector<std::unique_ptr<server_addresses>> addresses_; // By server, as is:
+    std::deque<connect_queue> queues_;
 };
 
 } // namespace cleat::app

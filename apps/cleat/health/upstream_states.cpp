@@ -1,0 +1,92 @@
+#include "health/upstream_states.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+template <class Named>
+auto* find_by_name(Named& all, std::string_view name) noexcept
+{
+    auto const found = std::ranges::find(
+        all, name, [](auto const& each) -> std::string_view { return each.name; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+// What the checks of the configuration before have found holds until these find something else.
+void follow_checks(known_server& server, check_rule const& rule)
+{
+    if (!rule.is_on) {
+        server.is_down = false;
+        server.check = {};
+    } else if (server.check.state == check_state::none) {
+        server.check.state = check_state::unknown;
+    }
+}
+
+} // namespace
+
+server_row known_server::row() const
+{
+    server_state const by_checks = is_down ? server_state::down : server_state::serving;
+    return {
+        addresses, operators_weight.value_or(weight),
+        is_drained ? server_state::drained : by_checks};
+}
+
+void upstream_states::follow(std::vector<upstream_plan> const& upstreams)
+{
+    ++version_;
+    std::vector<known_upstream> const before = std::exchange(upstreams_, {});
+    for (upstream_plan const& plan : upstreams) {
+        known_upstream const* const known = find_by_name(before, plan.name);
+        known_upstream& made = upstreams_.emplace_back(known_upstream{plan.name, plan.check});
+        for (server_plan const& each : plan.servers) {
+            known_server const* const old =
+                known == nullptr ? nullptr : find_by_name(known->servers, each.name);
+            known_server server = old == nullptr ? known_server{} : *old;
+            server.name = each.name;
+            server.addresses = each.addresses;
+            server.weight = each.weight;
+            follow_checks(server, plan.check);
+            made.servers.push_back(std::move(server));
+        }
+    }
+}
+
+upstream_table upstream_states::table(std::size_t upstream) const
+{
+    upstream_table made;
+    for (known_server const& each : upstreams_[upstream].servers)
+        made.push_back(each.row());
+    return made;
+}
+
+bool upstream_states::change(
+    std::string_view upstream, std::string_view server,
+    std::function<void(known_server&)> const& use)
+{
+    known_upstream* const found = find_by_name(upstreams_, upstream);
+    bool is_there = false;
+    if (found != nullptr)
+        for (known_server& each : found->servers)
+            if (each.name == server) {
+                use(each);
+                is_there = true;
+            }
+    if (is_there) {
+        auto const number = static_cast<std::size_t>(found - upstreams_.data());
+        ++version_;
+        publish_(number, table(number));
+    }
+    return is_there;
+}
+
+bool upstream_states::set_addresses(
+    std::string_view upstream, std::string_view server, std::vector<net::address> const& addresses)
+{
+    return change(upstream, server, [&](known_server& each) { each.addresses = addresses; });
+}
+
+} // namespace cleat::app

@@ -1,0 +1,107 @@
+// upstream_states: what the main thread knows of the servers of all upstreams, beyond their
+// configuration.
+
+#pragma once
+
+#include "health/check_rule.hpp"
+#include "upstream/upstream_plan.hpp"
+#include "upstream/upstream_table.hpp"
+
+#include <cleat/net/socket_options.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cleat::app {
+
+/// check_state is what the checks of a server have found.
+enum class check_state : std::uint8_t
+{
+    none,    ///< It is not checked.
+    unknown, ///< There is no result yet: it serves.
+    passed,
+    failed, ///< It is down.
+};
+
+/// check_report is the last change of that.
+struct check_report
+{
+    check_state state = check_state::none;
+    std::string reason{}; ///< Why it has failed.
+    std::chrono::system_clock::time_point time{};
+};
+
+/// known_server is one server.
+struct known_server
+{
+    std::string name;                           ///< As the configuration spells its address.
+    std::vector<net::address> addresses;        ///< In force.
+    unsigned weight = 1;                        ///< The configuration's.
+    std::optional<unsigned> operators_weight{}; ///< It replaces that one.
+    bool is_drained = false;                    ///< By an operator.
+    bool is_down = false;                       ///< By its checks.
+    check_report check{};
+
+    [[nodiscard]] server_row row() const;
+};
+
+/// known_upstream is one upstream.
+struct known_upstream
+{
+    std::string name;
+    check_rule check{};
+    std::vector<known_server> servers{};
+};
+
+/// upstream_states belongs to the main thread. A change makes the upstream's next table, which it
+/// publishes. Other threads that find something out, such as an address or the end of a server,
+/// give it to the main thread: by an inbox, and worker_group::wake.
+class upstream_states
+{
+public:
+    /// publisher gets the table of an upstream, by its number.
+    using publisher = std::function<void(std::size_t, upstream_table const&)>;
+
+    explicit upstream_states(publisher publish) noexcept : publish_{std::move(publish)} {}
+    upstream_states(upstream_states&&) = delete;
+    ~upstream_states() = default;
+
+    /// follow: these upstreams are in service now. What an operator has said of a server, and what
+    /// its checks have found, is kept where the upstream's name and the server's are the same. The
+    /// addresses are the plan's: they have just been looked up. Publishes nothing.
+    void follow(std::vector<upstream_plan> const& upstreams);
+
+    /// version is another number after each change.
+    [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
+
+    [[nodiscard]] std::size_t size() const noexcept { return upstreams_.size(); }
+    [[nodiscard]] std::vector<known_upstream> const& all() const noexcept { return upstreams_; }
+
+    /// table is the present one of an upstream.
+    [[nodiscard]] upstream_table table(std::size_t upstream) const;
+
+    /// change calls `use` with each server of that name in the upstream of that name, and then
+    /// publishes the upstream's table. False: there is none, which a reload may have taken away.
+    bool change(
+        std::string_view upstream, std::string_view server,
+        std::function<void(known_server&)> const& use);
+
+    /// set_addresses gives a server other addresses. Connections to the ones before go on.
+    bool set_addresses(
+        std::string_view upstream, std::string_view server,
+        std::vector<net::address> const& addresses);
+
+private:
+    publisher publish_;
+    std::uint64_t version_ = 0;
+    std::vector<known_upstream> upstreams_;
+};
+
+} // namespace cleat::app

@@ -1,0 +1,94 @@
+#include "health/upstream_states.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cleat::app::upstream_states_test {
+namespace {
+
+net::address address_of(std::string const& port)
+{
+    return net::resolve("192.0.2.1", port).value().front();
+}
+
+upstream_plan plan_of(std::string const& name, std::vector<server_plan> servers)
+{
+    upstream_plan plan;
+    plan.name = name;
+    plan.servers = std::move(servers);
+    return plan;
+}
+
+struct two_upstreams
+{
+    two_upstreams()
+    {
+        states.follow(
+            {plan_of("one", {{"a", {address_of("1")}}}),
+             plan_of("two", {{"a", {address_of("2")}}, {"b", {address_of("3")}, 5}})});
+    }
+
+    upstream_states states{[this](std::size_t upstream, upstream_table const& table) {
+        published.emplace_back(upstream, table);
+    }};
+    std::vector<std::pair<std::size_t, upstream_table>> published;
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(two_upstreams, "a change is published with the whole table of its upstream")
+{
+    CHECK(published.empty());
+    CHECK(states.change("two", "b", [](known_server& one) { one.is_drained = true; }));
+    REQUIRE(published.size() == 1);
+    auto const& [number, table] = published.front();
+    CHECK(number == 1);
+    REQUIRE(table.size() == 2);
+    CHECK(table[0].state == server_state::serving);
+    CHECK(table[0].addresses.front().port() == 2);
+    CHECK(table[1].state == server_state::drained);
+    CHECK(table[1].weight == 5);
+}
+
+TEST_CASE_FIXTURE(two_upstreams, "a server that is not there any more is no mistake of a thread's")
+{
+    CHECK_FALSE(states.set_addresses("two", "c", {}));
+    CHECK_FALSE(states.set_addresses("three", "a", {}));
+    CHECK(published.empty());
+}
+
+TEST_CASE_FIXTURE(two_upstreams, "a reload keeps what is known of a server, but not its addresses")
+{
+    states.change("two", "b", [](known_server& one) {
+        one.is_drained = true;
+        one.operators_weight = 7;
+    });
+    states.set_addresses("two", "b", {address_of("4")});
+    CHECK(states.table(1)[1].addresses.front().port() == 4);
+    states.change("one", "a", [](known_server& one) { one.is_down = true; });
+    published.clear();
+    states.follow(
+        {plan_of("two", {{"b", {address_of("5")}, 6}, {"c", {address_of("6")}}}),
+         plan_of("new", {{"a", {address_of("1")}}})});
+    CHECK(published.empty());
+    REQUIRE(states.size() == 2);
+    server_row const b = states.table(0)[0];
+    CHECK(b.state == server_state::drained);
+    CHECK(b.weight == 7);
+    CHECK(b.addresses.front().port() == 5);
+    CHECK(states.table(0)[1].state == server_state::serving);
+    CHECK(states.table(1)[0].state == server_state::serving); // Of another upstream.
+}
+
+TEST_CASE_FIXTURE(two_upstreams, "an operator's drain holds whatever the checks find")
+{
+    states.change("one", "a", [](known_server& one) { one.is_drained = one.is_down = true; });
+    CHECK(states.table(0)[0].state == server_state::drained);
+    states.change("one", "a", [](known_server& one) { one.is_drained = false; });
+    CHECK(states.table(0)[0].state == server_state::down);
+}
+
+} // namespace cleat::app::upstream_states_test

@@ -1,0 +1,36 @@
+#include "upstream/upstream_table.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cleat::app {
+
+upstream_table first_table(upstream_plan const& plan)
+{
+    upstream_table made;
+    for (server_plan const& each : plan.servers)
+        made.push_back({each.addresses, each.weight});
+    return made;
+}
+
+bool is_same(net::address const& one, net::address const& other) noexcept
+{
+    return one.size == other.size && std::memcmp(&one.storage, &other.storage, one.size) == 0;
+}
+
+bool is_same(std::vector<net::address> const& one, std::vector<net::address> const& other) noexcept
+{
+    return std::ranges::equal(
+        one, other, [](net::address const& a, net::address const& b) { return is_same(a, b); });
+}
+
+worker_table copy_for_worker(upstream_table const& table)
+{
+    worker_table made;
+    for (server_row const& each : table)
+        made.push_back(
+            {std::make_unique<server_addresses>(each.addresses), each.weight, each.state});
+    return made;
+}
+
+} // namespace cleat::app

@@ -1,0 +1,96 @@
+// upstream_table: what changes of an upstream's servers while their configuration is in service.
+
+#pragma once
+
+#include "upstream/upstream_plan.hpp"
+
+#include <cleat/net/socket_options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace cleat::app {
+
+/// server_state is whether new connections go to a server. Established ones go on in any state.
+enum class server_state : std::uint8_t
+{
+    serving,
+    down,    ///< By its checks: it is tried when no other server is left.
+    drained, ///< By an operator: it gets no new connection.
+};
+
+/// server_row is one server at one moment.
+struct server_row
+{
+    std::vector<net::address> addresses; ///< To be tried in their order; none: it is passed over.
+    unsigned weight = 1;                 ///< In force, from 1 on.
+    server_state state = server_state::serving;
+};
+
+/// upstream_table is the servers of an upstream at one moment, by their numbers in the plan. The
+/// main thread makes it, and hands each worker a copy of its own: a worker_table.
+using upstream_table = std::vector<server_row>;
+
+/// first_table is that of a plan of which nothing else is known yet.
+[[nodiscard]] upstream_table first_table(upstream_plan const& plan);
+
+/// is_same compares two addresses, or two lists of them in their order.
+[[nodiscard]] bool is_same(net::address const& one, net::address const& other) noexcept;
+[[nodiscard]] bool is_same(
+    std::vector<net::address> const& one, std::vector<net::address> const& other) noexcept;
+
+/// server_addresses are a server's addresses, as one worker has them. They stay in place as long as
+/// a connection of the worker refers to them, also when the server has got others. The worker
+/// counts these connections, so that nothing is shared.
+class server_addresses
+{
+public:
+    explicit server_addresses(std::vector<net::address> all) noexcept : all_{std::move(all)} {}
+    server_addresses(server_addresses&&) = delete;
+
+    [[nodiscard]] std::vector<net::address> const& all() const noexcept { return all_; }
+
+    /// hold counts a connection, and release ends it. The last one of addresses that were replaced
+    /// destroys the object.
+    void hold() noexcept { ++users_; }
+    void release() noexcept
+    {
+        if (--users_ == 0 && is_replaced_)
+            delete this;
+    }
+
+    /// replace gives up the object, which has been replaced.
+    static void replace(std::unique_ptr<server_addresses> old) noexcept
+    {
+        old->is_replaced_ = true;
+        if (old->users_ != 0)
+            static_cast<void>(old.release());
+    }
+
+private:
+    friend struct std::default_delete<server_addresses>;
+    ~server_addresses() = default;
+
+    std::vector<net::address> all_;
+    std::size_t users_ = 0;
+    bool is_replaced_ = false;
+};
+
+/// worker_server is a server_row for one worker.
+struct worker_server
+{
+    std::unique_ptr<server_addresses> addresses;
+    unsigned weight = 1;
+    server_state state = server_state::serving;
+};
+
+/// worker_table is an upstream_table for one worker, made by another thread: the worker allocates
+/// nothing when it takes it.
+using worker_table = std::vector<worker_server>;
+
+[[nodiscard]] worker_table copy_for_worker(upstream_table const& table);
+
+} // namespace cleat::app
