@@ -36,6 +36,20 @@ std::vector<net::address> unix_server(
     return {};
 }
 
+check_rule check_rule_of(upstream_config const& block)
+{
+    if (*block.check == check_kind::off)
+        return {};
+    return {
+        .is_on = true,
+        .interval = *block.check_interval,
+        .timeout = *block.check_timeout,
+        .rise = static_cast<unsigned>(*block.check_rise),
+        .fall = static_cast<unsigned>(*block.check_fall),
+        .send = block.check_send->bytes,
+        .expect = block.check_expect->bytes};
+}
+
 } // namespace
 
 std::vector<net::address> find_addresses(frontend_config const& frontend, problem_list& problems)
@@ -82,6 +96,7 @@ upstream_plan find_upstream(config const& settings, std::string const& name, pro
     plan.strategy = *block->balance;
     plan.eject_after = static_cast<unsigned>(*block->eject_after);
     plan.eject_time = *block->eject_time;
+    plan.check = check_rule_of(*block);
     for (upstream_server const& each : block->servers)
         plan.servers.push_back(
             {to_string(*each.address),

@@ -1,5 +1,6 @@
 #include "access/access_log_watch.hpp"
 #include "admin_control.hpp"
+#include "health/check_control.hpp"
 #include "index_writer.hpp"
 #include "low_priority.hpp"
 #include "privileged/opener_watch.hpp"
@@ -86,6 +87,7 @@ public:
         , control_{control}
         , start_{start}
         , opener_{start.root_files}
+        , checks_{workers.upstreams(), [&workers] { workers.wake(); }}
         , admin_{workers, access_, start.limits.facts()}
         , reloads_{
               workers,
@@ -93,6 +95,7 @@ public:
               {.begun = [this] { return reload_begun(); },
                .ended = [this](reload_outcome const& outcome) { reload_ended(outcome); }}}
     {
+        checks_.follow(log());
         watch_.follow(*workers_.present().configuration, {.done = true}, log());
         follow_logs_and_admin();
         note(notify_.ready(service_status(workers_)));
@@ -164,6 +167,7 @@ public:
     {
         opener_.look(log());
         access_.look(log(), clock::now());
+        checks_.follow(log());
         reloads_.go_on();
         reload_after_changes();
         if (clock::now() >= next_expiry_look_)
@@ -313,6 +317,7 @@ private:
     start_facts const& start_;
     opener_watch opener_;
     access_log_watch access_;
+    check_control checks_;
     admin_control admin_;
     std::vector<asker> askers_;         // They wait for the next reload,
     std::vector<asker> asked_for_this_; // and these for the one under way.

@@ -161,6 +161,23 @@ def test_explain_names_the_upstream(certs, config):
         (upstream("/s", lines=["balance = least"]), '"least" is no way to balance. Write first,'),
         (upstream(*["/s"] * 65) + 'upstream = "app"', "app has 65 servers, and may have 64"),
         (upstream("{ address = \"/s\" weight = 0 }"), "weight: 0 is out of range"),
+        (
+            upstream("/s", lines=["check-fall = 3"]),
+            "error: check-fall: this has no effect: the upstream app has no checks. Add check = tcp",
+        ),
+        (upstream("/s", lines=["check = ping"]), '"ping" is no kind of check. Write tcp, with'),
+        (
+            upstream("/s", lines=["check = tcp", "check-timeout = 3"]),
+            "error: check-timeout: a check may take 3 s, and the next one begins after 2 s. Make",
+        ),
+        (
+            upstream("/s", lines=["check = tcp", "check-interval = 1", 'check-send = "x"']),
+            "error: check-send: the check would pass whatever the server answers. Add check-expect",
+        ),
+        (
+            upstream("/s", lines=["check = tcp", r'check-expect = "a\q"']),
+            r'"\q" is no escape. Write \r, \n, \t, \\ or \x with two hexadecimal digits.',
+        ),
         (upstream("/s", lines=["port = 1"]), "this key does not stand in an upstream block"),
     ],
 )

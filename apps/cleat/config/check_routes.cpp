@@ -25,9 +25,49 @@ void report_problem(
     problems.push_back({grade, where, std::string{key}, std::move(text), std::move(cure), true});
 }
 
+// Settings of checks that have no effect, or not the one that was meant.
+void check_checks(upstream_config const& c, std::vector<problem>& problems)
+{
+    auto const complain = [&](location const& where, std::string_view key, std::string text,
+                              std::string cure) {
+        report_problem(problems, severity::error, where, key, std::move(text), std::move(cure));
+    };
+    if (*c.check == check_kind::off) {
+        auto const refuse = [&](auto const& one, std::string_view key) {
+            if (!one.location.is_built_in())
+                complain(
+                    one.location, key,
+                    fmt::format("this has no effect: the upstream {} has no checks", *c.name),
+                    "Add check = tcp to the block, or leave this out.");
+        };
+        refuse(c.check_interval, "check-interval");
+        refuse(c.check_timeout, "check-timeout");
+        refuse(c.check_rise, "check-rise");
+        refuse(c.check_fall, "check-fall");
+        refuse(c.check_send, "check-send");
+        refuse(c.check_expect, "check-expect");
+        return;
+    }
+    if (*c.check_timeout > *c.check_interval) {
+        bool const is_written = !c.check_timeout.location.is_built_in();
+        complain(
+            is_written ? c.check_timeout.location : c.check_interval.location,
+            is_written ? "check-timeout" : "check-interval",
+            fmt::format(
+                "a check may take {} s, and the next one begins after {} s",
+                (*c.check_timeout).count(), (*c.check_interval).count()),
+            "Make check-timeout at most check-interval.");
+    }
+    if (!c.check_send->bytes.empty() && c.check_expect->bytes.empty())
+        complain(
+            c.check_send.location, "check-send", "the check would pass whatever the server answers",
+            "Add check-expect with a text of the right answer.");
+}
+
 void check_upstream_names(config const& c, std::vector<problem>& problems)
 {
     for (upstream_config const& each : c.upstreams) {
+        check_checks(each, problems);
         upstream_config const* const first = find_upstream_block(c, *each.name);
         if (first != &each)
             report_problem(

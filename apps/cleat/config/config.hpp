@@ -177,6 +177,19 @@ enum class balance
     client_hash,       ///< By the client's address.
 };
 
+/// check_kind is how the servers of an upstream are checked.
+enum class check_kind
+{
+    off,
+    tcp, ///< A check connects; check-send and check-expect can follow.
+};
+
+/// wire_text is bytes that were written as a text, with escapes.
+struct wire_text
+{
+    std::string bytes;
+};
+
 /// upstream_server is one `server` of an upstream.
 struct upstream_server
 {
@@ -195,6 +208,13 @@ struct upstream_config
     setting<app::balance> balance{app::balance::round_robin};
     setting<int> eject_after{3}; ///< Failed connects in a row; 0: never.
     setting<std::chrono::seconds> eject_time{std::chrono::seconds{10}};
+    setting<check_kind> check{check_kind::off};
+    setting<std::chrono::seconds> check_interval{std::chrono::seconds{2}};
+    setting<std::chrono::seconds> check_timeout{std::chrono::seconds{1}}; ///< At most the interval.
+    setting<int> check_rise{1};
+    setting<int> check_fall{2};
+    setting<wire_text> check_send;   ///< Empty: nothing. It needs check_expect.
+    setting<wire_text> check_expect; ///< Empty: a connection is enough.
 };
 
 /// route_config is one `route` of a frontend.

@@ -182,6 +182,51 @@ std::string_view to_string(balance strategy) noexcept
     return "";
 }
 
+parsed<check_kind> read(as<check_kind>, given const& v)
+{
+    if (v.text == "off")
+        return check_kind::off;
+    if (v.text == "tcp")
+        return check_kind::tcp;
+    return bad_value{
+        fmt::format("\"{}\" is no kind of check", v.text),
+        "Write tcp, with check-send and check-expect for more than a connection, or off."};
+}
+
+parsed<wire_text> read(as<wire_text>, given const& v)
+{
+    constexpr std::string_view letters = "rnt\\";
+    constexpr std::string_view bytes = "\r\n\t\\";
+    wire_text made;
+    std::string_view rest = v.text;
+    while (!rest.empty()) {
+        if (rest.front() != '\\') {
+            made.bytes += rest.front();
+            rest.remove_prefix(1);
+            continue;
+        }
+        if (std::size_t const known = letters.find(rest.substr(0, 2).back());
+            rest.size() > 1 && known != letters.npos) {
+            made.bytes += bytes[known];
+            rest.remove_prefix(2);
+            continue;
+        }
+        unsigned byte = 0;
+        std::string_view const digits =
+            rest.substr(0, 4).substr(std::min<std::size_t>(rest.size(), 2));
+        auto const [end, ec] =
+            std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+        if (!rest.starts_with("\\x") || digits.size() != 2 || ec != std::errc{} ||
+            end != digits.data() + 2)
+            return bad_value{
+                fmt::format("\"{}\" is no escape", rest.substr(0, 2)),
+                "Write \\r, \\n, \\t, \\\\ or \\x with two hexadecimal digits."};
+        made.bytes += static_cast<char>(byte);
+        rest.remove_prefix(4);
+    }
+    return made;
+}
+
 parsed<syslog_facility> read(as<syslog_facility>, given const& v)
 {
     if (std::optional<int> const code = syslog_facility_number(v.text))

@@ -31,6 +31,9 @@ struct as
 [[nodiscard]] parsed<client_verify> read(as<client_verify>, given const& v);
 [[nodiscard]] parsed<inbound_tlvs> read(as<inbound_tlvs>, given const& v);
 [[nodiscard]] parsed<balance> read(as<balance>, given const& v);
+[[nodiscard]] parsed<check_kind> read(as<check_kind>, given const& v);
+/// A text in which \r, \n, \t, \\ and \xHH stand for bytes.
+[[nodiscard]] parsed<wire_text> read(as<wire_text>, given const& v);
 [[nodiscard]] parsed<syslog_facility> read(as<syslog_facility>, given const& v);
 [[nodiscard]] parsed<access_log_format> read(as<access_log_format>, given const& v);
 [[nodiscard]] parsed<server_name_pattern> read(as<server_name_pattern>, given const& v);

@@ -112,6 +112,14 @@ inline constexpr int fast_open_queue = 256;
 /// servers_max: those of an upstream. Each connection remembers in one word which it has tried.
 inline constexpr std::size_t servers_max = 64;
 
+/// check_answer_max: bytes of a server's answer in which a check looks for the expected text. It is
+/// a status line or a greeting, and lies on the stack.
+inline constexpr std::size_t check_answer_max = 4096;
+
+/// checks_at_once: checks of servers that are under way at a time. Others wait for the end of one,
+/// so that thousands of servers that do not answer hold few descriptors.
+inline constexpr std::size_t checks_at_once = 256;
+
 /// routes_of_name_max: routes of a frontend for the same name. They are looked through one after
 /// the other; those of other names cost nothing.
 inline constexpr std::size_t routes_of_name_max = 64;

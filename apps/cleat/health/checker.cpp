@@ -1,0 +1,200 @@
+#include "health/checker.hpp"
+#include "low_priority.hpp"
+
+#include <cleat/core/limits.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace cleat::app {
+
+struct checker::orders
+{
+    std::vector<check_target> targets;
+};
+
+struct checker::watch
+{
+    explicit watch(check_target t) : target{std::move(t)}, is_down{target.is_down} {}
+
+    check_target target;
+    check_probe probe{target};
+    bool is_under_way = false;
+    bool has_told = false;
+    bool is_down;
+    unsigned in_a_row = 0; // Results that would change it.
+    clock::time_point next{};
+};
+
+checker::checker(std::function<void()> wake)
+    : wake_{std::move(wake)}, wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}
+{
+    if (!wakeup_)
+        throw std::system_error{errno, std::system_category(), "eventfd"};
+    thread_ = std::thread{[this] { run(); }};
+}
+
+checker::~checker()
+{
+    ending_ = true;
+    wake_thread();
+    thread_.join();
+    delete orders_.load();
+    while (next_news() != nullptr) {
+    }
+}
+
+void checker::follow(std::vector<check_target> targets)
+{
+    auto next = std::make_unique<orders>(std::move(targets));
+    delete orders_.exchange(next.release());
+    wake_thread();
+}
+
+std::unique_ptr<check_news> checker::next_news() noexcept
+{
+    if (!taken_)
+        taken_.reset(news_.take());
+    if (!taken_)
+        return nullptr;
+    std::unique_ptr<check_news> first = std::move(taken_);
+    taken_.reset(std::exchange(first->next, nullptr));
+    return first;
+}
+
+void checker::wake_thread() noexcept
+{
+    std::uint64_t const one = 1;
+    static_cast<void>(!::write(wakeup_.get(), &one, sizeof one));
+}
+
+void checker::run() noexcept
+{
+    static_cast<void>(::pthread_setname_np(::pthread_self(), "checks"));
+    lower_priority();
+    while (!ending_) {
+        try {
+            turn();
+        } catch (std::bad_alloc const&) { // There may be memory again after a while.
+            static_cast<void>(::poll(nullptr, 0, static_cast<int>(limits::accept_pause.count())));
+        }
+    }
+}
+
+void checker::turn()
+{
+    take_orders();
+    begin_due(clock::now());
+    wait(clock::now());
+}
+
+// First checks are spread over a part of the interval, so that many servers cost no burst.
+void checker::take_orders()
+{
+    std::unique_ptr<orders> const taken{orders_.exchange(nullptr)};
+    if (!taken)
+        return;
+    std::vector<std::unique_ptr<watch>> next;
+    clock::time_point const now = clock::now();
+    std::size_t const count = taken->targets.size();
+    for (check_target& target : taken->targets) {
+        auto const known = std::ranges::find_if(watches_, [&](std::unique_ptr<watch> const& each) {
+            return each && each->target.is_same_check(target);
+        });
+        if (known != watches_.end()) {
+            next.push_back(std::move(*known));
+            continue;
+        }
+        std::chrono::milliseconds const spread = target.rule.interval / 4;
+        next.push_back(std::make_unique<watch>(std::move(target)));
+        next.back()->next = now + spread * (next.size() - 1) / count;
+    }
+    watches_ = std::move(next);
+    under_way_ = static_cast<std::size_t>(std::ranges::count_if(
+        watches_, [](std::unique_ptr<watch> const& each) { return each->is_under_way; }));
+}
+
+void checker::begin_due(clock::time_point now)
+{
+    for (std::unique_ptr<watch> const& each : watches_) {
+        if (each->is_under_way || each->next > now || under_way_ >= limits::checks_at_once)
+            continue;
+        each->next = now + each->target.rule.interval;
+        each->is_under_way = true;
+        ++under_way_;
+        settle(*each, each->probe.begin(now));
+    }
+}
+
+void checker::wait(clock::time_point now)
+{
+    std::vector<pollfd> wanted{{wakeup_.get(), POLLIN, 0}};
+    std::vector<watch*> waiting;
+    clock::time_point next = clock::time_point::max();
+    for (std::unique_ptr<watch> const& each : watches_) {
+        if (each->is_under_way) {
+            wanted.push_back(each->probe.wanted());
+            waiting.push_back(each.get());
+            next = std::min(next, each->probe.deadline());
+        } else if (under_way_ < limits::checks_at_once) { // Else the end of one is waited for.
+            next = std::min(next, each->next);
+        }
+    }
+    int timeout = -1;
+    if (next != clock::time_point::max())
+        timeout = static_cast<int>(std::max<std::int64_t>(
+            std::chrono::ceil<std::chrono::milliseconds>(next - now).count(), 0));
+    static_cast<void>(::poll(wanted.data(), wanted.size(), timeout));
+    if ((wanted.front().revents & POLLIN) != 0) {
+        std::uint64_t count = 0;
+        static_cast<void>(!::read(wakeup_.get(), &count, sizeof count));
+    }
+    now = clock::now();
+    for (std::size_t i = 0; i < waiting.size(); ++i)
+        if (wanted[i + 1].revents != 0 || waiting[i]->probe.deadline() <= now)
+            settle(*waiting[i], waiting[i]->probe.go_on(now));
+}
+
+void checker::settle(watch& one, check_probe::progress made)
+{
+    if (made == check_probe::progress::waits)
+        return;
+    one.is_under_way = false;
+    --under_way_;
+    bool const has_failed = made == check_probe::progress::failed;
+    if (has_failed == one.is_down) {
+        one.in_a_row = 0;
+        if (!one.has_told)
+            tell(one, 1);
+        return;
+    }
+    if (++one.in_a_row < (has_failed ? one.target.rule.fall : one.target.rule.rise))
+        return;
+    one.is_down = has_failed;
+    tell(one, std::exchange(one.in_a_row, 0));
+}
+
+void checker::tell(watch& one, unsigned checks)
+{
+    one.has_told = true;
+    auto made = std::make_unique<check_news>();
+    made->upstream = one.target.upstream;
+    made->server = one.target.server;
+    made->is_down = one.is_down;
+    made->checks = checks;
+    if (one.is_down)
+        made->reason = one.probe.reason();
+    news_.push(*made.release());
+    wake_();
+}
+
+} // namespace cleat::app

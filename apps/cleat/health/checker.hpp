@@ -1,0 +1,73 @@
+// checker: the thread that checks servers.
+
+#pragma once
+
+#include "health/check_probe.hpp"
+
+#include <cleat/core/inbox.hpp>
+#include <cleat/core/unique_fd.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace cleat::app {
+
+/// check_news is the state of a server that has changed, or its first one.
+struct check_news
+{
+    std::string upstream;
+    std::string server;
+    bool is_down = false;
+    std::string reason{}; ///< Of the last failure, where it is down.
+    unsigned checks = 0;  ///< So many in a row have said it.
+    check_news* next = nullptr;
+};
+
+/// checker checks each target at its interval, on a thread of its own with a low priority. It is
+/// used by one thread.
+class checker
+{
+public:
+    /// `wake` is called on the checker's thread when there is news. Throws std::system_error.
+    explicit checker(std::function<void()> wake);
+    checker(checker&&) = delete;
+
+    /// Ends the checks that are under way.
+    ~checker();
+
+    /// follow checks these from now on. A target that was there already goes on where it is.
+    void follow(std::vector<check_target> targets);
+
+    /// next_news is the oldest, or null.
+    [[nodiscard]] std::unique_ptr<check_news> next_news() noexcept;
+
+private:
+    using clock = std::chrono::steady_clock;
+    struct orders;
+    struct watch;
+
+    void run() noexcept;
+    void wake_thread() noexcept;
+    void turn();
+    void take_orders();
+    void begin_due(clock::time_point now);
+    void wait(clock::time_point now);
+    void settle(watch& one, check_probe::progress made);
+    void tell(watch& one, unsigned checks);
+
+    std::function<void()> wake_;
+    unique_fd wakeup_; // An eventfd.
+    std::atomic<bool> ending_{false};
+    std::atomic<orders*> orders_{nullptr}; // The newest; the thread takes it.
+    inbox<check_news, &check_news::next> news_;
+    std::unique_ptr<check_news> taken_;           // The rest of what the user has taken.
+    std::vector<std::unique_ptr<watch>> watches_; // The thread's, as are:
+    std::size_t under_way_ = 0;
+    std::thread thread_;
+};
+
+} // namespace cleat::app
