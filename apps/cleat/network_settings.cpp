@@ -96,6 +96,7 @@ upstream_plan find_upstream(config const& settings, std::string const& name, pro
     plan.strategy = *block->balance;
     plan.eject_after = static_cast<unsigned>(*block->eject_after);
     plan.eject_time = *block->eject_time;
+    plan.slow_start = *block->slow_start;
     plan.check = check_rule_of(*block);
     for (upstream_server const& each : block->servers)
         plan.servers.push_back(

@@ -178,6 +178,10 @@ def test_explain_names_the_upstream(certs, config):
             upstream("/s", lines=["check = tcp", r'check-expect = "a\q"']),
             r'"\q" is no escape. Write \r, \n, \t, \\ or \x with two hexadecimal digits.',
         ),
+        (
+            upstream("/s", lines=["balance = first", "slow-start = 5"]),
+            "error: slow-start: this has no effect: with balance = first a server has no share.",
+        ),
         (upstream("/s", lines=["port = 1"]), "this key does not stand in an upstream block"),
     ],
 )

@@ -68,6 +68,11 @@ void check_upstream_names(config const& c, std::vector<problem>& problems)
 {
     for (upstream_config const& each : c.upstreams) {
         check_checks(each, problems);
+        if (*each.balance == balance::first && each.slow_start->count() != 0)
+            report_problem(
+                problems, severity::error, each.slow_start.location, "slow-start",
+                "this has no effect: with balance = first a server has no share",
+                "Leave it out, or write another balance.");
         upstream_config const* const first = find_upstream_block(c, *each.name);
         if (first != &each)
             report_problem(

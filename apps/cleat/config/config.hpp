@@ -208,6 +208,7 @@ struct upstream_config
     setting<app::balance> balance{app::balance::round_robin};
     setting<int> eject_after{3}; ///< Failed connects in a row; 0: never.
     setting<std::chrono::seconds> eject_time{std::chrono::seconds{10}};
+    setting<std::chrono::seconds> slow_start{std::chrono::seconds{0}}; ///< 0: at once.
     setting<check_kind> check{check_kind::off};
     setting<std::chrono::seconds> check_interval{std::chrono::seconds{2}};
     setting<std::chrono::seconds> check_timeout{std::chrono::seconds{1}}; ///< At most the interval.

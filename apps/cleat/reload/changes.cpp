@@ -53,14 +53,22 @@ std::unordered_set<std::string> frontends_of(snapshot const& configuration)
     return names;
 }
 
+std::string text_of(check_rule const& rule)
+{
+    return fmt::format(
+        "{} {} {} {} {} {} {}", rule.is_on, rule.interval.count(), rule.timeout.count(), rule.rise,
+        rule.fall, rule.send, rule.expect);
+}
+
 // Of the upstream blocks, in any order. The backend is a key of its own.
 std::vector<std::string> descriptions_of(snapshot const& configuration)
 {
     std::vector<std::string> found;
     for (upstream_plan const& each : configuration.upstreams)
         if (each.name != to_string(*configuration.settings.backend))
-            found.push_back(
-                fmt::format("{} {} {}", describe(each), each.eject_after, each.eject_time.count()));
+            found.push_back(fmt::format(
+                "{} {} {} {} {}", describe(each), each.eject_after, each.eject_time.count(),
+                each.slow_start.count(), text_of(each.check)));
     std::ranges::sort(found);
     return found;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 namespace cleat::app {
 namespace {
@@ -42,11 +43,16 @@ std::uint64_t client_key(std::span<std::uint8_t const> address) noexcept
 }
 
 balancer::balancer(upstream_plan const& plan)
-    : strategy_{plan.strategy}, rule_{plan.eject_after, plan.eject_time}
+    : strategy_{plan.strategy}
+    , rule_{plan.eject_after, plan.eject_time}
+    , slow_start_{plan.slow_start}
 {
     for (server_plan const& each : plan.servers)
         servers_.push_back(
-            {.weight = each.weight, .is_backup = each.is_backup, .name = hash_bytes(each.name)});
+            {.weight = each.weight,
+             .shares = each.weight * shares_of_weight,
+             .is_backup = each.is_backup,
+             .name = hash_bytes(each.name)});
     candidates_.reserve(servers_.size());
 }
 
@@ -55,6 +61,8 @@ std::optional<std::size_t> balancer::choose(
 {
     if (servers_.size() == 1)
         return left(tried) == 0 ? std::nullopt : std::optional<std::size_t>{0};
+    if (!rising_.empty())
+        raise(now);
     find_candidates(now, tried);
     if (candidates_.empty())
         return {};
@@ -72,17 +80,45 @@ std::optional<std::size_t> balancer::choose(
     return candidates_.front();
 }
 
-void balancer::change(std::size_t server, unsigned weight, server_state state) noexcept
+void balancer::change(
+    time_point now, std::size_t server, unsigned weight, server_state state) noexcept
 {
     balanced_server& one = servers_[server];
-    if (one.state == server_state::down && state == server_state::serving)
-        one.health.forget();
+    server_state const before = std::exchange(one.state, state);
     one.weight = weight;
-    one.state = state;
+    one.shares = weight * shares_of_weight;
+    if (state == server_state::serving && before == server_state::down)
+        one.health.forget();
+    if (state == server_state::serving && before != server_state::serving)
+        returned(now, server);
+    raise(now);
     if (state == server_state::drained)
         drained_.insert(server);
     else
         drained_.erase(server);
+}
+
+void balancer::returned(time_point now, std::size_t server) noexcept
+{
+    if (slow_start_.count() == 0)
+        return;
+    servers_[server].rises_since = now;
+    rising_.insert(server);
+}
+
+void balancer::raise(time_point now) noexcept
+{
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
+        if (!rising_.contains(i))
+            continue;
+        balanced_server& one = servers_[i];
+        std::int64_t const all = one.weight * shares_of_weight;
+        auto const risen =
+            std::chrono::duration_cast<std::chrono::milliseconds>(now - one.rises_since);
+        if (risen >= slow_start_)
+            rising_.erase(i);
+        one.shares = std::clamp<std::int64_t>(all * risen / slow_start_, 1, all);
+    }
 }
 
 // Lower is better.
@@ -118,8 +154,8 @@ std::size_t balancer::by_turns() noexcept
     std::size_t chosen = candidates_.front();
     for (std::size_t const each : candidates_) {
         balanced_server& one = servers_[each];
-        one.turn += one.weight;
-        sum += one.weight;
+        one.turn += one.shares;
+        sum += one.shares;
         if (one.turn > servers_[chosen].turn)
             chosen = each;
     }
@@ -131,8 +167,8 @@ void balancer::keep_fewest_connections()
 {
     // Connections for each unit of weight, compared without a division.
     auto const is_less = [this](std::size_t one, std::size_t other) {
-        return servers_[one].connections * servers_[other].weight <
-               servers_[other].connections * servers_[one].weight;
+        return servers_[one].connections * servers_[other].shares <
+               servers_[other].connections * servers_[one].shares;
     };
     std::size_t const fewest = *std::ranges::min_element(candidates_, is_less);
     std::erase_if(candidates_, [&](std::size_t each) { return is_less(fewest, each); });
@@ -144,7 +180,7 @@ std::size_t balancer::by_client(std::uint64_t client) const noexcept
 {
     auto const score = [&](std::size_t each) {
         balanced_server const& one = servers_[each];
-        return -static_cast<double>(one.weight) / std::log(fraction(mix(client ^ mix(one.name))));
+        return -static_cast<double>(one.shares) / std::log(fraction(mix(client ^ mix(one.name))));
     };
     return *std::ranges::max_element(candidates_, {}, score);
 }

@@ -25,6 +25,7 @@ public:
     }
     void insert(std::size_t server) noexcept { bits_ |= std::uint64_t{1} << server; }
     void erase(std::size_t server) noexcept { bits_ &= ~(std::uint64_t{1} << server); }
+    [[nodiscard]] bool empty() const noexcept { return bits_ == 0; }
     [[nodiscard]] std::size_t size() const noexcept
     {
         return static_cast<std::size_t>(std::popcount(bits_));
@@ -76,7 +77,10 @@ public:
 
     /// change gives a server another weight and state. Its connections go on counting. A server
     /// that comes back by its checks is not left out any more for failures before that.
-    void change(std::size_t server, unsigned weight, server_state state) noexcept;
+    void change(time_point now, std::size_t server, unsigned weight, server_state state) noexcept;
+
+    /// returned: the server serves again. Its weight rises within the plan's slow_start.
+    void returned(time_point now, std::size_t server) noexcept;
 
     /// began counts a connection to a server; ended ends it.
     void began(std::size_t server) noexcept { ++servers_[server].connections; }
@@ -91,9 +95,14 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return servers_.size(); }
 
 private:
+    // A weight is this many shares, so that a part of a weight is a number, too.
+    static constexpr std::int64_t shares_of_weight = 1024;
+
     struct balanced_server
     {
         std::int64_t weight = 1;
+        std::int64_t shares = shares_of_weight; // In force: those of the weight, or fewer.
+        time_point rises_since{};
         bool is_backup = false;
         server_state state = server_state::serving;
         std::uint64_t name = 0; // A hash of it.
@@ -104,6 +113,7 @@ private:
     using numbers = std::vector<std::size_t>;
 
     [[nodiscard]] unsigned rank_of(balanced_server const& one, time_point now) const noexcept;
+    void raise(time_point now) noexcept;
     void find_candidates(time_point now, server_set const& tried);
     [[nodiscard]] std::size_t by_turns() noexcept;
     void keep_fewest_connections();
@@ -112,7 +122,9 @@ private:
     std::vector<balanced_server> servers_;
     balance strategy_;
     ejection_rule rule_;
+    std::chrono::milliseconds slow_start_;
     server_set drained_;
+    server_set rising_;  // Their weight rises.
     numbers candidates_; // Of the present choice; its memory is kept.
 };
 

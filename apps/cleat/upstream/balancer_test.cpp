@@ -164,6 +164,70 @@ TEST_CASE("backups serve while no other server does, and servers that are left o
     }
 }
 
+TEST_CASE("weights and fewest connections are exact also where they change")
+{
+    upstream_plan const plan = plan_of(balance::round_robin, {1, 1, 1});
+    balancer servers{plan};
+    CHECK(spread(servers, 999) == counts{333, 333, 333});
+    servers.change(start, 0, 4, server_state::serving);
+    counts const found = spread(servers, 100'000);
+    CHECK(is_near(found[0], 66'667));
+    CHECK(is_near(found[1], 16'667));
+    CHECK(is_near(found[2], 16'667));
+    servers.change(start, 1, 1, server_state::drained);
+    CHECK(spread(servers, 50'000)[1] == 0);
+    servers.change(start, 1, 1, server_state::serving);
+    CHECK(is_near(spread(servers, 60'000)[1], 10'000));
+}
+
+TEST_CASE("the fewest connections are within 2 percent while connections come and go")
+{
+    upstream_plan const plan = plan_of(balance::least_connections, {1, 2, 5});
+    balancer servers{plan};
+    counts began(3);
+    std::vector<std::size_t> open;
+    std::mt19937_64 random{3};
+    for (int i = 0; i < 100'000; ++i) {
+        std::size_t const chosen = servers.choose(start, 0, {}).value();
+        servers.began(chosen);
+        ++began[chosen];
+        open.push_back(chosen);
+        if (open.size() > 800) { // One of them ends, any one.
+            std::swap(open[random() % open.size()], open.back());
+            servers.ended(open.back());
+            open.pop_back();
+        }
+    }
+    CHECK(is_near(began[0], 12'500));
+    CHECK(is_near(began[1], 25'000));
+    CHECK(is_near(began[2], 62'500));
+}
+
+TEST_CASE("the weight of a server that comes back rises within slow_start")
+{
+    for (balance const strategy : {balance::round_robin, balance::client_hash}) {
+        upstream_plan plan = plan_of(strategy, {2, 2});
+        plan.slow_start = 100s;
+        balancer servers{plan};
+        CHECK(is_near(spread(servers, 100'000)[0], 50'000)); // Not at the start.
+        servers.change(start, 0, 2, server_state::down);
+        servers.change(start, 0, 2, server_state::serving);
+        CHECK(spread(servers, 1000)[0] <= 3);
+        auto const share = [&](std::chrono::seconds after) {
+            counts found(2);
+            for (std::uint64_t i = 0; i < 100'000; ++i)
+                ++found[servers.choose(start + after, i * 0x9e3779b97f4a7c15U, {}).value()];
+            return found[0];
+        };
+        CHECK(is_near(share(50s), 33'333)); // Half of a weight of two, beside two.
+        servers.change(start + 50s, 1, 1, server_state::serving);
+        CHECK(is_near(share(50s), 50'000)); // Another table does not end it.
+        servers.change(start + 50s, 1, 2, server_state::serving);
+        CHECK(is_near(share(100s), 50'000));
+        CHECK(is_near(share(1000s), 50'000));
+    }
+}
+
 TEST_CASE("the first server that serves gets all connections")
 {
     upstream_plan const plan = plan_of(balance::first, {1, 1, 1});

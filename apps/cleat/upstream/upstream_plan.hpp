@@ -30,6 +30,7 @@ struct upstream_plan
     balance strategy = balance::round_robin;
     unsigned eject_after = 3; ///< Failed connects in a row. 0: a server is never left out.
     std::chrono::milliseconds eject_time{10'000};
+    std::chrono::milliseconds slow_start{0}; ///< For the weight of a server that comes back.
     check_rule check{};
 };
 

@@ -17,7 +17,7 @@ void worker_upstream::follow(worker_table& table) noexcept
 {
     for (std::size_t i = 0; i < table.size(); ++i) {
         worker_server& next = table[i];
-        servers_.change(i, next.weight, next.state);
+        servers_.change(worker_.now(), i, next.weight, next.state);
         if (is_same(next.addresses->all(), addresses_[i]->all()))
             continue;
         std::swap(addresses_[i], next.addresses);
@@ -39,7 +39,10 @@ void worker_upstream::server_failed(std::size_t server, bool tries)
 
 void worker_upstream::server_answered(std::size_t server)
 {
-    if (servers_.of_server(server).succeeded() && plan_.servers.size() > 1)
+    if (!servers_.of_server(server).succeeded())
+        return;
+    servers_.returned(worker_.now(), server);
+    if (plan_.servers.size() > 1)
         log_.info("server-returned")
             .add("upstream", plan_.name)
             .add("server", plan_.servers[server].name);
