@@ -1,3 +1,5 @@
+#include "admin/admin_pages.hpp"
+#include "admin/status_json.hpp"
 #include "admin_control.hpp"
 #include "config/table.hpp"
 #include "expiry.hpp"
@@ -9,6 +11,7 @@
 #include <cleat/tls/store/certificate_store.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -109,6 +112,25 @@ certificate_counts count_ends(snapshot const& configuration)
     for (certificate_end const& each : soonest)
         found.soonest.push_back(described(configuration, each));
     return found;
+}
+
+std::string unknown_server_text(
+    std::vector<known_upstream> const& upstreams, server_order const& order)
+{
+    std::vector<std::string_view> names;
+    for (known_upstream const& upstream : upstreams)
+        if (upstream.name == order.upstream) {
+            for (known_server const& server : upstream.servers)
+                names.push_back(server.name);
+            return fmt::format(
+                "the upstream {} has no server {}; its servers are {}", order.upstream,
+                order.server, fmt::join(names, ", "));
+        }
+    for (known_upstream const& upstream : upstreams)
+        names.push_back(upstream.name);
+    return fmt::format(
+        "there is no upstream {} in use; the upstreams are {}", order.upstream,
+        fmt::join(names, ", "));
 }
 
 std::optional<std::chrono::seconds> ticket_rotation_of(snapshot const& configuration)
@@ -212,6 +234,36 @@ admin_answer admin_control::change_log_level(std::optional<log_level> wanted)
         fmt::format("{{\"log_level\": {}, \"configured\": {}}}\n", setting_of(after), configured)};
 }
 
+// The log has a line, since a server without connections would be a riddle.
+admin_answer admin_control::change_server(server_order const& order)
+{
+    known_server after;
+    bool const is_known =
+        workers_.upstreams().change(order.upstream, order.server, [&](known_server& server) {
+            server.is_drained = order.is_drained.value_or(server.is_drained);
+            if (order.weight)
+                server.operators_weight = *order.weight == 0 ? std::nullopt : order.weight;
+            after = server;
+        });
+    if (!is_known)
+        return {404, problem_json(unknown_server_text(workers_.upstreams().all(), order))};
+    server_row const row = after.row();
+    workers_.present()
+        .log.warning("server-changed")
+        .add("upstream", order.upstream)
+        .add("server", order.server)
+        .add("state", to_string(row.state))
+        .add("weight", row.weight);
+    look_at_upstreams();
+    return {200, server_json(after) + "\n"};
+}
+
+void admin_control::look_at_upstreams()
+{
+    if (upstreams_shown_ != workers_.upstreams().version())
+        publish();
+}
+
 // Lines that older connections lose in the log before are not counted any more.
 void admin_control::follow_log()
 {
@@ -255,9 +307,12 @@ std::unique_ptr<admin_command> admin_control::next_command()
 {
     while (server_) {
         std::unique_ptr<admin_command> next = server_->next_command();
-        if (!next || next->what != admin_command::kind::log_level)
+        if (next && next->what == admin_command::kind::log_level)
+            next->answer(change_log_level(next->level));
+        else if (next && next->what == admin_command::kind::server)
+            next->answer(change_server(next->order));
+        else
             return next;
-        next->answer(change_log_level(next->level));
     }
     return nullptr;
 }
@@ -275,6 +330,8 @@ void admin_control::publish()
     facts->started = started_;
     for (listening_place const& each : workers_.places())
         facts->frontends.push_back(net::to_string(each.address));
+    facts->upstreams = workers_.upstreams().all();
+    upstreams_shown_ = workers_.upstreams().version();
     config const defaults;
     for (key_row const& row : config_table()) {
         if (row.show == nullptr)

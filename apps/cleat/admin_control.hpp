@@ -43,6 +43,9 @@ public:
     /// where there is a server to show it.
     void look_at_certificates();
 
+    /// look_at_upstreams shows what has changed of their servers since the last time.
+    void look_at_upstreams();
+
     /// begin_drain: from now on the server says that cleat is not ready.
     void begin_drain() noexcept;
 
@@ -54,6 +57,9 @@ private:
     // Makes the present log write down to a level; without one, to the configuration's. It holds
     // until then, or until a reload changes log-level or the log.
     [[nodiscard]] admin_answer change_log_level(std::optional<log_level> wanted);
+    // Gives a server another weight, or drains it or not: until another order, or until the end of
+    // the process. A reload that keeps the server keeps the order.
+    [[nodiscard]] admin_answer change_server(server_order const& order);
     void start();
     void move_to(std::shared_ptr<admin_socket> socket);
     void log_failure(std::exception const& why) const noexcept;
@@ -66,6 +72,7 @@ private:
     std::chrono::system_clock::time_point const started_ = std::chrono::system_clock::now();
     reload_counts reloads_{.last_done = started_};
     certificate_counts certificates_;
+    std::uint64_t upstreams_shown_ = 0;          // The version.
     std::optional<std::uint64_t> counted_after_; // So many reloads.
     std::shared_ptr<log_sink const> log_;
     std::optional<int> configured_log_level_; // Of the configuration before.

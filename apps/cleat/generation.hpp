@@ -7,9 +7,11 @@
 #include "log/log.hpp"
 #include "log/log_sink.hpp"
 #include "snapshot.hpp"
+#include "upstream/server_counts.hpp"
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace cleat::app {
 
@@ -25,6 +27,8 @@ struct generation
     std::shared_ptr<admin_socket> admin{};
     std::shared_ptr<access_log> access{}; ///< Null: there is none. Shared like the sink.
     std::size_t workers = 0;              ///< How many still serve it.
+    /// Of its upstreams' servers. Generations with the same server share its counts.
+    std::vector<std::shared_ptr<counts_by_worker>> server_counts{};
 };
 
 } // namespace cleat::app

@@ -168,6 +168,7 @@ public:
         opener_.look(log());
         access_.look(log(), clock::now());
         checks_.follow(log());
+        admin_.look_at_upstreams();
         reloads_.go_on();
         reload_after_changes();
         if (clock::now() >= next_expiry_look_)

@@ -32,6 +32,8 @@ terminator_worker::terminator_worker(
 {
     worker_service& service = *services_.front();
     service.begin(connections_);
+    for (std::size_t i = 0; i < first.upstreams.size(); ++i)
+        service.follow(i, first.upstreams[i]);
     for (std::size_t i = 0; i < listeners_.size(); ++i)
         listeners_[i] =
             std::make_unique<listener>(std::move(first.sockets[i]), service.frontend(i));

@@ -42,6 +42,14 @@ worker_part make_part(
     return part;
 }
 
+std::vector<worker_table> copy_for_worker(upstream_states const& states, std::size_t worker)
+{
+    std::vector<worker_table> made;
+    for (std::size_t i = 0; i < states.size(); ++i)
+        made.push_back(app::copy_for_worker(states.table(i), worker));
+    return made;
+}
+
 unique_fd new_eventfd()
 {
     unique_fd fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -99,9 +107,9 @@ struct worker_group::table_change : net::task_node
 
 worker_group::worker_group(
     std::unique_ptr<generation> first, bound_sockets sockets, opener const& root_files)
-    : upstreams_{[this](std::size_t upstream, upstream_table const& table) {
-        publish(upstream, table);
-    }}
+    : upstreams_{
+          sockets.by_worker.size(),
+          [this](std::size_t upstream, upstream_table const& table) { publish(upstream, table); }}
     , places_{std::move(sockets.places)}
     , first_sockets_{std::move(sockets.by_worker)}
     , news_{new_eventfd()}
@@ -113,7 +121,7 @@ worker_group::worker_group(
 {
     first->workers = size();
     generations_.push_back(std::move(first));
-    upstreams_.follow(present().configuration->upstreams);
+    follow_upstreams();
     pool_.emplace(pool_spec());
     for (std::size_t i = 0; i < size(); ++i) {
         life_probes_.push_back(std::make_unique<worker_probe>((*pool_)[i], [] {}));
@@ -164,6 +172,7 @@ void worker_group::begin(net::worker& worker)
         worker, present(), places_, std::move(first_sockets_[number]), certificates_[number].get(),
         nullptr);
     contexts_[number] = first.service.front()->contexts();
+    first.upstreams = copy_for_worker(upstreams_, number); // The main thread waits for us.
     workers_[number] = std::make_unique<terminator_worker>(
         *connections_[number], std::move(first),
         [this](std::unique_ptr<worker_service> free) { release(std::move(free)); });
@@ -205,10 +214,9 @@ void worker_group::replace(successor next)
     places_ = next.parts.front().places;
     generations_.push_back(std::move(next.made));
     contexts_ = std::move(next.contexts);
-    upstreams_.follow(present().configuration->upstreams);
-    for (worker_part& part : next.parts)
-        for (std::size_t i = 0; i < upstreams_.size(); ++i)
-            part.upstreams.push_back(copy_for_worker(upstreams_.table(i)));
+    follow_upstreams();
+    for (std::size_t i = 0; i < size(); ++i)
+        next.parts[i].upstreams = copy_for_worker(upstreams_, i);
     for (std::size_t i = 0; i < size(); ++i)
         if (next.certificates[i])
             certificates_[i] = std::move(next.certificates[i]);
@@ -218,10 +226,17 @@ void worker_group::replace(successor next)
     }
 }
 
+void worker_group::follow_upstreams()
+{
+    upstreams_.follow(present().configuration->upstreams);
+    generations_.back()->server_counts = upstreams_.counts();
+}
+
 void worker_group::publish(std::size_t upstream, upstream_table const& table)
 {
     for (std::size_t i = 0; i < size(); ++i) {
-        auto change = std::make_unique<table_change>(*this, i, upstream, copy_for_worker(table));
+        auto change =
+            std::make_unique<table_change>(*this, i, upstream, app::copy_for_worker(table, i));
         (*pool_)[i].push(*change.release());
     }
 }

@@ -123,6 +123,7 @@ private:
         net::worker& worker, generation const& made);
 
     [[nodiscard]] net::worker_pool_spec pool_spec();
+    void follow_upstreams();
     void publish(std::size_t upstream, upstream_table const& table);
     void begin(net::worker& worker);
     void end(net::worker& worker) noexcept;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "access/access_log.hpp"
+#include "health/upstream_states.hpp"
 #include "log/log_sink.hpp"
 #include "sandbox/sandbox_facts.hpp"
 
@@ -65,6 +66,7 @@ struct admin_facts
     sandbox_facts sandbox;
     std::chrono::system_clock::time_point started{};
     std::vector<std::string> frontends; ///< The addresses that the workers listen on.
+    std::vector<known_upstream> upstreams;
     std::vector<std::pair<std::string, std::string>> settings; ///< Key and value, as in a file.
     std::vector<std::string> changed_keys; ///< Of the settings: those that differ from the default.
     std::size_t configurations = 0; ///< In use: the present one, and those of older connections.

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstddef>
 #include <iterator>
+#include <system_error>
 
 namespace cleat::app {
 namespace {
 
-constexpr std::array<admin_path, 8> paths{{
+constexpr std::array<admin_path, 9> paths{{
     {"/", admin_page::root, false, "this list; for a browser a live status page"},
     {"/metrics", admin_page::metrics, false, "for Prometheus: its text format, or OpenMetrics"},
     {"/status.json", admin_page::status, false,
@@ -23,6 +26,8 @@ constexpr std::array<admin_path, 8> paths{{
      "accept no more connections, and end with the last one, as SIGTERM does"},
     {"/log-level", admin_page::log_level, true,
      "?level=0, 1 or 2: log down to that level; ?level=configured: as the configuration says"},
+    {"/server", admin_page::server, true,
+     "?upstream=NAME&server=ADDRESS with state=drain or ready, or weight=NUM or configured"},
 }};
 
 } // namespace
@@ -51,6 +56,22 @@ std::string_view value_in(std::string_view target, std::string_view key) noexcep
             return pair.substr(key.size() + 1);
     }
     return {};
+}
+
+std::string decoded(std::string_view value)
+{
+    std::string text;
+    while (!value.empty()) {
+        unsigned byte = 0;
+        std::string_view const digits = value.substr(std::min<std::size_t>(value.size(), 1), 2);
+        auto const [end, ec] =
+            std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+        bool const is_escape = value.front() == '%' && digits.size() == 2 && ec == std::errc{} &&
+                               end == digits.data() + 2;
+        text += is_escape ? static_cast<char>(byte) : value.front();
+        value.remove_prefix(is_escape ? 3 : 1);
+    }
+    return text;
 }
 
 std::string paths_text()

@@ -20,6 +20,7 @@ enum class admin_page : std::uint8_t
     reload,
     drain,
     log_level,
+    server,
 };
 
 struct admin_path
@@ -38,6 +39,9 @@ struct admin_path
 
 /// value_in is the value of a key in a target's query ("/path?key=value"), or empty.
 [[nodiscard]] std::string_view value_in(std::string_view target, std::string_view key) noexcept;
+
+/// decoded is a value of a query with its escapes ("%5B") replaced. A wrong one is left as it is.
+[[nodiscard]] std::string decoded(std::string_view value);
 
 /// paths_text lists the paths, for / and for unknown ones.
 [[nodiscard]] std::string paths_text();

@@ -265,6 +265,8 @@ struct admin_server::state
             co_return co_await command(admin_command::kind::drain);
         case admin_page::log_level:
             co_return co_await change_log_level(value_in(asked.target, "level"));
+        case admin_page::server:
+            co_return co_await change_server(asked.target);
         }
         co_return json_answer(500, problem_json("no page"));
     }
@@ -327,13 +329,23 @@ struct admin_server::state
         co_return co_await command(admin_command::kind::log_level, level.level);
     }
 
-    asio::awaitable<http_answer> command(admin_command::kind what, level_choice level = {})
+    asio::awaitable<http_answer> change_server(std::string_view target)
+    {
+        std::optional<server_order> order = server_order_in(target);
+        if (!order)
+            co_return json_answer(400, problem_json(server_order_usage));
+        co_return co_await command(admin_command::kind::server, {}, *std::move(order));
+    }
+
+    asio::awaitable<http_answer> command(
+        admin_command::kind what, level_choice level = {}, server_order order = {})
     {
         auto const pending = std::make_shared<pending_command>(io);
         auto const place = commands.insert(commands.end(), pending);
         auto asked = std::make_unique<admin_command>();
         asked->what = what;
         asked->level = level;
+        asked->order = std::move(order);
         // The server's destructor waits for the thread, so `io` outlives each answer.
         asked->answer = [this, pending](admin_answer answer) {
             asio::post(io, [pending, answer = std::move(answer)]() mutable {

@@ -4,6 +4,7 @@
 
 #include "admin/admin_facts.hpp"
 #include "admin/metric_table.hpp"
+#include "admin/server_order.hpp"
 #include "log/log.hpp"
 
 #include <cleat/net/socket_options.hpp>
@@ -31,10 +32,12 @@ struct admin_command
         reload,
         drain,
         log_level,
+        server,
     };
 
     kind what = kind::reload;
     std::optional<log_level> level; ///< For log_level; unset: that of the configuration.
+    server_order order{};           ///< For server.
     /// Call it once, on any thread. It does not wait for the client, who may be gone.
     std::function<void(admin_answer)> answer;
 

@@ -1,5 +1,6 @@
 #include "admin/metric_table.hpp"
 
+#include <cleat/core/limits.hpp>
 #include <cleat/tls/alert.hpp>
 
 #include <fmt/format.h>
@@ -202,6 +203,19 @@ void add_if(metric_family& into, std::optional<std::uint64_t> number)
         into.add(static_cast<double>(*number));
 }
 
+// `use` gets each server with its labels, up to a number of them.
+template <class Use>
+void for_each_server(metric_sources const& from, Use use)
+{
+    std::size_t left = limits::server_metrics_max;
+    for (known_upstream const& upstream : from.facts.upstreams)
+        for (known_server const& server : upstream.servers)
+            if (left != 0) {
+                --left;
+                use(server, metric_labels{{"upstream", upstream.name}, {"server", server.name}});
+            }
+}
+
 using from_t = metric_sources const&;
 using into_t = metric_family&;
 
@@ -331,6 +345,62 @@ constexpr metric_row metric_rows[] = {
               close_reason::upstream_reset});
      }},
 
+    {"cleat_upstream_server_connections", metric_type::counter, "",
+     "Connections that a server of an upstream has accepted", "upstream, server",
+     [](from_t from, into_t into) {
+         for_each_server(from, [&](known_server const& each, metric_labels labels) {
+             into.add(static_cast<double>(each.total(server_count::opened)), std::move(labels));
+         });
+     }},
+    {"cleat_upstream_server_connections_open", metric_type::gauge, "",
+     "Connections that a server has now", "upstream, server",
+     [](from_t from, into_t into) {
+         for_each_server(from, [&](known_server const& each, metric_labels labels) {
+             into.add(static_cast<double>(each.open()), std::move(labels));
+         });
+     }},
+    {"cleat_upstream_server_connect_failures", metric_type::counter, "",
+     "Times that a server has not accepted a connection, which went on to another server where "
+     "there was one",
+     "upstream, server",
+     [](from_t from, into_t into) {
+         for_each_server(from, [&](known_server const& each, metric_labels labels) {
+             into.add(static_cast<double>(each.total(server_count::failed)), std::move(labels));
+         });
+     }},
+    {"cleat_upstream_server_weight", metric_type::gauge, "",
+     "The weight of a server in force: the configuration's or the operator's", "upstream, server",
+     [](from_t from, into_t into) {
+         for_each_server(from, [&](known_server const& each, metric_labels labels) {
+             into.add(static_cast<double>(each.row().weight), std::move(labels));
+         });
+     }},
+    {"cleat_upstream_server_state", metric_type::gauge, "",
+     "1 for the state that a server is in, else 0: serving, down by its checks, or drained by an "
+     "operator",
+     "upstream, server, state",
+     [](from_t from, into_t into) {
+         for_each_server(from, [&](known_server const& each, metric_labels const& labels) {
+             server_state const present = each.row().state;
+             for (server_state const state :
+                  {server_state::serving, server_state::down, server_state::drained}) {
+                 metric_labels more = labels;
+                 more.push_back({"state", std::string{to_string(state)}});
+                 into.add(state == present ? 1 : 0, std::move(more));
+             }
+         });
+     }},
+    {"cleat_upstream_server_check_passed", metric_type::gauge, "",
+     "1 where the checks of a server pass, 0 where they fail; none before the first result",
+     "upstream, server",
+     [](from_t from, into_t into) {
+         for_each_server(from, [&](known_server const& each, metric_labels labels) {
+             check_state const found = each.check.state;
+             if (found == check_state::passed || found == check_state::failed)
+                 into.add(found == check_state::passed ? 1 : 0, std::move(labels));
+         });
+     }},
+
     // Workers.
     {"cleat_workers", metric_type::gauge, "", "Workers that have not ended", "",
      [](from_t from, into_t into) {
@@ -442,7 +512,8 @@ constexpr std::string_view metrics_page_top = R"(# Metrics
 <!-- Made from apps/cleat/admin/metric_table.cpp: change it there. -->
 
 `/metrics` of the [admin server](../guides/metrics.md) has these. A label of names that a TLS
-library gives has at most 24 of them, and `frontend` 64; more are counted as `other`. `worker` is a
+library gives has at most 24 of them, and `frontend` 64; more are counted as `other`. The first 1000
+servers of upstreams have series. `worker` is a
 number from 0. Counters begin at 0 with the process, and go on through reloads. Times are those at
 which a worker's event loop woke up, so they are exact to one pass of the loop.
 

@@ -123,7 +123,32 @@ std::string failures_json(std::span<worker_source const> workers)
     return array_json(numbers, [&](std::size_t each) { return failure_json(workers, each); });
 }
 
+std::string upstream_json(known_upstream const& upstream)
+{
+    return fmt::format(
+        "{{\"name\": {}, \"servers\": {}}}", json_string(upstream.name),
+        array_json(upstream.servers, server_json));
+}
+
 } // namespace
+
+std::string server_json(known_server const& server)
+{
+    server_row const row = server.row();
+    bool const is_checked = server.check.state != check_state::none;
+    bool const has_result = is_checked && server.check.state != check_state::unknown;
+    std::vector<std::string> addresses;
+    for (net::address const& each : row.addresses)
+        addresses.push_back(net::to_string(each));
+    return fmt::format(
+        "{{\"server\": {}, \"addresses\": {}, \"state\": {}, \"weight\": {}, "
+        "\"configured_weight\": {}, \"check\": {}, \"check_reason\": {}, \"check_changed\": {}, "
+        "\"open\": {}, \"connections\": {}, \"failures\": {}}}",
+        json_string(server.name), json_strings(addresses), json_string(to_string(row.state)),
+        row.weight, server.weight, is_checked ? json_string(to_string(server.check.state)) : "null",
+        json_string(server.check.reason), has_result ? time_json(server.check.time) : "null",
+        server.open(), server.total(server_count::opened), server.total(server_count::failed));
+}
 
 std::string status_json(metric_sources const& from)
 {
@@ -131,16 +156,17 @@ std::string status_json(metric_sources const& from)
     return fmt::format(
         "{{\"version\": {}, \"tls_library\": {}, \"pid\": {}, \"started\": {}, \"now\": {}, "
         "\"state\": {}, \"log_level\": {}, \"workers\": {}, \"frontends\": {}, \"configured\": {}, "
-        "\"by_worker\": {}, \"certificates\": {}, \"failures\": {}, \"sandbox\": {}, "
+        "\"by_worker\": {}, \"upstreams\": {}, \"certificates\": {}, \"failures\": {}, "
+        "\"sandbox\": {}, "
         "\"settings\": {}, \"changed_keys\": {}, \"metrics\": {}}}\n",
         json_string(facts.version), json_string(facts.tls_library), facts.pid,
         time_json(facts.started), time_json(from.now),
         json_string(from.is_draining ? "draining" : "serving"), facts.log_level,
         from.workers.size(), json_strings(facts.frontends), time_json(facts.reloads.last_done),
-        array_json(from.workers, worker_json), certificates_json(facts.certificates),
-        failures_json(from.workers), json_object(facts.sandbox.fields()),
-        json_object(facts.settings), json_strings(facts.changed_keys),
-        metrics_json(read_metrics(from)));
+        array_json(from.workers, worker_json), array_json(facts.upstreams, upstream_json),
+        certificates_json(facts.certificates), failures_json(from.workers),
+        json_object(facts.sandbox.fields()), json_object(facts.settings),
+        json_strings(facts.changed_keys), metrics_json(read_metrics(from)));
 }
 
 } // namespace cleat::app

@@ -13,4 +13,7 @@ namespace cleat::app {
 /// there are. Any thread; workers may write meanwhile.
 [[nodiscard]] std::string status_json(metric_sources const& from);
 
+/// server_json is one server of an upstream.
+[[nodiscard]] std::string server_json(known_server const& server);
+
 } // namespace cleat::app

@@ -32,7 +32,35 @@ server_row known_server::row() const
     server_state const by_checks = is_down ? server_state::down : server_state::serving;
     return {
         addresses, operators_weight.value_or(weight),
-        is_drained ? server_state::drained : by_checks};
+        is_drained ? server_state::drained : by_checks, counts};
+}
+
+std::string_view to_string(check_state state) noexcept
+{
+    switch (state) {
+    case check_state::none:
+        return "none";
+    case check_state::unknown:
+        return "unknown";
+    case check_state::passed:
+        return "passed";
+    case check_state::failed:
+        return "failed";
+    }
+    return "";
+}
+
+std::uint64_t known_server::total(server_count which) const noexcept
+{
+    return counts ? app::total(*counts, which) : 0;
+}
+
+// The ends are read first: then no connection has ended and not begun.
+std::uint64_t known_server::open() const noexcept
+{
+    std::uint64_t const closed = total(server_count::closed);
+    std::uint64_t const opened = total(server_count::opened);
+    return opened - std::min(opened, closed);
 }
 
 void upstream_states::follow(std::vector<upstream_plan> const& upstreams)
@@ -50,6 +78,8 @@ void upstream_states::follow(std::vector<upstream_plan> const& upstreams)
             server.addresses = each.addresses;
             server.weight = each.weight;
             follow_checks(server, plan.check);
+            if (!server.counts)
+                server.counts = std::make_shared<counts_by_worker>(workers_);
             made.servers.push_back(std::move(server));
         }
     }
@@ -81,6 +111,15 @@ bool upstream_states::change(
         publish_(number, table(number));
     }
     return is_there;
+}
+
+std::vector<std::shared_ptr<counts_by_worker>> upstream_states::counts() const
+{
+    std::vector<std::shared_ptr<counts_by_worker>> found;
+    for (known_upstream const& upstream : upstreams_)
+        for (known_server const& server : upstream.servers)
+            found.push_back(server.counts);
+    return found;
 }
 
 bool upstream_states::set_addresses(

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,8 @@ enum class check_state : std::uint8_t
     passed,
     failed, ///< It is down.
 };
+
+[[nodiscard]] std::string_view to_string(check_state state) noexcept;
 
 /// check_report is the last change of that.
 struct check_report
@@ -48,8 +51,15 @@ struct known_server
     bool is_drained = false;                    ///< By an operator.
     bool is_down = false;                       ///< By its checks.
     check_report check{};
+    std::shared_ptr<counts_by_worker> counts{};
 
     [[nodiscard]] server_row row() const;
+
+    /// total is a number of all workers.
+    [[nodiscard]] std::uint64_t total(server_count which) const noexcept;
+
+    /// open is how many connections it has now.
+    [[nodiscard]] std::uint64_t open() const noexcept;
 };
 
 /// known_upstream is one upstream.
@@ -69,7 +79,10 @@ public:
     /// publisher gets the table of an upstream, by its number.
     using publisher = std::function<void(std::size_t, upstream_table const&)>;
 
-    explicit upstream_states(publisher publish) noexcept : publish_{std::move(publish)} {}
+    upstream_states(std::size_t workers, publisher publish) noexcept
+        : workers_{workers}, publish_{std::move(publish)}
+    {
+    }
     upstream_states(upstream_states&&) = delete;
     ~upstream_states() = default;
 
@@ -93,12 +106,16 @@ public:
         std::string_view upstream, std::string_view server,
         std::function<void(known_server&)> const& use);
 
+    /// counts are those of all servers, for an owner that outlives the connections to them.
+    [[nodiscard]] std::vector<std::shared_ptr<counts_by_worker>> counts() const;
+
     /// set_addresses gives a server other addresses. Connections to the ones before go on.
     bool set_addresses(
         std::string_view upstream, std::string_view server,
         std::vector<net::address> const& addresses);
 
 private:
+    std::size_t workers_;
     publisher publish_;
     std::uint64_t version_ = 0;
     std::vector<known_upstream> upstreams_;

@@ -31,9 +31,9 @@ struct two_upstreams
              plan_of("two", {{"a", {address_of("2")}}, {"b", {address_of("3")}, 5}})});
     }
 
-    upstream_states states{[this](std::size_t upstream, upstream_table const& table) {
-        published.emplace_back(upstream, table);
-    }};
+    upstream_states states{2, [this](std::size_t upstream, upstream_table const& table) {
+                               published.emplace_back(upstream, table);
+                           }};
     std::vector<std::pair<std::size_t, upstream_table>> published;
 };
 
@@ -70,6 +70,7 @@ TEST_CASE_FIXTURE(two_upstreams, "a reload keeps what is known of a server, but 
     CHECK(states.table(1)[1].addresses.front().port() == 4);
     states.change("one", "a", [](known_server& one) { one.is_down = true; });
     published.clear();
+    std::shared_ptr<counts_by_worker> const counts_before = states.table(1)[1].counts;
     states.follow(
         {plan_of("two", {{"b", {address_of("5")}, 6}, {"c", {address_of("6")}}}),
          plan_of("new", {{"a", {address_of("1")}}})});
@@ -79,6 +80,8 @@ TEST_CASE_FIXTURE(two_upstreams, "a reload keeps what is known of a server, but 
     CHECK(b.state == server_state::drained);
     CHECK(b.weight == 7);
     CHECK(b.addresses.front().port() == 5);
+    CHECK(b.counts == counts_before);
+    CHECK(b.counts->size() == 2);
     CHECK(states.table(0)[1].state == server_state::serving);
     CHECK(states.table(1)[0].state == server_state::serving); // Of another upstream.
 }

@@ -44,6 +44,11 @@ const attention = (() => {
             found.push('cleat drains: it accepts no more connections, and ends with the last one.');
         if (value('cleat_last_reload_successful') === 0)
             found.push('The last reload was refused. The configuration before it is in force.');
+        const down = status.upstreams
+            .flatMap(({ servers }) => servers)
+            .filter(({ state }) => state === 'down').length;
+        if (down > 0)
+            found.push(`${plural(down, 'server is', 'servers are')} down by the checks.`);
         found.push(...failuresIn(), ...certificatesIn(status.certificates));
         const lost = value('cleat_log_lines_lost_total');
         if (lost > 0) found.push(`${plural(lost, 'log line was', 'log lines were')} lost.`);

@@ -256,6 +256,7 @@
         parts.certificates.node,
         parts.workers.node,
         el('div', { class: 'pair' }, parts.frontends.node, parts.upstream.node),
+        parts.servers.node,
         parts.agreed.node,
         el('div', { class: 'pair' }, parts.configuration.node, parts.process.node),
         bar.dialog,

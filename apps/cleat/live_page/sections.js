@@ -106,6 +106,49 @@ const sections = (() => {
         };
     }
 
+    // The servers of upstream blocks, or the backend.
+    function servers() {
+        const rows = table('Servers', [
+            'Server',
+            'Upstream',
+            'State',
+            'Weight',
+            'Check',
+            'Open',
+            'Connections/s',
+            'In all',
+            'Not accepted',
+        ]);
+        const checkText = ({ check, check_reason }) =>
+            check === null ? units.nothing : check === 'failed' ? check_reason : check;
+        return {
+            node: section('servers', 'Servers', rows.node),
+            show(status) {
+                rows.show(
+                    status.upstreams.flatMap(({ name, servers }, i) =>
+                        servers.map((each, k) => {
+                            const count = (answer) =>
+                                answer.upstreams[i]?.servers[k]?.connections ?? 0;
+                            return [
+                                each.server,
+                                name === each.server ? units.nothing : name,
+                                each.state === 'serving'
+                                    ? each.state
+                                    : el('span', { class: 'bad' }, each.state),
+                                units.count(each.weight),
+                                checkText(each),
+                                units.count(each.open),
+                                rateOr(steadyRate(count)),
+                                units.count(each.connections),
+                                units.count(each.failures),
+                            ];
+                        }),
+                    ),
+                );
+            },
+        };
+    }
+
     // Versions, suites and groups, each by its share of all handshakes since the start.
     function agreed() {
         const kinds = [
@@ -312,6 +355,7 @@ const sections = (() => {
         workers,
         frontends,
         upstream,
+        servers,
         agreed,
         certificates,
         failures,

@@ -34,6 +34,8 @@ void upstream_choice::leave_server() noexcept
     if (addresses_ == nullptr)
         return;
     std::exchange(addresses_, nullptr)->release();
+    if (std::exchange(is_connected_, false))
+        upstream_.count(server_, server_count::closed);
     if (std::exchange(has_failed_, false))
         upstream_.server_failed(server_, tries_);
     balancer& servers = upstream_.servers();
@@ -75,6 +77,8 @@ void upstream_choice::failed(error_code why)
 void upstream_choice::answered()
 {
     has_failed_ = false; // At another of its addresses.
+    is_connected_ = true;
+    upstream_.count(server_, server_count::opened);
     upstream_.server_answered(server_);
     if (std::exchange(tries_, false))
         upstream_.servers().of_server(server_).ended();

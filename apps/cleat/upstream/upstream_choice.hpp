@@ -69,6 +69,7 @@ private:
     server_addresses* addresses_ = nullptr; // It holds those of the server that it has, if any.
     bool tries_ = false;                    // Whether the server is back.
     bool has_failed_ = false;               // By the server's fault, at one of its addresses.
+    bool is_connected_ = false;
 };
 
 } // namespace cleat::app

@@ -36,7 +36,7 @@ struct two_servers
     }
     void follow(std::vector<server_row> const& rows)
     {
-        worker_table table = copy_for_worker(rows);
+        worker_table table = copy_for_worker(rows, 0);
         upstream().follow(table);
     }
     // All addresses that a connection tries in vain.
@@ -189,6 +189,31 @@ TEST_CASE_FIXTURE(two_servers, "addresses that are the same stay where they are"
     net::address const* const first = choice.next();
     follow({{{address_of("1"), address_of("2")}, 3}, {{address_of("3")}}});
     CHECK(upstream().addresses(0).all().data() == first);
+}
+
+TEST_CASE_FIXTURE(two_servers, "connections and failures of a server are counted")
+{
+    auto const counts = std::make_shared<counts_by_worker>(1);
+    server_counts const& one = counts->front();
+    follow(
+        {{{address_of("1"), address_of("2")}, 1, server_state::serving, counts},
+         {{address_of("3")}}});
+    {
+        upstream_choice choice{upstream(), {}};
+        CHECK(choice.next()->port() == 1);
+        CHECK(one.value(server_count::opened) == 0); // It has not answered.
+        choice.failed(refused);
+        CHECK(choice.next()->port() == 2);
+        choice.answered();
+        CHECK(one.value(server_count::opened) == 1);
+        CHECK(one.value(server_count::closed) == 0);
+    }
+    CHECK(one.value(server_count::closed) == 1);
+    CHECK(one.value(server_count::failed) == 0);
+    fail_all();
+    CHECK(one.value(server_count::failed) == 1);
+    CHECK(one.value(server_count::opened) == 1);
+    CHECK(one.value(server_count::closed) == 1);
 }
 
 TEST_CASE_FIXTURE(two_servers, "a server that is drained gets no connection, and counts as none")

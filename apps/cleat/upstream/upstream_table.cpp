@@ -5,11 +5,24 @@
 
 namespace cleat::app {
 
+std::string_view to_string(server_state state) noexcept
+{
+    switch (state) {
+    case server_state::serving:
+        return "serving";
+    case server_state::down:
+        return "down";
+    case server_state::drained:
+        return "drained";
+    }
+    return "";
+}
+
 upstream_table first_table(upstream_plan const& plan)
 {
     upstream_table made;
     for (server_plan const& each : plan.servers)
-        made.push_back({each.addresses, each.weight});
+        made.push_back({.addresses = each.addresses, .weight = each.weight});
     return made;
 }
 
@@ -24,12 +37,13 @@ bool is_same(std::vector<net::address> const& one, std::vector<net::address> con
         one, other, [](net::address const& a, net::address const& b) { return is_same(a, b); });
 }
 
-worker_table copy_for_worker(upstream_table const& table)
+worker_table copy_for_worker(upstream_table const& table, std::size_t worker)
 {
     worker_table made;
     for (server_row const& each : table)
         made.push_back(
-            {std::make_unique<server_addresses>(each.addresses), each.weight, each.state});
+            {std::make_unique<server_addresses>(each.addresses), each.weight, each.state,
+             each.counts ? &(*each.counts)[worker] : nullptr});
     return made;
 }
 

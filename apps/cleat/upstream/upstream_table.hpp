@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "upstream/server_counts.hpp"
 #include "upstream/upstream_plan.hpp"
 
 #include <cleat/net/socket_options.hpp>
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,12 +24,15 @@ enum class server_state : std::uint8_t
     drained, ///< By an operator: it gets no new connection.
 };
 
+[[nodiscard]] std::string_view to_string(server_state state) noexcept;
+
 /// server_row is one server at one moment.
 struct server_row
 {
     std::vector<net::address> addresses; ///< To be tried in their order; none: it is passed over.
     unsigned weight = 1;                 ///< In force, from 1 on.
     server_state state = server_state::serving;
+    std::shared_ptr<counts_by_worker> counts{}; ///< Null: its connections are not counted.
 };
 
 /// upstream_table is the servers of an upstream at one moment, by their numbers in the plan. The
@@ -85,12 +90,13 @@ struct worker_server
     std::unique_ptr<server_addresses> addresses;
     unsigned weight = 1;
     server_state state = server_state::serving;
+    server_counts* counts = nullptr; ///< The worker's own; it lives as long as the configuration.
 };
 
 /// worker_table is an upstream_table for one worker, made by another thread: the worker allocates
 /// nothing when it takes it.
 using worker_table = std::vector<worker_server>;
 
-[[nodiscard]] worker_table copy_for_worker(upstream_table const& table);
+[[nodiscard]] worker_table copy_for_worker(upstream_table const& table, std::size_t worker);
 
 } // namespace cleat::app

@@ -9,6 +9,7 @@ worker_upstream::worker_upstream(net::worker& worker, upstream_plan const& plan,
 {
     for (server_plan const& each : plan.servers) {
         addresses_.push_back(std::make_unique<server_addresses>(each.addresses));
+        counts_.push_back(nullptr);
         queues_.emplace_back(worker);
     }
 }
@@ -18,6 +19,7 @@ void worker_upstream::follow(worker_table& table) noexcept
     for (std::size_t i = 0; i < table.size(); ++i) {
         worker_server& next = table[i];
         servers_.change(worker_.now(), i, next.weight, next.state);
+        counts_[i] = next.counts;
         if (is_same(next.addresses->all(), addresses_[i]->all()))
             continue;
         std::swap(addresses_[i], next.addresses);
@@ -27,6 +29,7 @@ void worker_upstream::follow(worker_table& table) noexcept
 
 void worker_upstream::server_failed(std::size_t server, bool tries)
 {
+    count(server, server_count::failed);
     ejection& health = servers_.of_server(server);
     if (!health.failed(worker_.now(), servers_.rule(), tries) || plan_.servers.size() == 1)
         return;

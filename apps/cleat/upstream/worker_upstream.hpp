@@ -40,6 +40,13 @@ public:
         return *addresses_[server];
     }
 
+    /// count adds one to a number of a server.
+    void count(std::size_t server, server_count what) noexcept
+    {
+        if (counts_[server] != nullptr)
+            counts_[server]->add(what);
+    }
+
     /// queue is where connections wait for a server, at a UNIX socket, whose backlog is full.
     [[nodiscard]] connect_queue& queue(std::size_t server) noexcept { return queues_[server]; }
 
@@ -55,6 +62,7 @@ private:
     logger log_;
     balancer servers_;
     std::vector<std::unique_ptr<server_addresses>> addresses_; // By server, as is:
+    std::vector<server_counts*> counts_;
     std::deque<connect_queue> queues_;
 };
 

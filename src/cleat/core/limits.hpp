@@ -116,6 +116,9 @@ inline constexpr std::size_t servers_max = 64;
 /// a status line or a greeting, and lies on the stack.
 inline constexpr std::size_t check_answer_max = 4096;
 
+/// server_metrics_max: servers with metrics of their own, of all upstreams together.
+inline constexpr std::size_t server_metrics_max = 1000;
+
 /// checks_at_once: checks of servers that are under way at a time. Others wait for the end of one,
 /// so that thousands of servers that do not answer hold few descriptors.
 inline constexpr std::size_t checks_at_once = 256;

@@ -1,0 +1,42 @@
+#include "admin/admin_pages.hpp"
+#include "admin/server_order.hpp"
+
+#include <charconv>
+#include <system_error>
+
+namespace cleat::app {
+namespace {
+
+// 0 for "configured".
+std::optional<unsigned> weight_in(std::string_view text)
+{
+    if (text == "configured")
+        return 0;
+    unsigned weight = 0;
+    auto const [end, ec] = std::from_chars(text.data(), text.data() + text.size(), weight);
+    bool const is_weight =
+        ec == std::errc{} && end == text.data() + text.size() && weight >= 1 && weight <= 1000;
+    return is_weight ? std::optional{weight} : std::nullopt;
+}
+
+} // namespace
+
+std::optional<server_order> server_order_in(std::string_view target)
+{
+    server_order made{decoded(value_in(target, "upstream")), decoded(value_in(target, "server"))};
+    std::string_view const state = value_in(target, "state");
+    std::string_view const weight = value_in(target, "weight");
+    if (state == "drain" || state == "ready")
+        made.is_drained = state == "drain";
+    else if (!state.empty())
+        return {};
+    made.weight = weight_in(weight);
+    if (!weight.empty() && !made.weight)
+        return {};
+    bool const says_something = made.is_drained || made.weight;
+    if (made.upstream.empty() || made.server.empty() || !says_something)
+        return {};
+    return made;
+}
+
+} // namespace cleat::app

@@ -1,0 +1,27 @@
+// server_counts: what is counted of the connections to a server.
+
+#pragma once
+
+#include "counters.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace cleat::app {
+
+/// server_count is a number of one server.
+enum class server_count : std::uint8_t
+{
+    opened, ///< Connections that it has accepted.
+    closed, ///< Those of them that have ended.
+    failed, ///< Times that it did not accept one, at any of its addresses.
+};
+
+/// server_counts is what one worker counts of a server. A reload that keeps the server keeps them.
+using server_counts = counters<server_count, 3>;
+
+/// counts_by_worker is those of all workers, each in cache lines of its own.
+using counts_by_worker = std::vector<server_counts>;
+
+} // namespace cleat::app

@@ -1,0 +1,121 @@
+"""An operator's orders for the servers of upstreams: drain and weight, by the admin server."""
+
+from collections import Counter
+
+import pytest
+
+from admin_client import admin_of
+from deadlines import eventually
+from origins import echo
+from reloads import reload, replace
+from tls_client import TlsClient
+from upstream_blocks import answer, saying, upstream
+
+ADMIN = '\nupstream = "app"\nadmin = "[127.0.0.1]:0"\n'
+
+
+def order(server, admin, address, what, status=200):
+    """order gives one, and waits until a worker has taken it."""
+    escaped = address.replace("[", "%5B").replace("]", "%5D")
+    said = admin.post(f"/server?upstream=app&server={escaped}&{what}")
+    assert said.status == status, said.text
+    admin.get("/status.json")  # A worker answers after what came before.
+    return said.json
+
+
+def test_a_server_is_drained_and_comes_back(serve, origin):
+    a, b = origin(echo), origin(saying("b"))
+    server = serve(upstream(a.address, b.address, lines=["balance = first"]) + ADMIN)
+    admin = admin_of(server)
+    with TlsClient(server.port) as client:
+        assert client.exchange(b"before") == b"before"
+        said = order(server, admin, a.address, "state=drain")
+        assert (said["state"], said["open"]) == ("drained", 1)
+        assert {answer(server.port) for _ in range(5)} == {"b"}
+        assert client.exchange(b"after") == b"after"
+    line = server.wait_for_log(event="server-changed")
+    assert (line["upstream"], line["server"], line["state"]) == ("app", a.address, "drained")
+    order(server, admin, a.address, "state=ready")
+    with TlsClient(server.port) as client:
+        assert client.exchange(b"again") == b"again"
+
+
+def test_where_all_are_drained_a_client_is_refused(serve, origin):
+    only = origin(saying("only"))
+    server = serve(upstream(only.address) + ADMIN)
+    order(server, admin_of(server), only.address, "state=drain")
+    with TlsClient(server.port) as client:
+        client.wait_for_refusal()
+    assert not only.accepted.qsize()
+
+
+def test_a_weight_is_changed_and_taken_back(serve, origin):
+    a, b = (origin(saying(name)) for name in "ab")
+    servers = (f'{{ address = "{a.address}" weight = 2 }}', b.address)
+    server = serve(upstream(*servers) + ADMIN)
+    admin = admin_of(server)
+    assert Counter(answer(server.port) for _ in range(30)) == {"a": 20, "b": 10}
+    said = order(server, admin, a.address, "weight=5")
+    assert (said["weight"], said["configured_weight"]) == (5, 2)
+    assert Counter(answer(server.port) for _ in range(30)) == {"a": 25, "b": 5}
+    order(server, admin, a.address, "weight=configured")
+    assert Counter(answer(server.port) for _ in range(30)) == {"a": 20, "b": 10}
+
+
+def test_an_order_holds_through_a_reload(serve, origin):
+    a, b = (origin(saying(name)) for name in "ab")
+    text = upstream(a.address, b.address) + ADMIN
+    server = serve(text + 'frontend = "[127.0.0.1]:0"\n')
+    admin = admin_of(server)
+    order(server, admin, a.address, "state=drain&weight=9")
+    replace(server.config, server.config.read_text() + "keepalive = 3599\n", 0o644)
+    reload(server)
+    assert {answer(server.port) for _ in range(5)} == {"b"}
+    (shown,) = admin.get("/status.json").json["upstreams"]
+    found = {each["server"]: (each["state"], each["weight"]) for each in shown["servers"]}
+    assert found == {a.address: ("drained", 9), b.address: ("serving", 1)}
+
+
+def test_servers_have_metrics(serve, origin):
+    a, b = (origin(saying(name)) for name in "ab")
+    gone = "/nonexistent/socket"
+    lines = ["balance = first", "check = tcp", "check-interval = 1", "eject-after = 0"]
+    server = serve(upstream(gone, a.address, b.address, lines=lines) + ADMIN)
+    admin = admin_of(server)
+    server.wait_for_log(event="server-down", server=gone)
+    order(server, admin, b.address, "state=drain")
+    for _ in range(4):
+        assert answer(server.port) == "a"
+
+    def value(name, each, **more):
+        name = f"cleat_upstream_server_{name}"
+        return admin.metrics().value(name, upstream="app", server=each, **more)
+
+    eventually("they have ended", lambda: value("connections_open", a.address) == 0)
+    assert value("connections_total", a.address) == 4
+    assert value("connections_total", b.address) == 0
+    assert value("weight", a.address) == 1
+    eventually("a check has passed", lambda: value("check_passed", a.address) == 1)
+    assert value("check_passed", gone) == 0
+    for each, state in ((gone, "down"), (a.address, "serving"), (b.address, "drained")):
+        for one in ("serving", "down", "drained"):
+            assert value("state", each, state=one) == (one == state)
+
+
+@pytest.mark.parametrize(
+    "query, status, why",
+    [
+        ("", 400, "say which server and what"),
+        ("upstream=app&server=/s", 400, "say which server and what"),
+        ("upstream=app&server=/s&weight=0", 400, "say which server and what"),
+        ("upstream=app&server=/s&state=down", 400, "say which server and what"),
+        ("upstream=ap&server=/s&state=drain", 404, "there is no upstream ap in use; the"),
+        ("upstream=app&server=/t&state=drain", 404, "no server /t; its servers are /s, /u"),
+    ],
+)
+def test_an_order_that_cannot_be_followed_is_refused(serve, query, status, why):
+    admin = admin_of(serve(upstream("/s", "/u") + ADMIN))
+    said = admin.post(f"/server?{query}")
+    assert said.status == status
+    assert why in said.json["error"]
+    assert admin.get(f"/server?{query}").status == 405
