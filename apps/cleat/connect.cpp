@@ -61,6 +61,16 @@ std::chrono::milliseconds part_of(net::worker::clock::duration left, std::size_t
         std::chrono::duration_cast<milliseconds>(left / static_cast<int>(parts)), milliseconds{1});
 }
 
+// The time of one address, of so many.
+void limit_wait(
+    net::interrupt& interrupt, net::worker::clock::time_point until,
+    std::chrono::milliseconds timeout, std::size_t parts)
+{
+    if (timeout.count() != 0)
+        interrupt.expires_in(
+            part_of(until - interrupt.worker().now(), parts), error::connect_timeout);
+}
+
 // True: only this address's time is over, and there are others. `why` is then its error.
 bool goes_on(net::interrupt& interrupt, upstream_choice& choice, error_code& why)
 {
@@ -108,6 +118,21 @@ private:
     byte_queue kept_;
 };
 
+// Until the server has room, or the interrupt is raised.
+net::task<error_code> wait_in_line(
+    net::interrupt& interrupt, upstream_choice& choice, greeting& hello)
+{
+    if (!hello.keep())
+        co_return make_error_code(boost::system::errc::not_enough_memory);
+    connect_queue::place place{choice.queue(), interrupt};
+    for (;;) {
+        if (error_code const ec = co_await place.reached())
+            co_return ec;
+        if (choice.admit())
+            co_return error_code{};
+    }
+}
+
 } // namespace
 
 net::task<result<upstream_side>> connect(
@@ -118,10 +143,14 @@ net::task<result<upstream_side>> connect(
     error_code why;
     net::worker::clock::time_point const until = interrupt.worker().now() + timeout;
     while (net::address const* const address = next_address(choice, why)) {
+        if (choice.waits()) {
+            limit_wait(interrupt, until, timeout, 1);
+            error_code const failed = co_await wait_in_line(interrupt, choice, hello);
+            if (failed)
+                co_return failed;
+        }
         std::size_t const others = choice.others();
-        if (timeout.count() != 0)
-            interrupt.expires_in(
-                part_of(until - interrupt.worker().now(), others + 1), error::connect_timeout);
+        limit_wait(interrupt, until, timeout, others + 1);
         // Connections that wait already came earlier, and go first.
         bool const waits = is_unix(*address) && others == 0 && !choice.queue().empty();
         result<unique_fd> started = waits ? result<unique_fd>{} : start(*address);

@@ -30,6 +30,14 @@ void connect_queue::on_moved_up(net::task_node& n, bool run) noexcept
         self.wake_first();
 }
 
+void connect_queue::try_again() noexcept
+{
+    if (first_ == nullptr || std::exchange(moved_up_, true))
+        return;
+    cancel();
+    worker_.push(*this);
+}
+
 void connect_queue::wake_first() noexcept
 {
     if (first_ != nullptr && first_->caller_)

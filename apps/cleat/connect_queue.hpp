@@ -27,6 +27,9 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
+    /// try_again: there may be room, so the first tries at once, in a later turn of the worker.
+    void try_again() noexcept;
+
     class place;
 
 private:

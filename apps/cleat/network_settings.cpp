@@ -1,6 +1,7 @@
 #include "network_settings.hpp"
 
 #include <cleat/core/limits.hpp>
+#include <cleat/net/worker_pool.hpp>
 
 #include <fmt/format.h>
 
@@ -34,6 +35,17 @@ std::vector<net::address> unix_server(
         where, key, fmt::format("the path {} is too long", path.path),
         "The kernel takes at most 107 bytes: use a shorter path or a link.");
     return {};
+}
+
+// Each worker needs one at least.
+void check_limit(upstream_server const& server, std::size_t workers, problem_list& problems)
+{
+    auto const limit = static_cast<std::size_t>(*server.max_connections);
+    if (limit != 0 && limit < workers)
+        problems.error(
+            server.max_connections.location, "max-connections",
+            fmt::format("{} connections are fewer than one for each of {} workers", limit, workers),
+            fmt::format("Write {} or more, or fewer workers.", workers));
 }
 
 check_rule check_rule_of(upstream_config const& block)
@@ -98,11 +110,15 @@ upstream_plan find_upstream(config const& settings, std::string const& name, pro
     plan.eject_time = *block->eject_time;
     plan.slow_start = *block->slow_start;
     plan.check = check_rule_of(*block);
-    for (upstream_server const& each : block->servers)
+    plan.workers = net::worker_count(settings.workers->number);
+    for (upstream_server const& each : block->servers) {
         plan.servers.push_back(
             {to_string(*each.address),
              find_server(*each.address, each.address.location, "server", problems),
-             static_cast<unsigned>(*each.weight), *each.backup});
+             static_cast<unsigned>(*each.weight), *each.backup,
+             static_cast<std::size_t>(*each.max_connections)});
+        check_limit(each, plan.workers, problems);
+    }
     return plan;
 }
 

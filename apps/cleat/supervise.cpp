@@ -36,6 +36,12 @@ constexpr std::chrono::hours expiry_interval{1};
 // After a reload of a few among many certificates.
 constexpr std::chrono::minutes look_again_after{1};
 
+int milliseconds_until(clock::time_point time)
+{
+    auto const left = std::chrono::ceil<std::chrono::milliseconds>(time - clock::now()).count();
+    return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
+}
+
 // For systemctl status.
 std::string service_status(worker_group const& workers)
 {
@@ -103,8 +109,7 @@ public:
         index_.follow(workers_.present());
     }
 
-    // The workers have ended.
-    void finish() { index_.finish(workers_.present()); }
+    void finish() { index_.finish(workers_.present()); } // The workers have ended.
 
     // Until a descriptor is readable, or it is time for on_time.
     void wait(signals const& arrived) const
@@ -127,8 +132,6 @@ public:
             return reopen_logs(workers_.present(), start_);
         case SIGHUP:
             return reload_by_operator();
-        default:
-            return;
         }
     }
 
@@ -196,8 +199,7 @@ private:
         std::optional<clock::time_point> const look = // The end of a reload wakes us.
             reloads_.is_busy() ? watch_.next_comparison() : watch_.next_look();
         next = std::min(next, look.value_or(clock::time_point::max()));
-        auto const left = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now()).count();
-        return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
+        return milliseconds_until(next);
     }
 
     void follow_logs_and_admin()
@@ -212,7 +214,6 @@ private:
             *workers_.present().configuration->settings.shutdown_timeout;
         log().info("draining").add("timeout_s", timeout.count());
         draining_ = true;
-        admin_.begin_drain();
         deadline_ = clock::now() + timeout;
         stop_reloading();
         workers_.drain();
@@ -224,7 +225,6 @@ private:
             return;
         log().info("ending").add("reason", why);
         ending_ = true;
-        admin_.begin_drain();
         stop_reloading();
         workers_.interrupt();
     }
@@ -233,6 +233,7 @@ private:
 
     void stop_reloading()
     {
+        admin_.begin_drain();
         note(notify_.stopping());
         reloads_.stop();
         watch_.stop();

@@ -42,11 +42,11 @@ worker_part make_part(
     return part;
 }
 
-std::vector<worker_table> copy_for_worker(upstream_states const& states, std::size_t worker)
+std::vector<worker_table> all_tables(upstream_states const& states, std::size_t worker)
 {
     std::vector<worker_table> made;
     for (std::size_t i = 0; i < states.size(); ++i)
-        made.push_back(app::copy_for_worker(states.table(i), worker));
+        made.push_back(copy_for_worker(states.table(i), worker));
     return made;
 }
 
@@ -172,7 +172,7 @@ void worker_group::begin(net::worker& worker)
         worker, present(), places_, std::move(first_sockets_[number]), certificates_[number].get(),
         nullptr);
     contexts_[number] = first.service.front()->contexts();
-    first.upstreams = copy_for_worker(upstreams_, number); // The main thread waits for us.
+    first.upstreams = all_tables(upstreams_, number); // The main thread waits for us.
     workers_[number] = std::make_unique<terminator_worker>(
         *connections_[number], std::move(first),
         [this](std::unique_ptr<worker_service> free) { release(std::move(free)); });
@@ -216,7 +216,7 @@ void worker_group::replace(successor next)
     contexts_ = std::move(next.contexts);
     follow_upstreams();
     for (std::size_t i = 0; i < size(); ++i)
-        next.parts[i].upstreams = copy_for_worker(upstreams_, i);
+        next.parts[i].upstreams = all_tables(upstreams_, i);
     for (std::size_t i = 0; i < size(); ++i)
         if (next.certificates[i])
             certificates_[i] = std::move(next.certificates[i]);
@@ -235,8 +235,7 @@ void worker_group::follow_upstreams()
 void worker_group::publish(std::size_t upstream, upstream_table const& table)
 {
     for (std::size_t i = 0; i < size(); ++i) {
-        auto change =
-            std::make_unique<table_change>(*this, i, upstream, app::copy_for_worker(table, i));
+        auto change = std::make_unique<table_change>(*this, i, upstream, copy_for_worker(table, i));
         (*pool_)[i].push(*change.release());
     }
 }

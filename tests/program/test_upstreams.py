@@ -126,6 +126,58 @@ def test_a_reload_changes_the_servers(serve, origin):
     assert answer(server.port) == "b"
 
 
+def limited(origin, limit=2):
+    return f'{{ address = "{origin.address}" max-connections = {limit} }}'
+
+
+def test_a_server_gets_no_more_connections_than_it_may_have(serve, origin):
+    names = {}
+    for name in "ab":
+        names[name] = origin(lambda one, name=name: (one.send(name.encode()), echo(one)))
+    servers = (limited(names["a"]), names["b"].address)
+    server = serve(upstream(*servers, lines=["balance = first"]) + 'upstream = "app"')
+    held = [TlsClient(server.port) for _ in range(4)]
+    assert [each.receive(1) for each in held] == [b"a", b"a", b"b", b"b"]
+    held[0].reset()
+    server.wait_for_log(event="connection-closed")
+    with TlsClient(server.port) as client:
+        assert client.receive(1) == b"a"
+    for each in held[1:]:
+        each.reset()
+
+
+def test_connections_wait_in_line_where_every_server_is_full(serve, origin):
+    one = origin(echo)
+    server = serve(upstream(limited(one)) + 'upstream = "app"')
+    held = [TlsClient(server.port) for _ in range(2)]
+    assert [each.exchange(b"x") for each in held] == [b"x", b"x"]
+    waiting = [TlsClient(server.port) for _ in range(3)]
+    for each in waiting:
+        each.send(b"hello")
+    for done in held:
+        done.reset()
+    for each in waiting[:2]:
+        assert each.receive_exactly(5) == b"hello"
+    waiting[0].reset()
+    assert waiting[2].receive_exactly(5) == b"hello"
+    for each in waiting[1:]:
+        each.reset()
+    assert not server.log(event="connect-failed")
+
+
+def test_a_client_is_refused_that_has_waited_for_too_long(serve, origin):
+    one = origin(echo)
+    text = upstream(limited(one, 1)) + 'upstream = "app"\nbackend-connect-timeout = 1\n'
+    server = serve(text)
+    with TlsClient(server.port) as held:
+        assert held.exchange(b"x") == b"x"
+        with TlsClient(server.port) as client:
+            client.wait_for_refusal()
+        assert server.wait_for_log(event="connect-failed")["upstream"] == one.address
+        assert held.exchange(b"y") == b"y"
+    assert not server.log(event="server-ejected")
+
+
 def test_explain_names_the_upstream(certs, config):
     servers = ('{ address = "[127.0.0.1]:1" weight = 2 }', '{ address = "/s" backup = on }')
     path = config(
@@ -163,7 +215,7 @@ def test_explain_names_the_upstream(certs, config):
         (upstream("{ address = \"/s\" weight = 0 }"), "weight: 0 is out of range"),
         (
             upstream("/s", lines=["check-fall = 3"]),
-            "error: check-fall: this has no effect: the upstream app has no checks. Add check = tcp",
+            "error: check-fall: this has no effect: the upstream app has no checks. Add check",
         ),
         (upstream("/s", lines=["check = ping"]), '"ping" is no kind of check. Write tcp, with'),
         (
@@ -181,6 +233,10 @@ def test_explain_names_the_upstream(certs, config):
         (
             upstream("/s", lines=["balance = first", "slow-start = 5"]),
             "error: slow-start: this has no effect: with balance = first a server has no share.",
+        ),
+        (
+            upstream('{ address = "/s" max-connections = 3 }') + "workers = 4",
+            "error: max-connections: 3 connections are fewer than one for each of 4 workers. Write",
         ),
         (upstream("/s", lines=["port = 1"]), "this key does not stand in an upstream block"),
     ],

@@ -120,6 +120,28 @@ wanted_level level_for(std::string_view text)
     return {};
 }
 
+// Null where the query does not say what it should.
+std::unique_ptr<admin_command> command_for(admin_page page, std::string_view target)
+{
+    auto made = std::make_unique<admin_command>();
+    if (page == admin_page::drain) {
+        made->what = admin_command::kind::drain;
+    } else if (page == admin_page::log_level) {
+        wanted_level const wanted = level_for(value_in(target, "level"));
+        if (!wanted.is_known)
+            return nullptr;
+        made->what = admin_command::kind::log_level;
+        made->level = wanted.level;
+    } else if (page == admin_page::server) {
+        std::optional<server_order> order = server_order_in(target);
+        if (!order)
+            return nullptr;
+        made->what = admin_command::kind::server;
+        made->order = *std::move(order);
+    }
+    return made;
+}
+
 // Without a wait, and without memory.
 void refuse_session(int fd) noexcept
 {
@@ -260,13 +282,10 @@ struct admin_server::state
             co_return is_draining ? json_answer(503, "{\"ready\": false, \"why\": \"draining\"}\n")
                                   : json_answer(200, "{\"ready\": true}\n");
         case admin_page::reload:
-            co_return co_await command(admin_command::kind::reload);
         case admin_page::drain:
-            co_return co_await command(admin_command::kind::drain);
         case admin_page::log_level:
-            co_return co_await change_log_level(value_in(asked.target, "level"));
         case admin_page::server:
-            co_return co_await change_server(asked.target);
+            co_return co_await command(found->page, asked.target);
         }
         co_return json_answer(500, problem_json("no page"));
     }
@@ -321,31 +340,15 @@ struct admin_server::state
         }
     }
 
-    asio::awaitable<http_answer> change_log_level(std::string_view wanted)
+    asio::awaitable<http_answer> command(admin_page page, std::string_view target)
     {
-        wanted_level const level = level_for(wanted);
-        if (!level.is_known)
-            co_return json_answer(400, problem_json(log_level_usage));
-        co_return co_await command(admin_command::kind::log_level, level.level);
-    }
-
-    asio::awaitable<http_answer> change_server(std::string_view target)
-    {
-        std::optional<server_order> order = server_order_in(target);
-        if (!order)
-            co_return json_answer(400, problem_json(server_order_usage));
-        co_return co_await command(admin_command::kind::server, {}, *std::move(order));
-    }
-
-    asio::awaitable<http_answer> command(
-        admin_command::kind what, level_choice level = {}, server_order order = {})
-    {
+        std::unique_ptr<admin_command> asked = command_for(page, target);
+        if (!asked)
+            co_return json_answer(
+                400,
+                problem_json(page == admin_page::server ? server_order_usage : log_level_usage));
         auto const pending = std::make_shared<pending_command>(io);
         auto const place = commands.insert(commands.end(), pending);
-        auto asked = std::make_unique<admin_command>();
-        asked->what = what;
-        asked->level = level;
-        asked->order = std::move(order);
         // The server's destructor waits for the thread, so `io` outlives each answer.
         asked->answer = [this, pending](admin_answer answer) {
             asio::post(io, [pending, answer = std::move(answer)]() mutable {

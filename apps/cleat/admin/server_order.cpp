@@ -8,7 +8,7 @@ namespace cleat::app {
 namespace {
 
 // 0 for "configured".
-std::optional<unsigned> weight_in(std::string_view text)
+std::optional<unsigned> new_weight(std::string_view text)
 {
     if (text == "configured")
         return 0;
@@ -30,7 +30,7 @@ std::optional<server_order> server_order_in(std::string_view target)
         made.is_drained = state == "drain";
     else if (!state.empty())
         return {};
-    made.weight = weight_in(weight);
+    made.weight = new_weight(weight);
     if (!weight.empty() && !made.weight)
         return {};
     bool const says_something = made.is_drained || made.weight;

@@ -197,6 +197,7 @@ struct upstream_server
     setting<upstream_address> address;
     setting<int> weight{1};
     setting<bool> backup{false};
+    setting<int> max_connections{0}; ///< Of all workers; 0: any number.
 };
 
 /// upstream_config is one `upstream` block.

@@ -269,8 +269,8 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "[HOST]:PORT|/PATH",
      .default_text = "none: every upstream block needs one",
-     .help = "A server of the upstream, of at most 64. In a block it can have a weight, or be a "
-             "backup.",
+     .help = "A server of the upstream, of at most 64. In a block it can have a weight and a "
+             "limit of connections, or be a backup.",
      .repeatable = true,
      .block = true,
      .set_upstream = add_server},
@@ -440,6 +440,18 @@ constexpr key_row rows[] = {
      .default_text = "off",
      .help = "The server gets connections only while no other server serves.",
      .set_server = store<&upstream_server::backup>},
+    {.name = "max-connections",
+     .group = key_group::addresses,
+     .where = server_only,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .default_text = "0",
+     .help = "So many connections at most to the server, in equal parts for the workers. Others go "
+             "to the next server, and where every one is full they wait in line, as long as "
+             "backend-connect-timeout lasts. 0 is no limit.",
+     .lowest = 0,
+     .highest = 10'000'000,
+     .set_server = store<&upstream_server::max_connections>},
     {.name = "route",
      .group = key_group::addresses,
      .where = frontend_only,

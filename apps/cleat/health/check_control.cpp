@@ -71,7 +71,7 @@ void check_control::take_news(logger const& log)
     }
 }
 
-// What the checker knows itself does not make other targets.
+// Results of checks make no other targets.
 void check_control::check_present(logger const& log)
 {
     std::vector<check_target> wanted = targets_of(states_);

@@ -16,7 +16,7 @@ namespace cleat::app {
 bool check_target::is_same_check(check_target const& other) const noexcept
 {
     return upstream == other.upstream && server == other.server && rule == other.rule &&
-           is_same(addresses, other.addresses);
+           are_same(addresses, other.addresses);
 }
 
 check_probe::progress check_probe::begin(time_point now)

@@ -17,7 +17,7 @@ namespace {
 using progress = check_probe::progress;
 using namespace std::chrono_literals;
 
-// A server at a UNIX socket, where nothing is left to the clock. It answers only when it is told.
+// A server at a UNIX socket, where nothing is left to the clock. It answers only when a test does.
 struct unix_server
 {
     explicit unix_server(bool listens = true) : address{net::unix_address(path()).value()}

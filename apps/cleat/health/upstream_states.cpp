@@ -14,7 +14,7 @@ auto* find_by_name(Named& all, std::string_view name) noexcept
     return found == all.end() ? nullptr : &*found;
 }
 
-// What the checks of the configuration before have found holds until these find something else.
+// A result of the configuration before holds until there is another.
 void follow_checks(known_server& server, check_rule const& rule)
 {
     if (!rule.is_on) {

@@ -86,8 +86,8 @@ public:
     upstream_states(upstream_states&&) = delete;
     ~upstream_states() = default;
 
-    /// follow: these upstreams are in service now. What an operator has said of a server, and what
-    /// its checks have found, is kept where the upstream's name and the server's are the same. The
+    /// follow: these upstreams are in service now. An operator's orders for a server, and the
+    /// results of its checks, are kept where the upstream's name and the server's are the same. The
     /// addresses are the plan's: they have just been looked up. Publishes nothing.
     void follow(std::vector<upstream_plan> const& upstreams);
 

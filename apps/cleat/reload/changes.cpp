@@ -53,7 +53,7 @@ std::unordered_set<std::string> frontends_of(snapshot const& configuration)
     return names;
 }
 
-std::string text_of(check_rule const& rule)
+std::string describe_checks(check_rule const& rule)
 {
     return fmt::format(
         "{} {} {} {} {} {} {}", rule.is_on, rule.interval.count(), rule.timeout.count(), rule.rise,
@@ -68,7 +68,7 @@ std::vector<std::string> descriptions_of(snapshot const& configuration)
         if (each.name != to_string(*configuration.settings.backend))
             found.push_back(fmt::format(
                 "{} {} {} {} {}", describe(each), each.eject_after, each.eject_time.count(),
-                each.slow_start.count(), text_of(each.check)));
+                each.slow_start.count(), describe_checks(each.check)));
     std::ranges::sort(found);
     return found;
 }

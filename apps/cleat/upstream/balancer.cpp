@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -66,6 +67,7 @@ std::optional<std::size_t> balancer::choose(
     find_candidates(now, tried);
     if (candidates_.empty())
         return {};
+    leave_out_full();
     switch (strategy_) {
     case balance::first:
         return candidates_.front();
@@ -145,6 +147,14 @@ void balancer::find_candidates(time_point now, server_set const& tried)
         best = rank;
         candidates_.push_back(i);
     }
+}
+
+// Unless all are full.
+void balancer::leave_out_full()
+{
+    auto const has_room = [this](std::size_t each) { return !is_full(each); };
+    if (std::ranges::any_of(candidates_, has_room))
+        std::erase_if(candidates_, std::not_fn(has_room));
 }
 
 // Each server's turn grows by its weight; the one that is chosen gives back the sum.

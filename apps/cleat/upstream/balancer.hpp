@@ -49,8 +49,8 @@ private:
 ///
 /// The servers that serve and are no backups come first, then the backups that serve, then those
 /// that are left out, and then those that are down by their checks: a connection fails only when
-/// every server has failed it. A server that is drained is never chosen. Among equals the strategy
-/// decides:
+/// every server has failed it. A server that is drained is never chosen. Of the servers that come
+/// first those that have room are taken, where there are any. Among equals the strategy decides:
 ///
 /// - first: the first of the list.
 /// - round_robin: by turns, in the proportion of the weights, and spread evenly.
@@ -82,6 +82,33 @@ public:
     /// returned: the server serves again. Its weight rises within the plan's slow_start.
     void returned(time_point now, std::size_t server) noexcept;
 
+    /// limit gives a server a limit of connections, this worker's part; 0: it has none.
+    void limit(std::size_t server, std::int64_t connections) noexcept
+    {
+        servers_[server].limit = connections;
+    }
+
+    /// is_full: a connection to the server would have to wait in line, behind those that do.
+    [[nodiscard]] bool is_full(std::size_t server) const noexcept
+    {
+        balanced_server const& one = servers_[server];
+        return one.limit != 0 && one.connections + one.waiting >= one.limit;
+    }
+
+    /// waits counts a connection in that line. admit is true if there is room for the first of
+    /// them, which then counts as the server's; gave_up ends its wait otherwise.
+    void waits(std::size_t server) noexcept { ++servers_[server].waiting; }
+    [[nodiscard]] bool admit(std::size_t server) noexcept
+    {
+        balanced_server& one = servers_[server];
+        if (one.connections >= one.limit)
+            return false;
+        --one.waiting;
+        ++one.connections;
+        return true;
+    }
+    void gave_up(std::size_t server) noexcept { --servers_[server].waiting; }
+
     /// began counts a connection to a server; ended ends it.
     void began(std::size_t server) noexcept { ++servers_[server].connections; }
     void ended(std::size_t server) noexcept { --servers_[server].connections; }
@@ -107,6 +134,8 @@ private:
         server_state state = server_state::serving;
         std::uint64_t name = 0; // A hash of it.
         std::int64_t connections = 0;
+        std::int64_t waiting = 0;
+        std::int64_t limit = 0;
         std::int64_t turn = 0; // Smooth weighted round robin: the highest is next.
         ejection health{};
     };
@@ -114,6 +143,7 @@ private:
 
     [[nodiscard]] unsigned rank_of(balanced_server const& one, time_point now) const noexcept;
     void raise(time_point now) noexcept;
+    void leave_out_full();
     void find_candidates(time_point now, server_set const& tried);
     [[nodiscard]] std::size_t by_turns() noexcept;
     void keep_fewest_connections();

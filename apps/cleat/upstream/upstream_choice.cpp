@@ -39,9 +39,31 @@ void upstream_choice::leave_server() noexcept
     if (std::exchange(has_failed_, false))
         upstream_.server_failed(server_, tries_);
     balancer& servers = upstream_.servers();
+    if (std::exchange(waits_, false))
+        return servers.gave_up(server_);
     if (std::exchange(tries_, false))
         servers.of_server(server_).ended();
     servers.ended(server_);
+    upstream_.queue(server_).try_again();
+}
+
+void upstream_choice::enter_server() noexcept
+{
+    balancer& servers = upstream_.servers();
+    waits_ = servers.is_full(server_);
+    if (waits_)
+        return servers.waits(server_);
+    servers.began(server_);
+    tries_ = servers.of_server(server_).began();
+}
+
+bool upstream_choice::admit() noexcept
+{
+    if (!upstream_.servers().admit(server_))
+        return false;
+    waits_ = false;
+    tries_ = upstream_.servers().of_server(server_).began();
+    return true;
 }
 
 net::address const* upstream_choice::next()
@@ -57,8 +79,7 @@ net::address const* upstream_choice::next()
         address_ = 0;
         addresses_ = &upstream_.addresses(server_);
         addresses_->hold();
-        upstream_.servers().began(server_);
-        tries_ = upstream_.servers().of_server(server_).began();
+        enter_server();
     }
     return &addresses_->all()[address_++];
 }

@@ -30,6 +30,11 @@ public:
     /// all were tried.
     [[nodiscard]] net::address const* next();
 
+    /// waits: the server of the address has as many connections as it may have. The connection
+    /// waits in its queue, and asks admit when it is the first there: true is the end of the wait.
+    [[nodiscard]] bool waits() const noexcept { return waits_; }
+    [[nodiscard]] bool admit() noexcept;
+
     /// others is how many addresses are left to try, at least: the rest of the present server's,
     /// and one for each server that was not tried.
     [[nodiscard]] std::size_t others() const noexcept;
@@ -54,6 +59,7 @@ public:
     [[nodiscard]] std::string const& name() const noexcept;
 
 private:
+    void enter_server() noexcept;
     void leave_server() noexcept;
 
     [[nodiscard]] server_plan const& server() const noexcept
@@ -70,6 +76,7 @@ private:
     bool tries_ = false;                    // Whether the server is back.
     bool has_failed_ = false;               // By the server's fault, at one of its addresses.
     bool is_connected_ = false;
+    bool waits_ = false;
 };
 
 } // namespace cleat::app

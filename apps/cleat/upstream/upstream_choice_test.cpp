@@ -216,6 +216,50 @@ TEST_CASE_FIXTURE(two_servers, "connections and failures of a server are counted
     CHECK(one.value(server_count::closed) == 1);
 }
 
+TEST_CASE_FIXTURE(two_servers, "a server that is full is passed over, and waited for where all are")
+{
+    plan.servers[0].connections_max = plan.servers[1].connections_max = 1;
+    std::optional<upstream_choice> first;
+    std::optional<upstream_choice> second;
+    first.emplace(upstream(), 0);
+    CHECK(first->next()->port() == 1);
+    CHECK_FALSE(first->waits());
+    second.emplace(upstream(), 0);
+    CHECK(second->next()->port() == 3);
+    CHECK_FALSE(second->waits());
+
+    upstream_choice third{upstream(), {}};
+    CHECK(third.next()->port() == 1);
+    CHECK(third.waits());
+    CHECK_FALSE(third.admit());
+    first.reset();
+    second.reset();
+    {
+        upstream_choice fourth{upstream(), {}}; // It does not overtake.
+        CHECK(fourth.next()->port() == 3);
+        CHECK_FALSE(fourth.waits());
+        upstream_choice fifth{upstream(), {}};
+        CHECK(fifth.next()->port() == 1);
+        CHECK(fifth.waits()); // And gives up.
+    }
+    CHECK(third.admit());
+    CHECK_FALSE(third.waits());
+    CHECK(upstream().servers().is_full(0));
+}
+
+TEST_CASE_FIXTURE(two_servers, "a limit is in equal parts for the workers")
+{
+    plan.servers[0].connections_max = 5;
+    plan.workers = 2; // This one is the first.
+    for (int i = 0; i < 3; ++i) {
+        CHECK_FALSE(upstream().servers().is_full(0));
+        upstream().servers().began(0);
+    }
+    CHECK(upstream().servers().is_full(0));
+    upstream().servers().ended(0);
+    CHECK_FALSE(upstream().servers().is_full(0));
+}
+
 TEST_CASE_FIXTURE(two_servers, "a server that is drained gets no connection, and counts as none")
 {
     follow({{{address_of("1")}, 1, server_state::drained}, {{address_of("3")}}});

@@ -13,6 +13,8 @@ std::string server_text(server_plan const& server)
         facts.push_back(fmt::format("weight {}", server.weight));
     if (server.is_backup)
         facts.emplace_back("backup");
+    if (server.connections_max != 0)
+        facts.push_back(fmt::format("max {}", server.connections_max));
     return facts.empty() ? server.name
                          : fmt::format("{} ({})", server.name, fmt::join(facts, ", "));
 }

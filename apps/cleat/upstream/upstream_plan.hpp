@@ -8,6 +8,7 @@
 #include <cleat/net/socket_options.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct server_plan
     std::vector<net::address> addresses; ///< To be tried in their order.
     unsigned weight = 1;                 ///< Its share of the connections, from 1 on.
     bool is_backup = false;              ///< It serves only while no other server does.
+    std::size_t connections_max = 0;     ///< For all workers together; 0: no limit.
 };
 
 /// upstream_plan is an upstream block, or the backend as an upstream of one server.
@@ -32,6 +34,7 @@ struct upstream_plan
     std::chrono::milliseconds eject_time{10'000};
     std::chrono::milliseconds slow_start{0}; ///< For the weight of a server that comes back.
     check_rule check{};
+    std::size_t workers = 1; ///< They share the connections that a server may have.
 };
 
 /// describe is the upstream on one line: "app, round-robin: [10.0.0.1]:80 (weight 2), /run/app

@@ -26,15 +26,15 @@ upstream_table first_table(upstream_plan const& plan)
     return made;
 }
 
-bool is_same(net::address const& one, net::address const& other) noexcept
+bool are_same(net::address const& one, net::address const& other) noexcept
 {
     return one.size == other.size && std::memcmp(&one.storage, &other.storage, one.size) == 0;
 }
 
-bool is_same(std::vector<net::address> const& one, std::vector<net::address> const& other) noexcept
+bool are_same(std::vector<net::address> const& one, std::vector<net::address> const& other) noexcept
 {
     return std::ranges::equal(
-        one, other, [](net::address const& a, net::address const& b) { return is_same(a, b); });
+        one, other, [](net::address const& a, net::address const& b) { return are_same(a, b); });
 }
 
 worker_table copy_for_worker(upstream_table const& table, std::size_t worker)

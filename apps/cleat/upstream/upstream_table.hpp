@@ -42,9 +42,9 @@ using upstream_table = std::vector<server_row>;
 /// first_table is that of a plan of which nothing else is known yet.
 [[nodiscard]] upstream_table first_table(upstream_plan const& plan);
 
-/// is_same compares two addresses, or two lists of them in their order.
-[[nodiscard]] bool is_same(net::address const& one, net::address const& other) noexcept;
-[[nodiscard]] bool is_same(
+/// are_same compares two addresses, or two lists of them in their order.
+[[nodiscard]] bool are_same(net::address const& one, net::address const& other) noexcept;
+[[nodiscard]] bool are_same(
     std::vector<net::address> const& one, std::vector<net::address> const& other) noexcept;
 
 /// server_addresses are a server's addresses, as one worker has them. They stay in place as long as

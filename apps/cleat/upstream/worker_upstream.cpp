@@ -4,12 +4,23 @@
 
 namespace cleat::app {
 
+namespace {
+
+// The first workers have one more where it does not come out even.
+std::int64_t share_of(std::size_t limit, net::worker const& worker, std::size_t workers) noexcept
+{
+    return static_cast<std::int64_t>(limit / workers + (worker.number() < limit % workers ? 1 : 0));
+}
+
+} // namespace
+
 worker_upstream::worker_upstream(net::worker& worker, upstream_plan const& plan, logger const& log)
     : worker_{worker}, plan_{plan}, log_{log}, servers_{plan}
 {
     for (server_plan const& each : plan.servers) {
         addresses_.push_back(std::make_unique<server_addresses>(each.addresses));
         counts_.push_back(nullptr);
+        servers_.limit(queues_.size(), share_of(each.connections_max, worker, plan.workers));
         queues_.emplace_back(worker);
     }
 }
@@ -20,7 +31,7 @@ void worker_upstream::follow(worker_table& table) noexcept
         worker_server& next = table[i];
         servers_.change(worker_.now(), i, next.weight, next.state);
         counts_[i] = next.counts;
-        if (is_same(next.addresses->all(), addresses_[i]->all()))
+        if (are_same(next.addresses->all(), addresses_[i]->all()))
             continue;
         std::swap(addresses_[i], next.addresses);
         server_addresses::replace(std::move(next.addresses));

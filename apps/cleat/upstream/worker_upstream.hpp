@@ -47,7 +47,8 @@ public:
             counts_[server]->add(what);
     }
 
-    /// queue is where connections wait for a server, at a UNIX socket, whose backlog is full.
+    /// queue is where connections wait for a server that has as many as it may have, or, at a UNIX
+    /// socket, whose backlog is full.
     [[nodiscard]] connect_queue& queue(std::size_t server) noexcept { return queues_[server]; }
 
     /// server_failed and server_answered say how a connect to a server has ended. `tries`: it was
