@@ -211,7 +211,11 @@ def test_explain_names_the_upstream(certs, config):
             "error: backend: this has no effect: the connections of every frontend go to",
         ),
         (upstream("/s", lines=["balance = least"]), '"least" is no way to balance. Write first,'),
-        (upstream(*["/s"] * 65) + 'upstream = "app"', "app has 65 servers, and may have 64"),
+        (upstream("/s", "/t", "/s"), "error: server: /s is there already, by"),
+        (
+            upstream(*(f"/{i}" for i in range(65))) + 'upstream = "app"',
+            "app has 65 servers, and may have 64",
+        ),
         (upstream("{ address = \"/s\" weight = 0 }"), "weight: 0 is out of range"),
         (
             upstream("/s", lines=["check-fall = 3"]),

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -64,9 +66,25 @@ void check_checks(upstream_config const& c, std::vector<problem>& problems)
             "Add check-expect with a text of the right answer.");
 }
 
+// Checks, orders and metrics know a server by its upstream and its address.
+void refuse_twins(upstream_config const& c, std::vector<problem>& problems)
+{
+    std::map<std::string, upstream_server const*> seen;
+    for (upstream_server const& each : c.servers) {
+        auto const [first, is_new] = seen.try_emplace(to_string(*each.address), &each);
+        if (!is_new)
+            report_problem(
+                problems, severity::error, each.location, "server",
+                fmt::format(
+                    "{} is there already, by {}", first->first, to_string(first->second->location)),
+                "Leave it out; a weight gives a server a larger share.");
+    }
+}
+
 void check_upstream_names(config const& c, std::vector<problem>& problems)
 {
     for (upstream_config const& each : c.upstreams) {
+        refuse_twins(each, problems);
         check_checks(each, problems);
         if (*each.balance == balance::first && each.slow_start->count() != 0)
             report_problem(

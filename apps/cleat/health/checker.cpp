@@ -97,30 +97,47 @@ void checker::turn()
     wait(clock::now());
 }
 
-// First checks are spread over a part of the interval, so that many servers cost no burst.
 void checker::take_orders()
 {
-    std::unique_ptr<orders> const taken{orders_.exchange(nullptr)};
+    std::unique_ptr<orders> taken{orders_.exchange(nullptr)};
     if (!taken)
         return;
-    std::vector<std::unique_ptr<watch>> next;
-    clock::time_point const now = clock::now();
-    std::size_t const count = taken->targets.size();
-    for (check_target& target : taken->targets) {
-        auto const known = std::ranges::find_if(watches_, [&](std::unique_ptr<watch> const& each) {
-            return each && each->target.is_same_check(target);
-        });
-        if (known != watches_.end()) {
-            next.push_back(std::move(*known));
-            continue;
-        }
-        std::chrono::milliseconds const spread = target.rule.interval / 4;
-        next.push_back(std::make_unique<watch>(std::move(target)));
-        next.back()->next = now + spread * (next.size() - 1) / count;
+    try {
+        watches_ = watches_for(taken->targets);
+    } catch (std::bad_alloc const&) { // Another time, unless there are newer ones then.
+        orders* none = nullptr;
+        if (orders_.compare_exchange_strong(none, taken.get()))
+            static_cast<void>(taken.release());
+        throw;
     }
-    watches_ = std::move(next);
     under_way_ = static_cast<std::size_t>(std::ranges::count_if(
         watches_, [](std::unique_ptr<watch> const& each) { return each->is_under_way; }));
+}
+
+// First checks are spread over a part of the interval, so that many servers cost no burst. Watches
+// that go on are moved only when there is memory for all.
+std::vector<std::unique_ptr<checker::watch>> checker::watches_for(
+    std::vector<check_target> const& targets)
+{
+    std::vector<std::unique_ptr<watch>> made(targets.size());
+    std::vector<std::unique_ptr<watch>*> known(targets.size());
+    clock::time_point const now = clock::now();
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        auto const found = std::ranges::find_if(watches_, [&](std::unique_ptr<watch> const& each) {
+            return each->target.is_same_check(targets[i]) &&
+                   std::ranges::find(known, &each) == known.end();
+        });
+        if (found != watches_.end()) {
+            known[i] = &*found;
+            continue;
+        }
+        made[i] = std::make_unique<watch>(targets[i]);
+        made[i]->next = now + targets[i].rule.interval / 4 * i / targets.size();
+    }
+    for (std::size_t i = 0; i < targets.size(); ++i)
+        if (known[i] != nullptr)
+            made[i] = std::move(*known[i]);
+    return made;
 }
 
 void checker::begin_due(clock::time_point now)

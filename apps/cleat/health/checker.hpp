@@ -54,6 +54,8 @@ private:
     void wake_thread() noexcept;
     void turn();
     void take_orders();
+    [[nodiscard]] std::vector<std::unique_ptr<watch>> watches_for(
+        std::vector<check_target> const& targets);
     void begin_due(clock::time_point now);
     void wait(clock::time_point now);
     void settle(watch& one, check_probe::progress made);

@@ -14,6 +14,12 @@ auto* find_by_name(Named& all, std::string_view name) noexcept
     return found == all.end() ? nullptr : &*found;
 }
 
+bool is_same_row(server_row const& one, server_row const& other) noexcept
+{
+    return one.weight == other.weight && one.state == other.state &&
+           are_same(one.addresses, other.addresses);
+}
+
 // A result of the configuration before holds until there is another.
 void follow_checks(known_server& server, check_rule const& rule)
 {
@@ -99,15 +105,19 @@ bool upstream_states::change(
 {
     known_upstream* const found = find_by_name(upstreams_, upstream);
     bool is_there = false;
+    bool has_changed = false;
     if (found != nullptr)
         for (known_server& each : found->servers)
             if (each.name == server) {
+                server_row const before = each.row();
                 use(each);
                 is_there = true;
+                has_changed = has_changed || !is_same_row(before, each.row());
             }
-    if (is_there) {
-        auto const number = static_cast<std::size_t>(found - upstreams_.data());
+    if (is_there)
         ++version_;
+    if (has_changed) {
+        auto const number = static_cast<std::size_t>(found - upstreams_.data());
         publish_(number, table(number));
     }
     return is_there;

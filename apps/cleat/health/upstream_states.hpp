@@ -100,8 +100,9 @@ public:
     /// table is the present one of an upstream.
     [[nodiscard]] upstream_table table(std::size_t upstream) const;
 
-    /// change calls `use` with each server of that name in the upstream of that name, and then
-    /// publishes the upstream's table. False: there is none, which a reload may have taken away.
+    /// change calls `use` with each server of that name in the upstream of that name, and publishes
+    /// the upstream's table where a row of it is another one then. False: there is none, which a
+    /// reload may have taken away.
     bool change(
         std::string_view upstream, std::string_view server,
         std::function<void(known_server&)> const& use);

@@ -53,6 +53,18 @@ TEST_CASE_FIXTURE(two_upstreams, "a change is published with the whole table of 
     CHECK(table[1].weight == 5);
 }
 
+TEST_CASE_FIXTURE(two_upstreams, "no table is published where the workers would see no change")
+{
+    std::uint64_t const before = states.version();
+    CHECK(states.change(
+        "one", "a", [](known_server& one) { one.check.state = check_state::passed; }));
+    CHECK(states.version() != before);
+    CHECK(states.set_addresses("one", "a", {address_of("1")}));
+    CHECK(published.empty());
+    CHECK(states.set_addresses("one", "a", {address_of("1"), address_of("2")}));
+    CHECK(published.size() == 1);
+}
+
 TEST_CASE_FIXTURE(two_upstreams, "a server that is not there any more is no mistake of a thread's")
 {
     CHECK_FALSE(states.set_addresses("two", "c", {}));

@@ -67,7 +67,8 @@ std::optional<std::size_t> balancer::choose(
     find_candidates(now, tried);
     if (candidates_.empty())
         return {};
-    leave_out_full();
+    if (has_limits_)
+        leave_out_full();
     switch (strategy_) {
     case balance::first:
         return candidates_.front();

@@ -86,6 +86,7 @@ public:
     void limit(std::size_t server, std::int64_t connections) noexcept
     {
         servers_[server].limit = connections;
+        has_limits_ = has_limits_ || connections != 0;
     }
 
     /// is_full: a connection to the server would have to wait in line, behind those that do.
@@ -153,6 +154,7 @@ private:
     balance strategy_;
     ejection_rule rule_;
     std::chrono::milliseconds slow_start_;
+    bool has_limits_ = false;
     server_set drained_;
     server_set rising_;  // Their weight rises.
     numbers candidates_; // Of the present choice; its memory is kept.
