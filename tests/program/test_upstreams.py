@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from admin_client import admin_of, eventually_counts
 from deadlines import eventually
 from origins import echo
 from program import run
@@ -148,12 +149,16 @@ def test_a_server_gets_no_more_connections_than_it_may_have(serve, origin):
 
 def test_connections_wait_in_line_where_every_server_is_full(serve, origin):
     one = origin(echo)
-    server = serve(upstream(limited(one)) + 'upstream = "app"')
+    server = serve(upstream(limited(one)) + 'upstream = "app"\nadmin = "[127.0.0.1]:0"\n')
+    line = {"upstream": "app", "server": one.address}
     held = [TlsClient(server.port) for _ in range(2)]
     assert [each.exchange(b"x") for each in held] == [b"x", b"x"]
     waiting = [TlsClient(server.port) for _ in range(3)]
     for each in waiting:
         each.send(b"hello")
+    eventually_counts(
+        admin_of(server), "cleat_upstream_server_connections_waiting", len(waiting), **line
+    )
     for done in held:
         done.reset()
     for each in waiting[:2]:

@@ -17,7 +17,7 @@ constexpr std::array<admin_path, 9> paths{{
     {"/", admin_page::root, false, "this list; for a browser a live status page"},
     {"/metrics", admin_page::metrics, false, "for Prometheus: its text format, or OpenMetrics"},
     {"/status.json", admin_page::status, false,
-     "the process, workers, servers, certificates that end first, failures, settings, every metric"},
+     "process, workers, servers, certificates that end first, failures, settings, every metric"},
     {"/healthz", admin_page::health, false, "200 while every worker answers, else 503"},
     {"/readyz", admin_page::readiness, false, "200 while cleat accepts connections, else 503"},
     {"/reload", admin_page::reload, true,

@@ -359,6 +359,14 @@ constexpr metric_row metric_rows[] = {
              into.add(static_cast<double>(each.open()), std::move(labels));
          });
      }},
+    {"cleat_upstream_server_connections_waiting", metric_type::gauge, "",
+     "Connections that wait for a server, because it has as many as its max-connections",
+     "upstream, server",
+     [](from_t from, into_t into) {
+         for_each_server(from, [&](known_server const& each, metric_labels labels) {
+             into.add(static_cast<double>(each.waiting()), std::move(labels));
+         });
+     }},
     {"cleat_upstream_server_connect_failures", metric_type::counter, "",
      "Times that a server has not accepted a connection, which went on to another server where "
      "there was one",

@@ -20,6 +20,15 @@ bool is_same_row(server_row const& one, server_row const& other) noexcept
            are_same(one.addresses, other.addresses);
 }
 
+// The ends are read first: then no connection has ended and not begun.
+std::uint64_t difference(
+    known_server const& server, server_count begun, server_count ended) noexcept
+{
+    std::uint64_t const over = server.total(ended);
+    std::uint64_t const all = server.total(begun);
+    return all - std::min(all, over);
+}
+
 // A result of the configuration before holds until there is another.
 void follow_checks(known_server& server, check_rule const& rule)
 {
@@ -61,12 +70,14 @@ std::uint64_t known_server::total(server_count which) const noexcept
     return counts ? app::total(*counts, which) : 0;
 }
 
-// The ends are read first: then no connection has ended and not begun.
 std::uint64_t known_server::open() const noexcept
 {
-    std::uint64_t const closed = total(server_count::closed);
-    std::uint64_t const opened = total(server_count::opened);
-    return opened - std::min(opened, closed);
+    return difference(*this, server_count::opened, server_count::closed);
+}
+
+std::uint64_t known_server::waiting() const noexcept
+{
+    return difference(*this, server_count::queued, server_count::waited);
 }
 
 void upstream_states::follow(std::vector<upstream_plan> const& upstreams)

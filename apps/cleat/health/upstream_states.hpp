@@ -58,8 +58,9 @@ struct known_server
     /// total is a number of all workers.
     [[nodiscard]] std::uint64_t total(server_count which) const noexcept;
 
-    /// open is how many connections it has now.
+    /// open is how many connections it has now, and waiting how many wait for it.
     [[nodiscard]] std::uint64_t open() const noexcept;
+    [[nodiscard]] std::uint64_t waiting() const noexcept;
 };
 
 /// known_upstream is one upstream.

@@ -16,10 +16,12 @@ enum class server_count : std::uint8_t
     opened, ///< Connections that it has accepted.
     closed, ///< Those of them that have ended.
     failed, ///< Times that it did not accept one, at any of its addresses.
+    queued,  ///< Connections that have begun to wait, because it has as many as it may have.
+    waited,  ///< Those of them whose wait is over.
 };
 
 /// server_counts is what one worker counts of a server. A reload that keeps the server keeps them.
-using server_counts = counters<server_count, 3>;
+using server_counts = counters<server_count, 5>;
 
 /// counts_by_worker is those of all workers, each in cache lines of its own.
 using counts_by_worker = std::vector<server_counts>;

@@ -39,8 +39,10 @@ void upstream_choice::leave_server() noexcept
     if (std::exchange(has_failed_, false))
         upstream_.server_failed(server_, tries_);
     balancer& servers = upstream_.servers();
-    if (std::exchange(waits_, false))
+    if (std::exchange(waits_, false)) {
+        upstream_.count(server_, server_count::waited);
         return servers.gave_up(server_);
+    }
     if (std::exchange(tries_, false))
         servers.of_server(server_).ended();
     servers.ended(server_);
@@ -51,8 +53,10 @@ void upstream_choice::enter_server() noexcept
 {
     balancer& servers = upstream_.servers();
     waits_ = servers.is_full(server_);
-    if (waits_)
+    if (waits_) {
+        upstream_.count(server_, server_count::queued);
         return servers.waits(server_);
+    }
     servers.began(server_);
     tries_ = servers.of_server(server_).began();
 }
@@ -62,6 +66,7 @@ bool upstream_choice::admit() noexcept
     if (!upstream_.servers().admit(server_))
         return false;
     waits_ = false;
+    upstream_.count(server_, server_count::waited);
     tries_ = upstream_.servers().of_server(server_).began();
     return true;
 }
