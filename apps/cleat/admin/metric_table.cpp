@@ -521,9 +521,9 @@ constexpr std::string_view metrics_page_top = R"(# Metrics
 
 `/metrics` of the [admin server](../guides/metrics.md) has these. A label of names that a TLS
 library gives has at most 24 of them, and `frontend` 64; more are counted as `other`. The first 1000
-servers of upstreams have series. `worker` is a
-number from 0. Counters begin at 0 with the process, and go on through reloads. Times are those at
-which a worker's event loop woke up, so they are exact to one pass of the loop.
+servers of upstreams have series. `worker` is a number from 0. Counters begin at 0 with the process,
+and go on through reloads. Times are those at which a worker's event loop woke up, so they are exact
+to one pass of the loop.
 
 )";
 
