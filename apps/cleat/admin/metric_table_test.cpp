@@ -1,5 +1,7 @@
 #include "admin/metric_table.hpp"
 
+#include <cleat/core/limits.hpp>
+
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -7,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace cleat::app::metric_table_test {
 namespace {
@@ -94,6 +97,48 @@ TEST_CASE("samples have the labels that the table names")
                 labels.append(labels.empty() ? "" : ", ").append(label.name);
             CHECK_MESSAGE(labels == family.row.labels, std::string{family.row.name});
         }
+}
+
+TEST_CASE("a server of an upstream has its numbers, its state and its checks")
+{
+    known_server server;
+    server.name = "[10.0.0.1]:80";
+    server.weight = 3;
+    server.operators_weight = 7;
+    server.is_down = true;
+    server.counts = std::make_shared<counts_by_worker>(2);
+    (*server.counts)[0].add(server_count::opened, 5);
+    (*server.counts)[1].add(server_count::opened, 2);
+    (*server.counts)[1].add(server_count::closed, 4);
+    (*server.counts)[0].add(server_count::failed, 9);
+    (*server.counts)[0].add(server_count::queued, 2);
+    (*server.counts)[0].add(server_count::waited, 1);
+    one_worker each;
+    each.facts.upstreams.push_back({.name = "app", .servers = {server}});
+    std::string const prefix = "cleat_upstream_server_";
+    CHECK(each.value(prefix + "connections", "app") == 7);
+    CHECK(each.value(prefix + "connections_open", "[10.0.0.1]:80") == 3);
+    CHECK(each.value(prefix + "connections_waiting", "app") == 1);
+    CHECK(each.value(prefix + "connect_failures", "app") == 9);
+    CHECK(each.value(prefix + "weight", "app") == 7);
+    CHECK(each.value(prefix + "state", "serving") == 0);
+    CHECK(each.value(prefix + "state", "down") == 1);
+    CHECK(each.value(prefix + "state", "drained") == 0);
+    CHECK(each.find(prefix + "check_passed").values.empty()); // There is no result.
+    each.facts.upstreams[0].servers[0].check.state = check_state::failed;
+    CHECK(each.value(prefix + "check_passed", "app") == 0);
+}
+
+TEST_CASE("servers have metrics up to a number of them")
+{
+    one_worker each;
+    for (int i = 0; i < 20; ++i) {
+        known_upstream made{.name = std::to_string(i)};
+        made.servers.resize(64);
+        each.facts.upstreams.push_back(std::move(made));
+    }
+    CHECK(each.find("cleat_upstream_server_weight").values.size() == limits::server_metrics_max);
+    CHECK(each.find("cleat_upstream_server_state").values.size() == 3 * limits::server_metrics_max);
 }
 
 TEST_CASE("handshakes are counted by what was agreed on")

@@ -41,6 +41,24 @@ std::chrono::system_clock::time_point at(int second)
 
 } // namespace
 
+TEST_CASE("upstreams have their servers")
+{
+    two_workers both;
+    CHECK(contains(both.json(), "\"upstreams\": []"));
+    known_server server;
+    server.name = "/s";
+    server.is_drained = true;
+    server.check = {check_state::failed, "Connection refused", at(60)};
+    both.facts.upstreams.push_back({.name = "app", .servers = {server}});
+    CHECK(contains(
+        both.json(),
+        "\"upstreams\": [{\"name\": \"app\", \"servers\": [{\"server\": \"/s\", "
+        "\"addresses\": [], \"state\": \"drained\", \"weight\": 1, \"configured_weight\": 1, "
+        "\"check\": \"failed\", \"check_reason\": \"Connection refused\", "
+        "\"check_changed\": \"1970-01-01T00:01:00.000Z\", \"open\": 0, \"waiting\": 0, "
+        "\"connections\": 0, \"failures\": 0}]}]"));
+}
+
 TEST_CASE("a reason has the failures of all workers, and the last example")
 {
     two_workers both;
