@@ -39,6 +39,17 @@ def test_a_server_that_is_killed_is_down_until_it_is_back(serve):
         eventually("it is back", lambda: name_of_server(server.port) == "a")
 
 
+def test_checks_need_no_more_than_the_sandbox_allows(serve):
+    with servers("a", "b") as (a, b):
+        lines = ["balance = first", *CHECK, *NO_EJECTION]
+        text = upstream(a.address, b.address, lines=lines) + 'upstream = "app"\n'
+        server = serve(text + "sandbox = seccomp\n")
+        a.freeze()
+        assert server.wait_for_log(event="server-down")["server"] == a.address
+        a.thaw()
+        assert server.wait_for_log(event="server-up")["server"] == a.address
+
+
 def test_a_server_that_is_frozen_is_noticed(serve):
     with servers("a", "b") as (a, b):
         lines = ["balance = first", *CHECK, *NO_EJECTION]
