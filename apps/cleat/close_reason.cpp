@@ -41,6 +41,8 @@ close_reason reason_for(phase where, error_code why) noexcept
         return close_reason::stopped;
     if (is_out_of_resources(why))
         return close_reason::out_of_resources;
+    if (why == error::local_ports_used_up)
+        return close_reason::local_ports_used_up;
     switch (where) {
     case phase::admission:
         return refusal_reason(why);
@@ -107,6 +109,8 @@ std::string_view name_of(close_reason why) noexcept
         return "address-not-allowed";
     case close_reason::bad_proxy_header:
         return "bad-proxy-header";
+    case close_reason::local_ports_used_up:
+        return "local-ports-used-up";
     case close_reason::out_of_resources:
         return "out-of-resources";
     }

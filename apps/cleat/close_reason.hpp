@@ -38,8 +38,9 @@ enum class close_reason : std::uint8_t
     address_not_allowed, ///< allow-from does not have the client's address.
 
     // Others.
-    bad_proxy_header, ///< proxy-proxy: the bytes before TLS are no PROXY header.
-    out_of_resources, ///< Descriptors or memory.
+    bad_proxy_header,    ///< proxy-proxy: the bytes before TLS are no PROXY header.
+    local_ports_used_up, ///< Every local port to the upstream is in use.
+    out_of_resources,    ///< Descriptors or memory.
 };
 
 inline constexpr std::size_t close_reason_count =

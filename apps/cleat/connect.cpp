@@ -7,7 +7,6 @@
 #include <cleat/core/limits.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <utility>
 
@@ -15,17 +14,6 @@
 
 namespace cleat::app {
 namespace {
-
-// A socket that is connecting; an error where the kernel knows at once that it cannot.
-result<unique_fd> start(net::address const& address) noexcept
-{
-    unique_fd fd{::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-    if (!fd)
-        return last_system_error();
-    if (::connect(fd.get(), address.data(), address.size) != 0 && errno != EINPROGRESS)
-        return last_system_error();
-    return fd;
-}
 
 bool is_unix(net::address const& address) noexcept
 {
@@ -41,13 +29,13 @@ bool is_full(net::address const& address, error_code why) noexcept
 // Tries whenever this connection is the first of the queue, until there is room or the interrupt is
 // raised.
 net::task<result<unique_fd>> start_from_queue(
-    net::interrupt& interrupt, connect_queue& queue, net::address const& address)
+    net::interrupt& interrupt, upstream_choice& choice, net::address const& address)
 {
-    connect_queue::place place{queue, interrupt};
+    connect_queue::place place{choice.queue(), interrupt};
     for (;;) {
         if (error_code const ec = co_await place.reached())
             co_return ec;
-        result<unique_fd> started = start(address);
+        result<unique_fd> started = choice.start();
         if (started || !is_full(address, started.error()))
             co_return started;
     }
@@ -153,11 +141,11 @@ net::task<result<upstream_side>> connect(
         limit_wait(interrupt, until, timeout, others + 1);
         // Connections that wait already came earlier, and go first.
         bool const waits = is_unix(*address) && others == 0 && !choice.queue().empty();
-        result<unique_fd> started = waits ? result<unique_fd>{} : start(*address);
+        result<unique_fd> started = waits ? result<unique_fd>{} : choice.start();
         if (waits || (!started && others == 0 && is_full(*address, started.error()))) {
             if (!hello.keep())
                 co_return make_error_code(boost::system::errc::not_enough_memory);
-            started = co_await start_from_queue(interrupt, choice.queue(), *address);
+            started = co_await start_from_queue(interrupt, choice, *address);
         }
         if (interrupt.raised() && !goes_on(interrupt, choice, why))
             co_return interrupt.raised();

@@ -1,4 +1,5 @@
 #include "network_settings.hpp"
+#include "upstream/source_addresses.hpp"
 
 #include <cleat/core/limits.hpp>
 #include <cleat/net/worker_pool.hpp>
@@ -62,6 +63,25 @@ check_rule check_rule_of(upstream_config const& block)
         .expect = block.check_expect->bytes};
 }
 
+// Those that this machine has.
+std::vector<net::address> find_sources(
+    setting<local_addresses> const& named, problem_list& problems)
+{
+    std::vector<net::address> found;
+    for (std::string const& number : named->numbers) {
+        result<std::vector<net::address>> const made = net::resolve(number, "0");
+        error_code const failed = made ? check_source(made->front()) : made.error();
+        if (failed)
+            problems.error(
+                named.location, "upstream-source",
+                fmt::format("no connection can come from {}: {}", number, failed.message()),
+                "Name addresses of this machine: see `ip addr`.");
+        else
+            found.push_back(made->front());
+    }
+    return found;
+}
+
 } // namespace
 
 std::vector<net::address> find_addresses(frontend_config const& frontend, problem_list& problems)
@@ -102,6 +122,7 @@ upstream_plan find_upstream(config const& settings, std::string const& name, pro
         setting<upstream_address> const& backend = settings.backend;
         plan.name = to_string(*backend);
         plan.servers = {{plan.name, find_server(*backend, backend.location, "backend", problems)}};
+        plan.sources = find_sources(settings.upstream_source, problems);
         return plan;
     }
     plan.name = name;
@@ -111,6 +132,7 @@ upstream_plan find_upstream(config const& settings, std::string const& name, pro
     plan.slow_start = *block->slow_start;
     plan.check = check_rule_of(*block);
     plan.workers = net::worker_count(settings.workers->number);
+    plan.sources = find_sources(effective(block->source, settings.upstream_source), problems);
     for (upstream_server const& each : block->servers) {
         plan.servers.push_back(
             {to_string(*each.address),

@@ -30,8 +30,9 @@ enum class traffic_count : std::uint8_t
     bytes_up,       ///< Plaintext from clients to upstreams.
     bytes_down,     ///< Plaintext from upstreams to clients.
     passed_through, ///< Connections whose TLS the upstream ends. Their bytes count like plaintext.
+    ports_used_up,  ///< Connects that found no free local port.
 };
-inline constexpr std::size_t traffic_count_size = 4;
+inline constexpr std::size_t traffic_count_size = 5;
 
 /// handshake_kind is the version and whether a session was resumed.
 enum class handshake_kind : std::uint8_t

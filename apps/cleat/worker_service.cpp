@@ -45,7 +45,7 @@ void worker_service::begin(worker_connections& connections)
     if (certificates_ != nullptr)
         certificates_->renew(static_cast<std::size_t>(*configuration_.settings.certificate_cache));
     for (upstream_plan const& each : configuration_.upstreams)
-        upstreams_.emplace_back(worker_, each, log_);
+        upstreams_.emplace_back(worker_, each, log_, &connections.counts());
     for (frontend_socket& each : frontends_) {
         each.counts = connections.counts().of_frontend(each.name);
         each.upstream = &upstreams_[each.plan.upstream];

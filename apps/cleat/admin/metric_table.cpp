@@ -336,6 +336,13 @@ constexpr metric_row metric_rows[] = {
      [](from_t from, into_t into) { add_histogram(from, into, &worker_counts::until_closed); }},
 
     // Upstream.
+    {"cleat_local_ports_used_up", metric_type::counter, "",
+     "Connects to a server that found no free local port, at any address of upstream-source; the "
+     "connection then tries other servers",
+     "",
+     [](from_t from, into_t into) {
+         into.add(sum(from, &worker_counts::traffic, traffic_count::ports_used_up));
+     }},
     {"cleat_upstream_errors", metric_type::counter, "",
      "Connections that the upstream has broken or not accepted", "reason",
      [](from_t from, into_t into) {

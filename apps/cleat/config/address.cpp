@@ -181,9 +181,7 @@ parsed<admin_address> parse_admin_address(std::string_view text, dialect compat)
     if (!found)
         return found.error();
     std::string host{found->host};
-    in6_addr number{}; // Large enough for both families.
-    if (::inet_pton(AF_INET, host.c_str(), &number) != 1 &&
-        ::inet_pton(AF_INET6, host.c_str(), &number) != 1)
+    if (!is_number(host))
         return bad_value{
             fmt::format("\"{}\" is not the number of an address", host),
             "Write [127.0.0.1]:PORT or [::1]:PORT, or the path of a UNIX socket."};
@@ -191,6 +189,13 @@ parsed<admin_address> parse_admin_address(std::string_view text, dialect compat)
     if (!port)
         return port.error();
     return admin_address{host_port{std::move(host), *port}};
+}
+
+bool is_number(std::string const& host) noexcept
+{
+    in6_addr number{}; // Large enough for both families.
+    return ::inet_pton(AF_INET, host.c_str(), &number) == 1 ||
+           ::inet_pton(AF_INET6, host.c_str(), &number) == 1;
 }
 
 bool is_loopback(std::string const& host) noexcept

@@ -84,6 +84,9 @@ struct listen_address
 /// path of a UNIX socket, which begins with a slash.
 [[nodiscard]] parsed<admin_address> parse_admin_address(std::string_view text, dialect compat);
 
+/// is_number: the host is the number of an IPv4 or IPv6 address, without brackets.
+[[nodiscard]] bool is_number(std::string const& host) noexcept;
+
 /// is_loopback: the host is a number that only this machine reaches: 127.0.0.0/8 or ::1.
 [[nodiscard]] bool is_loopback(std::string const& host) noexcept;
 

@@ -190,6 +190,12 @@ struct wire_text
     std::string bytes;
 };
 
+/// local_addresses is a list of this machine's addresses, as numbers.
+struct local_addresses
+{
+    std::vector<std::string> numbers; ///< Empty: the kernel chooses.
+};
+
 /// upstream_server is one `server` of an upstream.
 struct upstream_server
 {
@@ -217,6 +223,7 @@ struct upstream_config
     setting<int> check_fall{2};
     setting<wire_text> check_send;   ///< Empty: nothing. It needs check_expect.
     setting<wire_text> check_expect; ///< Empty: a connection is enough.
+    optional_setting<local_addresses> source;
 };
 
 /// route_config is one `route` of a frontend.
@@ -297,9 +304,10 @@ struct config
     std::vector<frontend_config> frontends; ///< Where it is empty, check() puts [*]:8443 here.
     setting<upstream_address> backend{host_port{"127.0.0.1", 8000}};
     std::vector<upstream_config> upstreams;
-    setting<std::string> upstream;       ///< A name of `upstreams`. Empty: the backend.
-    setting<address_sources> allow_from; ///< Only these clients. Not set: all.
-    setting<address_sources> deny_from;  ///< None of these clients, even if allowed.
+    setting<std::string> upstream;            ///< A name of `upstreams`. Empty: the backend.
+    setting<local_addresses> upstream_source; ///< Where connections to upstreams come from.
+    setting<address_sources> allow_from;      ///< Only these clients. Not set: all.
+    setting<address_sources> deny_from;       ///< None of these clients, even if allowed.
 
     // Certificates.
     std::vector<pem_file> pem_files; ///< In order; the last is the default certificate.

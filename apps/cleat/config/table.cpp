@@ -415,6 +415,21 @@ constexpr key_row rows[] = {
              "which is written as that of check-send. It finds a server that is frozen or hangs: "
              "its kernel still accepts connections.",
      .set_upstream = store<&upstream_config::check_expect>},
+    {.name = "upstream-source",
+     .group = key_group::addresses,
+     .where = {.global = true, .upstream = true, .flag = true},
+     .kind = value_kind::text,
+     .value = "LIST",
+     .default_text = "none: the kernel chooses",
+     .help = "Addresses of this machine, with commas between them, that connections to upstreams "
+             "come from by turns; or off. Each of them has ports of its own: about 28,000 "
+             "connections to one address of a server. IPv6 servers get connections from the IPv6 "
+             "addresses of the list, if there are any, and IPv4 servers from the others. An "
+             "upstream block's list replaces the global one.",
+     .note = "New.",
+     .set_global = store<&config::upstream_source>,
+     .set_upstream = store<&upstream_config::source>,
+     .show = shown<&config::upstream_source>},
     {.name = "address",
      .group = key_group::addresses,
      .where = server_only,

@@ -400,6 +400,33 @@ parsed<address_sources> read(as<address_sources>, given const& v)
     return made;
 }
 
+parsed<local_addresses> read(as<local_addresses>, given const& v)
+{
+    local_addresses made;
+    if (same_word(v.text, "off"))
+        return made;
+    refusal bad;
+    for_each_piece(v.text, " ,", [&](std::string_view word) {
+        if (word.empty() || bad)
+            return;
+        std::string number{
+            word.front() == '[' && word.back() == ']' ? word.substr(1, word.size() - 2) : word};
+        if (!is_number(number))
+            bad = bad_value{
+                fmt::format("\"{}\" is not the number of an address", word),
+                "Write addresses of this machine without ports, such as 192.0.2.1,192.0.2.2."};
+        else if (std::ranges::find(made.numbers, number) != made.numbers.end())
+            bad = bad_value{fmt::format("{} is in it twice", number), "Name each address once."};
+        else
+            made.numbers.push_back(std::move(number));
+    });
+    if (bad)
+        return *bad;
+    if (made.numbers.empty())
+        return bad_value{"there is no address in it", "Write an address of this machine, or off."};
+    return made;
+}
+
 std::string range_of(key_row const& row)
 {
     return row.highest == 0 ? std::string{} : fmt::format("{} to {}", row.lowest, row.highest);
@@ -428,6 +455,10 @@ std::string written(std::string const& v)
 std::string written(address_sources const& v)
 {
     return v.text;
+}
+std::string written(local_addresses const& v)
+{
+    return fmt::to_string(fmt::join(v.numbers, ","));
 }
 std::string written(inbound_tlvs v)
 {

@@ -157,6 +157,8 @@ private:
             rules_.bound_ports.push_back(*each.port);
         if (host_port const* const admin = std::get_if<host_port>(&*settings_.admin))
             rules_.bound_ports.push_back(admin->port);
+        if (names_sources(settings_))
+            rules_.bound_ports.push_back(0);
         for (connected_port const& each : connected_ports_for(settings_))
             rules_.connected_ports.push_back(each.port);
         rules_.connected_ports.push_back(53); // DNS: a long answer comes by TCP.
@@ -180,6 +182,14 @@ sandbox_rules rules_for(
     config const& settings, watched_files const& named, std::string const& folder, bool is_root)
 {
     return rule_maker{settings, folder}.make(named, is_root);
+}
+
+bool names_sources(config const& settings)
+{
+    return !settings.upstream_source->numbers.empty() ||
+           std::ranges::any_of(settings.upstreams, [](upstream_config const& each) {
+               return each.source && !(*each.source)->numbers.empty();
+           });
 }
 
 std::vector<connected_port> connected_ports_for(config const& settings)

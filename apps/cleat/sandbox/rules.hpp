@@ -48,6 +48,10 @@ struct sandbox_rules
 [[nodiscard]] sandbox_rules rules_for(
     config const& settings, watched_files const& named, std::string const& folder, bool is_root);
 
+/// names_sources: connections to upstreams come from addresses that the settings name. Landlock has
+/// binding to these, with any port, as port 0.
+[[nodiscard]] bool names_sources(config const& settings);
+
 /// connected_port is where an upstream makes TCP connect to, and the setting that says so.
 struct connected_port
 {

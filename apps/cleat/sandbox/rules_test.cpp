@@ -91,6 +91,8 @@ TEST_CASE("ports are those of the frontends, of admin, of the upstream and of DN
     CHECK(rules.limits_ports);
     CHECK(rules.bound_ports == std::vector<std::uint16_t>{443, 9443});
     CHECK(rules.connected_ports == std::vector<std::uint16_t>{8000, 53});
+    settings.upstream_source.value = {{"192.0.2.1"}};
+    CHECK(rules_of(settings).bound_ports == std::vector<std::uint16_t>{443, 9443, 0});
     settings.backend.value = unix_path{"/run/app.sock"};
     CHECK(rules_of(settings).connected_ports == std::vector<std::uint16_t>{53});
     CHECK_FALSE(rules_of({}).limits_ports);

@@ -71,6 +71,19 @@ problem denied_port(location const& where, std::string key, std::string_view wha
         "Restart cleat, or take ports out of sandbox."};
 }
 
+// At a reload: those of the start had it.
+problem denied_sources(config const& wanted)
+{
+    location where = wanted.upstream_source.location;
+    for (upstream_config const& each : wanted.upstreams)
+        if (each.source && wanted.upstream_source->numbers.empty())
+            where = each.source->location;
+    return {
+        problem::severity::error, where, "upstream-source",
+        "sandbox = ports lets cleat use upstream-source only where its start did",
+        "Restart cleat, or take ports out of sandbox."};
+}
+
 void refuse_lack(config const& settings, error_code fault, int abi, std::vector<problem>& problems)
 {
     sandbox_choice const& choice = *settings.sandbox;
@@ -234,6 +247,8 @@ void sandbox::explain(
     for (frontend_config const& each : wanted.frontends)
         if (!contains(rules_.bound_ports, *each.port))
             problems.push_back(denied_port(each.location, "frontend", "listen on", *each.port));
+    if (names_sources(wanted) && !contains(rules_.bound_ports, 0))
+        problems.push_back(denied_sources(wanted));
     host_port const* const admin = std::get_if<host_port>(&*wanted.admin);
     if (admin != nullptr && !contains(rules_.bound_ports, admin->port))
         problems.push_back(denied_port(wanted.admin.location, "admin", "listen on", admin->port));

@@ -16,9 +16,10 @@ bool says_nothing(error_code why) noexcept
                                   too_many_files_open_in_system,
                                   not_enough_memory,
                                   no_buffer_space,
-                                  address_not_available, // No local port is left.
+                                  address_not_available, // Of the source.
                                   resource_unavailable_try_again};
-    return std::ranges::any_of(innocent, [&](errc_t each) { return why == each; });
+    return why == error::local_ports_used_up ||
+           std::ranges::any_of(innocent, [&](errc_t each) { return why == each; });
 }
 
 } // namespace
@@ -98,6 +99,8 @@ std::size_t upstream_choice::others() const noexcept
 void upstream_choice::failed(error_code why)
 {
     has_failed_ = has_failed_ || !says_nothing(why);
+    if (why == error::local_ports_used_up)
+        upstream_.ports_used_up(server_);
 }
 
 void upstream_choice::answered()

@@ -39,8 +39,8 @@ public:
     /// and one for each server that was not tried.
     [[nodiscard]] std::size_t others() const noexcept;
 
-    /// failed: the address did not accept. An error of this machine's, such as no descriptor that
-    /// is free, is not counted against the server.
+    /// failed: the address did not accept. An error of this machine's, such as no descriptor or no
+    /// local port that is free, is not counted against the server.
     void failed(error_code why);
 
     /// answered: the address has accepted.
@@ -53,6 +53,12 @@ public:
     [[nodiscard]] net::address const& address() const noexcept
     {
         return addresses_->all()[address_ - 1];
+    }
+
+    /// start makes a socket that is connecting to the address: see source_addresses.
+    [[nodiscard]] result<unique_fd> start() noexcept
+    {
+        return upstream_.sources().connect(address());
     }
 
     /// name is that of the server that was tried last, or of the upstream before that.

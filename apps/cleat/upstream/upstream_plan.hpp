@@ -35,6 +35,7 @@ struct upstream_plan
     std::chrono::milliseconds slow_start{0}; ///< For the weight of a server that comes back.
     check_rule check{};
     std::size_t workers = 1; ///< They share the connections that a server may have.
+    std::vector<net::address> sources{}; ///< Empty: the kernel chooses.
 };
 
 /// describe is the upstream on one line: "app, round-robin: [10.0.0.1]:80 (weight 2), /run/app

@@ -1,5 +1,6 @@
 #include "upstream/worker_upstream.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace cleat::app {
@@ -14,8 +15,14 @@ std::int64_t share_of(std::size_t limit, net::worker const& worker, std::size_t 
 
 } // namespace
 
-worker_upstream::worker_upstream(net::worker& worker, upstream_plan const& plan, logger const& log)
-    : worker_{worker}, plan_{plan}, log_{log}, servers_{plan}
+worker_upstream::worker_upstream(
+    net::worker& worker, upstream_plan const& plan, logger const& log, worker_counts* counts)
+    : worker_{worker}
+    , plan_{plan}
+    , log_{log}
+    , servers_{plan}
+    , sources_{plan.sources, worker.number()}
+    , worker_counts_{counts}
 {
     for (server_plan const& each : plan.servers) {
         addresses_.push_back(std::make_unique<server_addresses>(each.addresses));
@@ -36,6 +43,20 @@ void worker_upstream::follow(worker_table& table) noexcept
         std::swap(addresses_[i], next.addresses);
         server_addresses::replace(std::move(next.addresses));
     }
+}
+
+void worker_upstream::ports_used_up(std::size_t server)
+{
+    if (worker_counts_ != nullptr)
+        worker_counts_->traffic.add(traffic_count::ports_used_up);
+    net::worker::clock::time_point const now = worker_.now();
+    if (ports_logged_ && now < *ports_logged_ + std::chrono::minutes{1})
+        return;
+    ports_logged_ = now;
+    log_.warning("local-ports-used-up")
+        .add("upstream", plan_.name)
+        .add("server", plan_.servers[server].name)
+        .add("cure", "name more addresses of this machine in upstream-source");
 }
 
 void worker_upstream::server_failed(std::size_t server, bool tries)

@@ -5,14 +5,17 @@
 #include "connect_queue.hpp"
 #include "log/log.hpp"
 #include "upstream/balancer.hpp"
+#include "upstream/source_addresses.hpp"
 #include "upstream/upstream_plan.hpp"
 #include "upstream/upstream_table.hpp"
+#include "worker_counts.hpp"
 
 #include <cleat/net/worker.hpp>
 
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace cleat::app {
@@ -22,7 +25,10 @@ namespace cleat::app {
 class worker_upstream
 {
 public:
-    worker_upstream(net::worker& worker, upstream_plan const& plan, logger const& log);
+    /// `counts`: the worker's; null: nothing is counted.
+    worker_upstream(
+        net::worker& worker, upstream_plan const& plan, logger const& log,
+        worker_counts* counts = nullptr);
     worker_upstream(worker_upstream&&) = delete;
     ~worker_upstream() = default;
 
@@ -51,6 +57,13 @@ public:
     /// socket, whose backlog is full.
     [[nodiscard]] connect_queue& queue(std::size_t server) noexcept { return queues_[server]; }
 
+    /// sources are where the connections come from.
+    [[nodiscard]] source_addresses& sources() noexcept { return sources_; }
+
+    /// ports_used_up counts a connect that found no free local port, at any source. The log has
+    /// the first one in a minute.
+    void ports_used_up(std::size_t server);
+
     /// server_failed and server_answered say how a connect to a server has ended. `tries`: it was
     /// the connection that tries whether the server is back. The log has a line when a server is
     /// left out, and when it is back.
@@ -65,6 +78,9 @@ private:
     std::vector<std::unique_ptr<server_addresses>> addresses_; // By server, as is:
     std::vector<server_counts*> counts_;
     std::deque<connect_queue> queues_;
+    source_addresses sources_;
+    worker_counts* worker_counts_;
+    std::optional<net::worker::clock::time_point> ports_logged_; // When ports were used up.
 };
 
 } // namespace cleat::app

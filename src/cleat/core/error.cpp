@@ -56,6 +56,8 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
         return {"bad-retry", "a write was retried with other bytes"};
     case error::connect_timeout:
         return {"connect-timeout", "the upstream did not accept in time"};
+    case error::local_ports_used_up:
+        return {"local-ports-used-up", "all local ports to this address are in use"};
     case error::idle_timeout:
         return {"idle-timeout", "nothing moved in either direction for too long"};
     case error::bad_proxy_header:

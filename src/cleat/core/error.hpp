@@ -42,8 +42,9 @@ enum class error
     bad_retry,         ///< A write was retried with other bytes than before.
 
     // Time, upstream and the process.
-    connect_timeout,  ///< The upstream did not accept before the deadline.
-    idle_timeout,     ///< No byte moved in either direction for the idle timeout.
+    connect_timeout,     ///< The upstream did not accept before the deadline.
+    local_ports_used_up, ///< No local port is free for a connection to this address.
+    idle_timeout,        ///< No byte moved in either direction for the idle timeout.
     bad_proxy_header, ///< The PROXY header that the peer sent before TLS is malformed or too long.
     proxy_checksum,   ///< The PROXY header's checksum is not the one of its bytes.
     untrusted_proxy,  ///< The peer is not among those that may send a PROXY header.
