@@ -144,8 +144,9 @@ std::optional<std::chrono::seconds> ticket_rotation_of(snapshot const& configura
 } // namespace
 
 admin_control::admin_control(
-    worker_group& workers, access_log_watch const& access, sandbox_facts limits) noexcept
-    : workers_{workers}, access_{access}, limits_{std::move(limits)}
+    worker_group& workers, access_log_watch const& access, name_watch const& names,
+    sandbox_facts limits) noexcept
+    : workers_{workers}, access_{access}, names_{names}, limits_{std::move(limits)}
 {
 }
 
@@ -349,6 +350,7 @@ void admin_control::publish()
     facts->log_level = setting_of(workers_.present().log.present_level());
     facts->lines_lost_before = lines_lost_before_;
     facts->access = access_.present();
+    facts->names = names_.counts();
     facts->access_lines_lost_before = access_.lost_before();
     server_->publish(std::move(facts));
 }

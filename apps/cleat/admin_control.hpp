@@ -8,6 +8,7 @@
 #include "admin/admin_server.hpp"
 #include "admin/admin_socket.hpp"
 #include "log/log_sink.hpp"
+#include "name_watch.hpp"
 #include "reload/reload_outcome.hpp"
 #include "worker_group.hpp"
 
@@ -24,9 +25,10 @@ namespace cleat::app {
 class admin_control
 {
 public:
-    /// Nothing listens before the first follow. The workers and the access log's watch outlive it.
+    /// Nothing listens before the first follow. The workers and the watches outlive it.
     admin_control(
-        worker_group& workers, access_log_watch const& access, sandbox_facts limits) noexcept;
+        worker_group& workers, access_log_watch const& access, name_watch const& names,
+        sandbox_facts limits) noexcept;
     admin_control(admin_control&&) = delete;
 
     /// Gives up the address, and removes the file of a UNIX socket.
@@ -68,6 +70,7 @@ private:
 
     worker_group& workers_;
     access_log_watch const& access_;
+    name_watch const& names_;
     sandbox_facts const limits_;
     std::chrono::system_clock::time_point const started_ = std::chrono::system_clock::now();
     reload_counts reloads_{.last_done = started_};

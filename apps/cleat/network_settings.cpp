@@ -1,4 +1,5 @@
 #include "network_settings.hpp"
+#include "resolver/dns_channel.hpp"
 #include "upstream/source_addresses.hpp"
 
 #include <cleat/core/limits.hpp>
@@ -6,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -82,7 +84,135 @@ std::vector<net::address> find_sources(
     return found;
 }
 
+dns_times times_of(config const& settings) noexcept
+{
+    return {*settings.dns_min_ttl, *settings.dns_max_ttl};
+}
+
+// As hitch has it, its time is the same whatever the TTL is.
+dns_times times_of_backend(config const& settings) noexcept
+{
+    seconds const refresh = *settings.backend_refresh;
+    return refresh.count() == 0 ? times_of(settings) : dns_times{refresh, refresh};
+}
+
+// Looks up the servers of an upstream. One that is not found is an error, and has no addresses.
+class server_finder
+{
+public:
+    server_finder(config const& settings, problem_list& problems)
+        : settings_{dns_settings_of(settings)}, problems_{problems}
+    {
+    }
+
+    void add(upstream_server const& server, std::string const& key, dns_times const& times)
+    {
+        setting<upstream_address> const& address = server.address;
+        if (service_name const* const service = std::get_if<service_name>(&*address))
+            return add_service(server, *service, key, times);
+        server_plan made{
+            to_string(*address),
+            {},
+            static_cast<unsigned>(*server.weight),
+            *server.backup,
+            static_cast<std::size_t>(*server.max_connections)};
+        if (unix_path const* const path = std::get_if<unix_path>(&*address))
+            made.addresses = unix_server(*path, address.location, key, problems_);
+        else
+            made.addresses = find_host(std::get<host_port>(*address), address.location, key);
+        if (host_port const* const tcp = std::get_if<host_port>(&*address);
+            tcp != nullptr && is_name(tcp->host))
+            plan_.names.push_back(
+                {.watched = {{tcp->host, tcp->port}, times, {{{}, made.addresses}}},
+                 .server = plan_.servers.size(),
+                 .targets = {""},
+                 .weight = made.weight,
+                 .is_backup = made.is_backup});
+        plan_.servers.push_back(std::move(made));
+    }
+
+    [[nodiscard]] upstream_plan made() && { return std::move(plan_); }
+
+private:
+    // By the C library, which knows more places for names than DNS, or by the servers of DNS that
+    // the settings name.
+    std::vector<net::address> find_host(
+        host_port const& tcp, location const& where, std::string const& key)
+    {
+        if (!settings_.servers.empty() && is_name(tcp.host)) {
+            dns_answer answer =
+                dns_answer_now(settings_, {tcp.host, tcp.port}, limits::service_targets_max);
+            if (!answer.targets.empty())
+                return std::move(answer.targets.front().addresses);
+            return refuse(where, key, tcp.host, answer.failure), std::vector<net::address>{};
+        }
+        result<std::vector<net::address>> found = net::resolve(tcp.host, std::to_string(tcp.port));
+        if (found)
+            return std::move(*found);
+        refuse(where, key, tcp.host, found.error().message());
+        return {};
+    }
+
+    void refuse(
+        location const& where, std::string const& key, std::string const& host,
+        std::string const& why)
+    {
+        problems_.error(
+            where, key, fmt::format("cannot find the host {}: {}", host, why),
+            "Check the name, or give the address itself.");
+    }
+
+    void add_service(
+        upstream_server const& server, service_name const& service, std::string const& key,
+        dns_times const& times)
+    {
+        dns_question const question{service.name, 0, dns_question::kind::service};
+        dns_answer const answer = dns_answer_now(settings_, question, limits::service_targets_max);
+        if (answer.targets.empty())
+            problems_.error(
+                server.address.location, key,
+                fmt::format("cannot find the service {}: {}", service.name, answer.failure),
+                "Check its SRV records.");
+        auto const weight = static_cast<unsigned>(*server.weight);
+        planned_name name{
+            .watched = {question, times, answer.targets},
+            .server = plan_.servers.size(),
+            .targets = std::vector<std::string>(limits::service_targets_max),
+            .weight = weight,
+            .is_backup = *server.backup};
+        std::string const shown = to_string(*server.address);
+        for (std::size_t i = 0; i < name.targets.size(); ++i) {
+            server_plan place{
+                i == 0 ? shown : fmt::format("{}/{}", shown, i + 1), {},    weight, *server.backup,
+                static_cast<std::size_t>(*server.max_connections),   i != 0};
+            if (i < answer.targets.size()) {
+                dns_target const& target = answer.targets[i];
+                name.targets[i] = target.name;
+                place.addresses = target.addresses;
+                place.weight = target.weight * weight;
+                place.is_backup = place.is_backup || target.is_backup;
+            }
+            plan_.servers.push_back(std::move(place));
+        }
+        plan_.names.push_back(std::move(name));
+    }
+
+    dns_settings settings_;
+    problem_list& problems_;
+    upstream_plan plan_;
+};
+
 } // namespace
+
+dns_settings dns_settings_of(config const& settings)
+{
+    dns_settings made;
+    for (host_port const& each : settings.dns_servers->servers)
+        made.servers.push_back(
+            each.host.find(':') == each.host.npos ? fmt::format("{}:{}", each.host, each.port)
+                                                  : to_string(each));
+    return made;
+}
 
 std::vector<net::address> find_addresses(frontend_config const& frontend, problem_list& problems)
 {
@@ -97,50 +227,34 @@ std::vector<net::address> find_addresses(frontend_config const& frontend, proble
     return {};
 }
 
-std::vector<net::address> find_server(
-    upstream_address const& server, location const& where, std::string const& key,
-    problem_list& problems)
-{
-    if (unix_path const* const path = std::get_if<unix_path>(&server))
-        return unix_server(*path, where, key, problems);
-    host_port const& tcp = std::get<host_port>(server);
-    result<std::vector<net::address>> found = net::resolve(tcp.host, std::to_string(tcp.port));
-    if (found)
-        return std::move(*found);
-    problems.error(
-        where, key, fmt::format("cannot find the host {}: {}", tcp.host, found.error().message()),
-        "Check the name, or give the address itself.");
-    return {};
-}
-
 upstream_plan find_upstream(config const& settings, std::string const& name, problem_list& problems)
 {
-    upstream_plan plan;
     upstream_config const* const block =
         name.empty() ? nullptr : find_upstream_block(settings, name);
+    server_finder finder{settings, problems};
     if (block == nullptr) {
-        setting<upstream_address> const& backend = settings.backend;
-        plan.name = to_string(*backend);
-        plan.servers = {{plan.name, find_server(*backend, backend.location, "backend", problems)}};
+        upstream_server backend;
+        backend.address = settings.backend;
+        finder.add(backend, "backend", times_of_backend(settings));
+        upstream_plan plan = std::move(finder).made();
+        plan.name = to_string(*settings.backend);
         plan.sources = find_sources(settings.upstream_source, problems);
         return plan;
     }
+    std::size_t const workers = net::worker_count(settings.workers->number);
+    for (upstream_server const& each : block->servers) {
+        finder.add(each, "server", times_of(settings));
+        check_limit(each, workers, problems);
+    }
+    upstream_plan plan = std::move(finder).made();
     plan.name = name;
     plan.strategy = *block->balance;
     plan.eject_after = static_cast<unsigned>(*block->eject_after);
     plan.eject_time = *block->eject_time;
     plan.slow_start = *block->slow_start;
     plan.check = check_rule_of(*block);
-    plan.workers = net::worker_count(settings.workers->number);
+    plan.workers = workers;
     plan.sources = find_sources(effective(block->source, settings.upstream_source), problems);
-    for (upstream_server const& each : block->servers) {
-        plan.servers.push_back(
-            {to_string(*each.address),
-             find_server(*each.address, each.address.location, "server", problems),
-             static_cast<unsigned>(*each.weight), *each.backup,
-             static_cast<std::size_t>(*each.max_connections)});
-        check_limit(each, plan.workers, problems);
-    }
     return plan;
 }
 

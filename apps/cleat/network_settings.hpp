@@ -18,16 +18,13 @@ namespace cleat::app {
 [[nodiscard]] std::vector<net::address> find_addresses(
     frontend_config const& frontend, problem_list& problems);
 
-/// find_server looks up a server: addresses to be tried in their order. One that is not found is an
-/// error in `problems`, about the key that names it, and has no addresses.
-[[nodiscard]] std::vector<net::address> find_server(
-    upstream_address const& server, location const& where, std::string const& key,
-    problem_list& problems);
-
 /// find_upstream looks up the servers of an upstream block, or those of the backend where the name
 /// is empty.
 [[nodiscard]] upstream_plan find_upstream(
     config const& settings, std::string const& name, problem_list& problems);
+
+/// dns_settings_of says who is asked for names.
+[[nodiscard]] dns_settings dns_settings_of(config const& settings);
 
 /// check_fast_open reports tcp-fastopen where the kernel's settings leave it without effect.
 void check_fast_open(config const& settings, problem_list& problems);

@@ -3,6 +3,7 @@
 #include "health/check_control.hpp"
 #include "index_writer.hpp"
 #include "low_priority.hpp"
+#include "name_watch.hpp"
 #include "privileged/opener_watch.hpp"
 #include "reload/reload_sequence.hpp"
 #include "start.hpp"
@@ -80,6 +81,13 @@ void reopen_logs(generation const& present, start_facts const& start)
             present.access->reopen());
 }
 
+void log_expiries(expiry_log& expiries, generation const& present)
+{
+    expiries.look(
+        [&](expiry_log::each_certificate const& use) { find_ends(*present.configuration, use); },
+        std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()), present.log);
+}
+
 // The state between signals and commands: the askers that wait for a reload, whether the workers
 // drain, until when, and whether they are ending.
 class supervisor
@@ -94,7 +102,7 @@ public:
         , start_{start}
         , opener_{start.root_files}
         , checks_{workers.upstreams(), [&workers] { workers.wake(); }}
-        , admin_{workers, access_, start.limits.facts()}
+        , admin_{workers, access_, names_, start.limits.facts()}
         , reloads_{
               workers,
               start,
@@ -170,6 +178,7 @@ public:
     {
         opener_.look(log());
         access_.look(log(), clock::now());
+        names_.look(log());
         checks_.follow(log());
         admin_.look_at_upstreams();
         reloads_.go_on();
@@ -205,6 +214,7 @@ private:
     void follow_logs_and_admin()
     {
         access_.follow(workers_.present().access);
+        names_.follow(log());
         admin_.follow();
     }
 
@@ -282,10 +292,7 @@ private:
     void look_for_expiries()
     {
         next_expiry_look_ = clock::now() + expiry_interval;
-        snapshot const& configuration = *workers_.present().configuration;
-        expiries_.look(
-            [&](expiry_log::each_certificate const& use) { find_ends(configuration, use); },
-            std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()), log());
+        log_expiries(expiries_, workers_.present());
         admin_.look_at_certificates();
     }
 
@@ -320,6 +327,7 @@ private:
     opener_watch opener_;
     access_log_watch access_;
     check_control checks_;
+    name_watch names_{workers_};
     admin_control admin_;
     std::vector<asker> askers_;         // They wait for the next reload,
     std::vector<asker> asked_for_this_; // and these for the one under way.

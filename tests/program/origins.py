@@ -62,16 +62,23 @@ class Origin:
     the test takes connections with accept() and speaks for the upstream itself."""
 
     def __init__(
-        self, handle: Handler | None, path: Path | None = None, options: tuple = ()
+        self,
+        handle: Handler | None,
+        path: Path | None = None,
+        options: tuple = (),
+        host: str = "127.0.0.1",
+        port: int = 0,
     ) -> None:
-        family = socket.AF_UNIX if path else socket.AF_INET
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        family = socket.AF_UNIX if path else family
         self.listener = socket.socket(family)
         for level, name, value in options:
             self.listener.setsockopt(level, name, value)
-        self.listener.bind(str(path) if path else ("127.0.0.1", 0))
+        self.listener.bind(str(path) if path else (host, port))
         self.listener.listen(1024)
+        self.port = 0 if path else self.listener.getsockname()[1]
         # As cleat's --backend takes it.
-        self.address = str(path) if path else f"[127.0.0.1]:{self.listener.getsockname()[1]}"
+        self.address = str(path) if path else f"[{host}]:{self.port}"
         self.handle = handle
         self.accepted: queue.Queue[Upstream] = queue.Queue()
         self.all: list[Upstream] = []

@@ -180,13 +180,9 @@ class TestSettings:
         said = refused(f"pem-file = {{\n{block}\n}}", line=4)
         assert ": error: pem-file: " in said
 
-    @pytest.mark.parametrize("key", ["backend-refresh = 5"])
-    def test_what_is_not_built_yet_says_so(self, refused, key):
-        refused(key, key.split()[0], "not built yet", line=4)
-
     def test_an_error_hides_no_other(self, refused):
-        text = 'backend-refresh = 5\nuser = "no-such-user"\nciphersuites = "TLS_NO_SUCH"'
-        refused(text, "not built yet", ":5:", "no-such-user", ":6:", "TLS_NO_SUCH", mistakes=3)
+        text = 'user = "no-such-user"\nciphersuites = "TLS_NO_SUCH"'
+        refused(text, ":4:", "no-such-user", ":5:", "TLS_NO_SUCH", mistakes=2)
         text = 'write-ip = on\nproxy-proxy = on\nciphersuites = "TLS_NO_SUCH"'
         refused(text, "excludes", ":6:", "TLS_NO_SUCH", mistakes=2)
 

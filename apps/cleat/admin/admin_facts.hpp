@@ -5,6 +5,7 @@
 #include "access/access_log.hpp"
 #include "health/upstream_states.hpp"
 #include "log/log_sink.hpp"
+#include "resolver/dns_counts.hpp"
 #include "sandbox/sandbox_facts.hpp"
 
 #include <array>
@@ -78,6 +79,7 @@ struct admin_facts
     std::uint64_t lines_lost_before = 0;        ///< By logs before this one.
     std::shared_ptr<access_log const> access;   ///< Null: there is none.
     std::uint64_t access_lines_lost_before = 0; ///< Likewise.
+    std::shared_ptr<dns_counts const> names{};  ///< Null: no name was looked up again.
 };
 
 } // namespace cleat::app

@@ -415,6 +415,22 @@ constexpr metric_row metric_rows[] = {
                  into.add(found == check_state::passed ? 1 : 0, std::move(labels));
          });
      }},
+    {"cleat_dns_lookups", metric_type::counter, "",
+     "Lookups of servers' names since the start, by outcome; the one of the start is none of them",
+     "outcome",
+     [](from_t from, into_t into) {
+         if (from.facts.names == nullptr)
+             return;
+         into.add(
+             static_cast<double>(from.facts.names->answered.load()), {{"outcome", "answered"}});
+         into.add(static_cast<double>(from.facts.names->failed.load()), {{"outcome", "failed"}});
+     }},
+    {"cleat_dns_names_failing", metric_type::gauge, "",
+     "Servers' names whose last lookup has failed; their last good addresses are kept", "",
+     [](from_t from, into_t into) {
+         if (from.facts.names != nullptr)
+             into.add(static_cast<double>(from.facts.names->failing.load()));
+     }},
 
     // Workers.
     {"cleat_workers", metric_type::gauge, "", "Workers that have not ended", "",

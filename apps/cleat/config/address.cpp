@@ -19,6 +19,8 @@ constexpr std::size_t host_bytes_max = 253; // RFC 1035, as text
 constexpr std::size_t unix_path_bytes_max =
     sizeof(sockaddr_un{}.sun_path) - 1; // and its final zero
 
+constexpr std::string_view service_prefix = "srv:";
+
 struct pieces
 {
     std::string_view host;
@@ -74,6 +76,14 @@ parsed<unix_path> parse_unix_path(std::string_view text)
             fmt::format("the socket's path has {} bytes", text.size()),
             fmt::format("The system allows {}: use a shorter path.", unix_path_bytes_max)};
     return unix_path{std::string{text}};
+}
+
+// "srv:8080" is a host with that name.
+bool is_service(std::string_view text)
+{
+    constexpr std::string_view digits = "0123456789";
+    return text.starts_with(service_prefix) &&
+           text.find_first_not_of(digits, service_prefix.size()) != text.npos;
 }
 
 bool is_host_byte(char c)
@@ -153,6 +163,17 @@ parsed<upstream_address> parse_upstream_address(std::string_view text, dialect c
             return path.error();
         return upstream_address{*std::move(path)};
     }
+    if (is_service(text)) {
+        parsed<std::string> name = parse_host(text.substr(service_prefix.size()));
+        if (!name)
+            return name.error();
+        if (name->find_first_of(":*") != name->npos)
+            return bad_value{
+                fmt::format("\"{}\" is not the name of a service", *name),
+                "Write srv:NAME without a port, for example srv:_http._tcp.app.example: the SRV "
+                "records have the ports."};
+        return upstream_address{service_name{*std::move(name)}};
+    }
     parsed<pieces> const found = split(text, compat);
     if (!found)
         return found.error();
@@ -167,6 +188,28 @@ parsed<upstream_address> parse_upstream_address(std::string_view text, dialect c
     if (!port)
         return port.error();
     return upstream_address{host_port{*std::move(host), *port}};
+}
+
+parsed<host_port> parse_dns_server(std::string_view text)
+{
+    constexpr std::uint16_t dns_port = 53;
+    std::string const whole{text};
+    if (is_number(whole))
+        return host_port{whole, dns_port};
+    bool const has_port = !text.starts_with('[') || !text.ends_with(']');
+    parsed<pieces> const found =
+        has_port ? split(text, dialect::hitch) : pieces{text.substr(1, text.size() - 2), "53"};
+    if (!found)
+        return found.error();
+    std::string host{found->host};
+    if (!is_number(host))
+        return bad_value{
+            fmt::format("\"{}\" is not the number of an address", host),
+            "Write the address of a server of DNS, such as 192.0.2.53 or 127.0.0.1:5353."};
+    parsed<std::uint16_t> const port = parse_port(found->rest, 1);
+    if (!port)
+        return port.error();
+    return host_port{std::move(host), *port};
 }
 
 parsed<admin_address> parse_admin_address(std::string_view text, dialect compat)
@@ -216,6 +259,8 @@ std::string to_string(upstream_address const& address)
 {
     if (auto const* unix_socket = std::get_if<unix_path>(&address))
         return unix_socket->path;
+    if (auto const* service = std::get_if<service_name>(&address))
+        return std::string{service_prefix} + service->name;
     return to_string(std::get<host_port>(address));
 }
 

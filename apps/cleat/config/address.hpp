@@ -57,8 +57,16 @@ struct unix_path
     friend bool operator==(unix_path const&, unix_path const&) = default;
 };
 
+/// service_name is a name whose SRV records say where the servers are.
+struct service_name
+{
+    std::string name;
+
+    friend bool operator==(service_name const&, service_name const&) = default;
+};
+
 /// upstream_address is where plaintext goes.
-using upstream_address = std::variant<host_port, unix_path>;
+using upstream_address = std::variant<host_port, unix_path, service_name>;
 
 /// admin_address is where the admin server listens; std::monostate: it is off.
 using admin_address = std::variant<std::monostate, host_port, unix_path>;
@@ -76,9 +84,13 @@ struct listen_address
 [[nodiscard]] parsed<listen_address> parse_listen_address(std::string_view text, dialect compat);
 
 /// parse_upstream_address reads the same without "*" and "+CERT", with a port of 1 to 65535; or the
-/// path of a UNIX socket, which begins with a slash.
+/// path of a UNIX socket, which begins with a slash; or srv:NAME.
 [[nodiscard]] parsed<upstream_address> parse_upstream_address(
     std::string_view text, dialect compat);
+
+/// parse_dns_server reads an address with a numeric HOST: `HOST`, `HOST:PORT`, `[HOST]` or
+/// `[HOST]:PORT`. Without a port it is 53.
+[[nodiscard]] parsed<host_port> parse_dns_server(std::string_view text);
 
 /// parse_admin_address reads `[HOST]:PORT` with a numeric HOST and a port of 0 to 65535; or the
 /// path of a UNIX socket, which begins with a slash.

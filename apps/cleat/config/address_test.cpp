@@ -116,6 +116,15 @@ TEST_CASE("an upstream is one host or a UNIX socket")
     };
     CHECK(*upstream("[::1]:80") == upstream_address{host_port{"::1", 80}});
     CHECK(*upstream("/run/app.sock") == upstream_address{unix_path{"/run/app.sock"}});
+    CHECK(
+        *upstream("srv:_http._tcp.app.example") ==
+        upstream_address{service_name{"_http._tcp.app.example"}});
+    CHECK(to_string(*upstream("srv:app.example")) == "srv:app.example");
+    CHECK(*upstream("srv:8080") == upstream_address{host_port{"srv", 8080}});
+    CHECK(
+        upstream("srv:app.example:80").error().text ==
+        "\"app.example:80\" is not the name of a service");
+    CHECK(upstream("srv:*").error().text == "\"*\" is not the name of a service");
     CHECK(upstream("[*]:80").error().text == "\"*\" is no place to connect to");
     CHECK(upstream("[a]:80+x.pem").error().text == "\"80+x.pem\" is not a port");
     CHECK(upstream("run/app.sock").error().text == "\"run/app.sock\" is not an address");

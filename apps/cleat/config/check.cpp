@@ -406,6 +406,30 @@ void check_admin(config const& c, std::vector<problem>& problems)
             "Write [127.0.0.1]:PORT, or set admin-allow-remote = on.");
 }
 
+void check_dns(config const& c, std::vector<problem>& problems)
+{
+    if (*c.dns_min_ttl > *c.dns_max_ttl)
+        complain(
+            problems, problem::severity::error,
+            c.dns_max_ttl.location.is_built_in() ? c.dns_min_ttl.location : c.dns_max_ttl.location,
+            "dns-max-ttl",
+            fmt::format("it is shorter than dns-min-ttl, which is {}", (*c.dns_min_ttl).count()),
+            "Give it the same value, or a longer one.");
+    if (!c.sandbox->ports)
+        return;
+    auto const refuse = [&](setting<upstream_address> const& server, std::string_view key) {
+        if (std::holds_alternative<service_name>(*server))
+            complain(
+                problems, problem::severity::error, server.location, key,
+                "the SRV records have ports that sandbox = ports cannot know at the start",
+                "Take ports out of sandbox, or name servers as [HOST]:PORT.");
+    };
+    refuse(c.backend, "backend");
+    for (upstream_config const& upstream : c.upstreams)
+        for (upstream_server const& each : upstream.servers)
+            refuse(each.address, "server");
+}
+
 void check_reload_on_change(config const& c, std::vector<problem>& problems)
 {
     if (*c.reload_on_change && c.file == "-")
@@ -433,6 +457,7 @@ void check(config& settings, std::vector<problem>& problems)
     check_compression_has_effect(settings, problems);
     check_daemon(settings, problems);
     check_admin(settings, problems);
+    check_dns(settings, problems);
     check_reload_on_change(settings, problems);
     check_log(settings, problems);
     check_access_log(settings, problems);

@@ -81,6 +81,15 @@ void refuse_twins(upstream_config const& c, std::vector<problem>& problems)
     }
 }
 
+std::size_t count_servers(upstream_config const& upstream)
+{
+    std::size_t count = 0;
+    for (upstream_server const& each : upstream.servers)
+        count +=
+            std::holds_alternative<service_name>(*each.address) ? limits::service_targets_max : 1;
+    return count;
+}
+
 void check_upstream_names(config const& c, std::vector<problem>& problems)
 {
     for (upstream_config const& each : c.upstreams) {
@@ -99,13 +108,15 @@ void check_upstream_names(config const& c, std::vector<problem>& problems)
                     "the upstream {} is there already, by {}", *each.name,
                     to_string(first->location)),
                 "Give each upstream a name of its own.");
-        if (each.servers.size() > limits::servers_max)
+        if (count_servers(each) > limits::servers_max)
             report_problem(
                 problems, severity::error, each.location, "upstream",
                 fmt::format(
-                    "{} has {} servers, and may have {}", *each.name, each.servers.size(),
+                    "{} has {} servers, and may have {}", *each.name, count_servers(each),
                     limits::servers_max),
-                "Name a balancer in front of them.");
+                fmt::format(
+                    "Name a balancer in front of them; srv: counts as {}.",
+                    limits::service_targets_max));
     }
 }
 

@@ -232,6 +232,28 @@ TEST_CASE("the parts of a PROXY header want the header")
     accepted(drop + "write-proxy-v2 = on proxy-from = \"::1\"");
 }
 
+TEST_CASE("the bounds of a TTL are in order")
+{
+    CHECK(
+        complaint("pem-file = a\ndns-max-ttl = 5 dns-min-ttl = 6") ==
+        "c:2:15: error: dns-max-ttl: it is shorter than dns-min-ttl, which is 6. Give it the same "
+        "value, or a longer one.");
+    accepted("pem-file = a dns-max-ttl = 5 dns-min-ttl = 5");
+}
+
+TEST_CASE("a service takes eight of an upstream's servers, and no port that a sandbox could know")
+{
+    std::string servers;
+    for (int i = 0; i < 9; ++i)
+        servers += "server = \"srv:a" + std::to_string(i) + "\"\n";
+    CHECK(
+        complaint("pem-file = a upstream = app\nupstream = { name = app\n" + servers + "}")
+            .find("app has 72 servers, and may have 64") != std::string::npos);
+    CHECK(
+        complaint("pem-file = a backend = \"srv:a\" sandbox = \"landlock, ports\"")
+            .find("cannot know at the start") != std::string::npos);
+}
+
 TEST_CASE("a facility of syslog wants a log that goes there")
 {
     CHECK(

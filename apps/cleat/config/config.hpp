@@ -190,6 +190,12 @@ struct wire_text
     std::string bytes;
 };
 
+/// dns_server_list is the servers of DNS that are asked.
+struct dns_server_list
+{
+    std::vector<host_port> servers; ///< Empty: those of /etc/resolv.conf.
+};
+
 /// local_addresses is a list of this machine's addresses, as numbers.
 struct local_addresses
 {
@@ -304,7 +310,11 @@ struct config
     std::vector<frontend_config> frontends; ///< Where it is empty, check() puts [*]:8443 here.
     setting<upstream_address> backend{host_port{"127.0.0.1", 8000}};
     std::vector<upstream_config> upstreams;
-    setting<std::string> upstream;            ///< A name of `upstreams`. Empty: the backend.
+    setting<std::string> upstream;                ///< A name of `upstreams`. Empty: the backend.
+    setting<seconds> backend_refresh{seconds{0}}; ///< 0: by the TTL.
+    setting<dns_server_list> dns_servers;
+    setting<seconds> dns_min_ttl{seconds{1}};
+    setting<seconds> dns_max_ttl{seconds{3600}};
     setting<local_addresses> upstream_source; ///< Where connections to upstreams come from.
     setting<address_sources> allow_from;      ///< Only these clients. Not set: all.
     setting<address_sources> deny_from;       ///< None of these clients, even if allowed.

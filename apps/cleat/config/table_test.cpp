@@ -222,11 +222,26 @@ TEST_CASE("names are taken from their lists only")
     CHECK(only_problem("syslog-facility", "local8").find("local0 to local7") != std::string::npos);
 }
 
-TEST_CASE("what is not built is an error, unless nothing is asked for")
+TEST_CASE("times of DNS are seconds, from 1 on")
 {
-    CHECK(only_problem("backend-refresh", "5")
-              .starts_with("test.conf:7:3: error: backend-refresh: this is not built yet. "));
     CHECK(is_silent("backend-refresh", "0"));
+    CHECK(is_silent("dns-min-ttl", "1"));
+    CHECK(only_problem("dns-min-ttl", "0").find("1 to 86400") != std::string::npos);
+    CHECK(only_problem("dns-max-ttl", "90000").find("1 to 86400") != std::string::npos);
+}
+
+TEST_CASE("servers of DNS are numbers, with or without a port")
+{
+    for (char const* const each :
+         {"192.0.2.53", "127.0.0.1:5353", "::1", "[::1]", "[::1]:5353", "192.0.2.1, [::1]:54"}) {
+        CAPTURE(each);
+        CHECK(is_silent("dns-servers", each));
+    }
+    CHECK(only_problem("dns-servers", "ns.example").find("is not an address") != std::string::npos);
+    CHECK(
+        only_problem("dns-servers", "ns.example:53").find("is not the number of an address") !=
+        std::string::npos);
+    CHECK(only_problem("dns-servers", "127.0.0.1:0").find("port 0") != std::string::npos);
 }
 
 TEST_CASE("a sandbox is a list of its parts, auto or off")

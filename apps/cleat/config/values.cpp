@@ -400,6 +400,27 @@ parsed<address_sources> read(as<address_sources>, given const& v)
     return made;
 }
 
+parsed<dns_server_list> read(as<dns_server_list>, given const& v)
+{
+    dns_server_list made;
+    refusal bad;
+    for_each_piece(v.text, " ,", [&](std::string_view word) {
+        if (word.empty() || bad)
+            return;
+        parsed<host_port> server = parse_dns_server(word);
+        if (server)
+            made.servers.push_back(*std::move(server));
+        else
+            bad = server.error();
+    });
+    if (bad)
+        return *bad;
+    if (made.servers.empty())
+        return bad_value{
+            "there is no address in it", "Write the address of a server of DNS, or leave it out."};
+    return made;
+}
+
 parsed<local_addresses> read(as<local_addresses>, given const& v)
 {
     local_addresses made;
@@ -455,6 +476,13 @@ std::string written(std::string const& v)
 std::string written(address_sources const& v)
 {
     return v.text;
+}
+std::string written(dns_server_list const& v)
+{
+    std::vector<std::string> texts;
+    for (host_port const& each : v.servers)
+        texts.push_back(to_string(each));
+    return fmt::to_string(fmt::join(texts, ","));
 }
 std::string written(local_addresses const& v)
 {

@@ -34,6 +34,7 @@ struct as
 [[nodiscard]] parsed<check_kind> read(as<check_kind>, given const& v);
 /// A text in which \r, \n, \t, \\ and \xHH stand for bytes.
 [[nodiscard]] parsed<wire_text> read(as<wire_text>, given const& v);
+[[nodiscard]] parsed<dns_server_list> read(as<dns_server_list>, given const& v);
 [[nodiscard]] parsed<local_addresses> read(as<local_addresses>, given const& v);
 [[nodiscard]] parsed<syslog_facility> read(as<syslog_facility>, given const& v);
 [[nodiscard]] parsed<access_log_format> read(as<access_log_format>, given const& v);
@@ -74,6 +75,7 @@ struct as
 [[nodiscard]] std::string written(sandbox_choice v);
 [[nodiscard]] std::string written(std::vector<compression> const& v);
 [[nodiscard]] std::string written(address_sources const& v);
+[[nodiscard]] std::string written(dns_server_list const& v);
 [[nodiscard]] std::string written(local_addresses const& v);
 [[nodiscard]] std::string written(inbound_tlvs v);
 [[nodiscard]] std::string written(std::vector<std::string> const& v);

@@ -13,7 +13,7 @@ std::vector<check_target> targets_of(upstream_states const& states)
     std::vector<check_target> found;
     for (known_upstream const& upstream : states.all())
         for (known_server const& server : upstream.servers)
-            if (upstream.check.is_on)
+            if (upstream.check.is_on && !server.addresses.empty())
                 found.push_back(
                     {upstream.name, server.name, server.addresses, upstream.check, server.is_down});
     return found;

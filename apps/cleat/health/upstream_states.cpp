@@ -45,9 +45,10 @@ void follow_checks(known_server& server, check_rule const& rule)
 server_row known_server::row() const
 {
     server_state const by_checks = is_down ? server_state::down : server_state::serving;
+    bool const gets_none = is_drained || addresses.empty();
     return {
-        addresses, operators_weight.value_or(weight),
-        is_drained ? server_state::drained : by_checks, counts};
+        addresses, operators_weight.value_or(weight), gets_none ? server_state::drained : by_checks,
+        counts, is_backup};
 }
 
 std::string_view to_string(check_state state) noexcept
@@ -94,6 +95,7 @@ void upstream_states::follow(std::vector<upstream_plan> const& upstreams)
             server.name = each.name;
             server.addresses = each.addresses;
             server.weight = each.weight;
+            server.is_backup = each.is_backup;
             follow_checks(server, plan.check);
             if (!server.counts)
                 server.counts = std::make_shared<counts_by_worker>(workers_);

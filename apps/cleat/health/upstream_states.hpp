@@ -46,7 +46,8 @@ struct known_server
 {
     std::string name;                           ///< As the configuration spells its address.
     std::vector<net::address> addresses;        ///< In force.
-    unsigned weight = 1;                        ///< The configuration's.
+    unsigned weight = 1;                        ///< The configuration's, or DNS's.
+    bool is_backup = false;                     ///< Likewise.
     std::optional<unsigned> operators_weight{}; ///< It replaces that one.
     bool is_drained = false;                    ///< By an operator.
     bool is_down = false;                       ///< By its checks.

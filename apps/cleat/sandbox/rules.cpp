@@ -162,6 +162,8 @@ private:
         for (connected_port const& each : connected_ports_for(settings_))
             rules_.connected_ports.push_back(each.port);
         rules_.connected_ports.push_back(53); // DNS: a long answer comes by TCP.
+        for (host_port const& each : settings_.dns_servers->servers)
+            rules_.connected_ports.push_back(each.port);
     }
 
     config const& settings_;

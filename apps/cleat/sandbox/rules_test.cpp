@@ -95,6 +95,8 @@ TEST_CASE("ports are those of the frontends, of admin, of the upstream and of DN
     CHECK(rules_of(settings).bound_ports == std::vector<std::uint16_t>{443, 9443, 0});
     settings.backend.value = unix_path{"/run/app.sock"};
     CHECK(rules_of(settings).connected_ports == std::vector<std::uint16_t>{53});
+    settings.dns_servers.value = {{{"127.0.0.1", 5353}}};
+    CHECK(rules_of(settings).connected_ports == std::vector<std::uint16_t>{53, 5353});
     CHECK_FALSE(rules_of({}).limits_ports);
 }
 

@@ -48,12 +48,15 @@ balancer::balancer(upstream_plan const& plan)
     , rule_{plan.eject_after, plan.eject_time}
     , slow_start_{plan.slow_start}
 {
-    for (server_plan const& each : plan.servers)
+    for (server_plan const& each : plan.servers) {
+        if (each.is_place && each.addresses.empty())
+            drained_.insert(servers_.size());
         servers_.push_back(
             {.weight = each.weight,
              .shares = each.weight * shares_of_weight,
              .is_backup = each.is_backup,
              .name = hash_bytes(each.name)});
+    }
     candidates_.reserve(servers_.size());
 }
 

@@ -79,6 +79,12 @@ public:
     /// that comes back by its checks is not left out any more for failures before that.
     void change(time_point now, std::size_t server, unsigned weight, server_state state) noexcept;
 
+    /// set_backup: the server serves only while others do not.
+    void set_backup(std::size_t server, bool is_backup) noexcept
+    {
+        servers_[server].is_backup = is_backup;
+    }
+
     /// returned: the server serves again. Its weight rises within the plan's slow_start.
     void returned(time_point now, std::size_t server) noexcept;
 

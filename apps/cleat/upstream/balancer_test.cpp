@@ -228,6 +228,20 @@ TEST_CASE("the weight of a server that comes back rises within slow_start")
     }
 }
 
+TEST_CASE("a place without a target is never chosen, and one that gets it has its rank")
+{
+    upstream_plan plan = plan_of(balance::round_robin, {3, 1, 1});
+    plan.servers[1].is_place = plan.servers[2].is_place = true;
+    balancer servers{plan};
+    CHECK(servers.left({}) == 1);
+    CHECK(spread(servers, 8) == counts{8, 0, 0});
+    servers.change(start, 1, 1, server_state::serving);
+    servers.change(start, 2, 5, server_state::serving);
+    servers.set_backup(2, true);
+    CHECK(spread(servers, 8) == counts{6, 2, 0});
+    CHECK(order_of(servers, start).back() == 2);
+}
+
 TEST_CASE("the first server that serves gets all connections")
 {
     upstream_plan const plan = plan_of(balance::first, {1, 1, 1});

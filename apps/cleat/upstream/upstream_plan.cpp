@@ -23,11 +23,12 @@ std::string server_text(server_plan const& server)
 
 std::string describe(upstream_plan const& upstream)
 {
-    if (upstream.servers.size() == 1 && upstream.servers.front().name == upstream.name)
-        return upstream.name; // The backend.
     std::vector<std::string> servers;
     for (server_plan const& each : upstream.servers)
-        servers.push_back(server_text(each));
+        if (!each.is_place)
+            servers.push_back(server_text(each));
+    if (servers.size() == 1 && upstream.servers.front().name == upstream.name)
+        return upstream.name; // The backend.
     return fmt::format(
         "{}, {}: {}", upstream.name, to_string(upstream.strategy), fmt::join(servers, ", "));
 }

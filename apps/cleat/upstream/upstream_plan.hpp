@@ -4,6 +4,7 @@
 
 #include "config/config.hpp"
 #include "health/check_rule.hpp"
+#include "resolver/dns_timing.hpp"
 
 #include <cleat/net/socket_options.hpp>
 
@@ -22,6 +23,18 @@ struct server_plan
     unsigned weight = 1;                 ///< Its share of the connections, from 1 on.
     bool is_backup = false;              ///< It serves only while no other server does.
     std::size_t connections_max = 0;     ///< For all workers together; 0: no limit.
+    bool is_place = false; ///< For another target of the service that the server before it names.
+};
+
+/// planned_name is a name that is looked up again, and the servers that it stands for: one for a
+/// host, and a place for each target of a service. A place may be empty: it has no addresses.
+struct planned_name
+{
+    watched_name watched;
+    std::size_t server = 0;           ///< The first of them.
+    std::vector<std::string> targets; ///< By place: the target's name; of a host it is empty.
+    unsigned weight = 1;              ///< Each target's is multiplied by it.
+    bool is_backup = false;           ///< All targets are backups.
 };
 
 /// upstream_plan is an upstream block, or the backend as an upstream of one server.
@@ -35,6 +48,7 @@ struct upstream_plan
     std::chrono::milliseconds slow_start{0}; ///< For the weight of a server that comes back.
     check_rule check{};
     std::size_t workers = 1; ///< They share the connections that a server may have.
+    std::vector<planned_name> names{};
     std::vector<net::address> sources{}; ///< Empty: the kernel chooses.
 };
 

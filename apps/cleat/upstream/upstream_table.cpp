@@ -22,7 +22,11 @@ upstream_table first_table(upstream_plan const& plan)
 {
     upstream_table made;
     for (server_plan const& each : plan.servers)
-        made.push_back({.addresses = each.addresses, .weight = each.weight});
+        made.push_back(
+            {.addresses = each.addresses,
+             .weight = each.weight,
+             .state = each.addresses.empty() ? server_state::drained : server_state::serving,
+             .is_backup = each.is_backup});
     return made;
 }
 
@@ -43,7 +47,7 @@ worker_table copy_for_worker(upstream_table const& table, std::size_t worker)
     for (server_row const& each : table)
         made.push_back(
             {std::make_unique<server_addresses>(each.addresses), each.weight, each.state,
-             each.counts ? &(*each.counts)[worker] : nullptr});
+             each.is_backup, each.counts ? &(*each.counts)[worker] : nullptr});
     return made;
 }
 

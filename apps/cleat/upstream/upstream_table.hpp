@@ -21,7 +21,7 @@ enum class server_state : std::uint8_t
 {
     serving,
     down,    ///< By its checks: it is tried when no other server is left.
-    drained, ///< By an operator: it gets no new connection.
+    drained, ///< By an operator, or for want of an address: it gets no new connection.
 };
 
 [[nodiscard]] std::string_view to_string(server_state state) noexcept;
@@ -29,10 +29,11 @@ enum class server_state : std::uint8_t
 /// server_row is one server at one moment.
 struct server_row
 {
-    std::vector<net::address> addresses; ///< To be tried in their order; none: it is passed over.
+    std::vector<net::address> addresses; ///< To be tried in their order.
     unsigned weight = 1;                 ///< In force, from 1 on.
     server_state state = server_state::serving;
     std::shared_ptr<counts_by_worker> counts{}; ///< Null: its connections are not counted.
+    bool is_backup = false;
 };
 
 /// upstream_table is the servers of an upstream at one moment, by their numbers in the plan. The
@@ -90,6 +91,7 @@ struct worker_server
     std::unique_ptr<server_addresses> addresses;
     unsigned weight = 1;
     server_state state = server_state::serving;
+    bool is_backup = false;
     server_counts* counts = nullptr; ///< The worker's own; it lives as long as the configuration.
 };
 

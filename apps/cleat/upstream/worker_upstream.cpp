@@ -37,6 +37,7 @@ void worker_upstream::follow(worker_table& table) noexcept
     for (std::size_t i = 0; i < table.size(); ++i) {
         worker_server& next = table[i];
         servers_.change(worker_.now(), i, next.weight, next.state);
+        servers_.set_backup(i, next.is_backup);
         counts_[i] = next.counts;
         if (are_same(next.addresses->all(), addresses_[i]->all()))
             continue;

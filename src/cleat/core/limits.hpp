@@ -123,6 +123,10 @@ inline constexpr std::size_t server_metrics_max = 1000;
 /// so that thousands of servers that do not answer hold few descriptors.
 inline constexpr std::size_t checks_at_once = 256;
 
+/// service_targets_max: servers of an upstream that one name with SRV records stands for. Their
+/// places are taken from servers_max at the start, because a worker's counts have fixed places.
+inline constexpr std::size_t service_targets_max = 8;
+
 /// routes_of_name_max: routes of a frontend for the same name. They are looked through one after
 /// the other; those of other names cost nothing.
 inline constexpr std::size_t routes_of_name_max = 64;
