@@ -207,6 +207,16 @@ inline constexpr std::size_t certificate_readers_max = 16;
 /// others.
 inline constexpr std::size_t expiry_lines_max = 10;
 
+// Limits of clients.
+
+/// client_table_max: clients that a worker has places for, at 18 bytes each. More than this many
+/// addresses at a time are no business of one machine.
+inline constexpr int client_table_max = 16 * 1024 * 1024;
+
+/// client_share_min: connections and tokens that each of several workers lets a client have at
+/// least, up to its limit of connections: chance gives a few in a row to one of them.
+inline constexpr std::uint32_t client_share_min = 4;
+
 // Log.
 
 /// log_line_max: bytes of a log line, which is built on the stack: enough for the fields of any

@@ -1,0 +1,49 @@
+// limit_plan: the limits of a configuration, as its operator wrote them: for all workers together.
+
+#pragma once
+
+#include "limits/client_prefix.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cleat::app {
+
+/// client_limit_plan is what one client may have: one prefix of addresses. 0: there is no limit.
+struct client_limit_plan
+{
+    std::uint32_t connections = 0;     ///< At a time.
+    std::uint32_t handshake_rate = 0;  ///< A second.
+    std::uint32_t handshake_burst = 0; ///< At once. Not 0 where there is a rate.
+    prefix_lengths prefixes{};
+    std::size_t table_size = 0; ///< Clients that each worker has a place for.
+
+    [[nodiscard]] bool is_on() const noexcept { return connections != 0 || handshake_rate != 0; }
+
+    /// is_counted_alike: what a worker has counted of its clients under one plan is right under the
+    /// other.
+    [[nodiscard]] bool is_counted_alike(client_limit_plan const& other) const noexcept
+    {
+        return is_on() && other.is_on() && prefixes == other.prefixes &&
+               table_size == other.table_size;
+    }
+};
+
+struct frontend_limit
+{
+    std::string name; ///< Of the frontend among all: its connections are counted by it.
+    std::uint32_t connections = 0; ///< 0: there is no limit.
+};
+
+struct limit_plan
+{
+    std::uint32_t connections = 0; ///< In all. 0: there is no limit.
+    std::vector<frontend_limit> frontends{};
+    client_limit_plan clients{};
+    /// The configuration before counted its clients alike: workers keep what they have counted.
+    bool keeps_clients = false;
+};
+
+} // namespace cleat::app

@@ -1,0 +1,72 @@
+#include "limits/limit_shares.hpp"
+#include "limits/worker_limits.hpp"
+
+#include <cleat/core/assert.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+client_rules rules_of_worker(client_limit_plan const& plan, std::size_t workers) noexcept
+{
+    client_rules made;
+    if (plan.connections != 0)
+        made.connections = lenient_share(plan.connections, workers);
+    if (plan.handshake_rate != 0) {
+        std::chrono::duration<double> const interval{
+            static_cast<double>(workers) / plan.handshake_rate};
+        made.token_interval = std::chrono::duration_cast<client_rules::clock::duration>(interval);
+        made.burst = burst_share(plan.handshake_burst, workers);
+    }
+    return made;
+}
+
+} // namespace
+
+void worker_limits::follow(limit_plan const& plan, std::unique_ptr<client_table> table) noexcept
+{
+    ++configuration_;
+    std::erase_if(frontends_, [this](frontend_connections const& each) {
+        return each.open == 0 && each.last_used + 1 < configuration_;
+    });
+    connections_max_ = share(plan.connections);
+    rules_ = rules_of_worker(plan.clients, workers_);
+    prefixes_ = plan.clients.prefixes;
+    if (table != nullptr || !plan.clients.is_on()) {
+        table_ = std::move(table);
+        ++table_number_;
+    }
+    CLEAT_ASSERT((table_ != nullptr) == plan.clients.is_on());
+}
+
+frontend_connections& worker_limits::frontend(std::string_view name)
+{
+    auto found = std::ranges::find(frontends_, name, &frontend_connections::name);
+    if (found == frontends_.end())
+        found = frontends_.insert(frontends_.end(), {.name = std::string{name}});
+    found->last_used = configuration_;
+    return *found;
+}
+
+std::size_t worker_limits::share(std::uint32_t limit) const noexcept
+{
+    return limit == 0 ? unlimited : exact_share(limit, number_, workers_);
+}
+
+worker_limits::client_answer worker_limits::admit(
+    std::span<std::uint8_t const> address, client_table::time_point now) noexcept
+{
+    client_table::answer const found = table_->admit(prefix_of(address, prefixes_), rules_, now);
+    return {found.verdict, {found.place, table_number_}, found.is_shared};
+}
+
+void worker_limits::release(client_place const& where) noexcept
+{
+    if (where.table == table_number_ && table_ != nullptr)
+        table_->release(where.place);
+}
+
+} // namespace cleat::app

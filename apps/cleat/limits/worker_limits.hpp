@@ -1,0 +1,96 @@
+// worker_limits: a worker's part of the limits, and what it has counted for them. Nothing of it is
+// another worker's.
+
+#pragma once
+
+#include "limits/client_prefix.hpp"
+#include "limits/client_table.hpp"
+#include "limits/limit_plan.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace cleat::app {
+
+/// frontend_connections is how many connections of one frontend are open on a worker, whichever
+/// configuration they began with.
+struct frontend_connections
+{
+    std::string name;
+    std::size_t open = 0;
+    std::uint64_t last_used = 0; ///< The number of the last configuration that has the frontend.
+};
+
+/// worker_limits belongs to its worker's thread, and lives as long as the worker: a reload changes
+/// the rules, and keeps the counts.
+class worker_limits
+{
+public:
+    static constexpr std::size_t unlimited = SIZE_MAX;
+
+    /// `number` is the worker's, of so many.
+    worker_limits(std::size_t number, std::size_t workers) noexcept
+        : number_{number}, workers_{workers}
+    {
+    }
+    worker_limits(worker_limits&&) = delete;
+    ~worker_limits() = default;
+
+    /// follow takes the rules of a configuration. `table` is for its clients; null where the plan
+    /// keeps_clients, or has no rule for them.
+    void follow(limit_plan const& plan, std::unique_ptr<client_table> table) noexcept;
+
+    /// frontend is where the connections of a frontend of the configuration that was followed last
+    /// are counted. It stays as long as this configuration or the one after it is followed, or a
+    /// connection is open. Throws std::bad_alloc.
+    [[nodiscard]] frontend_connections& frontend(std::string_view name);
+
+    /// share is this worker's part of a limit for open connections; unlimited for 0.
+    [[nodiscard]] std::size_t share(std::uint32_t limit) const noexcept;
+
+    /// connections_max is how many connections this worker may have open.
+    [[nodiscard]] std::size_t connections_max() const noexcept { return connections_max_; }
+
+    [[nodiscard]] bool limits_clients() const noexcept { return table_ != nullptr; }
+
+    /// client_place is where a client's connection is counted. A default-made one: nowhere.
+    struct client_place
+    {
+        client_table::place place{};
+        std::uint32_t table = 0; ///< The number of the table: see release.
+    };
+
+    struct client_answer
+    {
+        client_table::verdict verdict = client_table::verdict::admitted;
+        client_place place{};
+        bool is_shared = false;
+    };
+
+    /// admit asks for a connection and a handshake of a client. limits_clients() is true. The
+    /// address has 4 or 16 bytes.
+    [[nodiscard]] client_answer admit(
+        std::span<std::uint8_t const> address, client_table::time_point now) noexcept;
+
+    /// release gives a client's connection back; nothing happens where the table that has it was
+    /// replaced.
+    void release(client_place const& where) noexcept;
+
+private:
+    std::size_t number_;
+    std::size_t workers_;
+    std::size_t connections_max_ = unlimited;
+    std::unique_ptr<client_table> table_;
+    std::uint32_t table_number_ = 0;
+    client_rules rules_{};
+    prefix_lengths prefixes_{};
+    std::list<frontend_connections> frontends_;
+    std::uint64_t configuration_ = 0;
+};
+
+} // namespace cleat::app
