@@ -77,9 +77,7 @@ void socket::reset() noexcept
 {
     if (!is_open())
         return;
-    linger const at_once{.l_onoff = 1, .l_linger = 0};
-    static_cast<void>(
-        ::setsockopt(native_handle(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
+    reset_on_close(native_handle());
     close();
 }
 

@@ -226,6 +226,12 @@ void acknowledge_now(int fd) noexcept
     static_cast<void>(set(fd, IPPROTO_TCP, TCP_QUICKACK, 1));
 }
 
+void reset_on_close(int fd) noexcept
+{
+    linger const at_once{.l_onoff = 1, .l_linger = 0};
+    static_cast<void>(::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
+}
+
 void set_no_delay(int fd) noexcept
 {
     static_cast<void>(set(fd, IPPROTO_TCP, TCP_NODELAY, 1));

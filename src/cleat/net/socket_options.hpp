@@ -85,6 +85,10 @@ struct listen_options
 /// tcp(7)). Does nothing on sockets other than TCP's.
 void acknowledge_now(int fd) noexcept;
 
+/// reset_on_close: the close that follows sends RST instead of FIN, and leaves no TIME_WAIT behind
+/// (SO_LINGER, socket(7)).
+void reset_on_close(int fd) noexcept;
+
 /// set_no_delay turns Nagle's algorithm off. Does nothing on sockets other than TCP's.
 void set_no_delay(int fd) noexcept;
 
