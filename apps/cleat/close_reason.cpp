@@ -14,10 +14,22 @@ close_reason handshake_reason(error_code why) noexcept
 
 close_reason refusal_reason(error_code why) noexcept
 {
-    if (why == error::untrusted_proxy)
+    switch (static_cast<error>(why.value())) {
+    case error::untrusted_proxy:
         return close_reason::untrusted_proxy;
-    return why == error::address_denied ? close_reason::address_denied
-                                        : close_reason::address_not_allowed;
+    case error::address_denied:
+        return close_reason::address_denied;
+    case error::connection_limit:
+        return close_reason::connection_limit;
+    case error::frontend_connection_limit:
+        return close_reason::frontend_connection_limit;
+    case error::client_connection_limit:
+        return close_reason::client_connection_limit;
+    case error::client_handshake_limit:
+        return close_reason::client_handshake_limit;
+    default:
+        return close_reason::address_not_allowed;
+    }
 }
 
 close_reason proxy_header_reason(error_code why) noexcept
@@ -107,6 +119,14 @@ std::string_view name_of(close_reason why) noexcept
         return "address-denied";
     case close_reason::address_not_allowed:
         return "address-not-allowed";
+    case close_reason::connection_limit:
+        return "connection-limit";
+    case close_reason::frontend_connection_limit:
+        return "frontend-connection-limit";
+    case close_reason::client_connection_limit:
+        return "client-connection-limit";
+    case close_reason::client_handshake_limit:
+        return "client-handshake-limit";
     case close_reason::bad_proxy_header:
         return "bad-proxy-header";
     case close_reason::local_ports_used_up:

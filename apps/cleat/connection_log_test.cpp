@@ -56,7 +56,13 @@ struct logged_service
         std::make_unique<worker_connections>(worker, challenges);
     worker_service service{worker, configuration, logger{*sink, log_level::warning}};
     frontend_plan plan;
-    frontend_socket frontend{service, plan, net::contexts().server, "192.0.2.9:443"};
+    frontend_connections open{};
+    frontend_socket frontend{
+        .service = service,
+        .plan = plan,
+        .context = net::contexts().server,
+        .name = "192.0.2.9:443",
+        .open = &open};
     net::address peer = net::resolve("192.0.2.1", "1").value().front();
     std::unique_ptr<inbound_header> proxy_header;
     tls::engine engine{net::contexts().server};

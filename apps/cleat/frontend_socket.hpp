@@ -6,11 +6,13 @@
 
 #include <cleat/tls/context.hpp>
 
+#include <cstddef>
 #include <string>
 
 namespace cleat::app {
 
 class worker_service;
+struct frontend_connections;
 class worker_upstream;
 struct frontend_plan;
 
@@ -24,6 +26,8 @@ struct frontend_socket
     std::string name;         ///< The address, as the log spells it.
     frontend_counts counts{}; ///< From worker_service::begin on, as is:
     worker_upstream* upstream = nullptr;
+    frontend_connections* open = nullptr; ///< All addresses of the frontend share it.
+    std::size_t connections_max = 0;      ///< On this worker.
 };
 
 } // namespace cleat::app

@@ -1,19 +1,38 @@
+#include "connection_log.hpp"
+#include "limits/limited_client.hpp"
 #include "listener.hpp"
 #include "terminator.hpp"
 #include "worker_service.hpp"
 
 #include <cleat/core/error.hpp>
+#include <cleat/net/socket_options.hpp>
 
+#include <memory>
 #include <new>
 #include <utility>
 
 namespace cleat::app {
 namespace {
 
+// The client gets a reset, and nothing was allocated for it.
+void refuse_at_once(
+    frontend_socket const& frontend, unique_fd fd, net::address const& peer,
+    error_code why) noexcept
+{
+    std::unique_ptr<inbound_header> const none;
+    connection_log log{frontend, peer, none};
+    net::reset_on_close(fd.get());
+    log.refused(why);
+}
+
 // Starts the connection's coroutine, which runs to its first wait. The error: memory has run out,
 // and the connection is closed.
 error_code start_connection(frontend_socket& frontend, unique_fd fd, net::address const& peer)
 {
+    if (error_code const ec = check_open_connections(frontend)) {
+        refuse_at_once(frontend, std::move(fd), peer, ec);
+        return {};
+    }
     worker_service& service = frontend.service;
     constexpr close_reason out = close_reason::out_of_resources;
     auto const& closed = service.connections().counts().closed;

@@ -6,10 +6,12 @@
 #include "config/problem_list.hpp"
 #include "config/route_text.hpp"
 #include "finding_place.hpp"
+#include "limits/limit_planning.hpp"
 #include "network_settings.hpp"
 #include "snapshot.hpp"
 
 #include <cleat/core/limits.hpp>
+#include <cleat/net/worker_pool.hpp>
 #include <cleat/tls/alpn.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/store/certificate_proof.hpp>
@@ -351,6 +353,12 @@ void find_ends(snapshot const& configuration, expiry_log::each_certificate const
         });
 }
 
+frontend_limit const& limit_of(snapshot const& configuration, frontend_plan const& plan) noexcept
+{
+    auto const number = static_cast<std::size_t>(&plan - configuration.frontends.data());
+    return configuration.limits.frontends[number];
+}
+
 std::size_t count_certificates(snapshot const& configuration)
 {
     if (configuration.catalog.store)
@@ -369,6 +377,10 @@ loading load(
     loading l;
     l.made.settings = std::move(settings);
     loader{l, before, observer, root_files}.run();
+    problem_list problems{l.problems};
+    l.made.limits = plan_limits(
+        l.made.settings, net::worker_count(l.made.settings.workers->number),
+        before.configuration == nullptr ? nullptr : &before.configuration->limits, problems);
     return l;
 }
 

@@ -7,6 +7,7 @@
 #include "certificate_catalog.hpp"
 #include "config/config.hpp"
 #include "expiry.hpp"
+#include "limits/limit_plan.hpp"
 #include "predecessor.hpp"
 #include "privileged/opener.hpp"
 #include "route/route_table.hpp"
@@ -81,10 +82,15 @@ struct snapshot
     std::vector<frontend_plan> frontends;
     std::vector<upstream_plan> upstreams; ///< Those that frontends use.
     std::string challenge_folder;         ///< From the root: see acme-challenges. Empty: none.
+    limit_plan limits;
     net::listen_options listen_options;
     std::shared_ptr<watch_plan const> watched;         ///< With reload-on-change; else null.
     std::shared_ptr<tls::ticket_secret const> tickets; ///< For the keys of session tickets.
 };
+
+/// limit_of is that of one of the snapshot's frontends.
+[[nodiscard]] frontend_limit const& limit_of(
+    snapshot const& configuration, frontend_plan const& plan) noexcept;
 
 /// find_ends calls `use` with each certificate; of those in a catalog only with the ones that
 /// expire within expires_soon.

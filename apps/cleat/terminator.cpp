@@ -5,6 +5,7 @@
 #include "connect.hpp"
 #include "connection_log.hpp"
 #include "handshake.hpp"
+#include "limits/limited_client.hpp"
 #include "relay.hpp"
 #include "route_choice.hpp"
 #include "serve_by_hello.hpp"
@@ -37,14 +38,14 @@ net::detached serve_connection(
 
     // Admission, by the peer's address, or by that of the client that a PROXY header names.
     interrupt.expires_in(*settings.ssl_handshake_timeout, error::handshake_timeout);
-    admission const* const rules = frontend.plan.admission.get();
-    if (expects_proxy_header(settings, rules)) {
-        error_code const ec =
-            co_await receive_proxy_header(interrupt, accepted, rules, peer, proxy_header);
+    if (expects_proxy_header(settings, frontend.plan.admission.get())) {
+        error_code const ec = co_await receive_proxy_header(
+            interrupt, accepted, frontend.plan.admission.get(), peer, proxy_header);
         if (ec)
             co_return log.proxy_header_failed(ec);
     }
-    if (error_code const ec = check_client(rules, peer, proxy_header.get()))
+    limited_client limited{frontend};
+    if (error_code const ec = limited.admit(accepted, peer, proxy_header.get()))
         co_return log.refused(ec);
 
     // Passthrough and ACME challenges, before the same deadline: the ClientHello tells them.

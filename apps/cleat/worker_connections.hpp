@@ -4,6 +4,7 @@
 
 #include "close_reason.hpp"
 #include "failure_burst.hpp"
+#include "limits/worker_limits.hpp"
 #include "worker_counts.hpp"
 
 #include <cleat/net/worker.hpp>
@@ -18,9 +19,10 @@ class challenge_maker;
 class worker_connections
 {
 public:
-    /// `challenges` outlives it.
-    worker_connections(net::worker& worker, challenge_maker& challenges) noexcept
-        : worker_{worker}, challenges_{challenges}
+    /// `challenges` outlives it. `workers` is how many share the limits.
+    worker_connections(
+        net::worker& worker, challenge_maker& challenges, std::size_t workers = 1) noexcept
+        : worker_{worker}, challenges_{challenges}, limits_{worker.number(), workers}
     {
     }
     worker_connections(worker_connections&&) = delete;
@@ -48,6 +50,10 @@ public:
     /// challenges makes what answers ACME challenges, for all workers.
     [[nodiscard]] challenge_maker& challenges() const noexcept { return challenges_; }
 
+    /// limits are this worker's parts of the limits, and what it has counted for them.
+    [[nodiscard]] worker_limits& limits() noexcept { return limits_; }
+    [[nodiscard]] worker_limits const& limits() const noexcept { return limits_; }
+
     /// stop_after_last stops the worker when no connection is left, at once if none is.
     void stop_after_last() noexcept;
 
@@ -58,6 +64,7 @@ private:
     bool draining_ = false;
     worker_counts counts_;
     failure_burst failures_{worker_};
+    worker_limits limits_;
 };
 
 } // namespace cleat::app

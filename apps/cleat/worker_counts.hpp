@@ -31,8 +31,10 @@ enum class traffic_count : std::uint8_t
     bytes_down,     ///< Plaintext from upstreams to clients.
     passed_through, ///< Connections whose TLS the upstream ends. Their bytes count like plaintext.
     ports_used_up,  ///< Connects that found no free local port.
+    limits_shared,  ///< Connections of clients without a place of their own in the client_table.
 };
-inline constexpr std::size_t traffic_count_size = 5;
+inline constexpr std::size_t traffic_count_size =
+    static_cast<std::size_t>(traffic_count::limits_shared) + 1;
 
 /// handshake_kind is the version and whether a session was resumed.
 enum class handshake_kind : std::uint8_t

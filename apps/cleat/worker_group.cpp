@@ -166,7 +166,7 @@ void worker_group::begin(net::worker& worker)
 {
     std::size_t const number = worker.number();
     ::pthread_setname_np(::pthread_self(), fmt::format("worker-{}", number).c_str());
-    connections_[number] = std::make_unique<worker_connections>(worker, challenges_);
+    connections_[number] = std::make_unique<worker_connections>(worker, challenges_, size());
     certificates_[number] = new_certificates(worker, present());
     worker_part first = make_part(
         worker, present(), places_, std::move(first_sockets_[number]), certificates_[number].get(),

@@ -1,5 +1,8 @@
+#include "limits/sip_hash.hpp"
+#include "limits/worker_limits.hpp"
 #include "worker_service.hpp"
 
+#include <memory>
 #include <utility>
 
 namespace cleat::app {
@@ -14,6 +17,14 @@ tls::context new_context(
     if (before != nullptr && plan.same_contexts)
         return tls::context{(*before)[*plan.same_contexts], *plan.certificates};
     return tls::context{plan.tls, *plan.certificates, certificates->table()};
+}
+
+// Null where the limits need none, or the worker keeps the one that it has.
+std::unique_ptr<client_table> new_client_table(limit_plan const& limits)
+{
+    if (!limits.clients.is_on() || limits.keeps_clients)
+        return nullptr;
+    return std::make_unique<client_table>(limits.clients.table_size, new_sip_key());
 }
 
 } // namespace
@@ -32,6 +43,7 @@ worker_service::worker_service(
     for (frontend_plan const& plan : configuration.frontends)
         contexts->push_back(new_context(plan, certificates, before));
     contexts_ = std::move(contexts);
+    clients_ = new_client_table(configuration.limits);
     for (listening_place const& place : places)
         frontends_.push_back(
             {*this, configuration.frontends[place.frontend], (*contexts_)[place.frontend],
@@ -49,6 +61,18 @@ void worker_service::begin(worker_connections& connections)
     for (frontend_socket& each : frontends_) {
         each.counts = connections.counts().of_frontend(each.name);
         each.upstream = &upstreams_[each.plan.upstream];
+    }
+    begin_limits();
+}
+
+void worker_service::begin_limits()
+{
+    worker_limits& limits = connections_->limits();
+    limits.follow(configuration_.limits, std::move(clients_));
+    for (frontend_socket& each : frontends_) {
+        frontend_limit const& limit = limit_of(configuration_, each.plan);
+        each.open = &limits.frontend(limit.name);
+        each.connections_max = limits.share(limit.connections);
     }
 }
 
@@ -83,6 +107,7 @@ void worker_service::look_for_release() noexcept
 void worker_service::on_connection(frontend_socket const& frontend) noexcept
 {
     ++open_;
+    ++frontend.open->open;
     connections_->on_open();
     if (frontend.counts.opened != nullptr)
         frontend.counts.opened->add();
@@ -92,6 +117,7 @@ void worker_service::on_close(frontend_socket const& frontend, close_reason why)
 {
     if (frontend.counts.closed != nullptr)
         frontend.counts.closed->add();
+    --frontend.open->open;
     connections_->on_close(why);
     --open_;
     look_for_release();

@@ -5,6 +5,7 @@
 
 #include "access/access_log.hpp"
 #include "frontend_socket.hpp"
+#include "limits/client_table.hpp"
 #include "listening_place.hpp"
 #include "log/log.hpp"
 #include "snapshot.hpp"
@@ -98,6 +99,7 @@ public:
 
 private:
     void look_for_release() noexcept;
+    void begin_limits();
 
     net::worker& worker_;
     snapshot const& configuration_;
@@ -105,6 +107,7 @@ private:
     access_stream access_;
     net::worker_certificates* certificates_;
     std::shared_ptr<worker_contexts const> contexts_;
+    std::unique_ptr<client_table> clients_; // Until begin, and only where there is a new one.
     std::deque<frontend_socket> frontends_;
     worker_connections* connections_ = nullptr; // From begin on, as is:
     std::deque<worker_upstream> upstreams_;

@@ -56,11 +56,14 @@ class TlsClient:
         receive_buffer: int = 0,
         handshake: bool = True,
         before_tls: bytes = b"",
+        source: str = "",
     ) -> None:
         self.socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
         self.socket.settimeout(DEADLINE)
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        if source:
+            self.socket.bind((source, 0))
         self.socket.connect((host, port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.incoming = ssl.MemoryBIO()

@@ -249,14 +249,23 @@ constexpr metric_row metric_rows[] = {
              add_reason(from, into, {static_cast<close_reason>(i)});
      }},
     {"cleat_connections_refused", metric_type::counter, "",
-     "Client connections that were closed before TLS because of an address, by reason; they are "
-     "among those that have ended",
+     "Client connections that were closed before TLS because of an address or a limit, by reason; "
+     "they are among those that have ended",
      "reason",
      [](from_t from, into_t into) {
          add_reason(
              from, into,
              {close_reason::untrusted_proxy, close_reason::address_denied,
-              close_reason::address_not_allowed});
+              close_reason::address_not_allowed, close_reason::connection_limit,
+              close_reason::frontend_connection_limit, close_reason::client_connection_limit,
+              close_reason::client_handshake_limit});
+     }},
+    {"cleat_client_limits_shared", metric_type::counter, "",
+     "Client connections for which client-table-size had no place, so that the client shared the "
+     "limits of one with others",
+     "",
+     [](from_t from, into_t into) {
+         into.add(sum(from, &worker_counts::traffic, traffic_count::limits_shared));
      }},
     {"cleat_frontend_connections", metric_type::counter, "",
      "Client connections accepted, by the address that they came to", "frontend",

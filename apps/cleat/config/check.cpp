@@ -1,4 +1,5 @@
 #include "config/check.hpp"
+#include "config/check_limits.hpp"
 #include "config/check_routes.hpp"
 
 #include <fmt/format.h>
@@ -450,6 +451,7 @@ void check(config& settings, std::vector<problem>& problems)
     check_address_lists(settings, problems);
     check_lists_behind_proxy(settings, problems);
     check_proxy_keys(settings, problems);
+    check_limits(settings, problems);
     check_certificates(settings, problems);
     check_client_verify(settings, problems);
     check_proxy_client_cert(settings, problems);

@@ -288,6 +288,7 @@ struct frontend_config
     optional_setting<address_sources> allow_from;
     optional_setting<address_sources> deny_from;
     optional_setting<address_sources> proxy_from;
+    setting<int> max_connections{0}; ///< Its own, beside the global limit. 0: there is none.
 
     [[nodiscard]] host_port address() const { return {*host, *port}; }
 
@@ -370,6 +371,14 @@ struct config
     /// Silence before TCP's first keepalive probe to a client.
     setting<seconds> keepalive{seconds{3600}};
     setting<bool> tcp_fastopen{false};
+    // Limits; 0: there is none. A client is a prefix of addresses.
+    setting<int> max_connections{0};        ///< In all.
+    setting<int> client_max_connections{0}; ///< At a time.
+    setting<int> client_handshake_rate{0};  ///< A second.
+    setting<int> client_handshake_burst{0}; ///< At once; 0: as many as in a second.
+    setting<int> client_prefix_ipv4{32};
+    setting<int> client_prefix_ipv6{64};
+    setting<int> client_table_size{65'536}; ///< Clients that each worker has places for.
     /// Bytes, for clients' sockets; -1 or 0 leaves them to the kernel.
     setting<int> recv_bufsize{-1};
     setting<int> send_bufsize{-1};

@@ -185,6 +185,7 @@ constexpr places route_only{.route = true};
 constexpr places flag_only{.flag = true};
 
 constexpr std::int64_t day = 86'400;
+constexpr std::int64_t connections_highest = 10'000'000;
 constexpr std::string_view tickets_do_it =
     "Resumption works with tickets, the same for every worker: leave it out.";
 constexpr std::string_view no_ocsp =
@@ -460,18 +461,6 @@ constexpr key_row rows[] = {
      .default_text = "off",
      .help = "The server gets connections only while no other server serves.",
      .set_server = store<&upstream_server::backup>},
-    {.name = "max-connections",
-     .group = key_group::addresses,
-     .where = server_only,
-     .kind = value_kind::number,
-     .value = "NUM",
-     .default_text = "0",
-     .help = "So many connections at most to the server, in equal parts for the workers. Others go "
-             "to the next server, and where every one is full they wait in line, as long as "
-             "backend-connect-timeout lasts. 0 is no limit.",
-     .lowest = 0,
-     .highest = 10'000'000,
-     .set_server = store<&upstream_server::max_connections>},
     {.name = "route",
      .group = key_group::addresses,
      .where = frontend_only,
@@ -1183,6 +1172,99 @@ constexpr key_row rows[] = {
      .other_names = "enable-tcp-fastopen",
      .set_global = store<&config::tcp_fastopen>,
      .show = shown<&config::tcp_fastopen>},
+    {.name = "max-connections",
+     .group = key_group::load,
+     .where = {.global = true, .frontend = true, .server = true, .flag = true},
+     .kind = value_kind::number,
+     .value = "NUM",
+     .help = "Connections that may be open at a time, in equal parts for the workers; 0 is any "
+             "number. They are those of all clients; in a frontend block those of the frontend. "
+             "One more is refused with a reset, before TLS. In a server block they are those to "
+             "the server: others go to the next server, and where every one is full they wait in "
+             "line, as long as backend-connect-timeout lasts.",
+     .note = "New.",
+     .lowest = 0,
+     .highest = connections_highest,
+     .set_global = store<&config::max_connections>,
+     .set_frontend = store<&frontend_config::max_connections>,
+     .set_server = store<&upstream_server::max_connections>,
+     .show = shown<&config::max_connections>},
+    {.name = "client-max-connections",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .help = "Connections that one client may have open at a time, on all frontends. A client is "
+             "an address of IPv4 or a /64 of IPv6: see client-prefix-ipv4 and client-prefix-ipv6; "
+             "behind proxy-from it is the one of the PROXY header. One more is refused with a "
+             "reset, before TLS. 0 is no limit.",
+     .note = "New.",
+     .lowest = 0,
+     .highest = connections_highest,
+     .set_global = store<&config::client_max_connections>,
+     .show = shown<&config::client_max_connections>},
+    {.name = "client-handshake-rate",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .help = "Handshakes that one client may begin in a second, on all frontends. Each connection "
+             "counts as one when it is accepted, a passthrough too. One more is refused with a "
+             "reset, before any work for TLS. 0 is no limit.",
+     .note = "New.",
+     .lowest = 0,
+     .highest = 1'000'000,
+     .set_global = store<&config::client_handshake_rate>,
+     .show = shown<&config::client_handshake_rate>},
+    {.name = "client-handshake-burst",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .help = "Handshakes that one client may begin at once, after a pause, where "
+             "client-handshake-rate is set; 0 is as many as in a second.",
+     .note = "New.",
+     .lowest = 0,
+     .highest = 100'000,
+     .set_global = store<&config::client_handshake_burst>,
+     .show = shown<&config::client_handshake_burst>},
+    {.name = "client-prefix-ipv4",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "BITS",
+     .help = "The bits of an IPv4 address that make a client, for its limits: with 24 a whole "
+             "/24 is one client.",
+     .note = "New.",
+     .lowest = 1,
+     .highest = 32,
+     .set_global = store<&config::client_prefix_ipv4>,
+     .show = shown<&config::client_prefix_ipv4>},
+    {.name = "client-prefix-ipv6",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "BITS",
+     .help = "The bits of an IPv6 address that make a client, for its limits. A network's hosts "
+             "choose the last 64 themselves.",
+     .note = "New.",
+     .lowest = 1,
+     .highest = 128,
+     .set_global = store<&config::client_prefix_ipv6>,
+     .show = shown<&config::client_prefix_ipv6>},
+    {.name = "client-table-size",
+     .group = key_group::load,
+     .where = global_and_flag,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .help = "Clients that each worker can count at a time, for client-max-connections and "
+             "client-handshake-rate, at 18 bytes each. Clients without a place share the limits "
+             "of one: with twice as many places as there are clients, one client in a hundred.",
+     .note = "New.",
+     .lowest = 1,
+     .highest = limits::client_table_max,
+     .set_global = store<&config::client_table_size>,
+     .show = shown<&config::client_table_size>},
     {.name = "ring-slots",
      .group = key_group::load,
      .where = global_only,

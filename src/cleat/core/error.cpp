@@ -70,6 +70,14 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
         return {"address-denied", "the client's address is denied"};
     case error::address_not_allowed:
         return {"address-not-allowed", "the client's address is not among those allowed"};
+    case error::connection_limit:
+        return {"connection-limit", "as many connections are open as may be in all"};
+    case error::frontend_connection_limit:
+        return {"frontend-connection-limit", "the frontend has as many connections as it may"};
+    case error::client_connection_limit:
+        return {"client-connection-limit", "the client has as many connections as it may"};
+    case error::client_handshake_limit:
+        return {"client-handshake-limit", "the client begins handshakes too often"};
     case error::stopped:
         return {"stopped", "the worker is ending"};
     case error::unsupported:

@@ -50,7 +50,11 @@ enum class error
     untrusted_proxy,  ///< The peer is not among those that may send a PROXY header.
     address_denied,   ///< The client's address is in the list of those that are not let in.
     address_not_allowed, ///< The client's address is not in the list of those that are let in.
-    stopped,             ///< The worker is ending.
+    connection_limit,    ///< As many connections are open as may be in all.
+    frontend_connection_limit, ///< As many connections are open as the frontend may have.
+    client_connection_limit,   ///< As many connections are open as one client may have.
+    client_handshake_limit,    ///< The client has begun as many handshakes as it may for now.
+    stopped,                   ///< The worker is ending.
 
     // The program.
     unsupported,             ///< The linked TLS library cannot do this.

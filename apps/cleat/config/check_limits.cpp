@@ -1,0 +1,123 @@
+#include "config/check_limits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+class limit_check
+{
+public:
+    limit_check(config const& c, std::vector<problem>& problems) : config_{c}, problems_{problems}
+    {
+    }
+
+    void run()
+    {
+        check_widths();
+        check_companions();
+        if (*config_.announce == announcement::proxy_proxy)
+            check_peers();
+    }
+
+private:
+    void refuse(
+        location const& where, std::string_view key, std::string text, std::string cure) const
+    {
+        problems_.push_back(
+            {problem::severity::error, where, std::string{key}, std::move(text), std::move(cure),
+             true});
+    }
+
+    // A limit that another one always comes before.
+    void check_widths() const
+    {
+        int const all = *config_.max_connections;
+        if (all == 0)
+            return;
+        auto const check = [&](setting<int> const& inner, std::string_view key) {
+            if (*inner >= all)
+                refuse(
+                    inner.location, key,
+                    fmt::format(
+                        "this has no effect: max-connections is {} in all, by {}", all,
+                        to_string(config_.max_connections.location)),
+                    "Write a smaller number, or leave one of them out.");
+        };
+        check(config_.client_max_connections, "client-max-connections");
+        for (frontend_config const& each : config_.frontends)
+            check(each.max_connections, "max-connections");
+    }
+
+    // Keys that say how another one is meant. Their defaults are no mistake: `cleat
+    // --default-config` writes them.
+    void check_companions() const
+    {
+        config const usual{};
+        bool const has_rate = *config_.client_handshake_rate != 0;
+        if (*config_.client_handshake_burst != 0 && !has_rate)
+            refuse(
+                config_.client_handshake_burst.location, "client-handshake-burst",
+                "this is a part of client-handshake-rate, which is not set",
+                "Set client-handshake-rate, or leave this out.");
+        if (has_rate || *config_.client_max_connections != 0)
+            return;
+        struct companion
+        {
+            std::string_view key;
+            setting<int> config::*member;
+        };
+        for (companion const& each :
+             {companion{"client-prefix-ipv4", &config::client_prefix_ipv4},
+              companion{"client-prefix-ipv6", &config::client_prefix_ipv6},
+              companion{"client-table-size", &config::client_table_size}})
+            if (*(config_.*each.member) != *(usual.*each.member))
+                refuse(
+                    (config_.*each.member).location, each.key,
+                    "clients have no limit: neither client-max-connections nor "
+                    "client-handshake-rate is set",
+                    "Set one of them, or leave this out.");
+    }
+
+    // The peer is a balancer, which would be one client with the connections of all.
+    void check_peers() const
+    {
+        bool const has_unknown =
+            std::ranges::any_of(config_.frontends, [&](frontend_config const& each) {
+                return !effective(each.proxy_from, config_.proxy_from)->is_on();
+            });
+        if (!has_unknown)
+            return;
+        struct limit
+        {
+            std::string_view key;
+            setting<int> const& value;
+        };
+        for (limit const& each :
+             {limit{"client-max-connections", config_.client_max_connections},
+              limit{"client-handshake-rate", config_.client_handshake_rate}})
+            if (*each.value != 0)
+                refuse(
+                    each.value.location, each.key,
+                    "proxy-proxy takes a PROXY header from every peer, so every peer could come as "
+                    "many clients",
+                    "Name the load balancers with proxy-from.");
+    }
+
+    config const& config_;
+    std::vector<problem>& problems_;
+};
+
+} // namespace
+
+void check_limits(config const& settings, std::vector<problem>& problems)
+{
+    limit_check{settings, problems}.run();
+}
+
+} // namespace cleat::app

@@ -1,0 +1,74 @@
+#include "limits/limit_planning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace cleat::app {
+namespace {
+
+// Each worker accepts, so each needs a part of the number.
+void check_division(setting<int> const& limit, std::size_t workers, problem_list& problems)
+{
+    if (*limit != 0 && static_cast<std::size_t>(*limit) < workers)
+        problems.error(
+            limit.location, "max-connections",
+            fmt::format("{} connections cannot be divided among {} workers", *limit, workers),
+            fmt::format("Write {} or more, or set workers to fewer.", workers));
+}
+
+std::uint32_t number_of(setting<int> const& limit) noexcept
+{
+    return static_cast<std::uint32_t>(*limit);
+}
+
+client_limit_plan plan_of_clients(config const& settings) noexcept
+{
+    client_limit_plan made;
+    made.connections = number_of(settings.client_max_connections);
+    made.handshake_rate = number_of(settings.client_handshake_rate);
+    made.handshake_burst = *settings.client_handshake_burst != 0
+                               ? number_of(settings.client_handshake_burst)
+                               : made.handshake_rate;
+    made.prefixes = {
+        static_cast<std::uint8_t>(*settings.client_prefix_ipv4),
+        static_cast<std::uint8_t>(*settings.client_prefix_ipv6)};
+    made.table_size = static_cast<std::size_t>(*settings.client_table_size);
+    return made;
+}
+
+// Several frontends may have the address of any free port.
+std::string counted_name_of(
+    frontend_config const& frontend, std::span<frontend_config const> earlier)
+{
+    std::string const address = to_string(frontend.address());
+    auto const alike = std::ranges::count_if(
+        earlier, [&](frontend_config const& each) { return to_string(each.address()) == address; });
+    return fmt::format("{} {}", address, alike);
+}
+
+} // namespace
+
+limit_plan plan_limits(
+    config const& settings, std::size_t workers, limit_plan const* before, problem_list& problems)
+{
+    limit_plan made;
+    check_division(settings.max_connections, workers, problems);
+    made.connections = number_of(settings.max_connections);
+    made.clients = plan_of_clients(settings);
+    made.keeps_clients = before != nullptr && made.clients.is_counted_alike(before->clients);
+    for (std::size_t i = 0; i < settings.frontends.size(); ++i) {
+        frontend_config const& each = settings.frontends[i];
+        check_division(each.max_connections, workers, problems);
+        made.frontends.push_back(
+            {counted_name_of(each, std::span{settings.frontends}.first(i)),
+             number_of(each.max_connections)});
+    }
+    return made;
+}
+
+} // namespace cleat::app

@@ -1,0 +1,347 @@
+"""max-connections, client-max-connections and client-handshake-rate: a client beyond a limit is
+reset before TLS, counted and logged apart from failures. A reload keeps what was counted."""
+
+import contextlib
+import json
+import socket
+import time
+
+import pytest
+
+from admin_client import admin_of, eventually_counts
+from deadlines import DEADLINE, eventually
+from origins import echo
+from program import run
+from proxy_header import SIGNATURE, make_v2
+from reloads import reload, reload_is_refused, replace
+from tls_client import TlsClient
+
+DESTINATION = ("198.51.100.2", 443)
+LOCAL = SIGNATURE + b"\x20\x00\x00\x00"
+
+
+@pytest.fixture
+def serve(cleat, certs, config, origin):
+    """Starts cleat, with one worker, and a configuration file of these lines."""
+
+    def serve(*lines, workers=1, **options):
+        path = config("\n".join([*lines, f'pem-file = "{certs.ecdsa.pem}"']) + "\n")
+        has_frontend = any(line.startswith("frontend") for line in lines)
+        frontend = {"frontend": None} if has_frontend else {}
+        options = {"backend": origin(echo), **options}
+        server = cleat("--config", path, "--workers", workers, pem=[], **frontend, **options)
+        server.config = path
+        return server
+
+    return serve
+
+
+def rewrite(server, before, after):
+    """The configuration with other lines, and a reload."""
+    text = server.config.read_text()
+    assert before in text
+    replace(server.config, text.replace(before, after))
+    return reload(server)
+
+
+@pytest.fixture
+def connect():
+    """Connects clients, and closes those that are left."""
+    with contextlib.ExitStack() as all_clients:
+
+        def connect(port, **options):
+            return all_clients.enter_context(TlsClient(port, **options))
+
+        yield connect
+
+
+@pytest.fixture
+def is_reset(connect):
+    """Whether a client gets a reset instead of an answer."""
+
+    def is_reset(port, **options):
+        try:
+            connect(port, **options)
+        except (ConnectionResetError, BrokenPipeError):
+            return True
+        return False
+
+    return is_reset
+
+
+def refused(server, reason):
+    return server.wait_for_log(event="connection-refused", reason=reason)
+
+
+def test_connections_in_all(serve, connect, is_reset):
+    server = serve("max-connections = 2", "log-level = 2")
+    first, _ = connect(server.port), connect(server.port, source="127.0.0.2")
+    assert is_reset(server.port, source="127.0.0.3")
+    line = refused(server, "connection-limit")
+    assert line["level"] == "warning" and line["peer"].startswith("127.0.0.3:")
+    first.socket.close()
+    server.wait_for_log(event="connection-closed")
+    connect(server.port, source="127.0.0.3")
+
+
+def test_connections_of_a_frontend(serve, connect, is_reset):
+    server = serve(
+        'frontend = { host = "127.0.0.1" port = "0" max-connections = 1 }',
+        'frontend = { host = "127.0.0.1" port = "0" }',
+        "log-level = 2",
+    )
+    narrow, wide = server.ports
+    first = connect(narrow)
+    assert is_reset(narrow)
+    refused(server, "frontend-connection-limit")
+    connect(wide), connect(wide)  # The other frontend has no part in it.
+    first.socket.close()
+    server.wait_for_log(event="connection-closed")
+    connect(narrow)
+
+
+def test_workers_divide_the_connections_in_all(serve, connect):
+    server = serve("max-connections = 4", workers=2)
+    opened = 0
+    for _ in range(40):
+        with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+            connect(server.port)
+            opened += 1
+    assert opened == 4
+
+
+def test_connections_of_a_client(serve, connect, is_reset):
+    server = serve("client-max-connections = 2", "log-level = 2")
+    first, _ = connect(server.port), connect(server.port)
+    assert is_reset(server.port)
+    assert refused(server, "client-connection-limit")["peer"].startswith("127.0.0.1:")
+    connect(server.port, source="127.0.0.2")  # Another client.
+    first.socket.close()
+    server.wait_for_log(event="connection-closed")
+    connect(server.port)
+    assert is_reset(server.port)
+
+
+def test_handshakes_of_a_client(serve, connect, is_reset):
+    server = serve("client-handshake-rate = 1", "client-handshake-burst = 3")
+    began = time.monotonic()
+    admitted = sum(not is_reset(server.port) for _ in range(20))
+    assert 3 <= admitted <= 4 + time.monotonic() - began
+    refused(server, "client-handshake-limit")
+    connect(server.port, source="127.0.0.2")  # Another client.
+    eventually("a token has come", lambda: not is_reset(server.port))
+
+
+def test_the_burst_is_a_second_of_the_rate(serve, is_reset):
+    server = serve("client-handshake-rate = 5")
+    began = time.monotonic()
+    admitted = sum(not is_reset(server.port) for _ in range(50))
+    assert 5 <= admitted <= 6 + 5 * (time.monotonic() - began)
+
+
+def test_a_prefix_of_ipv4_is_one_client(serve, connect, is_reset):
+    server = serve("client-max-connections = 1", "client-prefix-ipv4 = 24")
+    connect(server.port, source="127.0.0.1")
+    assert is_reset(server.port, source="127.0.0.200")
+    connect(server.port, source="127.0.1.1")
+
+
+def test_a_64_of_ipv6_is_one_client(serve, connect, is_reset):
+    server = serve('proxy-from = "127.0.0.1"', "client-max-connections = 1")
+
+    def header(address):
+        return f"PROXY TCP6 {address} 2001:db8::1 4711 443\r\n".encode()
+
+    connect(server.port, before_tls=header("2001:db8:0:7::1"))
+    assert is_reset(server.port, before_tls=header("2001:db8:0:7:ffff::2"))
+    connect(server.port, before_tls=header("2001:db8:0:8::1"))
+
+
+def test_a_client_by_ipv6(serve, connect, is_reset, ipv6):
+    server = serve('frontend = "[::1]:0"', "client-max-connections = 1")
+    connect(server.port, source="::1", host="::1")
+    assert is_reset(server.port, source="::1", host="::1")
+
+
+def test_the_client_of_a_proxy_header_is_limited(serve, connect, is_reset):
+    server = serve('proxy-from = "127.0.0.1"', "client-max-connections = 1")
+    one, other = (make_v2((f"192.0.2.{i}", 4711), DESTINATION) for i in (1, 2))
+    connect(server.port, before_tls=one)
+    assert is_reset(server.port, before_tls=one)
+    line = refused(server, "client-connection-limit")
+    assert line["source"] == "192.0.2.1:4711"
+    connect(server.port, before_tls=other)
+    for _ in range(3):  # The balancer's own health checks.
+        connect(server.port, before_tls=LOCAL)
+
+
+def test_a_full_cleat_does_not_wait_for_a_proxy_header(serve, connect):
+    server = serve('proxy-from = "127.0.0.1"', "max-connections = 1")
+    connect(server.port, before_tls=LOCAL)
+    with socket.create_connection(("127.0.0.1", server.port), DEADLINE) as client:
+        client.sendall(SIGNATURE[:1])  # A part of a header, which would be waited for.
+        with pytest.raises(ConnectionResetError):
+            client.recv(1)
+    refused(server, "connection-limit")
+
+
+def test_a_passthrough_has_the_same_limits(serve, connect, is_reset):
+    server = serve(
+        'upstream = { name = "far" server = "[127.0.0.1]:9" }',
+        'frontend = { host = "127.0.0.1" port = "0" '
+        'route = { sni = "far.example" passthrough = on upstream = "far" } }',
+        "client-max-connections = 1",
+        "log-level = 2",
+    )
+    connect(server.port)
+    assert is_reset(server.port, name="far.example")
+    refused(server, "client-connection-limit")
+
+
+def test_refusals_are_counted_apart_from_failures(serve, connect, is_reset):
+    server = serve("client-max-connections = 1", 'admin = "[127.0.0.1]:0"', "log-burst = 3")
+    connect(server.port)
+    for _ in range(20):
+        assert is_reset(server.port)
+    admin = admin_of(server)
+    reason = "client-connection-limit"
+    counted = eventually_counts(admin, "cleat_connections_refused_total", 20, reason=reason)
+    assert counted.value("cleat_connections_closed_total", reason=reason) == 20
+    assert counted.sum("cleat_handshakes_failed_total") == 0
+    assert counted.value("cleat_client_limits_shared_total") == 0
+    assert admin.get("/status.json").json["failures"] == []
+    assert len(server.log(event="connection-refused")) == 3  # A sample, by log-burst.
+
+
+def test_clients_without_a_place_share_the_limits_of_one(serve, connect, is_reset):
+    server = serve(
+        "client-max-connections = 1", "client-table-size = 1", 'admin = "[127.0.0.1]:0"'
+    )
+    for i in range(8):  # Seven places, and the one that is shared.
+        connect(server.port, source=f"127.0.0.{i + 1}")
+    assert is_reset(server.port, source="127.0.0.9")
+    eventually_counts(admin_of(server), "cleat_client_limits_shared_total", 2)
+
+
+def test_the_access_log_names_the_refusal(serve, connect, is_reset, tmp_path):
+    log = tmp_path / "access.log"
+    server = serve("max-connections = 1", f'access-log = "{log}"', "access-log-format = json")
+    connect(server.port)
+    assert is_reset(server.port, source="127.0.0.2")
+    refused(server, "connection-limit")
+    server.end()
+    lines = [json.loads(each) for each in log.read_text().splitlines()]
+    (line,) = [each for each in lines if each["reason"] == "connection-limit"]
+    assert line["peer"].startswith("127.0.0.2:")
+
+
+def test_a_reload_keeps_the_counts(serve, connect, is_reset):
+    limits = "client-max-connections = 2\nclient-handshake-rate = 1\nclient-handshake-burst = 50"
+    server = serve(
+        'frontend = { host = "127.0.0.1" port = "0" max-connections = 4 }', limits, "log-level = 2"
+    )
+    first, _ = connect(server.port), connect(server.port)
+    rewrite(server, "log-level = 2", "log-level = 2\nlog-burst = 9")
+    assert is_reset(server.port)
+    refused(server, "client-connection-limit")
+    connect(server.port, source="127.0.0.2"), connect(server.port, source="127.0.0.3")
+    assert is_reset(server.port, source="127.0.0.4")  # Two of the four are older.
+    refused(server, "frontend-connection-limit")
+    first.socket.close()
+    server.wait_for_log(event="connection-closed")
+    connect(server.port)
+    assert is_reset(server.port)
+
+
+def test_a_reload_keeps_the_buckets(serve, is_reset):
+    server = serve("client-handshake-rate = 1", "client-handshake-burst = 30", "log-level = 2")
+    began = time.monotonic()
+    assert sum(not is_reset(server.port) for _ in range(60)) >= 30
+    rewrite(server, "log-level = 2", "log-level = 2\nlog-burst = 9")
+    admitted = sum(not is_reset(server.port) for _ in range(30))
+    assert admitted <= 1 + time.monotonic() - began
+
+
+def test_a_reload_brings_and_takes_limits(serve, connect, is_reset):
+    server = serve("log-level = 2")
+    old = connect(server.port)
+    rewrite(server, "log-level", "max-connections = 2\nlog-level")
+    connect(server.port)
+    assert is_reset(server.port)  # The older connection counts.
+    rewrite(server, "max-connections = 2", "client-max-connections = 1")
+    connect(server.port)  # Its older ones were not counted as a client's.
+    assert is_reset(server.port)
+    rewrite(server, "client-max-connections = 1\n", "")
+    connect(server.port)
+    old.socket.close()
+    server.wait_for_log(event="connection-closed")
+    rewrite(server, "log-level", "client-max-connections = 1\nlog-level")
+    connect(server.port)
+    assert is_reset(server.port)
+
+
+def test_a_reload_with_a_mistake_is_refused(serve, connect, is_reset):
+    server = serve("client-max-connections = 1", "log-level = 2")
+    connect(server.port)
+    text = server.config.read_text()
+    replace(server.config, "client-handshake-burst = 3\n" + text)
+    (problem,) = reload_is_refused(server)
+    assert "client-handshake-burst: this is a part of client-handshake-rate" in problem
+    assert is_reset(server.port)  # The old limits are in force.
+
+
+FRONTEND = 'frontend = { host = "127.0.0.1" port = "1" max-connections = %d }'
+
+
+@pytest.mark.parametrize(
+    "lines, said",
+    [
+        (
+            "max-connections = 10\nclient-max-connections = 10",
+            "conf:2:26: error: client-max-connections: this has no effect: max-connections is 10 "
+            "in all, by conf:1:19. Write a smaller number, or leave one of them out.",
+        ),
+        (
+            f"max-connections = 10\n{FRONTEND % 20}",
+            "error: max-connections: this has no effect: max-connections is 10 in all",
+        ),
+        (
+            "client-handshake-burst = 5",
+            "conf:1:26: error: client-handshake-burst: this is a part of client-handshake-rate, "
+            "which is not set. Set client-handshake-rate, or leave this out.",
+        ),
+        (
+            "client-prefix-ipv4 = 24",
+            "error: client-prefix-ipv4: clients have no limit: neither client-max-connections nor "
+            "client-handshake-rate is set",
+        ),
+        ("client-prefix-ipv6 = 48", "error: client-prefix-ipv6: clients have no limit"),
+        ("client-table-size = 9", "error: client-table-size: clients have no limit"),
+        ("client-prefix-ipv4 = 33", "client-prefix-ipv4"),
+        ("client-prefix-ipv6 = 0", "client-prefix-ipv6"),
+        (
+            "proxy-proxy = on\nclient-handshake-rate = 5",
+            "conf:2:25: error: client-handshake-rate: proxy-proxy takes a PROXY header from every "
+            "peer, so every peer could come as many clients. Name the load balancers with "
+            "proxy-from.",
+        ),
+        (
+            "workers = 4\nmax-connections = 3",
+            "conf:2:19: error: max-connections: 3 connections cannot be divided among 4 workers. "
+            "Write 4 or more, or set workers to fewer.",
+        ),
+        (f"workers = 4\n{FRONTEND % 2}", "2 connections cannot be divided among 4 workers"),
+    ],
+)
+def test_settings_without_effect_are_errors(config, certs, lines, said):
+    path = config(f'{lines}\npem-file = "{certs.ecdsa.pem}"\n')
+    frontend = [] if "frontend =" in lines else ["--frontend", "[127.0.0.1]:0"]
+    done = run("-t", "--config", path, *frontend)
+    assert done.returncode != 0
+    assert said in done.stderr.replace(str(path), "conf")
+
+
+def test_the_default_configuration_has_no_limits(config, certs):
+    defaults = run("--default-config").stdout
+    path = config(f'{defaults}\npem-file = "{certs.ecdsa.pem}"\nfrontend = "[127.0.0.1]:0"\n')
+    assert run("-t", "--config", path).returncode == 0
