@@ -345,3 +345,27 @@ def test_the_default_configuration_has_no_limits(config, certs):
     defaults = run("--default-config").stdout
     path = config(f'{defaults}\npem-file = "{certs.ecdsa.pem}"\nfrontend = "[127.0.0.1]:0"\n')
     assert run("-t", "--config", path).returncode == 0
+
+
+def test_explain_names_the_limits(config, certs):
+    path = config(
+        "max-connections = 1000\nclient-max-connections = 10\nclient-handshake-rate = 5\n"
+        'frontend = { host = "127.0.0.1" port = "443" max-connections = 100 }\n'
+        f'pem-file = "{certs.ecdsa.pem}"\nworkers = 2\n'
+    )
+    asked = ["explain", "--config", path, "--sni", "localhost"]
+    said = " ".join(run(*asked, "--from", "2001:db8:0:7::1").stdout.split())
+    assert (
+        "limits 1000 connections in all; 100 connections of the frontend; 10 connections and 5 "
+        "handshakes a second, 5 at once of 2001:db8:0:7::/64" in said
+    )
+    assert "of an IPv4 /32 or IPv6 /64" in run(*asked).stdout
+    (one,) = json.loads(run(*asked, "--from", "192.0.2.1", "--json").stdout)["frontends"]
+    assert one["limits"] == {
+        "connections": 1000,
+        "frontend_connections": 100,
+        "client": "192.0.2.1/32",
+        "client_connections": 10,
+        "client_handshake_rate": 5,
+        "client_handshake_burst": 5,
+    }

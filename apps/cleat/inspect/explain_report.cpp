@@ -1,6 +1,7 @@
 #include "client_address.hpp"
 #include "inspect/explain_report.hpp"
 #include "inspect/json_text.hpp"
+#include "limits/limit_text.hpp"
 #include "printable.hpp"
 
 #include <fmt/format.h>
@@ -168,6 +169,21 @@ std::string admission_text(admission const& rules, std::string const& address)
                : "yes, by allow-from and deny-from";
 }
 
+// The address is resolved into `room`, of which the limits have a part.
+explained_limits limits_of(
+    frontend_explanation const& one, std::string const& address, snapshot const& configuration,
+    net::address& room)
+{
+    explained_limits found{
+        .all = configuration.limits, .frontend_connections = one.connections_max};
+    result<std::vector<net::address>> const resolved = net::resolve(address, "0");
+    if (address.empty() || !resolved || resolved->empty())
+        return found;
+    room = resolved->front();
+    found.address = address_bytes(room);
+    return found;
+}
+
 // The peers that send a header, and what becomes of it.
 std::string proxy_text(admission const& rules, config const& settings)
 {
@@ -214,6 +230,10 @@ void print_explanation(
     fmt::print("{}\n", one.frontend);
     if (has_client_lists(one.rules))
         print_row("let in", admission_text(*one.rules, request.address));
+    net::address room;
+    explained_limits const limits = limits_of(one, request.address, configuration, room);
+    if (!limits.is_empty())
+        print_row("limits", describe(limits));
     if (one.rules != nullptr && one.rules->proxies)
         print_row("proxy header", proxy_text(*one.rules, configuration.settings));
     if (one.route && one.route->is_passthrough)
@@ -273,6 +293,7 @@ void print_explanations_json(
             certificates.push_back(fmt::format(
                 "{{\"files\": {}, \"key\": {}}}", json_string(one.files), json_string(one.key)));
         std::string const refusal = json_string(to_string(each.refusal));
+        net::address room;
         fmt::print(
             "{}    {{\n      \"frontend\": {},\n      \"refusal\": {},\n      \"match\": \"{}\",\n"
             "      \"certificates\": [{}],\n      \"versions\": {},\n      \"alpn\": {},\n"
@@ -280,7 +301,8 @@ void print_explanations_json(
             "      \"passthrough\": {},\n      \"challenge\": {},\n"
             "      \"upstream\": {},\n"
             "      \"upstream_addresses\": {},\n      \"announcement\": \"{}\",\n"
-            "      \"proxy_header\": {},\n      \"admission\": {}\n    }}",
+            "      \"proxy_header\": {},\n      \"admission\": {},\n"
+            "      \"limits\": {}\n    }}",
             std::exchange(comma, ",\n"), json_string(each.frontend),
             each.refusal == explained_refusal::none ? "null" : refusal, reason_name(each.why),
             fmt::join(certificates, ", "), json_strings(each.versions),
@@ -292,7 +314,8 @@ void print_explanations_json(
             json_string(upstream.name), json_strings(addresses_of(upstream)),
             announcement_name(*configuration.settings.announce),
             json_bool(expects_proxy_header(configuration.settings, each.rules)),
-            admission_json(each.rules, request.address));
+            admission_json(each.rules, request.address),
+            limits_json(limits_of(each, request.address, configuration, room)));
     }
     fmt::print("]\n}}\n");
 }

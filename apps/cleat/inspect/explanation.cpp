@@ -82,6 +82,7 @@ frontend_explanation explain_frontend(
     made.frontend = plan.name;
     made.upstream = plan.upstream;
     made.rules = plan.admission.get();
+    made.connections_max = limit_of(configuration, plan).connections;
     made.why = found.why;
     for (tls::candidate const& each : found.candidates)
         made.certificates.push_back(

@@ -8,6 +8,7 @@
 #include <cleat/tls/certificates/certificate_choice.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,8 +38,9 @@ struct frontend_explanation
     std::size_t upstream = 0;           ///< Its number in the snapshot.
     std::optional<planned_route> route; ///< The one that takes the client; empty: none does.
     bool has_routes = false;
-    std::string challenge{};          ///< The files that answer its ACME challenge; empty: none.
-    admission const* rules = nullptr; ///< The snapshot's. Null: every client may connect.
+    std::string challenge{};           ///< The files that answer its ACME challenge; empty: none.
+    admission const* rules = nullptr;  ///< The snapshot's. Null: every client may connect.
+    std::uint32_t connections_max = 0; ///< Of the frontend. 0: there is no limit.
     explained_refusal refusal = explained_refusal::none;
     tls::certificate_choice::selection::reason why{};
     std::vector<explained_certificate> certificates; ///< The preferred one first.
