@@ -7,6 +7,7 @@ from typing import Callable
 
 import certificate_peers
 import certificates
+import limits
 import lock_cores
 import reload
 from cleat_perf.results import newest, whole
@@ -131,6 +132,11 @@ def reload_tables(document: dict) -> str:
     return first + "\n\n" + table(reload.LATENCY_HEADS, reload.latency_rows(document["rounds"]))
 
 
+def limits_table(document: dict) -> str:
+    """limits_table is what a flood costs honest clients."""
+    return table(limits.HEADS, limits.rows(document["rounds"]))
+
+
 def certificate_table(document: dict) -> str:
     """certificate_table is the cost of many certificates."""
     return table(certificates.HEADS, certificates.rows(document["rounds"]))
@@ -149,6 +155,7 @@ TABLES: dict[str, Callable[[dict], str]] = {
     "overhead": overhead,
     "clients": clients,
     "reload": reload_tables,
+    "limits": limits_table,
     "certificates": certificate_table,
     "certificate-peers": certificate_peers_table,
 }

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""A flood of handshakes from many addresses beside honest clients, with limits and without.
+
+    scripts/build release cleat cleat-bench perf-origin
+    perf/limits.py --addresses 1000
+
+Honest clients open 200 connections a second, each with a full handshake and a small answer, from as
+many addresses. The flood opens ten times as many from each of its addresses as the limit allows.
+Three windows in each round, in turn: without the flood, with flood and limits, and with the flood
+alone, which shows what the limits are for. The ratio is that of the honest clients' 99th
+percentile, the median of the rounds'. "Flood" is what it has really sent.
+
+HAProxy has a stick table with the same rate. nginx (stream) has no limit of a rate: its limit_conn
+counts connections that are open, and those of a flood end at once.
+
+The server has one worker, on a core of its own; the clients and the upstream have the others, where
+the flood's client gives way to them (chrt -r, as root): a real flood comes from other machines, and
+takes no CPU from the honest clients'. All addresses are of loopback, 127.0.0.0/8.
+"""
+
+import argparse
+import ipaddress
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from certificates import Issuer, make_certificates
+from cleat_perf import results
+from cleat_perf.environment import cores, describe
+from cleat_perf.processes import Process, answers, free_port
+from cleat_perf.results import TREE
+from cleat_perf.table import table
+
+BIN = TREE / "build/release/bin"
+KINDS = ("alone", "limited", "unlimited")
+HONEST_FIRST = ipaddress.ip_address("127.1.0.1")
+FLOOD_FIRST = ipaddress.ip_address("127.2.0.1")
+RATE = 2  # Of each address, a second; honest clients keep to half of it.
+TIMES = 10
+BURST = 2 * RATE
+HEADS = ["server", "", "honest, failed", "p99", "ratio", "flood", "let in", "CPU"]
+NAMES = {
+    "alone": "without the flood",
+    "limited": "flood, with limits",
+    "unlimited": "flood, no limits",
+}
+
+
+def arguments() -> argparse.Namespace:
+    parse = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parse.add_argument("--addresses", type=int, default=1000, help="of the flood")
+    parse.add_argument("--honest", type=int, default=200, help="connections a second")
+    parse.add_argument("--rounds", type=int, default=5)
+    parse.add_argument("--window", type=float, default=10, help="seconds")
+    parse.add_argument("--servers", default="cleat", help="cleat, haproxy, by comma")
+    parse.add_argument("--kinds", default=",".join(KINDS), help="of windows, by comma")
+    parse.add_argument("--cleat", type=Path, default=BIN / "cleat")
+    parse.add_argument("--out", type=Path, help="a JSON file with every round; default: none")
+    return parse.parse_args()
+
+
+def before_others(command: list[str], priority: int = 20) -> list[str]:
+    """The command with a priority above everything else, where this user may give it."""
+    return ["chrt", "-r", str(priority), *command] if os.geteuid() == 0 else command
+
+
+def sources(first: ipaddress.IPv4Address, count: int) -> str:
+    return f"{first}-{first + count - 1}"
+
+
+def cleat_command(options: argparse.Namespace, site: "Site", has_limits: bool) -> list[str]:
+    rate = f"client-handshake-rate = {RATE}\nclient-handshake-burst = {BURST}\n"
+    (site.folder / "cleat.conf").write_text(
+        f'frontend = "[127.0.0.1]:{site.port}"\nworkers = 1\n'
+        f'pem-file = "{site.pem}"\nbackend = "[127.0.0.1]:{site.origin.ready_port()}"\n'
+        f"{rate if has_limits else ''}"
+    )
+    return [str(options.cleat), "--config", str(site.folder / "cleat.conf")]
+
+
+def haproxy_command(_: argparse.Namespace, site: "Site", has_limits: bool) -> list[str]:
+    """It counts whole connections, in a sliding second: there is no bucket to give a burst."""
+    rate = (
+        "  stick-table type ip size 100k expire 10s store conn_rate(1s)\n"
+        "  tcp-request connection track-sc0 src\n"
+        f"  tcp-request connection reject if {{ sc0_conn_rate gt {RATE} }}\n"
+    )
+    (site.folder / "haproxy.cfg").write_text(
+        "global\n  nbthread 1\n  maxconn 8000\n"
+        "defaults\n  mode tcp\n  timeout connect 5s\n  timeout client 30s\n"
+        "  timeout server 30s\n"
+        f"frontend in\n  bind 127.0.0.1:{site.port} ssl crt {site.pem}\n"
+        f"{rate if has_limits else ''}  default_backend out\n"
+        f"backend out\n  server one 127.0.0.1:{site.origin.ready_port()}\n"
+    )
+    return ["haproxy", "-db", "-f", str(site.folder / "haproxy.cfg")]
+
+
+SERVERS = {"cleat": cleat_command, "haproxy": haproxy_command}
+
+
+def version(options: argparse.Namespace, server: str) -> str:
+    command = [str(options.cleat), "--version"] if server == "cleat" else ["haproxy", "-v"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+class Site:
+    """A server with its upstream."""
+
+    def __init__(
+        self, options: argparse.Namespace, server: str, folder: Path, has_limits: bool
+    ) -> None:
+        self.folder = folder
+        core = {max(cores())}
+        self.others = cores() - core or core
+        origin = before_others([str(BIN / "perf-origin")])
+        self.origin = Process(origin, self.others, folder / "origin.log")
+        self.port = free_port()
+        make_certificates(folder / "pems", 2, Issuer())
+        self.pem = folder / "pems" / "0" / "0.pem"
+        command = before_others(SERVERS[server](options, self, has_limits))
+        self.server = Process(command, core, folder / "server.log")
+        until = time.monotonic() + 30
+        while not answers(self.port):
+            if time.monotonic() > until or self.server.child.poll() is not None:
+                said = (folder / "server.log").read_text()[-2000:]
+                sys.exit(f"{server} does not serve:\n{said}")
+            time.sleep(0.01)
+
+    def load(self, out: Path, is_honest: bool, *words: object) -> subprocess.Popen:
+        command = [BIN / "cleat-bench", "load", f"https://127.0.0.1:{self.port}", "--json", out]
+        command += ["--no-preflight", "-q", "--workers", 1, "--path", "/1", "--close", "reset"]
+        command += ["--tls", "1.3", "--groups", "X25519"]
+        command = [*map(str, [*command, *words])]
+        return subprocess.Popen(
+            before_others(command, 20 if is_honest else 10),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=lambda: os.sched_setaffinity(0, self.others),
+        )
+
+    def stop(self) -> None:
+        self.server.stop()
+        self.origin.stop()
+
+
+def window(options: argparse.Namespace, server: str, kind: str, folder: Path) -> dict:
+    folder.mkdir()
+    site = Site(options, server, folder, kind == "limited")
+    honest_out, flood_out = folder / "honest.json", folder / "flood.json"
+    flood_s = options.window + 2
+    flood = None
+    if kind != "alone":
+        flood = site.load(
+            flood_out, False, "-r", RATE * TIMES * options.addresses, "-d", f"{flood_s}s",
+            "--source", sources(FLOOD_FIRST, options.addresses),
+        )  # fmt: skip
+        time.sleep(1)
+    before = site.server.cpu_ns()
+    honest = site.load(
+        honest_out, True, "-r", options.honest, "-d", f"{options.window}s",
+        "--source", sources(HONEST_FIRST, options.honest),
+    )  # fmt: skip
+    honest.wait(options.window + 60)
+    cpu = (site.server.cpu_ns() - before) / 1e9 / options.window
+    if flood:
+        flood.wait(120)
+    site.stop()
+    found = json.loads(honest_out.read_text())
+    sent = json.loads(flood_out.read_text()) if flood else {"attempts": 0, "failed": 0}
+    return {
+        "server": server,
+        "kind": kind,
+        "addresses": options.addresses if flood else 0,
+        "honest": found["attempts"],
+        "failed": found["failed"],
+        "p99_s": found["latency"]["response"]["p99_ns"] / 1e9,
+        "flood_per_s": sent["attempts"] / flood_s,
+        "let_in_per_s": (sent["attempts"] - sent["failed"]) / flood_s,
+        "cpu": cpu,
+    }
+
+
+def rows(rounds: list[dict]) -> list[list[str]]:
+    """rows have the medians of the rounds. A ratio is one of the same round."""
+    shown = []
+    for server, kind in itertools.product(SERVERS, KINDS):
+        own = [each for each in rounds if (each["server"], each["kind"]) == (server, kind)]
+        alone = [each for each in rounds if (each["server"], each["kind"]) == (server, "alone")]
+        if not own:
+            continue
+        ratios = [one["p99_s"] / other["p99_s"] for one, other in zip(own, alone)]
+
+        def middle(key: str) -> float:
+            return statistics.median(each[key] for each in own)
+
+        shown.append([
+            server,
+            NAMES[kind],
+            f"{sum(each['honest'] for each in own):,}, {sum(each['failed'] for each in own):,}",
+            f"{middle('p99_s') * 1e3:.2f} ms",
+            f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})"
+            if ratios else "",
+            f"{middle('flood_per_s'):,.0f}/s",
+            f"{middle('let_in_per_s'):,.0f}/s",
+            f"{middle('cpu'):.0%}",
+        ])
+    return shown
+
+
+def main() -> None:
+    options = arguments()
+    kinds, servers = options.kinds.split(","), options.servers.split(",")
+    document = {"command": results.command(), "environment": describe(TREE)}
+    document["environment"]["servers"] = {each: version(options, each) for each in servers}
+    rounds = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for number, server in itertools.product(range(options.rounds), servers):
+            for kind in kinds if number % 2 == 0 else kinds[::-1]:
+                folder = Path(scratch) / f"{number}-{server}-{kind}"
+                rounds.append(window(options, server, kind, folder))
+    document["rounds"] = rounds
+    print(table(HEADS, rows(rounds)))
+    if options.out:
+        results.write(options.out, document)
+
+
+if __name__ == "__main__":
+    main()
