@@ -45,10 +45,11 @@ net::task<> end_client(net::interrupt& interrupt, client_side& client, net::prog
 } // namespace
 
 net::task<> refuse_client(
-    net::interrupt& interrupt, client_side& client, std::chrono::milliseconds patience)
+    net::interrupt& interrupt, client_side& client, tls::fatal_alert alert,
+    std::chrono::milliseconds patience)
 {
     interrupt.expires_in(patience, error::idle_timeout);
-    return end_client(interrupt, client, client.channel.fail(client.socket.entry()));
+    return end_client(interrupt, client, client.channel.fail(client.socket.entry(), alert));
 }
 
 net::task<> dismiss_client(

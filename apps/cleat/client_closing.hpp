@@ -7,19 +7,21 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/task.hpp>
+#include <cleat/tls/engine.hpp>
 
 #include <chrono>
 
 namespace cleat::app {
 
 /// refuse_client ends a client that got no byte of an answer. The client reads an error, never a
-/// whole and empty answer: the alert internal_error, then FIN (on OpenSSL, which sends no alert, a
-/// FIN without close_notify).
+/// whole and empty answer: the alert, then FIN (on OpenSSL, which sends no alert, a FIN without
+/// close_notify).
 ///
 /// The client's bytes are read and dropped until it closes, `patience` at the longest: closed on
 /// unread bytes, the connection would end in an RST, which can destroy the alert on its way.
 net::task<> refuse_client(
     net::interrupt& interrupt, client_side& client,
+    tls::fatal_alert alert = tls::fatal_alert::internal_error,
     std::chrono::milliseconds patience = limits::linger_timeout);
 
 /// dismiss_client ends a client that has got all that there is for it: it reads a close_notify,

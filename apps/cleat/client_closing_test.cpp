@@ -37,7 +37,7 @@ struct scene
         error_code const failed = co_await handshake(interrupt, client, nullptr);
         CHECK(!failed);
         client.ticket.begin();
-        co_await refuse_client(interrupt, client, patience);
+        co_await refuse_client(interrupt, client, tls::fatal_alert::internal_error, patience);
         over = true;
     }
 

@@ -303,8 +303,9 @@ progress channel::write(
     tls::wire w{{}, block.subspan(joined), false};
     tls::step s = engine_.write(w, pieces);
     if (addition != after_write::nothing && s.next == tls::want::nothing && !s.error)
-        s.error =
-            addition == after_write::close_notify ? engine_.close(w).error : engine_.fail(w).error;
+        s.error = addition == after_write::close_notify
+                      ? engine_.close(w).error
+                      : engine_.fail(w, static_cast<tls::fatal_alert>(addition)).error;
     error_code const ec = deliver(socket, produced(block, w));
     return {
         .next = blocked_ ? wait::writable : wait::none,
@@ -325,9 +326,9 @@ progress channel::close(transport socket) noexcept
     return write(socket, {}, after_write::close_notify);
 }
 
-progress channel::fail(transport socket) noexcept
+progress channel::fail(transport socket, tls::fatal_alert alert) noexcept
 {
-    return write(socket, {}, after_write::internal_error);
+    return write(socket, {}, static_cast<after_write>(alert));
 }
 
 } // namespace cleat::net

@@ -100,7 +100,10 @@ public:
     {
         nothing,
         close_notify,
-        internal_error ///< See tls::engine::fail.
+        // See tls::engine::fail. The numbers are those of tls::fatal_alert.
+        certificate_expired = 45,
+        access_denied = 49,
+        internal_error = 80,
     };
 
     /// write encrypts the pieces in order and sends them. Bytes that it took (progress::bytes) are
@@ -130,8 +133,9 @@ public:
     /// close sends close_notify, once; reading goes on as before.
     progress close(transport socket) noexcept;
 
-    /// fail sends the fatal alert internal_error instead, as far as the TLS library can.
-    progress fail(transport socket) noexcept;
+    /// fail sends a fatal alert instead, as far as the TLS library can.
+    progress fail(
+        transport socket, tls::fatal_alert alert = tls::fatal_alert::internal_error) noexcept;
 
     /// unsent: the socket was full; call flush when it is writable.
     [[nodiscard]] bool unsent() const noexcept { return blocked_; }

@@ -182,9 +182,9 @@ void restore_message_callback(SSL* ssl) noexcept;
 /// section 4.2.3) in signing_scheme. OpenSSL does not write it; for a client it has no meaning.
 [[nodiscard]] int do_handshake(SSL* ssl, std::uint16_t& signing_scheme) noexcept;
 
-/// send_internal_error writes the fatal alert internal_error. Returns 1, or a value for
+/// send_fatal_alert writes a fatal alert (RFC 8446, section 6.2). Returns 1, or a value for
 /// SSL_get_error. OpenSSL has no call for it: it writes nothing, and returns 1.
-[[nodiscard]] int send_internal_error(SSL* ssl) noexcept;
+[[nodiscard]] int send_fatal_alert(SSL* ssl, std::uint8_t alert) noexcept;
 
 /// keeps_tickets: the library of a TLS 1.3 server keeps the tickets until its first write, or until
 /// send_tickets. Otherwise it writes them at the end of the handshake.

@@ -33,6 +33,10 @@ namespace {
 // An alert from the peer is reason 1000 + its number, in every library.
 constexpr int alert_reason_offset = 1000;
 
+constexpr char purpose_hint[] = ": a client's certificate needs clientAuth in its extended key "
+                                "usage (EKU), which Let's Encrypt "
+                                "and other public authorities no longer put there";
+
 error_code meaning_of(SSL* ssl, library_failure const& failure) noexcept
 {
     if (failure.out_of_memory)
@@ -192,6 +196,8 @@ step engine::handshake(wire& w) noexcept
         s.error == error::bad_certificate && why != X509_V_OK)
         try {
             failure_->reason = X509_verify_cert_error_string(why);
+            if (why == X509_V_ERR_INVALID_PURPOSE && SSL_is_server(ssl_) == 1)
+                failure_->reason += purpose_hint;
         } catch (std::bad_alloc const&) { // The error queue's text stays.
         }
     if (s.error != error::protocol_violation)
@@ -306,13 +312,13 @@ step engine::close(wire& w) noexcept
     return {};
 }
 
-step engine::fail(wire& w) noexcept
+step engine::fail(wire& w, fatal_alert alert) noexcept
 {
     if (close_sent_ || !established())
         return {};
     attached const call{SSL_get_rbio(ssl_), w};
     clear_errors();
-    int const value = backend::send_internal_error(ssl_);
+    int const value = backend::send_fatal_alert(ssl_, static_cast<std::uint8_t>(alert));
     if (value <= 0)
         return outcome_of(w, value, 0);
     close_sent_ = true;

@@ -68,6 +68,14 @@ struct certificate_identity
     std::string fingerprint; ///< SHA-256 of the DER, in lower case.
 };
 
+/// fatal_alert is why this side gives up an established connection (RFC 8446, section 6.2).
+enum class fatal_alert : std::uint8_t
+{
+    certificate_expired = 45,
+    access_denied = 49,
+    internal_error = 80,
+};
+
 /// engine owns one connection's TLS state.
 ///
 /// After each call send what it wrote to wire::out before you wait, also after an error: the alert
@@ -108,11 +116,10 @@ public:
     /// close writes a close_notify to wire::out, once. Reading goes on as before (RFC 8446, 6.1).
     step close(wire& w) noexcept;
 
-    /// fail writes the fatal alert internal_error to wire::out in place of a close_notify: the peer
-    /// learns that its stream is not whole (RFC 8446, section 6.2). Nothing may be written after
-    /// it. OpenSSL has no call for it, and writes nothing: there a FIN without close_notify says
-    /// the same.
-    step fail(wire& w) noexcept;
+    /// fail writes a fatal alert (RFC 8446, section 6.2) to wire::out in place of a close_notify:
+    /// the peer learns that its stream is not whole. Nothing may be written after it. OpenSSL has
+    /// no call for it, and writes nothing: there a FIN without close_notify says the same.
+    step fail(wire& w, fatal_alert alert = fatal_alert::internal_error) noexcept;
 
     /// resume offers the session to the server. Client role, before the handshake;
     /// handshake_info::resumed is whether the server accepted it.

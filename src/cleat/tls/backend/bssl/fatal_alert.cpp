@@ -6,9 +6,9 @@
 
 namespace cleat::tls::backend {
 
-int send_internal_error(SSL* ssl) noexcept
+int send_fatal_alert(SSL* ssl, std::uint8_t alert) noexcept
 {
-    return SSL_send_fatal_alert(ssl, SSL_AD_INTERNAL_ERROR);
+    return SSL_send_fatal_alert(ssl, alert);
 }
 
 } // namespace cleat::tls::backend

@@ -4,8 +4,9 @@
 
 namespace cleat::tls::backend {
 
-int send_internal_error(SSL* ssl) noexcept
+int send_fatal_alert(SSL* ssl, std::uint8_t alert) noexcept
 {
+    static_cast<void>(alert);
     static_cast<void>(ssl);
     return 1;
 }
