@@ -115,6 +115,27 @@ void on_client_hello(SSL_CTX* ctx, hello_judge const* judge);
 /// the handshake.
 [[nodiscard]] bool is_wait_for_certificate(int ssl_error) noexcept;
 
+/// signature_scheme_name is a scheme of RFC 8446, section 4.2.3.
+struct signature_scheme_name
+{
+    char const* name = "";
+    std::uint16_t number = 0;
+};
+
+/// version_schemes are the schemes that a server asks its clients for, the preferred one first.
+struct version_schemes
+{
+    std::vector<signature_scheme_name> tls_1_2{};
+    std::vector<signature_scheme_name> tls_1_3{};
+};
+
+/// can_verify: the library verifies a client's signature by this scheme. Scratch is a server's.
+[[nodiscard]] bool can_verify(SSL_CTX* scratch, signature_scheme_name const& scheme) noexcept;
+
+/// ask_for_schemes puts these schemes into the CertificateRequest of a server's ctx. They must
+/// outlive ctx. False: the library refuses them.
+[[nodiscard]] bool ask_for_schemes(SSL_CTX* ctx, version_schemes const* schemes);
+
 /// staple makes ctx send the response to clients that ask for one, while it is fresh. It must
 /// outlive ctx, and every SSL that has had ctx.
 void staple(SSL_CTX* ctx, ocsp_response const* response);

@@ -372,6 +372,9 @@ std::vector<context_spec> settings_one_by_one(context_spec const& spec)
     each[6].verify_authorities = spec.verify_authorities;
     each[6].verify_system_authorities = spec.verify_system_authorities;
     each[6].verify_depth = spec.verify_depth;
+    each[6].verify_schemes = spec.verify_schemes;
+    each[6].verify_crls = spec.verify_crls;
+    each[6].accept_stale_crls = spec.accept_stale_crls;
     each[6].verify_origin = spec.verify_origin;
     each[7].certificate_compressors = spec.certificate_compressors;
     return each;
@@ -436,8 +439,9 @@ bool is_same_policy(context_spec const& one, context_spec const& other)
             spec.groups, spec.prefer_server_ciphers, spec.signature_algorithms, spec.alpn,
             spec.certificate_compressors, spec.refuse_unknown_names, spec.verify,
             spec.verify_authorities, spec.verify_origin, spec.verify_system_authorities,
-            spec.verify_depth, spec.server_name, spec.tickets, spec.keep_sessions,
-            spec.want_tickets, spec.ticket_rotation, spec.session_scope);
+            spec.verify_depth, spec.verify_crls, spec.accept_stale_crls, spec.verify_schemes,
+            spec.server_name, spec.tickets, spec.keep_sessions, spec.want_tickets,
+            spec.ticket_rotation, spec.session_scope);
     };
     return fields(one) == fields(other) && !one.verify_function && !other.verify_function;
 }

@@ -1,6 +1,8 @@
 #include <cleat/core/limits.hpp>
 #include <cleat/tls/alpn.hpp>
 #include <cleat/tls/certificates/certificate.hpp>
+#include <cleat/tls/certificates/client_schemes.hpp>
+#include <cleat/tls/certificates/crl.hpp>
 #include <cleat/tls/certificates/verify_hook.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_settings.hpp>
@@ -66,6 +68,10 @@ void check_roles(context_spec const& spec)
         throw spec_error{
             "client certificates are to be verified, but there are no authorities to verify "
             "them by: name a file with the authorities' certificates (client-verify-ca)"};
+    if (!server && !spec.verify_schemes.empty())
+        throw spec_error{
+            "a client sends no CertificateRequest: give its signature algorithms instead of client "
+            "signature schemes"};
     if (spec.verify_depth && *spec.verify_depth < 0)
         throw spec_error{"the depth of a peer's chain cannot be negative: 0 is no intermediate"};
     if (spec.tickets != nullptr && spec.ticket_rotation < std::chrono::seconds{1})
@@ -88,6 +94,8 @@ std::array<std::byte, 32> hash_of_rules(
         text += fmt::format("depth {}\n", *spec.verify_depth);
     if (spec.verify_function)
         text += "function\n"; // Functions have no identity: session_scope must distinguish them.
+    for (crl_source const& each : spec.verify_crls)
+        text += fmt::format("crl {}:{}\n", each.text.size(), each.text);
     text += spec.verify_authorities;
     std::array<std::byte, 32> hash{};
     require(
@@ -140,6 +148,13 @@ context_settings::context_settings(
 
     // Also where `verify` is none: a connection may change that (set_verification). An origin
     // without text is a file without a certificate, and read_authorities throws for it.
+    bool const may_verify =
+        spec.verify != peer_verification::none || !spec.verify_authorities.empty();
+    bool const is_listed = !spec.verify_schemes.empty() || spec.signature_algorithms.empty();
+    if (may_verify)
+        crls_ = read_crls(spec.verify_crls, warnings);
+    if (spec.role == role::server && may_verify && is_listed)
+        schemes_ = client_schemes(scratch.get(), spec);
     bool const named = spec.verify != peer_verification::none && !spec.verify_origin.empty();
     if (spec.verify_authorities.empty() && !named)
         return;
@@ -148,6 +163,7 @@ context_settings::context_settings(
     require(store_ != nullptr, "authorities");
     for (x509_ptr const& each : authorities_)
         require(X509_STORE_add_cert(store_.get(), each.get()) == 1, "authorities");
+    add_crls(store_.get());
 }
 
 ssl_ctx_ptr context_settings::new_ctx(
@@ -223,7 +239,8 @@ void context_settings::apply_verification(SSL_CTX* ctx, context_spec const& spec
         mode = SSL_VERIFY_PEER;
     if (spec.verify == peer_verification::required)
         mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
-    SSL_CTX_set_verify(ctx, mode, verify_function_ ? cleat_verify_hook : nullptr);
+    auto* const otherwise = spec.accept_stale_crls ? cleat_accept_stale_crl : nullptr;
+    SSL_CTX_set_verify(ctx, mode, verify_function_ ? cleat_verify_hook : otherwise);
     if (verify_function_)
         require(attach_verify_function(ctx, &verify_function_), "the verify function");
     if (spec.verify_depth)
@@ -233,6 +250,7 @@ void context_settings::apply_verification(SSL_CTX* ctx, context_spec const& spec
         // Clients choose their certificate by these names (RFC 8446, section 4.2.4).
         for (x509_ptr const& each : authorities_)
             require(SSL_CTX_add_client_CA(ctx, each.get()) == 1, "authorities");
+        apply_schemes(ctx);
         return;
     }
     X509_VERIFY_PARAM* const rules = SSL_CTX_get0_param(ctx);
@@ -243,6 +261,24 @@ void context_settings::apply_verification(SSL_CTX* ctx, context_spec const& spec
         require(
             X509_VERIFY_PARAM_set1_host(rules, name.c_str(), name.size()) == 1,
             "the server's name");
+}
+
+void context_settings::add_crls(X509_STORE* store) const
+{
+    if (crls_.empty())
+        return;
+    for (x509_crl_ptr const& each : crls_)
+        require(X509_STORE_add_crl(store, each.get()) == 1, "CRLs");
+    require(
+        X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL) == 1,
+        "CRLs");
+}
+
+void context_settings::apply_schemes(SSL_CTX* ctx) const
+{
+    if (schemes_.tls_1_2.empty() && schemes_.tls_1_3.empty())
+        return;
+    require(backend::ask_for_schemes(ctx, &schemes_), "client signature schemes");
 }
 
 void context_settings::apply_authorities(SSL_CTX* ctx, context_spec const& spec) const
@@ -258,6 +294,7 @@ void context_settings::apply_authorities(SSL_CTX* ctx, context_spec const& spec)
     require(SSL_CTX_set_default_verify_paths(ctx) == 1, "the system's authorities");
     for (x509_ptr const& each : authorities_)
         require(X509_STORE_add_cert(SSL_CTX_get_cert_store(ctx), each.get()) == 1, "authorities");
+    add_crls(SSL_CTX_get_cert_store(ctx));
 }
 
 void context_settings::apply_alpn(SSL_CTX* ctx, context_spec const& spec) const

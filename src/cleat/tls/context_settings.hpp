@@ -41,12 +41,16 @@ private:
     void apply_tickets(SSL_CTX* ctx, context_spec const& spec, ticket_keys* tickets) const;
     void apply_verification(SSL_CTX* ctx, context_spec const& spec) const;
     void apply_authorities(SSL_CTX* ctx, context_spec const& spec) const;
+    void add_crls(X509_STORE* store) const;
+    void apply_schemes(SSL_CTX* ctx) const;
     void apply_alpn(SSL_CTX* ctx, context_spec const& spec) const;
 
-    std::string groups_;                // Without those that the library does not have.
-    std::vector<unsigned char> alpn_;   // As on the wire (RFC 7301, section 3.1).
+    std::string groups_;              // Without those that the library does not have.
+    std::vector<unsigned char> alpn_; // As on the wire (RFC 7301, section 3.1).
+    std::vector<x509_crl_ptr> crls_;
     std::vector<x509_ptr> authorities_; // Parsed once, however many certificates there are.
     x509_store_ptr store_;              // Null: no authorities in the spec.
+    backend::version_schemes schemes_;  // Each SSL_CTX points to it. Empty: the library's own.
     verify_function verify_function_;   // Each SSL_CTX points to it.
     std::array<std::byte, 32> session_id_context_{}; // A session resumes only where it is the same.
 };

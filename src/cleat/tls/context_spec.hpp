@@ -50,6 +50,15 @@ struct client_rule
     friend bool operator==(client_rule const&, client_rule const&) = default;
 };
 
+/// crl_source is a file of CRLs (RFC 5280, section 5), in PEM, or one CRL in DER.
+struct crl_source
+{
+    std::string text;
+    std::string origin; ///< Its source, for error messages.
+
+    friend bool operator==(crl_source const&, crl_source const&) = default;
+};
+
 /// certificate_source is one certificate with its chain and its key, as PEM text, and what a server
 /// sends with it.
 struct certificate_source
@@ -143,6 +152,17 @@ struct context_spec
     /// How many certificates may be between the peer's and an authority's. Unset: the library's
     /// limit, 100.
     std::optional<int> verify_depth;
+    /// CRLs of the authorities. Where there are any, each authority of a peer's chain needs one,
+    /// and a session resumes only under the same CRLs. A CRL whose nextUpdate has passed is a
+    /// warning.
+    std::vector<crl_source> verify_crls;
+    /// A CRL whose nextUpdate has passed still counts. Otherwise no certificate of its authority
+    /// verifies any more.
+    bool accept_stale_crls = false;
+    /// The signature schemes that a server's CertificateRequest offers, in order of preference, in
+    /// the names of RFC 8446, section 4.2.3, with colons. Each version of TLS gets those that are
+    /// for it. Empty: signature_algorithms, or else all that the library verifies but SHA-1.
+    std::string verify_schemes;
     /// Called wherever a peer is verified. Empty: the library decides.
     tls::verify_function verify_function;
     /// Client role: the name that the server's certificate must have. It is also sent as SNI.

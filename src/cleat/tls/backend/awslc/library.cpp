@@ -44,6 +44,11 @@ std::optional<key_type> bssl::ml_dsa_type(EVP_PKEY const* key) noexcept
     }
 }
 
+bool backend::can_verify(SSL_CTX*, signature_scheme_name const& scheme) noexcept
+{
+    return SSL_get_signature_algorithm_name(scheme.number, 1) != nullptr;
+}
+
 bool backend::set_ciphersuites(SSL_CTX* ctx, std::string const& names)
 {
     return SSL_CTX_set_ciphersuites(ctx, names.c_str()) == 1;

@@ -72,6 +72,12 @@ std::optional<key_type> bssl::ml_dsa_type(EVP_PKEY const*) noexcept
     return {};
 }
 
+bool backend::can_verify(SSL_CTX*, signature_scheme_name const& scheme) noexcept
+{
+    bool const is_ml_dsa = scheme.number >= 0x0904 && scheme.number <= 0x0906;
+    return !is_ml_dsa && SSL_get_signature_algorithm_name(scheme.number, 1) != nullptr;
+}
+
 // BoringSSL has a getter for the scheme that works until the handshake is done. A server signs in
 // an earlier call than the one that ends the handshake: the client's Finished comes after the
 // signature.

@@ -1,6 +1,7 @@
 # BoringSSL: what its family shares, and what it has beyond it.
 set(CLEAT_TLS_BACKEND_SOURCES
   backend/bssl/certificate_compression.cpp backend/bssl/client_hello.cpp
+  backend/bssl/client_schemes.cpp
   backend/bssl/early_data.cpp backend/bssl/errors.cpp
   backend/bssl/fatal_alert.cpp
   backend/bssl/library_state.cpp backend/bssl/session_facts.cpp backend/bssl/sha256.cpp

@@ -4,6 +4,7 @@
 // AWS-LC has OpenSSL's callback, too, but without the cipher suites.
 
 #include <cleat/tls/backend.hpp>
+#include <cleat/tls/backend/bssl/client_schemes.hpp>
 
 namespace cleat::tls::backend {
 namespace {
@@ -55,9 +56,13 @@ ssl_select_cert_result_t on_hello(SSL_CLIENT_HELLO const* hello) noexcept
 }
 
 // NOACK: a server need not confirm that it used the name (RFC 6066, section 3). It saves bytes.
-int on_server_name(SSL* ssl, int* alert, void*) noexcept
+int name_callback(SSL* ssl, int* alert, void* schemes) noexcept
 {
-    void const* const mark = SSL_get_ex_data(ssl, refused_index());
+    void const* mark = SSL_get_ex_data(ssl, refused_index());
+    bool const is_asking = schemes != nullptr && SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE;
+    if (mark == nullptr && is_asking &&
+        !bssl::set_schemes(ssl, *static_cast<version_schemes const*>(schemes)))
+        mark = &failed_mark;
     if (mark == nullptr)
         return SSL_TLSEXT_ERR_NOACK;
     *alert = mark == &refused_mark ? SSL_AD_UNRECOGNIZED_NAME : SSL_AD_INTERNAL_ERROR;
@@ -87,7 +92,7 @@ void on_client_hello(SSL_CTX* ctx, hello_judge const* judge)
     static_cast<void>(refused_index());
     SSL_CTX_set_ex_data(ctx, judge_index(), const_cast<hello_judge*>(judge));
     SSL_CTX_set_select_certificate_cb(ctx, on_hello);
-    SSL_CTX_set_tlsext_servername_callback(ctx, on_server_name);
+    SSL_CTX_set_tlsext_servername_callback(ctx, name_callback);
 }
 
 bool is_wait_for_certificate(int ssl_error) noexcept
@@ -101,3 +106,14 @@ bool refused_name(SSL* ssl) noexcept
 }
 
 } // namespace cleat::tls::backend
+
+namespace cleat::tls {
+
+void bssl::on_server_name(SSL_CTX* ctx, backend::version_schemes const* schemes) noexcept
+{
+    static_cast<void>(backend::refused_index());
+    SSL_CTX_set_tlsext_servername_callback(ctx, backend::name_callback);
+    SSL_CTX_set_tlsext_servername_arg(ctx, const_cast<backend::version_schemes*>(schemes));
+}
+
+} // namespace cleat::tls

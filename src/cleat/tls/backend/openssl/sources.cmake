@@ -21,6 +21,7 @@ else()
 endif()
 set(CLEAT_TLS_BACKEND_SOURCES
   ${_compression} backend/openssl/client_hello.cpp
+  backend/openssl/client_schemes.cpp
   backend/openssl/early_data.cpp backend/openssl/errors.cpp
   backend/openssl/fatal_alert.cpp
   backend/openssl/library_state.cpp backend/openssl/session_facts.cpp backend/openssl/sha256.cpp
