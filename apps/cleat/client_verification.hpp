@@ -5,6 +5,8 @@
 
 #include "certificate_files.hpp"
 #include "config/config.hpp"
+#include "config/problem_list.hpp"
+#include "privileged/opener.hpp"
 
 #include <cleat/tls/context_spec.hpp>
 
@@ -25,16 +27,20 @@ public:
     {
     }
 
-    /// fill writes the frontend's rule into the spec. Where the authorities cannot be read, no
-    /// client is verified: the rest of the spec can be tried out all the same, and no worker will
-    /// start.
-    void fill(tls::context_spec& spec) const;
+    /// fill writes the frontend's rule into the spec, with its CRLs. Where the authorities cannot
+    /// be read, no client is verified: the rest of the spec can be tried out all the same, and no
+    /// worker will start.
+    void fill(tls::context_spec& spec, problem_list& problems, opener const& root_files) const;
 
     /// own_rules are those of the pem-files that verify otherwise than the frontend, by the origins
     /// in certificate_source. Where two pem-files name one file, the last one holds.
     [[nodiscard]] std::map<std::string, tls::client_rule> own_rules() const;
 
 private:
+    /// fill_crls writes the CRLs and the depth of the frontend's verification into the spec. A file
+    /// that cannot be read is an error in `problems`.
+    void fill_crls(tls::context_spec& spec, problem_list& problems, opener const& root_files) const;
+
     /// rule reads the authorities of a mode. Nothing: they cannot be read, or none are named; it
     /// has been reported.
     [[nodiscard]] std::optional<tls::client_rule> rule(

@@ -27,6 +27,10 @@ close_reason refusal_reason(error_code why) noexcept
         return close_reason::client_connection_limit;
     case error::client_handshake_limit:
         return close_reason::client_handshake_limit;
+    case error::client_not_allowed:
+        return close_reason::client_not_allowed;
+    case error::client_certificate_expired:
+        return close_reason::client_certificate_expired;
     default:
         return close_reason::address_not_allowed;
     }
@@ -113,6 +117,10 @@ std::string_view name_of(close_reason why) noexcept
         return "upstream-timeout";
     case close_reason::upstream_reset:
         return "upstream-reset";
+    case close_reason::client_not_allowed:
+        return "client-not-allowed";
+    case close_reason::client_certificate_expired:
+        return "client-certificate-expired";
     case close_reason::untrusted_proxy:
         return "untrusted-proxy";
     case close_reason::address_denied:

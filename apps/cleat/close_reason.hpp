@@ -33,13 +33,15 @@ enum class close_reason : std::uint8_t
     upstream_reset,       ///< The upstream sent RST.
 
     // Connections that are refused: the operator's lists and limits say so, and nothing has failed.
-    untrusted_proxy,           ///< proxy-from does not have the peer's address.
-    address_denied,            ///< deny-from has the client's address.
-    address_not_allowed,       ///< allow-from does not have the client's address.
-    connection_limit,          ///< max-connections, in all.
-    frontend_connection_limit, ///< max-connections of the frontend.
-    client_connection_limit,   ///< client-max-connections.
-    client_handshake_limit,    ///< client-handshake-rate.
+    untrusted_proxy,            ///< proxy-from does not have the peer's address.
+    address_denied,             ///< deny-from has the client's address.
+    address_not_allowed,        ///< allow-from does not have the client's address.
+    connection_limit,           ///< max-connections, in all.
+    frontend_connection_limit,  ///< max-connections of the frontend.
+    client_connection_limit,    ///< client-max-connections.
+    client_handshake_limit,     ///< client-handshake-rate.
+    client_not_allowed,         ///< client-allow has no rule that the client's certificate meets.
+    client_certificate_expired, ///< The client resumes a session that is older than that.
 
     // Others.
     bad_proxy_header,    ///< proxy-proxy: the bytes before TLS are no PROXY header.
@@ -61,7 +63,7 @@ inline constexpr std::size_t close_reason_count =
 /// phase is the part of a connection's life in which it met an error.
 enum class phase : std::uint8_t
 {
-    admission,    ///< Looking at the address, and at limits.
+    admission,    ///< Looking at the address, at limits, or at the client's certificate.
     proxy_header, ///< Receiving the PROXY header of proxy-proxy.
     first_byte,   ///< The handshake, before the client has sent a byte.
     handshake,    ///< The handshake, from the client's first byte on.

@@ -122,6 +122,23 @@ void connection_log::refused(error_code why) noexcept
     line.add("reason", why);
 }
 
+void connection_log::refused(
+    error_code why, tls::engine const& engine, tls::client_certificate const& shown,
+    std::string_view detail) noexcept
+{
+    reason_ = reason_for(phase::admission, why);
+    write_access(why, &engine);
+    written_ = true;
+    constexpr std::string_view event = "connection-refused";
+    if (!wants(log_level::warning, event, why))
+        return;
+    log_line line = log().warning(event);
+    add_addresses(line);
+    line.add("reason", why).add("sni", engine.info().server_name).add("subject", shown.subject);
+    if (!detail.empty())
+        line.add("detail", detail);
+}
+
 void connection_log::proxy_header_failed(error_code why) noexcept
 {
     if (why == error::untrusted_proxy)

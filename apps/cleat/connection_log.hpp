@@ -14,6 +14,7 @@
 #include <cleat/core/error.hpp>
 #include <cleat/net/socket_options.hpp>
 #include <cleat/net/worker.hpp>
+#include <cleat/tls/certificates/client_certificate.hpp>
 #include <cleat/tls/engine.hpp>
 #include <cleat/tls/fingerprint/ja4.hpp>
 
@@ -47,6 +48,10 @@ public:
 
     /// refused: the client's address is not let in, or the peer may not send a PROXY header.
     void refused(error_code why) noexcept;
+    /// refused: the client's certificate is not let in. The detail may be empty.
+    void refused(
+        error_code why, tls::engine const& engine, tls::client_certificate const& shown,
+        std::string_view detail) noexcept;
     void proxy_header_failed(error_code why) noexcept;
 
     /// handshake_begins: for the access log the client is fingerprinted. The engine ends before

@@ -80,6 +80,9 @@ TEST_CASE("every step of a connection has its own reason for an error")
     } const each[] = {
         {phase::admission, error::untrusted_proxy, close_reason::untrusted_proxy},
         {phase::proxy_header, error::proxy_checksum, close_reason::bad_proxy_header},
+        {phase::admission, error::client_not_allowed, close_reason::client_not_allowed},
+        {phase::admission, error::client_certificate_expired,
+         close_reason::client_certificate_expired},
         {phase::admission, error::address_denied, close_reason::address_denied},
         {phase::admission, error::address_not_allowed, close_reason::address_not_allowed},
         {phase::proxy_header, error::closed, close_reason::client_silent},

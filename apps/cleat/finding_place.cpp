@@ -22,12 +22,17 @@ finding_place place_of_finding(
         {"groups", "ecdh-curve", settings.ecdh_curve.location},
         {"certificate compression", "certificate-compression",
          effective(l.certificate_compression, settings.certificate_compression).location},
+        {"client signature schemes", "client-verify-sigalgs",
+         effective(l.client_verify_sigalgs, settings.client_verify_sigalgs).location},
         {*authorities, "client-verify-ca", authorities.location}};
     for (std::vector<pem_file> const* pems : {&settings.pem_files, &l.pem_files})
         for (pem_file const& each : *pems)
             if (each.client_verify_ca)
                 suspects.push_back(
                     {**each.client_verify_ca, "client-verify-ca", each.client_verify_ca->location});
+    setting<std::string> const& crl = effective(l.client_verify_crl, settings.client_verify_crl);
+    if (!crl->empty() && finding.starts_with(*crl)) // Or a file in that folder.
+        return {crl.location, "client-verify-crl", finding};
     for (auto const& [name, named] : files.namings())
         suspects.push_back({name, named.key, named.where});
     for (suspect const& each : suspects) {

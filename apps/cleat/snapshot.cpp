@@ -128,6 +128,16 @@ void note_end(snapshot& made, tls::context const& context, std::size_t place)
         end.origin, certificate_ending{end.valid_until, std::move(names), count});
 }
 
+// Where a certificate is named that has a rule of its own.
+location place_of_rule(config const& settings, frontend_config const& l, std::string const& origin)
+{
+    for (std::vector<pem_file> const* pems : {&l.pem_files, &settings.pem_files})
+        for (pem_file const& pem : *pems)
+            if (tls::origin_of({*pem.cert, *pem.private_key}) == origin)
+                return pem.location;
+    return l.location;
+}
+
 class loader
 {
 public:
@@ -141,6 +151,7 @@ public:
         , certificates_{settings_, problems_, known_before(before), observer, root_files}
         , upstreams_{made_, settings_, problems_}
         , admissions_{settings_, problems_, root_files}
+        , client_rules_{settings_, problems_, root_files}
         , root_files_{root_files}
     {
     }
@@ -170,11 +181,12 @@ private:
         p.upstream = upstreams_.find(*effective(l.upstream, settings_.upstream));
         p.routes = plan_routes(settings_, l, upstreams_);
         p.admission = admissions_.find(l);
+        p.clients = client_rules_.find(l);
         tls::context_spec& spec = p.tls;
         spec.tickets = made_.tickets;
         fill_protocol(settings_, l, spec);
         client_verification const verification{settings_, l, certificates_.files()};
-        verification.fill(spec);
+        verification.fill(spec, problems_, root_files_);
         p.certificates = certificates_.assign(l, spec);
         p.client_rules = verification.own_rules();
         use_client_rules(l, p);
@@ -188,16 +200,6 @@ private:
         made_.frontends.push_back(std::move(p));
     }
 
-    // Where a certificate is named that has a rule of its own.
-    location place_of_rule(frontend_config const& l, std::string const& origin) const
-    {
-        for (std::vector<pem_file> const* pems : {&l.pem_files, &settings_.pem_files})
-            for (pem_file const& pem : *pems)
-                if (tls::origin_of({*pem.cert, *pem.private_key}) == origin)
-                    return pem.location;
-        return l.location;
-    }
-
     void use_client_rules(frontend_config const& l, frontend_plan& p)
     {
         for (tls::certificate_source& each : p.tls.certificates)
@@ -209,7 +211,7 @@ private:
             return;
         std::string const& origin = p.client_rules.begin()->first;
         problems_.error(
-            place_of_rule(l, origin), "client-verify",
+            place_of_rule(settings_, l, origin), "client-verify",
             fmt::format(
                 "the rule that {} has for its clients needs all certificates in memory", origin),
             fmt::format(
@@ -333,6 +335,7 @@ private:
     certificate_loading certificates_;
     upstream_numbers upstreams_;
     admission_loading admissions_;
+    client_rules_loading client_rules_;
     opener const& root_files_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "admission/admission.hpp"
 #include "certificate_catalog.hpp"
+#include "client_rules/client_rules_loading.hpp"
 #include "config/config.hpp"
 #include "expiry.hpp"
 #include "limits/limit_plan.hpp"
@@ -53,6 +54,7 @@ struct frontend_plan
     std::size_t upstream = 0;            ///< The number of its upstream.
     std::optional<route_plan> routes;    ///< Clients that none takes go to its upstream.
     std::shared_ptr<app::admission const> admission{}; ///< Null: every client may connect.
+    std::shared_ptr<client_check const> clients{};     ///< Null: no client shows a certificate.
     tls::context_spec tls;
     /// The frontend's set in the catalog; null: its certificates are in `tls`.
     tls::certificate_set const* certificates = nullptr;

@@ -1,5 +1,6 @@
 #include "announce.hpp"
 #include "client_address.hpp"
+#include "client_check.hpp"
 #include "client_closing.hpp"
 #include "client_side.hpp"
 #include "connect.hpp"
@@ -64,7 +65,8 @@ net::detached serve_connection(
     error_code const failed = co_await handshake(interrupt, client, service.certificates(), &log);
     if (failed)
         co_return log.handshake_failed(failed, client.channel.engine());
-    client.ticket.begin();
+    if (error_code const ec = admit(frontend, client, log))
+        co_return co_await refuse_client(interrupt, client, alert_for(ec));
 
     // Connect. The upstream's PROXY header and the client's first bytes leave in one send.
     std::span<std::byte const> const first =
@@ -79,8 +81,7 @@ net::detached serve_connection(
     }
     log.connected(choice.address());
 
-    // Relay: copy both ways until both sides have closed, or one has broken. An end without memory
-    // is logged as out-of-resources, and is an RST: a FIN would say that the client had sent all.
+    // Relay until both sides have closed, or one has broken. Out of memory the end is an RST.
     try {
         relay_outcome const outcome = co_await relay(
             interrupt, client, *upstream, {.idle = *settings.idle_timeout}, log.traffic());

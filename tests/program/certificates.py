@@ -1,6 +1,7 @@
 """Certificates for the tests, made with the openssl program: made anew in every run, since what is
 committed expires."""
 
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,17 +47,43 @@ class CertificateMaker:
 
     def authority(self, name: str) -> Certificate:
         """authority makes a certificate that may sign others."""
-        more = ["-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=keyCertSign"]
+        more = ["-addext", "basicConstraints=critical,CA:TRUE"]
+        more += ["-addext", "keyUsage=keyCertSign,cRLSign"]
         return self.make(name, EC, ["-x509", "-days", "30", "-subj", f"/CN={name}", *more])
 
-    def signed(self, name: str, by: Certificate, subject: str) -> Certificate:
-        """signed makes a client's certificate that an authority has signed."""
+    def signed(
+        self, name: str, by: Certificate, subject: str, extensions: str = ""
+    ) -> Certificate:
+        """signed makes a client's certificate that an authority has signed. The extensions are
+        lines of openssl's configuration."""
         if name in self.made:
             return self.made[name]
         key, cert, request = self.requested(name, subject)
         authority = ["-CA", by.cert, "-CAkey", by.key, "-CAcreateserial"]
+        if extensions:
+            file = self.folder / f"{name}.ext"
+            file.write_text(extensions)
+            authority += ["-extfile", file]
         openssl("x509", "-req", "-in", request, *authority, "-days", "30", "-out", cert)
         return self.keep(name, cert, key)
+
+    def crl(self, name: str, by: Certificate, *revoked: Certificate, dates: str = "") -> Path:
+        """crl makes a CRL of an authority, in PEM: of now and for a month, or between two dates
+        with a blank between them."""
+        books = self.folder / f"{name}.books"
+        shutil.rmtree(books, ignore_errors=True)
+        books.mkdir()
+        (books / "index").touch()
+        (books / "config").write_text(BOOKS.format(folder=books))
+        how = ["-config", books / "config", "-cert", by.cert, "-keyfile", by.key]
+        for each in revoked:
+            openssl("ca", *how, "-revoke", each.cert)
+        when = ["-crldays", "30"]
+        if dates:
+            last, upcoming = dates.split()
+            when = ["-crl_lastupdate", last, "-crl_nextupdate", upcoming]
+        openssl("ca", *how, "-gencrl", *when, "-out", books / "crl.pem")
+        return books / "crl.pem"
 
     def expired(self, name: str, subject: str, by: Certificate | None = None) -> Certificate:
         """expired makes a certificate of the past, signed by an authority or by itself."""

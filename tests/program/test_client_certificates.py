@@ -1,12 +1,15 @@
 """Client certificates: none are asked for by default; optional takes a good one or none; required
 takes a good one. A bad one is refused in every case, and the log says why."""
 
+import os
 import ssl
+import subprocess
 
 import pytest
 
+from deadlines import DEADLINE
 from program import run
-from tls_client import TLS_1_3, VERSIONS, TlsClient, only, refused
+from tls_client import TLS_1_2, TLS_1_3, VERSIONS, TlsClient, only, refused
 
 
 @pytest.fixture
@@ -208,3 +211,106 @@ def test_explain_knows_the_rule(config, certs, ca):
     }
     assert f"required: one that verifies by {ca.cert}" in said["closed.test"]
     assert "required" not in said["elsewhere.test"]
+
+
+IS_OPENSSL = os.environ.get("CLEAT_TLS", "aws-lc").startswith("openssl")
+# RFC 8446, section 4.2.3.
+SOUND_1_2 = {0x0401, 0x0403, 0x0501, 0x0503, 0x0601, 0x0603, 0x0804, 0x0805, 0x0806}
+SOUND_1_2 |= {0x0807, 0x0808, 0x0809, 0x080A, 0x080B}  # The last four not on every library.
+ML_DSA = {0x0904, 0x0905, 0x0906}
+
+
+def requested_schemes(s_client, port, version):
+    """requested_schemes are those of the CertificateRequest, as its bytes have them: from
+    `openssl s_client -msg`, which prints each message of the handshake in the clear."""
+    flag = {TLS_1_2: "-tls1_2", TLS_1_3: "-tls1_3"}[version]
+    printed = s_client(port, flag, "-msg").stdout
+    lines = iter(printed.splitlines())
+    next(line for line in lines if line.startswith("<<<") and "CertificateRequest" in line)
+    text = ""
+    for line in lines:
+        if not line.startswith("    "):
+            break
+        text += line
+    message = bytes.fromhex(text)
+    assert message[0] == 13  # certificate_request
+    body = message[4:]
+    if version == TLS_1_2:  # RFC 5246, section 7.4.4: types, schemes, names.
+        listed = body[1 + body[0] :]
+    else:  # RFC 8446, section 4.3.2: a context, and extensions.
+        extensions, found = body[1 + body[0] + 2 :], {}
+        while extensions:
+            kind, size = (int.from_bytes(extensions[i : i + 2], "big") for i in (0, 2))
+            found[kind], extensions = extensions[4 : 4 + size], extensions[4 + size :]
+        listed = found[13]
+    size = int.from_bytes(listed[:2], "big")
+    return [int.from_bytes(listed[i : i + 2], "big") for i in range(2, 2 + size, 2)]
+
+
+@VERSIONS
+@pytest.mark.parametrize("names", [None, "closed.test"])
+def test_the_request_has_what_is_sound_for_its_version(rules, serve, s_client, version, names):
+    """TLS 1.2 has no ML-DSA, and neither version SHA-1 or SHA-224."""
+    port = rules().port if names else serve("optional").port
+    asked = lambda *flags: s_client(*flags, "-servername", names) if names else s_client(*flags)
+    schemes = requested_schemes(asked, port, version)
+    assert len(schemes) == len(set(schemes))
+    assert {0x0403, 0x0804, 0x0401} <= set(schemes)
+    assert set(schemes) <= (SOUND_1_2 if version == TLS_1_2 else SOUND_1_2 | ML_DSA)
+
+
+@VERSIONS
+def test_the_schemes_of_the_request_can_be_set(cleat, config, certs, ca, s_client, good, version):
+    names = "rsa_pss_rsae_sha256:ecdsa_secp384r1_sha384:ecdsa_secp256r1_sha256"
+    names += "" if IS_OPENSSL else ":rsa_pkcs1_sha1"
+    path = config(f"""
+        client-verify = required
+        client-verify-ca = "{ca.cert}"
+        client-verify-sigalgs = "{names}"
+    """)
+    server = cleat("--config", path)
+    old = [0x0201] if version == TLS_1_2 and not IS_OPENSSL else []
+    assert requested_schemes(s_client, server.port, version) == [0x0804, 0x0503, 0x0403, *old]
+    let_in(server.port, only(version, certificate=good))
+
+
+@pytest.mark.parametrize("priority", ["NORMAL:-VERS-ALL:+VERS-TLS1.2", "NORMAL"])
+def test_gnutls_takes_the_request(serve, good, priority):
+    server = serve("required")
+    ran = subprocess.run(
+        ["gnutls-cli", "--insecure", "--priority", priority, "--x509certfile", good]
+        + ["--x509keyfile", good, "--port", str(server.port), "127.0.0.1"],
+        input="it is me\n", capture_output=True, text=True, timeout=DEADLINE,
+    )
+    assert "it is me" in ran.stdout, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("md5_with_everything", "is no scheme of RFC 8446"),
+        ("rsa_pkcs1_sha256", "none of them signs a handshake of TLSv1.3"),
+        ("ecdsa_secp256r1_sha256::ed25519", "is no scheme"),
+        *([("ed25519:rsa_pkcs1_sha1", "does not verify rsa_pkcs1_sha1")] if IS_OPENSSL else []),
+    ],
+)
+def test_a_bad_list_of_schemes_is_an_error(config, certs, ca, written, said):
+    path = config(f"""
+        pem-file = "{certs.ecdsa.pem}"
+        client-verify = required
+        client-verify-ca = "{ca.cert}"
+        client-verify-sigalgs = "{written}"
+    """)
+    ran = run("--test", "--config", path)
+    assert ran.returncode == 1
+    assert f"{path}:5:" in ran.stderr and said in ran.stderr
+
+
+def test_schemes_without_verification_are_an_error(config, certs):
+    path = config(f"""
+        pem-file = "{certs.ecdsa.pem}"
+        client-verify-sigalgs = "ecdsa_secp256r1_sha256"
+    """)
+    ran = run("--test", "--config", path)
+    assert ran.returncode == 1
+    assert f"{path}:3:" in ran.stderr and "client-verify is none" in ran.stderr

@@ -249,8 +249,9 @@ constexpr metric_row metric_rows[] = {
              add_reason(from, into, {static_cast<close_reason>(i)});
      }},
     {"cleat_connections_refused", metric_type::counter, "",
-     "Client connections that were closed before TLS because of an address or a limit, by reason; "
-     "they are among those that have ended",
+     "Client connections that were refused, by reason: before TLS because of an address or a "
+     "limit, "
+     "or because of what the client's certificate says; they are among those that have ended",
      "reason",
      [](from_t from, into_t into) {
          add_reason(
@@ -258,7 +259,8 @@ constexpr metric_row metric_rows[] = {
              {close_reason::untrusted_proxy, close_reason::address_denied,
               close_reason::address_not_allowed, close_reason::connection_limit,
               close_reason::frontend_connection_limit, close_reason::client_connection_limit,
-              close_reason::client_handshake_limit});
+              close_reason::client_handshake_limit, close_reason::client_not_allowed,
+              close_reason::client_certificate_expired});
      }},
     {"cleat_client_limits_shared", metric_type::counter, "",
      "Client connections for which client-table-size had no place, so that the client shared the "

@@ -260,14 +260,100 @@ void check_client_verify(config const& c, std::vector<problem>& problems)
 // Whether any client is asked for a certificate.
 bool asks_clients(config const& c)
 {
-    auto const asks = [](pem_file const& pem) {
-        return pem.client_verify && **pem.client_verify != client_verify::none;
+    return std::ranges::any_of(
+        c.frontends, [&](frontend_config const& each) { return asks_clients(c, each); });
+}
+
+// A setting for clients' certificates: whether it is set, and where.
+struct client_key
+{
+    std::string_view key;
+    location const* (*global)(config const&);
+    location const* (*own)(frontend_config const&);
+};
+
+template <auto Member>
+location const* place_of(config const& c)
+{
+    // The default is no mistake: `cleat --default-config` writes it.
+    return *(c.*Member) == *(config{}.*Member) ? nullptr : &(c.*Member).location;
+}
+
+template <auto Member>
+location const* place_of(frontend_config const& frontend)
+{
+    return frontend.*Member ? &(frontend.*Member)->location : nullptr;
+}
+
+template <class Scope>
+location const* place_of_rules(Scope const& scope)
+{
+    return scope.client_allow.empty() ? nullptr : &scope.client_allow.front().location;
+}
+
+constexpr std::array<client_key, 6> client_keys{{
+    {"client-verify-sigalgs", place_of<&config::client_verify_sigalgs>,
+     place_of<&frontend_config::client_verify_sigalgs>},
+    {"client-verify-depth", place_of<&config::client_verify_depth>,
+     place_of<&frontend_config::client_verify_depth>},
+    {"client-verify-crl", place_of<&config::client_verify_crl>,
+     place_of<&frontend_config::client_verify_crl>},
+    {"client-verify-crl-stale", place_of<&config::client_verify_crl_stale>,
+     place_of<&frontend_config::client_verify_crl_stale>},
+    {"client-allow", place_of_rules<config>, place_of_rules<frontend_config>},
+    {"client-allow-file", place_of<&config::client_allow_file>,
+     place_of<&frontend_config::client_allow_file>},
+}};
+
+// Settings for clients' certificates are mistakes where no client is asked for one. Where
+// client-verify is turned off by name, they are kept for later.
+void check_client_keys(config const& c, std::vector<problem>& problems)
+{
+    for (client_key const& each : client_keys) {
+        auto const refuse = [&](location const& where) {
+            complain(
+                problems, problem::severity::error, where, each.key,
+                "no client is asked for a certificate: client-verify is none",
+                "Set client-verify to optional or required, or leave this out.");
+        };
+        bool global_is_used = !c.client_verify.location.is_built_in();
+        for (frontend_config const& frontend : c.frontends) {
+            bool const asks = asks_clients(c, frontend);
+            location const* const own = each.own(frontend);
+            global_is_used |= asks && own == nullptr;
+            bool const is_off = frontend.client_verify || !c.client_verify.location.is_built_in();
+            if (own != nullptr && !asks && !is_off)
+                refuse(*own);
+        }
+        if (location const* const where = each.global(c); where != nullptr && !global_is_used)
+            refuse(*where);
+    }
+}
+
+void check_stale_crls(config const& c, std::vector<problem>& problems)
+{
+    auto const refuse = [&](location const& where) {
+        complain(
+            problems, problem::severity::error, where, "client-verify-crl-stale",
+            "there is no CRL: client-verify-crl is not set", "Set it, or leave this out.");
     };
-    return std::ranges::any_of(c.pem_files, asks) ||
-           std::ranges::any_of(c.frontends, [&](frontend_config const& each) {
-               return *effective(each.client_verify, c.client_verify) != client_verify::none ||
-                      std::ranges::any_of(each.pem_files, asks);
-           });
+    for (frontend_config const& each : c.frontends)
+        if (each.client_verify_crl_stale &&
+            effective(each.client_verify_crl, c.client_verify_crl)->empty())
+            refuse(each.client_verify_crl_stale->location);
+    // The default is no mistake: `cleat --default-config` writes it.
+    if (*c.client_verify_crl_stale != stale_crls::refuse && client_crls_of(c).empty())
+        refuse(c.client_verify_crl_stale.location);
+}
+
+void check_allow_rules(std::vector<allow_config> const& rules, std::vector<problem>& problems)
+{
+    for (allow_config const& each : rules)
+        if (each.conditions.empty())
+            complain(
+                problems, problem::severity::error, each.location, "client-allow",
+                "this rule asks for nothing, so every certificate would meet it",
+                "Add a condition, such as uri = \"spiffe://example.org/web\", or leave it out.");
 }
 
 void check_proxy_client_cert(config const& c, std::vector<problem>& problems)
@@ -454,6 +540,11 @@ void check(config& settings, std::vector<problem>& problems)
     check_limits(settings, problems);
     check_certificates(settings, problems);
     check_client_verify(settings, problems);
+    check_client_keys(settings, problems);
+    check_stale_crls(settings, problems);
+    check_allow_rules(settings.client_allow, problems);
+    for (frontend_config const& each : settings.frontends)
+        check_allow_rules(each.client_allow, problems);
     check_proxy_client_cert(settings, problems);
     check_suites_have_effect(settings, problems);
     check_compression_has_effect(settings, problems);

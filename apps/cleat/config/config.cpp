@@ -89,6 +89,50 @@ std::vector<named_list> address_lists_of(config const& settings)
     return found;
 }
 
+namespace {
+
+std::vector<named_path> paths_of(
+    config const& settings, std::string_view key, setting<std::string> config::*global,
+    optional_setting<std::string> frontend_config::*own)
+{
+    std::vector<named_path> found;
+    auto const add = [&](setting<std::string> const& path) {
+        if (!path->empty())
+            found.push_back({key, &path});
+    };
+    add(settings.*global);
+    for (frontend_config const& each : settings.frontends)
+        if (each.*own)
+            add(*(each.*own));
+    return found;
+}
+
+} // namespace
+
+std::vector<named_path> client_allow_files_of(config const& settings)
+{
+    return paths_of(
+        settings, "client-allow-file", &config::client_allow_file,
+        &frontend_config::client_allow_file);
+}
+
+std::vector<named_path> client_crls_of(config const& settings)
+{
+    return paths_of(
+        settings, "client-verify-crl", &config::client_verify_crl,
+        &frontend_config::client_verify_crl);
+}
+
+bool asks_clients(config const& settings, frontend_config const& frontend)
+{
+    auto const asks = [](pem_file const& pem) {
+        return pem.client_verify && **pem.client_verify != client_verify::none;
+    };
+    return *effective(frontend.client_verify, settings.client_verify) != client_verify::none ||
+           std::ranges::any_of(frontend.pem_files, asks) ||
+           (frontend.uses_global_certs() && std::ranges::any_of(settings.pem_files, asks));
+}
+
 access_log_target target_of_access_log(config const& settings) noexcept
 {
     std::string const& text = *settings.access_log;

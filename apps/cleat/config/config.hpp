@@ -5,6 +5,7 @@
 #pragma once
 
 #include "admission/address_list.hpp"
+#include "client_rules/allow_rule.hpp"
 #include "config/address.hpp"
 #include "route/route_table.hpp"
 
@@ -255,6 +256,26 @@ struct address_sources
     [[nodiscard]] bool is_on() const noexcept { return written.size() != 0 || !files.empty(); }
 };
 
+/// allow_config is one `client-allow`.
+struct allow_config
+{
+    app::location location;
+    std::vector<allow_condition> conditions{};
+};
+
+/// allow_list is what a client-allow-file has.
+struct allow_list
+{
+    std::vector<allow_config> client_allow{};
+};
+
+/// stale_crls is what becomes of clients when a CRL's nextUpdate has passed.
+enum class stale_crls
+{
+    refuse,
+    accept, ///< The old CRL counts.
+};
+
 /// pem_file is one certificate with its key.
 struct pem_file
 {
@@ -279,6 +300,13 @@ struct frontend_config
     optional_setting<bool> match_global_certs; ///< Read it through uses_global_certs().
     optional_setting<app::client_verify> client_verify;
     optional_setting<std::string> client_verify_ca;
+    optional_setting<std::string> client_verify_sigalgs;
+    optional_setting<int> client_verify_depth;
+    optional_setting<std::string> client_verify_crl;
+    optional_setting<app::stale_crls> client_verify_crl_stale;
+    std::vector<allow_config>
+        client_allow; ///< With the next: its own rules replace the global ones.
+    optional_setting<std::string> client_allow_file;
     optional_setting<tls_versions> tls_protos;
     optional_setting<std::string> ciphers;
     optional_setting<std::string> ciphersuites;
@@ -347,6 +375,13 @@ struct config
     setting<std::vector<std::string>> alpn_protos; ///< The first is preferred. Empty: no ALPN.
     setting<app::client_verify> client_verify{app::client_verify::none};
     setting<std::string> client_verify_ca; ///< A file of PEM certificates. Needed unless `none`.
+    /// Schemes of the CertificateRequest. Empty: the sound ones that the TLS library has.
+    setting<std::string> client_verify_sigalgs;
+    setting<int> client_verify_depth{100};  ///< Certificates between a client's and an authority's.
+    setting<std::string> client_verify_crl; ///< A file of CRLs, or a folder of such files.
+    setting<app::stale_crls> client_verify_crl_stale{app::stale_crls::refuse};
+    std::vector<allow_config> client_allow; ///< Rules for certificates. Empty: all that verify.
+    setting<std::string> client_allow_file; ///< A file with more of them.
 
     // How the client is announced to the upstream.
     setting<announcement> announce{announcement::nothing}; ///< Made by check() from these four:
@@ -431,6 +466,21 @@ struct named_list
 
 /// address_lists_of are all of them, those of frontends too. The settings outlive it.
 [[nodiscard]] std::vector<named_list> address_lists_of(config const& settings);
+
+/// named_path is a file or folder of the configuration, with its key.
+struct named_path
+{
+    std::string_view key;
+    setting<std::string> const* path;
+};
+
+/// client_allow_files_of and client_crls_of are all paths of client-allow-file and
+/// client-verify-crl, those of frontends too, without empty ones. The settings outlive them.
+[[nodiscard]] std::vector<named_path> client_allow_files_of(config const& settings);
+[[nodiscard]] std::vector<named_path> client_crls_of(config const& settings);
+
+/// asks_clients: the frontend, or one of its certificates, asks clients for a certificate.
+[[nodiscard]] bool asks_clients(config const& settings, frontend_config const& frontend);
 
 /// target_of_access_log is where the access log goes; a file is named by config::access_log.
 [[nodiscard]] access_log_target target_of_access_log(config const& settings) noexcept;

@@ -68,6 +68,7 @@ struct places
     bool upstream = false; ///< In `upstream = { }`.
     bool server = false;   ///< In `server = { }`, which is in an upstream block.
     bool route = false;    ///< In `route = { }`, which is in a frontend block.
+    bool allow = false;    ///< In `client-allow = { }`.
     bool flag = false;     ///< On the command line.
 };
 
@@ -103,6 +104,7 @@ struct key_row
     refusal (*set_upstream)(upstream_config&, given const&) = nullptr;
     refusal (*set_server)(upstream_server&, given const&) = nullptr;
     refusal (*set_route)(route_config&, given const&) = nullptr;
+    refusal (*set_allow)(allow_config&, given const&) = nullptr;
     std::string (*show)(config const&) = nullptr; ///< The value in `c`, as a file would have it.
 };
 

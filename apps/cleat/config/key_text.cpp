@@ -126,6 +126,8 @@ std::string places_text(key_row const& row, std::string_view quote)
         names.push_back(fmt::format("{0}server{0} block", quote));
     if (row.where.route)
         names.push_back(fmt::format("{0}route{0} block", quote));
+    if (row.where.allow)
+        names.push_back(fmt::format("{0}client-allow{0} block", quote));
     if (!row.where.global && row.where.flag)
         names.emplace_back("command line only");
     return fmt::format("{}", fmt::join(names, ", "));

@@ -50,6 +50,15 @@ bool is_allowed(route_config const&, key_row const& row)
     return row.where.route;
 }
 
+bool is_allowed(allow_config const&, key_row const& row)
+{
+    return row.where.allow;
+}
+bool is_allowed(allow_list const&, key_row const& row)
+{
+    return row.name == "client-allow";
+}
+
 constexpr std::string_view scope_name(config const&)
 {
     return "at the top of the file";
@@ -75,6 +84,15 @@ constexpr std::string_view scope_name(route_config const&)
     return "in a route block";
 }
 
+constexpr std::string_view scope_name(allow_config const&)
+{
+    return "in a client-allow block";
+}
+constexpr std::string_view scope_name(allow_list const&)
+{
+    return "in a client-allow-file";
+}
+
 // Where a key may stand, for the cure of one that stands elsewhere.
 std::string places_of(key_row const& row)
 {
@@ -91,6 +109,8 @@ std::string places_of(key_row const& row)
         found.emplace_back("in a server block");
     if (row.where.route)
         found.emplace_back("in a route block");
+    if (row.where.allow)
+        found.emplace_back("in a client-allow block");
     if (found.empty())
         return fmt::format("Use the flag --{}: it stands on the command line only.", row.name);
     return fmt::format("It stands {}.", fmt::join(found, " or "));
@@ -237,6 +257,15 @@ public:
 
     void file(config& settings)
     {
+        seen_keys const seen = whole(settings);
+        // stud's sample file has tls and ssl, one of them off.
+        refuse_both(seen, "tls", "tls-protos", problems_);
+        refuse_both(seen, "ssl", "tls-protos", problems_);
+    }
+
+    template <class Scope>
+    seen_keys whole(Scope& settings)
+    {
         seen_keys seen;
         while (!tokens_.is_at(token::kind::end) && !has_given_up_) {
             if (tokens_.is_at(token::kind::close)) {
@@ -248,9 +277,7 @@ public:
             }
             setting_in(settings, seen);
         }
-        // stud's sample file has tls and ssl, one of them off.
-        refuse_both(seen, "tls", "tls-protos", problems_);
-        refuse_both(seen, "ssl", "tls-protos", problems_);
+        return seen;
     }
 
 private:
@@ -374,8 +401,7 @@ private:
                 "Put a value with blanks in double quotes.");
             return tokens_.skip_to_next_setting();
         }
-        location const place = place_of(first);
-        apply(scope, {row, key.text, text, place, compat_}, problems_);
+        apply(scope, {row, key.text, text, place_of(first), compat_}, problems_);
     }
 
     template <class Scope>
@@ -400,6 +426,9 @@ private:
         if constexpr (requires { scope.routes; })
             if (row.name == "route")
                 return add_block(scope.routes, key, {{"upstream", "upstream = \"app\""}});
+        if constexpr (requires { scope.client_allow; })
+            if (row.name == "client-allow")
+                return add_block(scope.client_allow, key, {});
         complain(tokens_.next(), key.text, "this takes a value, not a block", usage_of(key.text));
         tokens_.skip_value();
     }
@@ -514,6 +543,19 @@ void parse_config(
     std::size_t const first = problems.size();
     std::vector<token> const tokens = lex(text, name, problems);
     parser{tokens, name, compat, problems}.file(settings);
+    std::ranges::stable_sort(
+        problems.begin() + static_cast<std::ptrdiff_t>(first), problems.end(), {},
+        [](problem const& p) {
+            return std::pair{p.where.line, p.where.column};
+        });
+}
+
+void parse_allow_list(
+    std::string_view text, std::string_view name, allow_list& list, std::vector<problem>& problems)
+{
+    std::size_t const first = problems.size();
+    std::vector<token> const tokens = lex(text, name, problems);
+    static_cast<void>(parser{tokens, name, dialect::hitch, problems}.whole(list));
     std::ranges::stable_sort(
         problems.begin() + static_cast<std::ptrdiff_t>(first), problems.end(), {},
         [](problem const& p) {

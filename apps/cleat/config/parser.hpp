@@ -31,6 +31,10 @@ void parse_config(
     std::string_view text, std::string_view name, dialect compat, config& settings,
     std::vector<problem>& problems);
 
+/// parse_allow_list is the same for the text of a client-allow-file.
+void parse_allow_list(
+    std::string_view text, std::string_view name, allow_list& list, std::vector<problem>& problems);
+
 /// read_config_file reads the file at `path`, or standard input where it is "-", and parses it. The
 /// opener opens the file, where there is one.
 void read_config_file(

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace cleat::app {
 namespace {
@@ -102,6 +103,32 @@ refusal refuse_route_text(frontend_config&, given const&)
         "a route is a block", "Write route = { sni = \"www.example.org\" upstream = \"app\" }."};
 }
 
+template <class Scope>
+refusal refuse_allow_text(Scope&, given const&)
+{
+    return bad_value{
+        "a rule is a block", "Write client-allow = { uri = \"spiffe://example.org/web\" }."};
+}
+
+template <certificate_part Part>
+refusal add_allowed(allow_config& rule, given const& v)
+{
+    std::variant<allow_condition, condition_fault> made = read_condition(Part, v.text);
+    if (condition_fault* const bad = std::get_if<condition_fault>(&made))
+        return bad_value{std::move(bad->text), std::move(bad->cure)};
+    rule.conditions.push_back(std::get<allow_condition>(std::move(made)));
+    return {};
+}
+
+refusal add_allowed_network(allow_config& rule, given const& v)
+{
+    parsed<ip_prefix> const network = read(as<ip_prefix>{}, v);
+    if (!network)
+        return network.error();
+    rule.conditions.push_back(address_condition(*network, v.text));
+    return {};
+}
+
 refusal add_listener(config& c, given const& v)
 {
     if (v.text.empty())
@@ -182,6 +209,7 @@ constexpr places pem_file_only{.pem_file = true};
 constexpr places upstream_only{.upstream = true};
 constexpr places server_only{.server = true};
 constexpr places route_only{.route = true};
+constexpr places allow_only{.allow = true};
 constexpr places flag_only{.flag = true};
 
 constexpr std::int64_t day = 86'400;
@@ -726,6 +754,169 @@ constexpr key_row rows[] = {
      .set_frontend = store<&frontend_config::client_verify_ca>,
      .set_pem_file = store<&pem_file::client_verify_ca>,
      .show = shown<&config::client_verify_ca>},
+    {.name = "client-verify-sigalgs",
+     .group = key_group::certificates,
+     .where = global_and_frontend,
+     .kind = value_kind::text,
+     .value = "LIST",
+     .default_text = "the sound ones that the TLS library verifies",
+     .help = "The signature schemes that clients are asked for, the preferred first, in the names "
+             "of RFC 8446 with colons between them: ecdsa_secp256r1_sha256:rsa_pss_rsae_sha256. "
+             "Each version of TLS gets those that are for it: TLS 1.2 no ML-DSA, TLS 1.3 no SHA-1. "
+             "The default has no SHA-1 at all; rsa_pkcs1_sha1 is for old clients of TLS 1.2.",
+     .note = "New. The list is for the signatures of clients' certificates, too, so leave "
+             "rsa_pkcs1_sha256 in where their authority signs with it.",
+     .set_global = store<&config::client_verify_sigalgs>,
+     .set_frontend = store<&frontend_config::client_verify_sigalgs>,
+     .show = shown<&config::client_verify_sigalgs>},
+    {.name = "client-verify-depth",
+     .group = key_group::certificates,
+     .where = global_and_frontend,
+     .kind = value_kind::number,
+     .value = "NUM",
+     .help = "So many certificates at most may stand between a client's and an authority's: 0 is "
+             "none.",
+     .note = "New.",
+     .lowest = 0,
+     .highest = 100,
+     .set_global = store<&config::client_verify_depth>,
+     .set_frontend = store<&frontend_config::client_verify_depth>,
+     .show = shown<&config::client_verify_depth>},
+    {.name = "client-verify-crl",
+     .group = key_group::certificates,
+     .where = global_and_frontend,
+     .kind = value_kind::text,
+     .value = "FILE|DIR",
+     .default_text = "none",
+     .help = "The CRLs, in PEM or DER, of the authorities of clients' certificates: a file, or a "
+             "folder of such files. Each authority of a client's chain needs one, and a client "
+             "whose certificate is on it is refused. reload-on-change watches them. Sessions that "
+             "were made before a CRL changed do not resume.",
+     .note = "New.",
+     .set_global = store<&config::client_verify_crl>,
+     .set_frontend = store<&frontend_config::client_verify_crl>,
+     .show = shown<&config::client_verify_crl>},
+    {.name = "client-verify-crl-stale",
+     .group = key_group::certificates,
+     .where = global_and_frontend,
+     .kind = value_kind::word,
+     .value = "refuse|accept",
+     .help = "The clients of an authority whose CRL is stale, because its nextUpdate has passed: "
+             "refuse them, or accept those that the old CRL does not list. A start and a reload "
+             "warn of such a CRL in both cases.",
+     .note = "New.",
+     .set_global = store<&config::client_verify_crl_stale>,
+     .set_frontend = store<&frontend_config::client_verify_crl_stale>,
+     .show = shown<&config::client_verify_crl_stale>},
+    {.name = "client-allow",
+     .group = key_group::certificates,
+     .where = {.global = true, .frontend = true},
+     .kind = value_kind::word,
+     .value = "{ uri = URI ... }",
+     .default_text = "none: every certificate that verifies is good",
+     .help = "A rule for the certificates of clients: cn, dns, uri, email, ip, issuer, spki-sha256 "
+             "and eku. A certificate meets it by each key that the block has; of several values of "
+             "one key, by one. A client whose certificate meets no rule is refused after the "
+             "handshake, by the alert access_denied, and the log says what the nearest rule asks "
+             "for. A client without a certificate, which client-verify = optional lets in, needs "
+             "no rule.",
+     .note = "New. A frontend's rules, from blocks and file, replace the global ones.",
+     .repeatable = true,
+     .block = true,
+     .set_global = refuse_allow_text<config>,
+     .set_frontend = refuse_allow_text<frontend_config>},
+    {.name = "client-allow-file",
+     .group = key_group::certificates,
+     .where = global_and_frontend,
+     .kind = value_kind::text,
+     .value = "FILE",
+     .default_text = "none",
+     .help = "A file with more client-allow blocks, and nothing else. reload-on-change watches it. "
+             "An empty file lets no certificate in.",
+     .note = "New.",
+     .set_global = store<&config::client_allow_file>,
+     .set_frontend = store<&frontend_config::client_allow_file>,
+     .show = shown<&config::client_allow_file>},
+    {.name = "cn",
+     .group = key_group::certificates,
+     .where = allow_only,
+     .kind = value_kind::text,
+     .value = "NAME",
+     .default_text = "any",
+     .help = "The common name in the certificate's subject, the last one where there are several.",
+     .repeatable = true,
+     .set_allow = add_allowed<certificate_part::common_name>},
+    {.name = "dns",
+     .group = key_group::certificates,
+     .where = allow_only,
+     .kind = value_kind::text,
+     .value = "NAME|*.NAME",
+     .default_text = "any",
+     .help = "A DNS name in the certificate's SAN. A * stands for one label.",
+     .repeatable = true,
+     .set_allow = add_allowed<certificate_part::dns_name>},
+    {.name = "uri",
+     .group = key_group::certificates,
+     .where = allow_only,
+     .kind = value_kind::text,
+     .value = "URI|URI/*",
+     .default_text = "any",
+     .help = "A URI in the certificate's SAN, byte for byte; with /* at the end, any URI under it: "
+             "spiffe://example.org/* is a trust domain. For spiffe: the certificate must be an "
+             "X.509-SVID: one URI, in the form of a SPIFFE ID, and no authority's.",
+     .repeatable = true,
+     .set_allow = add_allowed<certificate_part::uri>},
+    {.name = "email",
+     .group = key_group::certificates,
+     .where = allow_only,
+     .kind = value_kind::text,
+     .value = "ADDRESS|@DOMAIN",
+     .default_text = "any",
+     .help = "An e-mail address in the certificate's SAN, or any address of a domain.",
+     .repeatable = true,
+     .set_allow = add_allowed<certificate_part::email>},
+    {.name = "ip",
+     .group = key_group::certificates,
+     .where = allow_only,
+     .kind = value_kind::text,
+     .value = "PREFIX",
+     .default_text = "any",
+     .help = "An IP address in the certificate's SAN, or any of a network such as 192.0.2.0/24. It "
+             "is not compared with the address that the client comes from.",
+     .repeatable = true,
+     .set_allow = add_allowed_network},
+    {.name = "issuer",
+     .group = key_group::certificates,
+     .where = allow_only,
+     .kind = value_kind::text,
+     .value = "NAME",
+     .default_text = "any",
+     .help = "The whole name of the certificate's issuer, as RFC 2253 and the log write it: "
+             "\"CN=Example CA,O=Example\".",
+     .repeatable = true,
+     .set_allow = add_allowed<certificate_part::issuer>},
+    {.name = "spki-sha256",
+     .group = key_group::certificates,
+     .where = allow_only,
+     .kind = value_kind::text,
+     .value = "HASH",
+     .default_text = "any",
+     .help = "The SHA-256 of the certificate's public key (SubjectPublicKeyInfo in DER): 64 "
+             "hexadecimal digits, or base64 in double quotes. It stays the same when the "
+             "certificate is renewed for the same key.",
+     .repeatable = true,
+     .set_allow = add_allowed<certificate_part::public_key>},
+    {.name = "eku",
+     .group = key_group::certificates,
+     .where = allow_only,
+     .kind = value_kind::text,
+     .value = "PURPOSE",
+     .default_text = "any",
+     .help = "A purpose in the certificate's extended key usage: clientAuth, serverAuth, "
+             "codeSigning, emailProtection or an OID. Without a rule, too, a certificate that has "
+             "an extended key usage needs clientAuth there.",
+     .repeatable = true,
+     .set_allow = add_allowed<certificate_part::purpose>},
     {.name = "ocsp-resp-file",
      .group = key_group::certificates,
      .where = pem_file_only,
@@ -1660,6 +1851,16 @@ void apply(upstream_server& scope, given const& value, std::vector<problem>& pro
 void apply(route_config& scope, given const& value, std::vector<problem>& problems)
 {
     apply_in(scope, value.row.set_route, value, problems);
+}
+
+void apply(allow_config& scope, given const& value, std::vector<problem>& problems)
+{
+    apply_in(scope, value.row.set_allow, value, problems);
+}
+
+void apply(allow_list& scope, given const& value, std::vector<problem>& problems)
+{
+    apply_in(scope, &refuse_allow_text<allow_list>, value, problems);
 }
 
 std::string_view nearest(std::string_view word, std::span<std::string_view const> candidates)

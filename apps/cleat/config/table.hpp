@@ -31,6 +31,8 @@ void apply(pem_file& scope, given const& value, std::vector<problem>& problems);
 void apply(upstream_config& scope, given const& value, std::vector<problem>& problems);
 void apply(upstream_server& scope, given const& value, std::vector<problem>& problems);
 void apply(route_config& scope, given const& value, std::vector<problem>& problems);
+void apply(allow_config& scope, given const& value, std::vector<problem>& problems);
+void apply(allow_list& scope, given const& value, std::vector<problem>& problems);
 
 /// nearest is the candidate with the fewest letters different from `word`; empty when none is
 /// close.

@@ -66,6 +66,7 @@ TEST_CASE("every row is whole")
         CHECK((row.set_upstream != nullptr) == (is_supported && row.where.upstream));
         CHECK((row.set_server != nullptr) == (is_supported && row.where.server));
         CHECK((row.set_route != nullptr) == (is_supported && row.where.route));
+        CHECK((row.set_allow != nullptr) == (is_supported && row.where.allow));
         CHECK(row.cure.empty() == is_supported);
         CHECK((is_supported || row.cure.ends_with('.')));
 

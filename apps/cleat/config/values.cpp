@@ -156,6 +156,16 @@ parsed<inbound_tlvs> read(as<inbound_tlvs>, given const& v)
         fmt::format("\"{}\" is nothing to do with TLVs", v.text), "Write keep or drop."};
 }
 
+parsed<stale_crls> read(as<stale_crls>, given const& v)
+{
+    if (v.text == "refuse")
+        return stale_crls::refuse;
+    if (v.text == "accept")
+        return stale_crls::accept;
+    return bad_value{
+        fmt::format("\"{}\" is no way to treat a CRL", v.text), "Write refuse or accept."};
+}
+
 parsed<balance> read(as<balance>, given const& v)
 {
     for (balance const each :
@@ -491,6 +501,10 @@ std::string written(local_addresses const& v)
 std::string written(inbound_tlvs v)
 {
     return v == inbound_tlvs::keep ? "keep" : "drop";
+}
+std::string written(stale_crls v)
+{
+    return v == stale_crls::refuse ? "refuse" : "accept";
 }
 std::string written(upstream_address const& v)
 {

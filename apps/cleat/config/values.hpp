@@ -36,6 +36,7 @@ struct as
 [[nodiscard]] parsed<wire_text> read(as<wire_text>, given const& v);
 [[nodiscard]] parsed<dns_server_list> read(as<dns_server_list>, given const& v);
 [[nodiscard]] parsed<local_addresses> read(as<local_addresses>, given const& v);
+[[nodiscard]] parsed<stale_crls> read(as<stale_crls>, given const& v);
 [[nodiscard]] parsed<syslog_facility> read(as<syslog_facility>, given const& v);
 [[nodiscard]] parsed<access_log_format> read(as<access_log_format>, given const& v);
 [[nodiscard]] parsed<server_name_pattern> read(as<server_name_pattern>, given const& v);
@@ -69,6 +70,7 @@ struct as
 [[nodiscard]] std::string written(upstream_address const& v);
 [[nodiscard]] std::string written(admin_address const& v);
 [[nodiscard]] std::string written(client_verify v);
+[[nodiscard]] std::string written(stale_crls v);
 [[nodiscard]] std::string written(syslog_facility v);
 [[nodiscard]] std::string written(access_log_format v);
 [[nodiscard]] std::string written(tls_versions v);

@@ -102,6 +102,12 @@ permissions::permissions(config const& settings, std::string const& folder)
     for (named_list const& each : address_lists_of(settings))
         for (std::string const& file : (*each.list)->files)
             add(file);
+    for (named_path const& each : client_allow_files_of(settings))
+        add(**each.path);
+    for (named_path const& each : client_crls_of(settings)) {
+        add(**each.path);
+        crls_.push_back(absolute_path(folder_, **each.path));
+    }
     if (host_port const* const admin = std::get_if<host_port>(&*settings.admin))
         places_.push_back(*admin);
     for (setting<std::string> const& each : settings.pem_dirs)
@@ -132,7 +138,10 @@ void permissions::add(std::vector<pem_file> const& files)
 bool permissions::may_read(std::string_view path) const
 {
     std::string const wanted = absolute_path(folder_, path);
-    if (files_.contains(wanted))
+    auto const is_in_folder = [&](std::string const& crls) {
+        return app::names_below(crls, wanted).size() == 1;
+    };
+    if (files_.contains(wanted) || std::ranges::any_of(crls_, is_in_folder))
         return true;
     if (!challenges_.empty() && wanted.ends_with(".pem") &&
         app::names_below(challenges_, wanted).size() == 1)
@@ -149,6 +158,8 @@ std::size_t permissions::names_below(std::string_view path) const
 {
     std::string const wanted = absolute_path(folder_, path);
     std::size_t most = challenges_.empty() ? 0 : app::names_below(challenges_, wanted).size();
+    for (std::string const& crls : crls_)
+        most = std::max(most, app::names_below(crls, wanted).size());
     for (std::string const& pem_dir : pem_dirs_)
         most = std::max(most, app::names_below(pem_dir, wanted).size());
     return files_.contains(wanted) ? 0 : most;
@@ -157,7 +168,8 @@ std::size_t permissions::names_below(std::string_view path) const
 bool permissions::may_list(std::string_view path) const
 {
     std::string const wanted = absolute_path(folder_, path);
-    if (!challenges_.empty() && wanted == challenges_)
+    bool const is_challenges = !challenges_.empty() && wanted == challenges_;
+    if (is_challenges || std::ranges::find(crls_, wanted) != crls_.end())
         return true;
     return std::ranges::any_of(pem_dirs_, [&](std::string const& pem_dir) {
         return wanted == pem_dir ||

@@ -47,6 +47,7 @@ private:
     std::string folder_;
     std::unordered_set<std::string> files_;
     std::vector<std::string> pem_dirs_;
+    std::vector<std::string> crls_; // Of client-verify-crl: files, and folders of files.
     std::string pem_dir_glob_;
     bool pem_dir_recursive_;
     std::string challenges_; // The folder of acme-challenges. Empty: none.

@@ -100,6 +100,24 @@ TEST_CASE("a pem-dir gives its files, and its subfolders only where it is recurs
     }
 }
 
+TEST_CASE("the files of client-verify-crl and client-allow-file may be read")
+{
+    permissions const named = read(R"(
+        client-verify-crl = "crls/"
+        client-allow-file = "/rules/clients"
+        frontend = { port = "443" client-verify-crl = "/crls/front.crl" }
+    )");
+    for (char const* path : {"/start/crls/ca.crl", "/rules/clients", "/crls/front.crl"})
+        CHECK_MESSAGE(named.may_read(path), path);
+    for (char const* path :
+         {"/start/crls/.hidden", "/start/crls/sub/ca.crl", "/rules/other", "/crls/other.crl"})
+        CHECK_MESSAGE(!named.may_read(path), path);
+    CHECK(named.may_list("/start/crls"));
+    CHECK_FALSE(named.may_list("/rules"));
+    CHECK(named.names_below("/start/crls/ca.crl") == 1);
+    CHECK(named.names_below("/rules/clients") == 0);
+}
+
 TEST_CASE("acme-challenges gives the PEM files in it")
 {
     permissions const named = read("acme-challenges = \"challenges/\"\n");

@@ -159,6 +159,10 @@ public:
         for (named_list const& each : address_lists_of(wanted))
             for (std::string const& file : (*each.list)->files)
                 add_read(each.list->location, each.key, file);
+        for (named_path const& each : client_allow_files_of(wanted))
+            add_read(each.path->location, each.key, **each.path);
+        for (named_path const& each : client_crls_of(wanted))
+            add_read(each.path->location, each.key, **each.path);
         for (setting<std::string> const& each : wanted.pem_dirs)
             add_read(each.location, "pem-dir", *each);
         if (!wanted.acme_challenges->empty())

@@ -148,6 +148,17 @@ watch_plan find_files(config const& settings)
     for (named_list const& each : address_lists_of(settings))
         for (std::string const& file : (*each.list)->files)
             add(file);
+    for (named_path const& each : client_allow_files_of(settings))
+        add(**each.path);
+    for (named_path const& each : client_crls_of(settings)) {
+        std::error_code unknown;
+        if (!fs::is_directory(**each.path, unknown)) {
+            add(**each.path);
+            continue;
+        }
+        int links = links_max;
+        add_folder(files, add_links(files, fs::absolute(**each.path), links), false);
+    }
     for (setting<std::string> const& folder : settings.pem_dirs) {
         int links = links_max;
         fs::path const reached = add_links(files, fs::absolute(*folder), links);

@@ -99,6 +99,9 @@ TEST_CASE("a configuration's files are watched, and every name in pem-dir")
     settings.file = (t.root / "cleat.conf").string();
     settings.client_verify_ca.value = (t.root / "ca/ca.pem").string();
     settings.deny_from.value.files = {(t.root / "lists/denied").string()};
+    t.file("crls/ca.crl");
+    settings.client_verify_crl.value = (t.root / "crls").string();
+    settings.client_allow_file.value = (t.root / "rules/clients").string();
     pem_file& pem = settings.pem_files.emplace_back();
     pem.cert.value = (t.root / "site.crt").string();
     pem.private_key.value = (t.root / "keys/site.key").string();
@@ -109,6 +112,8 @@ TEST_CASE("a configuration's files are watched, and every name in pem-dir")
     CHECK(t.in(files, "keys") == names{"site.key"});
     CHECK(t.in(files, "ca") == names{"ca.pem"});
     CHECK(t.in(files, "lists") == names{"denied"});
+    CHECK(files.at((t.root / "crls").string()).all);
+    CHECK(t.in(files, "rules") == names{"clients"});
     CHECK(files.at((t.root / "dir").string()).all);
     CHECK(t.in(files, "dir") == names{"four.pem"});
     CHECK(t.in(files, "elsewhere") == names{"four.pem"});

@@ -78,6 +78,11 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
         return {"client-connection-limit", "the client has as many connections as it may"};
     case error::client_handshake_limit:
         return {"client-handshake-limit", "the client begins handshakes too often"};
+    case error::client_not_allowed:
+        return {"client-not-allowed", "the client's certificate meets no rule"};
+    case error::client_certificate_expired:
+        return {
+            "client-certificate-expired", "the certificate of the client's session has expired"};
     case error::stopped:
         return {"stopped", "the worker is ending"};
     case error::unsupported:

@@ -51,10 +51,12 @@ enum class error
     address_denied,   ///< The client's address is in the list of those that are not let in.
     address_not_allowed, ///< The client's address is not in the list of those that are let in.
     connection_limit,    ///< As many connections are open as may be in all.
-    frontend_connection_limit, ///< As many connections are open as the frontend may have.
-    client_connection_limit,   ///< As many connections are open as one client may have.
-    client_handshake_limit,    ///< The client has begun as many handshakes as it may for now.
-    stopped,                   ///< The worker is ending.
+    frontend_connection_limit,  ///< As many connections are open as the frontend may have.
+    client_connection_limit,    ///< As many connections are open as one client may have.
+    client_handshake_limit,     ///< The client has begun as many handshakes as it may for now.
+    client_not_allowed,         ///< The client's certificate meets no rule.
+    client_certificate_expired, ///< The certificate of a session that resumes has expired.
+    stopped,                    ///< The worker is ending.
 
     // The program.
     unsupported,             ///< The linked TLS library cannot do this.

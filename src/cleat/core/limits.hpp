@@ -149,6 +149,21 @@ inline constexpr std::size_t client_hello_max = 64_KiB;
 /// fingerprint. Clients offer fewer than a hundred; one with more is none that anybody knows.
 inline constexpr std::size_t fingerprint_values_max = 256;
 
+// Rules for clients' certificates, which are files of the operator's.
+
+/// allow_rules_max: the rules of one frontend. A handshake goes through them one after the other:
+/// some 50 ns for each.
+inline constexpr std::size_t allow_rules_max = 1000;
+
+/// allow_file_max: a file of rules. A rule is a line or two.
+inline constexpr std::size_t allow_file_max = 4_MiB;
+
+/// rule_text_max: names of a certificate in a log line about a rule that it does not meet.
+inline constexpr std::size_t rule_text_max = 200;
+
+/// crl_file_max: a file of CRLs. Those of the largest public authorities have some 10 MiB.
+inline constexpr std::size_t crl_file_max = 64_MiB;
+
 // Lists of addresses, which are files of the operator's.
 
 /// address_prefixes_max: the prefixes of one list. While it is read, each IPv6 prefix takes 17

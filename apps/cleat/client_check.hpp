@@ -1,0 +1,47 @@
+// client_check: whether an established client is let in by what its certificate says.
+
+#pragma once
+
+#include "client_side.hpp"
+#include "connection_log.hpp"
+#include "frontend_socket.hpp"
+#include "snapshot.hpp"
+
+#include <cleat/core/error.hpp>
+#include <cleat/tls/engine.hpp>
+
+namespace cleat::app {
+
+/// check_shown is check_certificate for a frontend that asks for certificates.
+[[nodiscard]] error_code check_shown(
+    client_check const& check, tls::engine const& engine, connection_log& log);
+
+/// check_certificate is error::client_not_allowed where no rule is met, or
+/// error::client_certificate_expired where a session resumes whose certificate has expired; the log
+/// has a line about it then. A client that has shown no certificate is let in: the handshake
+/// refuses it where one is required. Throws std::bad_alloc.
+[[nodiscard]] inline error_code check_certificate(
+    frontend_socket const& frontend, tls::engine const& engine, connection_log& log)
+{
+    client_check const* const check = frontend.plan.clients.get();
+    return check == nullptr ? error_code{} : check_shown(*check, engine, log);
+}
+
+/// admit is check_certificate, and lets the ticket of a client that is let in go.
+[[nodiscard]] inline error_code admit(
+    frontend_socket const& frontend, client_side& client, connection_log& log)
+{
+    error_code const refused = check_certificate(frontend, client.channel.engine(), log);
+    if (!refused)
+        client.ticket.begin();
+    return refused;
+}
+
+/// alert_for is the alert for a client that check_certificate has refused.
+[[nodiscard]] inline tls::fatal_alert alert_for(error_code why) noexcept
+{
+    return why == error::client_certificate_expired ? tls::fatal_alert::certificate_expired
+                                                    : tls::fatal_alert::access_denied;
+}
+
+} // namespace cleat::app

@@ -1,0 +1,81 @@
+#include "client_rules/client_rules_loading.hpp"
+#include "config/parser.hpp"
+
+#include <cleat/core/limits.hpp>
+#include <cleat/tls/store/file_text.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+void add_rules(std::vector<allow_rule>& into, std::vector<allow_config> const& rules)
+{
+    for (allow_config const& each : rules)
+        into.push_back(
+            {.origin = fmt::format("{}:{}", each.location.source, each.location.line),
+             .conditions = each.conditions});
+}
+
+} // namespace
+
+std::shared_ptr<client_check const> client_rules_loading::find(frontend_config const& frontend)
+{
+    if (!asks_clients(settings_, frontend))
+        return nullptr;
+    bool const has_own = !frontend.client_allow.empty() || frontend.client_allow_file;
+    std::vector<allow_config> const& written =
+        has_own ? frontend.client_allow : settings_.client_allow;
+    setting<std::string> const none;
+    setting<std::string> const& global = has_own ? none : settings_.client_allow_file;
+    setting<std::string> const& file = effective(frontend.client_allow_file, global);
+    std::vector<allow_rule> all;
+    add_rules(all, written);
+    if (!file->empty())
+        add_rules(all, read(file));
+    if (all.size() > limits::allow_rules_max)
+        problems_.error(
+            file->empty() ? frontend.location : file.location,
+            file->empty() ? "client-allow" : "client-allow-file",
+            fmt::format("there are {} rules, and may be {}", all.size(), limits::allow_rules_max),
+            "Write several values into one rule, or a pattern such as spiffe://example.org/web/*.");
+    client_check made{.has_rules = !written.empty() || !file->empty()};
+    made.rules = allow_rules{std::move(all)};
+    return std::make_shared<client_check const>(std::move(made));
+}
+
+std::vector<allow_config> const& client_rules_loading::read(setting<std::string> const& file)
+{
+    auto const [known, is_new] = files_.try_emplace(*file);
+    if (!is_new)
+        return known->second;
+    tls::file_text const text =
+        tls::read_file(*file, root_files_.for_files(), limits::allow_file_max);
+    if (text.fault != tls::file_fault::none) {
+        problems_.error(
+            file.location, "client-allow-file", tls::description(text, *file),
+            std::string{tls::cure(text)});
+        return known->second;
+    }
+    allow_list list;
+    std::vector<problem> found;
+    parse_allow_list(text.text.view(), *file, list, found);
+    for (allow_config const& each : list.client_allow)
+        if (each.conditions.empty() && found.empty())
+            problems_.error(
+                each.location, "client-allow",
+                "this rule asks for nothing, so every certificate would meet it",
+                "Add a condition, such as uri = \"spiffe://example.org/web\", or leave it out.");
+    for (problem const& each : found) {
+        if (each.grade == problem::severity::error)
+            problems_.error(each.where, each.key, each.text, each.cure);
+        else
+            problems_.warning(each.where, each.key, each.text);
+    }
+    known->second = std::move(list.client_allow);
+    return known->second;
+}
+
+} // namespace cleat::app

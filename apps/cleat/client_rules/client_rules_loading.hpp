@@ -1,0 +1,47 @@
+// client_rules_loading: makes the rules for clients' certificates from what the configuration says,
+// and from the files that it names.
+
+#pragma once
+
+#include "client_rules/allow_rule.hpp"
+#include "config/config.hpp"
+#include "config/problem_list.hpp"
+#include "privileged/opener.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cleat::app {
+
+/// client_check is what is checked of the certificates that clients of a frontend show.
+struct client_check
+{
+    bool has_rules = false; ///< Otherwise every certificate that verifies is good.
+    allow_rules rules{{}};
+};
+
+/// client_rules_loading reads each file once. A file that cannot be read, or a mistake in it, is an
+/// error in `problems`. root_files opens what this process may not. All of them outlive it.
+class client_rules_loading
+{
+public:
+    client_rules_loading(config const& settings, problem_list& problems, opener const& root_files)
+        : settings_{settings}, problems_{problems}, root_files_{root_files}
+    {
+    }
+
+    /// find is what the frontend checks; null where it asks no client for a certificate.
+    [[nodiscard]] std::shared_ptr<client_check const> find(frontend_config const& frontend);
+
+private:
+    [[nodiscard]] std::vector<allow_config> const& read(setting<std::string> const& file);
+
+    config const& settings_;
+    problem_list& problems_;
+    opener const& root_files_;
+    std::map<std::string, std::vector<allow_config>> files_; // By path.
+};
+
+} // namespace cleat::app
