@@ -3,6 +3,7 @@
 #include "worker_service.hpp"
 
 #include <cleat/tls/alpn.hpp>
+#include <cleat/tls/certificates/client_certificate.hpp>
 #include <cleat/tls/handshake_info.hpp>
 
 #include <algorithm>
@@ -45,8 +46,15 @@ worker_upstream& choose_route(
     net::address const& peer, inbound_header const* proxy_header)
 {
     tls::handshake_info const info = engine.info();
+    std::optional<tls::client_certificate> shown;
+    if (routes.table.asks_for_certificates())
+        shown = tls::read_client_certificate(engine);
     planned_route const* const found = find_route(
-        routes, {.server_name = info.server_name, .agreed = info.alpn, .is_established = true},
+        routes,
+        {.server_name = info.server_name,
+         .agreed = info.alpn,
+         .certificate = shown ? &*shown : nullptr,
+         .is_established = true},
         peer, proxy_header);
     return found != nullptr ? frontend.service.upstream(found->upstream) : *frontend.upstream;
 }

@@ -319,3 +319,66 @@ def test_rules_without_verification_are_an_error(config, certs, line):
     ran = run("--test", "--config", path)
     assert ran.returncode == 1
     assert f"{path}:1:" in ran.stderr and "client-verify is none" in ran.stderr
+
+
+def answering(text):
+    """A handler that says `text` to each client."""
+
+    def handle(connection):
+        connection.send(text)
+        connection.receive_to_end()
+
+    return handle
+
+
+@VERSIONS
+def test_routes_by_certificate(serve, origin, mixed, web, version):
+    one, two = origin(answering(b"one")), origin(answering(b"two"))
+    server = serve(
+        f'upstream = {{ name = "one" server = "{one.address}" }}',
+        f'upstream = {{ name = "two" server = "{two.address}" }}',
+        'upstream = "two"',
+        'frontend = { host = "127.0.0.1" port = "0" route = { upstream = "one"',
+        '  client-certificate = { uri = "spiffe://example.org/*" }',
+        '  client-certificate = { cn = "bob" } } }',
+        verify="optional",
+        backend="",
+    )
+
+    def answer(**more):
+        with TlsClient(server.port, only(version, **more)) as client:
+            return client.receive_exactly(3)
+
+    assert answer(certificate=web.pem) == b"one"
+    assert answer(certificate=mixed.pem) == b"two"
+    assert answer() == b"two"
+    tls = only(version, certificate=web.pem)
+    with TlsClient(server.port, tls) as client:
+        assert client.receive_exactly(3) == b"one"
+        session = client.tls.session
+    with TlsClient(server.port, tls, session=session) as client:
+        assert client.receive_exactly(3) == b"one" and client.tls.session_reused
+
+
+@pytest.mark.parametrize(
+    ("condition", "said", "verify"),
+    [
+        ("client-certificate = { }", "this rule asks for nothing", "required"),
+        ('client-certificate = { cn = "a" }', "no client is asked for a certificate", "none"),
+        ('client-certificate = { cn = "a" } passthrough = on', "passed through", "required"),
+        ('client-certificate = "cn"', "a rule is a block", "required"),
+    ],
+)
+def test_mistakes_in_routes(config, certs, ca, condition, said, verify):
+    path = config(f"""
+        frontend = {{ route = {{ upstream = "a" sni = "a.test" {condition} }} }}
+        upstream = {{ name = "a" server = "[127.0.0.1]:1" }}
+        upstream = {{ name = "b" server = "[127.0.0.1]:2" }}
+        upstream = "b"
+        pem-file = "{certs.ecdsa.pem}"
+        client-verify = {verify}
+        client-verify-ca = "{ca.cert}"
+    """)
+    ran = run("--test", "--config", path)
+    assert ran.returncode == 1
+    assert f"{path}:2:" in ran.stderr and said in ran.stderr, ran.stderr

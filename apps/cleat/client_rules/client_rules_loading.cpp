@@ -6,35 +6,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace cleat::app {
-namespace {
-
-void add_rules(std::vector<allow_rule>& into, std::vector<allow_config> const& rules)
-{
-    for (allow_config const& each : rules)
-        into.push_back(
-            {.origin = fmt::format("{}:{}", each.location.source, each.location.line),
-             .conditions = each.conditions});
-}
-
-} // namespace
-
 std::shared_ptr<client_check const> client_rules_loading::find(frontend_config const& frontend)
 {
     if (!asks_clients(settings_, frontend))
         return nullptr;
-    bool const has_own = !frontend.client_allow.empty() || frontend.client_allow_file;
+    bool const has_own = !frontend.certificate_rules.empty() || frontend.client_allow_file;
     std::vector<allow_config> const& written =
-        has_own ? frontend.client_allow : settings_.client_allow;
+        has_own ? frontend.certificate_rules : settings_.certificate_rules;
     setting<std::string> const none;
     setting<std::string> const& global = has_own ? none : settings_.client_allow_file;
     setting<std::string> const& file = effective(frontend.client_allow_file, global);
-    std::vector<allow_rule> all;
-    add_rules(all, written);
+    std::vector<allow_rule> all = rules_of(written);
     if (!file->empty())
-        add_rules(all, read(file));
+        std::ranges::move(rules_of(read(file)), std::back_inserter(all));
     if (all.size() > limits::allow_rules_max)
         problems_.error(
             file->empty() ? frontend.location : file.location,
@@ -62,7 +51,7 @@ std::vector<allow_config> const& client_rules_loading::read(setting<std::string>
     allow_list list;
     std::vector<problem> found;
     parse_allow_list(text.text.view(), *file, list, found);
-    for (allow_config const& each : list.client_allow)
+    for (allow_config const& each : list.certificate_rules)
         if (each.conditions.empty() && found.empty())
             problems_.error(
                 each.location, "client-allow",
@@ -74,7 +63,7 @@ std::vector<allow_config> const& client_rules_loading::read(setting<std::string>
         else
             problems_.warning(each.where, each.key, each.text);
     }
-    known->second = std::move(list.client_allow);
+    known->second = std::move(list.certificate_rules);
     return known->second;
 }
 

@@ -288,7 +288,7 @@ location const* place_of(frontend_config const& frontend)
 template <class Scope>
 location const* place_of_rules(Scope const& scope)
 {
-    return scope.client_allow.empty() ? nullptr : &scope.client_allow.front().location;
+    return scope.certificate_rules.empty() ? nullptr : &scope.certificate_rules.front().location;
 }
 
 constexpr std::array<client_key, 6> client_keys{{
@@ -542,9 +542,9 @@ void check(config& settings, std::vector<problem>& problems)
     check_client_verify(settings, problems);
     check_client_keys(settings, problems);
     check_stale_crls(settings, problems);
-    check_allow_rules(settings.client_allow, problems);
+    check_allow_rules(settings.certificate_rules, problems);
     for (frontend_config const& each : settings.frontends)
-        check_allow_rules(each.client_allow, problems);
+        check_allow_rules(each.certificate_rules, problems);
     check_proxy_client_cert(settings, problems);
     check_suites_have_effect(settings, problems);
     check_compression_has_effect(settings, problems);

@@ -168,10 +168,31 @@ private:
     void check_conditions(route_config const& route)
     {
         if (route.sni.empty() && route.alpn->empty() && route.client_address.empty() &&
-            !*route.passthrough)
+            route.certificate_rules.empty() && !*route.passthrough)
             refuse(
                 route.location, "route", "this takes every client of the frontend",
                 "Write its upstream into the frontend, or add sni, alpn or client-address.");
+        for (allow_config const& each : route.certificate_rules)
+            check_certificate(route, each);
+    }
+
+    void check_certificate(route_config const& route, allow_config const& rule)
+    {
+        if (rule.conditions.empty())
+            refuse(
+                rule.location, "client-certificate",
+                "this rule asks for nothing, so every certificate would meet it",
+                "Add a condition, such as uri = \"spiffe://example.org/web\".");
+        else if (*route.passthrough)
+            refuse(
+                rule.location, "client-certificate",
+                "a client that is passed through shows cleat no certificate",
+                "Leave this or passthrough out.");
+        else if (!asks_clients(config_, frontend_))
+            refuse(
+                rule.location, "client-certificate",
+                "no client is asked for a certificate: client-verify is none",
+                "Set client-verify to optional or required, or leave this out.");
     }
 
     // A client cannot agree on a protocol that the frontend does not have.

@@ -58,6 +58,16 @@ upstream_config const* find_upstream_block(config const& settings, std::string_v
     return found == settings.upstreams.end() ? nullptr : &*found;
 }
 
+std::vector<allow_rule> rules_of(std::vector<allow_config> const& blocks)
+{
+    std::vector<allow_rule> rules;
+    for (allow_config const& each : blocks)
+        rules.push_back(
+            {.origin = fmt::format("{}:{}", each.location.source, each.location.line),
+             .conditions = each.conditions});
+    return rules;
+}
+
 std::vector<route_rule> rules_of(frontend_config const& frontend)
 {
     std::vector<route_rule> rules;
@@ -67,6 +77,7 @@ std::vector<route_rule> rules_of(frontend_config const& frontend)
             made.names.push_back(*name);
         for (setting<ip_prefix> const& prefix : each.client_address)
             made.clients.push_back(*prefix);
+        made.certificates = rules_of(each.certificate_rules);
         rules.push_back(std::move(made));
     }
     return rules;

@@ -233,6 +233,13 @@ struct upstream_config
     optional_setting<local_addresses> source;
 };
 
+/// allow_config is one `client-allow`, or one `client-certificate` of a route.
+struct allow_config
+{
+    app::location location;
+    std::vector<allow_condition> conditions{};
+};
+
 /// route_config is one `route` of a frontend.
 struct route_config
 {
@@ -240,6 +247,7 @@ struct route_config
     std::vector<setting<server_name_pattern>> sni;  ///< Empty: any name, or none.
     setting<std::vector<std::string>> alpn;         ///< Empty: any protocol, or none.
     std::vector<setting<ip_prefix>> client_address; ///< Empty: any.
+    std::vector<allow_config> certificate_rules;    ///< Empty: any, or none.
     setting<std::string> upstream;                  ///< A name of `upstreams`.
     setting<bool> passthrough{false};               ///< The upstream ends TLS.
 };
@@ -256,17 +264,10 @@ struct address_sources
     [[nodiscard]] bool is_on() const noexcept { return written.size() != 0 || !files.empty(); }
 };
 
-/// allow_config is one `client-allow`.
-struct allow_config
-{
-    app::location location;
-    std::vector<allow_condition> conditions{};
-};
-
 /// allow_list is what a client-allow-file has.
 struct allow_list
 {
-    std::vector<allow_config> client_allow{};
+    std::vector<allow_config> certificate_rules{};
 };
 
 /// stale_crls is what becomes of clients when a CRL's nextUpdate has passed.
@@ -304,8 +305,7 @@ struct frontend_config
     optional_setting<int> client_verify_depth;
     optional_setting<std::string> client_verify_crl;
     optional_setting<app::stale_crls> client_verify_crl_stale;
-    std::vector<allow_config>
-        client_allow; ///< With the next: its own rules replace the global ones.
+    std::vector<allow_config> certificate_rules; ///< With the next: they replace the global ones.
     optional_setting<std::string> client_allow_file;
     optional_setting<tls_versions> tls_protos;
     optional_setting<std::string> ciphers;
@@ -380,7 +380,8 @@ struct config
     setting<int> client_verify_depth{100};  ///< Certificates between a client's and an authority's.
     setting<std::string> client_verify_crl; ///< A file of CRLs, or a folder of such files.
     setting<app::stale_crls> client_verify_crl_stale{app::stale_crls::refuse};
-    std::vector<allow_config> client_allow; ///< Rules for certificates. Empty: all that verify.
+    std::vector<allow_config>
+        certificate_rules;                  ///< Rules for certificates. Empty: all that verify.
     setting<std::string> client_allow_file; ///< A file with more of them.
 
     // How the client is announced to the upstream.
@@ -453,6 +454,9 @@ struct config
 /// find_upstream_block is the upstream block with a name, or null.
 [[nodiscard]] upstream_config const* find_upstream_block(
     config const& settings, std::string_view name) noexcept;
+
+/// rules_of are the rules of these blocks.
+[[nodiscard]] std::vector<allow_rule> rules_of(std::vector<allow_config> const& blocks);
 
 /// rules_of are the conditions of a frontend's routes.
 [[nodiscard]] std::vector<route_rule> rules_of(frontend_config const& frontend);

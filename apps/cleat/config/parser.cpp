@@ -86,7 +86,7 @@ constexpr std::string_view scope_name(route_config const&)
 
 constexpr std::string_view scope_name(allow_config const&)
 {
-    return "in a client-allow block";
+    return "in a client-allow or client-certificate block";
 }
 constexpr std::string_view scope_name(allow_list const&)
 {
@@ -426,9 +426,9 @@ private:
         if constexpr (requires { scope.routes; })
             if (row.name == "route")
                 return add_block(scope.routes, key, {{"upstream", "upstream = \"app\""}});
-        if constexpr (requires { scope.client_allow; })
-            if (row.name == "client-allow")
-                return add_block(scope.client_allow, key, {});
+        if constexpr (requires { scope.certificate_rules; })
+            if (row.name == "client-allow" || row.name == "client-certificate")
+                return add_block(scope.certificate_rules, key, {});
         complain(tokens_.next(), key.text, "this takes a value, not a block", usage_of(key.text));
         tokens_.skip_value();
     }

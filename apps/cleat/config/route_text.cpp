@@ -139,6 +139,14 @@ parsed<ip_prefix> parse_ip_prefix(std::string_view text)
     return made;
 }
 
+std::string describe(allow_config const& rule)
+{
+    std::vector<std::string> conditions;
+    for (allow_condition const& each : rule.conditions)
+        conditions.push_back(fmt::format("{} {}", name_of(each.part), each.text));
+    return fmt::format("{}", fmt::join(conditions, " and "));
+}
+
 std::string describe(route_config const& route)
 {
     std::vector<std::string> conditions;
@@ -148,6 +156,8 @@ std::string describe(route_config const& route)
         conditions.push_back(fmt::format("alpn {}", fmt::join(*route.alpn, ",")));
     for (setting<ip_prefix> const& each : route.client_address)
         conditions.push_back("client-address " + to_string(*each));
+    for (allow_config const& each : route.certificate_rules)
+        conditions.push_back("client-certificate " + describe(each));
     if (conditions.empty())
         conditions.emplace_back("every client");
     if (*route.passthrough)

@@ -22,6 +22,9 @@ namespace cleat::app {
 /// parse_ip_prefix reads 192.0.2.0/24, 2001:db8::/32, or an address alone.
 [[nodiscard]] parsed<ip_prefix> parse_ip_prefix(std::string_view text);
 
+/// describe is the conditions of a rule for certificates: "cn alice and eku clientAuth".
+[[nodiscard]] std::string describe(allow_config const& rule);
+
 /// describe is the conditions of a route on one line: "sni *.example.org, alpn h2".
 [[nodiscard]] std::string describe(route_config const& route);
 

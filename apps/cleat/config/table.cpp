@@ -104,10 +104,11 @@ refusal refuse_route_text(frontend_config&, given const&)
 }
 
 template <class Scope>
-refusal refuse_allow_text(Scope&, given const&)
+refusal refuse_allow_text(Scope&, given const& v)
 {
     return bad_value{
-        "a rule is a block", "Write client-allow = { uri = \"spiffe://example.org/web\" }."};
+        "a rule is a block",
+        fmt::format("Write {} = {{ uri = \"spiffe://example.org/web\" }}.", v.row.name)};
 }
 
 template <certificate_part Part>
@@ -495,8 +496,9 @@ constexpr key_row rows[] = {
      .kind = value_kind::word,
      .value = "{ upstream = NAME ... }",
      .default_text = "none: all clients go to the frontend's upstream",
-     .help = "Where the clients go for which all conditions of the block hold: sni, alpn and "
-             "client-address. The first route that takes a client is used; clients that no route "
+     .help = "Where the clients go for which all conditions of the block hold: sni, alpn, "
+             "client-address and client-certificate. The first route that takes a client is used; "
+             "clients that no route "
              "takes go to the frontend's upstream. A route that an earlier one leaves no client "
              "is an error.",
      .repeatable = true,
@@ -520,6 +522,18 @@ constexpr key_row rows[] = {
      .help = "The protocol that client and cleat agree on, one of alpn-protos, or several with "
              "commas between them. With passthrough: one that the client offers.",
      .set_route = store<&route_config::alpn>},
+    {.name = "client-certificate",
+     .group = key_group::addresses,
+     .where = route_only,
+     .kind = value_kind::word,
+     .value = "{ uri = URI ... }",
+     .default_text = "any certificate, and none",
+     .help = "A rule that the client's certificate meets, written as client-allow. Give it several "
+             "times for several rules, of which one must hold. Where such a route may take a "
+             "client, TLS ends here, and no passthrough behind it takes that client.",
+     .repeatable = true,
+     .block = true,
+     .set_route = refuse_allow_text<route_config>},
     {.name = "client-address",
      .group = key_group::addresses,
      .where = route_only,

@@ -68,9 +68,12 @@ route_table::route_table(std::span<route_rule const> rules)
                 group.push_back(route);
         if (each.names.empty())
             any_name_.push_back(route);
-        routes_.push_back({each.protocols, address_set{each.clients}, each.is_passthrough});
+        routes_.push_back(
+            {each.protocols, address_set{each.clients}, allow_rules{each.certificates},
+             each.is_passthrough});
         has_passthrough_ |= each.is_passthrough;
         asks_for_clients_ |= !each.clients.empty();
+        asks_for_certificates_ |= !each.certificates.empty();
     }
 }
 
@@ -100,6 +103,11 @@ bool route_table::takes(number route, route_question const& question) const noex
     if (!wanted.clients.empty() && !(question.client && wanted.clients.contains(*question.client)))
         return false;
     if (wanted.is_passthrough && question.is_established)
+        return false;
+    // Before the handshake any certificate may come, so TLS ends here.
+    if (!wanted.certificates.empty() && question.is_established &&
+        (question.certificate == nullptr ||
+         wanted.certificates.find(*question.certificate) == nullptr))
         return false;
     if (wanted.protocols.empty())
         return true;
@@ -142,6 +150,8 @@ bool route_table::covers(number one, number other) const
 {
     conditions const& wide = routes_[one];
     conditions const& narrow = routes_[other];
+    if (!wide.certificates.empty()) // Rules are not compared with each other.
+        return false;
     if (!wide.clients.empty() && (narrow.clients.empty() || !wide.clients.covers(narrow.clients)))
         return false;
     if (wide.protocols.empty())

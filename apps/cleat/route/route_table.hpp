@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "client_rules/allow_rule.hpp"
 #include "route/address_set.hpp"
 #include "route/ip_prefix.hpp"
 
@@ -41,6 +42,7 @@ struct route_rule
     /// Of a route that ends TLS: one of them was agreed on. Of a passthrough: the client offers it.
     std::vector<std::string> protocols{};
     std::vector<ip_prefix> clients{};
+    std::vector<allow_rule> certificates{}; ///< The client's certificate meets one of them.
     bool is_passthrough = false;
 };
 
@@ -53,6 +55,9 @@ struct route_question
     /// 3.1).
     std::span<unsigned char const> offered{};
     std::optional<ip_address> client{}; ///< Unset: unknown. No route with addresses takes it.
+    /// The client's; null: it has shown none, or is not established yet. Then every condition on
+    /// it may hold, and is taken to.
+    tls::client_certificate const* certificate = nullptr;
     bool is_established = false; ///< TLS ends here: no passthrough takes the client any more.
 };
 
@@ -82,6 +87,9 @@ public:
     /// has_passthrough: one of the routes is a passthrough.
     [[nodiscard]] bool has_passthrough() const noexcept { return has_passthrough_; }
 
+    /// asks_for_certificates: one of the routes asks for the client's certificate.
+    [[nodiscard]] bool asks_for_certificates() const noexcept { return asks_for_certificates_; }
+
     /// asks_for_clients: one of the routes asks for the client's address.
     [[nodiscard]] bool asks_for_clients() const noexcept { return asks_for_clients_; }
 
@@ -90,6 +98,7 @@ private:
     {
         std::vector<std::string> protocols;
         address_set clients;
+        allow_rules certificates;
         bool is_passthrough = false;
     };
     struct hash
@@ -119,6 +128,7 @@ private:
     numbers any_name_;
     bool has_passthrough_ = false;
     bool asks_for_clients_ = false;
+    bool asks_for_certificates_ = false;
 };
 
 } // namespace cleat::app

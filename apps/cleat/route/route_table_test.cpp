@@ -192,4 +192,25 @@ TEST_CASE("what was offered covers what was agreed on, and not the other way rou
 }
 
 } // namespace
+TEST_CASE("a route by certificate takes established clients that show one that meets a rule")
+{
+    allow_rule alice{.origin = "c:1"};
+    alice.conditions.push_back(
+        {.part = certificate_part::common_name, .text = "alice", .value = "alice"});
+    std::vector<route_rule> const rules{
+        {.certificates = {alice}}, {.is_passthrough = true}, {.protocols = {"h2"}}};
+    route_table const table{rules};
+    CHECK(table.asks_for_certificates());
+    tls::client_certificate const shown{.common_name = "alice"};
+    tls::client_certificate const other{.common_name = "bob"};
+    CHECK(chosen(table, {.certificate = &shown, .is_established = true}) == 0);
+    CHECK(chosen(table, {.certificate = &other, .is_established = true}) == -1);
+    CHECK(chosen(table, {.agreed = "h2", .certificate = &other, .is_established = true}) == 2);
+    CHECK(chosen(table, {.is_established = true}) == -1);
+    // Before the handshake the certificate may yet be alice's: the client is not passed through.
+    CHECK(chosen(table, route_question{}) == 0);
+    // Rules are not compared, so none makes a later route unreachable.
+    CHECK_FALSE(table.find_cover(1, nullptr).has_value());
+}
+
 } // namespace cleat::app::route_table_test
