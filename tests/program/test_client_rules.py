@@ -4,6 +4,7 @@ has. A session that resumes is checked again."""
 
 import datetime
 import hashlib
+import json
 import os
 import ssl
 import subprocess
@@ -382,3 +383,23 @@ def test_mistakes_in_routes(config, certs, ca, condition, said, verify):
     ran = run("--test", "--config", path)
     assert ran.returncode == 1
     assert f"{path}:2:" in ran.stderr and said in ran.stderr, ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ('client-allow = { cn = "a" }', ", and meets the rule\n"),
+        ('client-allow = { cn = "a" } client-allow = { cn = "b" }', ", and meets one of 2 rules\n"),
+    ],
+)
+def test_explain_counts_the_rules(config, certs, ca, rules, said):
+    path = config(f"""
+        {rules}
+        pem-file = "{certs.ecdsa.pem}"
+        client-verify = required
+        client-verify-ca = "{ca.cert}"
+    """)
+    ran = run("explain", "--sni", "localhost", "--config", path)
+    assert f"required: one that verifies by {ca.cert}{said}" in ran.stdout, ran.stdout
+    found = json.loads(run("explain", "--json", "--sni", "localhost", "--config", path).stdout)
+    assert found["frontends"][0]["client_rules"] == rules.count("client-allow")

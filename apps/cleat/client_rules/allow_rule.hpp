@@ -76,6 +76,7 @@ public:
     explicit allow_rules(std::vector<allow_rule> all);
 
     [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
+    [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
 
     /// find is the rule that the certificate meets; null: none.
     [[nodiscard]] allow_rule const* find(tls::client_certificate const& shown) const noexcept;

@@ -85,6 +85,15 @@ std::string protocol_text(frontend_explanation const& one, std::vector<std::stri
         fmt::join(one.protocols, ", "));
 }
 
+std::string rules_text(frontend_explanation const& one, std::string_view verb)
+{
+    if (!one.client_rules)
+        return {};
+    return *one.client_rules == 1
+               ? fmt::format(", and {} the rule", verb)
+               : fmt::format(", and {} one of {} rules", verb, *one.client_rules);
+}
+
 std::string verification_text(frontend_explanation const& one)
 {
     switch (one.verification) {
@@ -92,9 +101,11 @@ std::string verification_text(frontend_explanation const& one)
         break;
     case tls::peer_verification::optional:
         return fmt::format(
-            "optional: it may send none; one that it sends must verify by {}", one.authorities);
+            "optional: it may send none; one that it sends must verify by {}{}", one.authorities,
+            rules_text(one, "meet"));
     case tls::peer_verification::required:
-        return fmt::format("required: one that verifies by {}", one.authorities);
+        return fmt::format(
+            "required: one that verifies by {}{}", one.authorities, rules_text(one, "meets"));
     }
     return "none is asked for";
 }
@@ -297,7 +308,8 @@ void print_explanations_json(
         fmt::print(
             "{}    {{\n      \"frontend\": {},\n      \"refusal\": {},\n      \"match\": \"{}\",\n"
             "      \"certificates\": [{}],\n      \"versions\": {},\n      \"alpn\": {},\n"
-            "      \"client_verify\": \"{}\",\n      \"tickets\": {},\n      \"route\": {},\n"
+            "      \"client_verify\": \"{}\",\n      \"client_rules\": {},\n      \"tickets\": "
+            "{},\n      \"route\": {},\n"
             "      \"passthrough\": {},\n      \"challenge\": {},\n"
             "      \"upstream\": {},\n"
             "      \"upstream_addresses\": {},\n      \"announcement\": \"{}\",\n"
@@ -307,7 +319,9 @@ void print_explanations_json(
             each.refusal == explained_refusal::none ? "null" : refusal, reason_name(each.why),
             fmt::join(certificates, ", "), json_strings(each.versions),
             each.protocol ? json_string(*each.protocol) : "null",
-            verification_name(each.verification), json_bool(each.has_tickets),
+            verification_name(each.verification),
+            each.client_rules ? fmt::format("{}", *each.client_rules) : "null",
+            json_bool(each.has_tickets),
             each.route ? json_string(to_string(each.route->location)) : "null",
             json_bool(each.route && each.route->is_passthrough),
             each.challenge.empty() ? "null" : json_string(each.challenge),

@@ -101,6 +101,8 @@ frontend_explanation explain_frontend(
         explain_route(made, *plan.routes, server_name, offered, address);
     made.verification = plan.tls.verify;
     made.authorities = plan.tls.verify_origin;
+    if (plan.clients != nullptr && plan.clients->has_rules)
+        made.client_rules = plan.clients->rules.size();
     // Certificates with a name in common have the same rule.
     if (!made.certificates.empty())
         if (auto const own = plan.client_rules.find(made.certificates.front().files);

@@ -8,6 +8,7 @@
 #include <cleat/tls/certificates/certificate_choice.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -48,9 +49,10 @@ struct frontend_explanation
     std::optional<std::string> protocol;             ///< By ALPN; empty: none is agreed on.
     std::vector<std::string> protocols;              ///< That the frontend has.
     tls::peer_verification verification{};
-    std::string authorities;         ///< Their file, where clients are verified.
-    bool has_tickets = false;        ///< Sessions resume.
-    std::chrono::seconds rotation{}; ///< Of the tickets' keys.
+    std::string authorities;                   ///< Their file, where clients are verified.
+    std::optional<std::size_t> client_rules{}; ///< Unset: each certificate that verifies is good.
+    bool has_tickets = false;                  ///< Sessions resume.
+    std::chrono::seconds rotation{};           ///< Of the tickets' keys.
 };
 
 /// explain_frontend decides as the handshake does: by certificate_choice and choose_protocol. The
