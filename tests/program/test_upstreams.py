@@ -244,7 +244,7 @@ def test_explain_names_the_upstream(certs, config):
             "error: slow-start: this has no effect: with balance = first a server has no share.",
         ),
         (
-            upstream('{ address = "/s" max-connections = 3 }') + "workers = 4",
+            upstream('{ address = "/s" max-connections = 3 }') + 'workers = 4\nupstream = "app"',
             "error: max-connections: 3 connections are fewer than one for each of 4 workers. Write",
         ),
         (upstream("/s", lines=["port = 1"]), "this key does not stand in an upstream block"),
