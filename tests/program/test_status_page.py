@@ -302,8 +302,8 @@ def test_the_keyboard_reaches_everything_in_the_order_of_the_page(page):
         seen.append(focused)
     assert seen[:3] == ["Pause", "Reload", "Drain…"]
     assert seen[3:7] == ["handshake", "upstream", "first byte", "end"]
-    assert seen[7:9] == ["Workers", "Frontends"]
-    assert "keys at their defaults" in seen[9]
+    assert seen[7:10] == ["Workers", "Frontends", "Servers"]
+    assert "keys at their defaults" in seen[10]
     outline = "return getComputedStyle(document.activeElement).outlineStyle"
     tab_to(at, "Reload")
     assert at.shown.run(outline) == "solid"
