@@ -67,14 +67,16 @@ void name_watch::follow(logger const& log)
     snapshot const& configuration = *workers_.present().configuration;
     if (std::exchange(followed_, &configuration) == &configuration)
         return;
-    names_.clear();
+    std::vector<name_in_use> const before = std::exchange(names_, {});
     std::vector<watched_name> watched;
     for (upstream_plan const& upstream : configuration.upstreams)
         for (planned_name const& each : upstream.names) {
             auto const first = upstream.servers.begin() + static_cast<std::ptrdiff_t>(each.server);
             auto const count = static_cast<std::ptrdiff_t>(each.targets.size());
             names_.push_back({upstream.name, each, {first, first + count}});
-            watched.push_back(each.watched);
+            if (each.is_kept)
+                keep(names_.back(), before, log);
+            watched.push_back(names_.back().plan.watched);
         }
     if (!resolver_ && names_.empty())
         return;
@@ -87,6 +89,18 @@ void name_watch::follow(logger const& log)
         return;
     }
     order_ = resolver_->watch(dns_settings_of(configuration.settings), std::move(watched));
+}
+
+// The addresses of a name that the reload could not look up may have changed since its plan.
+void name_watch::keep(name_in_use& name, std::vector<name_in_use> const& before, logger const& log)
+{
+    dns_question const& question = name.plan.watched.question;
+    auto const old = std::ranges::find_if(
+        before, [&](name_in_use const& each) { return each.plan.watched.question == question; });
+    if (old == before.end())
+        return;
+    name.is_failing = old->is_failing;
+    place(name, old->plan.watched.known, log);
 }
 
 void name_watch::look(logger const& log)
@@ -122,6 +136,7 @@ void name_watch::log_failure(name_in_use& name, std::string const& failure, logg
 void name_watch::place(name_in_use& name, std::vector<dns_target> const& targets, logger const& log)
 {
     std::set<std::string> const before = address_texts(name.servers);
+    name.plan.watched.known = targets;
     std::vector<dns_target const*> const placed = place_targets(name.plan.targets, targets);
     bool is_changed = false;
     for (std::size_t i = 0; i < placed.size(); ++i) {

@@ -100,8 +100,9 @@ dns_times times_of_backend(config const& settings) noexcept
 class server_finder
 {
 public:
-    server_finder(config const& settings, problem_list& problems)
-        : settings_{dns_settings_of(settings)}, problems_{problems}
+    server_finder(
+        config const& settings, std::span<upstream_plan const> before, problem_list& problems)
+        : settings_{dns_settings_of(settings)}, before_{before}, problems_{problems}
     {
     }
 
@@ -119,47 +120,72 @@ public:
         if (unix_path const* const path = std::get_if<unix_path>(&*address))
             made.addresses = unix_server(*path, address.location, key, problems_);
         else
-            made.addresses = find_host(std::get<host_port>(*address), address.location, key);
-        if (host_port const* const tcp = std::get_if<host_port>(&*address);
-            tcp != nullptr && is_name(tcp->host))
-            plan_.names.push_back(
-                {.watched = {{tcp->host, tcp->port}, times, {{{}, made.addresses}}},
-                 .server = plan_.servers.size(),
-                 .targets = {""},
-                 .weight = made.weight,
-                 .is_backup = made.is_backup});
+            add_host(made, std::get<host_port>(*address), address.location, key, times);
         plan_.servers.push_back(std::move(made));
     }
 
     [[nodiscard]] upstream_plan made() && { return std::move(plan_); }
 
 private:
-    // By the C library, which knows more places for names than DNS, or by the servers of DNS that
-    // the settings name.
-    std::vector<net::address> find_host(
-        host_port const& tcp, location const& where, std::string const& key)
+    void add_host(
+        server_plan& made, host_port const& host, location const& where, std::string const& key,
+        dns_times const& times)
     {
-        if (!settings_.servers.empty() && is_name(tcp.host)) {
-            dns_answer answer =
-                dns_answer_now(settings_, {tcp.host, tcp.port}, limits::service_targets_max);
-            if (!answer.targets.empty())
-                return std::move(answer.targets.front().addresses);
-            return refuse(where, key, tcp.host, answer.failure), std::vector<net::address>{};
-        }
-        result<std::vector<net::address>> found = net::resolve(tcp.host, std::to_string(tcp.port));
-        if (found)
-            return std::move(*found);
-        refuse(where, key, tcp.host, found.error().message());
-        return {};
+        dns_question const question{host.host, host.port};
+        bool const has_name = is_name(host.host);
+        dns_answer answer = find_host(question, has_name);
+        bool const is_kept = answer.targets.empty() && has_name && keep(question, answer);
+        if (answer.targets.empty())
+            return problems_.error(
+                where, key, fmt::format("cannot find the host {}: {}", host.host, answer.failure),
+                "Check the name, or give the address itself.");
+        if (is_kept)
+            warn_of_kept(where, key, answer);
+        made.addresses = answer.targets.front().addresses;
+        if (has_name)
+            plan_.names.push_back(
+                {.watched = {question, times, answer.targets},
+                 .server = plan_.servers.size(),
+                 .targets = {""},
+                 .weight = made.weight,
+                 .is_backup = made.is_backup,
+                 .is_kept = is_kept});
     }
 
-    void refuse(
-        location const& where, std::string const& key, std::string const& host,
-        std::string const& why)
+    // By the C library, which knows more places for names than DNS, or by the servers of DNS that
+    // the settings name.
+    [[nodiscard]] dns_answer find_host(dns_question const& question, bool has_name) const
     {
-        problems_.error(
-            where, key, fmt::format("cannot find the host {}: {}", host, why),
-            "Check the name, or give the address itself.");
+        if (!settings_.servers.empty() && has_name)
+            return dns_answer_now(settings_, question, limits::service_targets_max);
+        dns_answer answer;
+        result<std::vector<net::address>> found =
+            net::resolve(question.name, std::to_string(question.port));
+        if (found)
+            answer.targets.push_back({{}, std::move(*found)});
+        else
+            answer.failure = found.error().message();
+        return answer;
+    }
+
+    // Puts what the configuration before knows of a name into the answer.
+    bool keep(dns_question const& question, dns_answer& answer) const
+    {
+        for (upstream_plan const& each : before_)
+            for (planned_name const& known : each.names)
+                if (known.watched.question == question) {
+                    answer.targets = known.watched.known;
+                    return true;
+                }
+        return false;
+    }
+
+    void warn_of_kept(location const& where, std::string const& key, dns_answer const& answer)
+    {
+        problems_.warning(
+            where, key,
+            fmt::format(
+                "the name cannot be looked up, and keeps its addresses: {}", answer.failure));
     }
 
     void add_service(
@@ -167,7 +193,10 @@ private:
         dns_times const& times)
     {
         dns_question const question{service.name, 0, dns_question::kind::service};
-        dns_answer const answer = dns_answer_now(settings_, question, limits::service_targets_max);
+        dns_answer answer = dns_answer_now(settings_, question, limits::service_targets_max);
+        bool const is_kept = answer.targets.empty() && keep(question, answer);
+        if (is_kept)
+            warn_of_kept(server.address.location, key, answer);
         if (answer.targets.empty())
             problems_.error(
                 server.address.location, key,
@@ -179,7 +208,8 @@ private:
             .server = plan_.servers.size(),
             .targets = std::vector<std::string>(limits::service_targets_max),
             .weight = weight,
-            .is_backup = *server.backup};
+            .is_backup = *server.backup,
+            .is_kept = is_kept};
         std::string const shown = to_string(*server.address);
         for (std::size_t i = 0; i < name.targets.size(); ++i) {
             server_plan place{
@@ -198,6 +228,7 @@ private:
     }
 
     dns_settings settings_;
+    std::span<upstream_plan const> before_;
     problem_list& problems_;
     upstream_plan plan_;
 };
@@ -227,11 +258,13 @@ std::vector<net::address> find_addresses(frontend_config const& frontend, proble
     return {};
 }
 
-upstream_plan find_upstream(config const& settings, std::string const& name, problem_list& problems)
+upstream_plan find_upstream(
+    config const& settings, std::string const& name, std::span<upstream_plan const> before,
+    problem_list& problems)
 {
     upstream_config const* const block =
         name.empty() ? nullptr : find_upstream_block(settings, name);
-    server_finder finder{settings, problems};
+    server_finder finder{settings, before, problems};
     if (block == nullptr) {
         upstream_server backend;
         backend.address = settings.backend;

@@ -8,6 +8,7 @@
 
 #include <cleat/net/socket_options.hpp>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,11 @@ namespace cleat::app {
     frontend_config const& frontend, problem_list& problems);
 
 /// find_upstream looks up the servers of an upstream block, or those of the backend where the name
-/// is empty.
+/// is empty. A name that is not found keeps the addresses that it has in `before`, the upstreams of
+/// the configuration before, with a warning; where it is not among them it is an error.
 [[nodiscard]] upstream_plan find_upstream(
-    config const& settings, std::string const& name, problem_list& problems);
+    config const& settings, std::string const& name, std::span<upstream_plan const> before,
+    problem_list& problems);
 
 /// dns_settings_of says who is asked for names.
 [[nodiscard]] dns_settings dns_settings_of(config const& settings);

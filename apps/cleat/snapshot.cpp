@@ -28,6 +28,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -86,8 +87,9 @@ std::shared_ptr<tls::ticket_secret const> make_ticket_secret(problem_list& probl
 class upstream_numbers
 {
 public:
-    upstream_numbers(snapshot& made, config const& settings, problem_list& problems)
-        : made_{made}, settings_{settings}, problems_{problems}
+    upstream_numbers(
+        snapshot& made, config const& settings, snapshot const* before, problem_list& problems)
+        : made_{made}, settings_{settings}, before_{before}, problems_{problems}
     {
     }
 
@@ -95,13 +97,22 @@ public:
     {
         auto const [known, is_new] = numbers_.try_emplace(name, made_.upstreams.size());
         if (is_new)
-            made_.upstreams.push_back(find_upstream(settings_, name, problems_));
+            made_.upstreams.push_back(
+                find_upstream(settings_, name, upstreams_before(), problems_));
         return known->second;
     }
 
 private:
+    [[nodiscard]] std::span<upstream_plan const> upstreams_before() const noexcept
+    {
+        if (before_ == nullptr)
+            return {};
+        return before_->upstreams;
+    }
+
     snapshot& made_;
     config const& settings_;
+    snapshot const* before_;
     problem_list& problems_;
     std::map<std::string, std::size_t> numbers_; // By name.
 };
@@ -149,7 +160,7 @@ public:
         , settings_{loaded.made.settings}
         , problems_{loaded.problems}
         , certificates_{settings_, problems_, known_before(before), observer, root_files}
-        , upstreams_{made_, settings_, problems_}
+        , upstreams_{made_, settings_, before.configuration, problems_}
         , admissions_{settings_, problems_, root_files}
         , client_rules_{settings_, problems_, root_files}
         , root_files_{root_files}

@@ -15,7 +15,7 @@ from dns_server import DnsServer
 from origins import echo
 from own_network import own_network, with_files
 from program import run
-from reloads import reload
+from reloads import reload, reload_is_refused
 from tls_client import TlsClient
 from upstream_blocks import answer, saying, upstream
 
@@ -260,6 +260,30 @@ def test_a_reload_takes_other_names(serve, origins, dns):
     dns.change(two=["127.0.0.9"])
     assert answer(server.port) == "2"
     assert dns.queries("two.example") <= asked + 1
+
+
+def test_a_reload_while_dns_fails_keeps_what_is_known(serve, origins, dns):
+    port = origins("127.0.0.2", "127.0.0.3")
+    dns.hosts["app.example"] = ["127.0.0.2"]
+    dns.start()
+    server = serve(
+        f'backend = "[app.example]:{port}"\nfrontend = "[127.0.0.1]:0"\n{dns.setting}'
+    )
+    dns.change(app=["127.0.0.3"])
+    eventually("the change is followed", lambda: answer(server.port) == "3")
+    dns.change(app=[])
+    server.wait_for_log(event="dns-lookup-failed")
+    reload(server)
+    assert answer(server.port) == "3"  # And not the address of the start.
+    text = server.config.read_text()
+    server.config.write_text(text.replace("app.example", "new.example"))
+    (problem,) = reload_is_refused(server)
+    assert "cannot find the host new.example: the name does not exist (NXDOMAIN)" in problem
+    server.config.write_text(text)
+    dns.change(app=["127.0.0.2"])
+    eventually("the change is followed", lambda: answer(server.port) == "2")
+    server.wait_for_log(event="dns-lookup-recovered")
+    assert len(server.log(event="dns-lookup-failed")) == 1
 
 
 class TestFilesOfTheSystem:

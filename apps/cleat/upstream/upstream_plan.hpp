@@ -35,6 +35,7 @@ struct planned_name
     std::vector<std::string> targets; ///< By place: the target's name; of a host it is empty.
     unsigned weight = 1;              ///< Each target's is multiplied by it.
     bool is_backup = false;           ///< All targets are backups.
+    bool is_kept = false; ///< It was not found: the addresses are the configuration's before.
 };
 
 /// upstream_plan is an upstream block, or the backend as an upstream of one server.
