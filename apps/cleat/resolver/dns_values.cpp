@@ -10,7 +10,7 @@
 namespace cleat::app {
 namespace {
 
-std::set<std::string> texts_of(std::vector<net::address> const& addresses)
+std::set<std::string> distinct_texts(std::vector<net::address> const& addresses)
 {
     std::set<std::string> texts;
     for (net::address const& each : addresses)
@@ -38,7 +38,7 @@ bool is_name(std::string const& host) noexcept
 bool has_same_addresses(
     std::vector<net::address> const& one, std::vector<net::address> const& other)
 {
-    return texts_of(one) == texts_of(other);
+    return distinct_texts(one) == distinct_texts(other);
 }
 
 bool have_same_targets(std::vector<dns_target> const& one, std::vector<dns_target> const& other)
