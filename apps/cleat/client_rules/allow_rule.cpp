@@ -104,12 +104,12 @@ bool is_svid(tls::client_certificate const& shown) noexcept
 
 bool fits_uri(allow_condition const& c, tls::client_certificate const& shown) noexcept
 {
-    if (c.value.starts_with(spiffe) && !is_svid(shown))
-        return false;
-    return std::ranges::any_of(shown.uris, [&](std::string const& uri) {
+    bool const is_named = std::ranges::any_of(shown.uris, [&](std::string const& uri) {
         return c.is_pattern ? uri.starts_with(c.value) && uri.size() > c.value.size()
                             : uri == c.value;
     });
+    // Asked last: most rules are for others.
+    return is_named && (!c.value.starts_with(spiffe) || is_svid(shown));
 }
 
 bool fits_address(allow_condition const& c, std::string_view bytes) noexcept

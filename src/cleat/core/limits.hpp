@@ -152,7 +152,7 @@ inline constexpr std::size_t fingerprint_values_max = 256;
 // Rules for clients' certificates, which are files of the operator's.
 
 /// allow_rules_max: the rules of one frontend. A handshake goes through them one after the other:
-/// some 50 ns for each.
+/// some 10 ns for each.
 inline constexpr std::size_t allow_rules_max = 1000;
 
 /// allow_file_max: a file of rules. A rule is a line or two.
