@@ -103,6 +103,7 @@ TEST_CASE("a server of an upstream has its numbers, its state and its checks")
 {
     known_server server;
     server.name = "[10.0.0.1]:80";
+    server.addresses.emplace_back(); // Without one it would be drained.
     server.weight = 3;
     server.operators_weight = 7;
     server.is_down = true;
