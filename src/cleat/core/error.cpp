@@ -85,6 +85,14 @@ constexpr row row_of(error e) noexcept // house(function-length): a table, row b
             "client-certificate-expired", "the certificate of the client's session has expired"};
     case error::stopped:
         return {"stopped", "the worker is ending"};
+    case error::certificate_expired:
+        return {"certificate-expired", "the server's certificate has expired"};
+    case error::certificate_not_yet_valid:
+        return {"certificate-not-yet-valid", "the server's certificate is not valid yet"};
+    case error::unknown_authority:
+        return {"unknown-authority", "no trusted authority has signed the server's certificate"};
+    case error::wrong_name:
+        return {"wrong-name", "the server's certificate is for another name"};
     case error::unsupported:
         return {"unsupported", "the TLS library in use cannot do this"};
     case error::certificate_unavailable:

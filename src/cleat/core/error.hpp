@@ -58,6 +58,12 @@ enum class error
     client_certificate_expired, ///< The certificate of a session that resumes has expired.
     stopped,                    ///< The worker is ending.
 
+    // The certificate of an upstream that speaks TLS. bad_certificate is any other fault.
+    certificate_expired,       ///< Its time is over.
+    certificate_not_yet_valid, ///< Its time has not begun.
+    unknown_authority,         ///< No authority that is trusted has signed it.
+    wrong_name,                ///< It is for another name or address.
+
     // The program.
     unsupported,             ///< The linked TLS library cannot do this.
     certificate_unavailable, ///< The certificate that a client needs cannot be loaded.

@@ -46,6 +46,30 @@ error_code meaning_of(SSL* ssl, library_failure const& failure) noexcept
     return backend::error_of(failure.code);
 }
 
+certificate_fault fault_of(long verify_result) noexcept
+{
+    switch (verify_result) {
+    case X509_V_OK:
+        return certificate_fault::none;
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+        return certificate_fault::expired;
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+        return certificate_fault::not_yet_valid;
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_CERT_UNTRUSTED:
+        return certificate_fault::unknown_authority;
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+        return certificate_fault::wrong_name;
+    default:
+        return certificate_fault::other;
+    }
+}
+
 } // namespace
 
 engine::engine(context const& settings)
@@ -195,6 +219,7 @@ step engine::handshake(wire& w) noexcept
     if (long const why = SSL_get_verify_result(ssl_);
         s.error == error::bad_certificate && why != X509_V_OK)
         try {
+            failure_->certificate = fault_of(why);
             failure_->reason = X509_verify_cert_error_string(why);
             if (why == X509_V_ERR_INVALID_PURPOSE && SSL_is_server(ssl_) == 1)
                 failure_->reason += purpose_hint;

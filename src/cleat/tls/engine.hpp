@@ -44,6 +44,17 @@ struct step
     error_code error{};    ///< Set: this direction is over. error::closed is the clean end.
 };
 
+/// certificate_fault is why a peer's certificate was refused.
+enum class certificate_fault : std::uint8_t
+{
+    none, ///< It was not refused.
+    expired,
+    not_yet_valid,
+    unknown_authority, ///< Its chain leads to no authority that is trusted.
+    wrong_name,        ///< It is for another name or address.
+    other,             ///< See failure_info::reason.
+};
+
 /// failure_info describes a failure beyond its error_code, for a log line.
 struct failure_info
 {
@@ -52,6 +63,7 @@ struct failure_info
     /// The TLS library's error text; for a refused certificate that of its verification. It has no
     /// key material and no plaintext.
     std::string reason;
+    certificate_fault certificate = certificate_fault::none; ///< With error::bad_certificate.
 };
 
 /// certificate_facts is what a PROXY header says of the certificate that this side has sent.

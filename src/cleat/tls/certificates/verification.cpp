@@ -1,12 +1,16 @@
 // A verify_function is in the ex_data of its SSL, or of each SSL_CTX of its context: a server's SSL
 // changes its SSL_CTX when the client has sent SNI.
 
+#include <cleat/core/assert.hpp>
 #include <cleat/tls/certificates/verification.hpp>
 #include <cleat/tls/certificates/verify_hook.hpp>
+#include <cleat/tls/context_settings.hpp>
 #include <cleat/tls/openssl_error.hpp>
 
 #include <openssl/x509v3.h>
 
+#include <array>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
@@ -97,6 +101,30 @@ void set_verify_depth(ssl_st* ssl, int intermediates_max) noexcept
 {
     SSL_set_verify_depth(ssl, intermediates_max);
     resume_nothing(ssl);
+}
+
+bool set_server_name(ssl_st* ssl, std::string const& name) noexcept
+{
+    X509_VERIFY_PARAM* const rules = SSL_get0_param(ssl);
+    bool const done = is_ip_address(name)
+                          ? X509_VERIFY_PARAM_set1_ip_asc(rules, name.c_str()) == 1
+                          : X509_VERIFY_PARAM_set1_host(rules, name.c_str(), name.size()) == 1 &&
+                                SSL_set_tlsext_host_name(ssl, name.c_str()) == 1;
+    clear_errors();
+    return done;
+}
+
+bool offer_protocol(ssl_st* ssl, std::string_view protocol) noexcept
+{
+    std::array<unsigned char, 256> wire; // NOLINT: filled as far as it is used
+    CLEAT_ASSERT(!protocol.empty() && protocol.size() < wire.size());
+    wire[0] = static_cast<unsigned char>(protocol.size());
+    std::memcpy(wire.data() + 1, protocol.data(), protocol.size());
+    // Zero is success, unlike everywhere else.
+    bool const done =
+        SSL_set_alpn_protos(ssl, wire.data(), static_cast<unsigned>(protocol.size() + 1)) == 0;
+    clear_errors();
+    return done;
 }
 
 bool certificate_names(x509_store_ctx_st* store_ctx, std::string const& host) noexcept
