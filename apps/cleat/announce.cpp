@@ -176,15 +176,28 @@ std::span<std::byte const> first_bytes(
     config const& settings, client_side& client, net::address const& peer,
     inbound_header const* received, byte_counts& traffic)
 {
+    if (*settings.announce == announcement::nothing)
+        return first_plaintext(client, {}, traffic);
+    return first_plaintext(client, make_announcement(settings, client, peer, received), traffic);
+}
+
+std::string make_announcement(
+    config const& settings, client_side const& client, net::address const& peer,
+    inbound_header const* received)
+{
+    if (*settings.announce == announcement::nothing)
+        return {};
+    bool const passes_on = *settings.announce == announcement::proxy_proxy;
+    return passes_on ? received->bytes : make_header(settings, client, peer, received);
+}
+
+std::span<std::byte const> first_plaintext(
+    client_side& client, std::string_view before, byte_counts& traffic)
+{
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
-    std::size_t used = 0;
-    if (*settings.announce != announcement::nothing) {
-        bool const passes_on = *settings.announce == announcement::proxy_proxy;
-        std::string const header =
-            passes_on ? received->bytes : make_header(settings, client, peer, received);
-        used = header.size();
-        std::memcpy(block.data(), header.data(), used);
-    }
+    std::size_t used = before.size();
+    if (used != 0)
+        std::memcpy(block.data(), before.data(), used);
     if (client.channel.unread()) {
         net::progress const p = client.channel.read(
             client.socket.entry(), block.subspan(used), limits::turn_min,

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace cleat::app {
@@ -37,6 +38,15 @@ net::task<error_code> receive_proxy_header(
 [[nodiscard]] std::span<std::byte const> first_bytes(
     config const& settings, client_side& client, net::address const& peer,
     inbound_header const* received, byte_counts& traffic);
+
+/// make_announcement is that announcement alone.
+[[nodiscard]] std::string make_announcement(
+    config const& settings, client_side const& client, net::address const& peer,
+    inbound_header const* received);
+
+/// first_plaintext is `before`, and then the client's first plaintext, as in first_bytes.
+[[nodiscard]] std::span<std::byte const> first_plaintext(
+    client_side& client, std::string_view before, byte_counts& traffic);
 
 /// first_bytes_of_passthrough are the announcement and the client's first bytes as they came. The
 /// announcement has the addresses and, with PROXY v2, the name of SNI. The bytes are `hello` or in

@@ -47,12 +47,28 @@ close_reason proxy_header_reason(error_code why) noexcept
                                            : close_reason::client_gone;
 }
 
+close_reason connect_reason(error_code why) noexcept
+{
+    if (why == error::connect_timeout)
+        return close_reason::upstream_timeout;
+    bool const is_tls = why.category() == error_category();
+    return is_tls ? close_reason::upstream_tls_failed : close_reason::upstream_unreachable;
+}
+
+close_reason upstream_reason(error_code why) noexcept
+{
+    if (why == error::truncated)
+        return close_reason::upstream_truncated;
+    bool const is_tls = why.category() == error_category() && why != error::closed;
+    return is_tls ? close_reason::upstream_failed : close_reason::upstream_reset;
+}
+
 } // namespace
 
 close_reason reason_for(phase where, error_code why) noexcept
 {
     if (where == phase::upstream_io)
-        return close_reason::upstream_reset;
+        return upstream_reason(why);
     if (why == error::stopped)
         return close_reason::stopped;
     if (is_out_of_resources(why))
@@ -70,8 +86,7 @@ close_reason reason_for(phase where, error_code why) noexcept
     case phase::handshake:
         return handshake_reason(why);
     case phase::connect:
-        return why == error::connect_timeout ? close_reason::upstream_timeout
-                                             : close_reason::upstream_unreachable;
+        return connect_reason(why);
     case phase::client_io:
         return is_reset(why) ? close_reason::client_reset : close_reason::client_failed;
     case phase::relay_wait:
@@ -86,7 +101,7 @@ close_reason reason_for(phase where, error_code why) noexcept
     return close_reason::upstream_reset;
 }
 
-std::string_view name_of(close_reason why) noexcept
+std::string_view name_of(close_reason why) noexcept // house(function-length): row by row
 {
     switch (why) {
     case close_reason::done:
@@ -121,6 +136,12 @@ std::string_view name_of(close_reason why) noexcept
         return "client-not-allowed";
     case close_reason::client_certificate_expired:
         return "client-certificate-expired";
+    case close_reason::upstream_tls_failed:
+        return "upstream-tls-failed";
+    case close_reason::upstream_truncated:
+        return "upstream-truncated";
+    case close_reason::upstream_failed:
+        return "upstream-failed";
     case close_reason::untrusted_proxy:
         return "untrusted-proxy";
     case close_reason::address_denied:

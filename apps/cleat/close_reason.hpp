@@ -31,6 +31,9 @@ enum class close_reason : std::uint8_t
     upstream_unreachable, ///< Refused, no route, no such socket.
     upstream_timeout,     ///< Not accepted within backend-connect-timeout.
     upstream_reset,       ///< The upstream sent RST.
+    upstream_tls_failed,  ///< No server's TLS handshake succeeded; the log line has the reason.
+    upstream_truncated,   ///< A TLS upstream's FIN came without close_notify: bytes may be missing.
+    upstream_failed,      ///< TLS broke on an established connection: bad record, fatal alert.
 
     // Connections that are refused: the operator's lists and limits say so, and nothing has failed.
     untrusted_proxy,            ///< proxy-from does not have the peer's address.

@@ -3,10 +3,10 @@
 // pass of the event loop; if not, it has cost one system call.
 
 #include "connect.hpp"
+#include "connect_steps.hpp"
 
 #include <cleat/core/limits.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -14,71 +14,6 @@
 
 namespace cleat::app {
 namespace {
-
-bool is_unix(net::address const& address) noexcept
-{
-    return address.data()->sa_family == AF_UNIX;
-}
-
-// A UNIX socket whose backlog is full refuses at once; with TCP the kernel would try again.
-bool is_full(net::address const& address, error_code why) noexcept
-{
-    return is_unix(address) && why == boost::system::errc::resource_unavailable_try_again;
-}
-
-// Tries whenever this connection is the first of the queue, until there is room or the interrupt is
-// raised.
-net::task<result<unique_fd>> start_from_queue(
-    net::interrupt& interrupt, upstream_choice& choice, net::address const& address)
-{
-    connect_queue::place place{choice.queue(), interrupt};
-    for (;;) {
-        if (error_code const ec = co_await place.reached())
-            co_return ec;
-        result<unique_fd> started = choice.start();
-        if (started || !is_full(address, started.error()))
-            co_return started;
-    }
-}
-
-// An equal part of the time that is left, and at least a millisecond.
-std::chrono::milliseconds part_of(net::worker::clock::duration left, std::size_t parts)
-{
-    using std::chrono::milliseconds;
-    return std::max(
-        std::chrono::duration_cast<milliseconds>(left / static_cast<int>(parts)), milliseconds{1});
-}
-
-// The time of one address, of so many.
-void limit_wait(
-    net::interrupt& interrupt, net::worker::clock::time_point until,
-    std::chrono::milliseconds timeout, std::size_t parts)
-{
-    if (timeout.count() != 0)
-        interrupt.expires_in(
-            part_of(until - interrupt.worker().now(), parts), error::connect_timeout);
-}
-
-// True: only this address's time is over, and there are others. `why` is then its error.
-bool goes_on(net::interrupt& interrupt, upstream_choice& choice, error_code& why)
-{
-    if (interrupt.raised() != error::connect_timeout)
-        return false;
-    why = interrupt.raised();
-    choice.failed(why);
-    if (choice.others() == 0)
-        return false;
-    interrupt.clear();
-    return true;
-}
-
-// The first address, or the one after the address that has failed.
-net::address const* next_address(upstream_choice& choice, error_code failed)
-{
-    if (failed)
-        choice.failed(failed);
-    return choice.next();
-}
 
 // The bytes that the upstream gets first. They lie in a block of the thread's scratch, so they are
 // copied before the first wait, and only then.
@@ -106,12 +41,23 @@ private:
     byte_queue kept_;
 };
 
-// Until the server has room, or the interrupt is raised.
-net::task<error_code> wait_in_line(
-    net::interrupt& interrupt, upstream_choice& choice, greeting& hello)
+} // namespace
+
+net::task<result<unique_fd>> start_from_queue(
+    net::interrupt& interrupt, upstream_choice& choice, net::address const& address)
 {
-    if (!hello.keep())
-        co_return make_error_code(boost::system::errc::not_enough_memory);
+    connect_queue::place place{choice.queue(), interrupt};
+    for (;;) {
+        if (error_code const ec = co_await place.reached())
+            co_return ec;
+        result<unique_fd> started = choice.start();
+        if (started || !is_full(address, started.error()))
+            co_return started;
+    }
+}
+
+net::task<error_code> wait_in_line(net::interrupt& interrupt, upstream_choice& choice)
+{
     connect_queue::place place{choice.queue(), interrupt};
     for (;;) {
         if (error_code const ec = co_await place.reached())
@@ -121,7 +67,26 @@ net::task<error_code> wait_in_line(
     }
 }
 
-} // namespace
+void limit_wait(
+    net::interrupt& interrupt, net::worker::clock::time_point until,
+    std::chrono::milliseconds timeout, std::size_t parts)
+{
+    if (timeout.count() != 0)
+        interrupt.expires_in(
+            part_of(until - interrupt.worker().now(), parts), error::connect_timeout);
+}
+
+bool goes_on(net::interrupt& interrupt, upstream_choice& choice, error_code& why)
+{
+    if (interrupt.raised() != error::connect_timeout)
+        return false;
+    why = interrupt.raised();
+    choice.failed(why);
+    if (choice.others() == 0)
+        return false;
+    interrupt.clear();
+    return true;
+}
 
 net::task<result<upstream_side>> connect(
     net::interrupt& interrupt, upstream_choice& choice, std::span<std::byte const> first,
@@ -133,7 +98,9 @@ net::task<result<upstream_side>> connect(
     while (net::address const* const address = next_address(choice, why)) {
         if (choice.waits()) {
             limit_wait(interrupt, until, timeout, 1);
-            error_code const failed = co_await wait_in_line(interrupt, choice, hello);
+            if (!hello.keep())
+                co_return make_error_code(boost::system::errc::not_enough_memory);
+            error_code const failed = co_await wait_in_line(interrupt, choice);
             if (failed)
                 co_return failed;
         }
@@ -154,8 +121,7 @@ net::task<result<upstream_side>> connect(
             continue;
         }
         upstream_side upstream{net::socket{interrupt.worker(), std::move(*started)}, {}};
-        // A UNIX socket is connected already, and sending nothing would fail where the server has
-        // spoken and closed.
+        // To send nothing to a UNIX socket fails where the server has spoken and closed.
         bool const asks = !is_unix(*address) || !hello.bytes().empty();
         net::io_result const sent = asks ? upstream.socket.send(hello.bytes()) : net::io_result{};
         if (sent.would_block) {
@@ -172,8 +138,7 @@ net::task<result<upstream_side>> connect(
             choice.answered();
             co_return std::move(upstream);
         }
-        why = sent.error;
-        if (why)
+        if (why = sent.error; why)
             continue;
         choice.answered();
         upstream.sends = hello.bytes().empty() ? 0 : 1;

@@ -21,6 +21,14 @@ void add_text(log_line& line, std::string_view key, Make make) noexcept
     }
 }
 
+void add_failure(log_line& line, tls::failure_info const& failure) noexcept
+{
+    if (failure.peer_alert >= 0)
+        line.add("alert", tls::alert_name(failure.peer_alert));
+    if (!failure.reason.empty())
+        line.add("detail", failure.reason);
+}
+
 // A handshake that fails like this is a port scanner's, or of a client that has changed its mind:
 // nothing that the operator could mend.
 bool is_strangers(error_code why) noexcept
@@ -222,12 +230,8 @@ void connection_log::write_handshake_failed(
     line.add("reason", why);
     if (!server_name.empty())
         line.add("sni", server_name);
-    if (failure == nullptr)
-        return;
-    if (failure->peer_alert >= 0)
-        line.add("alert", tls::alert_name(failure->peer_alert));
-    if (!failure->reason.empty())
-        line.add("detail", failure->reason);
+    if (failure != nullptr)
+        add_failure(line, *failure);
 }
 
 void connection_log::passthrough_begins(
@@ -278,6 +282,25 @@ void connection_log::handshake_done(tls::engine const& engine, handshake_phases 
         .add("resumed", info.resumed);
 }
 
+// A server that does not accept is not one whose TLS has failed: of its kind are the errors of the
+// system before its first byte.
+void connection_log::upstream_handshake(
+    error_code why, std::string_view server, tls::engine const& engine) noexcept
+{
+    if (!why)
+        return counts().upstream_established(engine.info());
+    if (why.category() != error_category() && !engine.has_received())
+        return;
+    counts().upstream_failures.add(failure_kind_of(why));
+    constexpr std::string_view event = "upstream-handshake-failed";
+    if (!wants(log_level::warning, event, why))
+        return;
+    log_line line = log().warning(event);
+    add_addresses(line);
+    line.add("upstream", server).add("reason", why);
+    add_failure(line, engine.failure());
+}
+
 void connection_log::connected(net::address const& upstream) noexcept
 {
     connected_ = std::max(service().worker().now(), established_);
@@ -302,15 +325,18 @@ void connection_log::connect_failed(
     line.add("upstream", server).add("reason", why);
 }
 
-void connection_log::ended(close_reason reason, error_code why, tls::engine const* engine) noexcept
+void connection_log::ended(
+    close_reason reason, error_code why, tls::engine const* engine,
+    tls::failure_info const* upstream) noexcept
 {
     reason_ = reason;
     write_access(why, engine);
-    write_closed(why, engine);
+    write_closed(why, engine, upstream);
     written_ = true;
 }
 
-void connection_log::write_closed(error_code why, tls::engine const* engine) noexcept
+void connection_log::write_closed(
+    error_code why, tls::engine const* engine, tls::failure_info const* upstream) noexcept
 {
     bool const good = is_good(reason_);
     if (!good)
@@ -330,6 +356,8 @@ void connection_log::write_closed(error_code why, tls::engine const* engine) noe
         line.add("error", why);
     if (engine != nullptr && !engine->failure().reason.empty())
         line.add("detail", engine->failure().reason);
+    if (upstream != nullptr)
+        add_failure(line, *upstream);
 }
 
 // Without memory there is no line.

@@ -68,6 +68,11 @@ public:
     void passthrough_begins(
         std::string_view server_name, std::span<std::uint8_t const> client_hello);
 
+    /// upstream_handshake: a handshake with a server that speaks TLS has ended, or the connect
+    /// before it has failed. No error: it has succeeded.
+    void upstream_handshake(
+        error_code why, std::string_view server, tls::engine const& engine) noexcept;
+
     /// connected: the upstream has accepted, at this address, which outlives the log.
     void connected(net::address const& upstream) noexcept;
     /// connect_failed: `server` is the one that was tried last. It outlives the log. The engine is
@@ -75,8 +80,11 @@ public:
     void connect_failed(
         error_code why, std::string_view server, tls::engine const* engine = nullptr) noexcept;
 
-    /// ended: the relay has ended. `why` is the error that caused it; no error for a clean end.
-    void ended(close_reason reason, error_code why, tls::engine const* engine = nullptr) noexcept;
+    /// ended: the relay has ended. `why` is the error that caused it; no error for a clean end. The
+    /// failure is that of the upstream's TLS, or null.
+    void ended(
+        close_reason reason, error_code why, tls::engine const* engine = nullptr,
+        tls::failure_info const* upstream = nullptr) noexcept;
 
     /// traffic is where the relay counts.
     [[nodiscard]] byte_counts& traffic() noexcept { return traffic_; }
@@ -96,7 +104,9 @@ private:
     }
 
     void count_phases(handshake_phases const& phases) noexcept;
-    void write_closed(error_code why = {}, tls::engine const* engine = nullptr) noexcept;
+    void write_closed(
+        error_code why = {}, tls::engine const* engine = nullptr,
+        tls::failure_info const* upstream = nullptr) noexcept;
     void write_access(error_code why = {}, tls::engine const* engine = nullptr) noexcept;
     [[nodiscard]] access_entry make_entry(error_code why, tls::engine const* engine) const;
     void add_facts(access_entry& entry, tls::engine const& engine) const;

@@ -1,6 +1,7 @@
 #include "network_settings.hpp"
 #include "resolver/dns_channel.hpp"
 #include "upstream/source_addresses.hpp"
+#include "upstream_tls/tls_plan_loading.hpp"
 
 #include <cleat/core/limits.hpp>
 #include <cleat/net/worker_pool.hpp>
@@ -124,6 +125,14 @@ public:
         plan_.servers.push_back(std::move(made));
     }
 
+    /// name_certificates says which name the certificates of the servers must have that were added
+    /// since the last call.
+    void name_certificates(std::string const& name)
+    {
+        for (; named_ != plan_.servers.size(); ++named_)
+            plan_.servers[named_].tls_name = name;
+    }
+
     [[nodiscard]] upstream_plan made() && { return std::move(plan_); }
 
 private:
@@ -231,6 +240,7 @@ private:
     std::span<upstream_plan const> before_;
     problem_list& problems_;
     upstream_plan plan_;
+    std::size_t named_ = 0; // So many servers have the names of their certificates.
 };
 
 } // namespace
@@ -260,7 +270,7 @@ std::vector<net::address> find_addresses(frontend_config const& frontend, proble
 
 upstream_plan find_upstream(
     config const& settings, std::string const& name, std::span<upstream_plan const> before,
-    problem_list& problems)
+    certificate_files& files, problem_list& problems)
 {
     upstream_config const* const block =
         name.empty() ? nullptr : find_upstream_block(settings, name);
@@ -277,6 +287,7 @@ upstream_plan find_upstream(
     std::size_t const workers = net::worker_count(settings.workers->number);
     for (upstream_server const& each : block->servers) {
         finder.add(each, "server", times_of(settings));
+        finder.name_certificates(tls_name_of(*block, each));
         check_limit(each, workers, problems);
     }
     upstream_plan plan = std::move(finder).made();
@@ -288,6 +299,7 @@ upstream_plan find_upstream(
     plan.check = check_rule_of(*block);
     plan.workers = workers;
     plan.sources = find_sources(effective(block->source, settings.upstream_source), problems);
+    plan.tls = load_tls_plan(*block, files, problems);
     return plan;
 }
 

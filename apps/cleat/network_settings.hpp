@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "certificate_files.hpp"
 #include "config/config.hpp"
 #include "config/problem_list.hpp"
 #include "upstream/upstream_plan.hpp"
@@ -22,9 +23,10 @@ namespace cleat::app {
 /// find_upstream looks up the servers of an upstream block, or those of the backend where the name
 /// is empty. A name that is not found keeps the addresses that it has in `before`, the upstreams of
 /// the configuration before, with a warning; where it is not among them it is an error.
+/// `files` reads those of TLS.
 [[nodiscard]] upstream_plan find_upstream(
     config const& settings, std::string const& name, std::span<upstream_plan const> before,
-    problem_list& problems);
+    certificate_files& files, problem_list& problems);
 
 /// dns_settings_of says who is asked for names.
 [[nodiscard]] dns_settings dns_settings_of(config const& settings);

@@ -5,6 +5,8 @@
 #include "last_bytes.hpp"
 #include "relay.hpp"
 #include "relay_turns.hpp"
+#include "upstream_side.hpp"
+#include "upstream_tls/tls_upstream.hpp"
 
 #include <cleat/net/scratch.hpp>
 
@@ -51,12 +53,13 @@ net::task<> close_after_last_bytes(
 
 } // namespace
 
+template <class Upstream>
 net::task<relay_outcome> relay(
-    net::interrupt& interrupt, client_end client, upstream_side& upstream,
-    relay_deadlines deadlines, byte_counts& traffic)
+    net::interrupt& interrupt, client_end client, Upstream& upstream, relay_deadlines deadlines,
+    byte_counts& traffic)
 {
     interrupt.clear();
-    relay_turns turns{client, upstream, deadlines, traffic};
+    relay_turns<Upstream> turns{client, upstream, deadlines, traffic};
     relay_fsm const& fsm = turns.fsm();
     for (;;) {
         turns.take();
@@ -82,5 +85,10 @@ net::task<relay_outcome> relay(
         co_await close_after_last_bytes(interrupt, upstream.socket, deadlines.after_break());
     co_return relay_outcome{fsm.reason(), turns.error()};
 }
+
+template net::task<relay_outcome> relay<upstream_side>(
+    net::interrupt&, client_end, upstream_side&, relay_deadlines, byte_counts&);
+template net::task<relay_outcome> relay<tls_upstream>(
+    net::interrupt&, client_end, tls_upstream&, relay_deadlines, byte_counts&);
 
 } // namespace cleat::app

@@ -6,7 +6,10 @@ namespace cleat::app {
 
 void relay_fsm::on_failure(side s, close_reason why) noexcept
 {
-    if (!(lingers() && why == close_reason::client_reset))
+    // A TLS upstream that has read a cut upload has no clean end to send.
+    bool const is_consequence =
+        reason_ == close_reason::client_truncated && why == close_reason::upstream_truncated;
+    if (!(lingers() && why == close_reason::client_reset) && !is_consequence)
         reason_ = why;
     if (s == side::upstream)
         close_with(side::client, closing::last_bytes);

@@ -1,4 +1,6 @@
 #include "relay_turns.hpp"
+#include "upstream_side.hpp"
+#include "upstream_tls/tls_upstream.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/channel.hpp>
@@ -17,21 +19,25 @@ error_code error_or_reset(error_code reported) noexcept
 
 } // namespace
 
-relay_turns::relay_turns(
-    client_end client, upstream_side& upstream, relay_deadlines deadlines,
-    byte_counts& traffic) noexcept
+template <class Upstream>
+relay_turns<Upstream>::relay_turns(
+    client_end client, Upstream& upstream, relay_deadlines deadlines, byte_counts& traffic) noexcept
     : client_{client}, upstream_{upstream}, traffic_{traffic}, fsm_{deadlines}
 {
     // No event comes for bytes that the handshake left in the channel.
     if (client_.has_more())
         client_.socket().entry().more_to_read();
-    if (!upstream_.unsent.empty())
+    if constexpr (Upstream::is_tls)
+        if (upstream_.has_more())
+            upstream_.socket.entry().more_to_read();
+    if (upstream_.has_unsent())
         fsm_.on_sink_full(direction::up);
     if (client_.unsent())
         fsm_.on_sink_full(direction::down);
 }
 
-void relay_turns::take() noexcept
+template <class Upstream>
+void relay_turns<Upstream>::take() noexcept
 {
     fsm_.on_turn();
     if (fsm_.flushes(direction::up) && upstream_.socket.entry().writable())
@@ -49,7 +55,8 @@ void relay_turns::take() noexcept
     notice_breaks();
 }
 
-std::optional<std::chrono::milliseconds> relay_turns::begin_wait() noexcept
+template <class Upstream>
+std::optional<std::chrono::milliseconds> relay_turns<Upstream>::begin_wait() noexcept
 {
     if (fsm_.sends_fin()) {
         client_.socket().shutdown_send();
@@ -58,21 +65,24 @@ std::optional<std::chrono::milliseconds> relay_turns::begin_wait() noexcept
     return fsm_.on_wait();
 }
 
-net::interest relay_turns::client_interest() const noexcept
+template <class Upstream>
+net::interest relay_turns<Upstream>::client_interest() const noexcept
 {
     return {
         &client_.socket().entry(), fsm_.reads(direction::up), fsm_.flushes(direction::down),
         !fsm_.is_broken(side::client)};
 }
 
-net::interest relay_turns::upstream_interest() const noexcept
+template <class Upstream>
+net::interest relay_turns<Upstream>::upstream_interest() const noexcept
 {
     return {
         &upstream_.socket.entry(), fsm_.reads(direction::down), fsm_.flushes(direction::up),
         !fsm_.is_broken(side::upstream)};
 }
 
-void relay_turns::on_interrupted(error_code why) noexcept
+template <class Upstream>
+void relay_turns<Upstream>::on_interrupted(error_code why) noexcept
 {
     if (why != error::idle_timeout)
         return fsm_.on_stop(reason_for(phase::relay_wait, why));
@@ -81,7 +91,8 @@ void relay_turns::on_interrupted(error_code why) noexcept
     fsm_.on_timeout(fsm_.asks_unacknowledged() ? client_.socket().unacknowledged() : 0);
 }
 
-void relay_turns::move_up() noexcept
+template <class Upstream>
+void relay_turns<Upstream>::move_up() noexcept
 {
     net::readiness::entry& source = client_.socket().entry();
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
@@ -106,7 +117,8 @@ void relay_turns::move_up() noexcept
         fail_client(p.error);
 }
 
-void relay_turns::send_up(std::span<std::byte const> bytes) noexcept
+template <class Upstream>
+void relay_turns<Upstream>::send_up(std::span<std::byte const> bytes) noexcept
 {
     if (fsm_.drops_upload())
         return;
@@ -118,7 +130,8 @@ void relay_turns::send_up(std::span<std::byte const> bytes) noexcept
         fail_sending_up(ec);
 }
 
-void relay_turns::fail_sending_up(error_code why) noexcept
+template <class Upstream>
+void relay_turns<Upstream>::fail_sending_up(error_code why) noexcept
 {
     if (!is_out_of_resources(why))
         return drop_upload(why);
@@ -126,39 +139,72 @@ void relay_turns::fail_sending_up(error_code why) noexcept
     fsm_.on_upload_lost();
 }
 
-void relay_turns::drop_upload(error_code why) noexcept
+template <class Upstream>
+void relay_turns<Upstream>::drop_upload(error_code why) noexcept
 {
-    upstream_.unsent.clear();
+    upstream_.drop_unsent();
     // EPIPE: reading will show how the upstream ended, by its FIN or by the socket's error. The
     // kernel reports any other error once, here, and then shows an end like a FIN's.
     bool const readable = why == boost::system::errc::broken_pipe;
     fsm_.drop_upload(readable ? answer_end::readable : answer_end::lost);
 }
 
-void relay_turns::move_down() noexcept
+template <class Upstream>
+void relay_turns<Upstream>::move_down() noexcept
 {
     net::readiness::entry& source = upstream_.socket.entry();
     std::size_t const turn = std::min(fsm_.turn(direction::down), client_.write_max());
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext().first(turn);
     bool const ended = source.ended();
-    net::io_result const r = upstream_.socket.receive(block);
-    if (r.would_block)
-        return;
-    if (r.error == error::closed && fsm_.finds_answer_end())
-        return fsm_.on_end(direction::down, ending::clean);
-    if (r.error)
-        return fail_upstream(r.error);
-    // A short read of an upstream whose FIN has come was the last: the answer and the
-    // close_notify can then leave together.
-    bool const last = ended && r.bytes < turn && fsm_.finds_answer_end();
-    // After the event that reports the FIN no other event comes for the remaining bytes.
-    if (!last && (ended || r.bytes == turn))
-        source.more_to_read();
-    traffic_.add_down(r.bytes);
-    write_down(block.first(r.bytes), last);
+    if constexpr (Upstream::is_tls) {
+        take_answer(block, upstream_.read(block, turn, ended));
+    } else {
+        net::io_result const r = upstream_.socket.receive(block);
+        if (r.would_block)
+            return;
+        if (r.error == error::closed && fsm_.finds_answer_end())
+            return fsm_.on_end(direction::down, ending::clean);
+        if (r.error)
+            return fail_upstream(r.error);
+        // A short read of an upstream whose FIN has come was the last: the answer and the
+        // close_notify can then leave together.
+        bool const last = ended && r.bytes < turn && fsm_.finds_answer_end();
+        // After the event that reports the FIN no other event comes for the remaining bytes.
+        if (!last && (ended || r.bytes == turn))
+            source.more_to_read();
+        traffic_.add_down(r.bytes);
+        write_down(block.first(r.bytes), last, r.bytes);
+    }
 }
 
-void relay_turns::write_down(std::span<std::byte const> bytes, bool last) noexcept
+// A read from a TLS upstream gives bytes, and perhaps an end behind them. Only a
+// close_notify is a clean end. A FIN without one is passed on as the break that it may be.
+template <class Upstream>
+void relay_turns<Upstream>::take_answer(
+    std::span<std::byte const> block, net::progress const& read) noexcept
+{
+    if (read.next == net::wait::none && !read.error)
+        upstream_.socket.entry().more_to_read();
+    bool const last = read.error == error::closed;
+    if (read.bytes != 0) {
+        traffic_.add_down(read.bytes);
+        write_down(block.first(read.bytes), last, read.on_wire);
+    } else if (last) {
+        fsm_.on_end(direction::down, ending::clean);
+    }
+    if (fsm_.over())
+        return;
+    // The engine may have answered the upstream (KeyUpdate) and found its socket full.
+    if (upstream_.has_unsent() && !fsm_.flushes(direction::up) && !fsm_.drops_upload())
+        fsm_.on_sink_full(direction::up);
+    if (read.error && !last)
+        // After a send has failed, the kernel shows an end like a FIN's.
+        fail_upstream(fsm_.finds_answer_end() ? read.error : error_or_reset({}));
+}
+
+template <class Upstream>
+void relay_turns<Upstream>::write_down(
+    std::span<std::byte const> bytes, bool last, std::size_t on_wire) noexcept
 {
     client_.socket().entry().use_up_write();
     client_.stop_ticket();
@@ -170,14 +216,15 @@ void relay_turns::write_down(std::span<std::byte const> bytes, bool last) noexce
     // handshake message: a client must end a KeyUpdate that it began before it is answered.
     if (p.bytes != bytes.size())
         return fail_client(error::protocol_violation);
-    fsm_.on_moved(direction::down, bytes.size());
+    fsm_.on_moved(direction::down, on_wire);
     if (p.next == net::wait::writable)
         fsm_.on_sink_full(direction::down);
     if (last)
         fsm_.on_end(direction::down, ending::clean);
 }
 
-void relay_turns::flush_up() noexcept
+template <class Upstream>
+void relay_turns<Upstream>::flush_up() noexcept
 {
     error_code ec;
     bool const full = upstream_.flush(ec);
@@ -187,7 +234,8 @@ void relay_turns::flush_up() noexcept
         fsm_.on_flushed(direction::up);
 }
 
-void relay_turns::flush_down() noexcept
+template <class Upstream>
+void relay_turns<Upstream>::flush_down() noexcept
 {
     client_.socket().entry().use_up_write();
     net::progress const p = client_.flush();
@@ -197,14 +245,38 @@ void relay_turns::flush_down() noexcept
         fsm_.on_flushed(direction::down);
 }
 
-void relay_turns::pass_end_up() noexcept
+template <class Upstream>
+void relay_turns<Upstream>::pass_end_up() noexcept
 {
+    if constexpr (Upstream::is_tls)
+        if (!closes_send())
+            return;
     fsm_.on_end_passed(direction::up);
     if (!fsm_.over()) // Closing sends the same FIN with one system call less.
         upstream_.socket.shutdown_send();
 }
 
-void relay_turns::pass_end_down() noexcept
+// A close_notify says that the upload is whole: none follows an upload that was cut, and the FIN
+// says so. False: the close_notify has not left, or the relay is over.
+template <class Upstream>
+bool relay_turns<Upstream>::closes_send() noexcept
+{
+    if constexpr (Upstream::is_tls) {
+        if (fsm_.drops_upload() || fsm_.reason() == close_reason::client_truncated)
+            return true;
+        error_code ec;
+        bool const full = upstream_.close_send(ec);
+        if (ec)
+            fail_sending_up(ec);
+        else if (full)
+            fsm_.on_sink_full(direction::up);
+        return !full && !fsm_.over();
+    }
+    return true;
+}
+
+template <class Upstream>
+void relay_turns<Upstream>::pass_end_down() noexcept
 {
     client_.socket().entry().use_up_write();
     net::progress const p = client_.close();
@@ -221,7 +293,8 @@ void relay_turns::pass_end_down() noexcept
 }
 
 // A side may break while it is neither read nor written.
-void relay_turns::notice_breaks() noexcept
+template <class Upstream>
+void relay_turns<Upstream>::notice_breaks() noexcept
 {
     if (fsm_.watches(side::client) && client_.socket().entry().broken() &&
         fsm_.on_broken(side::client) == after_break::fail)
@@ -231,16 +304,21 @@ void relay_turns::notice_breaks() noexcept
         drop_upload(make_error_code(boost::system::errc::broken_pipe));
 }
 
-void relay_turns::fail_client(error_code why) noexcept
+template <class Upstream>
+void relay_turns<Upstream>::fail_client(error_code why) noexcept
 {
     error_ = why;
     fsm_.on_failure(side::client, reason_for(phase::client_io, why));
 }
 
-void relay_turns::fail_upstream(error_code why) noexcept
+template <class Upstream>
+void relay_turns<Upstream>::fail_upstream(error_code why) noexcept
 {
     error_ = why;
     fsm_.on_failure(side::upstream, reason_for(phase::upstream_io, why));
 }
+
+template class relay_turns<upstream_side>;
+template class relay_turns<tls_upstream>;
 
 } // namespace cleat::app

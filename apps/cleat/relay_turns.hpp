@@ -6,7 +6,6 @@
 #include "client_end.hpp"
 #include "relay_deadlines.hpp"
 #include "relay_fsm.hpp"
-#include "upstream_side.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/net/channel.hpp>
@@ -21,12 +20,13 @@ namespace cleat::app {
 
 /// relay_turns runs the turns of one connection, and reports their results to its machine. A turn
 /// moves as much as it can in each direction, through the thread's scratch blocks: one recv, all
-/// its records through TLS, one send.
+/// its records through TLS, one send. The upstream is an upstream_side or a tls_upstream.
+template <class Upstream>
 class relay_turns
 {
 public:
     relay_turns(
-        client_end client, upstream_side& upstream, relay_deadlines deadlines,
+        client_end client, Upstream& upstream, relay_deadlines deadlines,
         byte_counts& traffic) noexcept;
     relay_turns(relay_turns&&) = delete;
 
@@ -54,17 +54,19 @@ private:
     void fail_sending_up(error_code why) noexcept;
     void drop_upload(error_code why) noexcept;
     void move_down() noexcept;
-    void write_down(std::span<std::byte const> bytes, bool last) noexcept;
+    void take_answer(std::span<std::byte const> block, net::progress const& read) noexcept;
+    void write_down(std::span<std::byte const> bytes, bool last, std::size_t on_wire) noexcept;
     void flush_up() noexcept;
     void flush_down() noexcept;
     void pass_end_up() noexcept;
+    [[nodiscard]] bool closes_send() noexcept;
     void pass_end_down() noexcept;
     void notice_breaks() noexcept;
     void fail_client(error_code why) noexcept;
     void fail_upstream(error_code why) noexcept;
 
     client_end client_;
-    upstream_side& upstream_;
+    Upstream& upstream_;
     byte_counts& traffic_;
     relay_fsm fsm_;
     error_code error_;

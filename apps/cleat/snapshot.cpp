@@ -88,8 +88,9 @@ class upstream_numbers
 {
 public:
     upstream_numbers(
-        snapshot& made, config const& settings, snapshot const* before, problem_list& problems)
-        : made_{made}, settings_{settings}, before_{before}, problems_{problems}
+        snapshot& made, config const& settings, snapshot const* before, certificate_files& files,
+        problem_list& problems)
+        : made_{made}, settings_{settings}, before_{before}, files_{files}, problems_{problems}
     {
     }
 
@@ -98,7 +99,7 @@ public:
         auto const [known, is_new] = numbers_.try_emplace(name, made_.upstreams.size());
         if (is_new)
             made_.upstreams.push_back(
-                find_upstream(settings_, name, upstreams_before(), problems_));
+                find_upstream(settings_, name, upstreams_before(), files_, problems_));
         return known->second;
     }
 
@@ -113,6 +114,7 @@ private:
     snapshot& made_;
     config const& settings_;
     snapshot const* before_;
+    certificate_files& files_;
     problem_list& problems_;
     std::map<std::string, std::size_t> numbers_; // By name.
 };
@@ -127,6 +129,18 @@ std::optional<route_plan> plan_routes(
         made.routes.push_back(
             {describe(each), each.location, upstreams.find(*each.upstream), *each.passthrough});
     return made;
+}
+
+void plan_upstreams(
+    config const& settings, frontend_config const& l, upstream_numbers& numbers,
+    std::vector<upstream_plan> const& upstreams, frontend_plan& p)
+{
+    p.upstream = numbers.find(*effective(l.upstream, settings.upstream));
+    p.routes = plan_routes(settings, l, numbers);
+    auto const speaks_tls = [&](std::size_t number) { return upstreams[number].tls.has_value(); };
+    p.has_tls_upstream =
+        speaks_tls(p.upstream) ||
+        (p.routes && std::ranges::any_of(p.routes->routes, speaks_tls, &planned_route::upstream));
 }
 
 void note_end(snapshot& made, tls::context const& context, std::size_t place)
@@ -160,7 +174,7 @@ public:
         , settings_{loaded.made.settings}
         , problems_{loaded.problems}
         , certificates_{settings_, problems_, known_before(before), observer, root_files}
-        , upstreams_{made_, settings_, before.configuration, problems_}
+        , upstreams_{made_, settings_, before.configuration, certificates_.files(), problems_}
         , admissions_{settings_, problems_, root_files}
         , client_rules_{settings_, problems_, root_files}
         , root_files_{root_files}
@@ -189,8 +203,7 @@ private:
         p.name = to_string(l.address());
         p.location = l.location;
         p.addresses = find_addresses(l, problems_);
-        p.upstream = upstreams_.find(*effective(l.upstream, settings_.upstream));
-        p.routes = plan_routes(settings_, l, upstreams_);
+        plan_upstreams(settings_, l, upstreams_, made_.upstreams, p);
         p.admission = admissions_.find(l);
         p.clients = client_rules_.find(l);
         tls::context_spec& spec = p.tls;

@@ -53,6 +53,7 @@ struct frontend_plan
     std::vector<net::address> addresses; ///< More than one where a name has several.
     std::size_t upstream = 0;            ///< The number of its upstream.
     std::optional<route_plan> routes;    ///< Clients that none takes go to its upstream.
+    bool has_tls_upstream = false;       ///< One of these upstreams speaks TLS.
     std::shared_ptr<app::admission const> admission{}; ///< Null: every client may connect.
     std::shared_ptr<client_check const> clients{};     ///< Null: no client shows a certificate.
     tls::context_spec tls;

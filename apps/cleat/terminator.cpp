@@ -13,6 +13,7 @@
 #include "terminator.hpp"
 #include "upstream/upstream_choice.hpp"
 #include "upstream_side.hpp"
+#include "upstream_tls/serve_with_tls.hpp"
 
 #include <cleat/core/byte_queue.hpp>
 
@@ -25,11 +26,13 @@
 namespace cleat::app {
 namespace {
 
-// The life of a connection. Two versions: where TLS has the first byte, nothing is there of what
-// reads the ClientHello before, not even room in the coroutine's frame, which each connection owns.
-template <bool ReadsHelloFirst>
+// The life of a connection. A frontend where TLS has the first byte, or without an upstream that
+// speaks TLS, has a version with nothing of the other, not even room in the coroutine's frame,
+// which each connection owns.
+template <bool ReadsHelloFirst, bool HasTlsUpstream>
 net::detached serve_connection(
-    worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer)
+    worker_service& service, frontend_socket& frontend, net::socket accepted,
+    net::address peer) // house(function-length): the life of a connection, in its order
 {
     config const& settings = service.configuration().settings;
     std::unique_ptr<inbound_header> proxy_header;
@@ -68,11 +71,16 @@ net::detached serve_connection(
     if (error_code const ec = admit(frontend, client, log))
         co_return co_await refuse_client(interrupt, client, alert_for(ec));
 
+    upstream_choice choice =
+        choose_upstream(frontend, client.channel.engine(), peer, proxy_header.get());
+    if constexpr (HasTlsUpstream)
+        if (choice.tls() != nullptr)
+            co_return co_await serve_with_tls(
+                interrupt, settings, client, choice, peer, proxy_header.get(), log);
+
     // Connect. The upstream's PROXY header and the client's first bytes leave in one send.
     std::span<std::byte const> const first =
         first_bytes(settings, client, peer, proxy_header.get(), log.traffic());
-    upstream_choice choice =
-        choose_upstream(frontend, client.channel.engine(), peer, proxy_header.get());
     result<upstream_side> upstream =
         co_await connect(interrupt, choice, first, *settings.backend_connect_timeout);
     if (!upstream) {
@@ -97,9 +105,13 @@ net::detached terminate(
     worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer)
 {
     accepted.set_priority(net::priority::handshake); // The relay changes it.
+    if (frontend.plan.has_tls_upstream)
+        return reads_hello_first(frontend)
+                   ? serve_connection<true, true>(service, frontend, std::move(accepted), peer)
+                   : serve_connection<false, true>(service, frontend, std::move(accepted), peer);
     return reads_hello_first(frontend)
-               ? serve_connection<true>(service, frontend, std::move(accepted), peer)
-               : serve_connection<false>(service, frontend, std::move(accepted), peer);
+               ? serve_connection<true, false>(service, frontend, std::move(accepted), peer)
+               : serve_connection<false, false>(service, frontend, std::move(accepted), peer);
 }
 
 } // namespace cleat::app

@@ -9,12 +9,25 @@ worker_counts::worker_counts() noexcept
 {
 }
 
-void worker_counts::established(tls::handshake_info const& agreed) noexcept
+namespace {
+
+handshake_kind kind_of(tls::handshake_info const& agreed) noexcept
 {
     bool const is_1_3 = agreed.version == "TLSv1.3";
-    handshakes.add(
-        agreed.resumed ? (is_1_3 ? handshake_kind::resumed_1_3 : handshake_kind::resumed_1_2)
-                       : (is_1_3 ? handshake_kind::full_1_3 : handshake_kind::full_1_2));
+    return agreed.resumed ? (is_1_3 ? handshake_kind::resumed_1_3 : handshake_kind::resumed_1_2)
+                          : (is_1_3 ? handshake_kind::full_1_3 : handshake_kind::full_1_2);
+}
+
+} // namespace
+
+void worker_counts::upstream_established(tls::handshake_info const& agreed) noexcept
+{
+    upstream_handshakes.add(kind_of(agreed));
+}
+
+void worker_counts::established(tls::handshake_info const& agreed) noexcept
+{
+    handshakes.add(kind_of(agreed));
     ciphers.of(agreed.cipher).add();
     if (!agreed.group.empty())
         groups.of(agreed.group).add();

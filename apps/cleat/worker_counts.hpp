@@ -104,6 +104,9 @@ public:
     /// cleat sent, or -1.
     void failed(error_code why, int peer_alert, int own_alert = -1) noexcept;
 
+    /// upstream_established counts a finished handshake with a server of an upstream.
+    void upstream_established(tls::handshake_info const& agreed) noexcept;
+
     /// of_frontend is where the connections of an address are counted. It stays valid.
     [[nodiscard]] frontend_counts of_frontend(std::string_view address) noexcept
     {
@@ -122,8 +125,10 @@ public:
     named_counts<24> groups;
     named_counts<24> signature_schemes;
     counters<failure_kind, failure_kind_count> failures;
-    counters<alert_number, alert_count> alerts;      ///< Received.
-    counters<alert_number, alert_count> alerts_sent; ///< In handshakes.
+    counters<handshake_kind, handshake_kind_count> upstream_handshakes;
+    counters<failure_kind, failure_kind_count> upstream_failures; ///< Of handshakes.
+    counters<alert_number, alert_count> alerts;                   ///< Received.
+    counters<alert_number, alert_count> alerts_sent;              ///< In handshakes.
     failure_examples<failure_number_count> examples;
     named_counts<64> frontends_opened;
     named_counts<64> frontends_closed;

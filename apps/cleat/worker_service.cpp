@@ -2,6 +2,7 @@
 #include "limits/worker_limits.hpp"
 #include "worker_service.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -44,6 +45,9 @@ worker_service::worker_service(
         contexts->push_back(new_context(plan, certificates, before));
     contexts_ = std::move(contexts);
     clients_ = new_client_table(configuration.limits);
+    for (upstream_plan const& plan : configuration.upstreams)
+        upstream_contexts_.push_back(
+            plan.tls ? std::make_unique<tls::context const>(plan.tls->spec) : nullptr);
     for (listening_place const& place : places)
         frontends_.push_back(
             {*this, configuration.frontends[place.frontend], (*contexts_)[place.frontend],
@@ -56,8 +60,10 @@ void worker_service::begin(worker_connections& connections)
     connections.failures().follow(log_, *configuration_.settings.log_burst);
     if (certificates_ != nullptr)
         certificates_->renew(static_cast<std::size_t>(*configuration_.settings.certificate_cache));
-    for (upstream_plan const& each : configuration_.upstreams)
-        upstreams_.emplace_back(worker_, each, log_, &connections.counts());
+    for (std::size_t i = 0; i < configuration_.upstreams.size(); ++i)
+        upstreams_.emplace_back(
+            worker_, configuration_.upstreams[i], log_, &connections.counts(),
+            upstream_contexts_[i].get());
     for (frontend_socket& each : frontends_) {
         each.counts = connections.counts().of_frontend(each.name);
         each.upstream = &upstreams_[each.plan.upstream];
@@ -80,6 +86,9 @@ void worker_service::leave_thread() const noexcept
 {
     for (tls::context const& each : *contexts_)
         each.leave_thread();
+    for (std::unique_ptr<tls::context const> const& each : upstream_contexts_)
+        if (each)
+            each->leave_thread();
 }
 
 void worker_service::retire(std::function<void(worker_service&)> released) noexcept

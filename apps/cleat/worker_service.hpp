@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace cleat::app {
 
@@ -108,6 +109,7 @@ private:
     net::worker_certificates* certificates_;
     std::shared_ptr<worker_contexts const> contexts_;
     std::unique_ptr<client_table> clients_; // Until begin, and only where there is a new one.
+    std::vector<std::unique_ptr<tls::context const>> upstream_contexts_; // Null: no TLS.
     std::deque<frontend_socket> frontends_;
     worker_connections* connections_ = nullptr; // From begin on, as is:
     std::deque<worker_upstream> upstreams_;

@@ -1,3 +1,6 @@
+// The table of all metrics, and what reads them. It has more than 600 lines, most of them rows: a
+// table is read by searching.
+
 #include "admin/metric_table.hpp"
 
 #include <cleat/core/limits.hpp>
@@ -112,14 +115,36 @@ void read_frontends_open(metric_sources const& from, metric_family& into)
     }
 }
 
-void read_handshakes(metric_sources const& from, metric_family& into)
+void add_handshakes(
+    metric_sources const& from, metric_family& into,
+    counters<handshake_kind, handshake_kind_count> worker_counts::*member)
 {
     constexpr std::array<std::pair<char const*, char const*>, handshake_kind_count> kinds{
         {{"TLSv1.2", "full"}, {"TLSv1.2", "resumed"}, {"TLSv1.3", "full"}, {"TLSv1.3", "resumed"}}};
     for (std::size_t i = 0; i < kinds.size(); ++i)
         into.add(
-            sum(from, &worker_counts::handshakes, static_cast<handshake_kind>(i)),
+            sum(from, member, static_cast<handshake_kind>(i)),
             {{"version", kinds[i].first}, {"resumption", kinds[i].second}});
+}
+
+void read_handshakes(metric_sources const& from, metric_family& into)
+{
+    add_handshakes(from, into, &worker_counts::handshakes);
+}
+
+// Of servers of upstreams. The first are there from the beginning, as in read_failures.
+void read_upstream_failures(metric_sources const& from, metric_family& into)
+{
+    using enum error;
+    for (std::size_t i = 0; i < failure_kind_count; ++i) {
+        auto const kind = static_cast<failure_kind>(i);
+        auto const why = static_cast<error>(i);
+        bool const is_usual = why == certificate_expired || why == unknown_authority ||
+                              why == wrong_name || why == bad_certificate || why == peer_alert;
+        if (double const count = sum(from, &worker_counts::upstream_failures, kind);
+            count != 0 || is_usual)
+            into.add(count, {{"reason", std::string{name_of(kind)}}});
+    }
 }
 
 // ML-KEM, and its draft Kyber, are the only post-quantum key exchanges that TLS has.
@@ -319,6 +344,18 @@ constexpr metric_row metric_rows[] = {
      "Alerts with which cleat ended a handshake", "alert",
      [](from_t from, into_t into) { add_alerts(from, into, &worker_counts::alerts_sent); }},
 
+    // Upstreams that speak TLS.
+    {"cleat_upstream_handshakes", metric_type::counter, "",
+     "Finished handshakes with servers of upstreams, by version and whether a session was resumed",
+     "version, resumption",
+     [](from_t from, into_t into) {
+         add_handshakes(from, into, &worker_counts::upstream_handshakes);
+     }},
+    {"cleat_upstream_handshakes_failed", metric_type::counter, "",
+     "Handshakes with such servers that failed, by reason; the next server may have taken the "
+     "client",
+     "reason", read_upstream_failures},
+
     // Times.
     {"cleat_accept_to_handshake_seconds", metric_type::histogram, "seconds",
      "Time from accepting a connection to the end of its handshake", "",
@@ -360,7 +397,8 @@ constexpr metric_row metric_rows[] = {
          add_reason(
              from, into,
              {close_reason::upstream_unreachable, close_reason::upstream_timeout,
-              close_reason::upstream_reset});
+              close_reason::upstream_reset, close_reason::upstream_tls_failed,
+              close_reason::upstream_truncated, close_reason::upstream_failed});
      }},
 
     {"cleat_upstream_server_connections", metric_type::counter, "",

@@ -1,6 +1,7 @@
 #include "config/check.hpp"
 #include "config/check_limits.hpp"
 #include "config/check_routes.hpp"
+#include "config/check_upstream_tls.hpp"
 
 #include <fmt/format.h>
 
@@ -533,6 +534,7 @@ void check(config& settings, std::vector<problem>& problems)
     choose_announcement(settings, problems);
     check_listeners(settings, problems);
     check_upstreams(settings, problems);
+    check_upstream_tls(settings, problems);
     check_routes(settings, problems);
     check_address_lists(settings, problems);
     check_lists_behind_proxy(settings, problems);

@@ -144,6 +144,18 @@ bool asks_clients(config const& settings, frontend_config const& frontend)
            (frontend.uses_global_certs() && std::ranges::any_of(settings.pem_files, asks));
 }
 
+std::vector<named_path> upstream_files_of(config const& settings)
+{
+    std::vector<named_path> found;
+    for (upstream_config const& each : settings.upstreams)
+        for (named_path const& file :
+             {named_path{"tls-ca", &each.tls.ca}, named_path{"tls-cert", &each.tls.cert},
+              named_path{"tls-key", &each.tls.key}})
+            if (!(*file.path)->empty())
+                found.push_back(file);
+    return found;
+}
+
 access_log_target target_of_access_log(config const& settings) noexcept
 {
     std::string const& text = *settings.access_log;

@@ -203,6 +203,20 @@ struct local_addresses
     std::vector<std::string> numbers; ///< Empty: the kernel chooses.
 };
 
+/// upstream_protocols is what cleat offers to an upstream by ALPN.
+struct upstream_protocols
+{
+    std::vector<std::string> fixed{}; ///< The first is preferred. Empty: no ALPN.
+    bool as_client = false;           ///< The protocol that the client has agreed on.
+};
+
+/// proxy_place is where a TLS upstream gets the PROXY header.
+enum class proxy_place
+{
+    before_tls, ///< In clear, before the ClientHello.
+    inside_tls, ///< The first bytes of the plaintext.
+};
+
 /// upstream_server is one `server` of an upstream.
 struct upstream_server
 {
@@ -211,6 +225,22 @@ struct upstream_server
     setting<int> weight{1};
     setting<bool> backup{false};
     setting<int> max_connections{0}; ///< Of all workers; 0: any number.
+    setting<std::string> tls_name;   ///< Empty: the upstream's.
+};
+
+/// upstream_tls_config is how cleat speaks TLS to the servers of an upstream.
+struct upstream_tls_config
+{
+    setting<bool> enabled{false};
+    setting<bool> verify{true};
+    setting<std::string> ca;   ///< Authorities, in PEM. Empty: the system's.
+    setting<std::string> name; ///< Empty: the host of the server's address.
+    setting<upstream_protocols> alpn;
+    setting<std::string> cert; ///< Empty: cleat has no certificate.
+    setting<std::string> key;  ///< Empty: the key is in `cert` too.
+    setting<tls_versions> protos;
+    setting<std::string> groups; ///< Empty: the built-in list.
+    setting<proxy_place> proxy_header{proxy_place::before_tls};
 };
 
 /// upstream_config is one `upstream` block.
@@ -231,6 +261,7 @@ struct upstream_config
     setting<wire_text> check_send;   ///< Empty: nothing. It needs check_expect.
     setting<wire_text> check_expect; ///< Empty: a connection is enough.
     optional_setting<local_addresses> source;
+    upstream_tls_config tls;
 };
 
 /// allow_config is one `client-allow`, or one `client-certificate` of a route.
@@ -485,6 +516,9 @@ struct named_path
 
 /// asks_clients: the frontend, or one of its certificates, asks clients for a certificate.
 [[nodiscard]] bool asks_clients(config const& settings, frontend_config const& frontend);
+/// upstream_files_of are the files that TLS to upstreams needs, without those that are not set. The
+/// settings outlive it.
+[[nodiscard]] std::vector<named_path> upstream_files_of(config const& settings);
 
 /// target_of_access_log is where the access log goes; a file is named by config::access_log.
 [[nodiscard]] access_log_target target_of_access_log(config const& settings) noexcept;

@@ -38,7 +38,8 @@ enum class value_kind
     words,   ///< Several words without quotes, as `tls-protos` has it.
 };
 
-/// key_status is the effect of a key that is set.
+/// key_status is the effect of a key that is set. In a scope for which the row has a setter, it
+/// takes effect all the same.
 enum class key_status
 {
     supported,   ///< It takes effect.

@@ -201,6 +201,20 @@ refusal set_ecdh_curve(config& c, given const& v)
     return store<&config::ecdh_curve>(c, v);
 }
 
+// As set_ecdh_curve. The built-in list is an empty text here.
+refusal set_upstream_curve(upstream_config& c, given const& v)
+{
+    c.tls.groups = {v.text == "auto" ? std::string{} : std::string{v.text}, v.place};
+    return {};
+}
+
+// Stores into a member of the block's TLS settings.
+template <auto Member>
+refusal store_tls(upstream_config& c, given const& v)
+{
+    return store<Member>(c.tls, v);
+}
+
 constexpr places global_only{.global = true};
 constexpr places global_and_flag{.global = true, .flag = true};
 constexpr places global_and_frontend{.global = true, .frontend = true, .flag = true};
@@ -490,6 +504,73 @@ constexpr key_row rows[] = {
      .default_text = "off",
      .help = "The server gets connections only while no other server serves.",
      .set_server = store<&upstream_server::backup>},
+    {.name = "tls-verify",
+     .group = key_group::addresses,
+     .where = upstream_only,
+     .kind = value_kind::boolean,
+     .default_text = "on",
+     .help = "Verify the certificate of a server with tls = on: an authority of tls-ca has signed "
+             "it, it is valid now, and it is for tls-name. Off leaves the connection open to "
+             "anybody on the way to the server.",
+     .set_upstream = store_tls<&upstream_tls_config::verify>},
+    {.name = "tls-ca",
+     .group = key_group::addresses,
+     .where = upstream_only,
+     .kind = value_kind::text,
+     .value = "FILE",
+     .default_text = "the system's authorities",
+     .help =
+         "The certificates, in PEM, of the authorities that may sign the servers' "
+         "certificates. The system's are those of the file that SSL_CERT_FILE names, or else of "
+         "the distribution's usual file.",
+     .set_upstream = store_tls<&upstream_tls_config::ca>},
+    {.name = "tls-name",
+     .group = key_group::addresses,
+     .where = {.upstream = true, .server = true},
+     .kind = value_kind::text,
+     .value = "NAME",
+     .default_text = "the host of the server's address",
+     .help = "The name, or the IP address, that the server's certificate must have. A name is sent "
+             "as SNI, too.",
+     .set_upstream = store_tls<&upstream_tls_config::name>,
+     .set_server = store<&upstream_server::tls_name>},
+    {.name = "tls-alpn",
+     .group = key_group::addresses,
+     .where = upstream_only,
+     .kind = value_kind::text,
+     .value = "LIST|client",
+     .default_text = "none",
+     .help = "The protocols to offer to the servers by ALPN, the preferred first: h2,http/1.1. "
+             "With client it is the one that the client and cleat have agreed on, and a server "
+             "that does not take it is one that has failed; only http/1.1 needs no consent.",
+     .set_upstream = store_tls<&upstream_tls_config::alpn>},
+    {.name = "tls-cert",
+     .group = key_group::addresses,
+     .where = upstream_only,
+     .kind = value_kind::text,
+     .value = "FILE",
+     .default_text = "none",
+     .help = "cleat's own certificate, with its chain and its key, for servers that ask for one.",
+     .set_upstream = store_tls<&upstream_tls_config::cert>},
+    {.name = "tls-key",
+     .group = key_group::addresses,
+     .where = upstream_only,
+     .kind = value_kind::text,
+     .value = "FILE",
+     .default_text = "none: the key is in tls-cert",
+     .help = "The key of tls-cert.",
+     .set_upstream = store_tls<&upstream_tls_config::key>},
+    {.name = "tls-proxy-header",
+     .group = key_group::addresses,
+     .where = upstream_only,
+     .kind = value_kind::word,
+     .value = "before|inside",
+     .default_text = "before",
+     .help =
+         "Where a server with tls = on gets the header of write-proxy-v2 and its like: in clear "
+         "before the ClientHello, as HAProxy's send-proxy-v2-ssl, nginx and Envoy send it, or "
+         "as the first bytes inside TLS.",
+     .set_upstream = store_tls<&upstream_tls_config::proxy_header>},
     {.name = "route",
      .group = key_group::addresses,
      .where = frontend_only,
@@ -1009,15 +1090,17 @@ constexpr key_row rows[] = {
     // TLS.
     {.name = "tls-protos",
      .group = key_group::tls,
-     .where = global_and_frontend,
+     .where = {.global = true, .frontend = true, .upstream = true, .flag = true},
      .kind = value_kind::words,
      .value = "LIST",
-     .help = "The versions of TLS to speak: TLSv1.2, TLSv1.3 or both.",
+     .help = "The versions of TLS to speak: TLSv1.2, TLSv1.3 or both. In an upstream block: with "
+             "its servers, where both is the default.",
      .note = "SSLv3, TLSv1.0 and TLSv1.1 are not offered: they are a warning beside a version that "
              "is, and else an error. As in hitch, tls or ssl beside tls-protos is an error.",
      .remark = old_tls_versions,
      .set_global = store<&config::tls_protos>,
      .set_frontend = store<&frontend_config::tls_protos>,
+     .set_upstream = store_tls<&upstream_tls_config::protos>,
      .show = shown<&config::tls_protos>},
     {.name = "ciphers",
      .group = key_group::tls,
@@ -1054,16 +1137,17 @@ constexpr key_row rows[] = {
      .show = shown<&config::prefer_server_ciphers>},
     {.name = "ecdh-curve",
      .group = key_group::tls,
-     .where = global_and_flag,
+     .where = {.global = true, .upstream = true, .flag = true},
      .kind = value_kind::text,
      .value = "LIST|auto",
      .help =
          "Groups for the key exchange, in the order of preference; where a client prefers another "
          "order, the client decides. The default, also called auto, leaves out X25519MLKEM768 "
          "where the TLS library does not have it; in a list of your own an unknown group is an "
-         "error.",
+         "error. In an upstream block: with its servers, where auto is the default.",
      .note = "hitch's auto is whatever OpenSSL prefers.",
      .set_global = set_ecdh_curve,
+     .set_upstream = set_upstream_curve,
      .show = shown<&config::ecdh_curve>},
     {.name = "alpn-protos",
      .group = key_group::tls,
@@ -1077,12 +1161,14 @@ constexpr key_row rows[] = {
      .show = shown<&config::alpn_protos>},
     {.name = "tls",
      .group = key_group::tls,
-     .where = global_and_frontend,
+     .where = {.global = true, .frontend = true, .upstream = true, .flag = true},
      .kind = value_kind::boolean,
-     .default_text = "none",
-     .help = "stud's choice of TLSv1.0 and later.",
+     .default_text = "none; off in an upstream block",
+     .help = "In an upstream block: on means that the servers speak TLS. Elsewhere, where it has "
+             "no effect, it is stud's choice of TLSv1.0 and later.",
      .status = key_status::no_effect,
-     .cure = use_tls_protos},
+     .cure = use_tls_protos,
+     .set_upstream = store_tls<&upstream_tls_config::enabled>},
     {.name = "ssl",
      .group = key_group::tls,
      .where = global_and_frontend,
@@ -1765,7 +1851,9 @@ void apply_in(
         if (!asks_for_nothing(v))
             report(problem::severity::warning, "this has no effect", std::string{cure});
     };
-    switch (v.row.status) {
+    // A key without effect may still have one in some block: `tls` has, in that of an upstream.
+    key_status const status = set == nullptr ? v.row.status : key_status::supported;
+    switch (status) {
     case key_status::supported:
         if (set == nullptr)
             return warn_unless_nothing(v.row.frontend_cure);

@@ -177,6 +177,27 @@ parsed<balance> read(as<balance>, given const& v)
         "Write first, round-robin, least-connections or client-hash."};
 }
 
+parsed<proxy_place> read(as<proxy_place>, given const& v)
+{
+    if (v.text == "before")
+        return proxy_place::before_tls;
+    if (v.text == "inside")
+        return proxy_place::inside_tls;
+    return bad_value{
+        fmt::format("\"{}\" is no place for the PROXY header", v.text),
+        "Write before, for a header in clear before TLS, or inside, for one within TLS."};
+}
+
+parsed<upstream_protocols> read(as<upstream_protocols>, given const& v)
+{
+    if (v.text == "client")
+        return upstream_protocols{.as_client = true};
+    parsed<std::vector<std::string>> names = read(as<std::vector<std::string>>{}, v);
+    if (!names)
+        return names.error();
+    return upstream_protocols{.fixed = *std::move(names)};
+}
+
 std::string_view to_string(balance strategy) noexcept
 {
     switch (strategy) {

@@ -37,6 +37,9 @@ struct as
 [[nodiscard]] parsed<dns_server_list> read(as<dns_server_list>, given const& v);
 [[nodiscard]] parsed<local_addresses> read(as<local_addresses>, given const& v);
 [[nodiscard]] parsed<stale_crls> read(as<stale_crls>, given const& v);
+[[nodiscard]] parsed<proxy_place> read(as<proxy_place>, given const& v);
+/// A list of names as below, or "client" alone.
+[[nodiscard]] parsed<upstream_protocols> read(as<upstream_protocols>, given const& v);
 [[nodiscard]] parsed<syslog_facility> read(as<syslog_facility>, given const& v);
 [[nodiscard]] parsed<access_log_format> read(as<access_log_format>, given const& v);
 [[nodiscard]] parsed<server_name_pattern> read(as<server_name_pattern>, given const& v);

@@ -86,6 +86,9 @@ const sections = (() => {
             'upstream-unreachable': 'Refused or unreachable',
             'upstream-timeout': 'Not accepted in time',
             'upstream-reset': 'Broken by the upstream',
+            'upstream-tls-failed': 'TLS handshake failed',
+            'upstream-truncated': 'Ended without close_notify',
+            'upstream-failed': 'TLS broken by the upstream',
         };
         return {
             node: section('upstream', 'Upstream', list),

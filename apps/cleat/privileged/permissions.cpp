@@ -108,6 +108,8 @@ permissions::permissions(config const& settings, std::string const& folder)
         add(**each.path);
         crls_.push_back(absolute_path(folder_, **each.path));
     }
+    for (named_path const& each : upstream_files_of(settings))
+        add(**each.path);
     if (host_port const* const admin = std::get_if<host_port>(&*settings.admin))
         places_.push_back(*admin);
     for (setting<std::string> const& each : settings.pem_dirs)

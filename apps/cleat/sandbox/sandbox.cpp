@@ -163,6 +163,8 @@ public:
             add_read(each.path->location, each.key, **each.path);
         for (named_path const& each : client_crls_of(wanted))
             add_read(each.path->location, each.key, **each.path);
+        for (named_path const& each : upstream_files_of(wanted))
+            add_read(each.path->location, each.key, **each.path);
         for (setting<std::string> const& each : wanted.pem_dirs)
             add_read(each.location, "pem-dir", *each);
         if (!wanted.acme_challenges->empty())

@@ -16,8 +16,8 @@ enum class server_count : std::uint8_t
     opened, ///< Connections that it has accepted.
     closed, ///< Those of them that have ended.
     failed, ///< Times that it did not accept one, at any of its addresses.
-    queued,  ///< Connections that have begun to wait, because it has as many as it may have.
-    waited,  ///< Those of them whose wait is over.
+    queued, ///< Connections that have begun to wait, because it has as many as it may have.
+    waited, ///< Those of them whose wait is over.
 };
 
 /// server_counts is what one worker counts of a server. A reload that keeps the server keeps them.

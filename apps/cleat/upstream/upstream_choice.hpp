@@ -61,6 +61,12 @@ public:
         return upstream_.sources().connect(address());
     }
 
+    /// tls is the upstream's, or null. tls_name, server_number: those of the server that was tried
+    /// last.
+    [[nodiscard]] upstream_tls* tls() noexcept { return upstream_.tls(); }
+    [[nodiscard]] std::string const& tls_name() const noexcept { return server().tls_name; }
+    [[nodiscard]] std::size_t server_number() const noexcept { return server_; }
+
     /// name is that of the server that was tried last, or of the upstream before that.
     [[nodiscard]] std::string const& name() const noexcept;
 

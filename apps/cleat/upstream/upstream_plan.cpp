@@ -30,7 +30,8 @@ std::string describe(upstream_plan const& upstream)
     if (servers.size() == 1 && upstream.servers.front().name == upstream.name)
         return upstream.name; // The backend.
     return fmt::format(
-        "{}, {}: {}", upstream.name, to_string(upstream.strategy), fmt::join(servers, ", "));
+        "{}, {}{}: {}", upstream.name, to_string(upstream.strategy), upstream.tls ? ", TLS" : "",
+        fmt::join(servers, ", "));
 }
 
 } // namespace cleat::app

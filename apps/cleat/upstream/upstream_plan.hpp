@@ -5,11 +5,13 @@
 #include "config/config.hpp"
 #include "health/check_rule.hpp"
 #include "resolver/dns_timing.hpp"
+#include "upstream_tls/upstream_tls.hpp"
 
 #include <cleat/net/socket_options.hpp>
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,8 @@ struct server_plan
     unsigned weight = 1;                 ///< Its share of the connections, from 1 on.
     bool is_backup = false;              ///< It serves only while no other server does.
     std::size_t connections_max = 0;     ///< For all workers together; 0: no limit.
-    bool is_place = false; ///< For another target of the service that the server before it names.
+    bool is_place = false;  ///< For another target of the service that the server before it names.
+    std::string tls_name{}; ///< The name of its certificate, with TLS.
 };
 
 /// planned_name is a name that is looked up again, and the servers that it stands for: one for a
@@ -50,7 +53,8 @@ struct upstream_plan
     check_rule check{};
     std::size_t workers = 1; ///< They share the connections that a server may have.
     std::vector<planned_name> names{};
-    std::vector<net::address> sources{}; ///< Empty: the kernel chooses.
+    std::vector<net::address> sources{};    ///< Empty: the kernel chooses.
+    std::optional<upstream_tls_plan> tls{}; ///< Set: the servers speak TLS.
 };
 
 /// describe is the upstream on one line: "app, round-robin: [10.0.0.1]:80 (weight 2), /run/app

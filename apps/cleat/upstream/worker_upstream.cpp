@@ -16,7 +16,8 @@ std::int64_t share_of(std::size_t limit, net::worker const& worker, std::size_t 
 } // namespace
 
 worker_upstream::worker_upstream(
-    net::worker& worker, upstream_plan const& plan, logger const& log, worker_counts* counts)
+    net::worker& worker, upstream_plan const& plan, logger const& log, worker_counts* counts,
+    tls::context const* context)
     : worker_{worker}
     , plan_{plan}
     , log_{log}
@@ -30,6 +31,8 @@ worker_upstream::worker_upstream(
         servers_.limit(queues_.size(), share_of(each.connections_max, worker, plan.workers));
         queues_.emplace_back(worker);
     }
+    if (context != nullptr)
+        tls_.emplace(*plan.tls, *context, plan.servers.size());
 }
 
 void worker_upstream::follow(worker_table& table) noexcept

@@ -8,6 +8,7 @@
 #include "upstream/source_addresses.hpp"
 #include "upstream/upstream_plan.hpp"
 #include "upstream/upstream_table.hpp"
+#include "upstream_tls/upstream_tls.hpp"
 #include "worker_counts.hpp"
 
 #include <cleat/net/worker.hpp>
@@ -25,16 +26,20 @@ namespace cleat::app {
 class worker_upstream
 {
 public:
-    /// `counts`: the worker's; null: nothing is counted.
+    /// `counts`: the worker's; null: nothing is counted. The context is null unless the plan has
+    /// TLS, and outlives the object.
     worker_upstream(
         net::worker& worker, upstream_plan const& plan, logger const& log,
-        worker_counts* counts = nullptr);
+        worker_counts* counts = nullptr, tls::context const* context = nullptr);
     worker_upstream(worker_upstream&&) = delete;
     ~worker_upstream() = default;
 
     [[nodiscard]] upstream_plan const& plan() const noexcept { return plan_; }
     [[nodiscard]] balancer& servers() noexcept { return servers_; }
     [[nodiscard]] net::worker& worker() const noexcept { return worker_; }
+
+    /// tls is null where the servers do not speak TLS.
+    [[nodiscard]] upstream_tls* tls() noexcept { return tls_ ? &*tls_ : nullptr; }
 
     /// follow takes a table of the plan's servers, and leaves what it had in its place. Connections
     /// keep the addresses that they try.
@@ -81,6 +86,7 @@ private:
     source_addresses sources_;
     worker_counts* worker_counts_;
     std::optional<net::worker::clock::time_point> ports_logged_; // When ports were used up.
+    std::optional<upstream_tls> tls_;
 };
 
 } // namespace cleat::app

@@ -159,6 +159,8 @@ watch_plan find_files(config const& settings)
         int links = links_max;
         add_folder(files, add_links(files, fs::absolute(**each.path), links), false);
     }
+    for (named_path const& each : upstream_files_of(settings))
+        add(**each.path);
     for (setting<std::string> const& folder : settings.pem_dirs) {
         int links = links_max;
         fs::path const reached = add_links(files, fs::absolute(*folder), links);

@@ -122,6 +122,7 @@ inline constexpr std::size_t server_metrics_max = 1000;
 /// checks_at_once: checks of servers that are under way at a time. Others wait for the end of one,
 /// so that thousands of servers that do not answer hold few descriptors.
 inline constexpr std::size_t checks_at_once = 256;
+
 /// upstream_sessions_max: sessions that a worker keeps of a server that speaks TLS. A session of
 /// TLS 1.3 is for one connection, and a burst of connections begins before the first brings more.
 inline constexpr std::size_t upstream_sessions_max = 16;

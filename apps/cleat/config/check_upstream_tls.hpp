@@ -1,0 +1,14 @@
+// check_upstream_tls: whether the settings of TLS to upstreams fit together.
+
+#pragma once
+
+#include "config/config.hpp"
+
+#include <vector>
+
+namespace cleat::app {
+
+/// check_upstream_tls adds a problem for each that does not. The announcement is chosen already.
+void check_upstream_tls(config const& settings, std::vector<problem>& problems);
+
+} // namespace cleat::app

@@ -1,0 +1,121 @@
+#include "connect_steps.hpp"
+#include "upstream_tls/connect_with_tls.hpp"
+#include "upstream_tls/tls_fault.hpp"
+#include "upstream_tls/upstream_tls.hpp"
+
+#include <cleat/net/socket_options.hpp>
+#include <cleat/tls/handshake_info.hpp>
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+// Sends the bytes that come before TLS.
+net::task<error_code> send_clear(
+    net::interrupt& interrupt, net::socket& socket, std::string_view clear)
+{
+    std::span<std::byte const> left = std::as_bytes(std::span{clear});
+    while (!left.empty()) {
+        net::io_result const sent = socket.send(left);
+        if (sent.error)
+            co_return sent.error;
+        left = left.subspan(sent.bytes);
+        if (left.empty())
+            break;
+        net::interest const writable{&socket.entry(), false, true};
+        error_code const interrupted = co_await net::ready{interrupt, writable};
+        if (interrupted)
+            co_return interrupted;
+    }
+    co_return error_code{};
+}
+
+// The socket may still be connecting: its first send then finds it full, or broken.
+net::task<error_code> shake_hands(
+    net::interrupt& interrupt, tls_upstream& upstream, std::string_view clear)
+{
+    net::set_no_delay(upstream.socket.native_handle());
+    if (!clear.empty()) {
+        error_code const failed = co_await send_clear(interrupt, upstream.socket, clear);
+        if (failed)
+            co_return failed;
+    }
+    for (;;) {
+        net::readiness::entry& entry = upstream.socket.entry();
+        net::progress const p = upstream.channel.handshake(
+            entry, entry.ended(), net::channel::last_flight::with_first_write);
+        if (p.error || p.next == net::wait::none)
+            co_return p.error;
+        net::interest const interest{
+            &entry, p.next == net::wait::readable, p.next == net::wait::writable};
+        error_code const interrupted = co_await net::ready{interrupt, interest};
+        if (interrupted)
+            co_return interrupted;
+    }
+}
+
+// The handshake's outcome, by name.
+error_code judge(
+    error_code failed, upstream_tls const& tls, net::channel const& channel,
+    std::string_view client_protocol)
+{
+    if (failed)
+        return name_fault(failed, channel.engine().failure());
+    if (tls.plan().offers_clients_protocol && !client_protocol.empty() &&
+        !is_agreement(client_protocol, channel.engine().info().alpn))
+        return error::alpn_mismatch;
+    return {};
+}
+
+} // namespace
+
+net::task<result<tls_upstream>> connect_with_tls(
+    net::interrupt& interrupt, upstream_choice& choice, tls_greeting greeting,
+    std::chrono::milliseconds timeout, connection_log& log)
+{
+    error_code why;
+    upstream_tls& tls = *choice.tls();
+    net::worker::clock::time_point const until = interrupt.worker().now() + timeout;
+    while (net::address const* const address = next_address(choice, why)) {
+        if (choice.waits()) {
+            limit_wait(interrupt, until, timeout, 1);
+            error_code const failed = co_await wait_in_line(interrupt, choice);
+            if (failed)
+                co_return failed;
+        }
+        std::size_t const others = choice.others();
+        limit_wait(interrupt, until, timeout, others + 1);
+        bool const waits = is_unix(*address) && others == 0 && !choice.queue().empty();
+        result<unique_fd> started = waits ? result<unique_fd>{} : choice.start();
+        if (waits || (!started && others == 0 && is_full(*address, started.error())))
+            started = co_await start_from_queue(interrupt, choice, *address);
+        if (interrupt.raised() && !goes_on(interrupt, choice, why))
+            co_return interrupt.raised();
+        if (!started) {
+            why = started.error();
+            continue;
+        }
+        tls_upstream upstream{
+            net::socket{interrupt.worker(), std::move(*started)},
+            new_channel(tls, choice.server_number(), choice.tls_name(), greeting.client_protocol),
+            &tls.sessions(choice.server_number())};
+        error_code const failed = co_await shake_hands(interrupt, upstream, greeting.clear);
+        if (interrupt.raised()) {
+            if (!goes_on(interrupt, choice, why))
+                co_return interrupt.raised();
+            continue;
+        }
+        why = judge(failed, tls, upstream.channel, greeting.client_protocol);
+        log.upstream_handshake(why, choice.name(), upstream.channel.engine());
+        if (why)
+            continue;
+        choice.answered();
+        co_return std::move(upstream);
+    }
+    co_return why ? why : make_error_code(boost::system::errc::address_not_available);
+}
+
+} // namespace cleat::app

@@ -1,0 +1,64 @@
+#include "announce.hpp"
+#include "client_closing.hpp"
+#include "relay.hpp"
+#include "upstream_tls/connect_with_tls.hpp"
+#include "upstream_tls/serve_with_tls.hpp"
+#include "upstream_tls/tls_upstream.hpp"
+#include "upstream_tls/upstream_tls.hpp"
+
+#include <cleat/core/error.hpp>
+
+#include <cstddef>
+#include <new>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace cleat::app {
+namespace {
+
+// Sends the end of the handshake, the header where it is inside TLS, and the client's first bytes.
+// The relay finds a socket that has broken, and an answer that came before.
+void send_first(tls_upstream& upstream, std::span<std::byte const> first)
+{
+    error_code ec;
+    static_cast<void>(upstream.send(first, ec));
+    if (is_out_of_resources(ec))
+        throw std::bad_alloc{};
+}
+
+} // namespace
+
+net::task<> serve_with_tls(
+    net::interrupt& interrupt, config const& settings, client_side& client, upstream_choice& choice,
+    net::address const& peer, inbound_header const* proxy_header, connection_log& log)
+{
+    std::string header = make_announcement(settings, client, peer, proxy_header);
+    bool const is_before = choice.tls()->plan().proxy_header == proxy_place::before_tls;
+    tls_greeting const greeting{
+        is_before ? std::string_view{header} : std::string_view{},
+        client.channel.engine().info().alpn};
+    result<tls_upstream> upstream = co_await connect_with_tls(
+        interrupt, choice, greeting, *settings.backend_connect_timeout, log);
+    if (!upstream) {
+        log.connect_failed(upstream.error(), choice.name(), &client.channel.engine());
+        co_return co_await refuse_client(interrupt, client);
+    }
+    log.connected(choice.address());
+    try {
+        send_first(
+            *upstream,
+            first_plaintext(
+                client, is_before ? std::string_view{} : std::string_view{header}, log.traffic()));
+        header = {}; // A connection that stays keeps nothing of it.
+        relay_outcome const outcome = co_await relay(
+            interrupt, client, *upstream, {.idle = *settings.idle_timeout}, log.traffic());
+        log.ended(
+            outcome.reason, outcome.error, &client.channel.engine(),
+            &upstream->channel.engine().failure());
+    } catch (std::bad_alloc const&) {
+        upstream->socket.reset(); // As in terminate.
+    }
+}
+
+} // namespace cleat::app

@@ -1,0 +1,68 @@
+#include "upstream_tls/session_cache.hpp"
+
+#include <cleat/core/limits.hpp>
+#include <cleat/tls/certificates/certificates_for_tests.hpp>
+#include <cleat/tls/connection_for_tests.hpp>
+#include <cleat/tls/split_wire_for_tests.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace cleat::app::session_cache_test {
+namespace {
+
+tls::session make_session(tls::protocol_version version)
+{
+    tls::context_spec server;
+    server.certificates = {tls::make_identity({.names = {"a.test"}}).source("a.pem")};
+    server.tickets = std::make_shared<tls::ticket_secret const>(tls::ticket_secret{std::byte{1}});
+    tls::context_spec client;
+    client.role = tls::role::client;
+    client.server_name = "a.test";
+    client.keep_sessions = true;
+    client.version_min = client.version_max = version;
+    tls::context const server_context{server};
+    tls::context const client_context{client};
+    tls::engine_pair pair{server_context, client_context};
+    REQUIRE(pair.established());
+    std::vector<std::byte> text;
+    write_all(pair.server, pair.client, tls::pattern(10)); // The ticket comes before it.
+    read_all(pair.client, pair.server, text);
+    return pair.client.engine.take_sessions().front();
+}
+
+TEST_CASE("a session of TLS 1.3 resumes one connection, one of TLS 1.2 any number")
+{
+    session_cache cache;
+    CHECK(!cache.take());
+    cache.keep(make_session(tls::protocol_version::tls_1_3));
+    CHECK(cache.take());
+    CHECK(!cache.take());
+    cache.keep(make_session(tls::protocol_version::tls_1_2));
+    CHECK(cache.take());
+    CHECK(cache.take());
+}
+
+TEST_CASE("the newest session is the first, and the oldest gives way")
+{
+    session_cache cache;
+    tls::session const one = make_session(tls::protocol_version::tls_1_3);
+    tls::session const other = make_session(tls::protocol_version::tls_1_3);
+    cache.keep(one);
+    for (std::size_t i = 0; i != limits::upstream_sessions_max; ++i)
+        cache.keep(other);
+    CHECK(cache.size() == limits::upstream_sessions_max);
+    while (cache.size() != 0)
+        CHECK(cache.take().native_handle() == other.native_handle());
+    cache.keep(other);
+    cache.keep(one);
+    CHECK(cache.take().native_handle() == one.native_handle());
+    CHECK(cache.take().native_handle() == other.native_handle());
+    CHECK(!cache.take());
+}
+
+} // namespace
+} // namespace cleat::app::session_cache_test
