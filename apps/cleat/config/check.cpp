@@ -259,14 +259,14 @@ void check_client_verify(config const& c, std::vector<problem>& problems)
 }
 
 // Whether any client is asked for a certificate.
-bool asks_clients(config const& c)
+bool any_asks_clients(config const& c)
 {
     return std::ranges::any_of(
         c.frontends, [&](frontend_config const& each) { return asks_clients(c, each); });
 }
 
 // A setting for clients' certificates: whether it is set, and where.
-struct client_key
+struct certificate_key
 {
     std::string_view key;
     location const* (*global)(config const&);
@@ -292,7 +292,7 @@ location const* place_of_rules(Scope const& scope)
     return scope.certificate_rules.empty() ? nullptr : &scope.certificate_rules.front().location;
 }
 
-constexpr std::array<client_key, 6> client_keys{{
+constexpr std::array<certificate_key, 6> client_keys{{
     {"client-verify-sigalgs", place_of<&config::client_verify_sigalgs>,
      place_of<&frontend_config::client_verify_sigalgs>},
     {"client-verify-depth", place_of<&config::client_verify_depth>,
@@ -310,7 +310,7 @@ constexpr std::array<client_key, 6> client_keys{{
 // client-verify is turned off by name, they are kept for later.
 void check_client_keys(config const& c, std::vector<problem>& problems)
 {
-    for (client_key const& each : client_keys) {
+    for (certificate_key const& each : client_keys) {
         auto const refuse = [&](location const& where) {
             complain(
                 problems, problem::severity::error, where, each.key,
@@ -370,7 +370,7 @@ void check_proxy_client_cert(config const& c, std::vector<problem>& problems)
         refuse(
             "this is a part of the header of write-proxy-v2, which is off",
             "Turn write-proxy-v2 on, or leave this out.");
-    else if (!asks_clients(c))
+    else if (!any_asks_clients(c))
         refuse(
             "no client is asked for a certificate: client-verify is none",
             "Set client-verify to optional or required, or leave this out.");

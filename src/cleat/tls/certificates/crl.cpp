@@ -36,7 +36,7 @@ std::size_t count_of(std::string_view text, std::string_view word)
     return count;
 }
 
-[[noreturn]] void refuse(std::string const& origin, std::string_view why)
+[[noreturn]] void refuse_crl(std::string const& origin, std::string_view why)
 {
     throw spec_error{fmt::format("{}: {}", origin, why)};
 }
@@ -46,11 +46,11 @@ void read_pem(crl_source const& source, std::vector<x509_crl_ptr>& into)
     bio_ptr const pem{BIO_new_mem_buf(source.text.data(), static_cast<int>(source.text.size()))};
     std::size_t left = count_of(source.text, "-----BEGIN X509 CRL-----");
     if (left == 0)
-        refuse(source.origin, "there is no CRL in it: write one in PEM (X509 CRL), or in DER");
+        refuse_crl(source.origin, "there is no CRL in it: write one in PEM (X509 CRL), or in DER");
     for (; left != 0; --left) {
         x509_crl_ptr found{PEM_read_bio_X509_CRL(pem.get(), nullptr, nullptr, nullptr)};
         if (found == nullptr)
-            refuse(source.origin, "a CRL in it cannot be read: is the file whole?");
+            refuse_crl(source.origin, "a CRL in it cannot be read: is the file whole?");
         into.push_back(std::move(found));
     }
 }
