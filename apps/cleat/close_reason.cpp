@@ -57,6 +57,8 @@ close_reason connect_reason(error_code why) noexcept
 
 close_reason upstream_reason(error_code why) noexcept
 {
+    if (is_out_of_resources(why))
+        return close_reason::out_of_resources;
     if (why == error::truncated)
         return close_reason::upstream_truncated;
     bool const is_tls = why.category() == error_category() && why != error::closed;

@@ -56,14 +56,24 @@ net::task<result<unique_fd>> start_from_queue(
     }
 }
 
-net::task<error_code> wait_in_line(net::interrupt& interrupt, upstream_choice& choice)
+net::task<error_code> wait_in_line(
+    net::interrupt& interrupt, upstream_choice& choice, std::chrono::milliseconds timeout,
+    net::worker::clock::time_point& until)
 {
-    connect_queue::place place{choice.queue(), interrupt};
+    limit_wait(interrupt, until, timeout, 1);
+    connect_queue::place place{choice.line(), interrupt};
     for (;;) {
-        if (error_code const ec = co_await place.reached())
+        error_code const ec = co_await place.reached();
+        if (ec)
             co_return ec;
-        if (choice.admit())
+        if (choice.leaves_line()) {
+            choice.pass_over();
             co_return error_code{};
+        }
+        if (choice.admit()) {
+            until = interrupt.worker().now() + timeout;
+            co_return error_code{};
+        }
     }
 }
 
@@ -94,15 +104,16 @@ net::task<result<upstream_side>> connect(
 {
     greeting hello{first};
     error_code why;
-    net::worker::clock::time_point const until = interrupt.worker().now() + timeout;
+    net::worker::clock::time_point until = interrupt.worker().now() + timeout;
     while (net::address const* const address = next_address(choice, why)) {
         if (choice.waits()) {
-            limit_wait(interrupt, until, timeout, 1);
             if (!hello.keep())
                 co_return make_error_code(boost::system::errc::not_enough_memory);
-            error_code const failed = co_await wait_in_line(interrupt, choice);
+            error_code const failed = co_await wait_in_line(interrupt, choice, timeout, until);
             if (failed)
                 co_return failed;
+            if (choice.waits())
+                continue;
         }
         std::size_t const others = choice.others();
         limit_wait(interrupt, until, timeout, others + 1);
@@ -131,8 +142,7 @@ net::task<result<upstream_side>> connect(
             error_code const interrupted = co_await net::ready{interrupt, writable};
             if (interrupted && !goes_on(interrupt, choice, why))
                 co_return interrupted;
-            why = interrupted ? why : upstream.socket.error();
-            if (why)
+            if (why = interrupted ? why : upstream.socket.error(); why)
                 continue;
             upstream.unsent = std::move(hello).kept();
             choice.answered();

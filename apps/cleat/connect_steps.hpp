@@ -51,8 +51,12 @@ void limit_wait(
     net::interrupt& interrupt, net::worker::clock::time_point until,
     std::chrono::milliseconds timeout, std::size_t parts);
 
-/// wait_in_line waits until the server has room, or the interrupt is raised.
-net::task<error_code> wait_in_line(net::interrupt& interrupt, upstream_choice& choice);
+/// wait_in_line waits until the server has room, and gives the connect the whole time again, in
+/// `until`; or until the choice leaves_line: it still waits then, and goes on with another server.
+/// An error: the interrupt is raised.
+net::task<error_code> wait_in_line(
+    net::interrupt& interrupt, upstream_choice& choice, std::chrono::milliseconds timeout,
+    net::worker::clock::time_point& until);
 
 /// goes_on: only this address's time is over, and there are others. `why` is then its error.
 [[nodiscard]] bool goes_on(net::interrupt& interrupt, upstream_choice& choice, error_code& why);

@@ -86,6 +86,14 @@ public:
         close_reason reason, error_code why, tls::engine const* engine = nullptr,
         tls::failure_info const* upstream = nullptr) noexcept;
 
+    /// ran_out_of_memory: the relay has ended for want of memory.
+    void ran_out_of_memory() noexcept
+    {
+        ended(
+            close_reason::out_of_resources,
+            make_error_code(boost::system::errc::not_enough_memory));
+    }
+
     /// traffic is where the relay counts.
     [[nodiscard]] byte_counts& traffic() noexcept { return traffic_; }
 

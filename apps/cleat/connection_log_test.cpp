@@ -104,7 +104,7 @@ TEST_CASE("every step of a connection has its own reason for an error")
         {phase::client_io, error::peer_alert, close_reason::client_failed},
         {phase::client_io, system(ENOMEM), close_reason::out_of_resources},
         {phase::upstream_io, system(ECONNRESET), close_reason::upstream_reset},
-        {phase::upstream_io, system(ENOMEM), close_reason::upstream_reset},
+        {phase::upstream_io, system(ENOMEM), close_reason::out_of_resources},
         {phase::upstream_io, error::closed, close_reason::upstream_reset},
         {phase::upstream_io, error::truncated, close_reason::upstream_truncated},
         {phase::upstream_io, error::peer_alert, close_reason::upstream_failed},

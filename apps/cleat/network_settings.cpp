@@ -269,8 +269,8 @@ std::vector<net::address> find_addresses(frontend_config const& frontend, proble
 }
 
 upstream_plan find_upstream(
-    config const& settings, std::string const& name, std::span<upstream_plan const> before,
-    certificate_files& files, problem_list& problems)
+    config const& settings, std::string const& name, std::size_t workers,
+    std::span<upstream_plan const> before, certificate_files& files, problem_list& problems)
 {
     upstream_config const* const block =
         name.empty() ? nullptr : find_upstream_block(settings, name);
@@ -284,7 +284,6 @@ upstream_plan find_upstream(
         plan.sources = find_sources(settings.upstream_source, problems);
         return plan;
     }
-    std::size_t const workers = net::worker_count(settings.workers->number);
     for (upstream_server const& each : block->servers) {
         finder.add(each, "server", times_of(settings));
         finder.name_certificates(tls_name_of(*block, each));

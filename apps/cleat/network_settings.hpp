@@ -23,10 +23,10 @@ namespace cleat::app {
 /// find_upstream looks up the servers of an upstream block, or those of the backend where the name
 /// is empty. A name that is not found keeps the addresses that it has in `before`, the upstreams of
 /// the configuration before, with a warning; where it is not among them it is an error.
-/// `files` reads those of TLS.
+/// `files` reads those of TLS. `workers` share limits of connections.
 [[nodiscard]] upstream_plan find_upstream(
-    config const& settings, std::string const& name, std::span<upstream_plan const> before,
-    certificate_files& files, problem_list& problems);
+    config const& settings, std::string const& name, std::size_t workers,
+    std::span<upstream_plan const> before, certificate_files& files, problem_list& problems);
 
 /// dns_settings_of says who is asked for names.
 [[nodiscard]] dns_settings dns_settings_of(config const& settings);

@@ -160,6 +160,7 @@ public:
     void on_end(direction d, ending how) noexcept
     {
         at(d).source_open = false;
+        upload_cut_ = upload_cut_ || how == ending::truncated;
         if (how == ending::truncated && !lingers())
             reason_ = close_reason::client_truncated;
     }
@@ -219,6 +220,9 @@ public:
     {
         return answer_end_ == answer_end::readable;
     }
+
+    /// upload_cut: the client's stream has ended without close_notify.
+    [[nodiscard]] bool upload_cut() const noexcept { return upload_cut_; }
 
     /// drops_upload: bytes that are read from the client are to be dropped.
     [[nodiscard]] bool drops_upload() const noexcept { return drops_upload_; }
@@ -306,6 +310,7 @@ private:
     timer timer_ = timer::idle; // Of the last wait.
     bool fin_due_ = false;
     bool fin_sent_ = false;
+    bool upload_cut_ = false;
     bool drops_upload_ = false;
     bool over_ = false;
 };

@@ -197,6 +197,12 @@ void relay_turns<Upstream>::take_answer(
     // The engine may have answered the upstream (KeyUpdate) and found its socket full.
     if (upstream_.has_unsent() && !fsm_.flushes(direction::up) && !fsm_.drops_upload())
         fsm_.on_sink_full(direction::up);
+    if constexpr (Upstream::is_tls)
+        // The client's socket is full: the bytes before the break go first.
+        if (read.error && !last && fsm_.flushes(direction::down)) {
+            upstream_.fault = read.error;
+            return upstream_.socket.entry().more_to_read();
+        }
     if (read.error && !last)
         // After a send has failed, the kernel shows an end like a FIN's.
         fail_upstream(fsm_.finds_answer_end() ? read.error : error_or_reset({}));
@@ -262,7 +268,7 @@ template <class Upstream>
 bool relay_turns<Upstream>::closes_send() noexcept
 {
     if constexpr (Upstream::is_tls) {
-        if (fsm_.drops_upload() || fsm_.reason() == close_reason::client_truncated)
+        if (fsm_.drops_upload() || fsm_.upload_cut())
             return true;
         error_code ec;
         bool const full = upstream_.close_send(ec);

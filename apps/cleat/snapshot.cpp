@@ -98,8 +98,8 @@ public:
     {
         auto const [known, is_new] = numbers_.try_emplace(name, made_.upstreams.size());
         if (is_new)
-            made_.upstreams.push_back(
-                find_upstream(settings_, name, upstreams_before(), files_, problems_));
+            made_.upstreams.push_back(find_upstream(
+                settings_, name, made_.workers, upstreams_before(), files_, problems_));
         return known->second;
     }
 
@@ -403,10 +403,13 @@ loading load(
 {
     loading l;
     l.made.settings = std::move(settings);
+    l.made.workers = before.configuration == nullptr
+                         ? net::worker_count(l.made.settings.workers->number)
+                         : before.configuration->workers; // `auto` may find other CPUs now.
     loader{l, before, observer, root_files}.run();
     problem_list problems{l.problems};
     l.made.limits = plan_limits(
-        l.made.settings, net::worker_count(l.made.settings.workers->number),
+        l.made.settings, l.made.workers,
         before.configuration == nullptr ? nullptr : &before.configuration->limits, problems);
     return l;
 }

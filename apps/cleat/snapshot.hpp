@@ -84,6 +84,7 @@ struct snapshot
     std::map<std::string, certificate_ending> ends;
     std::vector<frontend_plan> frontends;
     std::vector<upstream_plan> upstreams; ///< Those that frontends use.
+    std::size_t workers = 0;              ///< As the start has counted them.
     std::string challenge_folder;         ///< From the root: see acme-challenges. Empty: none.
     limit_plan limits;
     net::listen_options listen_options;

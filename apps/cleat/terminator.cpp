@@ -1,11 +1,10 @@
 #include "announce.hpp"
 #include "client_address.hpp"
-#include "client_check.hpp"
-#include "client_closing.hpp"
 #include "client_side.hpp"
 #include "connect.hpp"
 #include "connection_log.hpp"
-#include "handshake.hpp"
+#include "end_without_upstream.hpp"
+#include "establish.hpp"
 #include "limits/limited_client.hpp"
 #include "relay.hpp"
 #include "route_choice.hpp"
@@ -31,8 +30,7 @@ namespace {
 // which each connection owns.
 template <bool ReadsHelloFirst, bool HasTlsUpstream>
 net::detached serve_connection(
-    worker_service& service, frontend_socket& frontend, net::socket accepted,
-    net::address peer) // house(function-length): the life of a connection, in its order
+    worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer)
 {
     config const& settings = service.configuration().settings;
     std::unique_ptr<inbound_header> proxy_header;
@@ -65,12 +63,9 @@ net::detached serve_connection(
     client_side client{std::move(accepted), net::channel{frontend.context}};
     if constexpr (ReadsHelloFirst)
         client.channel.feed(std::move(read_before));
-    error_code const failed = co_await handshake(interrupt, client, service.certificates(), &log);
-    if (failed)
-        co_return log.handshake_failed(failed, client.channel.engine());
-    if (error_code const ec = admit(frontend, client, log))
-        co_return co_await refuse_client(interrupt, client, alert_for(ec));
-
+    bool const is_let_in = co_await establish(interrupt, frontend, client, log);
+    if (!is_let_in)
+        co_return;
     upstream_choice choice =
         choose_upstream(frontend, client.channel.engine(), peer, proxy_header.get());
     if constexpr (HasTlsUpstream)
@@ -79,14 +74,11 @@ net::detached serve_connection(
                 interrupt, settings, client, choice, peer, proxy_header.get(), log);
 
     // Connect. The upstream's PROXY header and the client's first bytes leave in one send.
-    std::span<std::byte const> const first =
-        first_bytes(settings, client, peer, proxy_header.get(), log.traffic());
-    result<upstream_side> upstream =
-        co_await connect(interrupt, choice, first, *settings.backend_connect_timeout);
-    if (!upstream) {
-        log.connect_failed(upstream.error(), choice.name(), &client.channel.engine());
-        co_return co_await refuse_client(interrupt, client);
-    }
+    result<upstream_side> upstream = co_await connect(
+        interrupt, choice, first_bytes(settings, client, peer, proxy_header.get(), log.traffic()),
+        *settings.backend_connect_timeout);
+    if (!upstream)
+        co_return co_await end_without_upstream(interrupt, client, upstream.error(), choice, log);
     log.connected(choice.address());
 
     // Relay until both sides have closed, or one has broken. Out of memory the end is an RST.
@@ -94,7 +86,8 @@ net::detached serve_connection(
         relay_outcome const outcome = co_await relay(
             interrupt, client, *upstream, {.idle = *settings.idle_timeout}, log.traffic());
         log.ended(outcome.reason, outcome.error, &client.channel.engine());
-    } catch (std::bad_alloc const&) {
+    } catch (std::bad_alloc const&) { // While the choice still has the upstream's address.
+        log.ran_out_of_memory();
         upstream->socket.reset();
     }
 }

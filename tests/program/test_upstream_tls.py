@@ -6,6 +6,7 @@ import json
 import os
 import queue
 import ssl
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -356,6 +357,45 @@ def test_an_upstream_without_close_notify_is_no_clean_end(serve, origin, ca, goo
         client.wait_for_break()
     line = server.wait_for_log(event="connection-closed")
     assert (line["reason"], line["level"]) == ("upstream-truncated", "warning")
+
+
+def test_a_slow_client_gets_all_that_came_before_the_cut(serve, origin, ca, good):
+    """Whatever cleat has taken from the upstream leaves before the end does."""
+    answer = bytes(range(256)) * (1 << 14)
+
+    def cut(end: TlsEnd) -> None:
+        end.send(answer)
+        end.truncate()
+        end.socket.recv(1 << 18)
+
+    server = serve(block(local(origin(over_tls(settings(good), cut))), ca=ca.cert))
+    with TlsClient(server.port, receive_buffer=8192) as client:
+        time.sleep(1)  # Until cleat's sockets are full.
+        assert client.receive_exactly(len(answer)) == answer
+        client.wait_for_break()
+    assert server.wait_for_log(event="connection-closed")["reason"] == "upstream-truncated"
+
+
+def test_an_upload_that_is_cut_after_the_answer_is_not_whole(serve, origin, ca, good):
+    """The answer's end is out, and the upstream reads on."""
+    ends = queue.Queue()
+
+    def answer_first(end: TlsEnd) -> None:
+        end.send(b"answer")
+        end.close_notify()
+        try:
+            while end.receive():
+                pass
+            ends.put("whole")
+        except (ssl.SSLEOFError, ConnectionResetError) as broken:
+            ends.put(broken)
+
+    server = serve(block(local(origin(over_tls(settings(good), answer_first))), ca=ca.cert))
+    with TlsClient(server.port) as client:
+        assert client.receive_to_end() == b"answer"
+        client.send(b"half of")
+        client.truncate()
+        assert ends.get(timeout=60) != "whole"
 
 
 def test_a_client_without_close_notify_is_no_clean_end_for_the_upstream(serve, origin, ca, good):

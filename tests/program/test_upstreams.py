@@ -147,8 +147,10 @@ def test_a_server_gets_no_more_connections_than_it_may_have(serve, origin):
         each.reset()
 
 
-def test_connections_wait_in_line_where_every_server_is_full(serve, origin):
-    one = origin(echo)
+@pytest.mark.parametrize("kind", ["tcp", "unix"])
+def test_connections_wait_in_line_where_every_server_is_full(serve, origin, tmp_path, kind):
+    """A UNIX socket has another line, for a full backlog: nobody waits in both."""
+    one = origin(echo, path=tmp_path / "app.sock" if kind == "unix" else None)
     server = serve(upstream(limited(one)) + 'upstream = "app"\nadmin = "[127.0.0.1]:0"\n')
     line = {"upstream": "app", "server": one.address}
     held = [TlsClient(server.port) for _ in range(2)]

@@ -33,6 +33,12 @@ net::task<> answer_challenge(
     net::interrupt& interrupt, frontend_socket const& frontend, net::socket& accepted,
     std::string server_name, byte_queue hello, connection_log& log)
 {
+    challenge_maker::place const place{frontend.service.connections().challenges()};
+    if (!place.is_taken()) {
+        log.challenge_refused(server_name, "too many challenges are under way");
+        send_plaintext_alert(accepted, alert_unrecognized_name);
+        co_return;
+    }
     made_challenge made;
     error_code const interrupted = co_await challenge_arrival{
         frontend.service.connections().challenges(), interrupt, question(frontend, server_name),

@@ -11,6 +11,7 @@
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/context_spec.hpp>
 
+#include <atomic>
 #include <coroutine>
 #include <functional>
 #include <memory>
@@ -64,6 +65,28 @@ public:
     challenge_maker(challenge_maker&&) = delete;
     ~challenge_maker();
 
+    /// An authority looks from some five places.
+    static constexpr int places_max = 64;
+
+    /// place is a connection's place among those that are answered at a time, which are bounded:
+    /// each has a TLS context of its own. Any thread.
+    class place
+    {
+    public:
+        explicit place(challenge_maker& maker) noexcept
+            : maker_{maker}, is_taken_{maker.open_.fetch_add(1) < places_max}
+        {
+        }
+        place(place&&) = delete;
+        ~place() { maker_.open_.fetch_sub(1); }
+
+        [[nodiscard]] bool is_taken() const noexcept { return is_taken_; }
+
+    private:
+        challenge_maker& maker_;
+        bool is_taken_;
+    };
+
     /// submit: any thread.
     void submit(std::unique_ptr<challenge_request> asked) noexcept;
 
@@ -74,6 +97,7 @@ private:
     std::function<void()> wake_;
     file_opener opener_;
     inbox<challenge_request, &challenge_request::next_asked> asked_;
+    std::atomic<int> open_{0};
 };
 
 /// challenge_arrival is awaited by a connection: it ends when `made` is complete, or with the

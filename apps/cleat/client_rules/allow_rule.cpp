@@ -396,6 +396,9 @@ std::variant<allow_condition, condition_fault> read_condition(
         return read_purpose(std::move(made));
     case certificate_part::common_name:
     case certificate_part::issuer:
+        if (text.empty()) // A certificate without a CN would meet it.
+            return condition_fault{"an empty text", "Write the name, or leave the condition out."};
+        break;
     case certificate_part::address:
         break;
     }

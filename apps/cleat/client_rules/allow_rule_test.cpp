@@ -195,6 +195,8 @@ TEST_CASE("texts that are no conditions are mistakes")
     CHECK_FALSE(mistake(uri, "spiffe://a/*/b").empty());
     CHECK(mistake(email, "alice").starts_with("\"alice\" is no e-mail address"));
     CHECK_FALSE(mistake(email, "alice@").empty());
+    CHECK_FALSE(mistake(common_name, "").empty()); // Certificates without a CN would meet it.
+    CHECK_FALSE(mistake(issuer, "").empty());
     CHECK(mistake(common_name, "anything *").empty());
 }
 

@@ -197,12 +197,12 @@ void checker::settle(watch& one, check_probe::progress made)
     if (++one.in_a_row < (has_failed ? one.target.rule.fall : one.target.rule.rise))
         return;
     one.is_down = has_failed;
+    one.has_told = false;
     tell(one, std::exchange(one.in_a_row, 0));
 }
 
 void checker::tell(watch& one, unsigned checks)
 {
-    one.has_told = true;
     auto made = std::make_unique<check_news>();
     made->upstream = one.target.upstream;
     made->server = one.target.server;
@@ -211,6 +211,7 @@ void checker::tell(watch& one, unsigned checks)
     if (one.is_down)
         made->reason = one.probe.reason();
     news_.push(*made.release());
+    one.has_told = true; // Without memory for it the next result tells.
     wake_();
 }
 

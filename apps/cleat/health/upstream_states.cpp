@@ -17,7 +17,7 @@ auto* find_by_name(Named& all, std::string_view name) noexcept
 bool is_same_row(server_row const& one, server_row const& other) noexcept
 {
     return one.weight == other.weight && one.state == other.state &&
-           are_same(one.addresses, other.addresses);
+           one.is_backup == other.is_backup && are_same(one.addresses, other.addresses);
 }
 
 // The ends are read first: then no connection has ended and not begun.

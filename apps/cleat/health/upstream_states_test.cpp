@@ -53,6 +53,13 @@ TEST_CASE_FIXTURE(two_upstreams, "a change is published with the whole table of 
     CHECK(table[1].weight == 5);
 }
 
+TEST_CASE_FIXTURE(two_upstreams, "a server that becomes a backup is a change of the table")
+{
+    CHECK(states.change("two", "a", [](known_server& one) { one.is_backup = true; }));
+    REQUIRE(published.size() == 1);
+    CHECK(published.front().second[0].is_backup);
+}
+
 TEST_CASE_FIXTURE(two_upstreams, "no table is published where the workers would see no change")
 {
     std::uint64_t const before = states.version();

@@ -46,8 +46,9 @@ net::task<> pass_through(
         relay_outcome const outcome = co_await relay(
             interrupt, client, *connected, {.idle = *settings.idle_timeout}, log.traffic());
         log.ended(outcome.reason, outcome.error);
-    } catch (std::bad_alloc const&) {
-        connected->socket.reset(); // As in terminate.
+    } catch (std::bad_alloc const&) { // While the choice still has the upstream's address.
+        log.ran_out_of_memory();
+        connected->socket.reset();
     }
 }
 

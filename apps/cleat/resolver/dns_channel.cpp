@@ -9,6 +9,8 @@
 #include <cstring>
 #include <exception>
 #include <iterator>
+#include <new>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -20,6 +22,8 @@
 
 namespace cleat::app {
 namespace {
+
+constexpr char const* out_of_memory = "out of memory"; // Short enough to need none.
 
 constexpr int attempt_ms = 2000; // For each server, doubled at the second attempt.
 constexpr int attempts = 2;
@@ -122,12 +126,23 @@ private:
         std::unique_ptr<ares_addrinfo, void (*)(ares_addrinfo*)> const owner{
             found, ::ares_freeaddrinfo};
         host_query* const self = one.whole;
-        self->add(one.family, status, found);
+        try {
+            self->add(one.family, status, found);
+        } catch (std::bad_alloc const&) {
+            self->failure_ = ARES_ENOMEM;
+        }
         if (--self->left_ != 0)
             return;
         std::unique_ptr<host_query> const end{self};
-        if (!self->is_destroyed_)
-            self->use_(self->result());
+        if (self->is_destroyed_)
+            return;
+        found_host answer;
+        try {
+            answer = self->result();
+        } catch (std::bad_alloc const&) {
+            answer.failure = out_of_memory;
+        }
+        self->use_(std::move(answer));
     }
 
     void add(int family, int status, ares_addrinfo const* found)
@@ -284,6 +299,7 @@ struct service_query
     std::function<void(std::shared_ptr<service_query>, std::vector<service_record>)> find_hosts;
     std::size_t targets_max = 0;
     dns_answer answer{};
+    bool is_done = false;
 
     static void on_answer(void* context, int status, int, unsigned char* message, int size) noexcept
     {
@@ -292,25 +308,42 @@ struct service_query
         service_query& self = **owner;
         if (status == ARES_EDESTRUCTION)
             return;
+        try {
+            self.read(*owner, status, {message, static_cast<std::size_t>(size)});
+        } catch (std::bad_alloc const&) {
+            self.fail(out_of_memory);
+        }
+    }
+
+    void read(
+        std::shared_ptr<service_query> const& owner, int status,
+        std::span<unsigned char const> message)
+    {
         if (status != ARES_SUCCESS)
-            return self.fail(dns_failure_text(status));
-        std::optional<service_records> const read =
-            read_services({message, static_cast<std::size_t>(size)});
-        if (!read)
-            return self.fail(dns_failure_text(ARES_EBADRESP));
-        std::vector<service_record> records = order_services(read->records, self.targets_max);
+            return fail(dns_failure_text(status));
+        std::optional<service_records> const found = read_services(message);
+        if (!found)
+            return fail(dns_failure_text(ARES_EBADRESP));
+        std::vector<service_record> records = order_services(found->records, targets_max);
         if (records.empty())
-            return self.fail(
-                read->records.empty() ? "the name has no such record"
-                                      : "the service is not offered");
-        self.answer.ttl = read->ttl;
-        self.find_hosts(*owner, std::move(records));
+            return fail(
+                found->records.empty() ? "the name has no such record"
+                                       : "the service is not offered");
+        answer.ttl = found->ttl;
+        find_hosts(owner, std::move(records));
     }
 
     void fail(std::string why)
     {
         answer.failure = std::move(why);
-        use(std::move(answer));
+        finish();
+    }
+
+    // Once: a failure for want of memory may come before the answers about hosts.
+    void finish()
+    {
+        if (!std::exchange(is_done, true))
+            use(std::move(answer));
     }
 
     void add(service_record const& record, bool is_backup, found_host found)
@@ -350,8 +383,12 @@ void dns_channel::look_up(
         return library_->find_host(
             question.name, question.port, known_addresses(known, {}), [end](found_host found) {
                 dns_answer answer{{}, found.ttl, found.is_from_file, std::move(found.failure)};
-                if (!found.addresses.empty())
-                    answer.targets.push_back({{}, std::move(found.addresses)});
+                try {
+                    if (!found.addresses.empty())
+                        answer.targets.push_back({{}, std::move(found.addresses)});
+                } catch (std::bad_alloc const&) {
+                    answer.failure = out_of_memory;
+                }
                 end(std::move(answer));
             });
     auto query = std::make_shared<service_query>();
@@ -368,9 +405,13 @@ void dns_channel::look_up(
                 each.host, each.port,
                 known_addresses(self->known, fmt::format("{}:{}", each.host, each.port)),
                 [self, left, best, each](found_host found) {
-                    self->add(each, each.priority != best, std::move(found));
+                    try {
+                        self->add(each, each.priority != best, std::move(found));
+                    } catch (std::bad_alloc const&) {
+                        self->answer.failure = out_of_memory;
+                    }
                     if (--*left == 0)
-                        self->use(std::move(self->answer));
+                        self->finish();
                 });
     };
     constexpr int internet = 1;

@@ -1,10 +1,13 @@
 #include "resolver/dns_channel.hpp"
 #include "resolver/resolver.hpp"
 
+#include <cleat/core/limits.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -58,9 +61,15 @@ public:
     void run()
     {
         while (!owner_.ending_) {
-            take_order();
-            start_due();
-            wait();
+            try {
+                tell_late();
+                take_order();
+                start_due();
+                wait();
+            } catch (std::bad_alloc const&) { // There may be memory again after a while.
+                static_cast<void>(
+                    ::poll(nullptr, 0, static_cast<int>(limits::accept_pause.count())));
+            }
         }
     }
 
@@ -70,7 +79,8 @@ private:
         std::vector<dns_target> known;
         std::string failure;
         bool is_busy = false;
-        unsigned failures = 0; // In a row.
+        bool is_untold = false; // Its news found no memory.
+        unsigned failures = 0;  // In a row.
         clock::time_point due{};
     };
 
@@ -112,13 +122,20 @@ private:
                 continue;
             }
             states_[i].is_busy = true;
-            channel_->look_up(
-                order_.names[i].question, states_[i].known,
-                [this, i](dns_answer answer) { on_answer(i, std::move(answer)); });
+            try {
+                channel_->look_up(
+                    order_.names[i].question, states_[i].known,
+                    [this, i](dns_answer answer) { on_answer(i, std::move(answer)); });
+            } catch (std::bad_alloc const&) { // Not begun.
+                states_[i].is_busy = false;
+                states_[i].due = clock::now() + limits::accept_pause;
+                throw;
+            }
         }
     }
 
-    void on_answer(std::size_t number, dns_answer answer)
+    // The library calls it: nothing may be thrown.
+    void on_answer(std::size_t number, dns_answer answer) noexcept
     {
         state& one = states_[number];
         dns_times const& times = order_.names[number].times;
@@ -137,7 +154,20 @@ private:
         if (turns)
             count_failing();
         if (is_other || turns)
-            tell(number);
+            one.is_untold = true;
+        try {
+            tell_late();
+        } catch (std::bad_alloc const&) { // At the next turn, then.
+        }
+    }
+
+    void tell_late()
+    {
+        for (std::size_t i = 0; i < states_.size(); ++i)
+            if (states_[i].is_untold) {
+                tell(i);
+                states_[i].is_untold = false;
+            }
     }
 
     void count_failing() noexcept

@@ -119,8 +119,9 @@ void balancer::raise(time_point now) noexcept
             continue;
         balanced_server& one = servers_[i];
         std::int64_t const all = one.weight * shares_of_weight;
-        auto const risen =
+        auto const since =
             std::chrono::duration_cast<std::chrono::milliseconds>(now - one.rises_since);
+        std::chrono::milliseconds const risen = std::min(since, slow_start_);
         if (risen >= slow_start_)
             rising_.erase(i);
         one.shares = std::clamp<std::int64_t>(all * risen / slow_start_, 1, all);

@@ -120,6 +120,11 @@ public:
     void began(std::size_t server) noexcept { ++servers_[server].connections; }
     void ended(std::size_t server) noexcept { --servers_[server].connections; }
 
+    [[nodiscard]] server_state state(std::size_t server) const noexcept
+    {
+        return servers_[server].state;
+    }
+
     /// of_server is whether connections may go to it.
     [[nodiscard]] ejection& of_server(std::size_t server) noexcept
     {

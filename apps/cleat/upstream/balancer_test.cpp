@@ -228,6 +228,23 @@ TEST_CASE("the weight of a server that comes back rises within slow_start")
     }
 }
 
+TEST_CASE("a slow start that ended long ago has ended, whatever the weight")
+{
+    upstream_plan plan = plan_of(balance::least_connections, {1, 1});
+    plan.slow_start = 1s;
+    balancer servers{plan};
+    constexpr unsigned heaviest = 65'535'000; // Of a record of SRV, times 1000.
+    servers.change(start, 0, heaviest, server_state::down);
+    servers.change(start, 0, heaviest, server_state::serving);
+    std::size_t found = 0;
+    for (int i = 0; i < 100; ++i) {
+        std::size_t const chosen = servers.choose(start + 100h, 0, {}).value();
+        servers.began(chosen);
+        found += chosen == 0 ? 1 : 0;
+    }
+    CHECK(found >= 99);
+}
+
 TEST_CASE("a place without a target is never chosen, and one that gets it has its rank")
 {
     upstream_plan plan = plan_of(balance::round_robin, {3, 1, 1});

@@ -8,7 +8,8 @@
 namespace cleat::app {
 namespace {
 
-// The connect failed here, or for want of room in the server's backlog: it serves.
+// The connect failed here, for want of room in the server's backlog, or because the server does not
+// have the protocol of this one client: it serves.
 bool says_nothing(error_code why) noexcept
 {
     using namespace boost::system::errc;
@@ -18,7 +19,7 @@ bool says_nothing(error_code why) noexcept
                                   no_buffer_space,
                                   address_not_available, // Of the source.
                                   resource_unavailable_try_again};
-    return why == error::local_ports_used_up ||
+    return why == error::local_ports_used_up || why == error::alpn_mismatch ||
            std::ranges::any_of(innocent, [&](errc_t each) { return why == each; });
 }
 
@@ -47,7 +48,7 @@ void upstream_choice::leave_server() noexcept
     if (std::exchange(tries_, false))
         servers.of_server(server_).ended();
     servers.ended(server_);
-    upstream_.queue(server_).try_again();
+    upstream_.line(server_).try_again();
 }
 
 void upstream_choice::enter_server() noexcept
@@ -60,6 +61,13 @@ void upstream_choice::enter_server() noexcept
     }
     servers.began(server_);
     tries_ = servers.of_server(server_).began();
+}
+
+bool upstream_choice::leaves_line() const noexcept
+{
+    server_state const state = upstream_.servers().state(server_);
+    return state == server_state::drained ||
+           (state == server_state::down && upstream_.servers().left(tried_) != 0);
 }
 
 bool upstream_choice::admit() noexcept

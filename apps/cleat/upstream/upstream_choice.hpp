@@ -31,9 +31,13 @@ public:
     [[nodiscard]] net::address const* next();
 
     /// waits: the server of the address has as many connections as it may have. The connection
-    /// waits in its queue, and asks admit when it is the first there: true is the end of the wait.
+    /// waits in its line, and asks admit when it is the first there: true is the end of the wait.
+    /// leaves_line: the server gets no new connection any more, or another one is the better
+    /// choice now; pass_over makes next go on with another server.
     [[nodiscard]] bool waits() const noexcept { return waits_; }
     [[nodiscard]] bool admit() noexcept;
+    [[nodiscard]] bool leaves_line() const noexcept;
+    void pass_over() noexcept { address_ = static_cast<std::uint32_t>(addresses_->all().size()); }
 
     /// others is how many addresses are left to try, at least: the rest of the present server's,
     /// and one for each server that was not tried.
@@ -46,7 +50,8 @@ public:
     /// answered: the address has accepted.
     void answered();
 
-    /// queue is the present server's.
+    /// line and queue are the present server's.
+    [[nodiscard]] connect_queue& line() noexcept { return upstream_.line(server_); }
     [[nodiscard]] connect_queue& queue() noexcept { return upstream_.queue(server_); }
 
     /// address is the one that next returned last.

@@ -119,6 +119,46 @@ TEST_CASE_FIXTURE(two_servers, "an error of this machine's says nothing about a 
     CHECK_FALSE(upstream().servers().of_server(0).is_out());
 }
 
+TEST_CASE_FIXTURE(two_servers, "a protocol that one client alone wants says nothing about a server")
+{
+    for (int i = 0; i < 3; ++i)
+        CHECK(fail_all(error::alpn_mismatch) == "123");
+    CHECK_FALSE(upstream().servers().of_server(0).is_out());
+}
+
+TEST_CASE_FIXTURE(two_servers, "a server with other addresses is not left out for those before")
+{
+    for (int i = 0; i < 2; ++i)
+        static_cast<void>(fail_all());
+    CHECK(upstream().servers().of_server(0).is_out());
+    follow({{{address_of("2"), address_of("4")}}, {{address_of("3")}}}); // One is as before.
+    CHECK(upstream().servers().of_server(0).is_out());
+    follow({{{address_of("5")}}, {{address_of("3")}}});
+    CHECK_FALSE(upstream().servers().of_server(0).is_out());
+}
+
+TEST_CASE_FIXTURE(two_servers, "connections leave the line of a server that gets none any more")
+{
+    plan.servers[0].connections_max = 1;
+    plan.servers[1].connections_max = 1;
+    plan.workers = 1;
+    upstream_choice one{upstream(), {}};
+    upstream_choice two{upstream(), {}};
+    static_cast<void>(one.next());
+    static_cast<void>(two.next());
+    upstream_choice waits{upstream(), {}};
+    CHECK(waits.next()->port() == 1);
+    CHECK(waits.waits());
+    CHECK_FALSE(waits.leaves_line());
+    server_row const other{{address_of("3")}};
+    follow({{{address_of("1"), address_of("2")}, 1, server_state::down}, other});
+    CHECK(waits.leaves_line());
+    follow({{{address_of("1"), address_of("2")}, 1, server_state::drained}, other});
+    CHECK(waits.leaves_line());
+    waits.pass_over();
+    CHECK(waits.next()->port() == 3);
+}
+
 TEST_CASE_FIXTURE(two_servers, "a failure counts also when the connection ends with it")
 {
     plan.servers.pop_back();

@@ -1,5 +1,6 @@
 #include "upstream/worker_upstream.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -11,6 +12,15 @@ namespace {
 std::int64_t share_of(std::size_t limit, net::worker const& worker, std::size_t workers) noexcept
 {
     return static_cast<std::int64_t>(limit / workers + (worker.number() < limit % workers ? 1 : 0));
+}
+
+bool has_common(
+    std::vector<net::address> const& some, std::vector<net::address> const& others) noexcept
+{
+    return std::ranges::any_of(some, [&](net::address const& one) {
+        return std::ranges::any_of(
+            others, [&](net::address const& other) { return are_same(one, other); });
+    });
 }
 
 } // namespace
@@ -29,6 +39,7 @@ worker_upstream::worker_upstream(
         addresses_.push_back(std::make_unique<server_addresses>(each.addresses));
         counts_.push_back(nullptr);
         servers_.limit(queues_.size(), share_of(each.connections_max, worker, plan.workers));
+        lines_.emplace_back(worker);
         queues_.emplace_back(worker);
     }
     if (context != nullptr)
@@ -44,6 +55,11 @@ void worker_upstream::follow(worker_table& table) noexcept
         counts_[i] = next.counts;
         if (are_same(next.addresses->all(), addresses_[i]->all()))
             continue;
+        if (!has_common(next.addresses->all(), addresses_[i]->all())) {
+            // Another machine: what the old one did says nothing of it.
+            servers_.of_server(i).forget();
+            servers_.returned(worker_.now(), i);
+        }
         std::swap(addresses_[i], next.addresses);
         server_addresses::replace(std::move(next.addresses));
     }

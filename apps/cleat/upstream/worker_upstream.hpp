@@ -58,8 +58,10 @@ public:
             counts_[server]->add(what);
     }
 
-    /// queue is where connections wait for a server that has as many as it may have, or, at a UNIX
-    /// socket, whose backlog is full.
+    /// line is where connections wait for a server that has as many as it may have.
+    [[nodiscard]] connect_queue& line(std::size_t server) noexcept { return lines_[server]; }
+
+    /// queue is where connections wait for a server, at a UNIX socket, whose backlog is full.
     [[nodiscard]] connect_queue& queue(std::size_t server) noexcept { return queues_[server]; }
 
     /// sources are where the connections come from.
@@ -82,6 +84,7 @@ private:
     balancer servers_;
     std::vector<std::unique_ptr<server_addresses>> addresses_; // By server, as is:
     std::vector<server_counts*> counts_;
+    std::deque<connect_queue> lines_;
     std::deque<connect_queue> queues_;
     source_addresses sources_;
     worker_counts* worker_counts_;

@@ -10,6 +10,8 @@
 #include <span>
 #include <utility>
 
+#include <sys/socket.h>
+
 namespace cleat::app {
 namespace {
 
@@ -57,15 +59,26 @@ net::task<error_code> shake_hands(
     }
 }
 
+bool is_connected(int socket) noexcept
+{
+    sockaddr_storage peer{};
+    socklen_t size = sizeof peer;
+    return ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
+}
+
 // The handshake's outcome, by name.
 error_code judge(
     error_code failed, upstream_tls const& tls, net::channel const& channel,
     std::string_view client_protocol)
 {
+    bool const is_clients = tls.plan().offers_clients_protocol && !client_protocol.empty();
+    constexpr int no_application_protocol = 120; // RFC 7301, section 3.2.
+    if (is_clients && failed == error::peer_alert &&
+        channel.engine().failure().peer_alert == no_application_protocol)
+        return error::alpn_mismatch;
     if (failed)
         return name_fault(failed, channel.engine().failure());
-    if (tls.plan().offers_clients_protocol && !client_protocol.empty() &&
-        !is_agreement(client_protocol, channel.engine().info().alpn))
+    if (is_clients && !is_agreement(client_protocol, channel.engine().info().alpn))
         return error::alpn_mismatch;
     return {};
 }
@@ -78,13 +91,14 @@ net::task<result<tls_upstream>> connect_with_tls(
 {
     error_code why;
     upstream_tls& tls = *choice.tls();
-    net::worker::clock::time_point const until = interrupt.worker().now() + timeout;
+    net::worker::clock::time_point until = interrupt.worker().now() + timeout;
     while (net::address const* const address = next_address(choice, why)) {
         if (choice.waits()) {
-            limit_wait(interrupt, until, timeout, 1);
-            error_code const failed = co_await wait_in_line(interrupt, choice);
+            error_code const failed = co_await wait_in_line(interrupt, choice, timeout, until);
             if (failed)
                 co_return failed;
+            if (choice.waits())
+                continue;
         }
         std::size_t const others = choice.others();
         limit_wait(interrupt, until, timeout, others + 1);
@@ -104,6 +118,10 @@ net::task<result<tls_upstream>> connect_with_tls(
             &tls.sessions(choice.server_number())};
         error_code const failed = co_await shake_hands(interrupt, upstream, greeting.clear);
         if (interrupt.raised()) {
+            if (interrupt.raised() == error::connect_timeout &&
+                is_connected(upstream.socket.native_handle()))
+                log.upstream_handshake(
+                    error::connect_timeout, choice.name(), upstream.channel.engine());
             if (!goes_on(interrupt, choice, why))
                 co_return interrupt.raised();
             continue;

@@ -1,5 +1,5 @@
 #include "announce.hpp"
-#include "client_closing.hpp"
+#include "end_without_upstream.hpp"
 #include "relay.hpp"
 #include "upstream_tls/connect_with_tls.hpp"
 #include "upstream_tls/serve_with_tls.hpp"
@@ -25,6 +25,8 @@ void send_first(tls_upstream& upstream, std::span<std::byte const> first)
     static_cast<void>(upstream.send(first, ec));
     if (is_out_of_resources(ec))
         throw std::bad_alloc{};
+    if (ec == error::protocol_violation) // Not sent: what follows must not be the first.
+        upstream.socket.reset();
 }
 
 } // namespace
@@ -40,10 +42,8 @@ net::task<> serve_with_tls(
         client.channel.engine().info().alpn};
     result<tls_upstream> upstream = co_await connect_with_tls(
         interrupt, choice, greeting, *settings.backend_connect_timeout, log);
-    if (!upstream) {
-        log.connect_failed(upstream.error(), choice.name(), &client.channel.engine());
-        co_return co_await refuse_client(interrupt, client);
-    }
+    if (!upstream)
+        co_return co_await end_without_upstream(interrupt, client, upstream.error(), choice, log);
     log.connected(choice.address());
     try {
         send_first(
@@ -56,8 +56,9 @@ net::task<> serve_with_tls(
         log.ended(
             outcome.reason, outcome.error, &client.channel.engine(),
             &upstream->channel.engine().failure());
-    } catch (std::bad_alloc const&) {
-        upstream->socket.reset(); // As in terminate.
+    } catch (std::bad_alloc const&) { // While the choice still has the upstream's address.
+        log.ran_out_of_memory();
+        upstream->socket.reset();
     }
 }
 

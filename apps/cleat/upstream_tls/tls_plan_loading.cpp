@@ -2,6 +2,7 @@
 #include "upstream_tls/tls_plan_loading.hpp"
 
 #include <cleat/tls/context.hpp>
+#include <cleat/tls/store/host_name.hpp>
 
 #include <fmt/format.h>
 
@@ -126,7 +127,7 @@ std::string tls_name_of(upstream_config const& upstream, upstream_server const& 
     if (!upstream.tls.name->empty())
         return *upstream.tls.name;
     host_port const* const tcp = std::get_if<host_port>(&*server.address);
-    return tcp == nullptr ? std::string{} : tcp->host;
+    return std::string{tls::without_final_dot(tcp == nullptr ? std::string_view{} : tcp->host)};
 }
 
 } // namespace cleat::app

@@ -33,6 +33,8 @@ bool tls_upstream::close_send(error_code& ec) noexcept
 
 net::progress tls_upstream::read(std::span<std::byte> block, std::size_t turn, bool ended) noexcept
 {
+    if (fault)
+        return {.error = fault};
     net::progress const p = channel.read(socket.entry(), block, turn, ended);
     for (tls::session& each : channel.engine().take_sessions())
         sessions->keep(std::move(each));

@@ -21,9 +21,10 @@ struct tls_upstream
     net::socket socket;
     net::channel channel;
     session_cache* sessions; ///< Of its server.
+    error_code fault{};      ///< Once it is set, each read ends with it.
 
     /// has_more: bytes, or an end, for which no event comes.
-    [[nodiscard]] bool has_more() const noexcept { return channel.unread(); }
+    [[nodiscard]] bool has_more() const noexcept { return channel.unread() || fault; }
     [[nodiscard]] bool has_unsent() const noexcept { return channel.unsent(); }
 
     /// drop_unsent: no more bytes are sent. TLS keeps what it has, because its records have

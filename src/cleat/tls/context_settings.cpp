@@ -96,6 +96,8 @@ std::array<std::byte, 32> hash_of_rules(
         text += "function\n"; // Functions have no identity: session_scope must distinguish them.
     for (crl_source const& each : spec.verify_crls)
         text += fmt::format("crl {}:{}\n", each.text.size(), each.text);
+    if (spec.accept_stale_crls)
+        text += "stale crls\n";
     text += spec.verify_authorities;
     std::array<std::byte, 32> hash{};
     require(

@@ -1,0 +1,25 @@
+// end_without_upstream: the end of an established client whose upstream has no server that accepts.
+
+#pragma once
+
+#include "client_closing.hpp"
+#include "client_side.hpp"
+#include "connection_log.hpp"
+#include "upstream/upstream_choice.hpp"
+
+#include <cleat/core/error.hpp>
+#include <cleat/net/interrupt.hpp>
+#include <cleat/net/task.hpp>
+
+namespace cleat::app {
+
+/// end_without_upstream logs the failed connect, and refuses the client: see refuse_client.
+[[nodiscard]] inline net::task<> end_without_upstream(
+    net::interrupt& interrupt, client_side& client, error_code why, upstream_choice const& choice,
+    connection_log& log)
+{
+    log.connect_failed(why, choice.name(), &client.channel.engine());
+    return refuse_client(interrupt, client);
+}
+
+} // namespace cleat::app
