@@ -29,6 +29,14 @@ std::uint64_t difference(
     return all - std::min(all, over);
 }
 
+// The reload has not found the server's name.
+bool is_kept(upstream_plan const& plan, std::size_t server) noexcept
+{
+    return std::ranges::any_of(plan.names, [&](planned_name const& each) {
+        return each.is_kept && server >= each.server && server - each.server < each.targets.size();
+    });
+}
+
 // A result of the configuration before holds until there is another.
 void follow_checks(known_server& server, check_rule const& rule)
 {
@@ -93,7 +101,9 @@ void upstream_states::follow(std::vector<upstream_plan> const& upstreams)
                 known == nullptr ? nullptr : find_by_name(known->servers, each.name);
             known_server server = old == nullptr ? known_server{} : *old;
             server.name = each.name;
-            server.addresses = each.addresses;
+            auto const number = static_cast<std::size_t>(&each - plan.servers.data());
+            if (old == nullptr || !is_kept(plan, number)) // Else these are later ones.
+                server.addresses = each.addresses;
             server.weight = each.weight;
             server.is_backup = each.is_backup;
             follow_checks(server, plan.check);

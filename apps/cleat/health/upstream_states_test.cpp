@@ -105,6 +105,16 @@ TEST_CASE_FIXTURE(two_upstreams, "a reload keeps what is known of a server, but 
     CHECK(states.table(1)[0].state == server_state::serving); // Of another upstream.
 }
 
+TEST_CASE_FIXTURE(two_upstreams, "a reload that has not found a name keeps its addresses of now")
+{
+    states.set_addresses("two", "b", {address_of("4")});
+    upstream_plan plan = plan_of("two", {{"a", {address_of("2")}}, {"b", {address_of("3")}}});
+    plan.names.push_back({.watched = {}, .server = 1, .targets = {{}}, .is_kept = true});
+    states.follow({plan});
+    CHECK(states.table(0)[0].addresses.front().port() == 2);
+    CHECK(states.table(0)[1].addresses.front().port() == 4);
+}
+
 TEST_CASE_FIXTURE(two_upstreams, "an operator's drain holds whatever the checks find")
 {
     states.change("one", "a", [](known_server& one) { one.is_drained = one.is_down = true; });
