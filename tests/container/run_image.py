@@ -142,6 +142,11 @@ def served_by(certificate) -> bool:
     return (ran.returncode, ran.stdout) == (0, "/hello")
 
 
+def has_stopped(pid: int) -> bool:
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return all((each / "stat").read_text().rsplit(")", 1)[1].split()[0] == "T" for each in tasks)
+
+
 def check_rights(pid: int) -> None:
     status = dict(
         line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
@@ -240,6 +245,7 @@ def main(image: Path, folder: Path) -> None:
         prove("a Secret whose ..data was swapped is served without a restart")
 
         cleat.send_signal(signal.SIGSTOP)
+        eventually("all threads have stopped", lambda: has_stopped(cleat.pid))
         assert container.health(ADMIN).returncode == 1
         cleat.send_signal(signal.SIGCONT)
         prove("`cleat health` fails where cleat does not answer")
