@@ -39,6 +39,7 @@ def test_a_server_that_is_killed_is_down_until_it_is_back(serve):
         eventually("it is back", lambda: name_of_server(server.port) == "a")
 
 
+@pytest.mark.usefixtures("no_look_for_leaks")
 def test_checks_need_no_more_than_the_sandbox_allows(serve):
     with servers("a", "b") as (a, b):
         lines = ["balance = first", *CHECK, *NO_EJECTION]

@@ -212,6 +212,7 @@ def test_a_service_that_is_not_there(certs, config, dns):
     ) in ran.stderr
 
 
+@pytest.mark.usefixtures("no_look_for_leaks")
 def test_a_long_answer_comes_by_tcp_also_in_the_sandbox(serve, origins, dns):
     port = origins("127.0.0.2", "127.0.0.3")
     dns.hosts["app.example"] = ["127.0.0.2"]

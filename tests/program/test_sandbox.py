@@ -28,16 +28,7 @@ HAS_LANDLOCK = re.search(r"Landlock ABI (\d+)", capabilities().get("sandbox", ""
 ABI = int(HAS_LANDLOCK[1]) if HAS_LANDLOCK else 0
 needs_landlock = pytest.mark.skipif(ABI == 0, reason="this kernel has no Landlock")
 SANITIZED = bool(os.environ.get("CLEAT_SANITIZE"))
-
-
-@pytest.fixture(autouse=True)
-def no_look_for_leaks(monkeypatch):
-    """LeakSanitizer traces its own process, which the sandbox and a change of user forbid."""
-    if SANITIZED:
-        options = os.environ.get("ASAN_OPTIONS", "")
-        monkeypatch.setenv("ASAN_OPTIONS", f"{options}:detect_leaks=0".lstrip(":"))
-
-
+pytestmark = pytest.mark.usefixtures("no_look_for_leaks")
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 
 
