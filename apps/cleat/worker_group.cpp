@@ -50,14 +50,6 @@ std::vector<worker_table> all_tables(upstream_states const& states, std::size_t 
     return made;
 }
 
-unique_fd new_eventfd()
-{
-    unique_fd fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    if (!fd)
-        throw std::system_error{errno, std::system_category(), "eventfd"};
-    return fd;
-}
-
 } // namespace
 
 // A worker's part on its way to the worker, whose queue owns it.
@@ -112,7 +104,6 @@ worker_group::worker_group(
           [this](std::size_t upstream, upstream_table const& table) { publish(upstream, table); }}
     , places_{std::move(sockets.places)}
     , first_sockets_{std::move(sockets.by_worker)}
-    , news_{new_eventfd()}
     , challenges_{[this] { wake(); }, root_files.for_files()}
     , certificates_(first_sockets_.size())
     , contexts_(first_sockets_.size())
@@ -144,7 +135,7 @@ worker_group::~worker_group()
 {
     interrupt();
     while (running() != 0) {
-        pollfd news{news_.get(), POLLIN, 0};
+        pollfd news = news_.readable();
         static_cast<void>(::poll(&news, 1, -1));
         take_news();
     }
@@ -288,26 +279,17 @@ std::vector<worker_source> worker_group::sources() const
 // On a worker's thread. The main thread frees the service: a thousand certificates take a while.
 void worker_group::release(std::unique_ptr<worker_service> free) noexcept
 {
-    released_.push(*free.release());
+    released_.post(std::move(free));
     wake();
-}
-
-void worker_group::wake() const noexcept
-{
-    std::uint64_t const one = 1;
-    static_cast<void>(!::write(news_.get(), &one, sizeof one));
 }
 
 void worker_group::take_news() noexcept
 {
-    std::uint64_t count = 0;
-    static_cast<void>(!::read(news_.get(), &count, sizeof count));
-    for (worker_service* next = released_.take(); next != nullptr;) {
-        std::unique_ptr<worker_service> const free{std::exchange(next, next->next_released)};
+    news_.clear();
+    while (std::unique_ptr<worker_service> const free = released_.next())
         for (std::unique_ptr<generation> const& each : generations_)
             if (each->configuration.get() == &free->configuration())
                 --each->workers;
-    }
     std::erase_if(
         generations_, [](std::unique_ptr<generation> const& each) { return each->workers == 0; });
 }

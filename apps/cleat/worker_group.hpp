@@ -10,12 +10,13 @@
 #include "health/upstream_states.hpp"
 #include "listening_place.hpp"
 #include "log/log.hpp"
+#include "mailbox.hpp"
 #include "privileged/opener.hpp"
 #include "terminator_worker.hpp"
+#include "wakeup.hpp"
 #include "worker_connections.hpp"
 #include "worker_probe.hpp"
 
-#include <cleat/core/inbox.hpp>
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/worker_pool.hpp>
 #include <cleat/tls/store/certificate_supply.hpp>
@@ -91,10 +92,10 @@ public:
 
     /// news is a descriptor that is readable when a worker has ended, has replaced its
     /// configuration, has released one, or asks for the answer to an ACME challenge.
-    [[nodiscard]] int news() const noexcept { return news_.get(); }
+    [[nodiscard]] int news() const noexcept { return news_.native_handle(); }
 
     /// wake makes that descriptor readable. Any thread.
-    void wake() const noexcept;
+    void wake() const noexcept { news_.wake(); }
 
     /// take_news makes that descriptor unreadable until the next news, and frees the configurations
     /// that no connection has any more.
@@ -133,11 +134,11 @@ private:
     upstream_states upstreams_;
     std::vector<listening_place> places_;
     std::vector<std::vector<unique_fd>> first_sockets_;
-    unique_fd news_; // An eventfd.
+    wakeup news_;
     challenge_maker challenges_;
     std::atomic<std::size_t> running_{0};
     std::atomic<std::size_t> not_replaced_{0}; // Workers.
-    inbox<worker_service, &worker_service::next_released> released_;
+    mailbox<worker_service, &worker_service::next_released> released_;
     // A reload may need it first, but its thread would pass on its low priority.
     tls::certificate_supply supply_;
     std::vector<std::unique_ptr<net::worker_certificates>> certificates_; // By worker.

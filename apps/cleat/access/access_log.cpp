@@ -12,7 +12,6 @@
 
 #include <poll.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,10 +27,7 @@ access_log::access_log(std::unique_ptr<log_sink> sink, std::string path, std::si
     : sink_{std::move(sink)}
     , path_{std::move(path)}
     , block_{std::make_unique_for_overwrite<char[]>(block_size)}
-    , wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}
 {
-    if (!wakeup_)
-        throw std::system_error{errno, std::system_category(), "eventfd"};
     for (std::size_t i = 0; i < workers; ++i)
         rings_.push_back(std::make_unique<line_ring>(limits::access_log_ring));
     thread_ = std::thread{[this] { run(); }};
@@ -40,7 +36,7 @@ access_log::access_log(std::unique_ptr<log_sink> sink, std::string path, std::si
 access_log::~access_log()
 {
     ending_ = true;
-    wake();
+    wakeup_.wake();
     thread_.join();
 }
 
@@ -48,7 +44,7 @@ void access_log::write(std::size_t worker, std::string_view line) noexcept
 {
     rings_[worker]->push(line);
     if (asleep_.load() && asleep_.exchange(false))
-        wake();
+        wakeup_.wake();
 }
 
 std::uint64_t access_log::lines_lost() const noexcept
@@ -62,18 +58,6 @@ std::uint64_t access_log::lines_lost() const noexcept
 error_code access_log::obstacle() const noexcept
 {
     return {obstacle_.load(std::memory_order_relaxed), boost::system::system_category()};
-}
-
-void access_log::wake() noexcept
-{
-    std::uint64_t const one = 1;
-    static_cast<void>(!::write(wakeup_.get(), &one, sizeof one));
-}
-
-void access_log::take_wakeups() noexcept
-{
-    std::uint64_t count = 0;
-    static_cast<void>(!::read(wakeup_.get(), &count, sizeof count));
 }
 
 bool access_log::all_empty() const noexcept
@@ -109,19 +93,19 @@ void access_log::sleep() noexcept
 {
     asleep_ = true;
     if (all_empty() && !ending_) {
-        pollfd wakeup{wakeup_.get(), POLLIN, 0};
+        pollfd wakeup = wakeup_.readable();
         static_cast<void>(::poll(&wakeup, 1, -1));
     }
     asleep_ = false;
-    take_wakeups();
+    wakeup_.clear();
 }
 
 // The end shortens it, and a wake-up that came late.
 void access_log::pause(std::chrono::milliseconds time) noexcept
 {
-    pollfd wakeup{wakeup_.get(), POLLIN, 0};
+    pollfd wakeup = wakeup_.readable();
     static_cast<void>(::poll(&wakeup, 1, static_cast<int>(time.count())));
-    take_wakeups();
+    wakeup_.clear();
 }
 
 // True: nothing is left.

@@ -6,9 +6,9 @@
 #include "access/line_ring.hpp"
 #include "log/line_text.hpp"
 #include "log/log_sink.hpp"
+#include "wakeup.hpp"
 
 #include <cleat/core/error.hpp>
-#include <cleat/core/unique_fd.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -61,8 +61,6 @@ private:
     void sleep() noexcept;
     void pause(std::chrono::milliseconds time) noexcept;
     void look_for_rotation() noexcept;
-    void wake() noexcept;
-    void take_wakeups() noexcept;
     [[nodiscard]] bool all_empty() const noexcept;
 
     std::unique_ptr<log_sink> sink_;
@@ -70,8 +68,8 @@ private:
     std::vector<std::unique_ptr<line_ring>> rings_; // By worker.
     std::unique_ptr<char[]> block_;
     clock::time_point next_look_{};
-    bool was_missing_ = false;     // The file had no name at the last look.
-    unique_fd wakeup_;             // An eventfd.
+    bool was_missing_ = false; // The file had no name at the last look.
+    app::wakeup wakeup_;
     std::atomic<int> obstacle_{0}; // errno.
     std::atomic<bool> ending_{false};
     alignas(64) std::atomic<bool> asleep_{false}; // Workers read it, and the first one wakes us.

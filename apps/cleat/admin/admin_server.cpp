@@ -1,5 +1,5 @@
-// The thread runs one io_context. Everything in `state` but the inbox and the flags belongs to it;
-// the main thread posts.
+// The thread runs one io_context. Everything in `state` but the posted commands and the flags
+// belongs to it; the main thread posts.
 
 #include "admin/accept_header.hpp"
 #include "admin/admin_pages.hpp"
@@ -9,8 +9,8 @@
 #include "admin/status_json.hpp"
 #include "live_page/live_page.hpp"
 #include "low_priority.hpp"
+#include "mailbox.hpp"
 
-#include <cleat/core/inbox.hpp>
 #include <cleat/core/limits.hpp>
 #include <cleat/core/unique_fd.hpp>
 
@@ -356,7 +356,7 @@ struct admin_server::state
                 pending->arrival.cancel();
             });
         };
-        inbox.push(*asked.release());
+        posted.post(std::move(asked));
         wake();
         boost::system::error_code ec;
         while (!pending->answer && !is_ending)
@@ -386,7 +386,7 @@ struct admin_server::state
 
     std::vector<worker_source> const workers;
     std::function<void()> const wake;
-    cleat::inbox<admin_command, &admin_command::next> inbox;
+    mailbox<admin_command> posted;
     std::atomic<bool> is_draining{false};
 
     asio::io_context io{1};
@@ -399,7 +399,6 @@ struct admin_server::state
     std::list<std::shared_ptr<pending_command>> commands;
     bool is_ending = false;
 
-    std::unique_ptr<admin_command> taken; // The rest of what the main thread has taken.
     std::thread thread;
 };
 
@@ -413,8 +412,6 @@ admin_server::~admin_server()
 {
     asio::post(state_->io, [state = state_.get()] { state->end(); });
     state_->thread.join();
-    while (next_command() != nullptr) {
-    }
 }
 
 void admin_server::listen(int fd, net::address const& address)
@@ -446,13 +443,7 @@ void admin_server::begin_drain() noexcept
 
 std::unique_ptr<admin_command> admin_server::next_command() noexcept
 {
-    if (!state_->taken)
-        state_->taken.reset(state_->inbox.take());
-    if (!state_->taken)
-        return nullptr;
-    std::unique_ptr<admin_command> first = std::move(state_->taken);
-    state_->taken.reset(std::exchange(first->next, nullptr));
-    return first;
+    return state_->posted.next();
 }
 
 } // namespace cleat::app

@@ -4,16 +4,12 @@
 #include <cleat/core/limits.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <new>
-#include <system_error>
 #include <utility>
 
 #include <poll.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 namespace cleat::app {
 
@@ -35,46 +31,24 @@ struct checker::watch
     clock::time_point next{};
 };
 
-checker::checker(std::function<void()> wake)
-    : wake_{std::move(wake)}, wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}
+checker::checker(std::function<void()> wake) : wake_{std::move(wake)}
 {
-    if (!wakeup_)
-        throw std::system_error{errno, std::system_category(), "eventfd"};
     thread_ = std::thread{[this] { run(); }};
 }
 
 checker::~checker()
 {
     ending_ = true;
-    wake_thread();
+    wakeup_.wake();
     thread_.join();
     delete orders_.load();
-    while (next_news() != nullptr) {
-    }
 }
 
 void checker::follow(std::vector<check_target> targets)
 {
     auto next = std::make_unique<orders>(std::move(targets));
     delete orders_.exchange(next.release());
-    wake_thread();
-}
-
-std::unique_ptr<check_news> checker::next_news() noexcept
-{
-    if (!taken_)
-        taken_.reset(news_.take());
-    if (!taken_)
-        return nullptr;
-    std::unique_ptr<check_news> first = std::move(taken_);
-    taken_.reset(std::exchange(first->next, nullptr));
-    return first;
-}
-
-void checker::wake_thread() noexcept
-{
-    std::uint64_t const one = 1;
-    static_cast<void>(!::write(wakeup_.get(), &one, sizeof one));
+    wakeup_.wake();
 }
 
 void checker::run() noexcept
@@ -154,7 +128,7 @@ void checker::begin_due(clock::time_point now)
 
 void checker::wait(clock::time_point now)
 {
-    std::vector<pollfd> wanted{{wakeup_.get(), POLLIN, 0}};
+    std::vector<pollfd> wanted{wakeup_.readable()};
     std::vector<watch*> waiting;
     clock::time_point next = clock::time_point::max();
     for (std::unique_ptr<watch> const& each : watches_) {
@@ -171,10 +145,8 @@ void checker::wait(clock::time_point now)
         timeout = static_cast<int>(std::max<std::int64_t>(
             std::chrono::ceil<std::chrono::milliseconds>(next - now).count(), 0));
     static_cast<void>(::poll(wanted.data(), wanted.size(), timeout));
-    if ((wanted.front().revents & POLLIN) != 0) {
-        std::uint64_t count = 0;
-        static_cast<void>(!::read(wakeup_.get(), &count, sizeof count));
-    }
+    if ((wanted.front().revents & POLLIN) != 0)
+        wakeup_.clear();
     now = clock::now();
     for (std::size_t i = 0; i < waiting.size(); ++i)
         if (wanted[i + 1].revents != 0 || waiting[i]->probe.deadline() <= now)
@@ -210,7 +182,7 @@ void checker::tell(watch& one, unsigned checks)
     made->checks = checks;
     if (one.is_down)
         made->reason = one.probe.reason();
-    news_.push(*made.release());
+    news_.post(std::move(made));
     one.has_told = true; // Without memory for it the next result tells.
     wake_();
 }

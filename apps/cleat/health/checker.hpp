@@ -3,9 +3,8 @@
 #pragma once
 
 #include "health/check_probe.hpp"
-
-#include <cleat/core/inbox.hpp>
-#include <cleat/core/unique_fd.hpp>
+#include "mailbox.hpp"
+#include "wakeup.hpp"
 
 #include <atomic>
 #include <functional>
@@ -43,7 +42,7 @@ public:
     void follow(std::vector<check_target> targets);
 
     /// next_news is the oldest, or null.
-    [[nodiscard]] std::unique_ptr<check_news> next_news() noexcept;
+    [[nodiscard]] std::unique_ptr<check_news> next_news() noexcept { return news_.next(); }
 
 private:
     using clock = std::chrono::steady_clock;
@@ -51,7 +50,6 @@ private:
     struct watch;
 
     void run() noexcept;
-    void wake_thread() noexcept;
     void turn();
     void take_orders();
     [[nodiscard]] std::vector<std::unique_ptr<watch>> watches_for(
@@ -62,11 +60,10 @@ private:
     void tell(watch& one, unsigned checks);
 
     std::function<void()> wake_;
-    unique_fd wakeup_; // An eventfd.
+    wakeup wakeup_;
     std::atomic<bool> ending_{false};
     std::atomic<orders*> orders_{nullptr}; // The newest; the thread takes it.
-    inbox<check_news, &check_news::next> news_;
-    std::unique_ptr<check_news> taken_;           // The rest of what the user has taken.
+    mailbox<check_news> news_;
     std::vector<std::unique_ptr<watch>> watches_; // The thread's, as are:
     std::size_t under_way_ = 0;
     std::thread thread_;

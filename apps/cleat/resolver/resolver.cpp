@@ -4,19 +4,15 @@
 #include <cleat/core/limits.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <exception>
 #include <new>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include <poll.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace cleat::app {
 namespace {
@@ -181,20 +177,18 @@ private:
         state const& one = states_[number];
         auto made = std::make_unique<dns_news>(
             dns_news{order_.number, number, one.known, one.failure, nullptr});
-        owner_.news_.push(*made.release());
+        owner_.news_.post(std::move(made));
         owner_.wake_();
     }
 
     void wait()
     {
-        std::vector<pollfd> waited{{owner_.wakeup_.get(), POLLIN, 0}};
+        std::vector<pollfd> waited{owner_.wakeup_.readable()};
         if (channel_)
             channel_->add_descriptors(waited);
         static_cast<void>(::poll(waited.data(), waited.size(), timeout_ms()));
-        if (waited.front().revents != 0) {
-            std::uint64_t count = 0;
-            static_cast<void>(!::read(owner_.wakeup_.get(), &count, sizeof count));
-        }
+        if (waited.front().revents != 0)
+            owner_.wakeup_.clear();
         waited.erase(waited.begin());
         if (channel_)
             channel_->process(waited);
@@ -224,12 +218,8 @@ private:
 };
 
 resolver::resolver(std::function<void()> wake, std::size_t targets_max)
-    : wake_{std::move(wake)}
-    , targets_max_{targets_max}
-    , wakeup_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}
+    : wake_{std::move(wake)}, targets_max_{targets_max}
 {
-    if (!wakeup_)
-        throw std::system_error{errno, std::system_category(), "eventfd"};
     thread_ = std::thread{[this] {
         ::pthread_setname_np(::pthread_self(), "resolver");
         loop{*this}.run();
@@ -239,11 +229,9 @@ resolver::resolver(std::function<void()> wake, std::size_t targets_max)
 resolver::~resolver()
 {
     ending_ = true;
-    wake_thread();
+    wakeup_.wake();
     thread_.join();
     std::unique_ptr<order> const last{order_.exchange(nullptr)};
-    while (news() != nullptr) {
-    }
 }
 
 std::uint64_t resolver::watch(dns_settings settings, std::vector<watched_name> names)
@@ -253,24 +241,8 @@ std::uint64_t resolver::watch(dns_settings settings, std::vector<watched_name> n
     next->settings = std::move(settings);
     next->names = std::move(names);
     std::unique_ptr<order> const not_taken{order_.exchange(next.release())};
-    wake_thread();
+    wakeup_.wake();
     return last_order_;
-}
-
-std::unique_ptr<dns_news> resolver::news()
-{
-    if (taken_ == nullptr)
-        taken_ = news_.take();
-    std::unique_ptr<dns_news> first{taken_};
-    if (first)
-        taken_ = first->next;
-    return first;
-}
-
-void resolver::wake_thread() noexcept
-{
-    std::uint64_t const one = 1;
-    static_cast<void>(!::write(wakeup_.get(), &one, sizeof one));
 }
 
 } // namespace cleat::app

@@ -2,12 +2,11 @@
 
 #pragma once
 
+#include "mailbox.hpp"
 #include "resolver/dns_counts.hpp"
 #include "resolver/dns_timing.hpp"
 #include "resolver/dns_values.hpp"
-
-#include <cleat/core/inbox.hpp>
-#include <cleat/core/unique_fd.hpp>
+#include "wakeup.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -46,7 +45,7 @@ public:
     std::uint64_t watch(dns_settings settings, std::vector<watched_name> names);
 
     /// news is the oldest of what is new, or null.
-    [[nodiscard]] std::unique_ptr<dns_news> news();
+    [[nodiscard]] std::unique_ptr<dns_news> news() noexcept { return news_.next(); }
 
     [[nodiscard]] std::shared_ptr<dns_counts const> counts() const noexcept { return counts_; }
 
@@ -54,15 +53,12 @@ private:
     struct order;
     class loop;
 
-    void wake_thread() noexcept;
-
     std::function<void()> wake_;
     std::size_t targets_max_;
     std::shared_ptr<dns_counts> counts_ = std::make_shared<dns_counts>();
-    unique_fd wakeup_; // An eventfd.
+    wakeup wakeup_;
     std::uint64_t last_order_ = 0;
-    inbox<dns_news, &dns_news::next> news_;
-    dns_news* taken_ = nullptr; // Of these, not handed over yet.
+    mailbox<dns_news> news_;
     std::atomic<order*> order_{nullptr};
     std::atomic<bool> ending_{false};
     std::thread thread_;
