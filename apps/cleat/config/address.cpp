@@ -190,6 +190,23 @@ parsed<upstream_address> parse_upstream_address(std::string_view text, dialect c
     return upstream_address{host_port{*std::move(host), *port}};
 }
 
+namespace {
+
+// The host is a number, not a name. `cure` says how an address is written.
+parsed<host_port> number_and_port(pieces const& found, std::uint16_t lowest, std::string cure)
+{
+    std::string host{found.host};
+    if (!is_number(host))
+        return bad_value{
+            fmt::format("\"{}\" is not the number of an address", host), std::move(cure)};
+    parsed<std::uint16_t> const port = parse_port(found.rest, lowest);
+    if (!port)
+        return port.error();
+    return host_port{std::move(host), *port};
+}
+
+} // namespace
+
 parsed<host_port> parse_dns_server(std::string_view text)
 {
     constexpr std::uint16_t dns_port = 53;
@@ -201,15 +218,8 @@ parsed<host_port> parse_dns_server(std::string_view text)
         has_port ? split(text, dialect::hitch) : pieces{text.substr(1, text.size() - 2), "53"};
     if (!found)
         return found.error();
-    std::string host{found->host};
-    if (!is_number(host))
-        return bad_value{
-            fmt::format("\"{}\" is not the number of an address", host),
-            "Write the address of a server of DNS, such as 192.0.2.53 or 127.0.0.1:5353."};
-    parsed<std::uint16_t> const port = parse_port(found->rest, 1);
-    if (!port)
-        return port.error();
-    return host_port{std::move(host), *port};
+    return number_and_port(
+        *found, 1, "Write the address of a server of DNS, such as 192.0.2.53 or 127.0.0.1:5353.");
 }
 
 parsed<admin_address> parse_admin_address(std::string_view text, dialect compat)
@@ -223,15 +233,11 @@ parsed<admin_address> parse_admin_address(std::string_view text, dialect compat)
     parsed<pieces> const found = split(text, compat);
     if (!found)
         return found.error();
-    std::string host{found->host};
-    if (!is_number(host))
-        return bad_value{
-            fmt::format("\"{}\" is not the number of an address", host),
-            "Write [127.0.0.1]:PORT or [::1]:PORT, or the path of a UNIX socket."};
-    parsed<std::uint16_t> const port = parse_port(found->rest, 0);
-    if (!port)
-        return port.error();
-    return admin_address{host_port{std::move(host), *port}};
+    parsed<host_port> place = number_and_port(
+        *found, 0, "Write [127.0.0.1]:PORT or [::1]:PORT, or the path of a UNIX socket.");
+    if (!place)
+        return place.error();
+    return admin_address{*std::move(place)};
 }
 
 bool is_number(std::string const& host) noexcept

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <optional>
 
 namespace cleat::app {
@@ -36,6 +37,37 @@ void for_each_piece(std::string_view text, std::string_view separators, Use use)
             return;
         text.remove_prefix(end + 1);
     }
+}
+
+// Calls use(word), which may refuse it, for each word between blanks and commas. The first refusal.
+template <class Use>
+refusal for_each_word(std::string_view text, Use use)
+{
+    refusal bad;
+    for_each_piece(text, " ,", [&](std::string_view word) {
+        if (!word.empty() && !bad)
+            bad = use(word);
+    });
+    return bad;
+}
+
+template <class Value>
+struct named_value
+{
+    std::string_view word;
+    Value value;
+};
+
+// The value of the word. `fault` says of another word that it is none: "is no kind of check".
+template <class Value>
+parsed<Value> choose(
+    given const& v, std::initializer_list<named_value<Value>> values, std::string_view fault,
+    std::string cure)
+{
+    for (named_value<Value> const& each : values)
+        if (v.text == each.word)
+            return each.value;
+    return bad_value{fmt::format("\"{}\" {}", v.text, fault), std::move(cure)};
 }
 
 bool is_old_version(std::string_view word)
@@ -125,45 +157,33 @@ parsed<ip_prefix> read(as<ip_prefix>, given const& v)
 
 parsed<client_verify> read(as<client_verify>, given const& v)
 {
-    if (v.text == "none")
-        return client_verify::none;
-    if (v.text == "optional")
-        return client_verify::optional;
-    if (v.text == "required")
-        return client_verify::required;
-    return bad_value{
-        fmt::format("\"{}\" is not a way to verify clients", v.text),
-        "Write none, optional or required."};
+    return choose<client_verify>(
+        v,
+        {{"none", client_verify::none},
+         {"optional", client_verify::optional},
+         {"required", client_verify::required}},
+        "is not a way to verify clients", "Write none, optional or required.");
 }
 
 parsed<access_log_format> read(as<access_log_format>, given const& v)
 {
-    if (v.text == "logfmt")
-        return access_log_format::logfmt;
-    if (v.text == "json")
-        return access_log_format::json;
-    return bad_value{
-        fmt::format("\"{}\" is no format of the access log", v.text), "Write logfmt or json."};
+    return choose<access_log_format>(
+        v, {{"logfmt", access_log_format::logfmt}, {"json", access_log_format::json}},
+        "is no format of the access log", "Write logfmt or json.");
 }
 
 parsed<inbound_tlvs> read(as<inbound_tlvs>, given const& v)
 {
-    if (v.text == "keep")
-        return inbound_tlvs::keep;
-    if (v.text == "drop")
-        return inbound_tlvs::drop;
-    return bad_value{
-        fmt::format("\"{}\" is nothing to do with TLVs", v.text), "Write keep or drop."};
+    return choose<inbound_tlvs>(
+        v, {{"keep", inbound_tlvs::keep}, {"drop", inbound_tlvs::drop}},
+        "is nothing to do with TLVs", "Write keep or drop.");
 }
 
 parsed<stale_crls> read(as<stale_crls>, given const& v)
 {
-    if (v.text == "refuse")
-        return stale_crls::refuse;
-    if (v.text == "accept")
-        return stale_crls::accept;
-    return bad_value{
-        fmt::format("\"{}\" is no way to treat a CRL", v.text), "Write refuse or accept."};
+    return choose<stale_crls>(
+        v, {{"refuse", stale_crls::refuse}, {"accept", stale_crls::accept}},
+        "is no way to treat a CRL", "Write refuse or accept.");
 }
 
 parsed<balance> read(as<balance>, given const& v)
@@ -179,13 +199,10 @@ parsed<balance> read(as<balance>, given const& v)
 
 parsed<proxy_place> read(as<proxy_place>, given const& v)
 {
-    if (v.text == "before")
-        return proxy_place::before_tls;
-    if (v.text == "inside")
-        return proxy_place::inside_tls;
-    return bad_value{
-        fmt::format("\"{}\" is no place for the PROXY header", v.text),
-        "Write before, for a header in clear before TLS, or inside, for one within TLS."};
+    return choose<proxy_place>(
+        v, {{"before", proxy_place::before_tls}, {"inside", proxy_place::inside_tls}},
+        "is no place for the PROXY header",
+        "Write before, for a header in clear before TLS, or inside, for one within TLS.");
 }
 
 parsed<upstream_protocols> read(as<upstream_protocols>, given const& v)
@@ -215,13 +232,9 @@ std::string_view to_string(balance strategy) noexcept
 
 parsed<check_kind> read(as<check_kind>, given const& v)
 {
-    if (v.text == "off")
-        return check_kind::off;
-    if (v.text == "tcp")
-        return check_kind::tcp;
-    return bad_value{
-        fmt::format("\"{}\" is no kind of check", v.text),
-        "Write tcp, with check-send and check-expect for more than a connection, or off."};
+    return choose<check_kind>(
+        v, {{"off", check_kind::off}, {"tcp", check_kind::tcp}}, "is no kind of check",
+        "Write tcp, with check-send and check-expect for more than a connection, or off.");
 }
 
 parsed<wire_text> read(as<wire_text>, given const& v)
@@ -272,10 +285,7 @@ parsed<tls_versions> read(as<tls_versions>, given const& v)
 {
     tls_versions chosen{false, false};
     std::string_view old;
-    refusal bad;
-    for_each_piece(v.text, " ,", [&](std::string_view word) {
-        if (word.empty() || bad)
-            return;
+    refusal const bad = for_each_word(v.text, [&](std::string_view word) -> refusal {
         if (same_word(word, "TLSv1.2"))
             chosen.tls_1_2 = true;
         else if (same_word(word, "TLSv1.3"))
@@ -283,8 +293,9 @@ parsed<tls_versions> read(as<tls_versions>, given const& v)
         else if (is_old_version(word))
             old = word;
         else
-            bad = bad_value{
+            return bad_value{
                 fmt::format("\"{}\" is not a version of TLS", word), "Write TLSv1.2 and TLSv1.3."};
+        return {};
     });
     if (bad)
         return *bad;
@@ -353,24 +364,21 @@ std::string_view to_string(compression algorithm) noexcept
 parsed<std::vector<compression>> read(as<std::vector<compression>>, given const& v)
 {
     std::vector<compression> chosen;
-    refusal bad;
     if (same_word(v.text, "off"))
         return chosen;
-    for_each_piece(v.text, " ,", [&](std::string_view word) {
+    refusal const bad = for_each_word(v.text, [&](std::string_view word) -> refusal {
         bool const is_brotli = same_word(word, "brotli");
-        if (word.empty() || bad)
-            return;
         compression const algorithm = is_brotli ? compression::brotli : compression::zlib;
         if (same_word(word, "zstd"))
-            bad = bad_value{"this build cannot compress with zstd", "Write brotli, zlib or both."};
-        else if (!is_brotli && !same_word(word, "zlib"))
-            bad = bad_value{
+            return bad_value{"this build cannot compress with zstd", "Write brotli, zlib or both."};
+        if (!is_brotli && !same_word(word, "zlib"))
+            return bad_value{
                 fmt::format("\"{}\" is no algorithm for certificates", word),
                 "Write brotli, zlib or both; or off."};
-        else if (std::ranges::find(chosen, algorithm) != chosen.end())
-            bad = bad_value{fmt::format("{} is there twice", word), "Write it once."};
-        else
-            chosen.push_back(algorithm);
+        if (std::ranges::find(chosen, algorithm) != chosen.end())
+            return bad_value{fmt::format("{} is there twice", word), "Write it once."};
+        chosen.push_back(algorithm);
+        return {};
     });
     if (bad)
         return *bad;
@@ -413,16 +421,14 @@ parsed<address_sources> read(as<address_sources>, given const& v)
     address_sources made{.text = std::string{v.text}};
     if (same_word(v.text, "off"))
         return made;
-    refusal bad;
-    for_each_piece(v.text, " ,", [&](std::string_view word) {
-        if (word.empty() || bad)
-            return;
+    refusal const bad = for_each_word(v.text, [&](std::string_view word) -> refusal {
         if (word == "@")
-            bad = bad_value{"the name of a file is missing behind @", "Write @/PATH."};
-        else if (word.front() == '@')
+            return bad_value{"the name of a file is missing behind @", "Write @/PATH."};
+        if (word.front() == '@')
             made.files.emplace_back(word.substr(1));
         else if (std::optional<list_fault> fault = add_prefix(made.written, word))
-            bad = bad_value{std::move(fault->text), std::move(fault->cure)};
+            return bad_value{std::move(fault->text), std::move(fault->cure)};
+        return {};
     });
     if (bad)
         return *bad;
@@ -434,15 +440,12 @@ parsed<address_sources> read(as<address_sources>, given const& v)
 parsed<dns_server_list> read(as<dns_server_list>, given const& v)
 {
     dns_server_list made;
-    refusal bad;
-    for_each_piece(v.text, " ,", [&](std::string_view word) {
-        if (word.empty() || bad)
-            return;
+    refusal const bad = for_each_word(v.text, [&](std::string_view word) -> refusal {
         parsed<host_port> server = parse_dns_server(word);
-        if (server)
-            made.servers.push_back(*std::move(server));
-        else
-            bad = server.error();
+        if (!server)
+            return server.error();
+        made.servers.push_back(*std::move(server));
+        return {};
     });
     if (bad)
         return *bad;
@@ -457,20 +460,17 @@ parsed<local_addresses> read(as<local_addresses>, given const& v)
     local_addresses made;
     if (same_word(v.text, "off"))
         return made;
-    refusal bad;
-    for_each_piece(v.text, " ,", [&](std::string_view word) {
-        if (word.empty() || bad)
-            return;
+    refusal const bad = for_each_word(v.text, [&](std::string_view word) -> refusal {
         std::string number{
             word.front() == '[' && word.back() == ']' ? word.substr(1, word.size() - 2) : word};
         if (!is_number(number))
-            bad = bad_value{
+            return bad_value{
                 fmt::format("\"{}\" is not the number of an address", word),
                 "Write addresses of this machine without ports, such as 192.0.2.1,192.0.2.2."};
-        else if (std::ranges::find(made.numbers, number) != made.numbers.end())
-            bad = bad_value{fmt::format("{} is in it twice", number), "Name each address once."};
-        else
-            made.numbers.push_back(std::move(number));
+        if (std::ranges::find(made.numbers, number) != made.numbers.end())
+            return bad_value{fmt::format("{} is in it twice", number), "Name each address once."};
+        made.numbers.push_back(std::move(number));
+        return {};
     });
     if (bad)
         return *bad;
