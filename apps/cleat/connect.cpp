@@ -117,10 +117,8 @@ net::task<result<upstream_side>> connect(
         }
         std::size_t const others = choice.others();
         limit_wait(interrupt, until, timeout, others + 1);
-        // Connections that wait already came earlier, and go first.
-        bool const waits = is_unix(*address) && others == 0 && !choice.queue().empty();
-        result<unique_fd> started = waits ? result<unique_fd>{} : choice.start();
-        if (waits || (!started && others == 0 && is_full(*address, started.error()))) {
+        result<unique_fd> started;
+        if (!start_at_once(choice, *address, others, started)) {
             if (!hello.keep())
                 co_return make_error_code(boost::system::errc::not_enough_memory);
             started = co_await start_from_queue(interrupt, choice, *address);

@@ -32,6 +32,19 @@ namespace cleat::app {
     return is_unix(address) && why == boost::system::errc::resource_unavailable_try_again;
 }
 
+/// start_at_once makes a socket that is connecting, and is false where the connection is to do
+/// start_from_queue instead: it has no other address to try, and the server's backlog is full, or
+/// others wait for that already, who came earlier and go first.
+[[nodiscard]] inline bool start_at_once(
+    upstream_choice& choice, net::address const& address, std::size_t others,
+    result<unique_fd>& started)
+{
+    if (is_unix(address) && others == 0 && !choice.queue().empty())
+        return false;
+    started = choice.start();
+    return started || others != 0 || !is_full(address, started.error());
+}
+
 /// start_from_queue tries whenever this connection is the first of the queue, until there is room
 /// or the interrupt is raised.
 net::task<result<unique_fd>> start_from_queue(

@@ -102,9 +102,8 @@ net::task<result<tls_upstream>> connect_with_tls(
         }
         std::size_t const others = choice.others();
         limit_wait(interrupt, until, timeout, others + 1);
-        bool const waits = is_unix(*address) && others == 0 && !choice.queue().empty();
-        result<unique_fd> started = waits ? result<unique_fd>{} : choice.start();
-        if (waits || (!started && others == 0 && is_full(*address, started.error())))
+        result<unique_fd> started;
+        if (!start_at_once(choice, *address, others, started))
             started = co_await start_from_queue(interrupt, choice, *address);
         if (interrupt.raised() && !goes_on(interrupt, choice, why))
             co_return interrupt.raised();
