@@ -1,18 +1,14 @@
+#include "limits/limit_shares.hpp"
 #include "upstream/worker_upstream.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <utility>
 
 namespace cleat::app {
 
 namespace {
-
-// The first workers have one more where it does not come out even.
-std::int64_t share_of(std::size_t limit, net::worker const& worker, std::size_t workers) noexcept
-{
-    return static_cast<std::int64_t>(limit / workers + (worker.number() < limit % workers ? 1 : 0));
-}
 
 bool has_common(
     std::vector<net::address> const& some, std::vector<net::address> const& others) noexcept
@@ -38,7 +34,8 @@ worker_upstream::worker_upstream(
     for (server_plan const& each : plan.servers) {
         addresses_.push_back(std::make_unique<server_addresses>(each.addresses));
         counts_.push_back(nullptr);
-        servers_.limit(queues_.size(), share_of(each.connections_max, worker, plan.workers));
+        auto const all = static_cast<std::uint32_t>(each.connections_max); // 10 million at most.
+        servers_.limit(queues_.size(), exact_share(all, worker.number(), plan.workers));
         lines_.emplace_back(worker);
         queues_.emplace_back(worker);
     }
