@@ -117,10 +117,11 @@ failure_example connection_log::example_of(error_code why, tls::engine const* en
     return made;
 }
 
-void connection_log::refused(error_code why) noexcept
+template <class Add>
+void connection_log::write_refused(error_code why, tls::engine const* engine, Add add) noexcept
 {
     reason_ = reason_for(phase::admission, why);
-    write_access(why);
+    write_access(why, engine);
     written_ = true;
     constexpr std::string_view event = "connection-refused";
     if (!wants(log_level::warning, event, why))
@@ -128,23 +129,23 @@ void connection_log::refused(error_code why) noexcept
     log_line line = log().warning(event);
     add_addresses(line);
     line.add("reason", why);
+    add(line);
+}
+
+void connection_log::refused(error_code why) noexcept
+{
+    write_refused(why, nullptr, [](log_line&) {});
 }
 
 void connection_log::refused(
     error_code why, tls::engine const& engine, tls::client_certificate const& shown,
     std::string_view detail) noexcept
 {
-    reason_ = reason_for(phase::admission, why);
-    write_access(why, &engine);
-    written_ = true;
-    constexpr std::string_view event = "connection-refused";
-    if (!wants(log_level::warning, event, why))
-        return;
-    log_line line = log().warning(event);
-    add_addresses(line);
-    line.add("reason", why).add("sni", engine.info().server_name).add("subject", shown.subject);
-    if (!detail.empty())
-        line.add("detail", detail);
+    write_refused(why, &engine, [&](log_line& line) {
+        line.add("sni", engine.info().server_name).add("subject", shown.subject);
+        if (!detail.empty())
+            line.add("detail", detail);
+    });
 }
 
 void connection_log::proxy_header_failed(error_code why) noexcept

@@ -119,6 +119,8 @@ private:
     [[nodiscard]] access_entry make_entry(error_code why, tls::engine const* engine) const;
     void add_facts(access_entry& entry, tls::engine const& engine) const;
     [[nodiscard]] std::string source() const;
+    template <class Add>
+    void write_refused(error_code why, tls::engine const* engine, Add add) noexcept;
     void write_handshake_failed(
         error_code why, std::string_view server_name, tls::failure_info const* failure) noexcept;
     void add_addresses(log_line& line) const noexcept;
