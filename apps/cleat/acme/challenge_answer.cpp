@@ -34,17 +34,14 @@ net::task<> answer_challenge(
     std::string server_name, byte_queue hello, connection_log& log)
 {
     challenge_maker::place const place{frontend.service.connections().challenges()};
-    if (!place.is_taken()) {
-        log.challenge_refused(server_name, "too many challenges are under way");
-        send_plaintext_alert(accepted, alert_unrecognized_name);
-        co_return;
+    made_challenge made{.refusal = "too many challenges are under way"};
+    if (place.is_taken()) {
+        error_code const interrupted = co_await challenge_arrival{
+            frontend.service.connections().challenges(), interrupt, question(frontend, server_name),
+            made};
+        if (interrupted)
+            co_return log.hello_failed(interrupted, true);
     }
-    made_challenge made;
-    error_code const interrupted = co_await challenge_arrival{
-        frontend.service.connections().challenges(), interrupt, question(frontend, server_name),
-        made};
-    if (interrupted)
-        co_return log.hello_failed(interrupted, true);
     if (made.context == nullptr) {
         log.challenge_refused(server_name, made.refusal);
         send_plaintext_alert(accepted, alert_unrecognized_name);
