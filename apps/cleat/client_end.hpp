@@ -30,6 +30,9 @@ public:
     {
     }
 
+    /// is_plain: its bytes go on as they are.
+    [[nodiscard]] bool is_plain() const noexcept { return (side_ & plain_flag) != 0; }
+
     [[nodiscard]] net::socket& socket() const noexcept
     {
         return is_plain() ? plain().socket : tls().socket;
@@ -55,6 +58,12 @@ public:
 
     /// ends_with_fin: the end of the answer is a FIN, and not a close_notify.
     [[nodiscard]] bool ends_with_fin() const noexcept { return is_plain(); }
+
+    /// splice is write for the bytes of a pipe, to a client that is_plain.
+    [[nodiscard]] net::progress splice(scratch_pipe& pipe) const noexcept
+    {
+        return plain().splice(pipe);
+    }
 
     /// stop_ticket: no session ticket in a packet of its own.
     void stop_ticket() const noexcept
@@ -96,7 +105,6 @@ private:
     static constexpr std::uintptr_t plain_flag = 1;
     static_assert(alignof(client_side) > plain_flag && alignof(plain_client) > plain_flag);
 
-    [[nodiscard]] bool is_plain() const noexcept { return (side_ & plain_flag) != 0; }
     [[nodiscard]] client_side& tls() const noexcept
     {
         return *reinterpret_cast<client_side*>(side_);

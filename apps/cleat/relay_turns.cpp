@@ -94,6 +94,9 @@ void relay_turns<Upstream>::on_interrupted(error_code why) noexcept
 template <class Upstream>
 void relay_turns<Upstream>::move_up() noexcept
 {
+    if constexpr (!Upstream::is_tls)
+        if (splices(direction::up))
+            return splice_up();
     net::readiness::entry& source = client_.socket().entry();
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
     net::progress const p = client_.read(block, fsm_.turn(direction::up), source.ended());
@@ -152,6 +155,9 @@ void relay_turns<Upstream>::drop_upload(error_code why) noexcept
 template <class Upstream>
 void relay_turns<Upstream>::move_down() noexcept
 {
+    if constexpr (!Upstream::is_tls)
+        if (splices(direction::down))
+            return splice_down();
     net::readiness::entry& source = upstream_.socket.entry();
     std::size_t const turn = std::min(fsm_.turn(direction::down), client_.write_max());
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext().first(turn);
@@ -222,11 +228,68 @@ void relay_turns<Upstream>::write_down(
     // handshake message: a client must end a KeyUpdate that it began before it is answered.
     if (p.bytes != bytes.size())
         return fail_client(error::protocol_violation);
+    on_written_down(p, on_wire, last);
+}
+
+template <class Upstream>
+void relay_turns<Upstream>::on_written_down(
+    net::progress const& written, std::size_t on_wire, bool last) noexcept
+{
     fsm_.on_moved(direction::down, on_wire);
-    if (p.next == net::wait::writable)
+    if (written.next == net::wait::writable)
         fsm_.on_sink_full(direction::down);
     if (last)
         fsm_.on_end(direction::down, ending::clean);
+}
+
+// Where no pipe can be made the bytes are copied.
+template <class Upstream>
+bool relay_turns<Upstream>::splices(direction d) noexcept
+{
+    return client_.is_plain() && fsm_.splices(d) && scratch_pipe::of_this_thread().open();
+}
+
+// A pipe may be full before the socket is drained, so another turn follows each that has moved
+// something.
+template <class Upstream>
+void relay_turns<Upstream>::splice_up() noexcept
+{
+    if constexpr (!Upstream::is_tls) {
+        scratch_pipe& pipe = scratch_pipe::of_this_thread();
+        net::io_result const r = pipe.receive(client_.socket(), fsm_.turn(direction::up));
+        if (r.would_block)
+            return;
+        if (r.error == error::closed)
+            return fsm_.on_end(direction::up, ending::clean);
+        if (r.error)
+            return fail_client(r.error);
+        fsm_.on_moved(direction::up, r.bytes);
+        traffic_.add_up(r.bytes);
+        error_code ec;
+        if (upstream_.splice(pipe, ec))
+            fsm_.on_sink_full(direction::up);
+        if (ec)
+            fail_sending_up(ec);
+    }
+}
+
+template <class Upstream>
+void relay_turns<Upstream>::splice_down() noexcept
+{
+    scratch_pipe& pipe = scratch_pipe::of_this_thread();
+    net::io_result const r = pipe.receive(upstream_.socket, fsm_.turn(direction::down));
+    if (r.would_block)
+        return;
+    if (r.error == error::closed && fsm_.finds_answer_end())
+        return fsm_.on_end(direction::down, ending::clean);
+    if (r.error)
+        return fail_upstream(r.error);
+    traffic_.add_down(r.bytes);
+    client_.socket().entry().use_up_write();
+    net::progress const p = client_.splice(pipe);
+    if (p.error)
+        return fail_client(p.error);
+    on_written_down(p, r.bytes, false);
 }
 
 template <class Upstream>

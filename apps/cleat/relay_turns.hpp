@@ -56,6 +56,10 @@ private:
     void move_down() noexcept;
     void take_answer(std::span<std::byte const> block, net::progress const& read) noexcept;
     void write_down(std::span<std::byte const> bytes, bool last, std::size_t on_wire) noexcept;
+    void on_written_down(net::progress const& written, std::size_t on_wire, bool last) noexcept;
+    [[nodiscard]] bool splices(direction d) noexcept;
+    void splice_up() noexcept;
+    void splice_down() noexcept;
     void flush_up() noexcept;
     void flush_down() noexcept;
     void pass_end_up() noexcept;

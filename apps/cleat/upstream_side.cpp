@@ -18,6 +18,18 @@ bool upstream_side::send(std::span<std::byte const> bytes, error_code& ec) noexc
     return true;
 }
 
+bool upstream_side::splice(scratch_pipe& pipe, error_code& ec) noexcept
+{
+    if (sends++ == 1)
+        net::set_no_delay(socket.native_handle());
+    ec = pipe.send(socket).error;
+    if (ec || pipe.empty())
+        return false;
+    if (!pipe.copy_rest(unsent))
+        ec = make_error_code(boost::system::errc::not_enough_memory);
+    return true;
+}
+
 bool upstream_side::flush(error_code& ec) noexcept
 {
     if (sends++ == 1)

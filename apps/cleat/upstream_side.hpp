@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "passthrough/scratch_pipe.hpp"
+
 #include <cleat/core/byte_queue.hpp>
 #include <cleat/core/error.hpp>
 #include <cleat/net/socket.hpp>
@@ -28,6 +30,9 @@ struct upstream_side
     /// send sends the bytes, and keeps in `unsent` those that the socket does not take. True: the
     /// socket is full. `ec` is set when the connection is broken, or memory is short.
     [[nodiscard]] bool send(std::span<std::byte const> bytes, error_code& ec) noexcept;
+
+    /// splice is send for the bytes of a pipe, which is empty then.
+    [[nodiscard]] bool splice(scratch_pipe& pipe, error_code& ec) noexcept;
 
     /// flush sends the bytes in `unsent`. True: the socket is full. `ec` as in send.
     [[nodiscard]] bool flush(error_code& ec) noexcept;

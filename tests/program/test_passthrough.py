@@ -12,7 +12,7 @@ import time
 import pytest
 
 from admin_client import admin_of
-from deadlines import DEADLINE
+from deadlines import DEADLINE, SANITIZED
 from origins import answer, echo, expected_digest, pieces
 from program import run
 from proxy_header import AUTHORITY, SIGNATURE, make_v2, parse_v2, receive_v1, receive_v2
@@ -347,7 +347,12 @@ def test_the_idle_timeout(raw):
     assert server.wait_for_log(event="connection-closed")["reason"] == "idle-timeout"
 
 
-def test_much_both_ways(beside, origin, certs):
+SECCOMP = pytest.param("sandbox = seccomp\n", id="seccomp", marks=pytest.mark.skipif(
+    SANITIZED, reason="a sanitizer makes other system calls"))  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [pytest.param("", id="default"), SECCOMP])
+def test_much_both_ways(beside, origin, certs, text):
     size = 20 << 20
 
     def mirror(connection):
@@ -363,7 +368,7 @@ def test_much_both_ways(beside, origin, certs):
             connection.send(piece)
         connection.socket.unwrap()
 
-    server = beside(origin(speaking_tls(certs.rsa, mirror)))
+    server = beside(origin(speaking_tls(certs.rsa, mirror)), text=text)
     with TlsClient(server.port, name=PASSED) as client:
         for piece in pieces(size):
             client.send(piece)

@@ -34,6 +34,18 @@ net::progress plain_client::write(std::span<std::byte const> bytes) noexcept
     return {.next = net::wait::writable, .bytes = bytes.size()};
 }
 
+net::progress plain_client::splice(scratch_pipe& pipe) noexcept
+{
+    net::io_result const r = pipe.send(socket);
+    if (r.error)
+        return {.error = r.error};
+    if (pipe.empty())
+        return {};
+    if (!pipe.copy_rest(unsent))
+        return {.error = make_error_code(boost::system::errc::not_enough_memory)};
+    return {.next = net::wait::writable};
+}
+
 net::progress plain_client::flush() noexcept
 {
     net::io_result const r = socket.send(unsent.front());

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "passthrough/scratch_pipe.hpp"
+
 #include <cleat/core/byte_queue.hpp>
 #include <cleat/net/channel.hpp>
 #include <cleat/net/socket.hpp>
@@ -25,6 +27,9 @@ struct plain_client
     /// write takes all bytes, or fails. net::wait::writable: the socket is full; flush follows.
     [[nodiscard]] net::progress write(std::span<std::byte const> bytes) noexcept;
     [[nodiscard]] net::progress flush() noexcept;
+
+    /// splice is write for the bytes of a pipe, which is empty then.
+    [[nodiscard]] net::progress splice(scratch_pipe& pipe) noexcept;
 };
 
 } // namespace cleat::app

@@ -162,6 +162,46 @@ TEST_CASE("a full socket holds the answer back, and no byte is lost")
     CHECK(s.outcome->reason == close_reason::done);
 }
 
+// Both ways, until each end has heard all that the other said.
+TEST_CASE("a transfer goes through the pipe, and arrives as it was sent")
+{
+    std::string text;
+    for (int i = 0; text.size() < 8'000'000; ++i)
+        text += std::to_string(i) + ' ';
+    plain_scene s;
+    s.play([&](plain_scene& t) -> net::task<> {
+        struct way
+        {
+            unique_fd& from;
+            unique_fd& to;
+            std::size_t said = 0;
+            std::string heard{};
+        };
+        std::array<way, 2> ways{
+            way{t.client.second, t.upstream.second}, way{t.upstream.second, t.client.second}};
+        co_await t.until([&] {
+            bool is_over = true;
+            for (way& each : ways) {
+                ssize_t const n = ::send(
+                    each.from.get(), text.data() + each.said, text.size() - each.said,
+                    MSG_DONTWAIT | MSG_NOSIGNAL);
+                if (n > 0)
+                    each.said += static_cast<std::size_t>(n);
+                plain_scene::hear(each.to, each.heard);
+                is_over = is_over && each.heard.size() == text.size();
+            }
+            return is_over;
+        });
+        CHECK(ways[0].heard == text);
+        CHECK(ways[1].heard == text);
+        t.client.second.reset();
+        t.upstream.second.reset();
+        co_await t.until([&] { return t.outcome.has_value(); });
+    });
+    CHECK(s.traffic.up == text.size());
+    CHECK(s.traffic.down == text.size());
+}
+
 TEST_CASE("a break of one side breaks the other")
 {
     for (bool const client_breaks : {true, false}) {

@@ -30,6 +30,7 @@ constexpr std::array network = std::to_array<int>({
     SCMP_SYS(sendto),
     SCMP_SYS(setsockopt),
     SCMP_SYS(shutdown),
+    SCMP_SYS(splice),
 });
 
 constexpr std::array waiting = std::to_array<int>({
