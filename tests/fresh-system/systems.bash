@@ -54,7 +54,8 @@ inside() {
         [ -z "${!name-}" ] || settings+=("$name=${!name}")
     done
     if [ -e "$root/etc/ssl/host-trust.crt" ]; then
-        settings+=(CARGO_HTTP_CAINFO=/etc/ssl/host-trust.crt PIP_CERT=/etc/ssl/host-trust.crt)
+        settings+=(CARGO_HTTP_CAINFO=/etc/ssl/host-trust.crt PIP_CERT=/etc/ssl/host-trust.crt
+            SSL_CERT_FILE=/etc/ssl/host-trust.crt)  # the last is for go
     fi
     chroot "$root" env -i "${settings[@]}" "$@"
 }
