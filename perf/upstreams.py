@@ -116,7 +116,8 @@ def nginx(program: Path, setting: Setting, ends_tls: bool) -> list[str]:
         else ""
     )
     text = (
-        "load_module /usr/lib/nginx/modules/ngx_stream_module.so;\ndaemon off; worker_processes 1;\n"
+        "load_module /usr/lib/nginx/modules/ngx_stream_module.so;\n"
+        "daemon off; worker_processes 1;\n"
         f"pid {setting.folder}/nginx.pid; error_log stderr crit;\n"
         "events { worker_connections 8000; }\n"
         f"stream {{ server {{ listen 127.0.0.1:{setting.port}{' ssl' if ends_tls else ''}; "
@@ -247,7 +248,7 @@ class Behind:
 
 
 def ask(port: int, others: set[int], found: Path, *words: object) -> dict:
-    """What cleat-bench has measured; ends the program where a transaction has failed."""
+    """ask gives cleat-bench's document; ends the program where a transaction has failed."""
     command = [BIN / "cleat-bench", *words, "-q", *OFFERS, "--no-preflight", "--json", found]
     ran = subprocess.run(
         [str(each) for each in command], capture_output=True, text=True, timeout=600,

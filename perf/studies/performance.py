@@ -10,6 +10,7 @@ import certificates
 import limits
 import lock_cores
 import reload
+import upstreams
 from cleat_perf.results import newest, whole
 from cleat_perf.table import microseconds, spread, table
 
@@ -137,6 +138,15 @@ def limits_table(document: dict) -> str:
     return table(limits.HEADS, limits.rows(document["rounds"]))
 
 
+def upstream_tables(document: dict) -> str:
+    """upstream_tables are what a server in the middle costs, where TLS goes on behind it."""
+    shown = [
+        table(upstreams.HEADS[subject], upstreams.rows(document["rounds"], subject))
+        for subject in upstreams.SUBJECTS
+    ]
+    return "\n\n".join(shown)
+
+
 def certificate_table(document: dict) -> str:
     """certificate_table is the cost of many certificates."""
     return table(certificates.HEADS, certificates.rows(document["rounds"]))
@@ -156,6 +166,7 @@ TABLES: dict[str, Callable[[dict], str]] = {
     "clients": clients,
     "reload": reload_tables,
     "limits": limits_table,
+    "upstreams": upstream_tables,
     "certificates": certificate_table,
     "certificate-peers": certificate_peers_table,
 }
