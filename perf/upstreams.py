@@ -322,7 +322,9 @@ def version(options: argparse.Namespace, name: str) -> str:
     program = options.cleat if name == "cleat" and options.cleat else PROGRAMS[name][1]
     flag = {"cleat": "--version", "envoy": "--version"}.get(name, "-v")
     ran = subprocess.run([program, flag], capture_output=True, text=True, check=True)
-    return (ran.stdout + ran.stderr).strip()
+    said = (ran.stdout + ran.stderr).strip()
+    # The others' first line has the version; envoy's begins with a folder of the machine.
+    return said if name == "cleat" else said.splitlines()[0].removeprefix(f"{program}").strip()
 
 
 def round_of(options: argparse.Namespace, number: int, subject: str, servers: list[str]) -> list:
