@@ -1,4 +1,5 @@
 #include "network_settings.hpp"
+#include "proxy/proxy_protocol.hpp"
 #include "resolver/dns_channel.hpp"
 #include "upstream/source_addresses.hpp"
 #include "upstream_tls/tls_plan_loading.hpp"
@@ -11,10 +12,13 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <variant>
+
+#include <sys/socket.h>
 
 namespace cleat::app {
 namespace {
@@ -52,7 +56,41 @@ void check_limit(upstream_server const& server, std::size_t workers, problem_lis
             fmt::format("Write {} or more, or fewer workers.", workers));
 }
 
-check_rule check_rule_of(upstream_config const& block)
+// The header of a connection that is not a client's.
+std::string header_of_checks(config const& settings)
+{
+    std::string header;
+    switch (*settings.announce) {
+    case announcement::nothing:
+        break;
+    case announcement::write_ip:
+        header.append({AF_INET, 127, 0, 0, 1});
+        break;
+    case announcement::write_proxy_v1:
+        append_proxy_v1(header, {});
+        break;
+    case announcement::write_proxy_v2:
+    case announcement::proxy_proxy:
+        append_proxy_v2_local(header);
+        break;
+    }
+    return header;
+}
+
+// A check offers by ALPN what clients may agree on.
+std::shared_ptr<check_tls const> check_tls_of(
+    config const& settings, upstream_config const& block, upstream_plan const& plan)
+{
+    if (!plan.tls || *block.check == check_kind::tcp)
+        return {};
+    check_tls made{plan.tls->spec, plan.tls->proxy_header == proxy_place::inside_tls};
+    if (plan.tls->offers_clients_protocol)
+        made.spec.alpn = *settings.alpn_protos;
+    return std::make_shared<check_tls const>(std::move(made));
+}
+
+check_rule check_rule_of(
+    config const& settings, upstream_config const& block, upstream_plan const& plan)
 {
     if (*block.check == check_kind::off)
         return {};
@@ -63,7 +101,9 @@ check_rule check_rule_of(upstream_config const& block)
         .rise = static_cast<unsigned>(*block.check_rise),
         .fall = static_cast<unsigned>(*block.check_fall),
         .send = block.check_send->bytes,
-        .expect = block.check_expect->bytes};
+        .expect = block.check_expect->bytes,
+        .header = header_of_checks(settings),
+        .tls = check_tls_of(settings, block, plan)};
 }
 
 // Those that this machine has.
@@ -295,10 +335,10 @@ upstream_plan find_upstream(
     plan.eject_after = static_cast<unsigned>(*block->eject_after);
     plan.eject_time = *block->eject_time;
     plan.slow_start = *block->slow_start;
-    plan.check = check_rule_of(*block);
     plan.workers = workers;
     plan.sources = find_sources(effective(block->source, settings.upstream_source), problems);
     plan.tls = load_tls_plan(*block, files, problems);
+    plan.check = check_rule_of(settings, *block, plan);
     return plan;
 }
 

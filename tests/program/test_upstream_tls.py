@@ -494,7 +494,8 @@ MISTAKES = {
     "tls = on\ntls-proxy-header = inside": "there is no header to send",
     "tls = on\ntls-proxy-header = outside": "no place for the PROXY header",
     'tls = on\nserver = "/run/app.sock"': "this is no name of a host",
-    'tls = on\ncheck = tcp\ncheck-expect = "220"': "a check speaks no TLS",
+    'tls = on\ncheck = tcp\ncheck-expect = "220"': "a check with check = tcp speaks no TLS",
+    "check = tls": "the servers speak no TLS: tls is off here",
     'tls = on\ntls-ca = "missing.pem"': "missing.pem",
     'tls = on\ntls-verify = off\necdh-curve = "P-257"': "P-257",
 }

@@ -228,7 +228,7 @@ def test_explain_names_the_upstream(certs, config):
             upstream("/s", lines=["check-fall = 3"]),
             "error: check-fall: this has no effect: the upstream app has no checks. Add check",
         ),
-        (upstream("/s", lines=["check = ping"]), '"ping" is no kind of check. Write tcp, with'),
+        (upstream("/s", lines=["check = ping"]), '"ping" is no kind of check. Write on, with'),
         (
             upstream("/s", lines=["check = tcp", "check-timeout = 3"]),
             "error: check-timeout: a check may take 3 s, and the next one begins after 2 s. Make",
@@ -240,6 +240,11 @@ def test_explain_names_the_upstream(certs, config):
         (
             upstream("/s", lines=["check = tcp", r'check-expect = "a\q"']),
             r'"\q" is no escape. Write \r, \n, \t, \\ or \x with two hexadecimal digits.',
+        ),
+        (
+            upstream("/s", lines=["check = on", r'check-send = "PROXY UNKNOWN\r\nPING"'])
+            + "write-proxy-v1 = on",
+            "error: check-send: this begins with a PROXY header, and a check sends one already.",
         ),
         (
             upstream("/s", lines=["balance = first", "slow-start = 5"]),

@@ -18,6 +18,7 @@
 namespace cleat::app {
 namespace {
 
+using namespace std::string_view_literals;
 using severity = problem::severity;
 
 void report_problem(
@@ -28,7 +29,7 @@ void report_problem(
 }
 
 // Settings of checks that have no effect, or not the one that was meant.
-void check_checks(upstream_config const& c, std::vector<problem>& problems)
+void check_checks(upstream_config const& c, announcement announced, std::vector<problem>& problems)
 {
     auto const complain = [&](location const& where, std::string_view key, std::string text,
                               std::string cure) {
@@ -40,7 +41,7 @@ void check_checks(upstream_config const& c, std::vector<problem>& problems)
                 complain(
                     one.location, key,
                     fmt::format("this has no effect: the upstream {} has no checks", *c.name),
-                    "Add check = tcp to the block, or leave this out.");
+                    "Add check = on to the block, or leave this out.");
         };
         refuse(c.check_interval, "check-interval");
         refuse(c.check_timeout, "check-timeout");
@@ -60,10 +61,24 @@ void check_checks(upstream_config const& c, std::vector<problem>& problems)
                 (*c.check_timeout).count(), (*c.check_interval).count()),
             "Make check-timeout at most check-interval.");
     }
+    if (*c.check == check_kind::tls && !*c.tls.enabled)
+        complain(
+            c.check.location, "check", "the servers speak no TLS: tls is off here",
+            fmt::format(
+                "Write tls = on into the upstream {}, or check = tcp for servers that end the "
+                "clients' own TLS.",
+                *c.name));
     if (!c.check_send->bytes.empty() && c.check_expect->bytes.empty())
         complain(
             c.check_send.location, "check-send", "the check would pass whatever the server answers",
             "Add check-expect with a text of the right answer.");
+    std::string_view const text = c.check_send->bytes;
+    bool const is_header = text.starts_with("PROXY ") || text.starts_with("\r\n\r\n\0\r\nQUIT\n"sv);
+    if (is_header && announced != announcement::nothing)
+        complain(
+            c.check_send.location, "check-send",
+            "this begins with a PROXY header, and a check sends one already",
+            "Leave the header out.");
 }
 
 // Checks, orders and metrics know a server by its upstream and its address.
@@ -94,7 +109,7 @@ void check_upstream_names(config const& c, std::vector<problem>& problems)
 {
     for (upstream_config const& each : c.upstreams) {
         refuse_twins(each, problems);
-        check_checks(each, problems);
+        check_checks(each, *c.announce, problems);
         if (*each.balance == balance::first && each.slow_start->count() != 0)
             report_problem(
                 problems, severity::error, each.slow_start.location, "slow-start",

@@ -41,12 +41,13 @@ public:
             refuse(
                 tls_.proxy_header.location, "tls-proxy-header", "there is no header to send",
                 "Turn write-proxy-v2 on, or leave this out.");
-        if (!upstream_.check_send->bytes.empty() || !upstream_.check_expect->bytes.empty())
+        bool const has_text =
+            !upstream_.check_send->bytes.empty() || !upstream_.check_expect->bytes.empty();
+        if (*upstream_.check == check_kind::tcp && has_text)
             refuse(
                 upstream_.check_expect.location, "check-expect",
-                "a check speaks no TLS, and the servers speak nothing else",
-                "Leave check-send and check-expect out: check = tcp sees whether a server "
-                "accepts.");
+                "a check with check = tcp speaks no TLS, and the servers speak nothing else",
+                "Write check = tls.");
         for (upstream_server const& each : upstream_.servers)
             check_name(each);
     }

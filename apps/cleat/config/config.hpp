@@ -182,7 +182,9 @@ enum class balance
 enum class check_kind
 {
     off,
+    on,  ///< As tls where the servers speak TLS, and else as tcp.
     tcp, ///< A check connects; check-send and check-expect can follow.
+    tls, ///< A check connects and shakes hands; these can follow, inside TLS.
 };
 
 /// wire_text is bytes that were written as a text, with escapes.

@@ -398,11 +398,13 @@ constexpr key_row rows[] = {
      .group = key_group::addresses,
      .where = upstream_only,
      .kind = value_kind::word,
-     .value = "off|tcp",
+     .value = "off|on|tcp|tls",
      .default_text = "off",
-     .help = "Check each server all the time, on a thread of its own: tcp connects to it, and can "
-             "go on with check-send and check-expect. A server whose checks fail gets connections "
-             "only when no other is left.",
+     .help = "Check each server all the time, on a thread of its own: tcp connects to it; tls "
+             "shakes hands, too, with the upstream's settings of TLS, and verifies the server's "
+             "certificate; on is tls with tls = on, and else tcp. Both can go on with check-send "
+             "and check-expect. A server whose checks fail gets connections only when no other is "
+             "left.",
      .set_upstream = store<&upstream_config::check>},
     {.name = "check-interval",
      .group = key_group::addresses,
@@ -451,8 +453,9 @@ constexpr key_row rows[] = {
      .kind = value_kind::text,
      .value = "TEXT",
      .default_text = "none: a check sends nothing",
-     .help = "A check sends this text once it is connected. \\r, \\n, \\t, \\\\ and "
-             "\\xHH stand for bytes.",
+     .help = "A check sends this text once it is connected, inside TLS where it speaks TLS. \\r, "
+             "\\n, \\t, \\\\ and \\xHH stand for bytes. The header of write-proxy-v2 and its "
+             "like comes before it.",
      .set_upstream = store<&upstream_config::check_send>},
     {.name = "check-expect",
      .group = key_group::addresses,

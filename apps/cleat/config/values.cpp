@@ -233,8 +233,14 @@ std::string_view to_string(balance strategy) noexcept
 parsed<check_kind> read(as<check_kind>, given const& v)
 {
     return choose<check_kind>(
-        v, {{"off", check_kind::off}, {"tcp", check_kind::tcp}}, "is no kind of check",
-        "Write tcp, with check-send and check-expect for more than a connection, or off.");
+        v,
+        {{"off", check_kind::off},
+         {"on", check_kind::on},
+         {"tcp", check_kind::tcp},
+         {"tls", check_kind::tls}},
+        "is no kind of check",
+        "Write on, with check-send and check-expect for more than a connection, or tcp, tls or "
+        "off.");
 }
 
 parsed<wire_text> read(as<wire_text>, given const& v)

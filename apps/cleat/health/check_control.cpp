@@ -15,7 +15,8 @@ std::vector<check_target> targets_of(upstream_states const& states)
         for (known_server const& server : upstream.servers)
             if (upstream.check.is_on && !server.addresses.empty())
                 found.push_back(
-                    {upstream.name, server.name, server.addresses, upstream.check, server.is_down});
+                    {upstream.name, server.name, server.addresses, upstream.check, server.tls_name,
+                     server.is_down});
     return found;
 }
 

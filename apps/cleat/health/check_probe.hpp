@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include "health/check_context.hpp"
 #include "health/check_rule.hpp"
+#include "health/check_talk.hpp"
 
 #include <cleat/core/error.hpp>
 #include <cleat/core/unique_fd.hpp>
@@ -11,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +28,8 @@ struct check_target
     std::string server;   ///< As the configuration spells its address.
     std::vector<net::address> addresses;
     check_rule rule;
-    bool is_down = false; ///< What is known of it so far.
+    std::string tls_name{}; ///< The name of its certificate, with TLS.
+    bool is_down = false;   ///< What is known of it so far.
 
     /// is_same_check compares all but what is known so far.
     [[nodiscard]] bool is_same_check(check_target const& other) const noexcept;
@@ -33,7 +37,7 @@ struct check_target
 
 /// check_probe tries the addresses of a target in their order: the server passes with the first
 /// one that does. It never waits: its owner polls, and calls it again. It can be used again after a
-/// result. The target outlives it.
+/// result. The target, and its context where it speaks TLS, outlive it.
 class check_probe
 {
 public:
@@ -46,7 +50,10 @@ public:
         failed, ///< reason() says why.
     };
 
-    explicit check_probe(check_target const& target) noexcept : target_{target} {}
+    explicit check_probe(check_target const& target, check_context* context = nullptr) noexcept
+        : target_{target}, context_{context}
+    {
+    }
 
     [[nodiscard]] progress begin(time_point now);
 
@@ -59,31 +66,24 @@ public:
     [[nodiscard]] std::string const& reason() const noexcept { return reason_; }
 
 private:
-    // A TLS handshake with the server would be a phase between the first and the second.
-    enum class phase : std::uint8_t
-    {
-        connecting,
-        sending,
-        receiving,
-    };
-
     [[nodiscard]] progress try_addresses(time_point now);
     [[nodiscard]] progress connect(time_point now);
+    [[nodiscard]] progress find_connection();
     [[nodiscard]] progress connected();
-    [[nodiscard]] progress send();
+    [[nodiscard]] progress talk();
+    [[nodiscard]] progress late();
+    [[nodiscard]] bool send(error_code& failed);
     [[nodiscard]] progress receive();
-    [[nodiscard]] progress run();
     [[nodiscard]] progress pass() noexcept;
     [[nodiscard]] progress fail(std::string reason);
     [[nodiscard]] progress fail(error_code why);
 
     check_target const& target_;
+    check_context* context_;
     std::size_t address_ = 0; // The number of the one that is tried.
     unique_fd socket_;
-    phase phase_ = phase::connecting;
+    std::optional<check_talk> talk_; // Once it is connected.
     time_point deadline_{};
-    std::size_t sent_ = 0;
-    std::string received_;
     std::string reason_;
 };
 

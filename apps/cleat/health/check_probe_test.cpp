@@ -4,11 +4,13 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <poll.h>
 #include <sys/socket.h>
 
 namespace cleat::app::check_probe_test {
@@ -128,6 +130,44 @@ TEST_CASE("an answer that ends, or is long, without the expected text fails")
     say(server.accept(), std::string(5000, 'x') + "PONG");
     CHECK(probe.go_on(start) == progress::failed);
     CHECK(probe.reason() == "the first 4096 bytes of the answer lack the expected text");
+}
+
+TEST_CASE("a header goes out before the text, and alone where there is none")
+{
+    unix_server const server;
+    check_target target = target_of({server.address}, "", "");
+    target.rule.header = "PROXY UNKNOWN\r\n";
+    check_probe probe{target};
+    CHECK(probe.begin(start) == progress::passed);
+    CHECK(heard(server.accept()) == "PROXY UNKNOWN\r\n");
+    target.rule.send = "PING";
+    target.rule.expect = "PONG";
+    CHECK(probe.begin(start) == progress::waits);
+    unique_fd const connection = server.accept();
+    CHECK(heard(connection) == "PROXY UNKNOWN\r\nPING");
+    say(connection, "PONG");
+    CHECK(probe.go_on(start) == progress::passed);
+}
+
+TEST_CASE("a handshake that fails, or does not go on, is no service")
+{
+    unix_server const server;
+    check_target target = target_of({server.address}, "", "");
+    check_tls tls;
+    tls.spec.role = tls::role::client;
+    target.rule.tls = std::make_shared<check_tls const>(tls);
+    check_context context{target.rule.tls};
+    check_probe probe{target, &context};
+    CHECK(probe.begin(start) == progress::waits);
+    CHECK(probe.wanted().events == POLLIN);
+    CHECK(heard(server.accept()).starts_with("\x16\x03"));
+    CHECK(probe.go_on(start + 1s) == progress::failed);
+    CHECK(probe.reason() == "no TLS handshake within 1000 ms");
+
+    CHECK(probe.begin(start) == progress::waits);
+    say(server.accept(), "220 mail.example ESMTP\r\n");
+    CHECK(probe.go_on(start) == progress::failed);
+    CHECK(probe.reason() == "the first bytes are not TLS");
 }
 
 TEST_CASE("the next address is tried, and one that passes is enough")

@@ -2,13 +2,27 @@
 
 #pragma once
 
+#include <cleat/tls/context_spec.hpp>
+
 #include <chrono>
+#include <memory>
 #include <string>
 
 namespace cleat::app {
 
-/// check_rule is an upstream's. A check connects, sends `send` and reads until the answer contains
-/// `expect`; each only where it is not empty.
+/// check_tls is how a check speaks TLS. It never changes: the checker's thread reads it, too.
+struct check_tls
+{
+    tls::context_spec spec{}; ///< Of a client, without a server_name.
+    bool is_header_inside = false;
+
+    /// A certificate has one key, so that the same chain has the same key.
+    friend bool operator==(check_tls const& one, check_tls const& other);
+};
+
+/// check_rule is an upstream's. A check connects, sends `header` and `send`, and reads until the
+/// answer contains `expect`; each only where it is not empty. With TLS it shakes hands first, and
+/// only a header that is not inside comes before that.
 struct check_rule
 {
     bool is_on = false;
@@ -18,8 +32,10 @@ struct check_rule
     unsigned fall = 2;                        ///< So many in a row that fail take it out.
     std::string send{};
     std::string expect{};
+    std::string header{};                   ///< Of a connection that is cleat's own.
+    std::shared_ptr<check_tls const> tls{}; ///< Null: no TLS.
 
-    friend bool operator==(check_rule const&, check_rule const&) = default;
+    friend bool operator==(check_rule const& one, check_rule const& other);
 };
 
 } // namespace cleat::app

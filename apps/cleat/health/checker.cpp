@@ -20,10 +20,14 @@ struct checker::orders
 
 struct checker::watch
 {
-    explicit watch(check_target t) : target{std::move(t)}, is_down{target.is_down} {}
+    watch(check_target t, std::shared_ptr<check_context> c)
+        : target{std::move(t)}, context{std::move(c)}, is_down{target.is_down}
+    {
+    }
 
     check_target target;
-    check_probe probe{target};
+    std::shared_ptr<check_context> context; // Of this thread; null: no TLS.
+    check_probe probe{target, context.get()};
     bool is_under_way = false;
     bool has_told = false;
     bool is_down;
@@ -62,6 +66,7 @@ void checker::run() noexcept
             static_cast<void>(::poll(nullptr, 0, static_cast<int>(limits::accept_pause.count())));
         }
     }
+    watches_.clear(); // A TLS context ends on the thread that has used it.
 }
 
 void checker::turn()
@@ -88,6 +93,20 @@ void checker::take_orders()
         watches_, [](std::unique_ptr<watch> const& each) { return each->is_under_way; }));
 }
 
+// The servers of an upstream share one. A context with the same files goes on.
+std::shared_ptr<check_context> checker::context_for(
+    check_rule const& rule, std::vector<std::unique_ptr<watch>> const& made) const
+{
+    if (!rule.tls)
+        return {};
+    for (std::vector<std::unique_ptr<watch>> const* const some : {&made, &watches_})
+        for (std::unique_ptr<watch> const& each : *some)
+            if (each && each->context &&
+                (each->target.rule.tls == rule.tls || each->context->tls() == *rule.tls))
+                return each->context;
+    return std::make_shared<check_context>(rule.tls);
+}
+
 // First checks are spread over a part of the interval, so that many servers cost no burst. Watches
 // that go on are moved only when there is memory for all.
 std::vector<std::unique_ptr<checker::watch>> checker::watches_for(
@@ -105,7 +124,7 @@ std::vector<std::unique_ptr<checker::watch>> checker::watches_for(
             known[i] = &*found;
             continue;
         }
-        made[i] = std::make_unique<watch>(targets[i]);
+        made[i] = std::make_unique<watch>(targets[i], context_for(targets[i].rule, made));
         made[i]->next = now + targets[i].rule.interval / 4 * i / targets.size();
     }
     for (std::size_t i = 0; i < targets.size(); ++i)

@@ -54,6 +54,8 @@ private:
     void take_orders();
     [[nodiscard]] std::vector<std::unique_ptr<watch>> watches_for(
         std::vector<check_target> const& targets);
+    [[nodiscard]] std::shared_ptr<check_context> context_for(
+        check_rule const& rule, std::vector<std::unique_ptr<watch>> const& made) const;
     void begin_due(clock::time_point now);
     void wait(clock::time_point now);
     void settle(watch& one, check_probe::progress made);

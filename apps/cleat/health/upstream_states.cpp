@@ -106,6 +106,7 @@ void upstream_states::follow(std::vector<upstream_plan> const& upstreams)
                 server.addresses = each.addresses;
             server.weight = each.weight;
             server.is_backup = each.is_backup;
+            server.tls_name = each.tls_name;
             follow_checks(server, plan.check);
             if (!server.counts)
                 server.counts = std::make_shared<counts_by_worker>(workers_);

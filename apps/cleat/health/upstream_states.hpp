@@ -48,6 +48,7 @@ struct known_server
     std::vector<net::address> addresses;        ///< In force.
     unsigned weight = 1;                        ///< The configuration's, or DNS's.
     bool is_backup = false;                     ///< Likewise.
+    std::string tls_name{};                     ///< The name of its certificate, with TLS.
     std::optional<unsigned> operators_weight{}; ///< It replaces that one.
     bool is_drained = false;                    ///< By an operator.
     bool is_down = false;                       ///< By its checks.
