@@ -242,6 +242,10 @@ def test_explain_names_the_upstream(certs, config):
             r'"\q" is no escape. Write \r, \n, \t, \\ or \x with two hexadecimal digits.',
         ),
         (
+            upstream("/s", lines=["check = on", f'check-expect = "{"x" * 4097}"']),
+            "error: check-expect: the text has 4097 bytes, and a check reads 4096 of the answer.",
+        ),
+        (
             upstream("/s", lines=["check = on", r'check-send = "PROXY UNKNOWN\r\nPING"'])
             + "write-proxy-v1 = on",
             "error: check-send: this begins with a PROXY header, and a check sends one already.",

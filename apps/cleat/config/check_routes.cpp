@@ -72,6 +72,13 @@ void check_checks(upstream_config const& c, announcement announced, std::vector<
         complain(
             c.check_send.location, "check-send", "the check would pass whatever the server answers",
             "Add check-expect with a text of the right answer.");
+    if (std::size_t const size = c.check_expect->bytes.size(); size > limits::check_answer_max)
+        complain(
+            c.check_expect.location, "check-expect",
+            fmt::format(
+                "the text has {} bytes, and a check reads {} of the answer", size,
+                limits::check_answer_max),
+            "Write a part of the right answer.");
     std::string_view const text = c.check_send->bytes;
     bool const is_header = text.starts_with("PROXY ") || text.starts_with("\r\n\r\n\0\r\nQUIT\n"sv);
     if (is_header && announced != announcement::nothing)
