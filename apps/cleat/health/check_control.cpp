@@ -16,7 +16,7 @@ std::vector<check_target> targets_of(upstream_states const& states)
             if (upstream.check.is_on && !server.addresses.empty())
                 found.push_back(
                     {upstream.name, server.name, server.addresses, upstream.check, server.tls_name,
-                     server.is_down});
+                     server.is_down, server.check.state != check_state::unknown});
     return found;
 }
 
@@ -47,9 +47,9 @@ check_control::check_control(upstream_states& states, std::function<void()> wake
 
 void check_control::follow(logger const& log)
 {
-    take_news(log);
     if (std::exchange(followed_, states_.version()) != states_.version())
         check_present(log);
+    take_news(log);
 }
 
 void check_control::take_news(logger const& log)
@@ -58,14 +58,17 @@ void check_control::take_news(logger const& log)
         std::unique_ptr<check_news> const news = checker_->next_news();
         if (!news)
             return;
+        if (news->order != order_) // Of other rules, perhaps. The checker repeats what holds.
+            continue;
         bool was_down = false;
         bool const is_known =
             states_.change(news->upstream, news->server, [&](known_server& server) {
                 was_down = server.is_down;
+                check_state const found = news->is_down ? check_state::failed : check_state::passed;
+                if (server.check.state == found && server.check.reason == news->reason)
+                    return; // The checker has repeated it.
                 server.is_down = news->is_down;
-                server.check = {
-                    news->is_down ? check_state::failed : check_state::passed, news->reason,
-                    std::chrono::system_clock::now()};
+                server.check = {found, news->reason, std::chrono::system_clock::now()};
             });
         if (is_known)
             log_news(log, *news, was_down);
@@ -86,7 +89,7 @@ void check_control::check_present(logger const& log)
     try {
         if (!checker_)
             checker_ = std::make_unique<checker>(wake_);
-        checker_->follow(std::move(wanted));
+        order_ = checker_->follow(std::move(wanted));
     } catch (std::system_error const& e) {
         log.error("checks-not-started")
             .add("reason", e.what())

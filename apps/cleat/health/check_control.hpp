@@ -33,6 +33,7 @@ private:
     std::function<void()> wake_;
     std::uint64_t followed_ = 0; // The version of the states.
     std::vector<check_target> targets_;
+    std::uint64_t order_ = 0; // Of the checker.
     std::unique_ptr<checker> checker_;
 };
 

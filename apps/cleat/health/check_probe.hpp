@@ -30,6 +30,7 @@ struct check_target
     check_rule rule;
     std::string tls_name{}; ///< The name of its certificate, with TLS.
     bool is_down = false;   ///< What is known of it so far.
+    bool is_known = false;  ///< A check has found that.
 
     /// is_same_check compares all but what is known so far.
     [[nodiscard]] bool is_same_check(check_target const& other) const noexcept;

@@ -15,6 +15,7 @@ namespace cleat::app {
 
 struct checker::orders
 {
+    std::uint64_t number = 0;
     std::vector<check_target> targets;
 };
 
@@ -23,6 +24,12 @@ struct checker::watch
     watch(check_target t, std::shared_ptr<check_context> c)
         : target{std::move(t)}, context{std::move(c)}, is_down{target.is_down}
     {
+    }
+
+    // False where orders between have made the main thread forget it, or its news has come late.
+    [[nodiscard]] bool is_as_known(check_target const& ordered) const noexcept
+    {
+        return ordered.is_known && ordered.is_down == is_down;
     }
 
     check_target target;
@@ -48,11 +55,12 @@ checker::~checker()
     delete orders_.load();
 }
 
-void checker::follow(std::vector<check_target> targets)
+std::uint64_t checker::follow(std::vector<check_target> targets)
 {
-    auto next = std::make_unique<orders>(std::move(targets));
+    auto next = std::make_unique<orders>(++last_order_, std::move(targets));
     delete orders_.exchange(next.release());
     wakeup_.wake();
+    return last_order_;
 }
 
 void checker::run() noexcept
@@ -83,6 +91,7 @@ void checker::take_orders()
         return;
     try {
         watches_ = watches_for(taken->targets);
+        order_ = taken->number;
     } catch (std::bad_alloc const&) { // Another time, unless there are newer ones then.
         orders* none = nullptr;
         if (orders_.compare_exchange_strong(none, taken.get()))
@@ -128,8 +137,10 @@ std::vector<std::unique_ptr<checker::watch>> checker::watches_for(
         made[i]->next = now + targets[i].rule.interval / 4 * i / targets.size();
     }
     for (std::size_t i = 0; i < targets.size(); ++i)
-        if (known[i] != nullptr)
+        if (known[i] != nullptr) {
             made[i] = std::move(*known[i]);
+            made[i]->has_told = made[i]->has_told && made[i]->is_as_known(targets[i]);
+        }
     return made;
 }
 
@@ -195,6 +206,7 @@ void checker::settle(watch& one, check_probe::progress made)
 void checker::tell(watch& one, unsigned checks)
 {
     auto made = std::make_unique<check_news>();
+    made->order = order_;
     made->upstream = one.target.upstream;
     made->server = one.target.server;
     made->is_down = one.is_down;

@@ -7,6 +7,8 @@
 #include "wakeup.hpp"
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,9 +17,11 @@
 
 namespace cleat::app {
 
-/// check_news is the state of a server that has changed, or its first one.
+/// check_news is the state of a server that has changed, or its first one, or one that the order's
+/// target does not have.
 struct check_news
 {
+    std::uint64_t order = 0; ///< Of the call of follow.
     std::string upstream;
     std::string server;
     bool is_down = false;
@@ -38,8 +42,10 @@ public:
     /// Ends the checks that are under way.
     ~checker();
 
-    /// follow checks these from now on. A target that was there already goes on where it is.
-    void follow(std::vector<check_target> targets);
+    /// follow checks these from now on. A target that was there already goes on where it is. It
+    /// returns the order's number: news of an earlier order may be of a rule that does not hold any
+    /// more. The checker repeats those of them that the targets do not have.
+    std::uint64_t follow(std::vector<check_target> targets);
 
     /// next_news is the oldest, or null.
     [[nodiscard]] std::unique_ptr<check_news> next_news() noexcept { return news_.next(); }
@@ -64,9 +70,11 @@ private:
     std::function<void()> wake_;
     wakeup wakeup_;
     std::atomic<bool> ending_{false};
+    std::uint64_t last_order_ = 0;
     std::atomic<orders*> orders_{nullptr}; // The newest; the thread takes it.
     mailbox<check_news> news_;
     std::vector<std::unique_ptr<watch>> watches_; // The thread's, as are:
+    std::uint64_t order_ = 0;
     std::size_t under_way_ = 0;
     std::thread thread_;
 };

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <semaphore>
@@ -94,11 +95,38 @@ TEST_CASE_FIXTURE(checks, "other targets replace those before")
     check_target const other = target("b", 1, 1);
     thread.follow({one});
     CHECK(next()->server == "a");
-    thread.follow({one, other}); // The first goes on, and has nothing new to tell.
+    check_target known = one;
+    known.is_down = known.is_known = true;
+    thread.follow({known, other}); // The first goes on, and has nothing new to tell.
     CHECK(next()->server == "b");
     unique_fd const server = listen_at(one.addresses.front());
     CHECK(next()->server == "a");
     thread.follow({});
+}
+
+TEST_CASE("a target that went and came back before the thread saw it is told again")
+{
+    checks const names;
+    check_target const one = names.target("a", 1, 1); // It does not listen.
+    std::counting_semaphore<> arrived{0};
+    std::binary_semaphore goes_on{0};
+    bool is_held = false; // The thread's.
+    checker thread{[&] {
+        arrived.release();
+        if (!std::exchange(is_held, true))
+            goes_on.acquire();
+    }};
+    std::uint64_t const first = thread.follow({one});
+    REQUIRE(arrived.try_acquire_for(60s));
+    CHECK(thread.next_news()->order == first);
+    thread.follow({});
+    std::uint64_t const last = thread.follow({one}); // Nothing is known of it any more.
+    goes_on.release();
+    REQUIRE(arrived.try_acquire_for(60s));
+    std::unique_ptr<check_news> const news = thread.next_news();
+    REQUIRE(news != nullptr);
+    CHECK(news->order == last);
+    CHECK(news->is_down);
 }
 
 } // namespace cleat::app::checker_test
