@@ -62,14 +62,13 @@ bool is_same_server(server_plan const& one, server_plan const& other)
 
 } // namespace
 
-void name_watch::follow(logger const& log)
+void name_watch::follow(snapshot const& present, logger const& log)
 {
-    snapshot const& configuration = *workers_.present().configuration;
-    if (std::exchange(followed_, &configuration) == &configuration)
+    if (std::exchange(followed_, &present) == &present)
         return;
     std::vector<name_in_use> const before = std::exchange(names_, {});
     std::vector<watched_name> watched;
-    for (upstream_plan const& upstream : configuration.upstreams)
+    for (upstream_plan const& upstream : present.upstreams)
         for (planned_name const& each : upstream.names) {
             auto const first = upstream.servers.begin() + static_cast<std::ptrdiff_t>(each.server);
             auto const count = static_cast<std::ptrdiff_t>(each.targets.size());
@@ -82,13 +81,12 @@ void name_watch::follow(logger const& log)
         return;
     try {
         if (!resolver_)
-            resolver_ = std::make_unique<resolver>(
-                [&workers = workers_] { workers.wake(); }, limits::service_targets_max);
+            resolver_ = std::make_unique<resolver>(wake_, limits::service_targets_max);
     } catch (std::system_error const& e) {
         log.error("dns-not-followed").add("reason", e.code());
         return;
     }
-    order_ = resolver_->watch(dns_settings_of(configuration.settings), std::move(watched));
+    order_ = resolver_->watch(dns_settings_of(present.settings), std::move(watched));
 }
 
 // The addresses of a name that the reload could not look up may have changed since its plan.
@@ -103,9 +101,11 @@ void name_watch::keep(name_in_use& name, std::vector<name_in_use> const& before,
     place(name, old->plan.watched.known, log);
 }
 
-void name_watch::look(logger const& log)
+// A reload gives the states other upstreams before it ends, and follow is called at its end. The
+// next order looks all names up at once.
+void name_watch::look(snapshot const& present, logger const& log)
 {
-    if (!resolver_)
+    if (!resolver_ || followed_ != &present)
         return;
     while (std::unique_ptr<dns_news> const news = resolver_->news()) {
         if (news->order != order_) // Of the configuration before.
@@ -162,7 +162,7 @@ void name_watch::place(name_in_use& name, std::vector<dns_target> const& targets
 void name_watch::change(name_in_use const& name, std::size_t number)
 {
     server_plan const& next = name.servers[number];
-    workers_.upstreams().change(name.upstream, next.name, [&](known_server& each) {
+    states_.change(name.upstream, next.name, [&](known_server& each) {
         each.addresses = next.addresses;
         each.weight = next.weight;
         each.is_backup = next.is_backup;

@@ -3,15 +3,18 @@
 
 #pragma once
 
+#include "health/upstream_states.hpp"
 #include "log/log.hpp"
 #include "resolver/resolver.hpp"
+#include "snapshot.hpp"
 #include "upstream/upstream_plan.hpp"
-#include "worker_group.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cleat::app {
@@ -20,18 +23,21 @@ namespace cleat::app {
 class name_watch
 {
 public:
-    /// The workers outlive it.
-    explicit name_watch(worker_group& workers) noexcept : workers_{workers} {}
+    /// The states outlive it. `wake` is called on another thread: a look is due.
+    name_watch(upstream_states& states, std::function<void()> wake) noexcept
+        : states_{states}, wake_{std::move(wake)}
+    {
+    }
     name_watch(name_watch&&) = delete;
 
     /// follow looks up the names of the present configuration from now on. Where the thread cannot
     /// be started, the log says so, and the names keep their addresses.
-    void follow(logger const& log);
+    void follow(snapshot const& present, logger const& log);
 
-    /// look gives the workers the addresses that have been found since the last call, and logs what
-    /// has changed, and where a name cannot be looked up any more, or can again. worker_group::news
-    /// is readable when it is time.
-    void look(logger const& log);
+    /// look gives the states the addresses that have been found since the last call, and logs what
+    /// has changed, and where a name cannot be looked up any more, or can again. Until the present
+    /// configuration is followed, there is no news of it.
+    void look(snapshot const& present, logger const& log);
 
     /// counts are those of all lookups; null: there was none.
     [[nodiscard]] std::shared_ptr<dns_counts const> counts() const noexcept
@@ -54,7 +60,8 @@ private:
     void place(name_in_use& name, std::vector<dns_target> const& targets, logger const& log);
     void change(name_in_use const& name, std::size_t number);
 
-    worker_group& workers_;
+    upstream_states& states_;
+    std::function<void()> wake_;
     snapshot const* followed_ = nullptr; // Compared only.
     std::vector<name_in_use> names_;     // By number in the order.
     std::uint64_t order_ = 0;

@@ -102,6 +102,7 @@ public:
         , start_{start}
         , opener_{start.root_files}
         , checks_{workers.upstreams(), [&workers] { workers.wake(); }}
+        , names_{workers.upstreams(), [&workers] { workers.wake(); }}
         , admin_{workers, access_, names_, start.limits.facts()}
         , reloads_{
               workers,
@@ -178,7 +179,7 @@ public:
     {
         opener_.look(log());
         access_.look(log(), clock::now());
-        names_.look(log());
+        names_.look(*workers_.present().configuration, log());
         checks_.follow(log());
         admin_.look_at_upstreams();
         reloads_.go_on();
@@ -214,7 +215,7 @@ private:
     void follow_logs_and_admin()
     {
         access_.follow(workers_.present().access);
-        names_.follow(log());
+        names_.follow(*workers_.present().configuration, log());
         admin_.follow();
     }
 
@@ -327,7 +328,7 @@ private:
     opener_watch opener_;
     access_log_watch access_;
     check_control checks_;
-    name_watch names_{workers_};
+    name_watch names_;
     admin_control admin_;
     std::vector<asker> askers_;         // They wait for the next reload,
     std::vector<asker> asked_for_this_; // and these for the one under way.
