@@ -29,15 +29,19 @@ class DnsServer:
     """DnsServer answers with what `hosts` has, by the TTL; an empty list is a name without
     addresses. What it does not have does not exist."""
 
-    def __init__(self, folder: Path, port: int | None = None, ttl: int = 1) -> None:
+    def __init__(
+        self, folder: Path, port: int | None = None, ttl: int = 1, host: str = "127.0.0.1"
+    ) -> None:
         if not shutil.which("dnsmasq"):
             pytest.skip("install the packages dnsmasq-base")
         self.port = port or free_port()
         self.ttl = ttl
+        self.host = host
+        self.elsewhere: dict[str, str] = {}  # Servers that are asked for a name, by name.
         self.hosts: dict[str, list[str]] = {}
         self.services: list[str] = []
-        self.file = folder / "dns-hosts"
-        self.log = folder / "dns.log"
+        self.file = folder / f"dns-hosts-{host}"
+        self.log = folder / f"dns-{host}.log"
         self.write()
         self.process: subprocess.Popen | None = None
 
@@ -55,10 +59,11 @@ class DnsServer:
         command = [
             "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--pid-file",
             f"--user={os.environ.get('USER', 'root')}", "--no-resolv", "--no-hosts", "--no-poll",
-            "--listen-address=127.0.0.1", "--bind-interfaces", f"--port={self.port}",
+            f"--listen-address={self.host}", "--bind-interfaces", f"--port={self.port}",
             "--local=/example/", f"--local-ttl={self.ttl}", f"--addn-hosts={self.file}",
             "--log-queries", f"--log-facility={self.log}", *empty,
             *(f"--srv-host={each}" for each in self.services),
+            *(f"--server=/{name}/{host}" for name, host in self.elsewhere.items()),
         ]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
         eventually("dnsmasq answers", self.is_there)
@@ -66,7 +71,7 @@ class DnsServer:
 
     def is_there(self) -> bool:
         with socket.socket() as client:
-            return client.connect_ex(("127.0.0.1", self.port)) == 0
+            return client.connect_ex((self.host, self.port)) == 0
 
     def loads(self) -> int:
         return self.log.read_text().count(str(self.file)) if self.log.exists() else 0

@@ -303,11 +303,14 @@ class TestFilesOfTheSystem:
 
     @pytest.fixture
     def cleat_with(self, cleat, certs, tmp_path):
-        def start(backend, hosts="", resolv_conf="nameserver 127.0.0.1\n"):
+        def start(
+            backend, *more, hosts="", resolv_conf="nameserver 127.0.0.1\n", **settings
+        ):
             files = {"hosts": tmp_path / "hosts", "resolv_conf": tmp_path / "resolv.conf"}
             files["hosts"].write_text(hosts)
             files["resolv_conf"].write_text(resolv_conf)
-            return cleat(backend=backend, wrapper=with_files(**files)), files["hosts"]
+            server = cleat(*more, backend=backend, wrapper=with_files(**files), **settings)
+            return server, files["hosts"]
 
         return start
 
@@ -315,7 +318,7 @@ class TestFilesOfTheSystem:
         port = origins("127.0.0.2", "127.0.0.3", "127.0.0.4")
         dns.hosts["app.example"] = ["127.0.0.4"]
         dns.start()
-        server, hosts = cleat_with(f"[app.example]:{port}", "127.0.0.2 app.example\n")
+        server, hosts = cleat_with(f"[app.example]:{port}", hosts="127.0.0.2 app.example\n")
         assert answer(server.port) == "2"
         hosts.write_text("127.0.0.3 other app.example\n")
         eventually("the change is followed", lambda: answer(server.port) == "3")
@@ -332,6 +335,36 @@ class TestFilesOfTheSystem:
         assert answer(server.port) == "2"
         dns.change(**{"app.inner": ["127.0.0.3"]})
         eventually("the change is followed", lambda: answer(server.port) == "3")
+
+    def test_another_resolv_conf_counts_while_a_lookup_waits(
+        self, cleat_with, certs, config, origins, dns, tmp_path
+    ):
+        port = origins("127.0.0.2", "127.0.0.3")
+        other = DnsServer(tmp_path, port=53, host="127.0.0.53")
+        other.hosts["app.example"] = ["127.0.0.3"]
+        dns.hosts["app.example"] = ["127.0.0.2"]
+        dns.elsewhere["slow.example"] = "127.0.0.99"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+            silent.bind(("127.0.0.99", 53))
+            dns.start()
+            other.start()
+            try:
+                text = upstream(f"[app.example]:{port}") + upstream("[slow.example]:1", name="slow")
+                text += 'upstream = "app"\nfrontend = { host = "127.0.0.1" port = "0"\n'
+                text += '  route = { sni = "slow.test" upstream = "slow" } }\n'
+                path = config(text + f'pem-file = "{certs.ecdsa.pem}"\n')
+                server, hosts = cleat_with(
+                    "", "--config", path, hosts="127.0.0.9 slow.example\n", pem=[], frontend=None
+                )
+                assert answer(server.port) == "2"
+                hosts.write_text("\n")
+                silent.settimeout(60)
+                silent.recv(1000)  # The lookup of slow.example waits, for six seconds.
+                (tmp_path / "resolv.conf").write_text("nameserver 127.0.0.53\n")
+                with within(dns.ttl + 1):
+                    eventually("the change is followed", lambda: answer(server.port) == "3")
+            finally:
+                other.end()
 
 
 def test_the_bounds_of_the_ttl(certs, config):

@@ -435,9 +435,9 @@ void dns_channel::add_descriptors(std::vector<pollfd>& all) const
     }
 }
 
-void dns_channel::process(std::vector<pollfd> const& all)
+void dns_channel::process(std::span<pollfd const> own)
 {
-    for (pollfd const& each : all) {
+    for (pollfd const& each : own) {
         bool const reads = (each.revents & (POLLIN | POLLERR | POLLHUP)) != 0;
         bool const writes = (each.revents & POLLOUT) != 0;
         if (reads || writes)

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <poll.h>
@@ -38,10 +39,10 @@ public:
 
     [[nodiscard]] bool is_idle() const noexcept { return under_way_ == 0; }
 
-    /// add_descriptors appends what to wait for, and process handles what has come of it, or that
-    /// the timeout is over.
+    /// add_descriptors appends what to wait for, and process handles what has come of these, or
+    /// that the timeout is over.
     void add_descriptors(std::vector<pollfd>& all) const;
-    void process(std::vector<pollfd> const& all);
+    void process(std::span<pollfd const> own);
     [[nodiscard]] std::optional<std::chrono::milliseconds> timeout() const;
 
 private:

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <poll.h>
 #include <pthread.h>
@@ -86,6 +90,7 @@ private:
         if (!next)
             return;
         channel_.reset(); // The lookups of the order before end without an answer.
+        former_.clear();
         order_ = std::move(*next);
         states_.clear();
         for (watched_name const& each : order_.names)
@@ -93,15 +98,18 @@ private:
         owner_.counts_->failing = 0;
     }
 
-    // A channel reads /etc/resolv.conf once. None can be made: a later time.
+    // A channel reads /etc/resolv.conf once. Lookups that are under way end in the one that they
+    // began in. None can be made: a later time.
     void renew_channel()
     {
         file_stamp const now = stamp_of("/etc/resolv.conf");
-        if (channel_ && (!channel_->is_idle() || now == read_))
+        if (channel_ && now == read_)
             return;
-        read_ = now;
+        if (channel_ && !channel_->is_idle())
+            former_.push_back(std::move(channel_));
         channel_.reset();
-        channel_.emplace(order_.settings, owner_.targets_max_);
+        read_ = now;
+        channel_ = std::make_unique<dns_channel>(order_.settings, owner_.targets_max_);
     }
 
     void start_due()
@@ -184,14 +192,31 @@ private:
     void wait()
     {
         std::vector<pollfd> waited{owner_.wakeup_.readable()};
-        if (channel_)
-            channel_->add_descriptors(waited);
+        std::vector<dns_channel*> const all = channels();
+        std::vector<std::size_t> ends; // In `waited`, by channel.
+        for (dns_channel const* const each : all) {
+            each->add_descriptors(waited);
+            ends.push_back(waited.size());
+        }
         static_cast<void>(::poll(waited.data(), waited.size(), timeout_ms()));
         if (waited.front().revents != 0)
             owner_.wakeup_.clear();
-        waited.erase(waited.begin());
+        std::size_t begin = 1;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            all[i]->process(std::span{waited}.subspan(begin, ends[i] - begin));
+            begin = ends[i];
+        }
+        std::erase_if(former_, [](auto const& each) { return each->is_idle(); });
+    }
+
+    [[nodiscard]] std::vector<dns_channel*> channels() const
+    {
+        std::vector<dns_channel*> all;
+        for (std::unique_ptr<dns_channel> const& each : former_)
+            all.push_back(each.get());
         if (channel_)
-            channel_->process(waited);
+            all.push_back(channel_.get());
+        return all;
     }
 
     [[nodiscard]] int timeout_ms() const
@@ -200,10 +225,9 @@ private:
         for (state const& each : states_)
             if (!each.is_busy)
                 next = std::min(next.value_or(clock::time_point::max()), each.due);
-        std::optional<std::chrono::milliseconds> const library =
-            channel_ ? channel_->timeout() : std::nullopt;
-        if (library)
-            next = std::min(next.value_or(clock::time_point::max()), clock::now() + *library);
+        for (dns_channel const* const each : channels())
+            if (std::optional<std::chrono::milliseconds> const library = each->timeout())
+                next = std::min(next.value_or(clock::time_point::max()), clock::now() + *library);
         if (!next)
             return -1;
         auto const left = std::chrono::ceil<std::chrono::milliseconds>(*next - clock::now());
@@ -214,7 +238,8 @@ private:
     order order_;
     std::vector<state> states_; // By name of the order.
     file_stamp read_;           // The file that the channel has read.
-    std::optional<dns_channel> channel_;
+    std::unique_ptr<dns_channel> channel_;
+    std::vector<std::unique_ptr<dns_channel>> former_; // Lookups in them are under way.
 };
 
 resolver::resolver(std::function<void()> wake, std::size_t targets_max)
