@@ -490,6 +490,8 @@ MISTAKES = {
     "tls-protos = TLSv1.3": "tls is off here",
     'tls = on\ntls-verify = off\ntls-ca = "ca.pem"': "no server is verified",
     'tls = on\ntls-key = "key.pem"': "this is the key of tls-cert, which is not set",
+    f'tls = on\ntls-name = "{"x" * 254}"': "the name has 254 bytes, and may have 253",
+    f'tls = on\nserver = {{ address = "/s" tls-name = "{"x" * 256}" }}': "the name has 256 bytes",
     "tls = on\ntls-alpn = client": "alpn-protos is not set",
     "tls = on\ntls-proxy-header = inside": "there is no header to send",
     "tls = on\ntls-proxy-header = outside": "no place for the PROXY header",

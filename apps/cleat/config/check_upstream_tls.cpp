@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,8 +49,11 @@ public:
                 upstream_.check_expect.location, "check-expect",
                 "a check with check = tcp speaks no TLS, and the servers speak nothing else",
                 "Write check = tls.");
-        for (upstream_server const& each : upstream_.servers)
+        check_length(tls_.name);
+        for (upstream_server const& each : upstream_.servers) {
+            check_length(each.tls_name);
             check_name(each);
+        }
     }
 
 private:
@@ -82,6 +86,17 @@ private:
         refuse_without_tls(tls_.proxy_header.location, "tls-proxy-header");
         for (upstream_server const& each : upstream_.servers)
             refuse_without_tls(each.tls_name.location, "tls-name");
+    }
+
+    // RFC 1035, section 2.3.4: 255 bytes on the wire are 253 of text. SNI takes no more than 255.
+    void check_length(setting<std::string> const& name)
+    {
+        constexpr std::size_t name_max = 253;
+        if (name->size() > name_max)
+            refuse(
+                name.location, "tls-name",
+                fmt::format("the name has {} bytes, and may have {}", name->size(), name_max),
+                "Write the name that the server's certificate has.");
     }
 
     void check_name(upstream_server const& server)
