@@ -306,6 +306,16 @@ FRONTEND = 'frontend = { host = "127.0.0.1" port = "1" max-connections = %d }'
             "error: max-connections: this has no effect: max-connections is 10 in all",
         ),
         (
+            f"max-connections = 50\nclient-max-connections = 20\n{FRONTEND % 20}",
+            "client-max-connections: this has no effect: the frontends have at most 20 together. "
+            "Write a smaller number, or leave one of them out.",
+        ),
+        (
+            'max-connections = 9\nupstream = "app"\nupstream = { name = "app"\n'
+            'server = { address = "/s" max-connections = 9 } }',
+            "error: max-connections: this has no effect: max-connections is 9 in all, by conf:1",
+        ),
+        (
             "client-handshake-burst = 5",
             "conf:1:26: error: client-handshake-burst: this is a part of client-handshake-rate, "
             "which is not set. Set client-handshake-rate, or leave this out.",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,24 +35,51 @@ private:
              true});
     }
 
-    // A limit that another one always comes before.
+    // Limits that another one always comes before.
     void check_widths() const
     {
         int const all = *config_.max_connections;
-        if (all == 0)
-            return;
-        auto const check = [&](setting<int> const& inner, std::string_view key) {
-            if (*inner >= all)
-                refuse(
-                    inner.location, key,
-                    fmt::format(
-                        "this has no effect: max-connections is {} in all, by {}", all,
-                        to_string(config_.max_connections.location)),
-                    "Write a smaller number, or leave one of them out.");
-        };
-        check(config_.client_max_connections, "client-max-connections");
-        for (frontend_config const& each : config_.frontends)
-            check(each.max_connections, "max-connections");
+        std::string const why = fmt::format(
+            "max-connections is {} in all, by {}", all,
+            to_string(config_.max_connections.location));
+        if (all != 0)
+            for (frontend_config const& each : config_.frontends)
+                check_width(each.max_connections, "max-connections", all, why);
+        std::int64_t const together = connections_of_frontends();
+        if (together != 0 && (all == 0 || together < all))
+            check_inner(together, fmt::format("the frontends have at most {} together", together));
+        else if (all != 0)
+            check_inner(all, why);
+    }
+
+    void check_inner(std::int64_t most, std::string const& why) const
+    {
+        check_width(config_.client_max_connections, "client-max-connections", most, why);
+        for (upstream_config const& upstream : config_.upstreams)
+            for (upstream_server const& server : upstream.servers)
+                check_width(server.max_connections, "max-connections", most, why);
+    }
+
+    void check_width(
+        setting<int> const& inner, std::string_view key, std::int64_t most,
+        std::string const& why) const
+    {
+        if (*inner >= most)
+            refuse(
+                inner.location, key, fmt::format("this has no effect: {}", why),
+                "Write a smaller number, or leave one of them out.");
+    }
+
+    // 0: one of them has no limit.
+    [[nodiscard]] std::int64_t connections_of_frontends() const
+    {
+        std::int64_t together = 0;
+        for (frontend_config const& each : config_.frontends) {
+            if (*each.max_connections == 0)
+                return 0;
+            together += *each.max_connections;
+        }
+        return together;
     }
 
     // Keys that say how another one is meant. Their defaults are no mistake: `cleat
