@@ -133,6 +133,11 @@ std::string unknown_server_text(
         fmt::join(names, ", "));
 }
 
+std::chrono::sys_seconds end_of_crl(crl_ending const& each) noexcept
+{
+    return each.end.time;
+}
+
 std::optional<std::chrono::seconds> ticket_rotation_of(snapshot const& configuration)
 {
     for (frontend_plan const& each : configuration.frontends)
@@ -344,6 +349,8 @@ void admin_control::publish()
     facts->configurations = workers_.generations();
     facts->certificates = certificates_;
     facts->certificates.all = count_certificates(configuration);
+    if (!configuration.crl_ends.empty())
+        facts->soonest_crl_end = std::ranges::min(configuration.crl_ends, {}, end_of_crl).end.time;
     facts->reloads = reloads_;
     facts->ticket_rotation = ticket_rotation_of(configuration);
     facts->log = log_;

@@ -10,6 +10,15 @@
 #include <utility>
 
 namespace cleat::app {
+namespace {
+
+std::string utc_text(std::chrono::sys_seconds time)
+{
+    return fmt::format(
+        "{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time_t{time.time_since_epoch().count()}));
+}
+
+} // namespace
 
 expiry_stage expiry_list::stage(time_point valid_until) const noexcept
 {
@@ -44,10 +53,7 @@ void expiry_list::write(logger const& log) const
         bool const is_over = reached == expiry_stage::over;
         log.line(level, is_over ? "certificate-expired" : "certificate-expires")
             .add("certificate", each.origin)
-            .add(
-                "end", fmt::format(
-                           "{:%Y-%m-%dT%H:%M:%SZ}",
-                           fmt::gmtime(std::time_t{each.valid_until.time_since_epoch().count()})))
+            .add("end", utc_text(each.valid_until))
             .add("days", std::chrono::floor<std::chrono::days>(each.valid_until - now_).count());
     }
     if (others_ != 0)
@@ -74,6 +80,31 @@ void expiry_log::look(find const& certificates, time_point now, logger const& lo
     });
     logged_ = std::move(reached);
     found.write(log);
+}
+
+void crl_log::look(std::vector<crl_ending> const& present, time_point now, logger const& log)
+{
+    if (std::exchange(followed_, &present) != &present) {
+        endings_ = present;
+        std::ranges::sort(endings_, {}, [](crl_ending const& each) { return each.end.time; });
+        next_ = static_cast<std::size_t>(std::ranges::count_if(
+            endings_, [&](crl_ending const& each) { return each.end.time <= now; }));
+    }
+    for (; next_ < endings_.size() && endings_[next_].end.time <= now; ++next_) {
+        crl_ending const& each = endings_[next_];
+        log.line(each.is_accepted ? log_level::warning : log_level::error, "crl-stale")
+            .add("crl", each.end.origin)
+            .add("end", utc_text(each.end.time))
+            .add("clients", each.is_accepted ? "let-in" : "refused")
+            .add("cure", "fetch a new one, and reload");
+    }
+}
+
+std::optional<crl_log::time_point> crl_log::next() const noexcept
+{
+    if (next_ == endings_.size())
+        return std::nullopt;
+    return endings_[next_].end.time;
 }
 
 } // namespace cleat::app

@@ -4,11 +4,14 @@
 
 #include "log/log.hpp"
 
+#include <cleat/tls/certificates/crl_end.hpp>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -83,6 +86,34 @@ public:
 private:
     // By the hash of origin and end. A renewed certificate has another end.
     std::unordered_map<std::size_t, expiry_stage> logged_;
+};
+
+/// crl_ending is when a CRL becomes stale, and what becomes of clients then.
+struct crl_ending
+{
+    tls::crl_end end;
+    bool is_accepted = false; ///< The old CRL counts: see client-verify-crl-stale.
+
+    friend bool operator==(crl_ending const&, crl_ending const&) = default;
+};
+
+/// crl_log logs each CRL once, when it becomes stale. The main thread uses it.
+class crl_log
+{
+public:
+    using time_point = std::chrono::sys_seconds;
+
+    /// look logs those that have become stale since the last call. Where the list is not the one
+    /// of that call, its loading has warned of those that are stale already.
+    void look(std::vector<crl_ending> const& present, time_point now, logger const& log);
+
+    /// next is when the next one becomes stale.
+    [[nodiscard]] std::optional<time_point> next() const noexcept;
+
+private:
+    std::vector<crl_ending> const* followed_ = nullptr; // Compared only.
+    std::vector<crl_ending> endings_;                   // In their order.
+    std::size_t next_ = 0;
 };
 
 } // namespace cleat::app

@@ -184,4 +184,45 @@ TEST_CASE("after a reload only certificates are logged that are new, or have ano
     CHECK(c.look(today) == found{});
 }
 
+TEST_CASE("a CRL is logged once, when it becomes stale")
+{
+    crl_log crls;
+    std::vector<crl_ending> const present{
+        {{"late.crl", today + 2h}, true}, {{"old.crl", today - 1h}}, {{"soon.crl", today + 1h}}};
+    auto const look = [&](auto time) {
+        return lines_of([&](logger const& log) { crls.look(present, time, log); });
+    };
+    CHECK(look(today).empty());
+    CHECK(crls.next() == today + 1h);
+    CHECK(
+        look(today + 1h) ==
+        std::vector<std::string>{
+            "level=error event=crl-stale crl=soon.crl end=2030-01-01T01:00:00Z clients=refused "
+            "cure=\"fetch a new one, and reload\""});
+    CHECK(look(today + 1h).empty());
+    CHECK(crls.next() == today + 2h);
+    CHECK(
+        look(today + 3h) ==
+        std::vector<std::string>{
+            "level=warning event=crl-stale crl=late.crl end=2030-01-01T02:00:00Z clients=let-in "
+            "cure=\"fetch a new one, and reload\""});
+    CHECK_FALSE(crls.next());
+}
+
+TEST_CASE("a reload with a new CRL has nothing to log, and the loading of a stale one has warned")
+{
+    crl_log crls;
+    std::vector<crl_ending> const before{{{"a.crl", today + 1h}}};
+    std::vector<crl_ending> const renewed{{{"a.crl", today + 9h}}};
+    std::vector<crl_ending> const stale{{{"b.crl", today - 1h}}};
+    auto const look = [&](std::vector<crl_ending> const& present, auto time) {
+        return lines_of([&](logger const& log) { crls.look(present, time, log); });
+    };
+    CHECK(look(before, today).empty());
+    CHECK(look(renewed, today + 2h).empty());
+    CHECK(crls.next() == today + 9h);
+    CHECK(look(stale, today + 2h).empty());
+    CHECK_FALSE(crls.next());
+}
+
 } // namespace cleat::app::expiry_test

@@ -29,6 +29,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -211,6 +212,7 @@ private:
         fill_protocol(settings_, l, spec);
         client_verification const verification{settings_, l, certificates_.files()};
         verification.fill(spec, problems_, root_files_);
+        note_crls(spec);
         p.certificates = certificates_.assign(l, spec);
         p.client_rules = verification.own_rules();
         use_client_rules(l, p);
@@ -222,6 +224,17 @@ private:
             try_out(l, p);
         }
         made_.frontends.push_back(std::move(p));
+    }
+
+    // Several frontends may have the same file, which is read once.
+    void note_crls(tls::context_spec const& spec)
+    {
+        for (tls::crl_source const& each : spec.verify_crls) {
+            if (!known_crls_.emplace(each.origin, spec.accept_stale_crls).second)
+                continue;
+            for (tls::crl_end& end : tls::find_crl_ends(each))
+                made_.crl_ends.push_back({std::move(end), spec.accept_stale_crls});
+        }
     }
 
     void use_client_rules(frontend_config const& l, frontend_plan& p)
@@ -361,6 +374,7 @@ private:
     admission_loading admissions_;
     client_rules_loading client_rules_;
     opener const& root_files_;
+    std::set<std::pair<std::string, bool>> known_crls_; // Files, and whether they may be stale.
 };
 
 } // namespace

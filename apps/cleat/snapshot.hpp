@@ -82,6 +82,7 @@ struct snapshot
     certificate_catalog catalog; ///< Without a store for up to certificate-cache certificates.
     /// When certificates expire, by origin; without those of the catalog.
     std::map<std::string, certificate_ending> ends;
+    std::vector<crl_ending> crl_ends; ///< Those of clients' authorities.
     std::vector<frontend_plan> frontends;
     std::vector<upstream_plan> upstreams; ///< Those that frontends use.
     std::size_t workers = 0;              ///< As the start has counted them.

@@ -31,6 +31,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+constexpr clock::time_point never = clock::time_point::max();
+
 // How often certificates are looked at that have come nearer to their end.
 constexpr std::chrono::hours expiry_interval{1};
 
@@ -41,6 +43,11 @@ int milliseconds_until(clock::time_point time)
 {
     auto const left = std::chrono::ceil<std::chrono::milliseconds>(time - clock::now()).count();
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
+}
+
+std::chrono::sys_seconds seconds_now()
+{
+    return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 }
 
 // For systemctl status.
@@ -81,11 +88,32 @@ void reopen_logs(generation const& present, start_facts const& start)
             present.access->reopen());
 }
 
-void log_expiries(expiry_log& expiries, generation const& present)
+// Of certificates, and of CRLs.
+struct end_logs
 {
-    expiries.look(
+    expiry_log certificates;
+    crl_log crls;
+};
+
+void log_stale_crls(end_logs& ends, generation const& present)
+{
+    ends.crls.look(present.configuration->crl_ends, seconds_now(), present.log);
+}
+
+void log_expiries(end_logs& ends, generation const& present)
+{
+    ends.certificates.look(
         [&](expiry_log::each_certificate const& use) { find_ends(*present.configuration, use); },
-        std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()), present.log);
+        seconds_now(), present.log);
+    log_stale_crls(ends, present);
+}
+
+clock::time_point next_look(crl_log const& crls)
+{
+    std::optional<crl_log::time_point> const stale = crls.next();
+    return stale ? clock::now() +
+                       std::min<std::chrono::seconds>(*stale - seconds_now(), expiry_interval)
+                 : never;
 }
 
 // The state between signals and commands: the askers that wait for a reload, whether the workers
@@ -101,8 +129,6 @@ public:
         , control_{control}
         , start_{start}
         , opener_{start.root_files}
-        , checks_{workers.upstreams(), [&workers] { workers.wake(); }}
-        , names_{workers.upstreams(), [&workers] { workers.wake(); }}
         , admin_{workers, access_, names_, start.limits.facts()}
         , reloads_{
               workers,
@@ -186,6 +212,7 @@ public:
         reload_after_changes();
         if (clock::now() >= next_expiry_look_)
             look_for_expiries();
+        log_stale_crls(ends_, workers_.present());
         if (draining_ && clock::now() >= deadline_)
             end_now("shutdown-timeout");
         if (notify_.watchdog_interval() && clock::now() >= next_sign_of_life_)
@@ -205,10 +232,10 @@ private:
             next = std::min(next, deadline_);
         if (notify_.watchdog_interval())
             next = std::min(next, next_sign_of_life_);
-        next = std::min(next, access_.next_look().value_or(clock::time_point::max()));
+        next = std::min({next, next_look(ends_.crls), access_.next_look().value_or(never)});
         std::optional<clock::time_point> const look = // The end of a reload wakes us.
             reloads_.is_busy() ? watch_.next_comparison() : watch_.next_look();
-        next = std::min(next, look.value_or(clock::time_point::max()));
+        next = std::min(next, look.value_or(never));
         return milliseconds_until(next);
     }
 
@@ -293,7 +320,7 @@ private:
     void look_for_expiries()
     {
         next_expiry_look_ = clock::now() + expiry_interval;
-        log_expiries(expiries_, workers_.present());
+        log_expiries(ends_, workers_.present());
         admin_.look_at_certificates();
     }
 
@@ -327,15 +354,15 @@ private:
     start_facts const& start_;
     opener_watch opener_;
     access_log_watch access_;
-    check_control checks_;
-    name_watch names_;
+    check_control checks_{workers_.upstreams(), [this] { workers_.wake(); }};
+    name_watch names_{workers_.upstreams(), [this] { workers_.wake(); }};
     admin_control admin_;
     std::vector<asker> askers_;         // They wait for the next reload,
     std::vector<asker> asked_for_this_; // and these for the one under way.
     reload_sequence reloads_;
     change_watch watch_;
     bool by_operator_ = false; // The next reload looks at every file.
-    expiry_log expiries_;
+    end_logs ends_;
     index_writer index_;
     clock::time_point next_expiry_look_{};
     clock::time_point next_sign_of_life_{};

@@ -1,9 +1,11 @@
 """client-verify-crl: a revoked certificate is refused, and so is one whose authority has no CRL, or
 a stale one unless that is accepted. client-verify-depth: how long a client's chain may be."""
 
+import datetime
 
 import pytest
 
+from admin_client import admin_of
 from certificates import openssl
 from program import run
 from reloads import reload, replace
@@ -95,6 +97,30 @@ def test_a_stale_crl_can_be_accepted(serve, certs, ca, alice, mallory, version):
     let_in(server.port, alice, version)
     is_refused(server, mallory, "certificate revoked", version)
     assert any("this CRL is stale" in line for line in server.lines)
+
+
+@pytest.mark.parametrize("mode", ["refuse", "accept"])
+def test_a_crl_that_becomes_stale_is_logged_once(serve, certs, ca, alice, tmp_path, mode):
+    end = datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
+    end += datetime.timedelta(seconds=5)
+    dates = f"20200101000000Z {end:%Y%m%d%H%M%SZ}"
+    crl = tmp_path / "ca.crl"
+    crl.write_text(certs.crl(f"crl-ending-{mode}", ca, dates=dates).read_text())
+    server = serve(
+        f'client-verify-crl = "{crl}"', f"client-verify-crl-stale = {mode}",
+        'admin = "[127.0.0.1]:0"',
+    )
+    let_in(server.port, alice)
+    soonest = admin_of(server).metrics().value("cleat_crl_soonest_next_update_timestamp_seconds")
+    assert soonest == end.timestamp()
+    line = server.wait_for_log(event="crl-stale")
+    assert line["crl"] == str(crl) and line["end"] == f"{end:%Y-%m-%dT%H:%M:%SZ}"
+    assert line["level"] == ("error" if mode == "refuse" else "warning")
+    assert line["clients"] == ("refused" if mode == "refuse" else "let-in")
+    replace(crl, certs.crl(f"crl-new-{mode}", ca).read_text())
+    reload(server)
+    let_in(server.port, alice)
+    assert len(server.log(event="crl-stale")) == 1
 
 
 @VERSIONS

@@ -72,6 +72,7 @@ struct admin_facts
     std::vector<std::string> changed_keys; ///< Of the settings: those that differ from the default.
     std::size_t configurations = 0; ///< In use: the present one, and those of older connections.
     certificate_counts certificates;
+    std::optional<std::chrono::sys_seconds> soonest_crl_end{}; ///< The first nextUpdate.
     reload_counts reloads;
     std::optional<std::chrono::seconds> ticket_rotation; ///< Unset: no tickets.
     std::shared_ptr<log_sink const> log;

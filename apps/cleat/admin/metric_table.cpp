@@ -525,6 +525,14 @@ constexpr metric_row metric_rows[] = {
          if (auto const& end = from.facts.certificates.soonest_end)
              into.add(static_cast<double>(end->time_since_epoch().count()));
      }},
+    {"cleat_crl_soonest_next_update_timestamp_seconds", metric_type::gauge, "seconds",
+     "The nextUpdate of the CRL that becomes stale first, since 1970; one that is stale already "
+     "included",
+     "",
+     [](from_t from, into_t into) {
+         if (auto const& end = from.facts.soonest_crl_end)
+             into.add(static_cast<double>(end->time_since_epoch().count()));
+     }},
     {"cleat_certificate_expiry_timestamp_seconds", metric_type::gauge, "seconds",
      "The ends of the certificates that end first, since 1970: as many as certificate-metrics "
      "says, "

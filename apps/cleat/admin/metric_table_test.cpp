@@ -192,6 +192,9 @@ TEST_CASE("a fact that there is none of has no sample")
     one_worker each;
     CHECK(each.find("cleat_certificate_soonest_expiry_timestamp_seconds").values.empty());
     CHECK(each.find("cleat_ticket_key_epoch").values.empty());
+    CHECK(each.find("cleat_crl_soonest_next_update_timestamp_seconds").values.empty());
+    each.facts.soonest_crl_end = std::chrono::sys_seconds{std::chrono::seconds{8}};
+    CHECK(each.find("cleat_crl_soonest_next_update_timestamp_seconds").values[0].number == 8);
     each.facts.certificates.soonest_end = std::chrono::sys_seconds{std::chrono::seconds{9}};
     each.facts.ticket_rotation = std::chrono::hours{12};
     CHECK(each.find("cleat_certificate_soonest_expiry_timestamp_seconds").values[0].number == 9);

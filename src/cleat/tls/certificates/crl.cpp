@@ -1,5 +1,6 @@
 #include <cleat/tls/backend.hpp>
 #include <cleat/tls/certificates/crl.hpp>
+#include <cleat/tls/certificates/crl_end.hpp>
 #include <cleat/tls/context.hpp>
 #include <cleat/tls/openssl_error.hpp>
 
@@ -9,6 +10,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -55,12 +57,16 @@ void read_pem(crl_source const& source, std::vector<x509_crl_ptr>& into)
     }
 }
 
+std::optional<std::int64_t> next_update_of(X509_CRL const* crl)
+{
+    ASN1_TIME const* const next = X509_CRL_get0_nextUpdate(crl);
+    return next == nullptr ? std::nullopt : backend::posix_time(next);
+}
+
 void warn_if_stale(
     X509_CRL const* crl, std::string const& origin, std::vector<std::string>& warnings)
 {
-    ASN1_TIME const* const next = X509_CRL_get0_nextUpdate(crl);
-    std::optional<std::int64_t> const until =
-        next == nullptr ? std::nullopt : backend::posix_time(next);
+    std::optional<std::int64_t> const until = next_update_of(crl);
     if (until && *until < std::time(nullptr))
         warnings.push_back(fmt::format(
             "{}: this CRL is stale since {:%Y-%m-%d %H:%M:%S} UTC: fetch a new one", origin,
@@ -82,6 +88,21 @@ std::vector<x509_crl_ptr> read_crls(
         clear_errors();
         for (std::size_t i = first; i < found.size(); ++i)
             warn_if_stale(found[i].get(), source.origin, warnings);
+    }
+    return found;
+}
+
+std::vector<crl_end> find_crl_ends(crl_source const& source)
+{
+    std::vector<crl_end> found;
+    try {
+        std::vector<std::string> warnings;
+        for (x509_crl_ptr const& each : read_crls({source}, warnings))
+            if (std::optional<std::int64_t> const until = next_update_of(each.get()))
+                found.push_back(
+                    {source.origin, std::chrono::sys_seconds{std::chrono::seconds{*until}}});
+    } catch (spec_error const&) {
+        clear_errors();
     }
     return found;
 }
