@@ -137,13 +137,17 @@ dns_times times_of_backend(config const& settings) noexcept
     return refresh.count() == 0 ? times_of(settings) : dns_times{refresh, refresh};
 }
 
-// Looks up the servers of an upstream. One that is not found is an error, and has no addresses.
+// Looks up the servers of an upstream. One that is not found has no addresses, and is an error
+// unless that is optional.
 class server_finder
 {
 public:
     server_finder(
         config const& settings, std::span<upstream_plan const> before, problem_list& problems)
-        : settings_{dns_settings_of(settings)}, before_{before}, problems_{problems}
+        : settings_{dns_settings_of(settings)}
+        , is_optional_{*settings.first_lookup == first_lookup::optional}
+        , before_{before}
+        , problems_{problems}
     {
     }
 
@@ -184,13 +188,16 @@ private:
         bool const has_name = is_name(host.host);
         dns_answer answer = find_host(question, has_name);
         bool const is_kept = answer.targets.empty() && has_name && keep(question, answer);
-        if (answer.targets.empty())
+        if (answer.targets.empty() && !(is_optional_ && has_name))
             return problems_.error(
                 where, key, fmt::format("cannot find the host {}: {}", host.host, answer.failure),
                 "Check the name, or give the address itself.");
         if (is_kept)
             warn_of_kept(where, key, answer);
-        made.addresses = answer.targets.front().addresses;
+        else if (answer.targets.empty())
+            warn_of_missing(where, key, fmt::format("host {}", host.host), answer);
+        if (!answer.targets.empty())
+            made.addresses = answer.targets.front().addresses;
         if (has_name)
             plan_.names.push_back(
                 {.watched = {question, times, answer.targets},
@@ -229,6 +236,17 @@ private:
         return false;
     }
 
+    void warn_of_missing(
+        location const& where, std::string const& key, std::string const& name,
+        dns_answer const& answer)
+    {
+        problems_.warning(
+            where, key,
+            fmt::format(
+                "cannot find the {}: {}; it gets no client until DNS has an address", name,
+                answer.failure));
+    }
+
     void warn_of_kept(location const& where, std::string const& key, dns_answer const& answer)
     {
         problems_.warning(
@@ -244,13 +262,16 @@ private:
         dns_question const question{service.name, 0, dns_question::kind::service};
         dns_answer answer = dns_answer_now(settings_, question, limits::service_targets_max);
         bool const is_kept = answer.targets.empty() && keep(question, answer);
-        if (is_kept)
-            warn_of_kept(server.address.location, key, answer);
-        if (answer.targets.empty())
+        if (answer.targets.empty() && !is_optional_)
             problems_.error(
                 server.address.location, key,
                 fmt::format("cannot find the service {}: {}", service.name, answer.failure),
                 "Check its SRV records.");
+        else if (is_kept)
+            warn_of_kept(server.address.location, key, answer);
+        else if (answer.targets.empty())
+            warn_of_missing(
+                server.address.location, key, fmt::format("service {}", service.name), answer);
         auto const weight = static_cast<unsigned>(*server.weight);
         planned_name name{
             .watched = {question, times, answer.targets},
@@ -277,6 +298,7 @@ private:
     }
 
     dns_settings settings_;
+    bool is_optional_;
     std::span<upstream_plan const> before_;
     problem_list& problems_;
     upstream_plan plan_;

@@ -287,6 +287,48 @@ def test_a_reload_while_dns_fails_keeps_what_is_known(serve, origins, dns):
     assert len(server.log(event="dns-lookup-failed")) == 1
 
 
+OPTIONAL = "resolve-at-start = optional\n"
+
+
+@pytest.mark.parametrize("kind", ["backend", "upstream", "service"])
+def test_a_start_that_goes_on_without_dns(serve, origin, dns, kind):
+    behind = origin(saying("it"), host="127.0.0.2")
+    text = {
+        "backend": f'backend = "[app.example]:{behind.port}"\n',
+        "upstream": upstream(f"[app.example]:{behind.port}") + 'upstream = "app"\n',
+        "service": upstream("srv:_web._tcp.app.example") + 'upstream = "app"\n',
+    }[kind]
+    server = serve(text + dns.setting + OPTIONAL)  # There is no server of DNS yet.
+    assert any("it gets no client until DNS has an address" in line for line in server.lines)
+    line = server.wait_for_log(event="dns-lookup-failed")
+    assert line["addresses_kept"] == "0"
+    with TlsClient(server.port) as client:
+        client.wait_for_refusal()
+    assert server.wait_for_log(event="connect-failed")
+    dns.hosts["app.example"] = ["127.0.0.2"]
+    dns.services = [f"_web._tcp.app.example,app.example,{behind.port},1,0"]
+    dns.start()
+    assert server.wait_for_log(event="dns-changed")["added"] == f"127.0.0.2:{behind.port}"
+    server.wait_for_log(event="dns-lookup-recovered")
+    assert answer(server.port) == "it"
+
+
+def test_a_name_that_was_missing_at_the_start_holds_through_a_reload(serve, origins, dns):
+    port = origins("127.0.0.2")
+    text = f'backend = "[app.example]:{port}"\nfrontend = "[127.0.0.1]:0"\n'
+    server = serve(text + dns.setting + OPTIONAL)
+    server.wait_for_log(event="dns-lookup-failed")
+    reload(server)  # It is missing still.
+    dns.hosts["app.example"] = ["127.0.0.2"]
+    dns.start()
+    eventually("it serves", lambda: server.log(event="dns-changed"))
+    assert answer(server.port) == "2"
+    dns.end()
+    server.wait_for_log(event="dns-lookup-failed", times=2)
+    reload(server)
+    assert answer(server.port) == "2"
+
+
 class TestFilesOfTheSystem:
     """With files of one's own in /etc."""
 

@@ -310,6 +310,13 @@ enum class stale_crls
     accept, ///< The old CRL counts.
 };
 
+/// first_lookup is what becomes of a server whose name is not found at the start.
+enum class first_lookup
+{
+    required, ///< It is an error.
+    optional, ///< The server has no address until DNS has one.
+};
+
 /// pem_file is one certificate with its key.
 struct pem_file
 {
@@ -375,6 +382,7 @@ struct config
     setting<std::string> upstream;                ///< A name of `upstreams`. Empty: the backend.
     setting<seconds> backend_refresh{seconds{0}}; ///< 0: by the TTL.
     setting<dns_server_list> dns_servers;
+    setting<app::first_lookup> first_lookup{app::first_lookup::required};
     setting<seconds> dns_min_ttl{seconds{1}};
     setting<seconds> dns_max_ttl{seconds{3600}};
     setting<local_addresses> upstream_source; ///< Where connections to upstreams come from.

@@ -665,6 +665,17 @@ constexpr key_row rows[] = {
      .note = "New.",
      .set_global = store<&config::dns_servers>,
      .show = shown<&config::dns_servers>},
+    {.name = "resolve-at-start",
+     .group = key_group::addresses,
+     .where = global_and_flag,
+     .kind = value_kind::word,
+     .value = "required|optional",
+     .help = "Whether a start, or a reload, needs the names of backend and servers to be found. "
+             "With optional a server whose name is not found has no address yet: it gets no "
+             "client, and serves once DNS has an address.",
+     .note = "New. With required it is an error.",
+     .set_global = store<&config::first_lookup>,
+     .show = shown<&config::first_lookup>},
     {.name = "dns-min-ttl",
      .group = key_group::addresses,
      .where = global_and_flag,

@@ -1,3 +1,6 @@
+// How a value of each type is read and written. It has 600 lines, because a type is a few of them,
+// and all are read by searching.
+
 #include "config/route_text.hpp"
 #include "config/values.hpp"
 #include "log/log_sink.hpp"
@@ -184,6 +187,13 @@ parsed<stale_crls> read(as<stale_crls>, given const& v)
     return choose<stale_crls>(
         v, {{"refuse", stale_crls::refuse}, {"accept", stale_crls::accept}},
         "is no way to treat a CRL", "Write refuse or accept.");
+}
+
+parsed<first_lookup> read(as<first_lookup>, given const& v)
+{
+    return choose<first_lookup>(
+        v, {{"required", first_lookup::required}, {"optional", first_lookup::optional}},
+        "is no way to look names up", "Write required or optional.");
 }
 
 parsed<balance> read(as<balance>, given const& v)
@@ -529,6 +539,11 @@ std::string written(inbound_tlvs v)
 {
     return v == inbound_tlvs::keep ? "keep" : "drop";
 }
+std::string written(first_lookup v)
+{
+    return v == first_lookup::required ? "required" : "optional";
+}
+
 std::string written(stale_crls v)
 {
     return v == stale_crls::refuse ? "refuse" : "accept";

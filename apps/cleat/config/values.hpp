@@ -37,6 +37,7 @@ struct as
 [[nodiscard]] parsed<dns_server_list> read(as<dns_server_list>, given const& v);
 [[nodiscard]] parsed<local_addresses> read(as<local_addresses>, given const& v);
 [[nodiscard]] parsed<stale_crls> read(as<stale_crls>, given const& v);
+[[nodiscard]] parsed<first_lookup> read(as<first_lookup>, given const& v);
 [[nodiscard]] parsed<proxy_place> read(as<proxy_place>, given const& v);
 /// A list of names as below, or "client" alone.
 [[nodiscard]] parsed<upstream_protocols> read(as<upstream_protocols>, given const& v);
@@ -74,6 +75,7 @@ struct as
 [[nodiscard]] std::string written(admin_address const& v);
 [[nodiscard]] std::string written(client_verify v);
 [[nodiscard]] std::string written(stale_crls v);
+[[nodiscard]] std::string written(first_lookup v);
 [[nodiscard]] std::string written(syslog_facility v);
 [[nodiscard]] std::string written(access_log_format v);
 [[nodiscard]] std::string written(tls_versions v);
