@@ -84,7 +84,10 @@ std::shared_ptr<check_tls const> check_tls_of(
     if (!plan.tls || *block.check == check_kind::tcp)
         return {};
     check_tls made{plan.tls->spec, plan.tls->proxy_header == proxy_place::inside_tls};
-    if (plan.tls->offers_clients_protocol)
+    made.spec.keep_sessions = false;
+    if (!block.check_alpn->empty())
+        made.spec.alpn = *block.check_alpn;
+    else if (plan.tls->offers_clients_protocol)
         made.spec.alpn = *settings.alpn_protos;
     return std::make_shared<check_tls const>(std::move(made));
 }

@@ -129,6 +129,23 @@ def test_a_text_inside_tls(serve, origin, ca, good):
     assert seen.get(timeout=60) == b"PING\r\n"
 
 
+@pytest.mark.parametrize("offered", ["h2", "http/1.1"])
+def test_the_protocol_of_a_check(serve, origin, ca, good, offered):
+    seen = queue.Queue()
+
+    def note(end):
+        seen.put(end.tls.selected_alpn_protocol())
+        end.receive_to_end()
+
+    up = origin(over_tls(settings(good, alpn=["h2", "http/1.1"]), note))
+    lines = [*CHECK, "check = on", 'tls-alpn = "h2,http/1.1"']
+    if offered != "h2":
+        lines.append(f'check-alpn = "{offered}"')
+    server = serve(block(local(up.port), ca=ca.cert, lines=lines) + ADMIN)
+    wait_until_it_passes(server)
+    assert seen.get(timeout=60) == offered
+
+
 @pytest.mark.parametrize("place", ["before", "inside"])
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_the_header_is_of_cleats_own_connection(serve, origin, ca, good, place, version):
@@ -169,6 +186,20 @@ def test_a_reload_takes_new_authorities(serve, origin, certs, ca, good, tmp_path
     replace(file, other.cert.read_text())
     reload(server)
     assert server.wait_for_log(times=2, event="server-down")["reason"] == FAULTS["unknown"]
+
+
+@pytest.mark.usefixtures("no_look_for_leaks")
+def test_checks_need_no_more_than_the_sandbox_allows(serve, origin, certs, ca, good, tmp_path):
+    file = tmp_path / "ca.pem"
+    file.write_text(certs.authority("another-authority").cert.read_text())
+    up = origin(over_tls(settings(good), echo))
+    lines = (*CHECK, "check = on")
+    text = block(local(up.port), ca=file, lines=lines) + "sandbox = seccomp\n"
+    server = serve(text + 'frontend = "[127.0.0.1]:0"\n')
+    server.wait_for_log(event="server-down")
+    replace(file, ca.cert.read_text())
+    reload(server)
+    server.wait_for_log(event="server-up")
 
 
 def test_openssl(serve, ca, good):

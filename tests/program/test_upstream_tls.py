@@ -498,6 +498,7 @@ MISTAKES = {
     'tls = on\nserver = "/run/app.sock"': "this is no name of a host",
     'tls = on\ncheck = tcp\ncheck-expect = "220"': "a check with check = tcp speaks no TLS",
     "check = tls": "the servers speak no TLS: tls is off here",
+    "tls = on\ncheck = tcp\ncheck-alpn = h2": "this has no effect: the check speaks no TLS",
     'tls = on\ntls-ca = "missing.pem"': "missing.pem",
     'tls = on\ntls-verify = off\necdh-curve = "P-257"': "P-257",
 }

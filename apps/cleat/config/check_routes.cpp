@@ -28,6 +28,45 @@ void report_problem(
     problems.push_back({grade, where, std::string{key}, std::move(text), std::move(cure), true});
 }
 
+// Of a check: TLS, the text that it sends and the one that it expects.
+void check_texts(upstream_config const& c, announcement announced, std::vector<problem>& problems)
+{
+    auto const complain = [&](location const& where, std::string_view key, std::string text,
+                              std::string cure) {
+        report_problem(problems, severity::error, where, key, std::move(text), std::move(cure));
+    };
+    if (*c.check == check_kind::tls && !*c.tls.enabled)
+        complain(
+            c.check.location, "check", "the servers speak no TLS: tls is off here",
+            fmt::format(
+                "Write tls = on into the upstream {}, or check = tcp for servers that end the "
+                "clients' own TLS.",
+                *c.name));
+    bool const has_tls = *c.tls.enabled && *c.check != check_kind::tcp;
+    if (!c.check_alpn->empty() && !has_tls)
+        complain(
+            c.check_alpn.location, "check-alpn", "this has no effect: the check speaks no TLS",
+            "Write check = tls, with tls = on, or leave this out.");
+    if (!c.check_send->bytes.empty() && c.check_expect->bytes.empty())
+        complain(
+            c.check_send.location, "check-send", "the check would pass whatever the server answers",
+            "Add check-expect with a text of the right answer.");
+    if (std::size_t const size = c.check_expect->bytes.size(); size > limits::check_answer_max)
+        complain(
+            c.check_expect.location, "check-expect",
+            fmt::format(
+                "the text has {} bytes, and a check reads {} of the answer", size,
+                limits::check_answer_max),
+            "Write a part of the right answer.");
+    std::string_view const text = c.check_send->bytes;
+    bool const is_header = text.starts_with("PROXY ") || text.starts_with("\r\n\r\n\0\r\nQUIT\n"sv);
+    if (is_header && announced != announcement::nothing)
+        complain(
+            c.check_send.location, "check-send",
+            "this begins with a PROXY header, and a check sends one already",
+            "Leave the header out.");
+}
+
 // Settings of checks that have no effect, or not the one that was meant.
 void check_checks(upstream_config const& c, announcement announced, std::vector<problem>& problems)
 {
@@ -49,6 +88,7 @@ void check_checks(upstream_config const& c, announcement announced, std::vector<
         refuse(c.check_fall, "check-fall");
         refuse(c.check_send, "check-send");
         refuse(c.check_expect, "check-expect");
+        refuse(c.check_alpn, "check-alpn");
         return;
     }
     if (*c.check_timeout > *c.check_interval) {
@@ -61,31 +101,7 @@ void check_checks(upstream_config const& c, announcement announced, std::vector<
                 (*c.check_timeout).count(), (*c.check_interval).count()),
             "Make check-timeout at most check-interval.");
     }
-    if (*c.check == check_kind::tls && !*c.tls.enabled)
-        complain(
-            c.check.location, "check", "the servers speak no TLS: tls is off here",
-            fmt::format(
-                "Write tls = on into the upstream {}, or check = tcp for servers that end the "
-                "clients' own TLS.",
-                *c.name));
-    if (!c.check_send->bytes.empty() && c.check_expect->bytes.empty())
-        complain(
-            c.check_send.location, "check-send", "the check would pass whatever the server answers",
-            "Add check-expect with a text of the right answer.");
-    if (std::size_t const size = c.check_expect->bytes.size(); size > limits::check_answer_max)
-        complain(
-            c.check_expect.location, "check-expect",
-            fmt::format(
-                "the text has {} bytes, and a check reads {} of the answer", size,
-                limits::check_answer_max),
-            "Write a part of the right answer.");
-    std::string_view const text = c.check_send->bytes;
-    bool const is_header = text.starts_with("PROXY ") || text.starts_with("\r\n\r\n\0\r\nQUIT\n"sv);
-    if (is_header && announced != announcement::nothing)
-        complain(
-            c.check_send.location, "check-send",
-            "this begins with a PROXY header, and a check sends one already",
-            "Leave the header out.");
+    check_texts(c, announced, problems);
 }
 
 // Checks, orders and metrics know a server by its upstream and its address.

@@ -260,8 +260,9 @@ struct upstream_config
     setting<std::chrono::seconds> check_timeout{std::chrono::seconds{1}}; ///< At most the interval.
     setting<int> check_rise{1};
     setting<int> check_fall{2};
-    setting<wire_text> check_send;   ///< Empty: nothing. It needs check_expect.
-    setting<wire_text> check_expect; ///< Empty: a connection is enough.
+    setting<wire_text> check_send;                ///< Empty: nothing. It needs check_expect.
+    setting<wire_text> check_expect;              ///< Empty: a connection is enough.
+    setting<std::vector<std::string>> check_alpn; ///< Empty: that of connections.
     optional_setting<local_addresses> source;
     upstream_tls_config tls;
 };

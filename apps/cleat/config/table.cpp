@@ -467,6 +467,15 @@ constexpr key_row rows[] = {
              "which is written as that of check-send. It finds a server that is frozen or hangs: "
              "its kernel still accepts connections.",
      .set_upstream = store<&upstream_config::check_expect>},
+    {.name = "check-alpn",
+     .group = key_group::addresses,
+     .where = upstream_only,
+     .kind = value_kind::text,
+     .value = "LIST",
+     .default_text = "the protocols of tls-alpn",
+     .help = "The protocols that a check with TLS offers by ALPN, the preferred first. It is for a "
+             "check-send in one of several: http/1.1 where connections speak h2, too.",
+     .set_upstream = store<&upstream_config::check_alpn>},
     {.name = "upstream-source",
      .group = key_group::addresses,
      .where = {.global = true, .upstream = true, .flag = true},
