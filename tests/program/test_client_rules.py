@@ -288,7 +288,7 @@ def test_a_file_is_watched(serve, tmp_path, mixed, web):
         ("client-allow = { }", "client-allow: this rule asks for nothing"),
         ('client-allow = "cn=alice"', "client-allow: a rule is a block"),
         ('client-allow = { cn = "a" port = 1 }', "port: this key does not stand in a client-allow"),
-        ('client-allow = { ip = "192.0.2.1/24" }', "ip: 192.0.2.1/24 has bits behind its prefix"),
+        ('client-allow = { ip = "192.0.2.1/24" }', 'ip: "192.0.2.1/24" has bits behind the length'),
         ('client-allow = { spki-sha256 = "abc" }', 'spki-sha256: "abc" is no SHA-256'),
         ('client-allow = { uri = "spiffe://*" }', 'uri: "spiffe://*" is no URI'),
         ('client-allow-file = "/nowhere/rules"', "client-allow-file: cannot read /nowhere/rules"),

@@ -220,8 +220,8 @@ def with_app(text, certs):
         ([sni("*")], "sni: * is no name. Leave sni out: a route without it takes clients with any"),
         ([sni("127.0.0.1")], "127.0.0.1 is an address, which a client sends no SNI for."),
         ([sni("a b")], '"a b" is no name that clients ask for. Write www.example.org,'),
-        (['client-address = "10.0.0.1/8"'], "Write 10.0.0.0/8, or the address alone."),
-        (['client-address = "host"'], '"host" is no IP address and no prefix. Write 192.0.2.0/24'),
+        (['client-address = "10.0.0.1/8"'], "Write 10.0.0.0/8 for the network, or 10.0.0.1"),
+        (['client-address = "host"'], '"host" is no address and no prefix. Write 192.0.2.1, 192'),
         ([sni("a.example") + " port = 1"], "port: this key does not stand in a route block."),
         ([sni("a.example") + ' name = "x"'], "name: this key does not stand in a route block."),
         (

@@ -1,12 +1,11 @@
+#include "admission/address_list.hpp"
 #include "config/route_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -16,8 +15,6 @@
 
 namespace cleat::app {
 namespace {
-
-constexpr std::string_view prefix_examples = "Write 192.0.2.0/24, 2001:db8::/32 or an address.";
 
 bool is_name_character(char c) noexcept
 {
@@ -47,20 +44,12 @@ bool is_host_name(std::string_view name) noexcept
     }
 }
 
-bool has_bits_behind(ip_prefix const& prefix) noexcept
+template <std::size_t N>
+ip_prefix ip_prefix_of(prefix<N> const& read)
 {
-    for (std::size_t bit = prefix.length; bit < prefix.network.size() * 8; ++bit)
-        if ((prefix.network.bytes[bit / 8] & 0x80U >> bit % 8) != 0)
-            return true;
-    return false;
-}
-
-void clear_bits_behind(ip_prefix& prefix) noexcept
-{
-    for (std::size_t bit = prefix.length; bit < prefix.network.size() * 8; ++bit) {
-        std::uint8_t& byte = prefix.network.bytes[bit / 8];
-        byte = static_cast<std::uint8_t>(byte & ~(0x80U >> bit % 8));
-    }
+    ip_prefix made{{.is_ipv6 = N == 16}, read.length};
+    std::ranges::copy(read.bytes, made.network.bytes.begin());
+    return made;
 }
 
 } // namespace
@@ -113,30 +102,10 @@ std::optional<ip_address> parse_ip_address(std::string_view text)
 
 parsed<ip_prefix> parse_ip_prefix(std::string_view text)
 {
-    std::size_t const slash = text.find('/');
-    std::optional<ip_address> const network = parse_ip_address(text.substr(0, slash));
-    if (!network)
-        return bad_value{
-            fmt::format("\"{}\" is no IP address and no prefix", text),
-            std::string{prefix_examples}};
-    ip_prefix made{*network, static_cast<unsigned>(network->size() * 8)};
-    if (slash == std::string_view::npos)
-        return made;
-    std::string_view const digits = text.substr(slash + 1);
-    unsigned length = 0;
-    auto const [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
-    if (ec != std::errc{} || end != digits.data() + digits.size() || length > made.length)
-        return bad_value{
-            fmt::format("\"{}\" is no length of a prefix", digits),
-            fmt::format("Write a number from 0 to {} behind the slash.", made.length)};
-    made.length = length;
-    if (has_bits_behind(made)) {
-        clear_bits_behind(made);
-        return bad_value{
-            fmt::format("{} has bits behind its prefix", text),
-            fmt::format("Write {}, or the address alone.", to_string(made))};
-    }
-    return made;
+    prefixes found;
+    if (std::optional<list_fault> fault = add_prefix(found, text))
+        return bad_value{std::move(fault->text), std::move(fault->cure)};
+    return found.ipv4.empty() ? ip_prefix_of(found.ipv6.front()) : ip_prefix_of(found.ipv4.front());
 }
 
 std::string describe(allow_config const& rule)

@@ -19,7 +19,8 @@ namespace cleat::app {
 /// parse_ip_address reads 192.0.2.1 or 2001:db8::1.
 [[nodiscard]] std::optional<ip_address> parse_ip_address(std::string_view text);
 
-/// parse_ip_prefix reads 192.0.2.0/24, 2001:db8::/32, or an address alone.
+/// parse_ip_prefix reads 192.0.2.0/24, 2001:db8::/32, or an address alone, as a list of addresses
+/// does.
 [[nodiscard]] parsed<ip_prefix> parse_ip_prefix(std::string_view text);
 
 /// describe is the conditions of a rule for certificates: "cn alice and eku clientAuth".

@@ -48,15 +48,26 @@ TEST_CASE("a prefix is an address with a length, or an address")
     CHECK(prefix("::1/128") == "::1");
     CHECK(
         prefix("192.0.2.1/24") ==
-        "192.0.2.1/24 has bits behind its prefix. Write 192.0.2.0/24, or the address alone.");
+        "\"192.0.2.1/24\" has bits behind the length of its prefix. Write 192.0.2.0/24 for the "
+        "network, or 192.0.2.1 for the address.");
     CHECK(
-        prefix("10.0.0.0/33") == "\"33\" is no length of a prefix. Write a number from 0 to 32 "
-                                 "behind the slash.");
+        prefix("10.0.0.0/33") ==
+        "the length of the prefix \"10.0.0.0/33\" is no number from 0 to 32. Write, for example, "
+        "10.0.0.0/32.");
     CHECK(prefix("::/129").find("from 0 to 128") != std::string::npos);
     for (std::string_view const bad : {"", "10", "10.0.0/8", "example.org", "/8", "1.2.3.4.5"})
-        CHECK(prefix(bad).find("is no IP address and no prefix") != std::string::npos);
-    for (std::string_view const bad : {"10.0.0.0/", "10.0.0.0/x", "10.0.0.0/8 ", "10.0.0.0/-1"})
-        CHECK(prefix(bad).find("is no length of a prefix") != std::string::npos);
+        CHECK(prefix(bad).find("is no address and no prefix") != std::string::npos);
+    for (std::string_view const bad :
+         {"10.0.0.0/", "10.0.0.0/x", "10.0.0.0/8 ", "10.0.0.0/-1", "10.0.0.0/08"})
+        CHECK(prefix(bad).find("is no number from 0 to 32") != std::string::npos);
+}
+
+TEST_CASE("a prefix of IPv4 in the form of IPv6 has no client")
+{
+    CHECK(
+        prefix("::ffff:192.0.2.0/120") ==
+        "\"::ffff:192.0.2.0/120\" is an IPv4 address in the form of IPv6. Write it as an IPv4 "
+        "address: a client that comes by IPv4 has one.");
 }
 
 } // namespace
