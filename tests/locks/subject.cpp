@@ -63,6 +63,12 @@
 //   subject opens LIBRARY TIMES           a library that is opened while it runs, and locks
 //   subject deadlock MS                   two threads that wait for each other's mutex; it ends
 //                                         after so long
+//   subject rare TIMES EVERY BRIEF_US LONG_US
+//                                         a thread holds a mutex so often, briefly; each so many
+//                                         times for long, and another thread waits for that
+//   subject tries MS                      a thread tries a mutex until another one releases it
+//   subject gives-up MS                   a thread tries a mutex once, and takes another one
+//   subject wrapped TIMES                 locks of the C++ library
 //   subject signals                       sets all signals back to their defaults, and computes
 
 #include "subject.hpp"
@@ -884,6 +890,13 @@ constexpr mode modes[]{
     {"old-condition", [](arguments const& words) { old_condition(words.number(2)); }},
     {"opens", [](arguments const& words) { opens(words.text(2), words.number(3)); }},
     {"deadlock", [](arguments const& words) { deadlock(words.number(2)); }},
+    {"rare",
+     [](arguments const& words) {
+         rare(words.number(2), words.number(3), words.number(4), words.number(5));
+     }},
+    {"tries", [](arguments const& words) { tries(words.number(2)); }},
+    {"gives-up", [](arguments const& words) { gives_up(words.number(2)); }},
+    {"wrapped", [](arguments const& words) { wrapped(words.number(2)); }},
     {"signals", [](arguments const& words) { signals(words.number(2)); }},
     {"leave",
      [](arguments const&) {

@@ -44,10 +44,91 @@ def test_waits_and_holds_of_a_mutex(record_stepped):
 
 def test_a_sample_of_holds_is_like_all_of_them(record_stepped):
     """The recorder chooses by the thread's number, so the sample is the same in each run."""
-    run = record_stepped("holds", 2, 600, 500)
+    run = record_stepped("holds", 1, 1200, 500)
     held = run.lock("held_mutex")["exclusive"]
     assert 30 < held["timed_holds"] < 200  # One of 16.
     assert held["mean_hold_ns"] == pytest.approx(run.truth["hold_ns"] / 1200, rel=0.25)
+    low, high = held["mean_hold_low_ns"], held["mean_hold_high_ns"]
+    assert low < run.truth["hold_ns"] / 1200 < high
+    assert high - low < held["mean_hold_ns"]
+
+
+def test_each_hold_that_a_thread_waited_for_is_timed(record_stepped):
+    """Each thread waits for the other's holds while both have holds left, and that is most of the
+    time."""
+    run = record_stepped("holds", 2, 600, 500)
+    held = run.lock("held_mutex")["exclusive"]
+    assert 900 < held["waited_holds"] < held["timed_holds"]
+    assert held["mean_hold_ns"] == pytest.approx(run.truth["hold_ns"] / 1200, rel=0.05)
+
+
+def test_rare_long_holds_that_a_thread_waited_for(record_stepped):
+    """Ten of 200 ms among 2,900 of 2 us. A sample of one in 16 has none of them, or too much."""
+    run = record_stepped("rare", 2900, 290, 2, 200_000)
+    truth = run.truth
+    lock = run.lock("rare_mutex")
+    held = lock["exclusive"]
+    assert lock["acquisitions"] == truth["acquisitions"] == 2910
+    assert lock["wait_ns"] == truth["wait_ns"] == 10 * 200_000_000
+    assert held["max_hold_ns"] == 200_000_000
+    # The first long hold had begun before the lock was known to be waited for.
+    assert held["waited_holds"] >= 9
+    assert held["mean_hold_ns"] * 2910 == pytest.approx(truth["hold_ns"], rel=0.11)
+    assert held["mean_hold_low_ns"] <= held["mean_hold_ns"] <= held["mean_hold_high_ns"]
+    said = locks("per-operation", run.trace, "-n", 2900).stdout
+    (row,) = [line for line in said.splitlines() if "rare_mutex" in line]
+    (rate,) = re.findall(r" ([\d.]+k?)/s", row)
+    assert float(rate.rstrip("k")) * (1000 if "k" in rate else 1) == pytest.approx(
+        2900 / (truth["hold_ns"] / 1e9), rel=0.15
+    )
+    assert "holds kept other threads waiting: these took" in run.text()
+
+
+def test_waits_that_contradict_the_holds_leave_no_figure(record_stepped):
+    """One long hold, which began before the lock was known to be waited for."""
+    run = record_stepped("rare", 290, 290, 2, 200_000)
+    lock = run.lock("rare_mutex")
+    assert lock["wait_ns"] == 200_000_000
+    assert lock["exclusive"]["max_hold_ns"] < 200_000_000
+    assert "a wait took 200 ms" in lock["hold_is_too_low"]
+    prices = json.loads(locks("per-operation", run.trace, "-n", 290, "--json", "-").stdout)
+    (price,) = [each for each in prices["locks"] if "rare_mutex" in each["name"]]
+    assert price["refused"] == lock["hold_is_too_low"]
+    assert price["operations_per_second_max"] == 0
+    assert "long ones are missing" in run.text()
+
+
+def test_a_thread_that_tries_a_lock_again_and_again_waits_for_it(record_stepped):
+    run = record_stepped("tries", 50)
+    truth = run.truth
+    lock = run.lock("rare_mutex")
+    assert lock["wait_ns"] == lock["max_wait_ns"] == truth["wait_ns"] == 50_000_000
+    assert (lock["acquisitions"], lock["contended"]) == (2, 1)
+    assert lock["failed"] == truth["failed"]
+    (where,) = lock["failed_in"]
+    assert "try_until_taken" in where["function"] and where["count"] == truth["failed"]
+    assert run.report()["total"]["blocked_ns"] == 50_000_000
+    assert "in try_until_taken" in run.text()
+
+
+def test_a_thread_that_tries_once_and_does_something_else_does_not_wait(record_stepped):
+    run = record_stepped("gives-up", 50)
+    lock = run.lock("rare_mutex")
+    assert (lock["acquisitions"], lock["contended"], lock["failed"]) == (2, 0, 1)
+    assert lock["wait_ns"] == 0
+
+
+def test_the_first_function_is_the_programs_own(record):
+    run = record("wrapped", 10)
+    report = run.report()
+    for name, function in (("guarded", "lock_by_guard"), ("shared_one", "read_by_guard")):
+        lock = run.lock(name)
+        assert function in lock["taken_by"][0], lock["taken_by"]
+    names = report["functions"]
+    taken = [stack for stack in report["stacks"] if stack["acquisitions"] >= 10]
+    assert len(taken) >= 2
+    for stack in taken:
+        assert "by_guard" in names[stack["functions"][1]]
 
 
 def test_holds_are_timed_beside_semaphores_too(record_stepped):
@@ -93,9 +174,10 @@ def test_a_recursive_mutex_is_held_until_its_last_release(record_stepped, option
     held = run.lock("held_mutex")["exclusive"]
     assert held["acquisitions"] == run.truth["acquisitions"] == 4800
     if options:
-        assert held["timed_holds"] == 4800
-    # All outer holds are equally long, so a sample has their mean.
-    assert held["mean_hold_ns"] * 4800 == pytest.approx(run.truth["hold_ns"], rel=EXACTLY)
+        assert held["timed_holds"] == held["holds"] == 1200
+    # All outer holds are equally long, so a sample has their mean; and a quarter are outer ones.
+    assert held["mean_hold_ns"] * 1200 == pytest.approx(run.truth["hold_ns"], rel=EXACTLY)
+    assert held["holds"] == pytest.approx(1200, rel=0.3)
 
 
 def test_cpu_time_is_counted_once_over_an_exec(record):

@@ -36,6 +36,19 @@ def test_the_throughput_that_a_lock_lets_through(tmp_path):
     assert "128 cores" in text
 
 
+def test_readers_move_the_cache_line_of_their_lock(tmp_path):
+    run = Recording(tmp_path, [SUBJECT, "readers", 3, 1000], ["--every-hold"])
+    found = json.loads(locks("per-operation", run.trace, "-n", 3000, "--json", "-").stdout)
+    if found["line_ns"] == 0:
+        pytest.skip("one core: no cache line moves")
+    assert 1 < found["line_ns"] < 100_000
+    (lock,) = [each for each in found["locks"] if "read_lock" in each["name"]]
+    assert lock["line_ns"] == pytest.approx(found["line_ns"] * 0.9, rel=EXACTLY)
+    busy = lock["held_ns"] + lock["line_ns"]
+    assert lock["operations_per_second_max"] == pytest.approx(1e9 / busy, rel=EXACTLY)
+    assert "readers move its cache line" in locks("per-operation", run.trace, "-n", 3000).stdout
+
+
 def test_a_lock_of_one_thread_saturates_nothing(tmp_path):
     alone = Recording(tmp_path, [SUBJECT, "holds", 1, 20, 100], ["--every-hold"], STEPPED)
     found = json.loads(locks("per-operation", alone.trace, "-n", 20, "--json", "-").stdout)

@@ -153,8 +153,8 @@
         section(
             'Locks',
             'An acquisition is shared when, by then, more than one thread had touched the ' +
-                'lock. Held is the mean of a sample of exclusive holds, without those in ' +
-                'which the thread lost its core.',
+                'lock. Held is the mean of exclusive holds, by a sample and by all that another thread ' +
+                'waited for after the first such wait, without those in which the thread lost its core.',
             tables.locks(profile, true),
         ),
         section(

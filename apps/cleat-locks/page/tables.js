@@ -32,6 +32,31 @@ const tables = (() => {
         return el('small', {}, `interrupted in ${words}`);
     };
 
+    const notes = (lock) => {
+        const { exclusive, readers } = lock;
+        const said = [];
+        if (readers.acquisitions > 0)
+            said.push(
+                `of these ${units.count(readers.acquisitions)} for reading, held ` +
+                    `${units.time(readers.mean_hold_ns)} on average, ` +
+                    `${units.time(readers.max_hold_ns)} at the longest`,
+            );
+        if (exclusive.waited_holds > 0)
+            said.push(
+                `${units.count(exclusive.waited_holds)} holds kept other threads waiting: these took ` +
+                    `${units.time(exclusive.waited_hold_ns / exclusive.waited_holds)} on average`,
+            );
+        if (lock.hold_is_too_low) said.push(lock.hold_is_too_low);
+        if (lock.failed > 0)
+            said.push(
+                `${units.count(lock.failed)} more failed: tries, and waits that timed out; ` +
+                    lock.failed_in
+                        .map((each) => `${units.count(each.count)} in ${units.name(each.function)}`)
+                        .join(', '),
+            );
+        return said;
+    };
+
     // The reason why a lock that other threads have touched has no figure.
     const ownsIt = (lock) =>
         lock.one_threads_own && lock.threads > 1 && !lock.group
@@ -54,6 +79,7 @@ const tables = (() => {
             ['shared'],
             ['contended'],
             ['held'],
+            ['longest hold'],
             ['lock', true],
         ];
         return table(
@@ -71,19 +97,16 @@ const tables = (() => {
                         lock.exclusive.timed_holds > 0
                             ? units.time(lock.exclusive.mean_hold_ns)
                             : '–',
+                        lock.exclusive.timed_holds > 0
+                            ? units.time(lock.exclusive.max_hold_ns)
+                            : '–',
                     ],
                     lockCell(
                         lock,
                         lock.group ? ` (${units.count(lock.instances)} of them)` : '',
                         several ? ` in process ${lock.pid}` : '',
+                        ...notes(lock).map((note) => el('small', {}, note)),
                         interrupted(lock.exclusive),
-                        lock.failed > 0
-                            ? el(
-                                  'small',
-                                  {},
-                                  `${units.count(lock.failed)} more failed: tries, and waits that timed out`,
-                              )
-                            : null,
                         el('small', {}, lock.taken_by.map(units.name).join(' ← ')),
                     ),
                 ),
@@ -116,7 +139,15 @@ const tables = (() => {
                         units.rate(lock.operations_per_second_max) || '–',
                         lock.cores_max > 0 ? lock.cores_max.toFixed(1) : '–',
                     ],
-                    lockCell(lock, interrupted(lock), ownsIt(lock)),
+                    lockCell(
+                        lock,
+                        lock.refused ? el('small', {}, `no figure: ${lock.refused}`) : null,
+                        lock.line_ns > 0
+                            ? el('small', {}, `readers move its cache line for ${units.time(lock.line_ns)}`)
+                            : null,
+                        interrupted(lock),
+                        ownsIt(lock),
+                    ),
                 ),
             );
         return rows.length > 0 ? table(heads, rows) : null;

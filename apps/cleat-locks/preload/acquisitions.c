@@ -1,10 +1,14 @@
 /* An acquisition counts as shared when, by then, more than one thread has touched the lock. */
 #include "acquisitions.h"
 #include "clock.h"
+#include "contention.h"
 #include "locks.h"
 #include "stacks.h"
 #include "thread_blocks.h"
 #include "trace_file.h"
+#include "tries.h"
+
+#include <pthread.h>
 
 static uint64_t site_key(uint32_t lock, enum trace_how how, void* return_to)
 {
@@ -37,11 +41,11 @@ static __attribute__((noinline)) struct trace_site* find_site(
     return NULL;
 }
 
-/* find_lock_site gives the site of a lock, and whether the lock is shared. Most are at the first
- * place of the table. */
+/* find_lock_site gives the site of a lock, and notes in the attempt whether the lock is shared, and
+ * was waited for. Most are at the first place of the table. */
 static ALWAYS_INLINE struct trace_site* find_lock_site(
     struct trace_thread* block, void* address, enum trace_kind kind, enum trace_how how,
-    void* return_to, bool* shared)
+    void* return_to, struct attempt* attempt)
 {
     struct trace_slot* slot = &trace_slots[first_slot((uintptr_t)address) % trace_slots_max];
     if (UNLIKELY(atomic_load_explicit(&slot->address, memory_order_relaxed) != (uintptr_t)address))
@@ -60,7 +64,8 @@ static ALWAYS_INLINE struct trace_site* find_lock_site(
         return NULL;
     }
     uint64_t const all = threads | bit;
-    *shared = (all & (all - 1)) != 0;
+    attempt->lock = atomic_load_explicit(&slot->contention, memory_order_relaxed) |
+                    ((all & (all - 1)) != 0 ? attempt_shared : 0u);
     uint64_t const key = site_key(number - 1, how, return_to);
     struct trace_site* const site = &block->site[(key >> 20) % trace_sites_max];
     return site->key == key ? site : find_site(block, number - 1, how, return_to);
@@ -85,11 +90,11 @@ struct attempt begin_attempt(void* lock, enum trace_kind kind, enum trace_how ho
     if (UNLIKELY(!block))
         return attempt;
     if (at_work()) {
-        attempt.nested = true;
+        attempt.lock = attempt_nested;
         return attempt;
     }
     begin_work();
-    attempt.site = find_lock_site(block, lock, kind, how, return_to, &attempt.shared);
+    attempt.site = find_lock_site(block, lock, kind, how, return_to, &attempt);
     if (attempt.site && UNLIKELY(wants_stack(attempt.site->acquisitions + 1)))
         take_stack(block, attempt.site, (uintptr_t)return_to, true);
     end_work();
@@ -105,18 +110,53 @@ static struct trace_thread* own_block(struct trace_site const* site)
     return own ? block : NULL;
 }
 
-uint64_t begin_wait(struct attempt attempt)
+/* owner_of gives the thread that has a lock, as glibc notes it; 0: unknown, or none. */
+static int32_t owner_of(void const* lock, enum trace_kind kind)
+{
+    if (kind == trace_mutex)
+        return ((pthread_mutex_t const*)lock)->__data.__owner;
+    if (kind == trace_rwlock)
+        return ((pthread_rwlock_t const*)lock)->__data.__cur_writer;
+    return 0;
+}
+
+/* begin_contention notes that a thread waits for a lock. */
+static void begin_contention(struct attempt attempt, void* lock)
+{
+    struct contention* const contention = find_contention(lock);
+    self.waits_first = attempt_contention(attempt) == 0;
+    if (!contention)
+        return;
+    atomic_fetch_add_explicit(&contention->waiting, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&contention->asked, 1, memory_order_relaxed);
+}
+
+/* end_contention ends what begin_contention began. */
+static struct contention* end_contention(void* lock)
+{
+    struct contention* const contention = find_contention(lock);
+    if (contention)
+        atomic_fetch_sub_explicit(&contention->waiting, 1, memory_order_relaxed);
+    return contention;
+}
+
+uint64_t begin_wait(struct attempt attempt, void* lock, enum trace_kind kind)
 {
     uint64_t const now = now_ns();
     struct trace_thread* block = attempt.site ? own_block(attempt.site) : NULL;
     if (!block || at_work())
         return now;
     begin_work();
+    if (self.tries.lock != 0 && self.tries.lock != (uintptr_t)lock)
+        tries_given_up();
     bool const has_stack = self.last_stack && self.last_stack_site == attempt.site;
     if (!has_stack)
         take_stack(block, attempt.site, (uintptr_t)attempt.site->return_to, false);
     block->wait_stack =
         self.last_stack ? (uint32_t)((uint64_t*)(void*)self.last_stack - block->words) + 1 : 0;
+    block->wait_owner = owner_of(lock, kind);
+    if (kind <= trace_spin)
+        begin_contention(attempt, lock);
     block->wait_began_ns = now;
     atomic_signal_fence(memory_order_release);
     block->wait_site = (uint32_t)(attempt.site - block->site) + 1;
@@ -126,7 +166,7 @@ uint64_t begin_wait(struct attempt attempt)
 
 void note_nested(struct attempt attempt)
 {
-    if (attempt.nested && self.block)
+    if ((attempt.lock & attempt_nested) && self.block)
         ++self.block->nested;
 }
 
@@ -136,18 +176,26 @@ void add_to_stack(struct trace_site* site, unsigned times, bool contended, uint6
     struct trace_stack* const stack = self.last_stack_site == site ? self.last_stack : NULL;
     self.last_stack = NULL;
     if (stack) {
+        site->attributed_acquisitions += times;
         stack->count += times;
         stack->contended += contended;
         stack->wait_ns += wait_ns;
     } else {
-        site->unattributed_acquisitions += times;
         site->unattributed_contended += contended;
         site->unattributed_wait_ns += wait_ns;
     }
 }
 
-void note_waited(struct attempt attempt, void* lock, enum trace_kind kind, uint64_t wait_ns)
+static void note_wait(struct trace_site* site, uint64_t wait_ns)
 {
+    site->wait_ns += wait_ns;
+    if (wait_ns > site->wait_max_ns)
+        site->wait_max_ns = wait_ns;
+}
+
+void note_waited(struct attempt attempt, void* lock, enum trace_kind kind, uint64_t began_ns)
+{
+    uint64_t const now = now_ns();
     if (!attempt.site) {
         note_nested(attempt);
         return;
@@ -157,26 +205,41 @@ void note_waited(struct attempt attempt, void* lock, enum trace_kind kind, uint6
         return;
     block->wait_site = 0;
     struct trace_site* const site = attempt.site;
+    struct contention* contention = NULL;
+    if (kind <= trace_spin) {
+        begin_work();
+        contention = end_contention(lock);
+        tries_succeed(lock, now, &began_ns);
+        if (contention)
+            attribute_wait(
+                block, contention, site, began_ns, now, self.waits_first ? block->wait_owner : 0);
+        end_work();
+    }
     ++site->acquisitions;
-    site->shared += attempt.shared;
+    site->shared += (attempt.lock & attempt_shared) != 0;
     ++site->contended;
-    site->wait_ns += wait_ns;
-    if (wait_ns > site->wait_max_ns)
-        site->wait_max_ns = wait_ns;
-    add_to_stack(site, 1, true, wait_ns);
-    maybe_begin_hold(lock, kind, site);
+    note_wait(site, now - began_ns);
+    add_to_stack(site, 1, true, now - began_ns);
+    maybe_begin_hold(lock, kind, site, contention ? (unsigned)(contention - contentions) + 1 : 0);
 }
 
-void note_failed(struct attempt attempt, uint64_t wait_ns)
+void note_failed(struct attempt attempt, void* lock, enum trace_kind kind, uint64_t began_ns)
 {
+    uint64_t const wait_ns = began_ns ? now_ns() - began_ns : 0;
     struct trace_thread* const block = attempt.site ? own_block(attempt.site) : NULL;
     if (!block)
         return;
     block->wait_site = 0;
     ++attempt.site->failed;
-    attempt.site->wait_ns += wait_ns;
-    if (wait_ns > attempt.site->wait_max_ns)
-        attempt.site->wait_max_ns = wait_ns;
+    if (kind <= trace_spin && began_ns) {
+        tries_given_up();
+        end_contention(lock);
+    } else if (kind <= trace_spin && !at_work()) {
+        begin_work();
+        tries_note(lock, attempt.site);
+        end_work();
+    }
+    note_wait(attempt.site, wait_ns);
     add_to_stack(attempt.site, 0, false, wait_ns);
 }
 
@@ -188,12 +251,12 @@ void note_reacquired(void* mutex, void* return_to)
     if (!block || at_work() || self.forking)
         return;
     begin_work();
-    bool shared = false;
+    struct attempt attempt = {.site = NULL};
     struct trace_site* site =
-        find_lock_site(block, mutex, trace_mutex, trace_again, return_to, &shared);
+        find_lock_site(block, mutex, trace_mutex, trace_again, return_to, &attempt);
     if (site)
         ++site->acquisitions;
     end_work();
     if (site)
-        maybe_begin_hold(mutex, trace_mutex, site);
+        maybe_begin_hold(mutex, trace_mutex, site, attempt_contention(attempt));
 }

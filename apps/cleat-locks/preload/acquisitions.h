@@ -16,21 +16,32 @@
 struct attempt
 {
     struct trace_site* site; /* NULL: it is not recorded */
-    bool nested;             /* not recorded: made in a signal handler inside the recorder */
-    bool shared;             /* another thread has touched the lock */
+    uint64_t lock;           /* what is known of the lock: number of its record of waits (0: nobody
+                                has waited for it), and bits of enum attempt_bits */
 };
+
+enum attempt_bits
+{
+    attempt_shared = 1 << 16, /* another thread has touched the lock */
+    attempt_nested = 1 << 17  /* not recorded: made in a signal handler inside the recorder */
+};
+
+static inline unsigned attempt_contention(struct attempt attempt)
+{
+    return (uint16_t)attempt.lock;
+}
 
 struct attempt begin_attempt(void* lock, enum trace_kind kind, enum trace_how how, void* return_to);
 
 /* begin_wait notes in the trace that the calling thread is about to wait, and gives the time: a
  * wait that never ends has no other record. */
-uint64_t begin_wait(struct attempt attempt);
+uint64_t begin_wait(struct attempt attempt, void* lock, enum trace_kind kind);
 
-/* One of these three notes the outcome: acquired at once, acquired after a wait, or failed, after a
- * wait or without one (0). */
+/* One of these three notes the outcome: acquired at once, acquired after a wait that began then, or
+ * failed, after a wait or without one (0). */
 static ALWAYS_INLINE void note_acquired(struct attempt attempt, void* lock, enum trace_kind kind);
-void note_waited(struct attempt attempt, void* lock, enum trace_kind kind, uint64_t wait_ns);
-void note_failed(struct attempt attempt, uint64_t wait_ns);
+void note_waited(struct attempt attempt, void* lock, enum trace_kind kind, uint64_t began_ns);
+void note_failed(struct attempt attempt, void* lock, enum trace_kind kind, uint64_t began_ns);
 
 /* note_reacquired notes that a mutex was taken again as a wait for a condition ended. */
 void note_reacquired(void* mutex, void* return_to);
@@ -47,12 +58,11 @@ static ALWAYS_INLINE void note_acquired(struct attempt attempt, void* lock, enum
         return;
     }
     ++attempt.site->acquisitions;
-    attempt.site->shared += attempt.shared;
+    if (attempt.lock & attempt_shared)
+        ++attempt.site->shared;
     if (UNLIKELY(self.last_stack != NULL))
         add_to_stack(attempt.site, 1, false, 0);
-    else
-        ++attempt.site->unattributed_acquisitions;
-    maybe_begin_hold(lock, kind, attempt.site);
+    maybe_begin_hold(lock, kind, attempt.site, attempt_contention(attempt));
 }
 
 #endif

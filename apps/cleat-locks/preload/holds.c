@@ -1,7 +1,9 @@
 #include "clock.h"
+#include "contention.h"
 #include "holds.h"
 #include "interruptions.h"
 #include "trace_file.h"
+#include "tries.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -17,7 +19,7 @@ int random_hold_interval(void)
 
 static struct hold* find_hold(void const* lock)
 {
-    for (int i = 0; i < holds_max; ++i)
+    for (unsigned i = 0; i < self.holds; ++i)
         if (self.hold[i].lock == (uintptr_t)lock)
             return &self.hold[i];
     return NULL;
@@ -25,8 +27,15 @@ static struct hold* find_hold(void const* lock)
 
 static void forget_hold(struct hold* hold)
 {
-    hold->lock = 0;
-    --self.holds;
+    if (hold != &self.hold[--self.holds])
+        *hold = self.hold[self.holds];
+    pay_attention();
+}
+
+void forget_holds(void)
+{
+    self.holds = 0;
+    pay_attention();
 }
 
 /* is_inner_hold says whether the calling thread, which has just taken the lock, had it before. */
@@ -41,42 +50,104 @@ static bool is_inner_hold(void const* lock, enum trace_kind kind)
            mutex->__count > 1;
 }
 
-/* note_hold begins a hold, and times it where it is `chosen`. */
-static void note_hold(void* lock, enum trace_kind kind, struct trace_site* site, bool chosen)
+/* note_hold begins a hold, and times it where it is of the sample or the lock was waited for. */
+static void note_hold(
+    void* lock, enum trace_kind kind, struct trace_site* site, bool sampled,
+    struct contention* contention)
 {
     struct hold* hold = find_hold(lock);
-    /* An inner hold keeps no thread out for longer than the outer one does: it is counted with the
-     * outer one, and takes no time of its own. */
+    /* An inner hold keeps no thread out for longer than the outer one does, and is none by itself.
+     */
     bool const inner = is_inner_hold(lock, kind) ||
                        (hold && site->how == trace_shared && hold->site->how == trace_shared);
-    if (hold && inner) {
+    if (hold && inner)
         ++hold->inner_open;
-        ++hold->inner_all;
-    } else if (hold)
+    else if (hold)
         forget_hold(hold); /* Another thread released it. */
-    if (!chosen || inner)
+    if (inner) {
+        site->inner += sampled;
         return;
-    hold = find_hold(NULL);
-    if (!hold)
+    }
+    if ((!sampled && !contention) || self.holds == holds_max)
         return;
-    ++self.holds;
+    hold = &self.hold[self.holds++];
+    pay_attention();
     hold->lock = (uintptr_t)lock;
     hold->site = site;
-    hold->inner_open = hold->inner_all = 0;
+    hold->inner_open = 0;
+    hold->sampled = sampled;
+    hold->contention = contention;
+    hold->asked = contention ? atomic_load_explicit(&contention->asked, memory_order_relaxed) : 0;
     hold->interruptions = interruptions();
     hold->began_ns = now_ns();
 }
 
-void begin_hold(void* lock, enum trace_kind kind, struct trace_site* site)
+void begin_hold(void* lock, enum trace_kind kind, struct trace_site* site, unsigned contention)
 {
-    bool const chosen = self.acquisitions_until_hold <= 0;
-    if (chosen)
+    bool const sampled = self.acquisitions_until_hold <= 0;
+    if (sampled)
         self.acquisitions_until_hold = random_hold_interval();
     if (at_work())
         return;
     begin_work();
-    note_hold(lock, kind, site, chosen);
+    if (UNLIKELY(self.tries.lock != 0))
+        tries_end(lock, site);
+    note_hold(lock, kind, site, sampled, contention_of(contention));
     end_work();
+}
+
+/* is_waited_for says whether a thread has asked for the lock since the hold began. */
+static bool is_waited_for(struct hold const* hold)
+{
+    struct contention* const contention = hold->contention;
+    return contention &&
+           (atomic_load_explicit(&contention->waiting, memory_order_relaxed) != 0 ||
+            atomic_load_explicit(&contention->asked, memory_order_relaxed) != hold->asked);
+}
+
+static void count_waited_hold(
+    struct hold const* hold, uint64_t now, uint64_t took, bool interrupted)
+{
+    struct trace_site* const site = hold->site;
+    ++site->waited_holds;
+    site->waited_hold_ns += took;
+    if (interrupted) {
+        ++site->waited_interrupted;
+        site->waited_interrupted_ns += took;
+    }
+    struct waited_hold const kept = {
+        hold->began_ns, now, self.block->number, (uint32_t)(site - self.block->site)};
+    note_waited_hold(hold->contention, kept);
+}
+
+static void count_sampled_hold(struct trace_site* site, uint64_t took, bool interrupted)
+{
+    ++site->holds;
+    site->hold_ns += took;
+    if (interrupted) {
+        ++site->interrupted;
+        site->interrupted_ns += took;
+    } else {
+        site->hold_ns_squares += (double)took * (double)took;
+    }
+}
+
+static void count_hold(struct hold const* hold)
+{
+    struct trace_site* const site = hold->site;
+    site->sampled += hold->sampled;
+    bool const waited = is_waited_for(hold);
+    if (!waited && !hold->sampled)
+        return;
+    uint64_t const now = now_ns();
+    uint64_t const took = now - hold->began_ns;
+    bool const interrupted = interruptions() != hold->interruptions;
+    if (took > site->hold_max_ns)
+        site->hold_max_ns = took;
+    if (waited)
+        count_waited_hold(hold, now, took, interrupted);
+    else
+        count_sampled_hold(site, took, interrupted);
 }
 
 void end_hold(void* lock)
@@ -88,18 +159,7 @@ void end_hold(void* lock)
     if (hold && hold->inner_open > 0)
         --hold->inner_open;
     else if (hold) {
-        uint64_t const took = now_ns() - hold->began_ns;
-        struct trace_site* site = hold->site;
-        if (took > site->hold_max_ns)
-            site->hold_max_ns = took;
-        /* The reader subtracts the time of reading the clock from each of them. */
-        uint64_t const counted = took + hold->inner_all * trace->clock_ns;
-        site->holds += 1 + hold->inner_all;
-        site->hold_ns += counted;
-        if (interruptions() != hold->interruptions) {
-            site->interrupted += 1 + hold->inner_all;
-            site->interrupted_ns += counted;
-        }
+        count_hold(hold);
         forget_hold(hold);
     }
     end_work();

@@ -1,4 +1,5 @@
-/* holds: how long a lock is held, of a sample of its acquisitions. */
+/* holds: how long a lock is held: of a sample of its acquisitions, and of each that another thread
+ * waited for. */
 #ifndef CLEAT_LOCKS_HOLDS_H
 #define CLEAT_LOCKS_HOLDS_H
 
@@ -9,23 +10,27 @@
 extern unsigned hold_interval;  /* One of so many acquisitions is timed, at random. */
 int random_hold_interval(void); /* Acquisitions until the next one that is timed. */
 
-/* A timed hold begins with the acquisition; end_hold is called before the release. */
-void begin_hold(void* lock, enum trace_kind kind, struct trace_site* site);
+/* A timed hold begins with the acquisition; end_hold is called before the release. `contention` is
+ * the number of the lock's record of waits. */
+void begin_hold(void* lock, enum trace_kind kind, struct trace_site* site, unsigned contention);
 void end_hold(void* lock);
+
+/* forget_holds is called as a thread leaves its block. */
+void forget_holds(void);
 
 static inline void before_release(void* lock)
 {
-    if (UNLIKELY(self.holds != 0))
+    if (UNLIKELY(self.attention != 0))
         end_hold(lock);
 }
 
 static ALWAYS_INLINE void maybe_begin_hold(
-    void* lock, enum trace_kind kind, struct trace_site* site)
+    void* lock, enum trace_kind kind, struct trace_site* site, unsigned contention)
 {
     if (kind > trace_spin)
         return; /* Conditions, semaphores and once have no holder. */
-    if (UNLIKELY(--self.acquisitions_until_hold <= 0 || self.holds != 0))
-        begin_hold(lock, kind, site);
+    if (UNLIKELY(--self.acquisitions_until_hold <= 0 || (self.attention | contention) != 0))
+        begin_hold(lock, kind, site, contention);
 }
 
 #endif

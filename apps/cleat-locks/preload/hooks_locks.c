@@ -4,7 +4,6 @@
  * holds), the second call returns the error.
  */
 #include "acquisitions.h"
-#include "clock.h"
 #include "locks.h"
 #include "next.h"
 
@@ -23,11 +22,10 @@ static bool is_acquired(int result)
 static int note_outcome(
     int result, struct attempt attempt, void* lock, enum trace_kind kind, uint64_t began)
 {
-    uint64_t const wait_ns = began ? now_ns() - began : 0;
     if (!is_acquired(result))
-        note_failed(attempt, wait_ns);
+        note_failed(attempt, lock, kind, began);
     else if (began)
-        note_waited(attempt, lock, kind, wait_ns);
+        note_waited(attempt, lock, kind, began);
     else
         note_acquired(attempt, lock, kind);
     return result;
@@ -44,7 +42,7 @@ static int note_outcome(
             return tried;                                                                          \
         }                                                                                          \
         NEXT(name);                                                                                \
-        uint64_t const began = begin_wait(attempt);                                                \
+        uint64_t const began = begin_wait(attempt, (void*)lock, kind);                             \
         return note_outcome(next_##name(lock), attempt, (void*)lock, kind, began);                 \
     }
 
@@ -67,7 +65,7 @@ static int note_outcome(
             return tried;                                                                          \
         }                                                                                          \
         NEXT(name);                                                                                \
-        uint64_t const began = begin_wait(attempt);                                                \
+        uint64_t const began = begin_wait(attempt, (void*)lock, kind);                             \
         return note_outcome(next_##name(lock, until), attempt, lock, kind, began);                 \
     }
 
@@ -84,7 +82,7 @@ static int note_outcome(
             return tried;                                                                          \
         }                                                                                          \
         NEXT(name);                                                                                \
-        uint64_t const began = begin_wait(attempt);                                                \
+        uint64_t const began = begin_wait(attempt, (void*)lock, kind);                             \
         return note_outcome(next_##name(lock, clock, until), attempt, lock, kind, began);          \
     }
 

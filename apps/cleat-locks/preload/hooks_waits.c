@@ -6,7 +6,6 @@
  * whether it was contended is unknown.
  */
 #include "acquisitions.h"
-#include "clock.h"
 #include "next.h"
 
 #include <errno.h>
@@ -17,11 +16,10 @@
 static void note_wait_outcome(
     struct attempt attempt, void* object, enum trace_kind kind, int result, uint64_t began)
 {
-    uint64_t const took = now_ns() - began;
     if (result == 0)
-        note_waited(attempt, object, kind, took);
+        note_waited(attempt, object, kind, began);
     else
-        note_failed(attempt, took);
+        note_failed(attempt, object, kind, began);
 }
 
 static struct attempt begin_condition_attempt(pthread_cond_t* condition, void* caller)
@@ -48,7 +46,7 @@ static int hook_wait(
 {
     before_release(mutex);
     struct attempt const attempt = begin_condition_attempt(condition, caller);
-    uint64_t const began = begin_wait(attempt);
+    uint64_t const began = begin_wait(attempt, condition, trace_condition);
     int const result = next(condition, mutex);
     note_condition_wait(attempt, condition, mutex, result, caller, began);
     return result;
@@ -60,7 +58,7 @@ static int hook_timed_wait(
 {
     before_release(mutex);
     struct attempt const attempt = begin_condition_attempt(condition, caller);
-    uint64_t const began = begin_wait(attempt);
+    uint64_t const began = begin_wait(attempt, condition, trace_condition);
     int const result = next(condition, mutex, until);
     note_condition_wait(attempt, condition, mutex, result, caller, began);
     return result;
@@ -97,7 +95,7 @@ EXPORTED int pthread_cond_clockwait(
     NEXT(pthread_cond_clockwait);
     before_release(mutex);
     struct attempt const attempt = begin_condition_attempt(condition, CALLER);
-    uint64_t const began = begin_wait(attempt);
+    uint64_t const began = begin_wait(attempt, condition, trace_condition);
     int const result = next_pthread_cond_clockwait(condition, mutex, clock, until);
     note_condition_wait(attempt, condition, mutex, result, CALLER, began);
     return result;
@@ -119,7 +117,7 @@ EXPORTED int sem_trywait(sem_t* semaphore)
     if (result == 0)
         note_acquired(attempt, semaphore, trace_semaphore);
     else
-        note_failed(attempt, 0);
+        note_failed(attempt, semaphore, trace_semaphore, 0);
     errno = error;
     return result;
 }
@@ -137,7 +135,7 @@ EXPORTED int sem_trywait(sem_t* semaphore)
         }                                                                                          \
         errno = before;                                                                            \
         NEXT(name);                                                                                \
-        uint64_t const began = begin_wait(attempt);                                                \
+        uint64_t const began = begin_wait(attempt, semaphore, trace_semaphore);                    \
         int const result = next_##name arguments;                                                  \
         int const error = errno;                                                                   \
         note_wait_outcome(attempt, semaphore, trace_semaphore, result, began);                     \
@@ -170,7 +168,7 @@ static int hook_once(
 {
     bool const waits = once_state(control) == once_at_work;
     struct attempt const attempt = begin_attempt(control, trace_once, trace_exclusive, caller);
-    uint64_t const began = waits ? begin_wait(attempt) : 0;
+    uint64_t const began = waits ? begin_wait(attempt, control, trace_once) : 0;
     int const result = next(control, routine);
     if (began)
         note_wait_outcome(attempt, control, trace_once, result, began);

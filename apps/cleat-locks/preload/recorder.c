@@ -1,5 +1,6 @@
 /* A trace begins as the library is loaded, and again in the child of a fork. */
 #include "clock.h"
+#include "contention.h"
 #include "holds.h"
 #include "locks.h"
 #include "maps.h"
@@ -21,17 +22,33 @@ static struct
 {
     char folder[4096];
     uint32_t cpu_hz;
+    uint32_t line_ps;
 } options;
+
+static uint32_t number_of(char const* variable)
+{
+    char const* text = getenv(variable);
+    return text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
 
 static void read_environment(void)
 {
     char const* folder = getenv("CLEAT_LOCKS_TRACE");
     if (folder && strlen(folder) < sizeof options.folder)
         strcpy(options.folder, folder);
-    char const* hz = getenv("CLEAT_LOCKS_HZ");
-    options.cpu_hz = hz ? (uint32_t)strtoul(hz, NULL, 10) : 0;
+    options.cpu_hz = number_of("CLEAT_LOCKS_HZ");
+    options.line_ps = number_of("CLEAT_LOCKS_LINE_PS");
     if (getenv("CLEAT_LOCKS_EVERY_HOLD"))
         hold_interval = 1;
+}
+
+static void begin(void)
+{
+    begin_trace(options.folder, options.cpu_hz);
+    if (!trace)
+        return;
+    trace->line_ps = options.line_ps;
+    write_maps();
 }
 
 /* Other libraries' handlers may lock in the child before ours runs there, and until then the trace
@@ -54,9 +71,8 @@ static void in_child(void)
     forget_threads();
     forget_maps();
     forget_locks();
-    begin_trace(options.folder, options.cpu_hz);
-    if (trace)
-        write_maps();
+    forget_contentions();
+    begin();
     end_work();
     register_thread();
 }
@@ -67,12 +83,10 @@ __attribute__((constructor)) static void start(void)
     read_environment();
     next_find_all();
     prepare_threads();
-    begin_trace(options.folder, options.cpu_hz);
+    begin();
     sampler_prepare();
-    if (trace) {
+    if (trace)
         pthread_atfork(before_fork, in_parent, in_child);
-        write_maps();
-    }
     end_work();
     register_thread();
 }

@@ -134,11 +134,11 @@ void take_stack(
     self.last_stack_site = site;
     self.last_stack = stack;
     if (stack && with_unattributed) {
-        stack->count += site->unattributed_acquisitions;
+        stack->count += site->acquisitions - site->attributed_acquisitions;
+        site->attributed_acquisitions = site->acquisitions;
         stack->contended += site->unattributed_contended;
         stack->wait_ns += site->unattributed_wait_ns;
-        site->unattributed_acquisitions = site->unattributed_contended =
-            site->unattributed_wait_ns = 0;
+        site->unattributed_contended = site->unattributed_wait_ns = 0;
     }
     self.allowance_ns -= (int64_t)(own_cpu_ns() - began);
     block->seen_ns = now_ns();

@@ -5,6 +5,7 @@
 #include "thread_blocks.h"
 #include "thread_state.h"
 #include "trace_file.h"
+#include "tries.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -54,6 +55,17 @@ static void for_each_running(void (*visit)(struct trace_thread*))
     }
 }
 
+struct trace_thread* find_block(int32_t tid)
+{
+    uint32_t const count = atomic_load(&trace->blocks);
+    for (uint32_t i = 0; i < count && i < trace_threads_max; ++i) {
+        struct trace_thread* block = atomic_load(&blocks[i]);
+        if (block && block->tid == tid && atomic_load(&block->state) == trace_running)
+            return block;
+    }
+    return NULL;
+}
+
 /* idle_block takes over the block of a thread that has ended, if there is one. */
 static struct trace_thread* idle_block(void)
 {
@@ -74,8 +86,10 @@ static struct trace_thread* new_block(void)
     if (number >= trace_threads_max)
         return NULL;
     struct trace_thread* block = map_block(number);
-    if (block)
+    if (block) {
+        block->number = number;
         atomic_store(&blocks[number], block);
+    }
     return block;
 }
 
@@ -133,10 +147,9 @@ static void unregister_thread(void)
     sampler_end();
     note_progress(block);
     self.ended_cpu_ns += block->cpu_ns;
+    tries_given_up();
+    forget_holds();
     self.block = NULL;
-    self.holds = 0;
-    for (int i = 0; i < holds_max; ++i)
-        self.hold[i].lock = 0;
     release_block(block);
     end_work();
 }

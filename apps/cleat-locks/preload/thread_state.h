@@ -24,12 +24,23 @@ enum
 /* A hold that is being timed. */
 struct hold
 {
-    uintptr_t lock; /* 0: free */
+    uintptr_t lock;
     uint64_t began_ns;
     uint64_t interruptions; /* of its thread as it began */
     struct trace_site* site;
-    unsigned inner_open; /* inner holds by its thread that have not ended */
-    unsigned inner_all;  /* all its inner holds */
+    struct contention* contention; /* of its lock; NULL: nobody has waited for it */
+    uint32_t asked;                /* how often that lock had been waited for as the hold began */
+    unsigned inner_open;           /* inner holds by its thread that have not ended */
+    bool sampled;                  /* it is part of the sample */
+};
+
+/* A lock that its thread tries again and again. */
+struct tries
+{
+    uintptr_t lock; /* 0: none */
+    struct trace_site* site;
+    uint64_t began_ns; /* the first failed try */
+    uint64_t last_ns;
 };
 
 struct thread_state
@@ -41,6 +52,7 @@ struct thread_state
     bool refused;                /* there was no room for a block */
     bool forking;                /* in a fork, during which nothing is recorded */
     int acquisitions_until_hold; /* until one is timed; below 0: a handler interrupted */
+    unsigned attention;          /* not 0: a hold is timed, or a lock was tried in vain */
     unsigned holds;              /* entries of `hold` in use */
     uint32_t random;
     int64_t allowance_ns; /* CPU time that may be spent on stacks now */
@@ -50,6 +62,8 @@ struct thread_state
                                trace, or counted in a block that it has left */
     uint64_t interruptions; /* the kernel's count when it was read last */
     struct hold hold[holds_max];
+    struct tries tries;
+    bool waits_first; /* its present wait is the lock's first: no hold was timed for it */
     struct trace_site* last_stack_site; /* where the last stack was taken */
     struct trace_stack* last_stack;     /* it counts the next acquisition there; or NULL */
     timer_t timer;
@@ -78,6 +92,11 @@ bool work_abandoned(uintptr_t stack);
 static ALWAYS_INLINE bool at_work(void)
 {
     return UNLIKELY(self.busy != 0) && !work_abandoned((uintptr_t)__builtin_frame_address(0));
+}
+
+static inline void pay_attention(void)
+{
+    self.attention = self.holds + (self.tries.lock != 0);
 }
 
 /* A thread's number in a word of bits; threads beyond 64 share bits, which can only hide sharing.

@@ -34,7 +34,8 @@ enum
     trace_threads_max = 4096,   /* threads at a time */
     trace_sites_max = 1 << 11,  /* pairs of lock and call site, in one thread */
     trace_index_max = 1 << 12,  /* call stacks, in one thread */
-    trace_words_max = 95 << 10, /* room for their frames */
+    trace_words_max = 77 << 10, /* room for their frames */
+    trace_waits_for_max = 512,  /* pairs of a site that waited and a hold's site, in one thread */
     trace_depth_max = 96,       /* frames of a stack; deeper ones end in `truncated` */
     trace_text_max = 4096       /* the program's path, and its arguments */
 };
@@ -88,7 +89,7 @@ struct trace_header
     CLEAT_LOCKS_ATOMIC(uint64_t) threads_lost; /* not recorded: no room for their block */
     CLEAT_LOCKS_ATOMIC(uint64_t) slots_lost;   /* acquisitions of locks that found no slot */
     uint32_t interruptions; /* 1: it is known which holds were interrupted; 0: it is not */
-    uint32_t reserved;
+    uint32_t line_ps; /* an acquisition whose cache line comes from another core; 0: unknown */
     char program[trace_text_max];
     char arguments[trace_text_max]; /* each ends with a zero */
 };
@@ -99,7 +100,9 @@ struct trace_slot
     CLEAT_LOCKS_ATOMIC(uint64_t) address; /* 0: free */
     CLEAT_LOCKS_ATOMIC(uint64_t) threads; /* a bit each, by number modulo 64 */
     CLEAT_LOCKS_ATOMIC(uint32_t) lock;    /* index of its entry + 1; 0: it has none yet */
-    uint32_t kind;
+    uint16_t kind;
+    CLEAT_LOCKS_ATOMIC(uint16_t)
+    contention;                           /* a thread has waited for it: see contention.h; or 0 */
     CLEAT_LOCKS_ATOMIC(uint64_t) made_at; /* return address of its init; 0: none was seen */
 };
 
@@ -130,19 +133,29 @@ struct trace_site
     uint32_t lock;      /* index */
     uint32_t how;
     uint64_t acquisitions;
-    uint64_t shared;                    /* of these: another thread had touched the lock by then */
-    uint64_t contended;                 /* of these: had to wait */
-    uint64_t failed;                    /* failed tries, and waits that timed out */
-    uint64_t unattributed_acquisitions; /* not yet part of a stack's weight */
+    uint64_t shared;                  /* of these: another thread had touched the lock by then */
+    uint64_t contended;               /* of these: had to wait */
+    uint64_t failed;                  /* failed tries, and waits that timed out */
+    uint64_t attributed_acquisitions; /* of these: part of a stack's weight */
     uint64_t wait_ns;
     uint64_t wait_max_ns;
-    uint64_t holds; /* that were timed */
+    uint64_t holds; /* of the sample, which nobody waited for */
     uint64_t hold_ns;
-    uint64_t hold_max_ns;
+    uint64_t hold_max_ns;    /* of all holds that were timed */
     uint64_t interrupted_ns; /* of hold_ns: the holds in which the thread lost its core */
     uint32_t interrupted;    /* the number of these holds */
     uint32_t unattributed_contended;
     uint64_t unattributed_wait_ns;
+    /* Each hold that somebody waited for is timed, from the lock's first wait on. */
+    uint64_t waited_holds;
+    uint64_t waited_hold_ns;
+    uint64_t waited_interrupted_ns;
+    uint32_t waited_interrupted;
+    uint32_t reserved;
+    uint64_t sampled;       /* acquisitions of the sample that began a hold */
+    uint64_t inner;         /* those that did not: this thread had the lock already */
+    double hold_ns_squares; /* of the holds in hold_ns that were not interrupted, added up */
+    uint64_t reserved_too;
 } __attribute__((aligned(64)));
 
 /* What a stack stands for. */
@@ -175,6 +188,23 @@ enum trace_thread_state
     trace_idle /* its thread has ended */
 };
 
+/* How long this thread waited at one site while another thread held the lock, which that one had
+ * taken at one of its sites. */
+struct trace_wait_for
+{
+    uint32_t waits;       /* 0: free */
+    uint32_t site;        /* index of the site that waited */
+    uint32_t holder;      /* number of the holder's block */
+    uint32_t holder_site; /* index in that block; trace_site_unknown */
+    uint64_t ns;
+    uint64_t max_ns;
+};
+
+enum
+{
+    trace_site_unknown = 0xffff
+};
+
 struct trace_thread
 {
     CLEAT_LOCKS_ATOMIC(uint32_t) state; /* enum trace_thread_state */
@@ -197,8 +227,11 @@ struct trace_thread
     uint32_t wait_site;      /* index of the site where it waits, + 1; 0: it does not */
     uint32_t wait_stack;     /* its stack's first word, + 1; 0: none was taken */
     uint32_t words_used;
-    uint32_t reserved;
+    uint32_t number;    /* of this block, from 0 */
+    int32_t wait_owner; /* the thread that had the lock as the present wait began; 0: unknown */
+    uint32_t waits_for_lost; /* waits without room in waits_for */
     struct trace_site site[trace_sites_max];
+    struct trace_wait_for waits_for[trace_waits_for_max];
     uint32_t index[trace_index_max]; /* of the stack's first word + 1; by its hash */
     uint64_t words[trace_words_max];
 };

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array cores_shown{1, 2, 4, 8, 16, 32, 64, 128};
 constexpr std::size_t bar_width = 40;
 
-lock_price price_of(lock const& l, double operations, double cpu_ns)
+lock_price price_of(lock const& l, double operations, double cpu_ns, double line_ns)
 {
     lock_price made;
     made.priced = &l;
@@ -24,13 +24,74 @@ lock_price price_of(lock const& l, double operations, double cpu_ns)
     made.shared = static_cast<double>(l.shared) / operations;
     made.contended = static_cast<double>(l.contended) / operations;
     made.wait_ns = static_cast<double>(l.wait_ns) / operations;
-    made.held_ns = l.exclusive.held_ns() / operations;
+    hold_estimate const held = l.exclusive.mean_hold();
+    double const holds = l.exclusive.holds() / operations;
+    made.held_ns = holds * held.mean_ns;
+    made.held_low_ns = holds * held.low_ns;
+    made.held_high_ns = holds * held.high_ns;
     // A lock of one thread, or a group of such, keeps no other thread out.
-    if (!l.one_threads_own() && !l.group && made.held_ns > 0) {
-        made.operations_per_second_max = 1e9 / made.held_ns;
-        made.cores_max = cpu_ns / made.held_ns;
+    if (l.one_threads_own() || l.group)
+        return made;
+    made.line_ns = static_cast<double>(l.readers.acquisitions) / operations * line_ns;
+    made.refused = contradiction_text(l);
+    double const busy_ns = made.held_ns + made.line_ns;
+    if (made.refused.empty() && busy_ns > 0) {
+        made.operations_per_second_max = 1e9 / busy_ns;
+        made.cores_max = cpu_ns / busy_ns;
     }
     return made;
+}
+
+// interval_of_cores says between which numbers of cores a lock saturates; empty: the estimate of
+// its holds is good to a tenth.
+std::string interval_of_cores(lock_price const& price, double cpu_ns)
+{
+    double const few = cpu_ns / (price.held_high_ns + price.line_ns);
+    double const many = cpu_ns / (price.held_low_ns + price.line_ns);
+    if (price.cores_max <= 0 || (many - few) <= 0.2 * price.cores_max)
+        return "";
+    return price.held_low_ns + price.line_ns > 0
+               ? fmt::format("between {:.1f} and {:.1f} cores (95 %)", few, many)
+               : fmt::format("from {:.1f} cores on (95 %)", few);
+}
+
+void put_notes(std::string& text, lock_price const& price, double cpu_ns)
+{
+    auto const put = [&](std::string_view note) {
+        if (!note.empty())
+            fmt::format_to(std::back_inserter(text), "{:>75}  {}\n", "", note);
+    };
+    if (!price.refused.empty())
+        put("no figure: " + price.refused);
+    else
+        put(interval_of_cores(price, cpu_ns));
+    if (price.line_ns > 0)
+        put(fmt::format(
+            "readers move its cache line from core to core for {} of that",
+            time_text(price.line_ns)));
+    put(interrupted_text(price.priced->exclusive));
+    if (price.priced->threads > 1 && !price.priced->group && price.priced->one_threads_own())
+        put("one thread's own: others took it less than once in a hundred times");
+}
+
+void put_assumptions(std::string& text, operation_prices const& prices)
+{
+    auto const to = std::back_inserter(text);
+    fmt::format_to(
+        to,
+        "\nThis is an estimate of where each lock saturates by itself. Assumed: an operation costs "
+        "each core the\nCPU time that it cost here, and a lock is held as long as here. More cores "
+        "make both longer (a lock's\ncache line travels). {}\n"
+        "Readers of a read-write lock do not count as holding it{}.\n",
+        prices.interruptions ? "Holds in which the thread lost its core are left out."
+                             : "Which holds were interrupted is not known here: with more "
+                               "threads\nthan cores, it saturates later.",
+        prices.line_ns > 0 ? fmt::format(
+                                 "; moving its cache line to the next core took {} here",
+                                 time_text(prices.line_ns))
+                           : ", and the cost of moving its cache line was not measured");
+    if (std::ranges::any_of(prices.locks, [](lock_price const& p) { return !p.refused.empty(); }))
+        fmt::format_to(to, "Locks without a figure may saturate before all others.\n");
 }
 
 double without_locks(operation_prices const& prices, double cores)
@@ -45,18 +106,21 @@ operation_prices per_operation(profile const& recorded, std::uint64_t operations
     operation_prices made;
     made.operations = operations;
     made.interruptions = recorded.interruptions;
+    made.line_ns = recorded.line_ns;
     double const count = static_cast<double>(operations);
     made.cpu_ns = static_cast<double>(recorded.cpu_ns) / count;
     for (lock const& each : recorded.locks) {
         if (!each.is_lock())
             continue;
-        made.locks.push_back(price_of(each, count, made.cpu_ns));
+        made.locks.push_back(price_of(each, count, made.cpu_ns, made.line_ns));
         made.acquisitions += made.locks.back().acquisitions;
         made.shared += made.locks.back().shared;
         made.wait_ns += made.locks.back().wait_ns;
     }
     std::ranges::stable_sort(made.locks, std::greater{}, [](lock_price const& p) {
-        return std::tuple{p.cores_max > 0 ? p.held_ns : 0.0, p.shared, p.acquisitions};
+        return std::tuple{
+            !p.refused.empty(), p.cores_max > 0 ? p.held_ns + p.line_ns : 0.0, p.shared,
+            p.acquisitions};
     });
     return made;
 }
@@ -98,12 +162,7 @@ std::string per_operation_text(operation_prices const& prices, std::size_t most)
             rate_text(each.operations_per_second_max),
             each.cores_max > 0 ? fmt::format("{:.1f}", each.cores_max) : "",
             kind_name(each.priced->kind), each.priced->name);
-        if (std::string const said = interrupted_text(each.priced->exclusive); !said.empty())
-            fmt::format_to(to, "{:>75}  {}\n", "", said);
-        if (each.priced->threads > 1 && !each.priced->group && each.priced->one_threads_own())
-            fmt::format_to(
-                to, "{:>75}  one thread's own: others took it less than once in a hundred times\n",
-                "");
+        put_notes(text, each, prices.cpu_ns);
     }
     if (prices.locks.size() > most)
         fmt::format_to(to, "          and {} more\n", prices.locks.size() - most);
@@ -117,15 +176,7 @@ std::string per_operation_text(operation_prices const& prices, std::size_t most)
         fmt::format_to(
             to, "{:>4} cores {:>10}  {}\n", cores, rate_text(rate), std::string(width, '#'));
     }
-    fmt::format_to(
-        to,
-        "\nThis is an estimate of where each lock saturates by itself. Assumed: an operation costs "
-        "each core the\nCPU time that it cost here, and a lock is held as long as here. More cores "
-        "make both longer (a lock's\ncache line travels). {}\n"
-        "Readers of a read-write lock do not count as holding it.\n",
-        prices.interruptions ? "Holds in which the thread lost its core are left out."
-                             : "Which holds were interrupted is not known here: with more "
-                               "threads\nthan cores, it saturates later.");
+    put_assumptions(text, prices);
     return text;
 }
 

@@ -2,7 +2,8 @@
 //
 // The utilisation law: a lock that is held for S of each operation lets at most 1/S operations a
 // second through, whatever the number of cores. A core does 1/C operations a second, C being the
-// CPU time of one. So C/S cores saturate that lock.
+// CPU time of one. So C/S cores saturate that lock. Readers of a read-write lock share it, but each
+// writes its cache line; the time for which the line travels between cores is a bound of that kind.
 
 #pragma once
 
@@ -26,6 +27,12 @@ struct lock_price
     /// The time for which other threads are kept out. Readers of a read-write lock keep out writers
     /// only, and are not counted.
     double held_ns = 0;
+    double held_low_ns = 0; ///< Where the true value of held_ns is, with a probability of 95 %.
+    double held_high_ns = 0;
+    /// The time in which its cache line moves from core to core for readers. They do not keep each
+    /// other out, but the line is at one core at a time.
+    double line_ns = 0;
+    std::string refused; ///< Why there is no figure: waits contradict the holds; empty: there is.
     double operations_per_second_max = 0; ///< 0: this lock does not limit them.
     double cores_max = 0;                 ///< Cores that reach it; 0: no number does.
 };
@@ -37,7 +44,8 @@ struct operation_prices
     double acquisitions = 0;
     double shared = 0;
     double wait_ns = 0;
-    bool interruptions = true;     ///< As in the profile.
+    bool interruptions = true; ///< As in the profile, as is the next.
+    double line_ns = 0;
     std::vector<lock_price> locks; ///< The one that saturates first comes first.
 };
 

@@ -15,7 +15,9 @@ profile thousand()
     held.name = "held";
     held.threads = 2;
     held.shared = 1500;
-    held.exclusive = {.acquisitions = 2000, .holds = 100, .hold_ns = 1'000'000};
+    held.exclusive.acquisitions = 2000;
+    held.exclusive.sample = {.count = 100, .ns = 1'000'000};
+    held.exclusive.squares = 1e10;
     held.wait_ns = 3'000'000;
     made.locks.push_back(held);
     return made;
@@ -52,19 +54,19 @@ TEST_CASE("holds in which the thread lost its core are not in the mean, unless a
 {
     profile recorded = thousand();
     lock_use& use = recorded.locks[0].exclusive;
-    use.interrupted = 4;
-    use.interrupted_ns = 40'000'000;
-    use.hold_ns += 40'000'000 - 40'000;
+    use.sample.interrupted = 4;
+    use.sample.interrupted_ns = 40'000'000;
+    use.sample.ns += 40'000'000 - 40'000;
     CHECK(use.mean_hold_ns() == doctest::Approx(10'000));
     CHECK(per_operation(recorded, 1000).locks[0].held_ns == doctest::Approx(20'000));
     CHECK(per_operation_text(per_operation(recorded, 1000), 5).find("timed") == std::string::npos);
-    use.interrupted = 25;
+    use.sample.interrupted = 25;
     CHECK(
         per_operation_text(per_operation(recorded, 1000), 5)
             .find("interrupted in 25 of its 100 timed holds: held is that of the others") !=
         std::string::npos);
-    use.interrupted = use.holds;
-    use.interrupted_ns = use.hold_ns;
+    use.sample.interrupted = use.sample.count;
+    use.sample.interrupted_ns = use.sample.ns;
     CHECK(use.mean_hold_ns() == doctest::Approx(409'600));
     CHECK(
         per_operation_text(per_operation(recorded, 1000), 5)
@@ -118,6 +120,60 @@ TEST_CASE("a lock is one thread's own where others hardly took it, and waits wer
     CHECK(per_operation(recorded, 1000).locks[0].cores_max > 0);
 }
 
+TEST_CASE("readers move the lock's cache line, which is at one core at a time")
+{
+    profile recorded = thousand();
+    std::swap(recorded.locks[0].exclusive, recorded.locks[0].readers);
+    recorded.line_ns = 50;
+    operation_prices const prices = per_operation(recorded, 1000);
+    CHECK(prices.locks[0].line_ns == doctest::Approx(100));
+    CHECK(prices.locks[0].operations_per_second_max == doctest::Approx(1e7));
+    CHECK(prices.locks[0].cores_max == doctest::Approx(10'000));
+    std::string const text = per_operation_text(prices, 5);
+    CHECK(
+        text.find("readers move its cache line from core to core for 100 ns") != std::string::npos);
+    CHECK(text.find("to the next core took 50 ns here") != std::string::npos);
+
+    // A writer keeps all others out while it holds the lock.
+    recorded.locks[0].exclusive = thousand().locks[0].exclusive;
+    CHECK(
+        per_operation(recorded, 1000).locks[0].operations_per_second_max ==
+        doctest::Approx(1e9 / 20'100));
+}
+
+TEST_CASE("a lock has no figure where a wait took longer than all of its holds")
+{
+    profile recorded = thousand();
+    lock& held = recorded.locks[0];
+    held.wait_max_ns = 201'000'000; // All holds together took 20 ms.
+    lock fast = held;
+    fast.name = "fast";
+    fast.wait_max_ns = 0;
+    recorded.locks.insert(recorded.locks.begin(), fast);
+    operation_prices const prices = per_operation(recorded, 1000);
+    CHECK(prices.locks[0].priced->name == "held"); // Before all that have one.
+    CHECK(prices.locks[0].operations_per_second_max == 0);
+    std::string const text = per_operation_text(prices, 5);
+    CHECK(
+        text.find("no figure: a wait took 201 ms, and by the holds that were timed all of them "
+                  "took 20.0 ms") != std::string::npos);
+    CHECK(text.find("Locks without a figure may saturate before all others.") != std::string::npos);
+
+    // Holds that somebody waited for are all timed.
+    recorded.locks[1].exclusive.waited = {.count = 10, .ns = 2'000'000'000};
+    CHECK(per_operation(recorded, 1000).locks[0].refused.empty());
+}
+
+TEST_CASE("the number of cores has an interval where holds differ much")
+{
+    profile recorded = thousand();
+    CHECK(per_operation_text(per_operation(recorded, 1000), 5).find("95 %") == std::string::npos);
+    // A hundred holds that are 0 or 20 us long, with the same probability.
+    recorded.locks[0].exclusive.squares = 2e10;
+    std::string const text = per_operation_text(per_operation(recorded, 1000), 5);
+    CHECK(text.find("between 41.9 and 62.0 cores (95 %)") != std::string::npos);
+}
+
 TEST_CASE("what waits for work is no lock, and saturates nothing")
 {
     profile recorded = thousand();
@@ -130,7 +186,7 @@ TEST_CASE("the lock that saturates first comes first")
     profile recorded = thousand();
     lock worse = recorded.locks[0];
     worse.name = "worse";
-    worse.exclusive.hold_ns *= 3;
+    worse.exclusive.sample.ns *= 3;
     worse.shared = 0;
     recorded.locks.push_back(worse);
     CHECK(per_operation(recorded, 1000).locks[0].priced->name == "worse");

@@ -1,3 +1,4 @@
+#include "report/function_kinds.hpp"
 #include "report/profile.hpp"
 #include "report/quantities.hpp"
 #include "report/symbols.hpp"
@@ -56,6 +57,18 @@ public:
         return entry->second;
     }
 
+    // fold_wrappers leaves out the wrappers between a lock function, which is the first, and the
+    // first function of the program's. Where there is no such function, all stay.
+    void fold_wrappers(std::vector<std::uint32_t>& functions) const
+    {
+        auto const first = functions.begin() + 1;
+        auto const own = std::find_if(first, functions.end(), [&](std::uint32_t each) {
+            return !is_wrapper(profile_.functions[each]);
+        });
+        if (own != functions.end())
+            functions.erase(first, own);
+    }
+
 private:
     std::unordered_map<std::string, std::uint32_t>& numbers()
     {
@@ -98,6 +111,7 @@ stack acquisition_stack(traced_stack const& from, trace_kind kind, naming& names
         for (naming::named const& each : names.functions_at(frame, true))
             if (!each.of_recorder)
                 made.functions.push_back(each.function);
+    names.fold_wrappers(made.functions);
     made.counts.acquisitions = from.counts.count;
     made.counts.contended = from.counts.contended;
     (kind <= trace_spin ? made.counts.blocked_ns : made.counts.waiting_ns) = from.counts.wait_ns;
@@ -189,21 +203,47 @@ std::vector<lock> locks_of(traced_process const& process, symbols& names)
     return found;
 }
 
+// without_clock is the time of holds without that of reading the clock.
+std::uint64_t without_clock(std::uint64_t ns, std::uint64_t holds, std::uint64_t clock_ns)
+{
+    return ns - std::min(ns, holds * clock_ns);
+}
+
 void add_site(lock& row, trace_site const& site, std::uint64_t clock_ns)
 {
     lock_use& use = site.how == trace_shared ? row.readers : row.exclusive;
     (site.how == trace_again ? use.again : use.acquisitions) += site.acquisitions;
-    use.holds += site.holds;
-    use.hold_ns += site.hold_ns - std::min(site.hold_ns, site.holds * clock_ns);
+    use.sample.count += site.holds;
+    use.sample.ns += without_clock(site.hold_ns, site.holds, clock_ns);
+    use.sample.interrupted += site.interrupted;
+    use.sample.interrupted_ns += without_clock(site.interrupted_ns, site.interrupted, clock_ns);
+    auto const clock = static_cast<double>(clock_ns);
+    use.squares +=
+        site.hold_ns_squares -
+        2 * clock *
+            static_cast<double>(site.hold_ns - std::min(site.hold_ns, site.interrupted_ns)) +
+        static_cast<double>(site.holds - site.interrupted) * clock * clock;
+    use.waited.count += site.waited_holds;
+    use.waited.ns += without_clock(site.waited_hold_ns, site.waited_holds, clock_ns);
+    use.waited.interrupted += site.waited_interrupted;
+    use.waited.interrupted_ns +=
+        without_clock(site.waited_interrupted_ns, site.waited_interrupted, clock_ns);
     use.hold_max_ns = std::max(use.hold_max_ns, site.hold_max_ns);
-    use.interrupted += site.interrupted;
-    use.interrupted_ns +=
-        site.interrupted_ns - std::min(site.interrupted_ns, site.interrupted * clock_ns);
+    use.sampled += site.sampled;
+    use.inner += site.inner;
     row.shared += site.shared;
     row.contended += site.contended;
     row.failed += site.failed;
     row.wait_ns += site.wait_ns;
     row.wait_max_ns = std::max(row.wait_max_ns, site.wait_max_ns);
+}
+
+// unattributed gives the acquisitions of a site that are in no stack.
+std::uint64_t unattributed(trace_site const& site)
+{
+    return site.how == trace_again
+               ? 0
+               : site.acquisitions - std::min(site.acquisitions, site.attributed_acquisitions);
 }
 
 // unattributed_stack gives a site's unattributed counts a stack of its one address.
@@ -213,7 +253,7 @@ traced_stack unattributed_stack(trace_site const& site)
     made.counts.what = trace_taken;
     made.counts.lock = site.lock;
     made.counts.how = site.how;
-    made.counts.count = site.unattributed_acquisitions;
+    made.counts.count = unattributed(site);
     made.counts.contended = site.unattributed_contended;
     made.counts.wait_ns = site.unattributed_wait_ns;
     made.frames.push_back(site.return_to);
@@ -266,7 +306,7 @@ bool attribute_to_stacks(std::vector<traced_stack>& stacks, trace_site const& si
             given = by_now;
         }
     };
-    give(site.unattributed_acquisitions, &trace_stack::count);
+    give(unattributed(site), &trace_stack::count);
     give(site.unattributed_contended, &trace_stack::contended);
     give(site.unattributed_wait_ns, &trace_stack::wait_ns);
     return true;
@@ -285,6 +325,7 @@ public:
         counted_in_ = merged_entries(process.locks);
         takers_.assign(locks.size(), {});
         blocks_.assign(locks.size(), {});
+        failed_.assign(locks.size(), {});
         std::uint64_t lost = process.threads_lost + process.slots_lost;
         std::uint64_t nested = 0;
         for (traced_thread const& each : process.threads) {
@@ -294,6 +335,7 @@ public:
         }
         for (std::size_t i = 0; i < locks.size(); ++i) {
             name_takers(locks[i], takers_[i]);
+            name_failures(locks[i], failed_[i]);
             // More threads than blocks: the counts of one block may be many threads', or a thread
             // had the lock to itself, in a group, until the next one touched it.
             if (locks[i].threads > blocks_[i].count && blocks_[i].reused)
@@ -315,6 +357,7 @@ public:
                 profile_.changed_files.push_back(each);
         profile_.cpu_hz = std::max(profile_.cpu_hz, process.cpu_hz);
         profile_.interruptions = profile_.interruptions && process.interruptions;
+        profile_.line_ns = std::max(profile_.line_ns, process.line_ns);
     }
 
     // finish moves the stacks, which are joined where equal, into the profile, and sorts all parts.
@@ -357,7 +400,7 @@ private:
         };
         std::vector<traced_stack> stacks = thread.stacks;
         for (trace_site const& site : thread.sites)
-            if ((site.unattributed_acquisitions > 0 || site.unattributed_wait_ns > 0) &&
+            if ((unattributed(site) > 0 || site.unattributed_wait_ns > 0) &&
                 !attribute_to_stacks(stacks, site))
                 add_acquisitions(unattributed_stack(site));
         for (traced_stack const& each : stacks) {
@@ -372,6 +415,8 @@ private:
         for (trace_site const& site : thread.sites) {
             add_site(locks[counted_in_[site.lock]], site, process.clock_ns);
             taken_here[counted_in_[site.lock]] += site.acquisitions;
+            if (site.failed > 0)
+                failed_[counted_in_[site.lock]][caller(names, site.return_to)] += site.failed;
         }
         for (auto const& [merged, times] : taken_here) {
             locks[merged].busiest = std::max(locks[merged].busiest, times);
@@ -380,17 +425,26 @@ private:
         }
         if (thread.waits) {
             lock const& target = locks[counted_in_[thread.waits->lock]];
-            std::vector<naming::named> const callers =
-                names.functions_at(thread.waits->return_to, true);
             profile_.unended_waits.push_back(
-                {target.name, target.kind, profile_.functions[callers.front().function],
-                 thread.name, process.pid, thread.tid, thread.waits->ns});
+                {target.name, target.kind,
+                 profile_.functions[caller(names, thread.waits->return_to)], thread.name,
+                 process.pid, thread.tid, thread.waits->ns});
         }
         profile_.samples_own += thread.samples_own;
         profile_.thread_ns += share.lived_ns;
         profile_.thread_ns_at_least = profile_.thread_ns_at_least || share.lived_at_least;
         profile_.cpu_ns += share.cpu_ns;
         profile_.threads.push_back(std::move(share));
+    }
+
+    // caller is the function around an address, the first one that is no wrapper.
+    std::uint32_t caller(naming& names, std::uint64_t return_to)
+    {
+        std::vector<naming::named> const there = names.functions_at(return_to, true);
+        auto const own = std::ranges::find_if(there, [&](naming::named const& each) {
+            return !is_wrapper(profile_.functions[each.function]);
+        });
+        return own == there.end() ? there.front().function : own->function;
     }
 
     using by_stack = std::map<std::vector<std::uint32_t>, std::uint64_t>;
@@ -413,10 +467,21 @@ private:
             target.taken_by.push_back(profile_.functions[most->first[i]]);
     }
 
+    void name_failures(lock& target, std::map<std::uint32_t, std::uint64_t> const& failed)
+    {
+        constexpr std::size_t shown_max = 3;
+        for (auto const& [function, count] : failed)
+            target.failed_in.push_back({profile_.functions[function], count});
+        std::ranges::stable_sort(target.failed_in, std::greater{}, &failed_tries::count);
+        if (target.failed_in.size() > shown_max)
+            target.failed_in.resize(shown_max);
+    }
+
     profile& profile_;
     std::map<std::vector<std::uint32_t>, weights> stacks_;
     std::vector<by_stack> takers_;
-    std::vector<lock_blocks> blocks_;       // By lock of the process.
+    std::vector<lock_blocks> blocks_; // By lock of the process, as the next two.
+    std::vector<std::map<std::uint32_t, std::uint64_t>> failed_; // By function.
     std::vector<std::uint32_t> counted_in_; // By lock of the process: the lock of its counts.
 };
 
@@ -439,12 +504,12 @@ weights& weights::operator+=(weights const& other) noexcept
     return *this;
 }
 
-double lock_use::mean_hold_ns() const noexcept
+bool lock::holds_contradict_waits() const noexcept
 {
-    bool const all = interrupted == holds;
-    std::uint64_t const count = all ? holds : holds - interrupted;
-    std::uint64_t const ns = all ? hold_ns : hold_ns - std::min(hold_ns, interrupted_ns);
-    return count > 0 ? static_cast<double>(ns) / static_cast<double>(count) : 0;
+    constexpr double wake_up_ns = 1e6; // A thread that is woken up may wait so long for a core.
+    return is_lock() && static_cast<double>(wait_max_ns) >
+                            wake_up_ns + 2 * (exclusive.held_with_interrupted_ns() +
+                                              readers.held_with_interrupted_ns());
 }
 
 double profile::blocked_percent(weights const& counts) const noexcept
@@ -462,61 +527,20 @@ double profile::reference_cpu_percent(weights const& counts) const noexcept
     return percent(counts.cpu_references, total.cpu);
 }
 
-bool is_lock_function(std::string_view name)
+std::string contradiction_text(lock const& l)
 {
-    // glibc's own names begin with underscores, and end with versions.
-    name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
-    constexpr std::array beginnings{
-        "pthread_mutex_",
-        "pthread_rwlock_",
-        "pthread_spin_",
-        "pthread_once",
-        "lll_",
-        "futex_",
-        "CRYPTO_THREAD_read_lock",
-        "CRYPTO_THREAD_write_lock",
-        "CRYPTO_THREAD_unlock",
-        "CRYPTO_MUTEX_lock",
-        "CRYPTO_MUTEX_unlock",
-        "CRYPTO_STATIC_MUTEX_lock",
-        "CRYPTO_STATIC_MUTEX_unlock",
-        "std::mutex::",
-        "std::shared_mutex::"};
-    return std::ranges::any_of(
-        beginnings, [&](std::string_view begin) { return name.starts_with(begin); });
-}
-
-bool is_reference_count(std::string_view name)
-{
-    if (std::size_t const arguments = name.find('('); arguments != std::string_view::npos)
-        name = name.substr(0, arguments);
-    auto const ends = [&](std::string_view part) { return name.ends_with(part); };
-    auto const begins = [&](std::string_view part) { return name.starts_with(part); };
-    if (ends("_up_ref") || begins("CRYPTO_UP_REF") || begins("CRYPTO_DOWN_REF") ||
-        begins("CRYPTO_refcount_") || begins("CRYPTO_atomic_"))
-        return true;
-    // The own time of such a free is the count; the freeing itself is in malloc's functions.
-    constexpr std::array objects{"EVP_", "X509_", "SSL_", "ossl_", "OSSL_", "BIO_", "RSA_", "EC_"};
-    if (ends("_free") && std::ranges::any_of(objects, begins))
-        return true;
-    constexpr std::array inside{"_Sp_counted_base",      "__shared_count",
-                                "__exchange_and_add",    "__atomic_add",
-                                "intrusive_ptr_add_ref", "intrusive_ptr_release"};
-    return std::ranges::any_of(
-        inside, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
-}
-
-std::string interrupted_text(lock_use const& use)
-{
-    if (use.interrupted == 0 || use.interrupted * 10 < use.holds)
+    if (!l.holds_contradict_waits())
         return "";
-    if (use.interrupted == use.holds)
+    double const held =
+        l.exclusive.held_with_interrupted_ns() + l.readers.held_with_interrupted_ns();
+    if (held <= 0)
         return fmt::format(
-            "interrupted in all of its {} timed holds: held has time without a core in it",
-            use.holds);
+            "no hold of it was timed, and a wait took {}: how long it is held is not known",
+            time_text(static_cast<double>(l.wait_max_ns)));
     return fmt::format(
-        "interrupted in {} of its {} timed holds: held is that of the others", use.interrupted,
-        use.holds);
+        "a wait took {}, and by the holds that were timed all of them took {}: long ones are "
+        "missing, so held is too low",
+        time_text(static_cast<double>(l.wait_max_ns)), time_text(held));
 }
 
 std::string_view kind_name(trace_kind kind) noexcept

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "report/holds.hpp"
 #include "report/trace.hpp"
 
 #include <cstdint>
@@ -35,24 +36,11 @@ struct stack
     weights counts;
 };
 
-/// lock_use are the exclusive, or the shared, acquisitions of a lock.
-struct lock_use
+/// failed_tries are failed tries, and waits that timed out, in one function.
+struct failed_tries
 {
-    std::uint64_t acquisitions = 0;
-    std::uint64_t again = 0;   ///< Taken again at the end of a wait for a condition: also holds.
-    std::uint64_t holds = 0;   ///< Timed ones.
-    std::uint64_t hold_ns = 0; ///< Of the timed holds.
-    std::uint64_t hold_max_ns = 0;
-    std::uint64_t interrupted = 0; ///< Timed holds in which the kernel took the thread's core away.
-    std::uint64_t interrupted_ns = 0;
-
-    /// mean_hold_ns is the mean of the holds that were not interrupted, unless all were.
-    [[nodiscard]] double mean_hold_ns() const noexcept;
-    /// held_ns is the time that the lock was held in all, by the mean.
-    [[nodiscard]] double held_ns() const noexcept
-    {
-        return static_cast<double>(acquisitions + again) * mean_hold_ns();
-    }
+    std::string function;
+    std::uint64_t count = 0;
 };
 
 /// lock is a lock, or a group of locks that were made at one place, each touched by one thread.
@@ -73,8 +61,9 @@ struct lock
     std::uint64_t wait_ns = 0;
     std::uint64_t wait_max_ns = 0;
     lock_use exclusive;
-    lock_use readers;                  ///< Shared acquisitions of a read-write lock.
-    std::vector<std::string> taken_by; ///< The functions that take it most, the innermost first.
+    lock_use readers;                    ///< Shared acquisitions of a read-write lock.
+    std::vector<std::string> taken_by;   ///< The functions that take it most, the innermost first.
+    std::vector<failed_tries> failed_in; ///< Where most failed, the first first.
 
     [[nodiscard]] std::uint64_t acquisitions() const noexcept
     {
@@ -93,6 +82,9 @@ struct lock
         return threads <= 1 || ((taken() - busiest) * 100 < taken() &&
                                 100 * static_cast<double>(wait_ns) <= exclusive.held_ns());
     }
+    /// holds_contradict_waits: a wait took much longer than all holds together, by those that were
+    /// timed. So the long holds are not among these, and no mean of them is worth anything.
+    [[nodiscard]] bool holds_contradict_waits() const noexcept;
     /// is_lock: a thread waits for it until another releases it, not until there is work.
     [[nodiscard]] bool is_lock() const noexcept { return kind <= trace_spin; }
 };
@@ -160,6 +152,7 @@ struct profile
     /// wrong.
     std::vector<std::string> changed_files;
     bool interruptions = true; ///< It is known which holds were interrupted, of all processes.
+    double line_ns = 0; ///< Of an acquisition whose cache line comes from another core; 0: unknown.
 
     // The three shares of this profile, in percent.
     [[nodiscard]] double blocked_percent(weights const& counts) const noexcept;
@@ -172,12 +165,8 @@ struct profile
 [[nodiscard]] profile make_profile(
     std::vector<traced_process> const& traced, std::optional<int> pid = std::nullopt);
 
-/// is_lock_function and is_reference_count classify a function by its name alone.
-[[nodiscard]] bool is_lock_function(std::string_view name);
-[[nodiscard]] bool is_reference_count(std::string_view name);
-
-/// interrupted_text says how many timed holds were interrupted; empty where they are few.
-[[nodiscard]] std::string interrupted_text(lock_use const& use);
+/// contradiction_text says why no mean hold of a lock is believed; empty: there is no reason.
+[[nodiscard]] std::string contradiction_text(lock const& l);
 
 /// kind_name names a kind of lock.
 [[nodiscard]] std::string_view kind_name(trace_kind kind) noexcept;

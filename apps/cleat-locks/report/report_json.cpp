@@ -25,9 +25,32 @@ json::object part_json(weights const& w)
 
 json::object part_json(lock_use const& use)
 {
-    return {{"acquisitions", use.acquisitions},   {"taken_again", use.again},
-            {"timed_holds", use.holds},           {"interrupted_holds", use.interrupted},
-            {"mean_hold_ns", use.mean_hold_ns()}, {"max_hold_ns", use.hold_max_ns}};
+    hold_estimate const held = use.mean_hold();
+    json::object made{
+        {"acquisitions", use.acquisitions},
+        {"taken_again", use.again},
+        {"holds", use.holds()},
+        {"timed_holds", use.timed()},
+        {"waited_holds", use.waited.count},
+        {"waited_hold_ns", use.waited.ns},
+        {"interrupted_holds", use.interrupted()},
+        {"mean_hold_ns", held.mean_ns},
+        {"mean_hold_low_ns", nullptr},
+        {"mean_hold_high_ns", nullptr},
+        {"max_hold_ns", use.hold_max_ns}};
+    if (held.has_interval) {
+        made["mean_hold_low_ns"] = held.low_ns;
+        made["mean_hold_high_ns"] = held.high_ns;
+    }
+    return made;
+}
+
+json::array failures_json(lock const& l)
+{
+    json::array made;
+    for (failed_tries const& each : l.failed_in)
+        made.push_back(json::object{{"function", each.function}, {"count", each.count}});
+    return made;
 }
 
 json::object part_json(lock const& l)
@@ -48,6 +71,8 @@ json::object part_json(lock const& l)
         {"exclusive", part_json(l.exclusive)},
         {"readers", part_json(l.readers)},
         {"one_threads_own", l.one_threads_own()},
+        {"hold_is_too_low", contradiction_text(l)},
+        {"failed_in", failures_json(l)},
         {"taken_by", json::array(l.taken_by.begin(), l.taken_by.end())}};
 }
 
@@ -153,8 +178,12 @@ json::object to_json(operation_prices const& prices)
             {"contended", each.contended},
             {"wait_ns", each.wait_ns},
             {"held_ns", each.held_ns},
-            {"timed_holds", each.priced->exclusive.holds},
-            {"interrupted_holds", each.priced->exclusive.interrupted},
+            {"held_low_ns", each.held_low_ns},
+            {"held_high_ns", each.held_high_ns},
+            {"line_ns", each.line_ns},
+            {"refused", each.refused},
+            {"timed_holds", each.priced->exclusive.timed()},
+            {"interrupted_holds", each.priced->exclusive.interrupted()},
             {"operations_per_second_max", each.operations_per_second_max},
             {"cores_max", each.cores_max}});
     json::array points;
@@ -168,6 +197,7 @@ json::object to_json(operation_prices const& prices)
         {"operations", prices.operations},
         {"cpu_ns", prices.cpu_ns},
         {"interruptions_known", prices.interruptions},
+        {"line_ns", prices.line_ns},
         {"acquisitions", prices.acquisitions},
         {"shared_acquisitions", prices.shared},
         {"wait_ns", prices.wait_ns},

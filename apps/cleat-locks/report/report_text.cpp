@@ -61,38 +61,72 @@ std::string threads_of(lock const& l)
     return l.threads >= 64 ? "64+" : fmt::format("{}", l.threads);
 }
 
+void put_note(output text, std::string_view note)
+{
+    if (!note.empty())
+        fmt::format_to(text, "{:>87}  {}\n", "", note);
+}
+
+// put_holds says what is to know of a lock's holds besides their mean.
+void put_holds(output text, lock const& l)
+{
+    if (l.readers.acquisitions > 0)
+        put_note(
+            text, fmt::format(
+                      "of these {} for reading, held {} on average, {} at the longest",
+                      count_text(l.readers.acquisitions), time_text(l.readers.mean_hold_ns()),
+                      time_text(static_cast<double>(l.readers.hold_max_ns))));
+    if (timed_holds const& waited = l.exclusive.waited; waited.count > 0)
+        put_note(
+            text,
+            fmt::format(
+                "{} holds kept other threads waiting: these took {} on average",
+                count_text(waited.count),
+                time_text(static_cast<double>(waited.ns) / static_cast<double>(waited.count))));
+    put_note(text, contradiction_text(l));
+    if (l.threads > 1 && !l.group)
+        put_note(text, interval_text(l.exclusive));
+    put_note(text, interrupted_text(l.exclusive));
+}
+
+void put_failures(output text, lock const& l)
+{
+    if (l.failed == 0)
+        return;
+    std::vector<std::string> where;
+    for (failed_tries const& each : l.failed_in)
+        where.push_back(fmt::format("{} in {}", count_text(each.count), short_name(each.function)));
+    put_note(
+        text, fmt::format(
+                  "{} more failed: tries, and waits that timed out; {}", count_text(l.failed),
+                  fmt::join(where, ", ")));
+}
+
 void put_lock(output text, profile const& recorded, lock const& l)
 {
     weights blocked;
     blocked.blocked_ns = l.is_lock() ? l.wait_ns : 0;
+    bool const timed = l.exclusive.timed() > 0;
     fmt::format_to(
         text, "{:>6} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8} {:>9} {:>9}  {} {}",
         percent_text(recorded.blocked_percent(blocked)), time_text(static_cast<double>(l.wait_ns)),
         time_text(static_cast<double>(l.wait_max_ns)), threads_of(l), count_text(l.acquisitions()),
         count_text(l.shared), count_text(l.contended),
-        l.exclusive.holds > 0 ? time_text(l.exclusive.mean_hold_ns()) : "-",
-        l.exclusive.holds > 0 ? time_text(static_cast<double>(l.exclusive.hold_max_ns)) : "-",
-        kind_name(l.kind), l.name);
+        timed ? time_text(l.exclusive.mean_hold_ns()) : "-",
+        timed ? time_text(static_cast<double>(l.exclusive.hold_max_ns)) : "-", kind_name(l.kind),
+        l.name);
     if (l.group)
         fmt::format_to(text, " ({} of them)", count_text(l.instances));
     if (recorded.processes.size() > 1)
         fmt::format_to(text, " [{}]", l.pid);
     fmt::format_to(text, "\n");
-    if (l.readers.acquisitions > 0)
-        fmt::format_to(
-            text, "{:>87}  of these {} for reading, held {} on average\n", "",
-            count_text(l.readers.acquisitions), time_text(l.readers.mean_hold_ns()));
-    if (std::string const said = interrupted_text(l.exclusive); !said.empty())
-        fmt::format_to(text, "{:>87}  {}\n", "", said);
-    if (l.failed > 0)
-        fmt::format_to(
-            text, "{:>87}  {} more failed: tries, and waits that timed out\n", "",
-            count_text(l.failed));
+    put_holds(text, l);
+    put_failures(text, l);
     if (!l.taken_by.empty()) {
         std::vector<std::string> names;
         for (std::string const& each : l.taken_by)
             names.push_back(short_name(each));
-        fmt::format_to(text, "{:>87}  taken in {}\n", "", fmt::join(names, " < "));
+        put_note(text, fmt::format("taken in {}", fmt::join(names, " < ")));
     }
 }
 
@@ -239,8 +273,9 @@ void put_unseen(output text, profile const& recorded)
         text,
         "\nNot seen: locks inside libc (malloc, stdio), futexes that a program uses by itself, "
         "spinning\non an atomic, and programs that are linked statically. An acquisition is "
-        "shared when, by then, more\nthan one thread had touched the lock; held is a sample of "
-        "exclusive holds.\n");
+        "shared when, by then, more\nthan one thread had touched the lock; held is the mean of "
+        "exclusive holds:\nof a sample, and of all that another thread waited for after the "
+        "first such wait.\n");
     for (process_note const& each : recorded.processes)
         if (each.nested > 0)
             fmt::format_to(

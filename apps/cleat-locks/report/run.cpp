@@ -1,3 +1,4 @@
+#include "report/line_cost.hpp"
 #include "report/run.hpp"
 #include "report/trace.hpp"
 #include "standard_error.hpp"
@@ -149,6 +150,7 @@ void prepare_environment(run_request const& request, fs::path const& folder)
     set("LD_PRELOAD", preload);
     set("CLEAT_LOCKS_TRACE", folder.string());
     set("CLEAT_LOCKS_HZ", fmt::format("{}", request.cpu_hz));
+    set("CLEAT_LOCKS_LINE_PS", fmt::format("{:.0f}", measure_line_ns() * 1e3));
     if (request.every_hold)
         set("CLEAT_LOCKS_EVERY_HOLD", "1");
     if (request.signal != 0)

@@ -103,7 +103,7 @@ void add_wait(traced_thread& thread, trace_thread const& block, trace_site& site
 {
     site.wait_ns += ns;
     site.wait_max_ns = std::max(site.wait_max_ns, ns);
-    thread.waits = {site.lock, site.return_to, ns};
+    thread.waits = {site.lock, site.return_to, ns, block.wait_owner};
     auto const stack = std::ranges::find_if(thread.stacks, [&](traced_stack const& each) {
         return each.word + 1 == block.wait_stack && each.counts.what == trace_taken &&
                each.counts.lock == site.lock;
@@ -117,6 +117,7 @@ traced_thread read_thread(
 {
     std::uint64_t const now = process.ended_ns;
     traced_thread found;
+    found.number = block.number;
     found.threads = block.threads;
     found.tid = block.tid;
     found.name = in_utf8({block.name, ::strnlen(block.name, sizeof block.name)});
@@ -130,6 +131,10 @@ traced_thread read_thread(
     found.sites_lost = block.sites_lost;
     found.stacks_lost = block.stacks_lost;
     found.nested = block.nested;
+    found.waits_for_lost = block.waits_for_lost;
+    for (trace_wait_for const& each : block.waits_for)
+        if (each.waits > 0)
+            found.waits_for.push_back(each);
     found.stacks = read_stacks(block);
     std::erase_if(found.stacks, [&](traced_stack const& s) {
         return s.counts.what == trace_taken && s.counts.lock >= locks;
@@ -140,6 +145,7 @@ traced_thread read_thread(
         if (site.key == 0 || site.lock >= locks)
             continue;
         found.sites.push_back(site);
+        found.site_numbers.push_back(static_cast<std::uint32_t>(i));
         if (waits && block.wait_site == i + 1)
             add_wait(found, block, found.sites.back(), now - block.wait_began_ns);
     }
@@ -272,6 +278,7 @@ traced_process describe(trace_header const& header, fs::path const& file)
     found.threads_lost = header.threads_lost;
     found.slots_lost = header.slots_lost;
     found.interruptions = header.interruptions != 0;
+    found.line_ns = header.line_ps / 1e3;
     return found;
 }
 

@@ -40,11 +40,13 @@ struct traced_wait
     std::uint32_t lock = 0;      ///< Index.
     std::uint64_t return_to = 0; ///< Where its caller would have gone on.
     std::uint64_t ns = 0;        ///< At least, where the process's end is not known.
+    std::int32_t owner = 0;      ///< The thread that had the lock as it began; 0: unknown.
 };
 
 /// traced_thread is a thread, or several that ran one after the other.
 struct traced_thread
 {
+    std::uint32_t number = 0; ///< Of its block.
     std::uint32_t threads = 0;
     std::int32_t tid = 0; ///< Of the last one, as the name is.
     std::string name;
@@ -58,6 +60,9 @@ struct traced_thread
     std::uint64_t nested = 0;
     std::optional<traced_wait> waits;
     std::vector<trace_site> sites;
+    std::vector<std::uint32_t> site_numbers; ///< Of each site in its block.
+    std::vector<trace_wait_for> waits_for;
+    std::uint64_t waits_for_lost = 0;
     std::vector<traced_stack> stacks;
 };
 
@@ -82,6 +87,7 @@ struct traced_process
     std::uint64_t threads_lost = 0;
     std::uint64_t slots_lost = 0;
     bool interruptions = false; ///< It is known which holds were interrupted.
+    double line_ns = 0; ///< Of an acquisition whose cache line comes from another core; 0: unknown.
     std::vector<trace_lock> locks;
     std::vector<traced_thread> threads;
     std::string maps; ///< The text of /proc/PID/maps.

@@ -82,7 +82,7 @@ std::unique_ptr<trace_thread> one_block()
     site.key = 99;
     site.return_to = 0x1234;
     site.how = trace_exclusive;
-    site.acquisitions = 5;
+    site.acquisitions = site.attributed_acquisitions = 5;
     trace_stack stack{};
     stack.depth = 2;
     stack.size = sizeof stack / 8 + 2;

@@ -1,0 +1,177 @@
+// The subject's modes for waits that are hard to see: for rare long holds, by trying again, and
+// behind the C++ library's own functions.
+
+#include "subject.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+
+#include <pthread.h>
+#include <sched.h>
+
+using namespace subject;
+
+namespace {
+
+pthread_mutex_t rare_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t other_mutex = PTHREAD_MUTEX_INITIALIZER;
+std::atomic<unsigned> announced = 0; // Long holds that have begun.
+std::atomic<pid_t> waiter = 0;
+std::atomic<unsigned> failed_tries = 0;
+
+struct figures
+{
+    std::uint64_t acquisitions = 0;
+    std::uint64_t wait_ns = 0;
+    std::uint64_t hold_ns = 0;
+    std::uint64_t failed = 0;
+
+    void say() const
+    {
+        std::printf(
+            "{\"acquisitions\": %llu, \"wait_ns\": %llu, \"hold_ns\": %llu, \"failed\": %llu}\n",
+            static_cast<unsigned long long>(acquisitions), static_cast<unsigned long long>(wait_ns),
+            static_cast<unsigned long long>(hold_ns), static_cast<unsigned long long>(failed));
+    }
+};
+
+void announce()
+{
+    ++announced;
+    announced.notify_one();
+}
+
+void until_announced(unsigned count)
+{
+    for (unsigned now = announced; now < count; now = announced)
+        announced.wait(now);
+}
+
+// wait_for_long waits for each long hold, and holds the mutex for no time itself.
+[[gnu::noinline]] void wait_for_long(unsigned count, figures& measured)
+{
+    waiter = own_id();
+    waiter.notify_one();
+    for (unsigned i = 0; i < count; ++i) {
+        until_announced(i + 1);
+        std::uint64_t const asked = now_ns();
+        ::pthread_mutex_lock(&rare_mutex);
+        measured.wait_ns += now_ns() - asked;
+        ++measured.acquisitions;
+        ::pthread_mutex_unlock(&rare_mutex);
+    }
+}
+
+[[gnu::noinline]] void hold_long(std::uint64_t ns)
+{
+    ::pthread_mutex_lock(&rare_mutex);
+    announce();
+    until_blocked(waiter, rare_mutex);
+    pass(ns);
+    ::pthread_mutex_unlock(&rare_mutex);
+}
+
+[[gnu::noinline]] std::uint64_t try_until_taken(std::uint64_t asked)
+{
+    while (::pthread_mutex_trylock(&rare_mutex) != 0) {
+        ++failed_tries;
+        ::sched_yield();
+    }
+    std::uint64_t const waited = now_ns() - asked;
+    ::pthread_mutex_unlock(&rare_mutex);
+    return waited;
+}
+
+void until_failed(unsigned times)
+{
+    while (failed_tries < times)
+        ::sched_yield();
+}
+
+std::mutex guarded;
+std::shared_mutex shared_one;
+unsigned counted = 0;
+
+[[gnu::noinline]] void lock_by_guard()
+{
+    std::lock_guard const lock{guarded};
+    ++counted;
+}
+
+[[gnu::noinline]] unsigned read_by_guard()
+{
+    std::shared_lock const lock{shared_one};
+    return counted;
+}
+
+} // namespace
+
+void subject::rare(unsigned times, unsigned every, std::uint64_t brief_us, std::uint64_t long_us)
+{
+    figures measured;
+    figures waited;
+    std::thread other{[&] { wait_for_long(times / every, waited); }};
+    waiter.wait(0);
+    for (unsigned i = 1; i <= times; ++i) {
+        std::uint64_t const ns = (i % every == 0 ? long_us : brief_us) * 1000;
+        if (i % every == 0)
+            hold_long(ns);
+        else {
+            ::pthread_mutex_lock(&rare_mutex);
+            pass(ns);
+            ::pthread_mutex_unlock(&rare_mutex);
+        }
+        measured.hold_ns += ns;
+        ++measured.acquisitions;
+    }
+    other.join();
+    measured.acquisitions += waited.acquisitions;
+    measured.wait_ns = waited.wait_ns;
+    measured.say();
+}
+
+void subject::tries(std::uint64_t ms)
+{
+    figures measured;
+    ::pthread_mutex_lock(&rare_mutex);
+    std::thread other{[&] { measured.wait_ns = try_until_taken(now_ns()); }};
+    until_failed(3);
+    pass(ms * 1'000'000);
+    ::pthread_mutex_unlock(&rare_mutex);
+    other.join();
+    measured.failed = failed_tries;
+    measured.say();
+}
+
+void subject::gives_up(std::uint64_t ms)
+{
+    ::pthread_mutex_lock(&rare_mutex);
+    std::thread other{[] {
+        failed_tries += ::pthread_mutex_trylock(&rare_mutex) != 0 ? 1 : 0;
+        ::pthread_mutex_lock(&other_mutex);
+        ::pthread_mutex_unlock(&other_mutex);
+        announce();
+        while (announced < 2)
+            ::sched_yield();
+        ::pthread_mutex_lock(&rare_mutex);
+        ::pthread_mutex_unlock(&rare_mutex);
+    }};
+    until_announced(1);
+    pass(ms * 1'000'000);
+    ::pthread_mutex_unlock(&rare_mutex);
+    announce();
+    other.join();
+    figures{}.say();
+}
+
+void subject::wrapped(unsigned times)
+{
+    for (unsigned i = 0; i < times; ++i) {
+        lock_by_guard();
+        counted += read_by_guard() / (times + 1);
+    }
+    std::printf("{\"acquisitions\": %u}\n", 2 * times);
+}
