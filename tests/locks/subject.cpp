@@ -69,6 +69,9 @@
 //   subject tries MS                      a thread tries a mutex until another one releases it
 //   subject gives-up MS                   a thread tries a mutex once, and takes another one
 //   subject wrapped TIMES                 locks of the C++ library
+//   subject own-futex MS                  a thread waits for a lock of the program's own
+//   subject unseen MS                     a thread waits for so long at a barrier, another one in
+//                                         read()
 //   subject signals                       sets all signals back to their defaults, and computes
 
 #include "subject.hpp"
@@ -896,6 +899,8 @@ constexpr mode modes[]{
      }},
     {"tries", [](arguments const& words) { tries(words.number(2)); }},
     {"gives-up", [](arguments const& words) { gives_up(words.number(2)); }},
+    {"own-futex", [](arguments const& words) { futex_of_its_own(words.number(2)); }},
+    {"unseen", [](arguments const& words) { unseen(words.number(2)); }},
     {"wrapped", [](arguments const& words) { wrapped(words.number(2)); }},
     {"signals", [](arguments const& words) { signals(words.number(2)); }},
     {"leave",

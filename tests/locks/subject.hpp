@@ -63,6 +63,8 @@ void rare(unsigned times, unsigned every, std::uint64_t brief_us, std::uint64_t 
 void tries(std::uint64_t ms);
 void gives_up(std::uint64_t ms);
 void wrapped(unsigned times);
+void futex_of_its_own(std::uint64_t ms);
+void unseen(std::uint64_t ms);
 void sequences(unsigned times);
 void timeouts(unsigned times);
 void handlers(unsigned times, bool jump, bool apart);

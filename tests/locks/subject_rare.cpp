@@ -3,14 +3,19 @@
 
 #include "subject.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <shared_mutex>
 #include <thread>
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 using namespace subject;
 
@@ -91,6 +96,26 @@ void until_failed(unsigned times)
         ::sched_yield();
 }
 
+// A lock of the program's own, as simple as it can be: 1 while a thread has it.
+std::atomic<int> own_futex = 0;
+
+[[gnu::noinline]] void wait_in_own_futex()
+{
+    while (own_futex.exchange(1) != 0)
+        ::syscall(SYS_futex, &own_futex, FUTEX_WAIT_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+void wake_own_futex()
+{
+    own_futex = 0;
+    ::syscall(SYS_futex, &own_futex, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+[[gnu::noinline]] void wait_at_barrier(pthread_barrier_t& barrier)
+{
+    ::pthread_barrier_wait(&barrier);
+}
+
 std::mutex guarded;
 std::shared_mutex shared_one;
 unsigned counted = 0;
@@ -164,6 +189,46 @@ void subject::gives_up(std::uint64_t ms)
     ::pthread_mutex_unlock(&rare_mutex);
     announce();
     other.join();
+    figures{}.say();
+}
+
+void subject::futex_of_its_own(std::uint64_t ms)
+{
+    figures measured;
+    wait_in_own_futex(); // It does not wait.
+    std::thread other{[&] {
+        waiter = own_id();
+        waiter.notify_one();
+        std::uint64_t const asked = now_ns();
+        wait_in_own_futex();
+        measured.wait_ns = now_ns() - asked;
+        wake_own_futex();
+    }};
+    waiter.wait(0);
+    until_blocked(waiter, own_futex);
+    pass(ms * 1'000'000);
+    wake_own_futex();
+    other.join();
+    measured.say();
+}
+
+void subject::unseen(std::uint64_t ms)
+{
+    pthread_barrier_t barrier;
+    ::pthread_barrier_init(&barrier, nullptr, 2);
+    std::array<int, 2> ends{};
+    if (::pipe(ends.data()) != 0)
+        std::abort();
+    std::thread at_barrier{[&] { wait_at_barrier(barrier); }};
+    std::thread at_pipe{[&] {
+        char byte = 0;
+        static_cast<void>(!::read(ends[0], &byte, 1));
+    }};
+    pass(ms * 1'000'000);
+    static_cast<void>(!::write(ends[1], "", 1));
+    wait_at_barrier(barrier);
+    at_barrier.join();
+    at_pipe.join();
     figures{}.say();
 }
 

@@ -57,8 +57,18 @@
                 'of CPU time on reference counts',
             ),
         ),
+        el('p', {}, offCpu()),
         ...caveats().map((words) => el('p', {}, words)),
     ];
+
+    const offCpu = () => {
+        const kinds = Object.entries(profile.off_cpu.kinds_ns);
+        return (
+            `Off the CPU, and no lock explains that: ${units.time(profile.off_cpu.unexplained_ns)}` +
+            (kinds.length > 0 ? ', in: ' : '') +
+            kinds.map(([kind, ns]) => `${units.time(ns)} ${kind}`).join(', ')
+        );
+    };
 
     // Limits of the shares.
     const caveats = () => {
@@ -171,8 +181,13 @@
             tree.draw(profile),
         ),
         section(
-            'Conditions, semaphores, once',
-            'A wait here is mostly for work.',
+            'Off the CPU in no recorded wait',
+            'By samples: a wait for work, or for a lock that is not seen.',
+            tables.offCpu(profile),
+        ),
+        section(
+            'Conditions, semaphores, once, futexes',
+            "A wait here is mostly for work, and some in the program's own futexes are for locks of its own.",
             tables.locks(profile, false),
         ),
         section('Threads', 'The most blocked first.', tables.threads(profile)),
@@ -180,8 +195,9 @@
         el(
             'p',
             {},
-            'Locks inside libc (malloc, stdio), futexes that a program uses by itself, ' +
-                'spinning on an atomic, and programs that are linked statically.',
+            "As locks: those inside libc (malloc, stdio) and futexes without libc's syscall(), whose " +
+                'waits are off the CPU above. At all: spinning on an atomic, and programs that are ' +
+                'linked statically.',
         ),
     );
     flames.again();

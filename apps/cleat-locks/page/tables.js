@@ -223,5 +223,30 @@ const tables = (() => {
         );
     };
 
-    return { locks, perOperation, throughput, threads, unendedWaits };
+    const offCpu = (profile) => {
+        const rows = profile.off_cpu.places.slice(0, 100);
+        if (rows.length === 0) return null;
+        const heads = [['time'], ['thread', true], ['in', true]];
+        return table(
+            heads,
+            rows.map((place) =>
+                row(
+                    heads,
+                    [units.time(place.ns)],
+                    el('td', { class: 'words' }, `${place.thread} (${place.tid})`),
+                    el(
+                        'td',
+                        { class: 'words' },
+                        `${place.in} `,
+                        place.object ? el('code', {}, place.object) : '',
+                        place.function
+                            ? el('small', {}, `in ${units.name(place.function)}`)
+                            : null,
+                    ),
+                ),
+            ),
+        );
+    };
+
+    return { locks, offCpu, perOperation, throughput, threads, unendedWaits };
 })();

@@ -67,6 +67,7 @@
     X(sigprocmask, "sigprocmask", 0)                                                               \
     X(sigaction, "sigaction", 0)                                                                   \
     X(signal, "signal", 0)                                                                         \
+    X(syscall, "syscall", 0)                                                                       \
     X(_exit, "_exit", 0)
 
 #define NEXT_ENUMERATOR(word, name, version) next_index_##word,

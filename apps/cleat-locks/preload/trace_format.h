@@ -48,7 +48,8 @@ enum trace_kind
     trace_spin,
     trace_condition,
     trace_semaphore,
-    trace_once
+    trace_once,
+    trace_futex /* the program's own, by libc's syscall() */
 };
 
 enum

@@ -1,4 +1,5 @@
 #include "report/function_kinds.hpp"
+#include "report/named_stacks.hpp"
 #include "report/profile.hpp"
 #include "report/quantities.hpp"
 #include "report/symbols.hpp"
@@ -14,144 +15,12 @@
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include <sys/stat.h>
 
 namespace cleat::locks {
 namespace {
-
-constexpr std::string_view recorder_name = "libcleat-locks.so";
-
-// naming turns addresses of one process into functions of the whole profile.
-class naming
-{
-public:
-    naming(profile& made, symbols& process_symbols) : profile_{made}, symbols_{process_symbols} {}
-
-    struct named
-    {
-        std::uint32_t function = 0;
-        bool of_recorder = false;
-        bool of_libc = false;
-    };
-
-    // The functions at an address, the innermost first.
-    std::vector<named> functions_at(std::uint64_t address, bool returns)
-    {
-        std::vector<named> found;
-        for (place const& each : symbols_.functions_at(address, returns))
-            found.push_back(
-                {number(each.function), each.module == recorder_name,
-                 each.module.starts_with("libc.so") || each.module.starts_with("libpthread")});
-        return found;
-    }
-
-    std::uint32_t number(std::string const& function)
-    {
-        auto const [entry, fresh] =
-            numbers().try_emplace(function, static_cast<std::uint32_t>(profile_.functions.size()));
-        if (fresh)
-            profile_.functions.push_back(function);
-        return entry->second;
-    }
-
-    // fold_wrappers leaves out the wrappers between a lock function, which is the first, and the
-    // first function of the program's. Where there is no such function, all stay.
-    void fold_wrappers(std::vector<std::uint32_t>& functions) const
-    {
-        auto const first = functions.begin() + 1;
-        auto const own = std::find_if(first, functions.end(), [&](std::uint32_t each) {
-            return !is_wrapper(profile_.functions[each]);
-        });
-        if (own != functions.end())
-            functions.erase(first, own);
-    }
-
-private:
-    std::unordered_map<std::string, std::uint32_t>& numbers()
-    {
-        if (numbers_.empty())
-            for (std::uint32_t i = 0; i < profile_.functions.size(); ++i)
-                numbers_.emplace(profile_.functions[i], i);
-        return numbers_;
-    }
-
-    profile& profile_;
-    symbols& symbols_;
-    std::unordered_map<std::string, std::uint32_t> numbers_;
-};
-
-std::string_view lock_function(trace_kind kind, std::uint32_t how) noexcept
-{
-    switch (kind) {
-    case trace_mutex:
-        return "pthread_mutex_lock";
-    case trace_rwlock:
-        return how == trace_shared ? "pthread_rwlock_rdlock" : "pthread_rwlock_wrlock";
-    case trace_spin:
-        return "pthread_spin_lock";
-    case trace_condition:
-        return "pthread_cond_wait";
-    case trace_semaphore:
-        return "sem_wait";
-    case trace_once:
-        return "pthread_once";
-    }
-    return "lock";
-}
-
-// A stack of an acquisition begins in the lock function, which is not among its frames.
-stack acquisition_stack(traced_stack const& from, trace_kind kind, naming& names)
-{
-    stack made;
-    made.functions.push_back(names.number(std::string{lock_function(kind, from.counts.how)}));
-    for (std::uint64_t const frame : from.frames)
-        for (naming::named const& each : names.functions_at(frame, true))
-            if (!each.of_recorder)
-                made.functions.push_back(each.function);
-    names.fold_wrappers(made.functions);
-    made.counts.acquisitions = from.counts.count;
-    made.counts.contended = from.counts.contended;
-    (kind <= trace_spin ? made.counts.blocked_ns : made.counts.waiting_ns) = from.counts.wait_ns;
-    return made;
-}
-
-// A CPU sample belongs to the lock functions when one of them is innermost, or internals of libc
-// below one that the recorder wraps. It belongs to the recorder when the recorder is innermost, or
-// reads the clock.
-std::optional<stack> cpu_stack(
-    traced_stack const& from, naming& names, profile const& made_so_far, std::uint64_t& own)
-{
-    stack made;
-    bool only_libc = true; // All frames so far, from the innermost on, are libc's.
-    bool of_lock = false;
-    for (std::size_t i = 0; i < from.frames.size(); ++i)
-        for (naming::named const& each : names.functions_at(from.frames[i], i > 0)) {
-            if (!each.of_recorder) {
-                made.functions.push_back(each.function);
-                only_libc = only_libc && each.of_libc;
-                continue;
-            }
-            bool const begun = !made.functions.empty();
-            if (!begun || (!only_libc && made.functions.size() == 1)) {
-                own += from.counts.count;
-                return std::nullopt;
-            }
-            of_lock = of_lock || only_libc;
-            only_libc = false;
-        }
-    if (made.functions.empty())
-        return std::nullopt;
-    std::string const& leaf = made_so_far.functions[made.functions.front()];
-    made.counts.cpu = from.counts.count;
-    if (of_lock || is_lock_function(leaf))
-        made.counts.cpu_locks = from.counts.count;
-    else if (is_reference_count(leaf))
-        made.counts.cpu_references = from.counts.count;
-    return made;
-}
 
 // merged_entries gives for each entry the index of the one that it is counted in: a group of one
 // lock is counted in that lock, which has its own entry once a second thread has touched it.
@@ -352,6 +221,7 @@ public:
             {command.empty() ? process.program : command, process.pid, process.ended,
              process.ended_ns - process.began_ns, process.thread_count, lost, nested,
              process.blocks, process.blocks_cut, process.runs, !process.end_known});
+        add_off_cpu(process, process_symbols);
         for (std::string const& each : changed_files(process))
             if (std::ranges::find(profile_.changed_files, each) == profile_.changed_files.end())
                 profile_.changed_files.push_back(each);
@@ -377,6 +247,7 @@ public:
         std::ranges::stable_sort(profile_.threads, std::greater{}, [](thread_share const& t) {
             return std::pair{t.counts.blocked_ns, t.cpu_ns};
         });
+        std::ranges::stable_sort(profile_.off_cpu, std::greater{}, &off_cpu_place::ns);
         std::ranges::stable_sort(profile_.unended_waits, std::greater{}, &unended_wait::ns);
     }
 
@@ -406,9 +277,7 @@ private:
         for (traced_stack const& each : stacks) {
             if (each.counts.what == trace_taken)
                 add_acquisitions(each);
-            else if (
-                std::optional<stack> const one =
-                    cpu_stack(each, names, profile_, profile_.samples_own))
+            else if (std::optional<stack> const one = cpu_stack(each, names, profile_.samples_own))
                 keep(*one);
         }
         std::map<std::uint32_t, std::uint64_t> taken_here;
@@ -416,7 +285,7 @@ private:
             add_site(locks[counted_in_[site.lock]], site, process.clock_ns);
             taken_here[counted_in_[site.lock]] += site.acquisitions;
             if (site.failed > 0)
-                failed_[counted_in_[site.lock]][caller(names, site.return_to)] += site.failed;
+                failed_[counted_in_[site.lock]][names.caller(site.return_to)] += site.failed;
         }
         for (auto const& [merged, times] : taken_here) {
             locks[merged].busiest = std::max(locks[merged].busiest, times);
@@ -427,7 +296,7 @@ private:
             lock const& target = locks[counted_in_[thread.waits->lock]];
             profile_.unended_waits.push_back(
                 {target.name, target.kind,
-                 profile_.functions[caller(names, thread.waits->return_to)], thread.name,
+                 profile_.functions[names.caller(thread.waits->return_to)], thread.name,
                  process.pid, thread.tid, thread.waits->ns});
         }
         profile_.samples_own += thread.samples_own;
@@ -437,14 +306,22 @@ private:
         profile_.threads.push_back(std::move(share));
     }
 
-    // caller is the function around an address, the first one that is no wrapper.
-    std::uint32_t caller(naming& names, std::uint64_t return_to)
+    void add_off_cpu(traced_process const& process, symbols& names)
     {
-        std::vector<naming::named> const there = names.functions_at(return_to, true);
-        auto const own = std::ranges::find_if(there, [&](naming::named const& each) {
-            return !is_wrapper(profile_.functions[each.function]);
-        });
-        return own == there.end() ? there.front().function : own->function;
+        off_cpu_record const& record = process.off_cpu;
+        profile_.off_cpu_samples += record.samples;
+        profile_.no_core_ns += record.no_core_ns;
+        if (!record.not_sampled.empty())
+            profile_.not_sampled.push_back(record.not_sampled);
+        for (off_cpu_wait const& each : record.waits) {
+            std::string object = each.address != 0 ? names.object_at(each.address) : "";
+            if (each.address != 0 && object.empty())
+                object = fmt::format("0x{:x}", each.address);
+            profile_.off_cpu.push_back(
+                {each.thread, process.pid, each.tid, call_name(each.call), object,
+                 each.code != 0 ? names.functions_at(each.code, true).front().function : "",
+                 each.ns, each.samples});
+        }
     }
 
     using by_stack = std::map<std::vector<std::uint32_t>, std::uint64_t>;
@@ -512,6 +389,22 @@ bool lock::holds_contradict_waits() const noexcept
                                               readers.held_with_interrupted_ns());
 }
 
+off_cpu_parts profile::off_cpu_time() const noexcept
+{
+    off_cpu_parts made;
+    made.ns = thread_ns - std::min(thread_ns, cpu_ns);
+    made.no_core_ns = no_core_ns;
+    for (lock const& each : locks) {
+        std::uint64_t& part = each.kind == trace_condition   ? made.condition_ns
+                              : each.kind == trace_semaphore ? made.semaphore_ns
+                              : each.kind == trace_once      ? made.once_ns
+                              : each.kind == trace_futex     ? made.futex_ns
+                                                             : made.blocked_ns;
+        part += each.wait_ns;
+    }
+    return made;
+}
+
 double profile::blocked_percent(weights const& counts) const noexcept
 {
     return percent(counts.blocked_ns, thread_ns);
@@ -558,6 +451,8 @@ std::string_view kind_name(trace_kind kind) noexcept
         return "semaphore";
     case trace_once:
         return "once";
+    case trace_futex:
+        return "futex";
     }
     return "lock";
 }

@@ -8,6 +8,7 @@
 #include "report/holds.hpp"
 #include "report/trace.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -133,6 +134,44 @@ struct process_note
     bool lived_at_least = false; ///< It lived longer, to an unknown end.
 };
 
+/// off_cpu_place is a place where a thread was off the CPU and in no recorded wait, by samples.
+struct off_cpu_place
+{
+    std::string thread;
+    int pid = 0;
+    int tid = 0;
+    std::string call;     ///< As call_name.
+    std::string object;   ///< Of a futex: the variable, or the address.
+    std::string function; ///< With the code that called the kernel.
+    std::uint64_t ns = 0;
+    std::uint64_t samples = 0;
+};
+
+/// off_cpu_parts divides the time of all threads off the CPU.
+struct off_cpu_parts
+{
+    std::uint64_t ns = 0;         ///< thread_ns without cpu_ns.
+    std::uint64_t blocked_ns = 0; ///< For locks.
+    std::uint64_t condition_ns = 0;
+    std::uint64_t semaphore_ns = 0;
+    std::uint64_t once_ns = 0;
+    std::uint64_t futex_ns = 0;   ///< The program's own, by syscall().
+    std::uint64_t no_core_ns = 0; ///< By the kernel's account, as far as it was sampled.
+
+    /// unexplained_ns is what no lock of the table explains.
+    [[nodiscard]] std::uint64_t unexplained_ns() const noexcept
+    {
+        return ns - std::min(ns, blocked_ns);
+    }
+    /// unrecorded_ns is in no recorded wait at all, and with a core to run on.
+    [[nodiscard]] std::uint64_t unrecorded_ns() const noexcept
+    {
+        return ns -
+               std::min(
+                   ns, blocked_ns + condition_ns + semaphore_ns + once_ns + futex_ns + no_core_ns);
+    }
+};
+
 struct profile
 {
     std::vector<process_note> processes;
@@ -141,6 +180,10 @@ struct profile
     std::vector<lock> locks; ///< By blocked time, then by shared acquisitions, then by all.
     std::vector<thread_share> threads;
     std::vector<unended_wait> unended_waits; ///< The longest first.
+    std::vector<off_cpu_place> off_cpu;      ///< The longest first.
+    std::uint64_t off_cpu_samples = 0;       ///< Of processes.
+    std::uint64_t no_core_ns = 0;
+    std::vector<std::string> not_sampled; ///< Why processes were not sampled.
     weights total;
     std::uint64_t thread_ns = 0; ///< The threads' lifetimes, added up.
     /// Not all lifetimes are known: thread_ns is a lower bound, shares of it are upper ones.
@@ -154,6 +197,7 @@ struct profile
     bool interruptions = true; ///< It is known which holds were interrupted, of all processes.
     double line_ns = 0; ///< Of an acquisition whose cache line comes from another core; 0: unknown.
 
+    [[nodiscard]] off_cpu_parts off_cpu_time() const noexcept;
     // The three shares of this profile, in percent.
     [[nodiscard]] double blocked_percent(weights const& counts) const noexcept;
     [[nodiscard]] double lock_cpu_percent(weights const& counts) const noexcept;

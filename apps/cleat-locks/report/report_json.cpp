@@ -1,3 +1,4 @@
+#include "report/off_cpu_text.hpp"
 #include "report/report_json.hpp"
 #include "report/report_text.hpp"
 
@@ -128,6 +129,13 @@ json::object part_json(unended_wait const& wait)
         {"ns", wait.ns}};
 }
 
+json::object part_json(off_cpu_place const& place)
+{
+    return {{"thread", place.thread}, {"pid", place.pid},        {"tid", place.tid},
+            {"in", place.call},       {"object", place.object},  {"function", place.function},
+            {"ns", place.ns},         {"samples", place.samples}};
+}
+
 template <class T>
 json::array each_json(std::vector<T> const& all)
 {
@@ -135,6 +143,28 @@ json::array each_json(std::vector<T> const& all)
     for (T const& each : all)
         made.push_back(part_json(each));
     return made;
+}
+
+} // namespace
+
+namespace {
+
+json::object off_cpu_json(profile const& recorded)
+{
+    off_cpu_parts const parts = recorded.off_cpu_time();
+    json::object kinds;
+    for (auto const& [kind, ns] : off_cpu_kinds(recorded))
+        kinds[kind] = ns;
+    return {
+        {"ns", parts.ns},
+        {"unexplained_ns", parts.unexplained_ns()},
+        {"unrecorded_ns", parts.unrecorded_ns()},
+        {"no_core_ns", parts.no_core_ns},
+        {"own_futex_ns", parts.futex_ns},
+        {"kinds_ns", std::move(kinds)},
+        {"samples", recorded.off_cpu_samples},
+        {"not_sampled", json::array(recorded.not_sampled.begin(), recorded.not_sampled.end())},
+        {"places", each_json(recorded.off_cpu)}};
 }
 
 } // namespace
@@ -156,6 +186,7 @@ json::object to_json(profile const& recorded)
         {"blocked_percent", recorded.blocked_percent(recorded.total)},
         {"lock_cpu_percent", recorded.lock_cpu_percent(recorded.total)},
         {"reference_cpu_percent", recorded.reference_cpu_percent(recorded.total)},
+        {"off_cpu", off_cpu_json(recorded)},
         {"functions", json::array(recorded.functions.begin(), recorded.functions.end())},
         {"locks", each_json(recorded.locks)},
         {"stacks", each_json(recorded.stacks)},

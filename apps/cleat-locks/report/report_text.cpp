@@ -1,3 +1,4 @@
+#include "report/off_cpu_text.hpp"
 #include "report/quantities.hpp"
 #include "report/report_text.hpp"
 #include "report/tree.hpp"
@@ -30,14 +31,15 @@ std::string command_of(process_note const& process)
 void put_shares(output text, profile const& recorded)
 {
     fmt::format_to(
-        text,
-        "\n{:6.2f} %  of the threads' time was spent blocked on locks ({} of {}{})\n"
-        "{:6.2f} %  of CPU time was spent inside lock functions\n"
-        "{:6.2f} %  of CPU time was spent on reference counts\n",
+        text, "\n{:6.2f} %  of the threads' time was spent blocked on locks ({} of {}{})\n{}",
         recorded.blocked_percent(recorded.total),
         time_text(static_cast<double>(recorded.total.blocked_ns)),
         recorded.thread_ns_at_least ? "at least " : "",
-        time_text(static_cast<double>(recorded.thread_ns)),
+        time_text(static_cast<double>(recorded.thread_ns)), off_cpu_heading(recorded));
+    fmt::format_to(
+        text,
+        "{:6.2f} %  of CPU time was spent inside lock functions\n"
+        "{:6.2f} %  of CPU time was spent on reference counts\n",
         recorded.lock_cpu_percent(recorded.total), recorded.reference_cpu_percent(recorded.total));
     if (recorded.cpu_hz == 0)
         fmt::format_to(
@@ -143,7 +145,8 @@ void put_locks(output text, profile const& recorded, std::size_t most, bool lock
         "\n{}\n"
         "{:>6} {:>9} {:>9} {:>7} {:>8} {:>8} {:>8} {:>9} {:>9}\n",
         locks ? "Locks. Blocked: share of the threads' time, in all, and the longest"
-              : "Conditions, semaphores, once: a wait here is mostly for work",
+              : "Conditions, semaphores, once, futexes of the program's own: mostly for work, and "
+                "some for locks of its own",
         "%", locks ? "blocked" : "waited", "longest", "threads", "acquired", "shared", "waited",
         "held", "longest");
     for (lock const* each : std::span{rows}.first(std::min(rows.size(), most)))
@@ -270,12 +273,12 @@ void put_unended_waits(output text, profile const& recorded, std::size_t most)
 void put_unseen(output text, profile const& recorded)
 {
     fmt::format_to(
-        text,
-        "\nNot seen: locks inside libc (malloc, stdio), futexes that a program uses by itself, "
-        "spinning\non an atomic, and programs that are linked statically. An acquisition is "
-        "shared when, by then, more\nthan one thread had touched the lock; held is the mean of "
-        "exclusive holds:\nof a sample, and of all that another thread waited for after the "
-        "first such wait.\n");
+        text, "\nNot seen as locks: those inside libc (malloc, stdio) and futexes without libc's "
+              "syscall(): their waits are\noff the CPU above. Not seen: spinning on an atomic, and "
+              "programs that are linked statically. An acquisition\nis shared when, by then, more "
+              "than one thread had touched the lock; held is the mean of "
+              "exclusive holds:\nof a sample, and of all that another thread waited for after the "
+              "first such wait.\n");
     for (process_note const& each : recorded.processes)
         if (each.nested > 0)
             fmt::format_to(
@@ -372,6 +375,7 @@ std::string report_text(profile const& recorded, std::size_t most)
     put_shares(end, recorded);
     put_locks(end, recorded, most, true);
     put_locks(end, recorded, most, false);
+    fmt::format_to(end, "{}", off_cpu_table(recorded, most));
     put_unended_waits(end, recorded, most);
     put_stacks(end, recorded, most);
     put_tree(end, recorded, most);

@@ -1,5 +1,6 @@
 #include "report/line_cost.hpp"
 #include "report/run.hpp"
+#include "report/sample_waits.hpp"
 #include "report/trace.hpp"
 #include "standard_error.hpp"
 
@@ -17,6 +18,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include <elf.h>
 #include <fcntl.h>
@@ -245,7 +247,10 @@ int run_traced(run_request const& request)
     int code = 0;
     try {
         prepare_environment(request, folder);
-        code = wait_for(start(request.command), folder);
+        pid_t const program_pid = start(request.command);
+        std::jthread const sampler{
+            [&](std::stop_token const& stop) { sample_waits(folder, stop); }};
+        code = wait_for(program_pid, folder);
     } catch (...) {
         std::error_code ec;
         fs::remove(folder, ec); // Only where it is empty.

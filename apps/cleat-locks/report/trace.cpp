@@ -332,6 +332,22 @@ std::string read_maps(fs::path const& file)
     return maps;
 }
 
+// read_off_cpu gives the samples of waits beside a trace.
+off_cpu_record read_off_cpu(fs::path const& file)
+{
+    fs::path name = file;
+    name.replace_extension(".waits");
+    off_cpu_record found;
+    if (!fs::exists(name))
+        return found;
+    try {
+        found = parse_off_cpu(contents(name));
+    } catch (std::runtime_error const& e) {
+        found.not_sampled = fmt::format("{}: {}", name.filename().string(), e.what());
+    }
+    return found;
+}
+
 traced_process read_one(fs::path const& file)
 {
     std::string const bytes = contents(file);
@@ -348,13 +364,14 @@ traced_process read_one(fs::path const& file)
         trace_lock const& lock =
             found.locks.emplace_back(read_at<trace_lock>(bytes, locks + i * sizeof(trace_lock)));
         // The process may have ended before it completed its last entries: these have no kind yet.
-        if (lock.kind > trace_once || (lock.kind == 0 && lock.ready != 0))
+        if (lock.kind > trace_futex || (lock.kind == 0 && lock.ready != 0))
             throw std::runtime_error{fmt::format(
                 "{}: the trace is damaged: its lock {} is of the unknown kind {}", file.string(), i,
                 lock.kind)};
     }
     add_blocks(found, header, bytes);
     found.maps = read_maps(file);
+    found.off_cpu = read_off_cpu(file);
     return found;
 }
 

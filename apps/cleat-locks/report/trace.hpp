@@ -3,6 +3,7 @@
 #pragma once
 
 #include "preload/trace_format.h"
+#include "report/off_cpu.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -90,6 +91,7 @@ struct traced_process
     double line_ns = 0; ///< Of an acquisition whose cache line comes from another core; 0: unknown.
     std::vector<trace_lock> locks;
     std::vector<traced_thread> threads;
+    off_cpu_record off_cpu;
     std::string maps; ///< The text of /proc/PID/maps.
 };
 

@@ -239,12 +239,12 @@ TEST_CASE("a lock of a kind that does not exist is an error that names the file"
         std::memcpy(bytes.data() + locks_begin + offsetof(trace_lock, ready), &ready, sizeof ready);
         return traces.put(bytes);
     };
-    for (std::uint32_t const kind : {0U, trace_once + 1U, unsigned{trace_gone}, 0xffff'ffffU})
+    for (std::uint32_t const kind : {0U, trace_futex + 1U, unsigned{trace_gone}, 0xffff'ffffU})
         CHECK_THROWS_WITH_AS(
             static_cast<void>(acquisitions(with(kind, 1))),
             doctest::Contains("1.trace: the trace is damaged: its lock 0 is of the unknown kind"),
             std::runtime_error);
-    for (std::uint32_t kind = trace_mutex; kind <= trace_once; ++kind)
+    for (std::uint32_t kind = trace_mutex; kind <= trace_futex; ++kind)
         CHECK(acquisitions(with(kind, 1)) == 5);
     // An entry that its process had not completed as it ended.
     CHECK(acquisitions(with(0, 0)) == 5);

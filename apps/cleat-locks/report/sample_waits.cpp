@@ -1,0 +1,276 @@
+#include "report/off_cpu.hpp"
+#include "report/sample_waits.hpp"
+#include "report/trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cleat::locks {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t period_ns = 20'000'000;
+constexpr std::uint64_t period_parts = 50; // Of the time that a round takes.
+
+// read_whole reads a small file of /proc; an error is a number below 0.
+long read_whole(std::string const& name, std::string& text)
+{
+    int const file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return -errno;
+    char block[512];
+    ssize_t const got = ::read(file, block, sizeof block);
+    long const result = got < 0 ? -errno : got;
+    ::close(file);
+    text.assign(block, got > 0 ? static_cast<std::size_t>(got) : 0);
+    return result;
+}
+
+// mapped_trace is a trace that its process goes on writing.
+class mapped_trace
+{
+public:
+    explicit mapped_trace(fs::path file) : file_{std::move(file)} {}
+    mapped_trace(mapped_trace const&) = delete;
+    mapped_trace& operator=(mapped_trace const&) = delete;
+    ~mapped_trace() { unmap(); }
+
+    // recorded_waits are the threads whose present wait the recorder times itself.
+    std::set<std::int32_t> recorded_waits()
+    {
+        map();
+        std::set<std::int32_t> found;
+        for (std::size_t offset = trace_tables_bytes; offset + trace_block_bytes <= size_;
+             offset += trace_block_bytes) {
+            auto const* block = reinterpret_cast<trace_thread const*>(bytes_ + offset);
+            if (block->state == trace_running && block->wait_site != 0)
+                found.insert(block->tid);
+        }
+        return found;
+    }
+
+private:
+    void map()
+    {
+        std::error_code ec;
+        std::size_t const now = fs::file_size(file_, ec);
+        if (ec || now == size_)
+            return;
+        unmap();
+        int const file = ::open(file_.c_str(), O_RDONLY | O_CLOEXEC);
+        if (file < 0)
+            return;
+        void* mapped = ::mmap(nullptr, now, PROT_READ, MAP_SHARED, file, 0);
+        ::close(file);
+        if (mapped == MAP_FAILED)
+            return;
+        bytes_ = static_cast<char const*>(mapped);
+        size_ = now;
+    }
+
+    void unmap()
+    {
+        if (bytes_ != nullptr)
+            ::munmap(const_cast<char*>(bytes_), size_);
+        bytes_ = nullptr;
+        size_ = 0;
+    }
+
+    fs::path file_;
+    char const* bytes_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+using wait_key = std::tuple<std::int32_t, std::int64_t, std::uint64_t, std::uint64_t>;
+
+// sampled_process is a process that has a trace.
+class sampled_process
+{
+public:
+    sampled_process(int pid, fs::path const& trace)
+        : pid_{pid}, waits_file_{trace}, trace_{trace}, last_ns_{now_ns()}
+    {
+        waits_file_.replace_extension(".waits");
+    }
+
+    [[nodiscard]] int pid() const noexcept { return pid_; }
+
+    // The process goes on with another program, which has a trace of its own.
+    void end() noexcept { ended_ = true; }
+
+    void sample()
+    {
+        if (ended_)
+            return;
+        std::uint64_t const now = now_ns();
+        std::uint64_t const passed = now - std::exchange(last_ns_, now);
+        std::set<std::int32_t> const recorded = trace_.recorded_waits();
+        std::error_code ec;
+        for (fs::directory_entry const& each :
+             fs::directory_iterator{fmt::format("/proc/{}/task", pid_), ec}) {
+            std::string const name = each.path().filename().string();
+            std::int32_t tid = 0;
+            std::from_chars(name.data(), name.data() + name.size(), tid);
+            sample_thread(tid, each.path().string(), passed, recorded.contains(tid));
+        }
+        if (!ec)
+            ++record_.samples;
+    }
+
+    void write()
+    {
+        record_.waits.clear();
+        for (auto const& [key, wait] : waits_)
+            record_.waits.push_back(wait);
+        record_.no_core_ns = 0;
+        for (auto const& [tid, ns] : no_core_)
+            record_.no_core_ns += ns;
+        if (record_.samples == 0)
+            return;
+        fs::path const fresh = waits_file_.string() + ".new";
+        std::ofstream{fresh, std::ios::binary} << text_of(record_);
+        std::error_code ec;
+        fs::rename(fresh, waits_file_, ec);
+    }
+
+private:
+    void sample_thread(
+        std::int32_t tid, std::string const& folder, std::uint64_t passed, bool recorded)
+    {
+        std::string text;
+        long const got = read_whole(folder + "/syscall", text);
+        if (got == -EACCES || got == -EPERM)
+            record_.not_sampled = fmt::format(
+                "/proc/{}/task/{}/syscall: {}", pid_, tid,
+                std::generic_category().message(static_cast<int>(-got)));
+        if (got <= 0)
+            return;
+        record_.sampled_ns += passed;
+        kernel_place const place = parse_kernel_place(text);
+        if (std::string schedule; read_whole(folder + "/schedstat", schedule) > 0)
+            note_schedule(tid, schedule);
+        if (place.runs || recorded)
+            return;
+        off_cpu_wait& wait = waits_[{tid, place.call, place.address, place.code}];
+        if (wait.samples == 0) {
+            wait = {tid, "", place.call, place.address, place.code, 0, 0};
+            std::getline(std::ifstream{folder + "/comm"}, wait.thread);
+        }
+        wait.ns += passed;
+        ++wait.samples;
+    }
+
+    // The time on a core, then the time without one although it could run.
+    void note_schedule(std::int32_t tid, std::string_view text)
+    {
+        std::size_t const space = text.find(' ');
+        if (space == std::string_view::npos)
+            return;
+        std::uint64_t ns = 0;
+        std::from_chars(text.data() + space + 1, text.data() + text.size(), ns);
+        no_core_[tid] = std::max(no_core_[tid], ns);
+    }
+
+    int pid_;
+    bool ended_ = false;
+    fs::path waits_file_;
+    mapped_trace trace_;
+    std::uint64_t last_ns_;
+    off_cpu_record record_;
+    std::map<wait_key, off_cpu_wait> waits_;
+    std::map<std::int32_t, std::uint64_t> no_core_;
+};
+
+using processes = std::map<fs::path, sampled_process>;
+
+// run_of is the number of a program that a process ran: 1 of PID.trace, 2 of PID.2.trace.
+unsigned run_of(fs::path const& trace)
+{
+    std::string const name = trace.stem().string();
+    std::size_t const dot = std::min(name.find('.'), name.size());
+    unsigned run = 1;
+    if (dot < name.size())
+        std::from_chars(name.data() + dot + 1, name.data() + name.size(), run);
+    return run;
+}
+
+// add_new adds the processes whose traces are new. Of one that has run several programs the last
+// one runs.
+void add_new(processes& all, fs::path const& folder)
+{
+    std::error_code ec;
+    for (fs::directory_entry const& each : fs::directory_iterator{folder, ec}) {
+        fs::path const& trace = each.path();
+        if (trace.extension() != ".trace" || all.contains(trace))
+            continue;
+        std::string const name = trace.filename().string();
+        int pid = 0;
+        std::from_chars(name.data(), name.data() + name.size(), pid);
+        if (!fs::exists(fmt::format("/proc/{}/task", pid)))
+            continue;
+        sampled_process& made = all.try_emplace(trace, pid, trace).first->second;
+        for (auto& [other, process] : all)
+            if (process.pid() == pid && run_of(other) != run_of(trace))
+                (run_of(other) < run_of(trace) ? process : made).end();
+    }
+}
+
+} // namespace
+
+void sample_waits(fs::path const& folder, std::stop_token const& stop)
+{
+    processes all;
+    std::mutex mutex; // house(mutex): for the condition below, which ends the sleep at once
+    std::condition_variable_any ended;
+    std::unique_lock lock{mutex};
+    std::uint64_t took = 0;
+    std::uint64_t written = now_ns();
+    while (!stop.stop_requested()) {
+        auto const pause = std::chrono::nanoseconds{
+            static_cast<std::int64_t>(std::max(period_ns, took * period_parts))};
+        std::uint64_t const began = now_ns();
+        try {
+            add_new(all, folder);
+            for (auto& [file, process] : all)
+                process.sample();
+        } catch (fs::filesystem_error const&) {
+            // A process that ends while its threads are listed.
+        }
+        // Written each second, for those who read it while the program runs.
+        if (began - written > second_ns) {
+            written = began;
+            for (auto& [file, process] : all)
+                process.write();
+        }
+        took = now_ns() - began;
+        ended.wait_for(lock, stop, pause, [] { return false; });
+    }
+    for (auto& [file, process] : all)
+        process.write();
+}
+
+} // namespace cleat::locks

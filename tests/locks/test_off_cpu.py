@@ -1,0 +1,81 @@
+"""Time that threads are off the CPU and that no lock explains: zero is not "nothing waits"."""
+
+import re
+
+import pytest
+
+from recording import locks
+
+
+def test_a_futex_of_the_programs_own_is_a_row(record_stepped):
+    run = record_stepped("own-futex", 80)
+    lock = run.lock("own_futex")
+    assert lock["kind"] == "futex"
+    assert lock["wait_ns"] == run.truth["wait_ns"] == 80_000_000
+    assert lock["acquisitions"] == lock["contended"] == 1
+    assert "wait_in_own_futex" in lock["taken_by"][0]
+    report = run.report()
+    assert report["total"]["blocked_ns"] == 0
+    assert report["off_cpu"]["own_futex_ns"] == 80_000_000
+    text = run.text()
+    assert re.search(r"futex .*own_futex", text)
+    assert "80.0 ms futexes of the program's own" in text
+
+
+def test_what_a_thread_waits_in_outside_of_recorded_functions(record):
+    """The main thread sleeps, one waits at a barrier of libc's, and one for a pipe."""
+    run = record("unseen", 600)
+    off_cpu = run.report()["off_cpu"]
+    assert off_cpu["not_sampled"] == []
+    assert off_cpu["samples"] > 5
+    places = off_cpu["places"]
+    for what in ("futex", "read", "sleep"):
+        ns = sum(each["ns"] for each in places if each["in"] == what)
+        assert 300e6 < ns < 1500e6, places
+    (barrier,) = [each for each in places if each["in"] == "futex" and each["ns"] > 300e6]
+    assert barrier["object"].startswith("0x")
+    assert barrier["function"]
+    # Three threads, and each waits for nearly all of its life.
+    assert off_cpu["unexplained_ns"] > 3 * 550e6
+    assert off_cpu["unexplained_ns"] == pytest.approx(
+        sum(off_cpu["kinds_ns"].values()), rel=0.05
+    )
+    text = run.text()
+    assert "0.00 %  of the threads' time was spent blocked on locks" in text
+    (line,) = [each for each in text.splitlines() if "no lock below explains that" in each]
+    assert float(line.split()[0]) > 80
+    assert re.search(r"in: .*futexes that were not recorded", text)
+    assert "Off the CPU in no recorded wait" in text
+
+
+def test_recorded_waits_are_not_sampled_once_more(record):
+    """One of the threads holds a mutex while it sleeps, and the others wait for it."""
+    run = record("holds", 3, 4, 100_000)
+    report = run.report()
+    lock = run.lock("held_mutex")
+    assert lock["wait_ns"] > 500e6
+    unexplained = report["off_cpu"]["unexplained_ns"]
+    assert unexplained + report["total"]["blocked_ns"] == pytest.approx(
+        report["off_cpu"]["ns"], rel=0.01
+    )
+    futexes = [
+        each
+        for each in report["off_cpu"]["places"]
+        if each["in"] == "futex" and "held_mutex" in each["object"]
+    ]
+    assert sum(each["ns"] for each in futexes) < 0.2 * lock["wait_ns"]
+
+
+def test_a_run_that_is_too_short_to_be_sampled_says_so(record):
+    run = record("leave")
+    text = run.text()
+    off_cpu = run.report()["off_cpu"]
+    assert off_cpu["samples"] <= 3
+    assert "no lock below explains that" in text
+
+
+def test_a_record_of_waits_that_is_damaged_is_named(record):
+    run = record("unseen", 100)
+    (file,) = run.trace.glob("*.waits")
+    file.write_text("cleat-locks waits 1\nmany\n")
+    assert f'{file.name}: "many" is no number' in locks("report", run.trace).stdout
