@@ -63,6 +63,7 @@ void rare(unsigned times, unsigned every, std::uint64_t brief_us, std::uint64_t 
 void tries(std::uint64_t ms);
 void gives_up(std::uint64_t ms);
 void wrapped(unsigned times);
+void inverted(bool waits);
 void futex_of_its_own(std::uint64_t ms);
 void unseen(std::uint64_t ms);
 void sequences(unsigned times);

@@ -26,6 +26,7 @@ pthread_mutex_t other_mutex = PTHREAD_MUTEX_INITIALIZER;
 std::atomic<unsigned> announced = 0; // Long holds that have begun.
 std::atomic<pid_t> waiter = 0;
 std::atomic<unsigned> failed_tries = 0;
+std::atomic<unsigned> taken = 0; // By the thread that waited for long holds.
 
 struct figures
 {
@@ -67,6 +68,8 @@ void until_announced(unsigned count)
         measured.wait_ns += now_ns() - asked;
         ++measured.acquisitions;
         ::pthread_mutex_unlock(&rare_mutex);
+        ++taken;
+        taken.notify_one();
     }
 }
 
@@ -77,6 +80,9 @@ void until_announced(unsigned count)
     until_blocked(waiter, rare_mutex);
     pass(ns);
     ::pthread_mutex_unlock(&rare_mutex);
+    // No time passes until the other thread has had it.
+    for (unsigned now = taken; now < announced; now = taken)
+        taken.wait(now);
 }
 
 [[gnu::noinline]] std::uint64_t try_until_taken(std::uint64_t asked)
@@ -114,6 +120,25 @@ void wake_own_futex()
 [[gnu::noinline]] void wait_at_barrier(pthread_barrier_t& barrier)
 {
     ::pthread_barrier_wait(&barrier);
+}
+
+pthread_mutex_t upper = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t lower = PTHREAD_MUTEX_INITIALIZER;
+
+[[gnu::noinline]] void upper_then_lower()
+{
+    ::pthread_mutex_lock(&upper);
+    ::pthread_mutex_lock(&lower);
+    ::pthread_mutex_unlock(&lower);
+    ::pthread_mutex_unlock(&upper);
+}
+
+[[gnu::noinline]] void lower_then_upper(bool waits)
+{
+    ::pthread_mutex_lock(&lower);
+    if ((waits ? ::pthread_mutex_lock(&upper) : ::pthread_mutex_trylock(&upper)) == 0)
+        ::pthread_mutex_unlock(&upper);
+    ::pthread_mutex_unlock(&lower);
 }
 
 std::mutex guarded;
@@ -189,6 +214,13 @@ void subject::gives_up(std::uint64_t ms)
     ::pthread_mutex_unlock(&rare_mutex);
     announce();
     other.join();
+    figures{}.say();
+}
+
+void subject::inverted(bool waits)
+{
+    upper_then_lower();
+    std::thread{lower_then_upper, waits}.join();
     figures{}.say();
 }
 

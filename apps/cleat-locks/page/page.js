@@ -168,6 +168,21 @@
             tables.locks(profile, true),
         ),
         section(
+            'Deadlock',
+            'Each of these threads waits for a lock that the next one has.',
+            tables.deadlocks(profile),
+        ),
+        section(
+            'Who held it while others waited',
+            'The time that a thread waited while another one held the lock, and where that one had taken it.',
+            tables.waitsFor(profile),
+        ),
+        section(
+            'Locks taken in both orders',
+            'Two rows each; that can end in a deadlock.',
+            tables.inversions(profile),
+        ),
+        section(
             'Waits that had not ended as the recording did',
             'The threads of a deadlock are among these. They are no acquisitions; their time ' +
                 'is in all other figures.',

@@ -223,6 +223,85 @@ const tables = (() => {
         );
     };
 
+    const place = (taken) =>
+        el(
+            'td',
+            { class: 'words' },
+            `${taken.thread} (${taken.tid})`,
+            el('small', {}, taken.function ? `in ${units.name(taken.function)}` : ''),
+        );
+
+    const waitsFor = (profile) => {
+        const rows = profile.waits_for.slice(0, 100);
+        if (rows.length === 0) return null;
+        const heads = [
+            ['waited'],
+            ['waits'],
+            ['longest'],
+            ['waited', true],
+            ['for', true],
+            ['lock', true],
+        ];
+        return table(
+            heads,
+            rows.map((wait) =>
+                row(
+                    heads,
+                    [units.time(wait.ns), units.count(wait.waits), units.time(wait.max_ns)],
+                    place(wait.waiter),
+                    place(wait.holder),
+                    lockCell({ kind: wait.kind, name: wait.lock }),
+                ),
+            ),
+        );
+    };
+
+    const deadlocks = (profile) => {
+        if (profile.deadlocks.length === 0) return null;
+        const heads = [['waits'], ['thread', true], ['for the lock of', true], ['lock', true]];
+        return table(
+            heads,
+            profile.deadlocks.flatMap((each) =>
+                each.threads.map((part) =>
+                    row(
+                        heads,
+                        [units.time(part.ns)],
+                        place(part.waiter),
+                        place(part.holder),
+                        el('td', { class: 'words' }, el('code', {}, part.lock)),
+                    ),
+                ),
+            ),
+        );
+    };
+
+    const inversions = (profile) => {
+        const rows = profile.inversions.slice(0, 100);
+        if (rows.length === 0) return null;
+        const heads = [
+            ['had', true],
+            ['lock', true],
+            ['asked', true],
+            ['for', true],
+        ];
+        const side = (had, first, second) =>
+            row(
+                heads,
+                [],
+                place(had.had),
+                el('td', { class: 'words' }, el('code', {}, first)),
+                place(had.asked),
+                el('td', { class: 'words' }, el('code', {}, second)),
+            );
+        return table(
+            heads,
+            rows.flatMap((each) => [
+                side(each.first_then_second, each.first, each.second),
+                side(each.second_then_first, each.second, each.first),
+            ]),
+        );
+    };
+
     const offCpu = (profile) => {
         const rows = profile.off_cpu.places.slice(0, 100);
         if (rows.length === 0) return null;
@@ -248,5 +327,5 @@ const tables = (() => {
         );
     };
 
-    return { locks, offCpu, perOperation, throughput, threads, unendedWaits };
+    return { deadlocks, inversions, locks, offCpu, perOperation, throughput, threads, unendedWaits, waitsFor };
 })();

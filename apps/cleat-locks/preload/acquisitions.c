@@ -2,13 +2,13 @@
 #include "acquisitions.h"
 #include "clock.h"
 #include "contention.h"
+#include "cycles.h"
 #include "locks.h"
+#include "orders.h"
 #include "stacks.h"
 #include "thread_blocks.h"
 #include "trace_file.h"
 #include "tries.h"
-
-#include <pthread.h>
 
 static uint64_t site_key(uint32_t lock, enum trace_how how, void* return_to)
 {
@@ -35,6 +35,7 @@ static __attribute__((noinline)) struct trace_site* find_site(
         atomic_signal_fence(memory_order_release);
         site->key = key;
         ++block->sites;
+        know_lock(block, site);
         return site;
     }
     ++block->sites_lost;
@@ -110,16 +111,6 @@ static struct trace_thread* own_block(struct trace_site const* site)
     return own ? block : NULL;
 }
 
-/* owner_of gives the thread that has a lock, as glibc notes it; 0: unknown, or none. */
-static int32_t owner_of(void const* lock, enum trace_kind kind)
-{
-    if (kind == trace_mutex)
-        return ((pthread_mutex_t const*)lock)->__data.__owner;
-    if (kind == trace_rwlock)
-        return ((pthread_rwlock_t const*)lock)->__data.__cur_writer;
-    return 0;
-}
-
 /* begin_contention notes that a thread waits for a lock. */
 static void begin_contention(struct attempt attempt, void* lock)
 {
@@ -158,8 +149,13 @@ uint64_t begin_wait(struct attempt attempt, void* lock, enum trace_kind kind)
     if (kind <= trace_spin)
         begin_contention(attempt, lock);
     block->wait_began_ns = now;
+    block->wait_lock = (uintptr_t)lock;
+    block->wait_kind = kind;
+    block->cycle[0] = 0;
     atomic_signal_fence(memory_order_release);
     block->wait_site = (uint32_t)(attempt.site - block->site) + 1;
+    if (kind <= trace_spin)
+        find_cycle(block);
     end_work();
     return now;
 }

@@ -50,7 +50,9 @@ static int note_outcome(
     EXPORTED int name(type* lock)                                                                  \
     {                                                                                              \
         NEXT(name);                                                                                \
+        self.only_tries = true;                                                                    \
         struct attempt const attempt = begin_attempt((void*)lock, kind, how, CALLER);              \
+        self.only_tries = false;                                                                   \
         return note_outcome(next_##name(lock), attempt, (void*)lock, kind, 0);                     \
     }
 

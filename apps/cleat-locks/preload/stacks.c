@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "hash.h"
 #include "maps.h"
+#include "orders.h"
 #include "stacks.h"
 #include "thread_state.h"
 #include "unwind.h"
@@ -140,6 +141,8 @@ void take_stack(
         stack->wait_ns += site->unattributed_wait_ns;
         site->unattributed_contended = site->unattributed_wait_ns = 0;
     }
+    if (with_unattributed)
+        note_orders(block, site);
     self.allowance_ns -= (int64_t)(own_cpu_ns() - began);
     block->seen_ns = now_ns();
     refresh_maps(block->seen_ns);

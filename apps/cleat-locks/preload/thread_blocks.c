@@ -55,15 +55,24 @@ static void for_each_running(void (*visit)(struct trace_thread*))
     }
 }
 
+/* Numbers of blocks, + 1, by the thread's number; of two threads with one place the later one. */
+static _Atomic uint32_t by_tid[2 * trace_threads_max];
+
+static _Atomic uint32_t* place_of(int32_t tid)
+{
+    return &by_tid[(uint32_t)tid % (sizeof by_tid / sizeof *by_tid)];
+}
+
+static bool runs(struct trace_thread const* block, int32_t tid)
+{
+    return block && block->tid == tid && atomic_load(&block->state) == trace_running;
+}
+
 struct trace_thread* find_block(int32_t tid)
 {
-    uint32_t const count = atomic_load(&trace->blocks);
-    for (uint32_t i = 0; i < count && i < trace_threads_max; ++i) {
-        struct trace_thread* block = atomic_load(&blocks[i]);
-        if (block && block->tid == tid && atomic_load(&block->state) == trace_running)
-            return block;
-    }
-    return NULL;
+    uint32_t const known = atomic_load_explicit(place_of(tid), memory_order_acquire);
+    struct trace_thread* const block = known ? atomic_load(&blocks[known - 1]) : NULL;
+    return runs(block, tid) ? block : NULL;
 }
 
 /* idle_block takes over the block of a thread that has ended, if there is one. */
@@ -120,6 +129,7 @@ struct trace_thread* register_thread(void)
         block->began_ns = block->seen_ns = now_ns();
         name_thread(block);
         atomic_store_explicit(&block->state, trace_running, memory_order_release);
+        atomic_store_explicit(place_of(block->tid), block->number + 1, memory_order_release);
         self.block = block;
         self.random = self.number * 2654435761u;
         self.acquisitions_until_hold = random_hold_interval();
@@ -149,6 +159,7 @@ static void unregister_thread(void)
     self.ended_cpu_ns += block->cpu_ns;
     tries_given_up();
     forget_holds();
+    self.known_count = 0;
     self.block = NULL;
     release_block(block);
     end_work();

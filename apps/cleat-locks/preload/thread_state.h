@@ -18,7 +18,8 @@
 
 enum
 {
-    holds_max = 16 /* holds that one thread times at once */
+    holds_max = 16, /* holds that one thread times at once */
+    known_max = 32  /* sites at which a thread has taken locks, the newest */
 };
 
 /* A hold that is being timed. */
@@ -63,7 +64,10 @@ struct thread_state
     uint64_t interruptions; /* the kernel's count when it was read last */
     struct hold hold[holds_max];
     struct tries tries;
-    bool waits_first; /* its present wait is the lock's first: no hold was timed for it */
+    uint16_t known[known_max]; /* indices of sites */
+    unsigned known_count;      /* so far */
+    bool only_tries;           /* the present attempt does not wait */
+    bool waits_first;          /* its present wait is the lock's first: no hold was timed for it */
     struct trace_site* last_stack_site; /* where the last stack was taken */
     struct trace_stack* last_stack;     /* it counts the next acquisition there; or NULL */
     timer_t timer;

@@ -34,8 +34,10 @@ enum
     trace_threads_max = 4096,   /* threads at a time */
     trace_sites_max = 1 << 11,  /* pairs of lock and call site, in one thread */
     trace_index_max = 1 << 12,  /* call stacks, in one thread */
-    trace_words_max = 77 << 10, /* room for their frames */
+    trace_words_max = 76 << 10, /* room for their frames */
     trace_waits_for_max = 512,  /* pairs of a site that waited and a hold's site, in one thread */
+    trace_orders_max = 256,     /* pairs of locks that one thread took one in the other */
+    trace_cycle_max = 8,        /* threads of a deadlock */
     trace_depth_max = 96,       /* frames of a stack; deeper ones end in `truncated` */
     trace_text_max = 4096       /* the program's path, and its arguments */
 };
@@ -206,6 +208,16 @@ enum
     trace_site_unknown = 0xffff
 };
 
+/* A thread that asked for a lock at one site while it had another lock, which it has taken at the
+ * other site, maybe at others too. */
+struct trace_order
+{
+    uint32_t times; /* as often as it was looked at; 0: free */
+    uint32_t held_site;
+    uint32_t site;
+    uint32_t stack; /* the first word of the stack, + 1, as it asked; 0: none was taken */
+};
+
 struct trace_thread
 {
     CLEAT_LOCKS_ATOMIC(uint32_t) state; /* enum trace_thread_state */
@@ -231,8 +243,14 @@ struct trace_thread
     uint32_t number;    /* of this block, from 0 */
     int32_t wait_owner; /* the thread that had the lock as the present wait began; 0: unknown */
     uint32_t waits_for_lost; /* waits without room in waits_for */
+    uint64_t wait_lock;      /* the lock's address */
+    uint32_t wait_kind;
+    int32_t cycle[trace_cycle_max]; /* the present wait closed a cycle: each of these threads waits
+                                       for a lock that the next one has, and the last one for this
+                                       thread's; this one is the last; 0: it did not, or the end */
     struct trace_site site[trace_sites_max];
     struct trace_wait_for waits_for[trace_waits_for_max];
+    struct trace_order orders[trace_orders_max];
     uint32_t index[trace_index_max]; /* of the stack's first word + 1; by its hash */
     uint64_t words[trace_words_max];
 };

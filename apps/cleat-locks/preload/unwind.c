@@ -43,12 +43,10 @@ struct row
     int64_t frame_offset;
 };
 
-/* readable says whether a word of the stack can be read. It asks the kernel to change the signal
- * mask in an invalid way (-1): the kernel reads the set first, and returns EFAULT if it cannot. */
-static bool readable(struct unwind_frame* frame, uintptr_t address)
+/* It asks the kernel to change the signal mask in an invalid way (-1): the kernel reads the set
+ * first, and returns EFAULT if it cannot. */
+bool is_readable(uintptr_t address)
 {
-    if (address >= frame->readable_from && address + 8 <= frame->readable_to)
-        return true;
     if (address % 8 != 0 || address < page)
         return false;
     long result = 0;
@@ -67,7 +65,15 @@ static bool readable(struct unwind_frame* frame, uintptr_t address)
     __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
     result = x0;
 #endif
-    if (result != -22) /* EINVAL; otherwise EFAULT. */
+    return result == -22; /* EINVAL; otherwise EFAULT. */
+}
+
+/* readable says whether a word of the stack can be read. */
+static bool readable(struct unwind_frame* frame, uintptr_t address)
+{
+    if (address >= frame->readable_from && address + 8 <= frame->readable_to)
+        return true;
+    if (!is_readable(address))
         return false;
     uintptr_t const begin = address / page * page;
     if (begin == frame->readable_to)

@@ -1,4 +1,4 @@
-#include "report/function_kinds.hpp"
+#include "report/holders.hpp"
 #include "report/named_stacks.hpp"
 #include "report/profile.hpp"
 #include "report/quantities.hpp"
@@ -202,6 +202,7 @@ public:
             lost += each.sites_lost + each.stacks_lost;
             nested += each.nested;
         }
+        add_holders(profile_, process, locks, counted_in_, names);
         for (std::size_t i = 0; i < locks.size(); ++i) {
             name_takers(locks[i], takers_[i]);
             name_failures(locks[i], failed_[i]);
@@ -247,6 +248,7 @@ public:
         std::ranges::stable_sort(profile_.threads, std::greater{}, [](thread_share const& t) {
             return std::pair{t.counts.blocked_ns, t.cpu_ns};
         });
+        std::ranges::stable_sort(profile_.waits_for, std::greater{}, &wait_for::ns);
         std::ranges::stable_sort(profile_.off_cpu, std::greater{}, &off_cpu_place::ns);
         std::ranges::stable_sort(profile_.unended_waits, std::greater{}, &unended_wait::ns);
     }

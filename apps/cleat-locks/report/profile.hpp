@@ -134,6 +134,67 @@ struct process_note
     bool lived_at_least = false; ///< It lived longer, to an unknown end.
 };
 
+/// thread_name names a thread of a process.
+struct thread_name
+{
+    std::string name;
+    int tid = 0;
+};
+
+/// taken_at is a place where a thread took a lock, or asked for one.
+struct taken_at
+{
+    thread_name thread;
+    std::string function; ///< Empty: unknown.
+    std::vector<std::uint32_t>
+        stack; ///< Indices into functions, the innermost first; may be empty.
+};
+
+/// wait_for is the time that one thread waited at one place while another one held the lock.
+struct wait_for
+{
+    std::string lock;
+    trace_kind kind = trace_mutex;
+    int pid = 0;
+    taken_at waiter;
+    taken_at holder;
+    std::uint64_t waits = 0;
+    std::uint64_t ns = 0;
+    std::uint64_t max_ns = 0;
+};
+
+/// cycle_part is a thread of a deadlock: it waits for a lock that the next one holds.
+struct cycle_part
+{
+    std::string lock;
+    std::uint64_t ns = 0; ///< Of its wait so far.
+    taken_at waiter;
+    taken_at holder;
+};
+
+struct deadlock
+{
+    int pid = 0;
+    std::vector<cycle_part> parts;
+};
+
+/// order_side is one order of two locks: a thread asked for the second while it had the first.
+struct order_side
+{
+    taken_at had;
+    taken_at asked;
+};
+
+/// inversion are two locks that different threads took in both orders.
+struct inversion
+{
+    int pid = 0;
+    std::string first;
+    std::string second;
+    order_side first_then_second;
+    order_side second_then_first;
+};
+
 /// off_cpu_place is a place where a thread was off the CPU and in no recorded wait, by samples.
 struct off_cpu_place
 {
@@ -180,8 +241,11 @@ struct profile
     std::vector<lock> locks; ///< By blocked time, then by shared acquisitions, then by all.
     std::vector<thread_share> threads;
     std::vector<unended_wait> unended_waits; ///< The longest first.
-    std::vector<off_cpu_place> off_cpu;      ///< The longest first.
-    std::uint64_t off_cpu_samples = 0;       ///< Of processes.
+    std::vector<wait_for> waits_for;         ///< The longest first.
+    std::vector<deadlock> deadlocks;
+    std::vector<inversion> inversions;
+    std::vector<off_cpu_place> off_cpu; ///< The longest first.
+    std::uint64_t off_cpu_samples = 0;  ///< Of processes.
     std::uint64_t no_core_ns = 0;
     std::vector<std::string> not_sampled; ///< Why processes were not sampled.
     weights total;

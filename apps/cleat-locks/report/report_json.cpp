@@ -136,6 +136,52 @@ json::object part_json(off_cpu_place const& place)
             {"ns", place.ns},         {"samples", place.samples}};
 }
 
+json::object part_json(taken_at const& place)
+{
+    return {
+        {"thread", place.thread.name},
+        {"tid", place.thread.tid},
+        {"function", place.function},
+        {"functions", json::array(place.stack.begin(), place.stack.end())}};
+}
+
+json::object part_json(wait_for const& wait)
+{
+    return {
+        {"lock", wait.lock},
+        {"kind", kind_name(wait.kind)},
+        {"pid", wait.pid},
+        {"waiter", part_json(wait.waiter)},
+        {"holder", part_json(wait.holder)},
+        {"waits", wait.waits},
+        {"ns", wait.ns},
+        {"max_ns", wait.max_ns}};
+}
+
+json::object part_json(cycle_part const& part)
+{
+    return {
+        {"lock", part.lock},
+        {"ns", part.ns},
+        {"waiter", part_json(part.waiter)},
+        {"holder", part_json(part.holder)}};
+}
+
+json::object part_json(order_side const& side)
+{
+    return {{"had", part_json(side.had)}, {"asked", part_json(side.asked)}};
+}
+
+json::object part_json(inversion const& found)
+{
+    return {
+        {"pid", found.pid},
+        {"first", found.first},
+        {"second", found.second},
+        {"first_then_second", part_json(found.first_then_second)},
+        {"second_then_first", part_json(found.second_then_first)}};
+}
+
 template <class T>
 json::array each_json(std::vector<T> const& all)
 {
@@ -148,6 +194,14 @@ json::array each_json(std::vector<T> const& all)
 } // namespace
 
 namespace {
+
+json::array deadlocks_json(profile const& recorded)
+{
+    json::array made;
+    for (deadlock const& each : recorded.deadlocks)
+        made.push_back(json::object{{"pid", each.pid}, {"threads", each_json(each.parts)}});
+    return made;
+}
 
 json::object off_cpu_json(profile const& recorded)
 {
@@ -186,6 +240,9 @@ json::object to_json(profile const& recorded)
         {"blocked_percent", recorded.blocked_percent(recorded.total)},
         {"lock_cpu_percent", recorded.lock_cpu_percent(recorded.total)},
         {"reference_cpu_percent", recorded.reference_cpu_percent(recorded.total)},
+        {"deadlocks", deadlocks_json(recorded)},
+        {"waits_for", each_json(recorded.waits_for)},
+        {"inversions", each_json(recorded.inversions)},
         {"off_cpu", off_cpu_json(recorded)},
         {"functions", json::array(recorded.functions.begin(), recorded.functions.end())},
         {"locks", each_json(recorded.locks)},

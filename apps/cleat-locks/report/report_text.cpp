@@ -1,3 +1,4 @@
+#include "report/holders_text.hpp"
 #include "report/off_cpu_text.hpp"
 #include "report/quantities.hpp"
 #include "report/report_text.hpp"
@@ -373,7 +374,9 @@ std::string report_text(profile const& recorded, std::size_t most)
     std::string text = heading_text(recorded);
     output const end = std::back_inserter(text);
     put_shares(end, recorded);
+    fmt::format_to(end, "{}", deadlocks_text(recorded));
     put_locks(end, recorded, most, true);
+    fmt::format_to(end, "{}{}", waits_for_text(recorded, most), inversions_text(recorded, most));
     put_locks(end, recorded, most, false);
     fmt::format_to(end, "{}", off_cpu_table(recorded, most));
     put_unended_waits(end, recorded, most);

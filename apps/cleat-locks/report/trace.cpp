@@ -103,7 +103,12 @@ void add_wait(traced_thread& thread, trace_thread const& block, trace_site& site
 {
     site.wait_ns += ns;
     site.wait_max_ns = std::max(site.wait_max_ns, ns);
-    thread.waits = {site.lock, site.return_to, ns, block.wait_owner};
+    thread.waits = {site.lock, site.return_to, ns, block.wait_owner, {}};
+    for (std::int32_t const each : block.cycle) {
+        if (each == 0)
+            break;
+        thread.waits->cycle.push_back(each);
+    }
     auto const stack = std::ranges::find_if(thread.stacks, [&](traced_stack const& each) {
         return each.word + 1 == block.wait_stack && each.counts.what == trace_taken &&
                each.counts.lock == site.lock;
@@ -135,6 +140,9 @@ traced_thread read_thread(
     for (trace_wait_for const& each : block.waits_for)
         if (each.waits > 0)
             found.waits_for.push_back(each);
+    for (trace_order const& each : block.orders)
+        if (each.times > 0)
+            found.orders.push_back(each);
     found.stacks = read_stacks(block);
     std::erase_if(found.stacks, [&](traced_stack const& s) {
         return s.counts.what == trace_taken && s.counts.lock >= locks;

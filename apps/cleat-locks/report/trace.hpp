@@ -38,10 +38,11 @@ struct traced_stack
 /// is part of its site's and of its stack's, and it is no acquisition.
 struct traced_wait
 {
-    std::uint32_t lock = 0;      ///< Index.
-    std::uint64_t return_to = 0; ///< Where its caller would have gone on.
-    std::uint64_t ns = 0;        ///< At least, where the process's end is not known.
-    std::int32_t owner = 0;      ///< The thread that had the lock as it began; 0: unknown.
+    std::uint32_t lock = 0;          ///< Index.
+    std::uint64_t return_to = 0;     ///< Where its caller would have gone on.
+    std::uint64_t ns = 0;            ///< At least, where the process's end is not known.
+    std::int32_t owner = 0;          ///< The thread that had the lock as it began; 0: unknown.
+    std::vector<std::int32_t> cycle; ///< The threads of the deadlock that it closed; this is last.
 };
 
 /// traced_thread is a thread, or several that ran one after the other.
@@ -64,6 +65,7 @@ struct traced_thread
     std::vector<std::uint32_t> site_numbers; ///< Of each site in its block.
     std::vector<trace_wait_for> waits_for;
     std::uint64_t waits_for_lost = 0;
+    std::vector<trace_order> orders;
     std::vector<traced_stack> stacks;
 };
 
