@@ -213,3 +213,44 @@ def test_an_unknown_measure(record):
 def test_a_file_that_cannot_be_written(record):
     said = refused("report", record("many", 10).trace, "--json", "/no/such/folder/x.json")
     assert "/no/such/folder/x.json: No such file" in said
+
+
+def test_a_program_with_address_sanitizer_is_warned_of(tmp_path):
+    """It would end before its main."""
+    program = tmp_path / "sanitized"
+    shutil.copy("/bin/true", program)
+    with open(program, "ab") as file:
+        file.write(b"\0__asan_init\0")
+    command = ["run", "-o", tmp_path / "t", "--", program]
+    said = locks(*command, check=False).stderr
+    assert "it has AddressSanitizer" in said
+    assert "set ASAN_OPTIONS=verify_asan_link_order=0" in said
+    shutil.rmtree(tmp_path / "t", ignore_errors=True)
+    allowed = {"ASAN_OPTIONS": "verify_asan_link_order=0"}
+    assert "AddressSanitizer" not in locks(*command, check=False, settings=allowed).stderr
+
+
+def test_a_full_disk_is_named(tmp_path):
+    disk = tmp_path / "small"
+    disk.mkdir()
+    script = (
+        f"mount -t tmpfs -o size=1m none {disk} || exit 77; "
+        f"exec {BIN}/cleat-locks run -o {disk}/t -- {SUBJECT} many 10"
+    )
+    command = ["unshare", "-m", "sh", "-c", script]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
+    if ran.returncode == 77 or "unshare" in ran.stderr:
+        pytest.skip("no file system can be mounted here")
+    first, last = ran.stderr.splitlines()
+    for said in (first, last):
+        assert f"the disk of {disk}/t is full: " in said
+        assert "KiB are free, and a trace takes" in said
+    assert ran.returncode == 1
+
+
+def test_a_trace_without_its_memory_map_says_so(record):
+    run = record("many", 10)
+    (file,) = run.trace.glob("*.maps")
+    file.unlink()
+    assert f"{file.name} is missing, so its functions have no names" in run.text()
+    assert run.report()["processes"][0]["map_missing"] is True

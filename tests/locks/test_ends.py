@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import re
 import shutil
 import signal
@@ -146,3 +147,24 @@ def test_locks_after_the_end_of_a_thread_cost_no_time_twice(record):
 
 def test_the_exit_code_is_the_programs(record):
     assert record("no such thing").ran.returncode == 2
+
+
+def test_the_traces_of_many_short_processes_are_small_and_one_line(tmp_path):
+    run = Recording(tmp_path, ["sh", "-c", "for i in $(seq 30); do /bin/true; done"], [])
+    assert run.ran.returncode == 0, run.ran.stderr
+    files = list(run.trace.glob("*.trace"))
+    assert len(files) == 31
+    if os.statvfs(run.trace).f_bsize > 4096:
+        pytest.skip("this file system has large blocks")
+    used = sum(file.stat().st_blocks * 512 for file in files)
+    assert used < 31 * 500_000
+    text = run.text()
+    assert re.search(r"^and 3[01] processes that took no lock: (sh, )?30 true$", text, re.M), text
+    assert len([line for line in text.splitlines() if "/bin/true" in line]) == 0
+
+
+def test_the_trace_of_a_killed_process_becomes_small_too(record):
+    run = record("killed")
+    (file,) = run.trace.glob("*.trace")
+    assert file.stat().st_blocks * 512 < 1_000_000
+    assert run.lock("held_mutex")["acquisitions"] == 5000

@@ -69,11 +69,18 @@ def test_diff_says_what_became_better(run, record, tmp_path):
     locks("run", "-o", tmp_path / "alone", "--", SUBJECT, "holds", 1, 60, 1000)
     text = locks("diff", run.trace, tmp_path / "alone").stdout
     (row,) = [line for line in text.splitlines() if "blocked on locks" in line]
-    before, after, change = (float(part) for part in re.findall(r"([+-]?[\d.]+) %", row))
+    before, after, change = (float(part) for part in re.findall(r"[+-]?\d+\.\d+", row))
+    assert row.count("%") == 2  # The change is in points.
     assert before > 10
     assert after == 0
     assert change == pytest.approx(after - before, abs=0.11)
     assert any("held_mutex" in line and "-" in line for line in text.splitlines())
+    held = text[text.index("Locks: held on average") :]
+    (row,) = [line for line in held.splitlines() if "held_mutex" in line]
+    before, after = re.findall(r"[\d.]+ [mun]s", row)
+    assert before == "994 us"
+    assert re.fullmatch(r"[\d.]+ ms", after)
+    assert re.search(r" 180 +60 ", row)
 
 
 def test_nothing_changed_between_a_trace_and_itself(run):

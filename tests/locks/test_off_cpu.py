@@ -66,12 +66,12 @@ def test_recorded_waits_are_not_sampled_once_more(record):
     assert sum(each["ns"] for each in futexes) < 0.2 * lock["wait_ns"]
 
 
-def test_a_run_that_is_too_short_to_be_sampled_says_so(record):
+def test_a_run_that_is_too_short_to_be_sampled_has_the_time_only(record):
     run = record("leave")
     text = run.text()
-    off_cpu = run.report()["off_cpu"]
-    assert off_cpu["samples"] <= 3
     assert "no lock below explains that" in text
+    if run.report()["off_cpu"]["samples"] == 0:
+        assert "Off the CPU in no recorded wait" not in text
 
 
 def test_a_record_of_waits_that_is_damaged_is_named(record):

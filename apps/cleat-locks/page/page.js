@@ -25,9 +25,18 @@
             el('span', {}, words),
         );
 
+    const tookNoLock = (each) =>
+        profile.processes.length > 1 && each.acquisitions === 0 && each.threads > 0 && !each.runs;
+
+    const withoutLocks = () => {
+        const count = profile.processes.filter(tookNoLock).length;
+        return count > 0 ? [el('p', {}, `${units.count(count)} processes took no lock.`)] : [];
+    };
+
     const head = () => [
         el('h1', {}, 'Where threads wait for each other'),
-        ...profile.processes.map((each) =>
+        ...withoutLocks(),
+        ...profile.processes.filter((each) => !tookNoLock(each)).map((each) =>
             el(
                 'p',
                 {},

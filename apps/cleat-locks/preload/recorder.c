@@ -102,6 +102,9 @@ void process_ends(void)
     note_all_progress();
     atomic_store(&trace->ended_ns, now_ns());
     write_maps();
+    /* Others would go on writing, and may not find room again on a disk that is full by then. */
+    if (running_threads() <= 1)
+        shrink_trace();
     errno = error;
     end_work();
 }

@@ -220,3 +220,14 @@ void note_all_progress(void)
 {
     for_each_running(note_thread_progress);
 }
+
+unsigned running_threads(void)
+{
+    uint32_t const count = atomic_load(&trace->blocks);
+    unsigned running = 0;
+    for (uint32_t i = 0; i < count && i < trace_threads_max; ++i) {
+        struct trace_thread* block = atomic_load(&blocks[i]);
+        running += block && atomic_load(&block->state) == trace_running;
+    }
+    return running;
+}

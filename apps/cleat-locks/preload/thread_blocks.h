@@ -17,6 +17,9 @@ struct trace_thread* find_block(int32_t tid);
 /* note_all_progress puts every running thread's name and CPU time into its block. */
 void note_all_progress(void);
 
+/* running_threads counts the threads that have a block. */
+unsigned running_threads(void);
+
 /* forget_threads is called in a new process, of which only this thread is left. */
 void forget_threads(void);
 

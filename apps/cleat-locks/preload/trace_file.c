@@ -197,6 +197,23 @@ void leave_trace(void)
     trace_file = -1;
 }
 
+void shrink_trace(void)
+{
+    int const file = trace_descriptor();
+    off_t const end = file < 0 ? 0 : (off_t)syscall(SYS_lseek, file, 0, SEEK_END);
+    for (off_t hole = 0; hole < end;) {
+        off_t data = (off_t)syscall(SYS_lseek, file, hole, SEEK_DATA);
+        if (data < 0)
+            data = end; /* ENXIO: there is no more. */
+        if (data > hole)
+            syscall(
+                SYS_fallocate, file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, hole, data - hole);
+        hole = data < end ? (off_t)syscall(SYS_lseek, file, data, SEEK_HOLE) : end;
+        if (hole <= data)
+            return;
+    }
+}
+
 struct trace_thread* map_block(uint32_t number)
 {
     size_t const size = whole_pages(sizeof(struct trace_thread));

@@ -21,6 +21,10 @@ void begin_trace(char const* folder, uint32_t cpu_hz);
 /* leave_trace ends recording into the parent's trace, in the child of a fork. */
 void leave_trace(void);
 
+/* shrink_trace gives back the parts of the file that nothing was written to, as the process ends. A
+ * page that is written later is allocated again. */
+void shrink_trace(void);
+
 /* map_block maps the block of a number, from 0; NULL: there is no room. */
 struct trace_thread* map_block(uint32_t number);
 

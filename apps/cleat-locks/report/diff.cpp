@@ -76,15 +76,62 @@ void add_functions(
 void put(std::string& text, std::string_view title, by_name const& values, std::size_t most)
 {
     auto const to = std::back_inserter(text);
-    fmt::format_to(to, "\n{}\n{:>9} {:>9} {:>9}\n", title, "before", "after", "change");
+    fmt::format_to(to, "\n{}\n{:>9} {:>9} {:>9}\n", title, "before", "after", "points");
     std::vector<change> rows = sorted(values);
     std::erase_if(rows, [](change const& c) { return c.size() < 0.05; });
     if (rows.empty())
-        fmt::format_to(to, "{:>29}  nothing changed by a twentieth of a percent\n", "");
+        fmt::format_to(to, "{:>29}  nothing changed by a twentieth of a point\n", "");
     for (change const& each : std::span{rows}.first(std::min(rows.size(), most)))
         fmt::format_to(
-            to, "{:>7.1f} % {:>7.1f} % {:>+7.1f} %  {}\n", each.before, each.after,
+            to, "{:>7.1f} % {:>7.1f} % {:>+7.1f}    {}\n", each.before, each.after,
             each.after - each.before, each.name);
+}
+
+// Mean holds by lock; of several locks with one name their mean.
+struct held_by_name
+{
+    double holds = 0;
+    double ns = 0;
+    [[nodiscard]] double mean() const { return holds > 0 ? ns / holds : 0; }
+};
+
+using holds_by_name = std::map<std::string, std::pair<held_by_name, held_by_name>>;
+
+void add_holds(
+    holds_by_name& values, profile const& recorded,
+    held_by_name std::pair<held_by_name, held_by_name>::*side)
+{
+    for (lock const& each : recorded.locks)
+        if (each.is_lock() && each.exclusive.timed() > 0) {
+            held_by_name& sum = values[lasting_name(each)].*side;
+            sum.holds += each.exclusive.holds();
+            sum.ns += each.exclusive.held_ns();
+        }
+}
+
+// put_holds lists the locks whose time held in all differs most.
+void put_holds(std::string& text, holds_by_name const& values, std::size_t most)
+{
+    using row = holds_by_name::value_type;
+    std::vector<row const*> rows;
+    for (row const& each : values)
+        rows.push_back(&each);
+    std::ranges::stable_sort(rows, std::greater{}, [](row const* each) {
+        return std::abs(each->second.first.ns - each->second.second.ns);
+    });
+    auto const to = std::back_inserter(text);
+    fmt::format_to(
+        to, "\nLocks: held on average, and how often\n{:>9} {:>9} {:>9} {:>9}\n", "before", "after",
+        "before", "after");
+    auto const times = [](held_by_name const& held) {
+        return count_text(static_cast<std::uint64_t>(std::llround(held.holds)));
+    };
+    for (row const* each : std::span{rows}.first(std::min(rows.size(), most))) {
+        auto const& [before, after] = each->second;
+        fmt::format_to(
+            to, "{:>9} {:>9} {:>9} {:>9}  {}\n", time_text(before.mean()), time_text(after.mean()),
+            times(before), times(after), each->first);
+    }
 }
 
 } // namespace
@@ -119,6 +166,11 @@ std::string diff_text(profile const& before, profile const& after, std::size_t m
             text += fmt::format("{}: {}\n", side, said);
     put(text, "In all", totals, most);
     put(text, "Locks: share of the threads' time blocked", locks, most);
+    holds_by_name holds;
+    add_holds(holds, before, &std::pair<held_by_name, held_by_name>::first);
+    add_holds(holds, after, &std::pair<held_by_name, held_by_name>::second);
+    if (!holds.empty())
+        put_holds(text, holds, most);
     put(text, "Functions: share of CPU samples, their own", functions, most);
     return text;
 }

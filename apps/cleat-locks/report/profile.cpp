@@ -197,7 +197,10 @@ public:
         failed_.assign(locks.size(), {});
         std::uint64_t lost = process.threads_lost + process.slots_lost;
         std::uint64_t nested = 0;
+        std::uint64_t acquisitions = 0;
         for (traced_thread const& each : process.threads) {
+            for (trace_site const& site : each.sites)
+                acquisitions += site.acquisitions + site.failed + (site.wait_ns > 0 ? 1 : 0);
             add(each, process, locks, names);
             lost += each.sites_lost + each.stacks_lost;
             nested += each.nested;
@@ -221,7 +224,8 @@ public:
         profile_.processes.push_back(
             {command.empty() ? process.program : command, process.pid, process.ended,
              process.ended_ns - process.began_ns, process.thread_count, lost, nested,
-             process.blocks, process.blocks_cut, process.runs, !process.end_known});
+             process.blocks, process.blocks_cut, process.runs, !process.end_known, acquisitions,
+             process.maps.empty() && !process.threads.empty()});
         add_off_cpu(process, process_symbols);
         for (std::string const& each : changed_files(process))
             if (std::ranges::find(profile_.changed_files, each) == profile_.changed_files.end())

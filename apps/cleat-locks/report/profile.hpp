@@ -132,6 +132,8 @@ struct process_note
     std::size_t blocks_cut = 0;  ///< Blocks that are missing since the file was cut.
     bool runs = false;           ///< As the trace was read; lived_ns is its time until then.
     bool lived_at_least = false; ///< It lived longer, to an unknown end.
+    std::uint64_t acquisitions = 0; ///< With failed tries.
+    bool no_map = false;            ///< Its memory map is missing, so its functions have no names.
 };
 
 /// thread_name names a thread of a process.

@@ -93,7 +93,9 @@ json::array processes_json(profile const& recorded)
             {"lost", each.lost},
             {"nested", each.nested},
             {"blocks", each.blocks},
-            {"blocks_cut", each.blocks_cut}});
+            {"blocks_cut", each.blocks_cut},
+            {"acquisitions", each.acquisitions},
+            {"map_missing", each.no_map}});
     return processes;
 }
 

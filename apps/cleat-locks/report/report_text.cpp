@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -293,6 +294,38 @@ void put_unseen(output text, profile const& recorded)
                   "held has time\nwithout a core in it.\n");
 }
 
+// took_no_lock says that a process has nothing to show. A trace that cannot be read has a line.
+bool took_no_lock(process_note const& process)
+{
+    return process.acquisitions == 0 && process.threads > 0 && process.blocks_cut == 0 &&
+           !process.runs;
+}
+
+// program_of is the program's name without its folder and arguments.
+std::string program_of(process_note const& process)
+{
+    std::string const program = process.command.substr(0, process.command.find(' '));
+    return program.substr(program.rfind('/') + 1);
+}
+
+std::string without_locks_text(std::map<std::string, std::size_t> const& programs)
+{
+    std::size_t count = 0;
+    std::vector<std::string> said;
+    for (auto const& [program, times] : programs) {
+        count += times;
+        said.push_back(times == 1 ? program : fmt::format("{} {}", times, program));
+    }
+    constexpr std::size_t shown_max = 8;
+    if (said.size() > shown_max) {
+        said.resize(shown_max);
+        said.emplace_back("...");
+    }
+    return fmt::format(
+        "and {} {} that took no lock: {}", count, count == 1 ? "process" : "processes",
+        fmt::join(said, ", "));
+}
+
 } // namespace
 
 std::string_view end_text(profile const& recorded, process_note const& process)
@@ -349,14 +382,24 @@ std::string lifetimes_text(profile const& recorded)
 std::string heading_text(profile const& recorded)
 {
     std::string text;
+    std::map<std::string, std::size_t> without_locks; // By program.
     for (process_note const& each : recorded.processes) {
+        if (recorded.processes.size() > 1 && took_no_lock(each)) {
+            ++without_locks[program_of(each)];
+            continue;
+        }
         std::string_view const end = end_text(recorded, each);
         fmt::format_to(
-            std::back_inserter(text), "{}\n  process {}, {} threads, {}{}{}{}{}\n",
+            std::back_inserter(text), "{}\n  process {}, {} threads, {}{}{}{}{}{}\n",
             command_of(each), each.pid, each.threads, each.lived_at_least ? "at least " : "",
             time_text(static_cast<double>(each.lived_ns)), end.empty() ? "" : ", ", end,
-            each.blocks_cut > 0 ? "; " + cut_short(each) : "");
+            each.blocks_cut > 0 ? "; " + cut_short(each) : "",
+            each.no_map
+                ? fmt::format("; {}.maps is missing, so its functions have no names", each.pid)
+                : "");
     }
+    if (!without_locks.empty())
+        fmt::format_to(std::back_inserter(text), "{}\n", without_locks_text(without_locks));
     std::uint64_t const samples = recorded.total.cpu + recorded.samples_own;
     fmt::format_to(
         std::back_inserter(text), "  CPU {}", time_text(static_cast<double>(recorded.cpu_ns)));

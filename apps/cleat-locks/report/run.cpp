@@ -1,6 +1,7 @@
 #include "report/line_cost.hpp"
 #include "report/run.hpp"
 #include "report/sample_waits.hpp"
+#include "report/shrink.hpp"
 #include "report/trace.hpp"
 #include "standard_error.hpp"
 
@@ -82,6 +83,40 @@ std::string file_size_limit_text()
         limit.rlim_cur >> 10, trace_tables_bytes >> 10, trace_block_bytes >> 10);
 }
 
+// full_disk_text says that a trace has no room in a folder; empty: it has.
+std::string full_disk_text(fs::path const& folder)
+{
+    std::error_code ec;
+    std::uintmax_t const free = fs::space(folder, ec).available;
+    std::uintmax_t const needed = trace_tables_bytes + trace_block_bytes;
+    if (ec || free >= needed)
+        return {};
+    return fmt::format(
+        "the disk of {} is full: {} KiB are free, and a trace takes {} KiB and {} KiB more for "
+        "each thread",
+        folder.string(), free >> 10, trace_tables_bytes >> 10, trace_block_bytes >> 10);
+}
+
+// has_address_sanitizer searches a program for the first function of AddressSanitizer.
+bool has_address_sanitizer(std::ifstream& program)
+{
+    constexpr std::string_view name = "__asan_init";
+    std::string block(1 << 20, '\0');
+    std::size_t kept = 0; // The end of the block before, in which the name may begin.
+    program.clear();
+    program.seekg(0);
+    while (program.read(block.data() + kept, static_cast<std::streamsize>(block.size() - kept)) ||
+           program.gcount() > 0) {
+        std::string_view const text{
+            block.data(), kept + static_cast<std::size_t>(program.gcount())};
+        if (text.find(name) != std::string_view::npos)
+            return true;
+        kept = std::min(text.size(), name.size() - 1);
+        std::copy(text.end() - static_cast<std::ptrdiff_t>(kept), text.end(), block.begin());
+    }
+    return false;
+}
+
 // why_not_recorded says why a program cannot be recorded, as far as its file shows; empty: no
 // reason is known.
 std::string why_not_recorded(fs::path const& program)
@@ -107,13 +142,24 @@ std::string why_not_recorded(fs::path const& program)
             break;
         dynamic = dynamic || part.p_type == PT_INTERP;
     }
-    return dynamic ? limit : "it is linked statically, so nothing can be preloaded into it";
+    if (!dynamic)
+        return "it is linked statically, so nothing can be preloaded into it";
+    char const* const options = std::getenv("ASAN_OPTIONS");
+    bool const allowed =
+        options != nullptr &&
+        std::string_view{options}.find("verify_asan_link_order=0") != std::string_view::npos;
+    if (!allowed && has_address_sanitizer(from))
+        return "it has AddressSanitizer, which ends a program that something is preloaded into: "
+               "set ASAN_OPTIONS=verify_asan_link_order=0, or record a build without it";
+    return limit;
 }
 
 // why_nothing gives a likely reason why nothing was recorded of a program that has run.
-std::string why_nothing(fs::path const& program)
+std::string why_nothing(fs::path const& program, fs::path const& folder)
 {
     if (std::string why = why_not_recorded(program); !why.empty())
+        return why;
+    if (std::string why = full_disk_text(folder); !why.empty())
         return why;
     return "no process of it was linked dynamically, or they ended before the recorder began, or "
            "the folder cannot be written";
@@ -240,7 +286,10 @@ int run_traced(run_request const& request)
         throw std::runtime_error{
             fmt::format("{}: there is no such program", request.command.front())};
     fs::path const folder = folder_for(request);
-    if (std::string const why = why_not_recorded(*program); !why.empty())
+    std::string why = why_not_recorded(*program);
+    if (why.empty())
+        why = full_disk_text(folder);
+    if (!why.empty())
         complain(
             "cleat-locks: warning: nothing of {} will be recorded: {}\n", request.command.front(),
             why);
@@ -256,16 +305,18 @@ int run_traced(run_request const& request)
         fs::remove(folder, ec); // Only where it is empty.
         throw;
     }
+    shrink_ended(folder);
     bool const recorded =
         std::ranges::any_of(fs::directory_iterator{folder}, [](fs::directory_entry const& each) {
             return each.path().extension() == ".trace";
         });
     if (!recorded) {
+        std::string const why = why_nothing(*program, folder);
         std::error_code ec;
         fs::remove(folder, ec);
         throw std::runtime_error{fmt::format(
             "{} ended with exit code {}, and nothing was recorded: {}", request.command.front(),
-            code, why_nothing(*program))};
+            code, why)};
     }
     std::string const shown =
         request.trace.empty() ? folder.filename().string() : request.trace.string();

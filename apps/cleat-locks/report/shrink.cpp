@@ -1,0 +1,52 @@
+#include "report/shrink.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string>
+#include <system_error>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace cleat::locks {
+namespace {
+
+namespace fs = std::filesystem;
+
+// give_back punches holes where the file system has allocated space that was never written.
+void give_back(int file)
+{
+    off_t const end = ::lseek(file, 0, SEEK_END);
+    for (off_t hole = 0; hole < end;) {
+        off_t data = ::lseek(file, hole, SEEK_DATA);
+        if (data < 0)
+            data = end; // There is no more.
+        if (data > hole)
+            ::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, hole, data - hole);
+        hole = data < end ? ::lseek(file, data, SEEK_HOLE) : end;
+        if (hole <= data)
+            return;
+    }
+}
+
+} // namespace
+
+void shrink_ended(fs::path const& folder)
+{
+    std::error_code ec;
+    for (fs::directory_entry const& each : fs::directory_iterator{folder, ec}) {
+        std::string const name = each.path().filename().string();
+        int pid = 0;
+        std::from_chars(name.data(), name.data() + name.size(), pid);
+        if (each.path().extension() != ".trace" || fs::exists(fmt::format("/proc/{}", pid)))
+            continue;
+        int const file = ::open(each.path().c_str(), O_RDWR | O_CLOEXEC);
+        if (file < 0)
+            continue;
+        give_back(file);
+        ::close(file);
+    }
+}
+
+} // namespace cleat::locks
