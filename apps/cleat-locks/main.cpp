@@ -10,6 +10,7 @@
 #include "report/report_json.hpp"
 #include "report/report_text.hpp"
 #include "report/run.hpp"
+#include "report/window.hpp"
 #include "standard_error.hpp"
 #include "standard_output.hpp"
 
@@ -107,6 +108,12 @@ int run(per_operation_request const& request)
         write(request.json, boost::json::serialize(to_json(prices)) + "\n");
     if (request.json != "-")
         say(per_operation_text(prices, request.most));
+    return EXIT_SUCCESS;
+}
+
+int run(mark_request const& request)
+{
+    mark(request.trace, request.edge);
     return EXIT_SUCCESS;
 }
 

@@ -72,6 +72,8 @@
 //   subject inverted WAITS                two threads, one after the other, take two mutexes in
 //                                         both orders; the second one waits for its second mutex,
 //                                         or only tries it
+//   subject phases                        for each line of standard input, takes a mutex so often,
+//                                         and answers with a line; 0 begins a window, -1 ends it
 //   subject own-futex MS                  a thread waits for a lock of the program's own
 //   subject unseen MS                     a thread waits for so long at a barrier, another one in
 //                                         read()
@@ -903,6 +905,7 @@ constexpr mode modes[]{
     {"tries", [](arguments const& words) { tries(words.number(2)); }},
     {"gives-up", [](arguments const& words) { gives_up(words.number(2)); }},
     {"inverted", [](arguments const& words) { inverted(words.number(2) != 0); }},
+    {"phases", [](arguments const&) { phases(); }},
     {"own-futex", [](arguments const& words) { futex_of_its_own(words.number(2)); }},
     {"unseen", [](arguments const& words) { unseen(words.number(2)); }},
     {"wrapped", [](arguments const& words) { wrapped(words.number(2)); }},

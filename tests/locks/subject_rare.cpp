@@ -19,6 +19,9 @@
 
 using namespace subject;
 
+// The recorder's, where the program is recorded.
+extern "C" [[gnu::weak]] void cleat_locks_mark(int ends);
+
 namespace {
 
 pthread_mutex_t rare_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -222,6 +225,19 @@ void subject::inverted(bool waits)
     upper_then_lower();
     std::thread{lower_then_upper, waits}.join();
     figures{}.say();
+}
+
+void subject::phases()
+{
+    int times = 0;
+    while (std::scanf("%d", &times) == 1) {
+        if (times > 0)
+            touch_mutex(static_cast<unsigned>(times));
+        else if (cleat_locks_mark != nullptr)
+            cleat_locks_mark(times < 0 ? 1 : 0);
+        std::printf("done\n");
+        std::fflush(stdout);
+    }
 }
 
 void subject::futex_of_its_own(std::uint64_t ms)

@@ -109,6 +109,20 @@ void process_ends(void)
     end_work();
 }
 
+/* For programs: begins (0) or ends (1) the part of the process's recording that counts. They
+ * declare it weak, since it is there only where the recorder is. */
+EXPORTED void cleat_locks_mark(int ends)
+{
+    if (!trace || at_work())
+        return;
+    begin_work();
+    int const error = errno;
+    note_all_progress();
+    copy_trace(ends ? ".end" : ".begin");
+    errno = error;
+    end_work();
+}
+
 __attribute__((destructor)) static void finish(void)
 {
     process_ends();

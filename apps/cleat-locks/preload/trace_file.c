@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -212,6 +213,34 @@ void shrink_trace(void)
         if (hole <= data)
             return;
     }
+}
+
+void copy_trace(char const* extension)
+{
+    char name[sizeof trace_name];
+    strcpy(name, trace_name);
+    strcpy(strrchr(name, '.'), extension); /* It is not longer. */
+    int const from = trace_descriptor();
+    int const to = from < 0 ? -1 : open_file(name, O_RDWR | O_CREAT | O_TRUNC);
+    if (to < 0)
+        return;
+    uint64_t const now = now_ns();
+    off_t const end = (off_t)syscall(SYS_lseek, from, 0, SEEK_END);
+    syscall(SYS_ftruncate, to, end);
+    off_t data = (off_t)syscall(SYS_lseek, from, 0, SEEK_DATA);
+    while (data >= 0 && data < end) {
+        off_t const hole = (off_t)syscall(SYS_lseek, from, data, SEEK_HOLE);
+        int64_t read_at = data;
+        int64_t write_at = data;
+        while (read_at < hole && syscall(
+                                     SYS_copy_file_range, from, &read_at, to, &write_at,
+                                     (size_t)(hole - read_at), 0) > 0)
+            ;
+        data = (off_t)syscall(SYS_lseek, from, hole, SEEK_DATA);
+    }
+    /* The process ends here, for a reader of the copy. */
+    syscall(SYS_pwrite64, to, &now, sizeof now, (off_t)offsetof(struct trace_header, gone_ns));
+    close_file(to);
 }
 
 struct trace_thread* map_block(uint32_t number)

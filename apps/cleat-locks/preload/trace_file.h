@@ -25,6 +25,9 @@ void leave_trace(void);
  * page that is written later is allocated again. */
 void shrink_trace(void);
 
+/* copy_trace copies the trace as it is, into a file beside it with this extension. */
+void copy_trace(char const* extension);
+
 /* map_block maps the block of a number, from 0; NULL: there is no room. */
 struct trace_thread* map_block(uint32_t number);
 

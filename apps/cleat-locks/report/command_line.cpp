@@ -44,6 +44,8 @@ struct requests
     std::string what = "blocked";
     html_request html;
     per_operation_request per_operation;
+    mark_request mark;
+    std::string edge;
 };
 
 void add_run(CLI::App& app, requests& all)
@@ -60,6 +62,12 @@ void add_run(CLI::App& app, requests& all)
     run->add_option(
            "--signal", all.run.signal, "of the CPU samples, where the program uses SIGRTMAX-3")
         ->check(CLI::Range(SIGRTMIN, SIGRTMAX));
+    run->add_option(
+           "--from", all.run.window.from,
+           "seconds after the start from which on everything counts: set-up is over")
+        ->check(CLI::NonNegativeNumber);
+    run->add_option("--to", all.run.window.to, "seconds after the start until which it counts")
+        ->check(CLI::PositiveNumber);
     run->add_option("command", all.run.command, "the program, behind --, and its arguments")
         ->required();
 }
@@ -103,6 +111,16 @@ void add_readers(CLI::App& app, requests& all)
     prices->add_option("--json", all.per_operation.json, "write it as JSON; - is standard output");
 }
 
+void add_mark(CLI::App& app, requests& all)
+{
+    CLI::App* const mark = app.add_subcommand(
+        "mark", "begins or ends the part of a run that counts, while it is recorded");
+    mark->add_option("trace", all.mark.trace, "the folder of `run -o`")->required();
+    mark->add_option("edge", all.edge, "begin or end")
+        ->required()
+        ->check(CLI::IsMember({"begin", "end"}));
+}
+
 // check refuses file names that are empty, which CLI11 accepts.
 void check(requests const& all, CLI::App const& app)
 {
@@ -111,6 +129,9 @@ void check(requests const& all, CLI::App const& app)
             throw CLI::ValidationError{option, "the name is empty"};
     };
     refuse_empty("run", "-o", all.run.trace.empty());
+    window_times const& window = all.run.window;
+    if (window.to && *window.to <= window.from.value_or(0))
+        throw CLI::ValidationError{"--to", "it is not behind --from"};
     refuse_empty("report", "--json", all.report.json.empty());
     refuse_empty("report", "--pprof", all.report.pprof.empty());
     refuse_empty("html", "-o", all.html.out.empty());
@@ -132,6 +153,10 @@ command chosen(CLI::App const& app, requests& all)
         return all.html;
     if (app.got_subcommand("per-operation"))
         return all.per_operation;
+    if (app.got_subcommand("mark")) {
+        all.mark.edge = all.edge == "begin" ? window_edge::begin : window_edge::end;
+        return all.mark;
+    }
     std::optional<measure> const what = measure_named(all.what);
     if (!what)
         return print_request{
@@ -173,6 +198,7 @@ command parse_command_line(std::span<char const* const> arguments)
     requests all;
     add_run(app, all);
     add_readers(app, all);
+    add_mark(app, all);
     if (std::optional<std::string> text = manual::asked_text(manual_page(app), arguments))
         return print_request{*std::move(text), 0};
     try {

@@ -4,6 +4,7 @@
 
 #include "report/folded.hpp"
 #include "report/run.hpp"
+#include "report/window.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -63,6 +64,13 @@ struct per_operation_request
     std::string json;
 };
 
+/// mark_request: `cleat-locks mark TRACE begin`.
+struct mark_request
+{
+    std::filesystem::path trace;
+    window_edge edge = window_edge::begin;
+};
+
 /// print_request: a text and an exit code, for help, the version and usage errors.
 struct print_request
 {
@@ -72,7 +80,7 @@ struct print_request
 
 using command = std::variant<
     run_request, report_request, diff_request, folded_request, html_request, per_operation_request,
-    print_request>;
+    mark_request, print_request>;
 
 /// parse_command_line reads a whole command line, the program's name first.
 [[nodiscard]] command parse_command_line(std::span<char const* const> arguments);

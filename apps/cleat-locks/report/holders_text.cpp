@@ -12,7 +12,8 @@ namespace {
 
 using output = std::back_insert_iterator<std::string>;
 
-constexpr std::size_t depth_max = 10;
+constexpr std::size_t stack_shown_max = 10;
+constexpr std::size_t waits_with_stacks = 3; // The longest.
 
 std::string thread_text(thread_name const& thread)
 {
@@ -30,7 +31,7 @@ void put_stack(output text, profile const& recorded, taken_at const& place)
     std::span<std::uint32_t const> const all{place.stack};
     if (all.size() < 2)
         return;
-    for (std::uint32_t const each : all.subspan(1, std::min(all.size() - 1, depth_max)))
+    for (std::uint32_t const each : all.subspan(1, std::min(all.size() - 1, stack_shown_max)))
         fmt::format_to(text, "          {}\n", short_name(recorded.functions[each]));
 }
 
@@ -83,13 +84,22 @@ std::string waits_for_text(profile const& recorded, std::size_t most)
         time_text(static_cast<double>(attributed)),
         time_text(static_cast<double>(recorded.total.blocked_ns)), "waited", "waits", "longest");
     std::size_t const count = std::min(recorded.waits_for.size(), most);
-    for (wait_for const& each : std::span{recorded.waits_for}.first(count))
+    std::size_t with_stacks = std::min(count, waits_with_stacks);
+    output const end = std::back_inserter(text);
+    for (wait_for const& each : std::span{recorded.waits_for}.first(count)) {
         fmt::format_to(
-            std::back_inserter(text), "{:>9} {:>8} {:>9}  {} in {} waited for {} in {}: {} {}\n",
+            end, "{:>9} {:>8} {:>9}  {} in {} waited for {} in {}: {} {}\n",
             time_text(static_cast<double>(each.ns)), count_text(each.waits),
             time_text(static_cast<double>(each.max_ns)), thread_text(each.waiter.thread),
             function_text(each.waiter), thread_text(each.holder.thread), function_text(each.holder),
             kind_name(each.kind), each.lock);
+        if (with_stacks == 0)
+            continue;
+        --with_stacks;
+        put_stack(end, recorded, each.waiter);
+        fmt::format_to(end, "      while this had taken it\n");
+        put_stack(end, recorded, each.holder);
+    }
     if (recorded.waits_for.size() > count)
         fmt::format_to(
             std::back_inserter(text), "        and {} more (--top {})\n",

@@ -15,7 +15,7 @@
 namespace cleat::locks {
 namespace {
 
-constexpr std::size_t rounds = 15;
+constexpr std::size_t line_rounds = 15;
 constexpr unsigned each_round = 2000; // Acquisitions of each of the two threads.
 
 // two_cores are the first two that this process may use.
@@ -61,10 +61,10 @@ double measure_line_ns()
         return 0;
     pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
     std::atomic<unsigned> there = 0;
-    std::array<std::uint64_t, rounds> took{};
+    std::array<std::uint64_t, line_rounds> took{};
     auto const read = [&](int core, bool measures) {
         stay_on(core);
-        for (std::size_t round = 0; round < rounds; ++round) {
+        for (std::size_t round = 0; round < line_rounds; ++round) {
             meet(there, round);
             std::uint64_t const began = now_ns();
             for (unsigned i = 0; i < each_round; ++i) {
@@ -80,8 +80,8 @@ double measure_line_ns()
     one.join();
     other.join();
     // A round in which one thread lost its core is no measurement; most are good.
-    std::ranges::nth_element(took, took.begin() + rounds / 2);
-    return static_cast<double>(took[rounds / 2]) / (2 * each_round);
+    std::ranges::nth_element(took, took.begin() + line_rounds / 2);
+    return static_cast<double>(took[line_rounds / 2]) / (2 * each_round);
 }
 
 } // namespace cleat::locks

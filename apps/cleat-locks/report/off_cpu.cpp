@@ -15,10 +15,10 @@
 namespace cleat::locks {
 namespace {
 
-constexpr std::string_view heading = "cleat-locks waits 1";
+constexpr std::string_view record_heading = "cleat-locks waits 1";
 
 // Those that both x86-64 and arm64 have. What is the same for a reader has one name.
-constexpr std::array<std::pair<std::int64_t, std::string_view>, 40> names{{
+constexpr std::array<std::pair<std::int64_t, std::string_view>, 40> call_names{{
     {SYS_futex, "futex"},
     {SYS_epoll_pwait, "epoll_wait"},
     {441, "epoll_wait"}, // epoll_pwait2, as on every architecture.
@@ -62,7 +62,7 @@ constexpr std::array<std::pair<std::int64_t, std::string_view>, 40> names{{
 }};
 
 // word takes the next word off a text.
-std::string_view word(std::string_view& text, char end = ' ')
+std::string_view next_word(std::string_view& text, char end = ' ')
 {
     std::size_t const at = text.find(end);
     std::string_view const found = text.substr(0, at);
@@ -71,7 +71,7 @@ std::string_view word(std::string_view& text, char end = ' ')
 }
 
 template <class Number>
-std::optional<Number> number(std::string_view text, int base = 10)
+std::optional<Number> parsed(std::string_view text, int base = 10)
 {
     if (base == 16 && text.starts_with("0x"))
         text.remove_prefix(2);
@@ -83,9 +83,9 @@ std::optional<Number> number(std::string_view text, int base = 10)
 }
 
 template <class Number>
-Number number_or_throw(std::string_view text)
+Number parsed_or_throw(std::string_view text)
 {
-    std::optional<Number> const found = number<Number>(text);
+    std::optional<Number> const found = parsed<Number>(text);
     if (!found)
         throw std::runtime_error{fmt::format("\"{}\" is no number", text)};
     return *found;
@@ -94,12 +94,12 @@ Number number_or_throw(std::string_view text)
 off_cpu_wait parse_wait(std::string_view line)
 {
     off_cpu_wait made;
-    made.tid = number_or_throw<std::int32_t>(word(line));
-    made.call = number_or_throw<std::int64_t>(word(line));
-    made.address = number_or_throw<std::uint64_t>(word(line));
-    made.code = number_or_throw<std::uint64_t>(word(line));
-    made.ns = number_or_throw<std::uint64_t>(word(line));
-    made.samples = number_or_throw<std::uint64_t>(word(line));
+    made.tid = parsed_or_throw<std::int32_t>(next_word(line));
+    made.call = parsed_or_throw<std::int64_t>(next_word(line));
+    made.address = parsed_or_throw<std::uint64_t>(next_word(line));
+    made.code = parsed_or_throw<std::uint64_t>(next_word(line));
+    made.ns = parsed_or_throw<std::uint64_t>(next_word(line));
+    made.samples = parsed_or_throw<std::uint64_t>(next_word(line));
     made.thread = line; // A name may have spaces.
     return made;
 }
@@ -109,7 +109,7 @@ off_cpu_wait parse_wait(std::string_view line)
 std::string text_of(off_cpu_record const& record)
 {
     std::string text = fmt::format(
-        "{}\n{} {} {} {}\n", heading, record.samples, record.sampled_ns, record.no_core_ns,
+        "{}\n{} {} {} {}\n", record_heading, record.samples, record.sampled_ns, record.no_core_ns,
         record.not_sampled);
     for (off_cpu_wait const& each : record.waits)
         fmt::format_to(
@@ -120,16 +120,16 @@ std::string text_of(off_cpu_record const& record)
 
 off_cpu_record parse_off_cpu(std::string_view text)
 {
-    if (word(text, '\n') != heading)
+    if (next_word(text, '\n') != record_heading)
         throw std::runtime_error{"no record of waits"};
     off_cpu_record made;
-    std::string_view totals = word(text, '\n');
-    made.samples = number_or_throw<std::uint64_t>(word(totals));
-    made.sampled_ns = number_or_throw<std::uint64_t>(word(totals));
-    made.no_core_ns = number_or_throw<std::uint64_t>(word(totals));
+    std::string_view totals = next_word(text, '\n');
+    made.samples = parsed_or_throw<std::uint64_t>(next_word(totals));
+    made.sampled_ns = parsed_or_throw<std::uint64_t>(next_word(totals));
+    made.no_core_ns = parsed_or_throw<std::uint64_t>(next_word(totals));
     made.not_sampled = totals;
     while (!text.empty())
-        made.waits.push_back(parse_wait(word(text, '\n')));
+        made.waits.push_back(parse_wait(next_word(text, '\n')));
     return made;
 }
 
@@ -141,14 +141,14 @@ kernel_place parse_kernel_place(std::string_view line)
     std::array<std::string_view, 9> words; // The call, six arguments, stack pointer, code.
     std::size_t count = 0;
     while (!line.empty() && count < words.size())
-        words[count++] = word(line);
+        words[count++] = next_word(line);
     found.runs = words[0] == "running";
     if (found.runs || count < 3)
         return found;
-    found.call = number<std::int64_t>(words[0]).value_or(-1);
-    found.code = number<std::uint64_t>(words[count - 1], 16).value_or(0);
+    found.call = parsed<std::int64_t>(words[0]).value_or(-1);
+    found.code = parsed<std::uint64_t>(words[count - 1], 16).value_or(0);
     if (is_futex(found.call))
-        found.address = number<std::uint64_t>(words[1], 16).value_or(0);
+        found.address = parsed<std::uint64_t>(words[1], 16).value_or(0);
     return found;
 }
 
@@ -159,7 +159,7 @@ bool is_futex(std::int64_t call) noexcept
 
 std::string call_name(std::int64_t call)
 {
-    for (auto const& [number, name] : names)
+    for (auto const& [number, name] : call_names)
         if (number == call)
             return std::string{name};
     if (std::string_view const name = old_call_name(call); !name.empty())

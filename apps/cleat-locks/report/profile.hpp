@@ -133,6 +133,7 @@ struct process_note
     bool runs = false;           ///< As the trace was read; lived_ns is its time until then.
     bool lived_at_least = false; ///< It lived longer, to an unknown end.
     std::uint64_t acquisitions = 0; ///< With failed tries.
+    bool window = false;            ///< A part of its recording, between two marks.
     bool no_map = false;            ///< Its memory map is missing, so its functions have no names.
 };
 

@@ -95,6 +95,7 @@ json::array processes_json(profile const& recorded)
             {"blocks", each.blocks},
             {"blocks_cut", each.blocks_cut},
             {"acquisitions", each.acquisitions},
+            {"window", each.window},
             {"map_missing", each.no_map}});
     return processes;
 }

@@ -332,6 +332,8 @@ std::string_view end_text(profile const& recorded, process_note const& process)
 {
     if (process.ended)
         return "";
+    if (process.window)
+        return "between two marks; the longest waits and holds are those until the second";
     std::size_t const index = static_cast<std::size_t>(&process - recorded.processes.data());
     for (process_note const& each : std::span{recorded.processes}.subspan(index + 1))
         if (each.pid == process.pid)

@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
@@ -311,12 +312,12 @@ int run_traced(run_request const& request)
             return each.path().extension() == ".trace";
         });
     if (!recorded) {
-        std::string const why = why_nothing(*program, folder);
+        std::string const nothing = why_nothing(*program, folder);
         std::error_code ec;
         fs::remove(folder, ec);
         throw std::runtime_error{fmt::format(
             "{} ended with exit code {}, and nothing was recorded: {}", request.command.front(),
-            code, why)};
+            code, nothing)};
     }
     std::string const shown =
         request.trace.empty() ? folder.filename().string() : request.trace.string();

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "report/window.hpp"
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -16,6 +18,7 @@ struct run_request
     unsigned cpu_hz = 199;       ///< Samples for each second of a thread's CPU; 0: none.
     bool every_hold = false;     ///< Time every hold, not a sample of them.
     int signal = 0;              ///< The sampler's signal; 0: SIGRTMAX - 3.
+    window_times window{};       ///< The part of the run that counts; without: all of it.
 };
 
 /// run_traced runs the program to its end and gives its exit code, 128 + N if signal N ended it.

@@ -1,6 +1,7 @@
 #include "report/off_cpu.hpp"
 #include "report/sample_waits.hpp"
 #include "report/trace.hpp"
+#include "report/window.hpp"
 
 #include <fmt/format.h>
 
@@ -126,6 +127,7 @@ public:
     {
         if (ended_)
             return;
+        heed_window();
         std::uint64_t const now = now_ns();
         std::uint64_t const passed = now - std::exchange(last_ns_, now);
         std::set<std::int32_t> const recorded = trace_.recorded_waits();
@@ -147,8 +149,10 @@ public:
         for (auto const& [key, wait] : waits_)
             record_.waits.push_back(wait);
         record_.no_core_ns = 0;
-        for (auto const& [tid, ns] : no_core_)
-            record_.no_core_ns += ns;
+        for (auto const& [tid, ns] : no_core_) {
+            auto const before = no_core_before_.find(tid);
+            record_.no_core_ns += ns - (before == no_core_before_.end() ? 0 : before->second);
+        }
         if (record_.samples == 0)
             return;
         fs::path const fresh = waits_file_.string() + ".new";
@@ -158,6 +162,21 @@ public:
     }
 
 private:
+    // The window's samples alone count: see window.hpp.
+    void heed_window()
+    {
+        fs::path edge = waits_file_;
+        edge.replace_extension(edge_extension(window_edge::begin));
+        if (!begun_ && fs::exists(edge)) {
+            begun_ = true;
+            record_ = {};
+            waits_.clear();
+            no_core_before_ = no_core_;
+        }
+        edge.replace_extension(edge_extension(window_edge::end));
+        ended_ = fs::exists(edge);
+    }
+
     void sample_thread(
         std::int32_t tid, std::string const& folder, std::uint64_t passed, bool recorded)
     {
@@ -197,15 +216,17 @@ private:
 
     int pid_;
     bool ended_ = false;
+    bool begun_ = false; // The window.
     fs::path waits_file_;
     mapped_trace trace_;
     std::uint64_t last_ns_;
     off_cpu_record record_;
     std::map<wait_key, off_cpu_wait> waits_;
     std::map<std::int32_t, std::uint64_t> no_core_;
+    std::map<std::int32_t, std::uint64_t> no_core_before_; // The window.
 };
 
-using processes = std::map<fs::path, sampled_process>;
+using sampled_processes = std::map<fs::path, sampled_process>;
 
 // run_of is the number of a program that a process ran: 1 of PID.trace, 2 of PID.2.trace.
 unsigned run_of(fs::path const& trace)
@@ -220,7 +241,7 @@ unsigned run_of(fs::path const& trace)
 
 // add_new adds the processes whose traces are new. Of one that has run several programs the last
 // one runs.
-void add_new(processes& all, fs::path const& folder)
+void add_new(sampled_processes& all, fs::path const& folder)
 {
     std::error_code ec;
     for (fs::directory_entry const& each : fs::directory_iterator{folder, ec}) {
@@ -243,7 +264,7 @@ void add_new(processes& all, fs::path const& folder)
 
 void sample_waits(fs::path const& folder, std::stop_token const& stop)
 {
-    processes all;
+    sampled_processes all;
     std::mutex mutex; // house(mutex): for the condition below, which ends the sleep at once
     std::condition_variable_any ended;
     std::unique_lock lock{mutex};

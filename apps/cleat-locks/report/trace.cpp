@@ -1,5 +1,6 @@
 #include "report/symbols.hpp"
 #include "report/trace.hpp"
+#include "report/window.hpp"
 
 #include <fmt/format.h>
 
@@ -356,7 +357,8 @@ off_cpu_record read_off_cpu(fs::path const& file)
     return found;
 }
 
-traced_process read_one(fs::path const& file)
+// read_counts reads a trace, or a copy of it, without what is in other files.
+traced_process read_counts(fs::path const& file)
 {
     std::string const bytes = contents(file);
     // The magic is checked before the size: a short file may not be a trace.
@@ -378,9 +380,32 @@ traced_process read_one(fs::path const& file)
                 lock.kind)};
     }
     add_blocks(found, header, bytes);
+    return found;
+}
+
+traced_process read_one(fs::path const& file)
+{
+    fs::path begin = file;
+    begin.replace_extension(edge_extension(window_edge::begin));
+    fs::path end = file;
+    end.replace_extension(edge_extension(window_edge::end));
+    bool const ends = fs::exists(end);
+    traced_process found = read_counts(ends ? end : file);
+    found.file = file;
+    found.window = ends || fs::exists(begin);
+    if (fs::exists(begin))
+        subtract(found, read_counts(begin));
     found.maps = read_maps(file);
     found.off_cpu = read_off_cpu(file);
     return found;
+}
+
+// has_end says whether a process was there as the window ended.
+bool has_end(traced_process const& process)
+{
+    fs::path end = process.file;
+    end.replace_extension(edge_extension(window_edge::end));
+    return fs::exists(end);
 }
 
 // ran_another_program says whether the process executed a program that was not recorded (a static
@@ -388,7 +413,7 @@ traced_process read_one(fs::path const& file)
 bool ran_another_program(fs::path const& trace, int pid, std::string const& name)
 {
     try {
-        for (traced_thread const& each : read_one(trace).threads)
+        for (traced_thread const& each : read_counts(trace).threads)
             if (each.tid == pid)
                 return each.name != name;
     } catch (std::runtime_error const&) {
@@ -427,6 +452,14 @@ std::vector<traced_process> read_trace(fs::path const& path)
     }
     if (found.empty() && why)
         std::rethrow_exception(why);
+    // Processes that began after the window had ended are no part of it.
+    std::uint64_t end_ns = 0;
+    for (traced_process const& each : found)
+        if (has_end(each))
+            end_ns = std::max(end_ns, each.ended_ns);
+    std::erase_if(found, [end_ns](traced_process const& each) {
+        return end_ns != 0 && !has_end(each) && each.began_ns > end_ns;
+    });
     std::ranges::move(cut, std::back_inserter(found));
     if (found.empty())
         throw std::runtime_error{

@@ -83,6 +83,7 @@ struct traced_process
     std::uint64_t ended_ns = 0;          ///< Its end; unknown: its last record; while it runs: now.
     std::uint64_t ended_realtime_ns = 0; ///< The same by CLOCK_REALTIME, which dates files.
     bool runs = false;                   ///< As the trace was read.
+    bool window = false;                 ///< A part of its recording: see window.hpp.
     bool end_known = true;               ///< It runs, or ended_ns is its end.
     std::uint32_t thread_count = 0;      ///< All threads so far.
     std::uint32_t blocks = 0;            ///< Of threads: one each, or for several after each other.

@@ -1,0 +1,48 @@
+// window: a part of a recording, so that set-up and shutdown are not in its figures.
+//
+// A mark copies the traces of all processes as they are: PID.begin and PID.end beside PID.trace. A
+// reader subtracts the first from the second, or from the trace.
+
+#pragma once
+
+#include "report/trace.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string_view>
+
+namespace cleat::locks {
+
+enum class window_edge : std::uint8_t
+{
+    begin,
+    end
+};
+
+/// edge_extension is that of a copy: ".begin" or ".end".
+[[nodiscard]] std::string_view edge_extension(window_edge edge) noexcept;
+
+/// mark begins or ends the window of the trace in a folder, and gives the number of its processes.
+/// Throws std::runtime_error: there is no trace, or it cannot be copied.
+std::size_t mark(std::filesystem::path const& folder, window_edge edge);
+
+/// window_times are the seconds from a program's start at which its window begins and ends.
+struct window_times
+{
+    std::optional<double> from;
+    std::optional<double> to;
+};
+
+/// mark_at marks a trace at the times, unless its caller stops it before. It gives the first edge
+/// that it did not reach.
+std::optional<window_edge> mark_at(
+    std::filesystem::path const& folder, window_times const& times, std::stop_token const& stop);
+
+/// subtract takes what was recorded until the window began out of what was until it ended.
+void subtract(traced_process& whole, traced_process const& before);
+
+} // namespace cleat::locks
