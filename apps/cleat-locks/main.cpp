@@ -111,6 +111,12 @@ int run(per_operation_request const& request)
     return EXIT_SUCCESS;
 }
 
+int run(attach_request const& request)
+{
+    say(attach_text(request));
+    return EXIT_SUCCESS;
+}
+
 int run(mark_request const& request)
 {
     mark(request.trace, request.edge);

@@ -78,7 +78,7 @@ def test_diff_says_what_became_better(run, record, tmp_path):
     held = text[text.index("Locks: held on average") :]
     (row,) = [line for line in held.splitlines() if "held_mutex" in line]
     before, after = re.findall(r"[\d.]+ [mun]s", row)
-    assert before == "994 us"
+    assert before == "1.00 ms"
     assert re.fullmatch(r"[\d.]+ ms", after)
     assert re.search(r" 180 +60 ", row)
 

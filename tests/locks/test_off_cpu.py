@@ -1,10 +1,11 @@
 """Time that threads are off the CPU and that no lock explains: zero is not "nothing waits"."""
 
 import re
+import subprocess
 
 import pytest
 
-from recording import locks
+from recording import SUBJECT, locks
 
 
 def test_a_futex_of_the_programs_own_is_a_row(record_stepped):
@@ -79,3 +80,21 @@ def test_a_record_of_waits_that_is_damaged_is_named(record):
     (file,) = run.trace.glob("*.waits")
     file.write_text("cleat-locks waits 1\nmany\n")
     assert f'{file.name}: "many" is no number' in locks("report", run.trace).stdout
+
+
+def test_a_process_that_runs_already_is_sampled_and_its_locks_are_refused(tmp_path):
+    command = [SUBJECT, "dozes", "60000"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        try:
+            text = locks("attach", program.pid, "-d", "0.5").stdout
+        finally:
+            program.kill()
+    assert "its locks cannot be recorded" in text
+    assert "start it under `cleat-locks run`" in text
+    assert re.search(rf"ms +{program.pid} +locks_subject +sleep", text), text
+
+
+def test_a_process_that_is_not_there():
+    ran = locks("attach", 4194303, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr == "cleat-locks: 4194303: there is no such process\n"

@@ -46,6 +46,7 @@ struct requests
     per_operation_request per_operation;
     mark_request mark;
     std::string edge;
+    attach_request attach;
 };
 
 void add_run(CLI::App& app, requests& all)
@@ -121,6 +122,16 @@ void add_mark(CLI::App& app, requests& all)
         ->check(CLI::IsMember({"begin", "end"}));
 }
 
+void add_attach(CLI::App& app, requests& all)
+{
+    CLI::App* const attach = app.add_subcommand(
+        "attach", "samples what the threads of a process that runs already wait in; no locks");
+    attach->add_option("pid", all.attach.pid, "its number")->required()->check(CLI::PositiveNumber);
+    attach->add_option("-d,--duration", all.attach.seconds, "seconds")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+}
+
 // check refuses file names that are empty, which CLI11 accepts.
 void check(requests const& all, CLI::App const& app)
 {
@@ -153,6 +164,8 @@ command chosen(CLI::App const& app, requests& all)
         return all.html;
     if (app.got_subcommand("per-operation"))
         return all.per_operation;
+    if (app.got_subcommand("attach"))
+        return all.attach;
     if (app.got_subcommand("mark")) {
         all.mark.edge = all.edge == "begin" ? window_edge::begin : window_edge::end;
         return all.mark;
@@ -199,6 +212,7 @@ command parse_command_line(std::span<char const* const> arguments)
     add_run(app, all);
     add_readers(app, all);
     add_mark(app, all);
+    add_attach(app, all);
     if (std::optional<std::string> text = manual::asked_text(manual_page(app), arguments))
         return print_request{*std::move(text), 0};
     try {

@@ -395,10 +395,10 @@ std::string heading_text(profile const& recorded)
             std::back_inserter(text), "{}\n  process {}, {} threads, {}{}{}{}{}{}\n",
             command_of(each), each.pid, each.threads, each.lived_at_least ? "at least " : "",
             time_text(static_cast<double>(each.lived_ns)), end.empty() ? "" : ", ", end,
-            each.blocks_cut > 0 ? "; " + cut_short(each) : "",
             each.no_map
                 ? fmt::format("; {}.maps is missing, so its functions have no names", each.pid)
-                : "");
+                : "",
+            each.blocks_cut > 0 ? "; " + cut_short(each) : "");
     }
     if (!without_locks.empty())
         fmt::format_to(std::back_inserter(text), "{}\n", without_locks_text(without_locks));

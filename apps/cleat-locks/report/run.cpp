@@ -18,6 +18,7 @@
 #include <fstream>
 #include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -278,6 +279,31 @@ int wait_for(pid_t pid, fs::path const& folder)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+// watch waits for the program's end, samples its threads meanwhile, and marks the window.
+int watch(run_request const& request, pid_t program, fs::path const& folder)
+{
+    int code = 0;
+    std::optional<window_edge> missed;
+    {
+        std::jthread const sampler{
+            [&](std::stop_token const& stop) { sample_waits(folder, stop); }};
+        std::jthread const marker{[&](std::stop_token const& stop) {
+            try {
+                missed = mark_at(folder, request.window, stop);
+            } catch (std::exception const& e) {
+                complain("cleat-locks: the window was not marked: {}\n", e.what());
+            }
+        }};
+        code = wait_for(program, folder);
+    }
+    if (missed)
+        complain(
+            "cleat-locks: warning: {} ended before --{}: the record {}\n", request.command.front(),
+            *missed == window_edge::begin ? "from" : "to",
+            *missed == window_edge::begin ? "is of the whole run" : "ends with the program");
+    return code;
+}
+
 } // namespace
 
 int run_traced(run_request const& request)
@@ -298,9 +324,7 @@ int run_traced(run_request const& request)
     try {
         prepare_environment(request, folder);
         pid_t const program_pid = start(request.command);
-        std::jthread const sampler{
-            [&](std::stop_token const& stop) { sample_waits(folder, stop); }};
-        code = wait_for(program_pid, folder);
+        code = watch(request, program_pid, folder);
     } catch (...) {
         std::error_code ec;
         fs::remove(folder, ec); // Only where it is empty.

@@ -19,6 +19,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -143,20 +144,32 @@ public:
             ++record_.samples;
     }
 
-    void write()
+    // From now on everything counts.
+    void restart()
     {
-        record_.waits.clear();
+        record_ = {};
+        waits_.clear();
+        no_core_before_ = no_core_;
+    }
+
+    [[nodiscard]] off_cpu_record record() const
+    {
+        off_cpu_record made = record_;
         for (auto const& [key, wait] : waits_)
-            record_.waits.push_back(wait);
-        record_.no_core_ns = 0;
+            made.waits.push_back(wait);
         for (auto const& [tid, ns] : no_core_) {
             auto const before = no_core_before_.find(tid);
-            record_.no_core_ns += ns - (before == no_core_before_.end() ? 0 : before->second);
+            made.no_core_ns += ns - (before == no_core_before_.end() ? 0 : before->second);
         }
+        return made;
+    }
+
+    void write() const
+    {
         if (record_.samples == 0)
             return;
         fs::path const fresh = waits_file_.string() + ".new";
-        std::ofstream{fresh, std::ios::binary} << text_of(record_);
+        std::ofstream{fresh, std::ios::binary} << text_of(record());
         std::error_code ec;
         fs::rename(fresh, waits_file_, ec);
     }
@@ -169,9 +182,7 @@ private:
         edge.replace_extension(edge_extension(window_edge::begin));
         if (!begun_ && fs::exists(edge)) {
             begun_ = true;
-            record_ = {};
-            waits_.clear();
-            no_core_before_ = no_core_;
+            restart();
         }
         edge.replace_extension(edge_extension(window_edge::end));
         ended_ = fs::exists(edge);
@@ -292,6 +303,19 @@ void sample_waits(fs::path const& folder, std::stop_token const& stop)
     }
     for (auto& [file, process] : all)
         process.write();
+}
+
+off_cpu_record sample_process(int pid, double seconds)
+{
+    sampled_process process{pid, fmt::format("/proc/{}/none.trace", pid)};
+    process.sample();
+    process.restart();
+    std::uint64_t const end = now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
+    while (now_ns() < end && fs::exists(fmt::format("/proc/{}/task", pid))) {
+        std::this_thread::sleep_for(std::chrono::nanoseconds{period_ns});
+        process.sample();
+    }
+    return process.record();
 }
 
 } // namespace cleat::locks
