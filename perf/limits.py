@@ -176,13 +176,14 @@ def window(options: argparse.Namespace, server: str, kind: str, folder: Path) ->
     site.stop()
     found = json.loads(honest_out.read_text())
     sent = json.loads(flood_out.read_text()) if flood else {"attempts": 0, "failed": 0}
+    p99 = found["latency"]["response"]["p99_ns"]  # Null where more than one in a hundred failed.
     return {
         "server": server,
         "kind": kind,
         "addresses": options.addresses if flood else 0,
         "honest": found["attempts"],
         "failed": found["failed"],
-        "p99_s": found["latency"]["response"]["p99_ns"] / 1e9,
+        "p99_s": None if p99 is None else p99 / 1e9,
         "flood_per_s": sent["attempts"] / flood_s,
         "let_in_per_s": (sent["attempts"] - sent["failed"]) / flood_s,
         "cpu": cpu,
@@ -197,7 +198,12 @@ def rows(rounds: list[dict]) -> list[list[str]]:
         alone = [each for each in rounds if (each["server"], each["kind"]) == (server, "alone")]
         if not own:
             continue
-        ratios = [one["p99_s"] / other["p99_s"] for one, other in zip(own, alone)]
+        ratios = [
+            one["p99_s"] / other["p99_s"]
+            for one, other in zip(own, alone)
+            if one["p99_s"] and other["p99_s"]
+        ]
+        waits = [each["p99_s"] for each in own if each["p99_s"] is not None]
 
         def middle(key: str) -> float:
             return statistics.median(each[key] for each in own)
@@ -206,7 +212,7 @@ def rows(rounds: list[dict]) -> list[list[str]]:
             server,
             NAMES[kind],
             f"{sum(each['honest'] for each in own):,}, {sum(each['failed'] for each in own):,}",
-            f"{middle('p99_s') * 1e3:.2f} ms",
+            f"{statistics.median(waits) * 1e3:.2f} ms" if waits else "over 1 % failed",
             f"{statistics.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})"
             if ratios else "",
             f"{middle('flood_per_s'):,.0f}/s",

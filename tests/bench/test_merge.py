@@ -28,7 +28,9 @@ def test_two_results_are_one(bench, server):
     ran = bench.run("merge", "a.json", "b.json", "--json", "sum.json")
     assert ran.returncode == 0, ran.stderr
     a, b, both = (bench.read(bench.folder / f"{name}.json") for name in ("a", "b", "sum"))
-    assert both["ok"] == both["rate"] == 80
+    assert both["ok"] == 80
+    assert both["drained_ok"] == a["drained_ok"] + b["drained_ok"]
+    assert both["rate"] == 80 - both["drained_ok"]
     assert both["asked"] == a["asked"] + [["generator 2", ""]] + b["asked"]
     assert "\ngenerator 2: open loop" in ran.stdout
     for stage in ("tcp", "tls", "first_byte", "response"):

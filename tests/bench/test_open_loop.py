@@ -28,7 +28,8 @@ def test_the_rate_asked_is_made(bench, server):
     assert found["attempts"] == found["ok"] == 444
     assert found["rate_asked"] == 222
     assert found["measured_ns"] == 2e9
-    assert found["rate"] == 222
+    assert found["rate"] == pytest.approx(222, rel=0.02)
+    assert found["rate"] == (444 - found["drained_ok"]) / 2
     assert found["latency"]["slip"]["count"] == 444
     assert is_as_late_as_the_machine(found)
 
@@ -56,7 +57,7 @@ def test_one_straggler_does_not_make_the_rate_less(bench, server):
     assert (found["attempts"], found["failed"]) == (200, 1)
     assert found["failures"][0]["kind"] == "timeout"
     assert found["measured_ns"] == 2e9
-    assert found["rate"] == pytest.approx(199 / 2)
+    assert found["rate"] == pytest.approx(199 / 2, rel=0.02)
     assert found["drain_ns"] > 2e9, "the 100th was meant to begin after a second"
     assert 1 <= found["drained"] < 200
     assert re.search(r"drain +\d.* s, in which \d+ of 200 ended\n", found["text"])
@@ -91,7 +92,8 @@ def test_the_rate_asked_is_that_of_the_time_it_was_asked_for(bench, server):
     begun = found["attempts"] / (found["measured_ns"] / 1e9)
     assert found["rate_asked"] == pytest.approx(begun, 0.05)
     many = bench.load("-r", 20, "-d", "1s", "--requests", 5, server(http()).address)
-    assert many["rate_asked"] == many["rate"] == 100, "transactions, both of them"
+    assert many["rate_asked"] == 100, "transactions"
+    assert many["rate"] == pytest.approx(100, rel=0.06)
 
 
 def test_steps_and_ramps(bench, server):

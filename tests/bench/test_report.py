@@ -151,7 +151,7 @@ def test_a_staircase_shows_its_steps_rates_and_knee(
         "return Chart.getChart(document.querySelectorAll('canvas')[%d])"
         ".data.datasets.map((s) => s.label)"
     )
-    assert shown.run(labels % 0) == ["attempted", "ok", "failed"]
+    assert shown.run(labels % 0) == ["attempted", "done", "failed"]
     assert shown.run(labels % 1) == ["mean", "max"]
     # Steps of two seconds: 900 per second, not 1800.
     peak = shown.run(

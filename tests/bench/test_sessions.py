@@ -42,3 +42,14 @@ def test_what_the_server_refuses_is_told(bench, server, certs):
                            "--workers", 1, target.address)
     assert found["handshakes"]["resumed"] == 0
     assert found["handshakes"]["full"] == 10
+    (remark,) = found["remarks"]
+    assert remark.startswith("0.0 % of the connections resumed a session, and 50.0 % were to")
+    assert "gave no session" in remark
+    assert f"NOTE: {remark}" in found["text"]
+
+
+def test_what_the_server_does_not_give_is_told(bench, certs):
+    with OpensslServer(certs.ecdsa, "-tls1_3", "-num_tickets", "0") as target:
+        found = bench.load("--reuse", 4, "-n", 20, "-c", 1, "--workers", 1, target.address)
+    (remark,) = found["remarks"]
+    assert "75.0 % were to (0 sessions were offered)" in remark and "gave no session" in remark

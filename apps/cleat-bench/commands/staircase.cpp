@@ -18,6 +18,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// A step breaks the server where more fail, or where the mean response is longer.
+constexpr double step_failed_max = 0.05;
+constexpr double step_response_max_ns = 1e9;
+
 // The first steps: the shortest mean response of these is that of an idle server.
 constexpr std::size_t calm_steps = 3;
 
@@ -28,11 +32,20 @@ summit highest(std::string criterion, std::vector<stair> const& stairs, Good goo
     for (stair const& each : stairs) {
         if (each.counts.attempted == 0)
             continue;
-        if (each.counts.ok == 0 || !each.settled() || broken(each) || !good(each))
+        if (each.counts.ok == 0 || !each.settled() || broken(each) || !kept_up(each) || !good(each))
             break;
         found.rate = each.rate;
     }
     return found;
+}
+
+// The most that a step's length had ends of, per second, whenever these began.
+double plateau(std::vector<stair> const& stairs)
+{
+    double most = 0;
+    for (stair const& each : stairs)
+        most = std::max(most, each.done_rate());
+    return most;
 }
 
 std::string text_of(std::vector<stair> const& stairs, result const& whole)
@@ -40,18 +53,24 @@ std::string text_of(std::vector<stair> const& stairs, result const& whole)
     std::string text;
     auto const out = std::back_inserter(text);
     fmt::format_to(
-        out, "\n  {:>10}{:>12}{:>12}{:>10}{:>15}{:>14}\n", "asked/s", "attempted", "ok", "failed",
-        "mean response", "max response");
+        out, "\n  {:>10}{:>10}{:>12}{:>12}{:>10}{:>15}{:>14}\n", "asked/s", "done/s", "attempted",
+        "ok", "failed", "mean response", "max response");
     for (stair const& each : stairs)
         fmt::format_to(
-            out, "  {:>10.0f}{:>12}{:>12}{:>9.3g}%{:>15}{:>14}{}\n", each.rate,
-            each.counts.attempted, each.counts.ok, each.failed_share() * 100,
+            out, "  {:>10.0f}{:>10.0f}{:>12}{:>12}{:>9.3g}%{:>15}{:>14}{}\n", each.rate,
+            each.done_rate(), each.counts.attempted, each.counts.ok, each.failed_share() * 100,
             in_words(each.response_ns()),
             in_words(static_cast<double>(each.counts.response_ns_max)),
             !each.settled() ? "  cut off"
             : broken(each)  ? "  broken"
-                            : "");
+            : kept_up(each) ? ""
+                            : "  did not keep up");
     fmt::format_to(out, "\n");
+    for (stair const& each : stairs)
+        if (std::string const fault = fault_of(each); !fault.empty())
+            fmt::format_to(out, "  {:.0f}/s: {}\n", each.rate, fault);
+    if (double const most = plateau(stairs); most > 0)
+        fmt::format_to(out, "  most done in a second{:23}{:.0f}/s\n", "", most);
     for (summit const& each : summits(stairs))
         fmt::format_to(
             out, "  highest rate with {:26} {}\n", each.criterion,
@@ -78,6 +97,8 @@ json::object staircase_document(std::vector<stair> const& stairs, result const& 
             {"failed", each.counts.failed},
             {"done", each.done},
             {"broken", each.settled() && broken(each)},
+            {"kept_up", kept_up(each)},
+            {"fault", fault_of(each)},
             {"response_mean_ns", each.response_ns()},
             {"response_max_ns", each.counts.response_ns_max}});
     json::array highest_rates;
@@ -128,6 +149,11 @@ double stair::response_ns() const noexcept
                : static_cast<double>(counts.response_ns) / static_cast<double>(counts.ok);
 }
 
+double stair::done_rate() const noexcept
+{
+    return length > 0ns ? static_cast<double>(done) / in_seconds(length) : 0;
+}
+
 std::vector<stair> stairs_of(
     std::vector<interval> const& timeline, std::vector<interval> const& by_start,
     std::vector<phase> const& phases, std::chrono::nanoseconds interval_length)
@@ -135,9 +161,12 @@ std::vector<stair> stairs_of(
     std::vector<stair> found;
     std::chrono::nanoseconds begin{};
     std::optional<std::chrono::nanoseconds> fastest;
+    std::uint64_t pending = 0;
     for (phase const& each : phases) {
         std::chrono::nanoseconds const end = begin + each.length;
         stair one{(each.rate_begin + each.rate_end) / 2, each.length, {}, 0, {}};
+        one.rate_before = found.empty() ? 0 : found.back().rate;
+        one.pending_before = pending;
         auto const first = static_cast<std::size_t>(begin / interval_length);
         auto const end_index = static_cast<std::size_t>(end / interval_length);
         for (std::size_t i = first; i < std::min(by_start.size(), end_index); ++i) {
@@ -148,8 +177,12 @@ std::vector<stair> stairs_of(
             }
         }
         one.fastest = fastest.value_or(0ns);
-        for (std::size_t i = first; i < std::min(timeline.size(), end_index); ++i)
+        for (std::size_t i = first; i < std::min(timeline.size(), end_index); ++i) {
             one.done += timeline[i].ok;
+            pending += timeline[i].attempted;
+            pending -= std::min(pending, timeline[i].ok + timeline[i].failed);
+        }
+        one.pending_after = pending;
         begin = end;
         if (one.counts.attempted == 0)
             break; // The run was ended before it.
@@ -166,8 +199,39 @@ bool broken(stair const& step) noexcept
     double const early_enough =
         std::max(0.0, 1 - in_seconds(step.fastest) / in_seconds(step.length));
     double const due = static_cast<double>(step.counts.attempted) * early_enough;
-    return step.failed_share() > 0.05 || step.response_ns() > 1e9 ||
+    return step.failed_share() > step_failed_max || step.response_ns() > step_response_max_ns ||
            static_cast<double>(step.done) < 0.7 * due;
+}
+
+bool kept_up(stair const& step) noexcept
+{
+    double const under_way = std::max(0.0, step.rate - step.rate_before) * in_seconds(step.fastest);
+    return !queue_grew(
+        static_cast<double>(step.pending_before) + under_way, step.pending_after,
+        step.counts.attempted);
+}
+
+std::string fault_of(stair const& step)
+{
+    if (!step.settled())
+        return {};
+    if (step.failed_share() > step_failed_max)
+        return fmt::format("broken: {:.3g} % failed", step.failed_share() * 100);
+    if (broken(step) && step.response_ns() <= step_response_max_ns)
+        return fmt::format(
+            "broken: {:.0f}/s were done while it lasted, {} of {} ended later", step.done_rate(),
+            step.counts.attempted - std::min(step.done, step.counts.attempted),
+            step.counts.attempted);
+    if (broken(step))
+        return fmt::format(
+            "broken: the mean response was {}, and {:.0f}/s were done while it lasted",
+            in_words(step.response_ns()), step.done_rate());
+    if (!kept_up(step))
+        return fmt::format(
+            "did not keep up: {:.0f}/s were done, and {} more were waiting at its end than at its "
+            "begin",
+            step.done_rate(), step.pending_after - step.pending_before);
+    return {};
 }
 
 bool lost(stair const& step, std::chrono::nanoseconds since_end) noexcept
@@ -176,7 +240,7 @@ bool lost(stair const& step, std::chrono::nanoseconds since_end) noexcept
         return broken(step);
     // No answer has come: responses take at least as long as the time since the step's end.
     if (step.fastest == 0ns)
-        return step.failed_share() > 0.05 || since_end > 1s;
+        return step.failed_share() > step_failed_max || since_end > 1s;
     // Responses that are still to come may lower the mean, so it does not count here; the
     // transactions that ended in the step will not become more.
     stair one = step;
@@ -243,6 +307,7 @@ int staircase(staircase_request const& request)
     };
     run_into(whole, base, control);
     view.reset();
+    whole.climbs = true;
     // The rate of the steps that ran: the run ends before the others.
     whole.rate_asked = static_cast<double>(whole.counts.attempts) / in_seconds(whole.measured);
 

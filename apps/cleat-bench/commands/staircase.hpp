@@ -32,11 +32,15 @@ struct stair
     /// The shortest mean response of an interval so far, in this step or one below it: the response
     /// time without a queue. 0: no interval has had an answer.
     std::chrono::nanoseconds fastest{};
+    std::uint64_t pending_before = 0; ///< Due and not ended when the step began, and when it ended.
+    std::uint64_t pending_after = 0;
+    double rate_before = 0; ///< Of the step before, per second.
 
     /// settled: all that began in it has ended.
     [[nodiscard]] bool settled() const noexcept;
     [[nodiscard]] double failed_share() const noexcept;
     [[nodiscard]] double response_ns() const noexcept; ///< The mean of those that were ok.
+    [[nodiscard]] double done_rate() const noexcept;   ///< `done`, per second.
 };
 
 /// summit is the highest rate that meets a criterion, with all steps below it; unset: none does.
@@ -57,13 +61,22 @@ struct summit
 /// enough for the fastest answer to end in the step.
 [[nodiscard]] bool broken(stair const& step) noexcept;
 
+/// kept_up: no queue grew in the step. What is under way grows with the rate, by as much as takes
+/// the fastest response; a step that does not keep up leaves more than that, though it may be too
+/// short to break the server.
+[[nodiscard]] bool kept_up(stair const& step) noexcept;
+
+/// fault_of says why a step broke the server, or that it did not keep up; empty where it is good or
+/// was cut off.
+[[nodiscard]] std::string fault_of(stair const& step);
+
 /// lost: the step ended `since_end` ago, and is broken whatever the outcome of its last
 /// transactions.
 [[nodiscard]] bool lost(stair const& step, std::chrono::nanoseconds since_end) noexcept;
 
 /// summits finds the highest rates by the load appliance's criteria: mean response below 100 ms and
-/// below 500 ms; failures below 0.01 % and below 0.1 %. A step that broke the server meets none,
-/// nor does one that was cut off.
+/// below 500 ms; failures below 0.01 % and below 0.1 %. A step that broke the server or did not
+/// keep up meets none, nor does one that was cut off.
 [[nodiscard]] std::vector<summit> summits(std::vector<stair> const& stairs);
 
 /// knee is the last rate before queues form: every step up to it answers in at most three times the

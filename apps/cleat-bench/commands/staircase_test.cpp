@@ -138,6 +138,35 @@ TEST_CASE("a server that is equally slow at every rate is not broken")
     CHECK(summits(stairs)[1].rate == 200);
 }
 
+TEST_CASE("a step that does not keep up meets no criterion, though it is too short to break")
+{
+    // 100/s can be done. The queue of one second at 120/s is short.
+    second late = step(120, 0, 90);
+    late.done = 90;
+    std::vector<stair> const stairs = climb({step(100, 0, 5), late});
+    REQUIRE(stairs.size() == 2);
+    CHECK(stairs[1].pending_after == 30);
+    CHECK(!broken(stairs[1]));
+    CHECK(kept_up(stairs[0]));
+    CHECK(!kept_up(stairs[1]));
+    CHECK(fault_of(stairs[0]).empty());
+    CHECK(fault_of(stairs[1]).starts_with("did not keep up: 90/s were done, and 30 more"));
+    for (summit const& each : summits(stairs))
+        CHECK_MESSAGE(each.rate == 100, each.criterion);
+    CHECK(knee(stairs) == 100);
+}
+
+TEST_CASE("a broken step says why")
+{
+    CHECK(fault_of({100, 1s, step(90, 10, 2).counts, 90, 1ms}) == "broken: 10 % failed");
+    CHECK(fault_of({100, 1s, step(100, 0, 1001).counts, 100, 1ms})
+              .starts_with("broken: the mean response was 1.00 s"));
+    CHECK(
+        fault_of({100, 1s, step(100, 0, 500).counts, 60, 1ms}) ==
+        "broken: 60/s were done while it lasted, 40 of 100 ended later");
+    CHECK(fault_of({100, 1s, {100, 80, 10, 0, 0}, 60, 1ms}).empty()); // It was cut off.
+}
+
 TEST_CASE("a server without an answer so far gets a second")
 {
     stair const one{100, 1s, {100, 0, 0, 0, 0}, 0, {}};

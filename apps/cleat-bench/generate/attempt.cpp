@@ -133,7 +133,7 @@ void attempt::answered()
     moment const now = clock::now();
     std::uint64_t const response = ns(now - intended_);
     ++counts_.ok;
-    counts_.drained += load_.drains(intended_, now) ? 1U : 0U;
+    count_late(now, true);
     counts_.response.record(response);
     interval const one{.ok = 1, .response_ns = response, .response_ns_max = response};
     add(counts_.interval_at(load_.since_begin(now)), one);
@@ -156,8 +156,17 @@ void attempt::failed(std::string kind)
         ++interval_of_start().failed;
     moment const now = clock::now();
     ++counts_.failures[{stage_, std::move(kind)}];
-    counts_.drained += load_.drains(intended_, now) ? 1U : 0U;
+    count_late(now, false);
     ++counts_.interval_at(load_.since_begin(now)).failed;
+}
+
+void attempt::count_late(moment end, bool ok) noexcept
+{
+    counts_.pending_at_half += load_.spans_half(intended_, end) ? 1U : 0U;
+    if (!load_.drains(intended_, end))
+        return;
+    ++counts_.drained;
+    counts_.drained_ok += ok ? 1U : 0U;
 }
 
 } // namespace cleat::bench

@@ -50,6 +50,7 @@ public:
 
 private:
     void begin_transaction(moment intended);
+    void count_late(moment end, bool ok) noexcept;
     [[nodiscard]] interval& interval_of_start();
 
     worker_load& load_;

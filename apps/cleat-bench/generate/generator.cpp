@@ -36,6 +36,7 @@ void generator::begin(moment start, std::function<void()> on_done)
     measured_ = start + spec_.warm_up;
     last_ = measured_ + spec_.duration;
     schedule_end_ = measured_ + schedule_length(spec_);
+    half_ = measured_ + schedule_length(spec_) / 2;
     on_done_ = std::move(on_done);
     thread_times const now = times_of_this_thread();
     cpu_before_ = now.cpu;
@@ -216,6 +217,7 @@ void generator::finish()
 {
     finished_ = true;
     last_ = std::min(last_, clock::now());
+    schedule_end_ = std::min(schedule_end_, last_);
     take_times();
     alarm_.set(clock::now());
     check_done();

@@ -22,6 +22,16 @@ int half_bits_for(int digits) noexcept
     return static_cast<int>(std::bit_width(resolution - 1)) - 1;
 }
 
+// The rank of a percentile among so many values, from 1 on.
+std::uint64_t rank_of(double p, std::uint64_t all) noexcept
+{
+    // 99.9 is not a double: the nearest one may be above it and ask for one value too many.
+    double const below = std::nextafter(std::clamp(p, 0.0, 100.0), 0.0);
+    auto const wanted =
+        static_cast<std::uint64_t>(std::ceil(below * static_cast<double>(all) / 100));
+    return std::clamp<std::uint64_t>(wanted, 1, all);
+}
+
 } // namespace
 
 // Values below 2^(half_bits + 1) have a bucket each. Above, a value of k more bits drops its k
@@ -142,14 +152,20 @@ double histogram::standard_deviation() const noexcept
 
 std::uint64_t histogram::percentile(double p) const noexcept
 {
-    if (count_ == 0)
-        return 0;
-    // 99.9 is not a double: the nearest one may be above it and ask for one value too many.
-    double const below = std::nextafter(std::clamp(p, 0.0, 100.0), 0.0);
-    auto const wanted =
-        static_cast<std::uint64_t>(std::ceil(below * static_cast<double>(count_) / 100));
-    std::uint64_t const rank = std::clamp<std::uint64_t>(wanted, 1, count_);
+    return count_ == 0 ? 0 : value_of_rank(rank_of(p, count_));
+}
 
+std::optional<std::uint64_t> histogram::percentile_of(double p, std::uint64_t all) const noexcept
+{
+    CLEAT_ASSERT(all >= count_);
+    if (all == 0)
+        return std::nullopt;
+    std::uint64_t const rank = rank_of(p, all);
+    return rank <= count_ ? std::optional{value_of_rank(rank)} : std::nullopt;
+}
+
+std::uint64_t histogram::value_of_rank(std::uint64_t rank) const noexcept
+{
     std::uint64_t seen = 0;
     for (std::size_t i = 0; i != counts_.size(); ++i) {
         seen += counts_[i];

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,11 @@ public:
     /// percentile is the smallest value that at least p percent of the values do not exceed, as the
     /// highest value of its bucket, but never above max(). p is clamped to 0..100; 0 when empty.
     [[nodiscard]] std::uint64_t percentile(double p) const noexcept;
+
+    /// percentile_of is the same of `all` values, of which those that are not counted here are
+    /// beyond every one that is. Unset where it is one of these; `all` is at least count().
+    [[nodiscard]] std::optional<std::uint64_t> percentile_of(
+        double p, std::uint64_t all) const noexcept;
 
     [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
     [[nodiscard]] std::uint64_t beyond_max() const noexcept { return beyond_max_; }
@@ -102,6 +108,7 @@ public:
     [[nodiscard]] int digits() const noexcept { return digits_; }
 
 private:
+    [[nodiscard]] std::uint64_t value_of_rank(std::uint64_t rank) const noexcept;
     [[nodiscard]] std::size_t index_of(std::uint64_t value) const noexcept;
     [[nodiscard]] std::uint64_t lowest_of(std::size_t index) const noexcept;
     [[nodiscard]] std::uint64_t highest_of(std::size_t index) const noexcept;

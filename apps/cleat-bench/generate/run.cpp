@@ -184,8 +184,7 @@ public:
     void begin_at(instant start)
     {
         measured_ = start + spec_.warm_up;
-        schedule_end_ =
-            has_schedule(spec_) ? measured_.steady + schedule_length(spec_) : moment::max();
+        schedule_end_ = measured_.steady + schedule_length(spec_);
         pool_.broadcast([this, begin = start.steady](net::worker& worker) {
             generators_[worker.number()]->begin(begin, [this] {
                 // The waiting thread may be busy with another load: it could not take the time.
@@ -269,11 +268,12 @@ private:
         schedule_end_ = std::min(schedule_end_, now);
     }
 
-    // The time of a load with a schedule ends with the schedule: a late answer does not lower the
-    // rate. A closed loop has no schedule, and ends with the last answer.
+    // The time of a load ends when nothing is due any more: what is answered later is the drain's.
+    // A closed loop that ends by a number ends with its last answer.
     void set_times(ended_run& end, moment last_end) const
     {
-        moment const measured_end = has_schedule(spec_) ? schedule_end_ : last_end;
+        moment const measured_end =
+            has_schedule(spec_) ? schedule_end_ : std::min(schedule_end_, last_end);
         end.measured = std::max<clock::duration>(measured_end - measured_.steady, 0ns);
         if (!end.interrupted)
             end.drain =
@@ -334,7 +334,7 @@ private:
     std::vector<thread_times> times_;
     std::atomic<std::int64_t> ended_{0}; // When the last generator was done.
     instant measured_{};                 // The end of the warm-up.
-    moment schedule_end_{};              // Of a closed loop: moment::max().
+    moment schedule_end_{};              // A closed loop may end before, by a number.
     net::worker_pool pool_;              // Its threads use all members before it.
 };
 

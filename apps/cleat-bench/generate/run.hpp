@@ -38,9 +38,9 @@ struct ended_run
     tally counts;
     std::vector<thread_times> workers;             ///< Each worker's, in the time `measured`.
     std::chrono::system_clock::time_point started; ///< Of what is counted: after the warm-up.
-    /// From `started` on: in an open loop as long as transactions were meant to begin, whenever
-    /// they ended; in a closed one to the last end. In a run that was cut off, to that moment; zero
-    /// if that was during the warm-up.
+    /// From `started` on: as long as transactions were meant to begin, whenever they ended. In a
+    /// closed loop that ends by a number, to the last end; in a run that was cut off, to that
+    /// moment, and zero if that was during the warm-up.
     std::chrono::nanoseconds measured{};
     std::chrono::nanoseconds drain{};      ///< From there to the last end.
     std::chrono::nanoseconds server_cpu{}; ///< From `started` to the last end.

@@ -47,6 +47,11 @@ std::uint64_t tally::failed() const noexcept
     return sum;
 }
 
+std::optional<std::uint64_t> tally::response_percentile(double p) const noexcept
+{
+    return response.percentile_of(p, std::max(attempts, response.count()));
+}
+
 void tally::count_agreement(
     std::string_view version, std::string_view cipher, std::string_view group)
 {
@@ -102,6 +107,8 @@ void tally::merge(tally const& other, std::size_t begins_later)
     slip.merge(other.slip);
     lag.merge(other.lag);
     drained += other.drained;
+    drained_ok += other.drained_ok;
+    pending_at_half += other.pending_at_half;
     add(timeline, other.timeline, begins_later);
     add(by_start, other.by_start, begins_later);
     cpu += other.cpu;

@@ -69,7 +69,11 @@ struct tally
     std::uint64_t offered = 0;         ///< Sessions that were offered, resumed or not.
     std::optional<early_counts> early; ///< Unset: the load has no early data.
     std::vector<agreement> agreed;
-    std::uint64_t drained = 0; ///< Transactions that ended after the time in which they began.
+    std::uint64_t drained = 0;    ///< Transactions that ended after the time in which they began.
+    std::uint64_t drained_ok = 0; ///< Of these, the ones that were ok.
+    /// Transactions that were due and had no end yet when half of that time was over. A number that
+    /// is still the same at the end (`drained`) is work under way; one that has grown is a queue.
+    std::uint64_t pending_at_half = 0;
 
     std::uint64_t bytes_up = 0; ///< Plaintext.
     std::uint64_t bytes_down = 0;
@@ -94,6 +98,10 @@ struct tally
 
     /// failed is the sum of all failures.
     [[nodiscard]] std::uint64_t failed() const noexcept;
+
+    /// response_percentile is of all attempts: a failure has no response, and ranks behind every
+    /// answer. Unset where a failure has this rank, and without attempts.
+    [[nodiscard]] std::optional<std::uint64_t> response_percentile(double p) const noexcept;
 
     void count_agreement(std::string_view version, std::string_view cipher, std::string_view group);
     [[nodiscard]] interval& interval_at(std::chrono::nanoseconds since_begin);

@@ -70,6 +70,12 @@ public:
         return intended < schedule_end_ && end >= schedule_end_;
     }
 
+    /// spans_half: the transaction was under way, or due, when half of that time was over.
+    [[nodiscard]] bool spans_half(moment intended, moment end) const noexcept
+    {
+        return intended < half_ && end >= half_;
+    }
+
     /// connection_begun and connection_ended are called once for each connection.
     void connection_begun() noexcept { ++in_flight_; }
     void connection_ended() noexcept;
@@ -91,6 +97,7 @@ protected:
     moment measured_{};     // The warm-up ends.
     moment last_{};         // Nothing begins from here on.
     moment schedule_end_{}; // Nothing is due from here on: a number may be used up before last_.
+    moment half_{};         // Half of the time between measured_ and schedule_end_ is over.
 
 private:
     std::vector<std::unique_ptr<client_identity>> identities_;

@@ -117,9 +117,15 @@ const charts = (() => {
         };
     }
 
+    // aligned gives the axes of charts that stand side by side or below each other one width, so that
+    // equal values of x do too.
+    const aligned = (scale) => {
+        scale.width = Math.max(scale.width, 88);
+    };
+
     // outcomes draws attempted, ok and failed. `plot` has the axis x(), points(key) of a line, the
-    // tooltip's heading, and the look of all lines.
-    function outcomes(canvas, { x, points, heading, title, unit, look = {} }) {
+    // tooltip's heading, and the look of all lines. `ok` is the line of what went well.
+    function outcomes(canvas, { x, points, heading, title, unit, ok = 'ok', look = {} }) {
         return draw(canvas, () => {
             const blue = colour('--c1');
             const each = (key, paint, more) => line(key, paint, points(key), { ...more, ...look });
@@ -131,7 +137,7 @@ const charts = (() => {
                             borderDash: [3, 3],
                             borderWidth: 1.25,
                         }),
-                        each('ok', blue, { fill: 'origin', backgroundColor: faint(blue, 0.14) }),
+                        each(ok, blue, { fill: 'origin', backgroundColor: faint(blue, 0.14) }),
                         each('failed', colour('--c2'), { borderWidth: 2.25 }),
                     ],
                 },
@@ -142,6 +148,7 @@ const charts = (() => {
                             beginAtZero: true,
                             suggestedMax: 1,
                             grace: '4%',
+                            afterFit: aligned,
                             ticks: { callback: units.tick, maxTicksLimit: 8 },
                         }),
                     },
@@ -166,7 +173,13 @@ const charts = (() => {
                     ],
                 },
                 options: options(
-                    { x: x(), y: timeAxis('response time', choice.logarithmic, values) },
+                    {
+                        x: x(),
+                        y: {
+                            ...timeAxis('response time', choice.logarithmic, values),
+                            afterFit: aligned,
+                        },
+                    },
                     (item) => `${named(item)}${units.time(item.parsed.y)}`,
                     heading,
                 ),

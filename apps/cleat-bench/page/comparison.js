@@ -11,8 +11,25 @@ const comparison = (() => {
             units.shortened(labels[i], most),
         );
 
+    // Percentages compare loads of one kind: closed loops of as many connections, or equal rates, and
+    // none that was not kept up with.
+    const loops = ['closed loop', 'open loop', 'kept connections', 'staircase'];
+    const loopOf = ({ asked }) => asked.find(([name]) => loops.includes(name)) ?? ['', ''];
+    const kindOf = (result) =>
+        result.staircase ? 'staircase' : result.transfer ? 'transfer' : loopOf(result)[0];
+    const sameSetting = (one, other) =>
+        one.rate_asked === null
+            ? loopOf(one)[1] === loopOf(other)[1]
+            : Math.abs(one.rate_asked / other.rate_asked - 1) < 0.01;
+    const comparable = (one, other) =>
+        kindOf(one) === kindOf(other) &&
+        (one.rate_asked === null) === (other.rate_asked === null) &&
+        one.kept_up &&
+        other.kept_up &&
+        sameSetting(one, other);
+
     function relative(value, first, i) {
-        if (i === 0 || !first || value === null) return null;
+        if (i === 0 || !first || value === null || !comparable(all[i], all[0])) return null;
         const percent = (100 * (value - first)) / first;
         const digits = Math.abs(percent) < 10 ? 1 : 0;
         const text = `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(digits)}\u00a0%`;
@@ -23,6 +40,7 @@ const comparison = (() => {
 
     function nameCell(result, i) {
         const verdict = [
+            result.kept_up ? null : 'did not keep up',
             result.limits.length ? 'client-limited' : null,
             result.partial ? 'partial' : null,
             result.ok === 0 ? 'nothing ok' : null,
@@ -37,7 +55,7 @@ const comparison = (() => {
         const time = (key) =>
             response.count
                 ? [
-                      units.time(response[key]),
+                      units.timeOr(response[key]),
                       relative(response[key], latencyOf(first, 'response')[key], i),
                   ]
                 : '–';
@@ -83,7 +101,8 @@ const comparison = (() => {
             ),
             note(
                 'Times are of responses, CPU is for each transaction. Percentages under a figure',
-                `compare it with ${units.shortened(labels[0], 60)}.`,
+                `compare it with ${units.shortened(labels[0], 60)}, where both loads are of one kind`,
+                'and were kept up with. Response percentiles are of all attempts.',
             ),
         );
     }

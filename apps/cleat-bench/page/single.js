@@ -68,6 +68,14 @@ const single = (() => {
                       'to the first packet.',
                   )
                 : null,
+            result.failed
+                ? note(
+                      `Percentiles of the response are of all ${units.count(result.attempts)}`,
+                      `attempts: the ${units.count(result.failed)} that failed had no response and`,
+                      'rank last. Its mean is of those that were ok; other stages are of those that',
+                      'came through them.',
+                  )
+                : null,
             beyond !== 0
                 ? note(
                       `${units.count(beyond)} times were longer than the longest that is recorded,`,
@@ -93,7 +101,7 @@ const single = (() => {
                     one.p99_9,
                     one.p99_99,
                     one.max,
-                ].map(units.time),
+                ].map(units.timeOr),
             ]),
         );
     }
@@ -176,8 +184,9 @@ const single = (() => {
         `${units.timeOr(each)} for each transaction, ${units.time(all)} in all`;
 
     function work(result) {
-        const perSecond = (n) =>
-            result.measured_s > 0 ? ` (${units.bytes(n / result.measured_s)}/s)` : '';
+        // Bytes are also those of the drain, and so is their time.
+        const moved_s = result.measured_s + result.drain_s;
+        const perSecond = (n) => (moved_s > 0 ? ` (${units.bytes(n / moved_s)}/s)` : '');
         const shares = result.worker_cpu_ns.map((ns) =>
             result.measured_s > 0 ? ns / 1e9 / result.measured_s : 0,
         );
@@ -196,11 +205,9 @@ const single = (() => {
                     `${units.round(Math.max(...shares))} of the time`,
             ]);
         if (result.server) {
-            const cores =
-                result.measured_s > 0 ? result.server.cpu_ns / 1e9 / result.measured_s : 0;
             facts.push(
                 ['server’s CPU', cpuOf(serverCpu(result), result.server.cpu_ns)],
-                ['its cores', `${units.three(cores)} busy`],
+                ['its cores', `${units.three(result.server.cores)} busy`],
                 ['its processes', result.server.pids.join(', ')],
             );
         }

@@ -5,12 +5,23 @@ const staircase = (() => {
     const tile = (name, rate, more) =>
         elements.tile(name, ...(rate === null ? ['none', ''] : [units.rate(rate), '/s']), more);
 
+    // The most that a step had ends of, per second; null where the document does not say.
+    const doneRate = (step) =>
+        step.done !== null && step.length_ns ? step.done / (step.length_ns / 1e9) : null;
+    const plateau = (climb) =>
+        climb.steps.every((step) => doneRate(step) !== null)
+            ? Math.max(...climb.steps.map(doneRate))
+            : null;
+
     const highest = (climb) =>
         part(
             'Highest rates',
             elements.tiles(
                 climb.highest.map((each) => tile(each.criterion, each.rate)),
                 tile('Knee', climb.knee, 'the last rate before queues form'),
+                plateau(climb) === null
+                    ? null
+                    : tile('Plateau', plateau(climb), 'the most that was done in a second'),
             ),
         );
 
@@ -36,6 +47,8 @@ const staircase = (() => {
             ...byRate(climb),
             title: `transactions${perSecond(climb) ? ' per second' : ' in a step'}`,
             unit: perSecond(climb) ? '/s' : '',
+            // What ended in the step, not what ended in the end: it shows the plateau.
+            ok: plateau(climb) === null ? 'ok' : 'done',
             points: (key) =>
                 climb.steps.map((step) => ({
                     x: step.rate,
@@ -71,8 +84,13 @@ const staircase = (() => {
         climb.steps.map((step) => [
             [
                 `${units.rate(step.rate)}/s`,
-                step.broken ? el('small', { class: 'bad' }, 'broke the server') : null,
+                step.broken
+                    ? el('small', { class: 'bad' }, 'broke the server')
+                    : step.kept_up
+                      ? null
+                      : el('small', { class: 'bad' }, 'did not keep up'),
             ],
+            doneRate(step) === null ? '–' : `${units.rate(doneRate(step))}/s`,
             units.count(step.attempted),
             units.count(step.ok),
             elements.failedCell(step.failed, step.attempted),
@@ -89,14 +107,18 @@ const staircase = (() => {
                 { class: 'part' },
                 table(
                     'wider',
-                    ['asked', 'attempted', 'ok', 'failed', 'mean response', 'max response'],
+                    ['asked', 'done', 'attempted', 'ok', 'failed', 'mean response', 'max response'],
                     rows(climb),
                     [0],
                 ),
             ),
+            climb.steps
+                .filter((step) => step.fault !== '')
+                .map((step) => note(`${units.rate(step.rate)}/s: ${step.fault}.`)),
             note(
                 'A step has all transactions whose intended start is in it, however late they',
-                'ended. A step that broke the server meets no criterion.',
+                'ended; done is what ended in it. A step that broke the server or did not keep up',
+                'meets no criterion.',
             ),
         );
 

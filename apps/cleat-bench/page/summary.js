@@ -9,13 +9,15 @@ const summary = (() => {
 
     function verdicts(result) {
         const found = [];
+        if (!result.kept_up)
+            found.push(box('Overloaded: it did not keep up', text(sentence(result.overload))));
         if (result.limits.length)
             found.push(
                 box(
                     'Client-limited: these figures are not the server’s',
                     text(
                         'The generator’s own machine was the limit.',
-                        'The server may do better than what is shown.',
+                        result.kept_up ? 'The server may do better than what is shown.' : '',
                     ),
                     el(
                         'dl',
@@ -43,7 +45,8 @@ const summary = (() => {
                     text('Every attempt failed. The table of failures says where.'),
                 ),
             );
-        return found.length ? found : fine(result);
+        if (found.length === 0) found.push(fine(result));
+        return [...found, ...result.remarks.map((remark) => box('Note', text(sentence(remark))))];
     }
 
     const sentence = (words) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
@@ -80,6 +83,14 @@ const summary = (() => {
     function figures(result) {
         const response = latencyOf(result, 'response');
         const of100 = (value) => (response.count ? value : null);
+        // A percentile that is a failure's has no time.
+        const missing = `${units.share(result.failed, result.attempts)} failed`;
+        const percentile = (key, more) =>
+            timeTile(
+                `Response, ${key}`,
+                of100(response[key]),
+                response.count && response[key] === null ? missing : more,
+            );
         const handshakes = result.full + result.resumed;
         const late = result.rate_asked !== null ? 'from the intended start' : 'from the start';
         return tiles(
@@ -90,7 +101,17 @@ const summary = (() => {
                 result.rate_asked !== null
                     ? `asked for ${units.rate(result.rate_asked)}/s`
                     : 'closed loop: as fast as it goes',
+                !result.kept_up,
             ),
+            result.kept_up
+                ? null
+                : tile(
+                      'Drain',
+                      ...units.timeParts(result.drain_s * 1e9),
+                      `${units.count(result.drained)} ended after the load, ` +
+                          `${units.rate(result.drain_rate)} ok/s`,
+                      true,
+                  ),
             tile(
                 'Attempts',
                 units.count(result.attempts),
@@ -111,9 +132,11 @@ const summary = (() => {
                 handshakes ? '%' : '',
                 `${units.count(result.resumed)} of ${units.count(handshakes)} handshakes`,
             ),
-            timeTile('Response, p50', of100(response.p50), late),
-            timeTile('Response, p99', of100(response.p99), '1 % took longer'),
-            timeTile('Response, max', of100(response.max), 'the slowest of all'),
+            percentile('p50', late),
+            percentile('p99', '1 % took longer'),
+            result.failed
+                ? timeTile('Slowest answer', of100(response.slowest_ok), `${missing}, without one`)
+                : timeTile('Response, max', of100(response.max), 'the slowest of all'),
             result.server
                 ? timeTile('Server’s CPU', serverCpu(result), 'for each transaction')
                 : null,

@@ -30,10 +30,10 @@ std::vector<double> grid_for(std::uint64_t count)
     return grid;
 }
 
-json::array curve_of(latency const& times, std::vector<double> const& grid)
+json::array curve_of(latency const& times, std::vector<double> const& grid, std::uint64_t whole)
 {
     json::array curve;
-    auto const all = static_cast<double>(times.count());
+    auto const all = static_cast<double>(std::max(times.count(), whole));
     std::uint64_t counted = 0;
     std::size_t next = 0;
     times.for_each_bucket([&](histogram::bucket const& b) {

@@ -20,9 +20,12 @@ json::object staircase_of(json::value const& document)
         for (std::string_view const key :
              {"rate", "attempted", "ok", "failed", "response_mean_ns", "response_max_ns"})
             step[key] = number(each, key);
-        // Older documents have neither.
+        // Older documents have none of these.
         step["length_ns"] = number_or_null(each, "length_ns");
+        step["done"] = number_or_null(each, "done");
         step["broken"] = find(each, "broken") != nullptr && flag(each, "broken");
+        step["kept_up"] = find(each, "kept_up") == nullptr || flag(each, "kept_up");
+        step["fault"] = find(each, "fault") == nullptr ? json::string{} : text(each, "fault");
         steps.push_back(std::move(step));
     }
     json::array highest;

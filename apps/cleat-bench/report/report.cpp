@@ -47,6 +47,25 @@ json::object curve_json(
     };
 }
 
+// The response's percentiles are of all attempts: null where a failure has the rank.
+json::object response_curve_json(tally const& counts, std::vector<double> const& grid)
+{
+    json::object found = curve_json("response", "response", counts.response, grid);
+    for (auto const& [name, level] :
+         {std::pair{"p50", 50.0},
+          {"p90", 90.0},
+          {"p99", 99.0},
+          {"p99_9", 99.9},
+          {"p99_99", 99.99},
+          {"max", 100.0}}) {
+        auto const value = counts.response_percentile(level);
+        found[name] = value ? json::value(*value) : json::value(nullptr);
+    }
+    found["slowest_ok"] = counts.response.max();
+    found["curve"] = curve_of(counts.response, grid, counts.attempts);
+    return found;
+}
+
 json::array latencies_of(result const& result, std::vector<double> const& grid)
 {
     tally const& counts = result.counts;
@@ -55,7 +74,7 @@ json::array latencies_of(result const& result, std::vector<double> const& grid)
         curve_json("tls", "TLS handshake, full", counts.tls, grid),
         curve_json("tls_resumed", "TLS handshake, resumed", counts.tls_resumed, grid),
         curve_json("first_byte", "first byte", counts.first_byte, grid),
-        curve_json("response", "response", counts.response, grid),
+        response_curve_json(counts, grid),
     };
     if (result.rate_asked)
         found.push_back(curve_json("slip", "slip", counts.slip, grid));
@@ -124,6 +143,8 @@ void add_totals(json::object& data, tally const& counts)
     data["attempts"] = counts.attempts;
     data["ok"] = counts.ok;
     data["failed"] = counts.failed();
+    data["drained"] = counts.drained;
+    data["drained_ok"] = counts.drained_ok;
     data["failures"] = in_json(counts.failures);
     data["connections"] = counts.connections;
     data["full"] = counts.full;
@@ -141,6 +162,10 @@ void add_totals(json::object& data, tally const& counts)
 
 json::object drawn_json(result const& result, std::vector<double> const& grid)
 {
+    json::array remarks;
+    for (std::string const& each : remarks_on(result))
+        if (each != overload_of(result))
+            remarks.emplace_back(each);
     json::object found{
         {"name", result.name},
         {"command", result.command},
@@ -149,8 +174,13 @@ json::object drawn_json(result const& result, std::vector<double> const& grid)
         {"environment", in_json(result.environment)},
         {"started", in_utc(result.started)},
         {"measured_s", in_seconds(result.measured)},
+        {"drain_s", in_seconds(result.drain)},
         {"partial", result.partial},
+        {"kept_up", result.kept_up()},
+        {"overload", overload_of(result)},
+        {"remarks", std::move(remarks)},
         {"rate", result.rate()},
+        {"drain_rate", result.drain_rate()},
         {"rate_asked", result.rate_asked ? json::value(*result.rate_asked) : json::value(nullptr)},
         {"limits", in_json(result.verdict.limits)},
         {"cures", in_json(result.verdict.cures)},
@@ -166,7 +196,8 @@ json::object drawn_json(result const& result, std::vector<double> const& grid)
     if (result.server)
         found["server"] = json::object{
             {"pids", json::array(result.server->pids.begin(), result.server->pids.end())},
-            {"cpu_ns", result.server->cpu.count()}};
+            {"cpu_ns", result.server->cpu.count()},
+            {"cores", result.server->cores}};
     return found;
 }
 

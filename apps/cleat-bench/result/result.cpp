@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
 #include <stdexcept>
 
 namespace cleat::bench {
@@ -13,16 +16,29 @@ using namespace std::chrono_literals;
 
 // A worker that is busy for a larger share of its time has queues of its own.
 constexpr double busy_max = 0.90;
-// If one transaction of a hundred starts later than this, the load is not the one that was asked
-// for.
-constexpr std::uint64_t slip_max = 1'000'000;
+// If one transaction of a hundred starts so late that it is a larger part of the response that one
+// of a hundred reaches, the figures are the generator's as much as the server's.
+constexpr double slip_share_max = 0.20;
+// The clock and the kernel's timers are not better.
+constexpr std::uint64_t slip_min = 100'000;
 // A worker that waits for a core for a larger share of its time does less than half of its work on
 // time, and all its measured times include the wait. Seen on two cores: up to 42 % where the busy
 // server shares them, 74 % and more where four endless programs share the worker's core.
 constexpr double waited_max = 0.60;
 // If one timer of ten is later than this, answers are read as late, and their times are the
-// generator's. On the same two cores it was 1 to 16 ms, with 10 to 200 connections.
+// generator's. On the same two cores it was 1 to 16 ms, with 10 to 200 connections. It says nothing
+// where half of the responses take so many times longer.
 constexpr std::uint64_t lag_max = 25'000'000;
+constexpr std::uint64_t lag_response_ratio = 5;
+// A queue that grows in half of the time by more than this part of all transactions is one, and by
+// more than so many standard deviations of the number that is under way. A server that can do 5 %
+// less than it is asked for is found.
+constexpr double backlog_max = 0.02;
+constexpr double backlog_deviations = 3;
+// So many handshakes must be there before their resumption is judged, and so far below what was
+// asked is too few: the beginning and the end of the chains add some full handshakes.
+constexpr std::uint64_t resumption_min = 10;
+constexpr double resumption_tolerance = 0.10;
 // If more than this part of an open loop's transactions ended in the drain, a remark says so.
 constexpr double drained_max = 0.05;
 // Results are one load if they ran together for at least this part of the longest one's time.
@@ -49,7 +65,29 @@ double largest_share(
 double result::rate() const noexcept
 {
     double const time = in_seconds(measured);
-    return time > 0 ? static_cast<double>(counts.ok) / time : 0;
+    return time > 0 ? static_cast<double>(counts.ok - counts.drained_ok) / time : 0;
+}
+
+double result::drain_rate() const noexcept
+{
+    double const time = in_seconds(drain);
+    return time > 0 ? static_cast<double>(counts.drained_ok) / time : 0;
+}
+
+bool result::kept_up() const noexcept
+{
+    if (!rate_asked || climbs || measured <= 0ns)
+        return true;
+    return !queue_grew(
+        static_cast<double>(counts.pending_at_half), counts.drained, counts.attempts);
+}
+
+bool queue_grew(double before, std::uint64_t after, std::uint64_t transactions) noexcept
+{
+    double const left = static_cast<double>(after);
+    return left - before > std::max(
+                               backlog_max * static_cast<double>(transactions),
+                               backlog_deviations * std::sqrt(left));
 }
 
 double result::busiest() const noexcept
@@ -85,20 +123,25 @@ verdict judge(result const& result)
         add(fmt::format(
                 "a worker of the generator was busy {:.0f} % of the time", result.busiest() * 100),
             "give it more cores (--workers), or run it on more machines and merge the results");
-    if (std::uint64_t const slip = result.counts.slip.percentile(99);
-        result.rate_asked && slip > slip_max)
+    std::uint64_t const slip = result.counts.slip.percentile(99);
+    std::uint64_t const slow = result.counts.response.percentile(99);
+    if (result.rate_asked && slip > slip_min &&
+        static_cast<double>(slip) > slip_share_max * static_cast<double>(slow))
         add(fmt::format(
-                "1 % of the transactions began {:.1f} ms late or more",
-                static_cast<double>(slip) / 1e6),
+                "1 % of the transactions began {} late or more, and 1 % of the responses took {} "
+                "or more with it",
+                in_words(static_cast<double>(slip)), in_words(static_cast<double>(slow))),
             "ask for less, give the generator cores of its own, or run it on more machines");
     std::uint64_t const lag = result.counts.lag.percentile(90);
+    bool const lag_shows =
+        lag > lag_max && lag_response_ratio * lag > result.counts.response.percentile(50);
     if (result.waited() > waited_max)
         add(fmt::format(
                 "a worker of the generator had to wait for a core {:.0f} % of the time",
                 result.waited() * 100),
             "give it cores of its own (taskset) and no more --workers than those, end what else "
             "runs there, or run it on another machine");
-    else if (lag > lag_max)
+    else if (lag_shows)
         add(fmt::format(
                 "the generator's event loop came {:.1f} ms late or more to 10 % of its timers",
                 static_cast<double>(lag) / 1e6),
@@ -147,12 +190,13 @@ std::string early_data_remark(tally const& counts)
            "with a group that the server takes";
 }
 
-// The rate of an open loop counts late answers too, so a remark says when many were late.
+// The rate of an open loop has no late answers, so a remark says when many were late.
 std::string drain_remark(result const& result)
 {
     tally const& counts = result.counts;
     double const much = drained_max * static_cast<double>(counts.attempts);
-    if (!result.rate_asked || result.measured <= 0ns || static_cast<double>(counts.drained) <= much)
+    if (!result.rate_asked || result.climbs || result.measured <= 0ns || !result.kept_up() ||
+        static_cast<double>(counts.drained) <= much)
         return {};
     return fmt::format(
         "{} of {} transactions ended after the time in which they were meant to begin, {:.1f}/s "
@@ -160,6 +204,45 @@ std::string drain_remark(result const& result)
         "less, or let it last longer",
         counts.drained, counts.attempts,
         static_cast<double>(counts.attempts - counts.drained) / in_seconds(result.measured));
+}
+
+// The part of the connections that was to resume; unset where none was.
+std::optional<double> resumption_asked(std::vector<fact> const& asked)
+{
+    for (auto const& [name, value] : asked) {
+        double const number = std::strtod(value.c_str(), nullptr);
+        if (name == "connections per session" && number > 1)
+            return 1 - 1 / number;
+        if (name == "resume ratio" && number > 0)
+            return number;
+    }
+    return std::nullopt;
+}
+
+// Far fewer connections resumed than were to, or none.
+std::string resumption_remark(result const& result)
+{
+    tally const& counts = result.counts;
+    std::optional<double> const asked = resumption_asked(result.asked);
+    std::uint64_t const all = counts.full + counts.resumed;
+    if (!asked || counts.ok == 0 || all < resumption_min)
+        return {};
+    double const share = static_cast<double>(counts.resumed) / static_cast<double>(all);
+    if (share >= *asked - resumption_tolerance)
+        return {};
+    std::string const why =
+        counts.offered == 0
+            ? "the server gave no session to resume: turn on its session tickets or its cache, or "
+              "let the run last for more connections"
+        : counts.resumed == 0
+            ? "the server refused every session that was offered: see that all servers behind the "
+              "address share their ticket keys or cache"
+            : "the other handshakes are full, and cost more: see how long the server's sessions "
+              "last, and that all servers behind the address share them";
+    return fmt::format(
+        "{:.1f} % of the connections resumed a session, and {:.1f} % were to ({} sessions were "
+        "offered): {}",
+        share * 100, *asked * 100, counts.offered, why);
 }
 
 using system_time = std::chrono::system_clock::time_point;
@@ -237,10 +320,25 @@ std::size_t intervals_behind(result const& sum, result const& more)
 
 } // namespace
 
+std::string overload_of(result const& result)
+{
+    if (result.kept_up())
+        return {};
+    tally const& counts = result.counts;
+    return fmt::format(
+        "it did not keep up: {:.1f}/s were done of {:.1f}/s asked for, and a queue grew; {} of {} "
+        "transactions were still waiting when the load ended, and took {} more ({:.1f}/s); their "
+        "times measure how long the load lasted: ask for less",
+        result.rate(), *result.rate_asked, counts.drained, counts.attempts,
+        in_words(static_cast<double>(result.drain.count())), result.drain_rate());
+}
+
 std::vector<std::string> remarks_on(result const& result)
 {
     std::vector<std::string> found;
-    for (std::string const& each : {early_data_remark(result.counts), drain_remark(result)})
+    for (std::string const& each :
+         {overload_of(result), early_data_remark(result.counts), resumption_remark(result),
+          drain_remark(result)})
         if (!each.empty())
             found.push_back(each);
     return found;

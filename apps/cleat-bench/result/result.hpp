@@ -43,12 +43,13 @@ struct result
     std::vector<fact> asked;
     std::vector<fact> environment;
     std::chrono::system_clock::time_point started;
-    /// Of an open loop the time in which transactions were meant to begin; of a closed loop the
-    /// time to its last end.
+    /// The time in which transactions were meant to begin; of a closed loop that ended by a number,
+    /// the time to its last end.
     std::chrono::nanoseconds measured{};
     std::chrono::nanoseconds drain{}; ///< From there to the last end.
     bool partial = false;
     std::optional<double> rate_asked; ///< Per second, on average; unset: a closed loop.
+    bool climbs = false; ///< A staircase: its rate goes up until the server does not keep up.
 
     tally counts;
     std::vector<std::chrono::nanoseconds> worker_cpu; ///< In the time `measured`.
@@ -59,13 +60,23 @@ struct result
     std::optional<server_side> server;
     bench::verdict verdict;
 
-    /// rate is transactions that were ok, per second.
+    /// rate is transactions that ended in the time `measured` and were ok, per second.
     [[nodiscard]] double rate() const noexcept;
+    /// drain_rate is the same of the drain; 0 where nothing ended in it.
+    [[nodiscard]] double drain_rate() const noexcept;
+    /// kept_up: in the second half of an open loop no queue grew. A queue that grows does so for as
+    /// long as the load lasts, and response times are then the run's length.
+    [[nodiscard]] bool kept_up() const noexcept;
     /// busiest is the share of its time that the busiest worker was running.
     [[nodiscard]] double busiest() const noexcept;
     /// waited is the largest share of its time that a worker was ready to run and had no core.
     [[nodiscard]] double waited() const noexcept;
 };
+
+/// queue_grew: more transactions were pending after so many began than before, by more than chance
+/// explains.
+[[nodiscard]] bool queue_grew(
+    double before, std::uint64_t after, std::uint64_t transactions) noexcept;
 
 /// take_workers puts the times of the workers' threads into a result.
 void take_workers(result& result, std::vector<thread_times> const& workers);
@@ -73,7 +84,12 @@ void take_workers(result& result, std::vector<thread_times> const& workers);
 /// judge decides whether the generator's machine was the limit.
 [[nodiscard]] verdict judge(result const& result);
 
-/// remarks_on has a line for each thing that the server did not do as asked, with the cure.
+/// overload_of says how far a load that did not keep up was behind, and the cure; empty where it
+/// kept up.
+[[nodiscard]] std::string overload_of(result const& result);
+
+/// remarks_on has a line for each thing that the server did not do as asked, with the cure. That it
+/// did not keep up is the first.
 [[nodiscard]] std::vector<std::string> remarks_on(result const& result);
 
 /// merge adds up the results of several generators that ran at the same time: counts, histograms

@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace cleat::bench {
 
@@ -52,6 +54,19 @@ json::array in_json(std::vector<agreement> const& agreements)
 }
 
 namespace {
+
+// The percentiles of all attempts in place of those of the answers; null where a failure has one's
+// rank. `max_ns` stays that of the answers.
+json::object response_json(tally const& counts, json::object found)
+{
+    for (auto const& [name, level] :
+         {std::pair{"p50_ns", 50.0}, {"p90_ns", 90.0}, {"p99_ns", 99.0}, {"p99_9_ns", 99.9}}) {
+        auto const value = counts.response_percentile(level);
+        found[name] = value ? json::value(*value) : json::value(nullptr);
+    }
+    found["of"] = counts.attempts;
+    return found;
+}
 
 json::object latency_json(latency const& times)
 {
@@ -111,10 +126,12 @@ json::object tally_json(tally const& counts)
              {"tls", latency_json(counts.tls)},
              {"tls_resumed", latency_json(counts.tls_resumed)},
              {"first_byte", latency_json(counts.first_byte)},
-             {"response", latency_json(counts.response)},
+             {"response", response_json(counts, latency_json(counts.response))},
              {"slip", latency_json(counts.slip)},
              {"lag", latency_json(counts.lag)}}},
         {"drained", counts.drained},
+        {"drained_ok", counts.drained_ok},
+        {"pending_at_half", counts.pending_at_half},
         {"timeline", std::move(timeline)},
         {"cpu_ns", counts.cpu.count()},
     };
@@ -177,7 +194,16 @@ void read_tally(json::value const& document, tally& counts)
     if (json::value const* const lag = times.as_object().if_contains("lag"))
         read(*lag, counts.lag);
     if (json::value const* const drained = document.as_object().if_contains("drained"))
-        counts.drained = number_in(*drained);
+        counts.drained = counts.drained_ok = counts.pending_at_half = number_in(*drained);
+    // Documents that have neither do not say which of the drained were ok, nor whether a queue
+    // grew.
+    counts.drained_ok = std::min(counts.drained_ok, counts.ok);
+    if (json::value const* const drained_ok = document.as_object().if_contains("drained_ok"))
+        counts.drained_ok = number_in(*drained_ok);
+    if (json::value const* const half = document.as_object().if_contains("pending_at_half"))
+        counts.pending_at_half = number_in(*half);
+    if (counts.drained_ok > std::min(counts.drained, counts.ok))
+        throw std::runtime_error{"more were drained than ended"};
     json::value const& timeline = document.at("timeline");
     counts.interval_length = std::chrono::nanoseconds{number_in(timeline.at("interval_ns"))};
     if (counts.interval_length.count() <= 0)
@@ -222,6 +248,7 @@ json::object document_of(result const& result)
         {"partial", result.partial},
         {"asked", in_json(result.asked)},
         {"rate", result.rate()},
+        {"kept_up", result.kept_up()},
         {"client_limited", result.verdict.client_limited()},
         {"limits", in_json(result.verdict.limits)},
         {"cures", in_json(result.verdict.cures)},
@@ -300,6 +327,9 @@ result result_from(json::value const& document)
             found.server->cores = in_seconds(found.server->cpu) / in_seconds(found.measured);
     }
     read_tally(document, found.counts);
+    if (!found.rate_asked && !document.as_object().contains("drained_ok"))
+        found.counts.drained_ok = 0; // Their time went on to the last end.
+    found.climbs = document.as_object().contains("steps");
     return found;
 }
 

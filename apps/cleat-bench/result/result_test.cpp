@@ -294,11 +294,85 @@ TEST_CASE("an open loop reports answers that came in the drain")
     CHECK(remarks_on(late).empty());
     late.drain = 1s;
     late.counts.drained = 100;
+    late.counts.pending_at_half = 100; // They are what is under way at any time.
     REQUIRE(remarks_on(late).size() == 1);
+    CHECK(late.kept_up());
     CHECK(remarks_on(late).front().find("100 of 200") != std::string::npos);
     CHECK(remarks_on(late).front().find("50.0/s within it") != std::string::npos);
     late.rate_asked.reset();
     CHECK(remarks_on(late).empty());
+}
+
+TEST_CASE("a queue that grows is an overload, and the rate is what was done in the time")
+{
+    result slow = example(1);
+    slow.drain = 4s;
+    slow.counts.drained = 100;
+    slow.counts.drained_ok = 90;
+    slow.counts.pending_at_half = 50;
+    CHECK(!slow.kept_up());
+    CHECK(slow.rate() == doctest::Approx(45)); // 180 were ok, 90 of them in the two seconds.
+    CHECK(slow.drain_rate() == doctest::Approx(22.5));
+    REQUIRE(remarks_on(slow).size() == 1);
+    CHECK(remarks_on(slow).front() == overload_of(slow));
+    CHECK(to_text(slow).starts_with("OVERLOADED: it did not keep up: 45.0/s were done of 100.5/s"));
+    std::string const text = to_json(slow);
+    CHECK(text.find("\"kept_up\":false") != std::string::npos);
+    CHECK(to_json(from_json(text, "test")) == text);
+    result shut = slow; // A closed loop asks for no rate.
+    shut.rate_asked.reset();
+    CHECK(shut.kept_up());
+    result climb = slow; // A staircase is meant to end so.
+    climb.climbs = true;
+    CHECK(climb.kept_up());
+    CHECK(!queue_grew(100, 100, 10'000));
+    CHECK(!queue_grew(100, 120, 10'000));   // Chance.
+    CHECK(!queue_grew(1000, 1100, 10'000)); // 1 % of all.
+    CHECK(queue_grew(1000, 1300, 10'000));
+}
+
+TEST_CASE("percentiles of the response are of all attempts")
+{
+    result r = example(1); // Every tenth of 200 failed.
+    REQUIRE(r.counts.response_percentile(50));
+    CHECK(*r.counts.response_percentile(50) == r.counts.response.percentile(100 * 100.0 / 180));
+    CHECK(r.counts.response_percentile(90) == r.counts.response.max());
+    CHECK(!r.counts.response_percentile(90.1));
+    CHECK(!r.counts.response_percentile(99));
+    std::string const text = to_json(r);
+    CHECK(text.find("\"p99_ns\":null") != std::string::npos);
+    CHECK(to_text(r).find("a percentile above 90 % is not known") != std::string::npos);
+    r.counts.failures.clear();
+    r.counts.attempts = r.counts.ok;
+    CHECK(r.counts.response_percentile(100) == r.counts.response.max());
+    CHECK(!tally{}.response_percentile(50));
+}
+
+TEST_CASE("a resumption that was asked for and did not come is reported")
+{
+    result r = example(1);
+    r.asked = {{"connections per session", "4"}};
+    REQUIRE(remarks_on(r).size() == 1);
+    CHECK(remarks_on(r).front().starts_with(
+        "0.0 % of the connections resumed a session, and 75.0 %"));
+    CHECK(remarks_on(r).front().find("gave no session") != std::string::npos);
+    r.counts.offered = 100;
+    CHECK(remarks_on(r).front().find("refused every session") != std::string::npos);
+    r.counts.resumed = 360; // 180 are full.
+    CHECK(remarks_on(r).empty());
+    r.asked = {{"resume ratio", "0.9"}};
+    REQUIRE(remarks_on(r).size() == 1);
+    CHECK(remarks_on(r).front().find("66.7 %") != std::string::npos);
+}
+
+TEST_CASE("a late start is a limit by its part of the response")
+{
+    result r = example(1); // Responses of a millisecond.
+    r.counts.slip.record(500'000, 100);
+    CHECK(judge(r).client_limited());
+    r.counts.response.record(2'000'000'000, 100); // A server whose queue is seconds long.
+    r.counts.slip.record(5'000'000, 100);
+    CHECK(!judge(r).client_limited());
 }
 
 TEST_CASE("every count of a histogram's text is read back")

@@ -4,14 +4,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace cleat::bench {
 namespace {
 
+// A share in percent, rounded down: 99.99 of 9,999 in 10,000 and of 99,999 in 100,000.
+double floor_share(std::uint64_t part, std::uint64_t whole)
+{
+    return std::floor(10'000.0 * static_cast<double>(part) / static_cast<double>(whole)) / 100;
+}
+
 double share_of(std::uint64_t part, std::uint64_t whole)
 {
     return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// The response: percentiles of all attempts, so that failures do not flatter them.
+void add_response(std::string& text, tally const& counts)
+{
+    latency const& times = counts.response;
+    if (times.count() == 0)
+        return;
+    auto const t = [](std::uint64_t ns) { return in_words(static_cast<double>(ns)); };
+    auto const p = [&](double level) {
+        auto const found = counts.response_percentile(level);
+        return found ? t(*found) : std::string{"-"};
+    };
+    fmt::format_to(
+        std::back_inserter(text), "  {:22}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "response",
+        t(times.min()), in_words(times.mean()), p(50), p(90), p(99), p(99.9), p(100));
 }
 
 void add_latency(std::string& text, std::string_view name, latency const& times)
@@ -71,7 +94,7 @@ void add_counts(std::string& text, result const& result)
 {
     auto const out = std::back_inserter(text);
     tally const& counts = result.counts;
-    double const time = in_seconds(result.measured);
+    double const time = in_seconds(result.measured + result.drain);
     fmt::format_to(
         out,
         "  attempts              {}\n"
@@ -111,13 +134,20 @@ void add_latencies(std::string& text, result const& result)
     add_latency(text, "TLS handshake, full", counts.tls);
     add_latency(text, "TLS handshake, resumed", counts.tls_resumed);
     add_latency(text, "first byte", counts.first_byte);
-    add_latency(text, "response", counts.response);
+    add_response(text, counts);
     if (result.rate_asked)
         add_latency(text, "slip", counts.slip);
     add_latency(text, "event-loop lag", counts.lag);
     fmt::format_to(
         out, "  Response counts from {} to the answer's last byte.\n",
         result.rate_asked ? "the intended start" : "the start");
+    if (std::uint64_t const failed = counts.failed(); failed != 0 && counts.response.count() != 0)
+        fmt::format_to(
+            out,
+            "  Its percentiles are of all {} attempts: the {} that failed had no response and rank "
+            "last,\n  so a percentile above {:.4g} % is not known. Its mean is of the {} that were "
+            "ok.\n",
+            counts.attempts, failed, floor_share(counts.ok, counts.attempts), counts.ok);
 }
 
 } // namespace
@@ -129,8 +159,11 @@ std::string to_text(result const& result)
     tally const& counts = result.counts;
     double const time = in_seconds(result.measured);
 
+    std::string const overload = overload_of(result);
     if (result.partial)
         fmt::format_to(out, "PARTIAL: this run was ended before its time\n");
+    if (!overload.empty())
+        fmt::format_to(out, "OVERLOADED: {}.\n\n", overload);
     add_asked(text, result);
     if (counts.attempts == 0)
         fmt::format_to(
@@ -140,9 +173,9 @@ std::string to_text(result const& result)
     if (result.rate_asked)
         fmt::format_to(out, "  rate asked            {:.1f}/s\n", *result.rate_asked);
     fmt::format_to(
-        out, "  rate achieved         {:.1f}/s  ({} ok in {:.2f} s)\n", result.rate(), counts.ok,
-        time);
-    if (result.rate_asked && counts.drained != 0)
+        out, "  rate achieved         {:.1f}/s  ({} ok in {:.2f} s)\n", result.rate(),
+        counts.ok - counts.drained_ok, time);
+    if (counts.drained != 0)
         fmt::format_to(
             out, "  drain                 {}, in which {} of {} ended\n",
             in_words(static_cast<double>(result.drain.count())), counts.drained, counts.attempts);
@@ -150,7 +183,8 @@ std::string to_text(result const& result)
     add_latencies(text, result);
     add_costs(text, result);
     for (std::string const& each : remarks_on(result))
-        fmt::format_to(out, "\nNOTE: {}.\n", each);
+        if (each != overload)
+            fmt::format_to(out, "\nNOTE: {}.\n", each);
     for (std::size_t i = 0; i != result.verdict.limits.size(); ++i)
         fmt::format_to(
             out, "\nCLIENT-LIMITED: {}.\n  These figures are not the server's: {}.\n",
