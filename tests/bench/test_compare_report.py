@@ -207,6 +207,37 @@ def test_what_shows_no_difference_is_pale(shown: browser.Browser, pages: dict[st
     assert alphas[2][1] < 64 < 192 < alphas[0][1]
 
 
+def test_two_rounds_have_no_best(
+    shown: browser.Browser, report: Callable[..., Path]
+) -> None:
+    """Of two equal servers one is the better in both rounds as often as not."""
+    costs = {"cleat": (1.0, 0.001), "nginx": (2.0, 0.001)}
+    remark = "Too few rounds"
+    shown.show(1200)
+    shown.open(report(comparison(trial(costs=costs, rounds=2), remarks=[remark])))
+    text = words(shown)
+    assert "best" not in text and "in every round" not in words(shown, "table")
+    assert "★ lowest" in text
+    assert text.index(remark) < text.index("rate")
+    assert shown.run("return document.querySelectorAll('table .worse').length") == 0
+
+
+def test_a_server_that_did_not_keep_up_is_not_among_the_best(
+    shown: browser.Browser, report: Callable[..., Path]
+) -> None:
+    found = trial(costs={"cleat": (1.0, 0.001), "nginx": (0.5, 0.001), "hitch": (2.0, 0.001)})
+    nginx = found["servers"][1]
+    nginx["ratios"] = {}
+    for each in nginx["rounds"][:2]:
+        each["load"] |= {"kept_up": False}
+    shown.show(1200)
+    shown.open(report(comparison(found)))
+    praise = "return document.querySelector('.best').closest('tr').innerText"
+    assert str(shown.run(praise)).startswith("cleat")
+    text = words(shown).replace("\u00a0", " ")
+    assert "did not keep up in 2 of 5 rounds" in text
+
+
 def test_the_best_is_marked_and_shares_that_with_its_equals(
     shown: browser.Browser, pages: dict[str, Path]
 ) -> None:

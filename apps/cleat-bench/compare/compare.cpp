@@ -121,6 +121,9 @@ std::string judged_figure(scenario_spec const& scenario, round_figures const& ro
 {
     metric const judged = judged_by(scenario);
     std::optional<double> const value = round[judged];
+    if (!value && round.load.counts.ok != 0)
+        return fmt::format(
+            "{} of {} failed", round.load.counts.failed(), round.load.counts.attempts);
     if (!value)
         return "nothing succeeded";
     if (judged == metric::memory)

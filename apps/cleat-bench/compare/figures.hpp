@@ -57,6 +57,8 @@ struct server_figures
     /// median of the rounds that have this metric; unset if none has.
     [[nodiscard]] std::optional<double> median(metric what) const;
     [[nodiscard]] bool measured() const noexcept;
+    /// overloaded is in how many rounds it did not keep up with the rate.
+    [[nodiscard]] std::size_t overloaded() const noexcept;
 };
 
 /// open_loop_rate is the same for every server of a scenario.
@@ -104,6 +106,9 @@ struct comparison
 
 /// to_text is the report: settings of the servers, a table for each scenario, remarks.
 [[nodiscard]] std::string to_text(comparison const& found);
+
+/// remarks_on a comparison hold for all its scenarios.
+[[nodiscard]] std::vector<std::string> remarks_on(comparison const& found);
 
 /// table_of one scenario, with its remarks.
 [[nodiscard]] std::string table_of(scenario_figures const& trial, unsigned rounds);

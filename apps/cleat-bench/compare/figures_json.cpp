@@ -13,6 +13,8 @@ std::string_view figure_json(finding what)
     switch (what) {
     case finding::one_round:
         return "one round";
+    case finding::too_few:
+        return "too few rounds";
     case finding::no_difference:
         return "no difference shown";
     case finding::less:
@@ -106,7 +108,10 @@ json::object figure_json(server_figures const& server, scenario_figures const& t
     server_figures const* const base = trial.find(trial.base);
     for (metric const each : metrics) {
         medians[name_of(each)] = in_json(server.median(each));
-        auto const found = base == nullptr || base == &server
+        // How a queue grew is not compared.
+        bool const queued =
+            server.overloaded() != 0 || (base != nullptr && base->overloaded() != 0);
+        auto const found = base == nullptr || base == &server || queued
                                ? std::nullopt
                                : ratio_of(server.column(each), base->column(each));
         if (found)
@@ -124,6 +129,7 @@ json::object figure_json(server_figures const& server, scenario_figures const& t
         {"left_out", server.left_out.empty() ? json::value(nullptr) : json::value(server.left_out)},
         {"at_fault", server.at_fault},
         {"complaints", in_json(server.complaints)},
+        {"overloaded", server.overloaded()},
         {"capacity", in_json(server.capacity)},
         {"medians", std::move(medians)},
         {"ratios", std::move(ratios)},
@@ -166,6 +172,7 @@ json::object document_of(comparison const& found)
         {"started", in_utc(found.started)},
         {"partial", found.partial},
         {"rounds", found.rounds},
+        {"remarks", in_json(remarks_on(found))},
         {"workers", found.workers},
         {"server_cores", figure_json(found.server_cores)},
         {"client_cores", figure_json(found.client_cores)},

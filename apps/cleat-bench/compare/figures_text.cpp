@@ -84,6 +84,10 @@ std::string ratio_cell(scenario_figures const& trial, server_figures const& serv
     if (base == &server)
         return "base";
     metric const judged = judged_by(trial.scenario);
+    if (server.overloaded() != 0)
+        return "not compared: it did not keep up";
+    if (base->overloaded() != 0)
+        return fmt::format("not compared: {} did not keep up", base->name);
     auto const found = ratio_of(server.column(judged), base->column(judged));
     return found ? in_words(*found) : "no round has both";
 }
@@ -194,6 +198,14 @@ std::string indented(std::string const& text)
     return found;
 }
 
+std::string first_overload(server_figures const& server)
+{
+    for (std::optional<round_figures> const& round : server.rounds)
+        if (round && !round->load.kept_up())
+            return overload_of(round->load);
+    return {};
+}
+
 void add_remarks(std::string& text, scenario_figures const& trial)
 {
     auto const out = std::back_inserter(text);
@@ -203,6 +215,10 @@ void add_remarks(std::string& text, scenario_figures const& trial)
             fmt::format_to(out, "  - {}: {}\n", server.name, indented(server.left_out));
         for (std::string const& complaint : server.complaints)
             fmt::format_to(out, "  - {}: {}\n", server.name, indented(complaint));
+        if (std::size_t const rounds = server.overloaded(); rounds != 0)
+            fmt::format_to(
+                out, "  - {}: did not keep up in {} of {} rounds: {}\n", server.name, rounds,
+                server.rounds.size(), first_overload(server));
         if (std::string const calls = calls_by_name(server); !calls.empty())
             fmt::format_to(out, "  - {}: {}\n", server.name, calls);
         server_counts const sum = count(server);
@@ -312,6 +328,8 @@ std::string to_text(comparison const& found)
     if (shared)
         fmt::format_to(
             out, "Servers and client share a core: they disturb each other, and figures suffer.\n");
+    for (std::string const& each : remarks_on(found))
+        fmt::format_to(out, "{}.\n", each);
     for (auto const& [name, why] : found.absent)
         fmt::format_to(out, "{} is left out: {}\n", name, why);
     for (scenario_figures const& trial : found.trials)

@@ -14,6 +14,7 @@
 #include <limits>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace cleat::bench {
 namespace {
@@ -30,9 +31,11 @@ constexpr auto idle_patience = 5s;
 // After it all established connections are open, and the load beside them has its full rate.
 constexpr auto settling_in = 2s;
 
-ended_run run_rounds(load_spec const& use, interruption& stop)
+ended_run run_rounds(load_spec const& use, interruption& stop, std::vector<int> pids = {})
 {
-    ended_run found = run_load(use);
+    run_control control;
+    control.server_pids = std::move(pids);
+    ended_run found = run_load(use, control);
     if (found.interrupted) {
         stop.note();
         throw interrupted{};
@@ -49,6 +52,14 @@ void take(result& load, ended_run ended, std::string const& target)
     load.counts = std::move(ended.counts);
     load.drain = ended.drain;
     take_workers(load, ended.workers);
+}
+
+// The percentiles of all attempts; one that a failure has is not known.
+void set_percentiles(round_figures& round)
+{
+    for (auto const& [what, level] : {std::pair{metric::p50, 50.0}, {metric::p99, 99.0}})
+        if (auto const found = round.load.counts.response_percentile(level))
+            round[what] = static_cast<double>(*found);
 }
 
 std::uint64_t operations_of(scenario_spec const& scenario)
@@ -77,16 +88,16 @@ round_figures measure_load(
     std::vector<int> const pids{running.process.pid()};
     std::this_thread::sleep_for(settling);
     std::chrono::nanoseconds const before = running.process.cpu();
-    ended_run ended = run_rounds(use, stop);
+    ended_run ended = run_rounds(use, stop, pids);
     std::this_thread::sleep_for(settling);
     std::chrono::nanoseconds const spent = running.process.cpu() - before;
+    double const cores = ended.server_cores;
 
     round_figures found;
     result& load = found.load;
     load.rate_asked = round.rate;
     take(load, std::move(ended), use.target);
-    double const length = in_seconds(load.measured + load.drain);
-    load.server = server_side{pids, spent, length > 0 ? in_seconds(spent) / length : 0};
+    load.server = server_side{pids, spent, cores};
     load.verdict = judge(load);
     load.asked = {
         {"scenario", scenario.name},
@@ -102,8 +113,7 @@ round_figures measure_load(
     bool const moves = moves_bytes(scenario);
     found[metric::cpu] = static_cast<double>(spent.count()) / (moves ? bytes / 1e9 : count);
     found[metric::rate] = moves ? bytes / seconds : load.rate();
-    found[metric::p50] = static_cast<double>(load.counts.response.percentile(50));
-    found[metric::p99] = static_cast<double>(load.counts.response.percentile(99));
+    set_percentiles(found);
     return found;
 }
 
@@ -218,8 +228,7 @@ round_figures measure_established(
     double const unit = moves_bytes(scenario) ? static_cast<double>(scenario.bytes) / 1e9 : 1;
     if (done > 0)
         found[metric::cpu] = static_cast<double>(spent.count()) / (done * unit);
-    found[metric::p50] = static_cast<double>(load.counts.response.percentile(50));
-    found[metric::p99] = static_cast<double>(load.counts.response.percentile(99));
+    set_percentiles(found);
     return found;
 }
 

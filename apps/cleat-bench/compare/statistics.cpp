@@ -22,6 +22,8 @@ finding ratio::verdict() const noexcept
         return finding::one_round;
     if (min <= 1 && max >= 1)
         return finding::no_difference;
+    if (rounds < rounds_min)
+        return finding::too_few;
     return max < 1 ? finding::less : finding::more;
 }
 
@@ -44,7 +46,9 @@ std::string in_words(ratio const& value)
         return fmt::format("{:.2f} (one round)", value.median);
     return fmt::format(
         "{:.2f} ({:.2f}..{:.2f}){}", value.median, value.min, value.max,
-        value.verdict() == finding::no_difference ? " no difference shown" : "");
+        value.verdict() == finding::no_difference ? " no difference shown"
+        : value.verdict() == finding::too_few     ? " too few rounds"
+                                                  : "");
 }
 
 double slope(std::span<std::pair<double, double> const> points)

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include "result/metric.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,6 +21,7 @@ namespace cleat::bench {
 enum class finding : std::uint8_t
 {
     one_round,     ///< Nothing: one figure has no spread.
+    too_few,       ///< Nothing: so few rounds are on one side by chance.
     no_difference, ///< The spread includes 1.
     less,          ///< In every round.
     more           ///< In every round.

@@ -88,7 +88,10 @@ const judged = (() => {
     function leaders(trial) {
         const metric = trial.judged;
         const ran = trial.servers.filter(
-            (server) => server.left_out === null && server.medians[metric] !== null,
+            (server) =>
+                server.left_out === null &&
+                server.medians[metric] !== null &&
+                server.overloaded === 0,
         );
         if (ran.length < 2) return [];
         const best = ran.reduce((a, b) => (b.medians[metric] < a.medians[metric] ? b : a));
@@ -99,7 +102,8 @@ const judged = (() => {
     function rank(server, trial) {
         const found = leaders(trial);
         if (!found.includes(server)) return null;
-        if (values(server, trial.judged).filter((value) => value !== null).length < 2)
+        // Of two rounds, one server is the better in both by chance as often as not.
+        if (values(server, trial.judged).filter((value) => value !== null).length < 3)
             return 'lowest';
         return found.length === 1 ? 'best' : 'among the best';
     }
@@ -109,6 +113,7 @@ const judged = (() => {
         more: ['▲', 'more in every round'],
         less: ['▼', 'less in every round'],
         'no difference shown': ['≈', 'no difference shown'],
+        'too few rounds': ['', ''],
         'one round': ['', ''],
     };
     const legend =
@@ -117,7 +122,8 @@ const judged = (() => {
 
     // isGood: less is better, except for the rate.
     const isGood = (metric, verdict) => (verdict === 'less') !== (metric === 'rate');
-    const isPale = (verdict) => verdict === 'no difference shown' || verdict === 'one round';
+    const isPale = (verdict) =>
+        ['no difference shown', 'too few rounds', 'one round'].includes(verdict);
     const tone = (metric, verdict) =>
         isPale(verdict) ? 'pale' : isGood(metric, verdict) ? 'better' : 'worse';
 

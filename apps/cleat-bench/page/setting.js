@@ -29,6 +29,7 @@ const setting = (() => {
                       text('Rounds and scenarios that were not completed are missing.'),
                   )
                 : null,
+            compared.remarks.map((remark) => summary.box('Note', text(remark))),
             shared
                 ? summary.box(
                       'Servers and client share a core',

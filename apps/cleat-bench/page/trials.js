@@ -9,6 +9,7 @@ const trials = (() => {
             rank ? el('small', { class: 'best' }, `★ ${rank}`) : null,
             server.name === trial.base ? el('small', {}, 'the base') : null,
             server.left_out !== null ? el('small', { class: 'bad' }, 'not completed') : null,
+            server.overloaded ? el('small', { class: 'bad' }, 'did not keep up') : null,
             server.counts?.limits.length ? el('small', { class: 'bad' }, 'client-limited') : null,
         ];
     }
@@ -98,7 +99,9 @@ const trials = (() => {
             paint: judged.paint(server.name),
             ratios: judged.ratios(server, baseOf(trial), trial.judged),
             median: ratio.median,
-            words: ratio.verdict === 'no difference shown' ? `${words}: ${ratio.verdict}` : words,
+            words: ['no difference shown', 'too few rounds'].includes(ratio.verdict)
+                ? `${words}: ${ratio.verdict}`
+                : words,
             pale: judged.isPale(ratio.verdict),
         };
     }
@@ -176,6 +179,9 @@ const trials = (() => {
         return [
             ...(left_out === null ? [] : [left_out]),
             ...complaints,
+            ...(server.overloaded
+                ? [`did not keep up in ${server.overloaded} of ${server.rounds.length} rounds`]
+                : []),
             ...(counts?.failures ?? []).map(
                 ({ stage, kind, count }) =>
                     `${units.count(count)} of ${units.count(counts.attempts)} failed: ` +

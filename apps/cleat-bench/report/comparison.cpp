@@ -21,7 +21,7 @@
 namespace cleat::bench {
 namespace {
 
-constexpr std::array verdicts{"one round", "no difference shown", "less", "more"};
+constexpr std::array verdicts{"one round", "too few rounds", "no difference shown", "less", "more"};
 
 using namespace checked;
 
@@ -85,11 +85,14 @@ json::object ratios_of(json::value const& server)
             continue;
         if (std::ranges::find(verdicts, text(*one, "verdict")) == verdicts.end())
             refuse("verdict", "one that is known here");
+        // Documents of before found a difference in two rounds.
+        bool const found_one = text(*one, "verdict") == "less" || text(*one, "verdict") == "more";
+        bool const too_few = found_one && number(*one, "rounds") < static_cast<double>(rounds_min);
         found[each] = json::object{
             {"median", number(*one, "median")},
             {"min", number(*one, "min")},
             {"max", number(*one, "max")},
-            {"verdict", text(*one, "verdict")}};
+            {"verdict", too_few ? json::string{"too few rounds"} : text(*one, "verdict")}};
     }
     return found;
 }
@@ -134,8 +137,18 @@ json::value counts_of(json::value const& server)
         {"full", full},         {"resumed", resumed}, {"limits", std::move(limits)}};
 }
 
-// The response of the round with the median of the judged figure, of the rounds with a histogram.
-json::value const* typical_response(json::value const& server, std::string_view judged)
+// In so many rounds the server did not keep up with the rate; older documents do not say so.
+std::size_t rounds_overloaded(json::value const& server)
+{
+    std::size_t found = 0;
+    for (json::value const* const load : loads_of(server))
+        if (find(*load, "kept_up") != nullptr && !flag(*load, "kept_up"))
+            ++found;
+    return found;
+}
+
+// The load of the round with the median of the judged figure, of the rounds with a histogram.
+json::value const* typical_load(json::value const& server, std::string_view judged)
 {
     std::vector<std::pair<double, json::value const*>> found;
     for (json::value const& round : list(server, "rounds")) {
@@ -144,7 +157,7 @@ json::value const* typical_response(json::value const& server, std::string_view 
         json::value const* const response = times == nullptr ? nullptr : find(*times, "response");
         if (response != nullptr && find(*response, "hdr") != nullptr &&
             find(round, judged) != nullptr)
-            found.emplace_back(number(round, judged), response);
+            found.emplace_back(number(round, judged), load);
     }
     if (found.empty())
         return nullptr;
@@ -155,12 +168,14 @@ json::value const* typical_response(json::value const& server, std::string_view 
 json::value judged_curve(
     json::value const& server, std::string_view judged, std::vector<double> const& grid)
 {
-    json::value const* const response = typical_response(server, judged);
-    if (response == nullptr)
+    json::value const* const load = typical_load(server, judged);
+    if (load == nullptr)
         return nullptr;
     latency decoded;
-    read(*response, decoded);
-    return decoded.count() == 0 ? json::value(nullptr) : json::value(curve_of(decoded, grid));
+    read(member(member(*load, "latency"), "response"), decoded);
+    auto const attempts = static_cast<std::uint64_t>(number(*load, "attempts"));
+    return decoded.count() == 0 ? json::value(nullptr)
+                                : json::value(curve_of(decoded, grid, attempts));
 }
 
 json::object server_of(
@@ -175,6 +190,7 @@ json::object server_of(
         {"config", text(server, "config")},
         {"left_out", text_or_null(server, "left_out")},
         {"at_fault", flag(server, "at_fault")},
+        {"overloaded", rounds_overloaded(server)},
         {"complaints", texts(server, "complaints")},
         {"medians", figures_of(member(server, "medians"))},
         {"ratios", ratios_of(server)},
@@ -219,6 +235,8 @@ json::object page_of(json::value const& compared, std::vector<double> const& gri
         {"started", text(compared, "started")},
         {"partial", flag(compared, "partial")},
         {"rounds", number(compared, "rounds")},
+        {"remarks",
+         find(compared, "remarks") == nullptr ? json::array{} : texts(compared, "remarks")},
         {"workers", number(compared, "workers")},
         {"server_cores", numbers(compared, "server_cores")},
         {"client_cores", numbers(compared, "client_cores")},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -45,6 +46,11 @@ inline constexpr std::array metrics{metric::cpu,          metric::rate,   metric
 /// name_of a metric in JSON: "cpu_ns", "rate", "p50_ns", "p99_ns", "memory_bytes", "system_calls",
 /// "workers_ratio".
 [[nodiscard]] std::string_view name_of(metric figure) noexcept;
+
+/// rounds_min is how many rounds a finding needs: two rounds of equal servers are on one side as
+/// often as not. rounds_enough rounds are on one side by chance in one of 16 comparisons.
+inline constexpr std::size_t rounds_min = 3;
+inline constexpr std::size_t rounds_enough = 5;
 
 /// judged_by is the metric that decides in a scenario of that kind: memory of idle connections, the
 /// count of system calls and the ratio of two workers where these are measured, p99 at a rate and
