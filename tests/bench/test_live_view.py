@@ -1,17 +1,22 @@
 """The live view on a terminal while a load runs, and its lines in a log."""
 
+import fcntl
 import os
 import pty
+import re
+import struct
 import subprocess
+import termios
 
 from conftest import binary
 from deadlines import DEADLINE
 from http_handlers import http
 
 
-def run_on_a_terminal(*words: object, code: int = 0) -> str:
+def run_on_a_terminal(*words: object, code: int = 0, columns: int = 80) -> str:
     """run_on_a_terminal gives everything that the program drew on its standard error."""
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     child = subprocess.Popen(
         [str(binary()), *map(str, words)], stdout=subprocess.DEVNULL, stderr=theirs
     )
@@ -32,8 +37,24 @@ def test_a_terminal_is_redrawn_and_left_clean(server):
     drawn = run_on_a_terminal("load", "-r", 50, "-d", "2s", server(http()).address)
     assert "of 50/s asked" in drawn
     assert "in flight" in drawn and "p99" in drawn and "slip" in drawn
-    assert drawn.count("\x1b[2A\x1b[J") >= 2, "it is redrawn in place"
+    assert len(re.findall(r"\x1b\[[23]A\x1b\[J", drawn)) >= 2, "it is redrawn in place"
     assert drawn.rstrip().endswith("\x1b[J"), "nothing of it is left"
+
+
+def lines_of(drawn: str) -> list[str]:
+    return [re.sub(r"\x1b\[\d*[A-Z]", "", line) for line in drawn.split("\n")]
+
+
+def test_no_line_is_wider_than_the_terminal(server):
+    """A line that wraps is two lines, and one of them would stay."""
+    target = server(http(status="503 Busy"))
+    for columns in (80, 40):
+        drawn = run_on_a_terminal(
+            "load", "-r", 50, "-d", "2s", "--no-preflight", "--server-pid", target.pid,
+            target.address, code=1, columns=columns)
+        lines = [line.rstrip("\r") for line in lines_of(drawn)]
+        assert max(map(len, lines)) <= columns, lines
+        assert any("cores busy" in line for line in lines)
 
 
 def test_failures_are_shown_while_they_come(server):

@@ -7,11 +7,28 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
+#include <utility>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace cleat::bench {
+
+namespace {
+
+constexpr std::size_t view_lines_max = 8;
+constexpr std::size_t columns_usual = 80;
+
+// The columns of the terminal.
+std::size_t view_columns() noexcept
+{
+    winsize size{};
+    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return columns_usual;
+    return size.ws_col;
+}
+
+} // namespace
 
 live_view::live_view(load_spec const& spec, std::vector<int> server_pids)
     : spec_{spec}, server_pids_{std::move(server_pids)}, terminal_{has_terminal()}
@@ -28,6 +45,17 @@ live_view::~live_view()
 bool live_view::has_terminal() noexcept
 {
     return ::isatty(STDERR_FILENO) == 1;
+}
+
+// A line that a terminal breaks would be two, and erase would leave one of them.
+void live_view::redraw(std::vector<std::string> const& lines)
+{
+    std::string text;
+    for (std::string const& line : lines)
+        text += line.substr(0, view_columns()) + "\x1b[K\n";
+    erase();
+    complain("{}", text);
+    lines_ = static_cast<int>(lines.size());
 }
 
 void live_view::erase()
@@ -54,6 +82,8 @@ void live_view::show(progress const& now)
         asked = fmt::format(
             " of {:.0f}/s asked",
             pacer{loop->phases, loop->spacing}.rate_at(now.since_begin + spec_.warm_up));
+    else if (has_schedule(spec_))
+        asked = fmt::format(" of {:.0f}/s asked", rate_asked(spec_));
     std::string server;
     if (!server_pids_.empty()) {
         auto const cpu = cpu_of(server_pids_);
@@ -69,24 +99,25 @@ void live_view::show(progress const& now)
                                       : fmt::format(
                                             "{}  {:.0f}/s{}, {} in flight, {} failed", done, rate,
                                             asked, now.in_flight, failed);
-    std::string const more = fmt::format(
-        "response p50 {}, p99 {}; slip p99 {}; cores busy: generator {:.2f}{}",
-        in_words(static_cast<double>(now.response.percentile(50))),
-        in_words(static_cast<double>(now.response.percentile(99))),
-        in_words(static_cast<double>(now.slip.percentile(99))), busy, server);
+    auto const percentile = [&](double p) {
+        auto const found = now.response.percentile_of(p, now.response.count() + failed);
+        return found ? in_words(static_cast<double>(*found)) : std::string{"-"};
+    };
+    std::string const times = fmt::format(
+        "response p50 {}, p99 {}; slip p99 {}", percentile(50), percentile(99),
+        in_words(static_cast<double>(now.slip.percentile(99))));
+    std::string const cores = fmt::format("cores busy: generator {:.2f}{}", busy, server);
     if (!terminal_) {
-        complain("{}; {}\n", head, more);
+        complain("{}; {}; {}\n", head, times, cores);
     } else {
-        std::string text = head + "\x1b[K\n" + more + "\x1b[K\n";
-        int lines = 2;
-        for (auto const& [failure, count] : now.failures) {
-            if (++lines > 8)
-                break;
-            text += fmt::format("  {} {}: {}\x1b[K\n", name_of(failure.stage), failure.kind, count);
-        }
-        erase();
-        complain("{}", text);
-        lines_ = std::min(lines, 8);
+        std::vector<std::string> lines{head, times + "; " + cores};
+        if (lines.back().size() > view_columns())
+            lines = {head, times, cores};
+        for (auto const& [failure, count] : now.failures)
+            if (lines.size() < view_lines_max)
+                lines.push_back(
+                    fmt::format("  {} {}: {}", name_of(failure.stage), failure.kind, count));
+        redraw(lines);
     }
     std::fflush(stderr);
     last_time_ = now.since_begin;

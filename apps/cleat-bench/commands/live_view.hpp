@@ -26,6 +26,7 @@ public:
     [[nodiscard]] static bool has_terminal() noexcept;
 
 private:
+    void redraw(std::vector<std::string> const& lines);
     void erase();
 
     load_spec const& spec_;
