@@ -60,7 +60,7 @@ def test_a_wanted_status(bench, server):
 @pytest.mark.parametrize(
     "text, kind",
     [
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", "short answer"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", "answer cut off"),
         (b"SMTP\r\n\r\n", "no HTTP answer"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab", "more than the answer"),
     ],
@@ -108,10 +108,62 @@ def test_a_certificate_that_does_not_verify(bench, server, certs):
     target = server(http())
     found = bench.load("-n", 3, "--verify", "--ca", certs.rsa.cert, "--sni", "localhost",
                        "--no-preflight", target.address, code=1)
-    only(found, "handshake", "certificate")
+    only(found, "handshake", "certificate of an unknown authority")
     found = bench.load("-n", 3, "--verify", "--ca", certs.ecdsa.cert, "--sni", "localhost",
                        target.address)
     assert found["ok"] == 3
+    found = bench.load("-n", 3, "--verify", "--ca", certs.ecdsa.cert, "--sni", "other.example",
+                       "--no-preflight", target.address, code=1)
+    only(found, "handshake", "certificate for another name")
+
+
+def test_why_a_certificate_does_not_verify_comes_with_its_cure(bench, server, certs):
+    target = server(http())
+    verified = ("--verify", "--ca", certs.ecdsa.cert)
+    said = refused(bench, *verified, "--sni", "other.example", target.address, code=1)
+    assert "for another name" in said and "--sni" in said and "--ca" not in said
+    said = refused(bench, "--verify", "--ca", certs.rsa.cert, "--sni", "localhost",
+                   target.address, code=1)
+    assert f"no authority in {certs.rsa.cert}" in said and "--ca" in said
+
+
+def test_the_systems_authorities_verify(bench, server, certs, monkeypatch):
+    target = server(http())
+    monkeypatch.setenv("SSL_CERT_FILE", str(certs.ecdsa.cert))
+    found = bench.load("-n", 3, "--verify", "--sni", "localhost", target.address)
+    assert found["ok"] == 3
+    monkeypatch.setenv("SSL_CERT_FILE", str(certs.rsa.cert))
+    said = refused(bench, "--verify", "--sni", "localhost", target.address, code=1)
+    assert f"no authority in {certs.rsa.cert}" in said
+
+
+def test_an_answer_that_is_cut_off_is_no_matter_of_an_option(bench, server):
+    said = refused(
+        bench, server(says(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")).address, code=1)
+    assert "answer cut off" in said and "Content-Length" in said and "--expect-size" not in said
+
+
+def test_what_cannot_be_reached_has_one_exit_code(bench, closed_port):
+    """Whether its name has no address or nothing listens there; the words are right."""
+    for target in ("nobody.invalid:443", f"127.0.0.1:{closed_port}"):
+        for command in (["load"], ["probe"], ["staircase"], ["transfer"]):
+            ran = bench.run(*command, target)
+            assert ran.returncode == 1, (command, target, ran.stderr)
+
+
+def test_a_path_may_follow_a_port(bench, server):
+    target = server(http())
+    assert bench.load("-n", 1, "-c", 1, f"{target.address}/")["ok"] == 1
+    found = bench.load("-n", 1, "-c", 1, f"{target.address}/some/path")
+    assert ["request", "GET /some/path"] in found["asked"]
+
+
+@pytest.mark.parametrize(
+    "word, meant", [("--ratee", "--rate"), ("--conections=5", "--connections"),
+                    ("--transact", "--transactions")])
+def test_an_unknown_option_names_the_nearest(bench, word, meant):
+    said = refused(bench, word, "5", "127.0.0.1")
+    assert f"there is no option {word.split('=')[0]}; did you mean {meant}?" in said
 
 
 def test_an_interrupted_run_tells_what_it_has(bench, server):
@@ -178,7 +230,6 @@ def test_an_interruption_while_the_time_to_begin_is_waited_for(bench, server):
     "words, part",
     [
         (["--start-at", "2020-01-01T00:00:00Z", "127.0.0.1"], "has passed"),
-        (["nobody.invalid:443"], "nobody.invalid"),
         (["127.0.0.1:0"], "port"),
         (["127.0.0.1:http"], "port"),
         (["http://127.0.0.1"], "https://"),

@@ -1,7 +1,9 @@
 """Memory of the server per connection that is held."""
 
 import json
+import re
 import subprocess
+import sys
 
 from http_handlers import http
 
@@ -31,6 +33,29 @@ def test_memory_that_does_not_grow(bench, server):
     found = json.loads((bench.folder / "i.json").read_text())
     assert found["bytes_per_connection"] is None
     assert [level["flat"] for level in found["levels"]] == [False, True, True]
+
+
+def test_memory_that_grew_at_one_level_only(bench, server):
+    """One level has no slope: the message has what grew there, and not that nothing did."""
+    grows = "import sys; kept = [bytearray(b'x' * 3_000_000) for _ in sys.stdin]"
+    answers = http()
+    connections: list = []
+    with subprocess.Popen([sys.executable, "-c", grows], stdin=subprocess.PIPE) as grower:
+
+        def handle(upstream):
+            connections.append(upstream)
+            if len(connections) == 300:
+                grower.stdin.write(b"more\n")
+                grower.stdin.flush()
+            answers(upstream)
+
+        target = server(handle)
+        ran = bench.run("idle", "--server-pid", grower.pid, "--counts", "200,400", "--settle",
+                        "500ms", target.address)
+        grower.stdin.close()
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "memory did not grow" not in ran.stdout
+    assert re.search(r"memory grew at one level only, by 1\d\.\d\d KiB", ran.stdout), ran.stdout
 
 
 def test_an_interrupted_one_tells_what_it_has(bench, server):

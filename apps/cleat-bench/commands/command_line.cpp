@@ -132,6 +132,42 @@ std::optional<std::string> unknown_subcommand(
         "cleat-bench: there is no subcommand '{}'{}\nTry: cleat-bench --help\n", word, meant);
 }
 
+// unknown_option is the message for the first word that looks like an option and is none of the
+// subcommand's.
+std::optional<std::string> unknown_option(
+    CLI::App const& app, std::span<char const* const> arguments)
+{
+    if (arguments.size() < 2)
+        return std::nullopt;
+    std::vector<CLI::App const*> const commands =
+        app.get_subcommands([&](CLI::App const* each) { return each->get_name() == arguments[1]; });
+    if (commands.empty())
+        return std::nullopt;
+    CLI::App const* const command = commands.front();
+    std::vector<std::string> names;
+    for (CLI::Option const* const each : command->get_options())
+        for (std::string const& name : each->get_lnames())
+            names.push_back("--" + name);
+    for (char const* const each : arguments.subspan(2)) {
+        std::string_view word{each};
+        word = word.substr(0, word.find('='));
+        if (!word.starts_with("--") || word == "--" ||
+            std::ranges::find(names, word) != names.end())
+            continue;
+        auto const near = std::ranges::min_element(
+            names, {}, [&](std::string const& name) { return distance(word, name); });
+        bool const is_near = near != names.end() && distance(word, *near) <= 2;
+        auto const longer = std::ranges::find_if(
+            names, [&](std::string const& name) { return name.starts_with(word); });
+        std::string const meant = is_near                 ? "; did you mean " + *near + "?"
+                                  : longer != names.end() ? "; did you mean " + *longer + "?"
+                                                          : std::string{};
+        return fmt::format(
+            "cleat-bench {}: there is no option {}{}\n", command->get_name(), word, meant);
+    }
+    return std::nullopt;
+}
+
 // An empty argument is nearly always a shell variable that was not set.
 void refuse_empty_words(CLI::App const& app)
 {
@@ -303,6 +339,14 @@ command parse_command_line(std::span<char const* const> arguments)
         for (CLI::App* const each : app.get_subcommands())
             return print_request{each->help("cleat-bench"), 0};
         return print_request{app.help(), 0};
+    } catch (CLI::ExtrasError const& wrong) {
+        return print_request{
+            unknown_option(app, arguments)
+                    .value_or(fmt::format("cleat-bench: {}\n", wrong.what())) +
+                "Try: cleat-bench --help\n",
+            2};
+    } catch (unreachable const&) {
+        throw;
     } catch (CLI::ParseError const& wrong) {
         return print_request{
             fmt::format("cleat-bench: {}\nTry: cleat-bench --help\n", wrong.what()), 2};

@@ -10,8 +10,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -156,6 +158,18 @@ void print_cost(std::string const& target, std::vector<held> const& points)
         fmt::print(
             "\n{}: {:.2f} KiB for each idle connection{}\n", target, *each / 1024,
             flat ? ", without the levels that are flat" : "");
+        return;
+    }
+    if (std::vector<held> const grown = growing_points(points); grown.size() == 1) {
+        auto const after = std::ranges::find(points, grown.front().connections, &held::connections);
+        auto const before = std::prev(after);
+        fmt::print(
+            "\n{}: not known: memory grew at one level only, by {:.2f} KiB for each connection "
+            "more, "
+            "and one level has no slope; hold more, or give more --counts\n",
+            target,
+            static_cast<double>(after->bytes - before->bytes) /
+                (after->connections - before->connections) / 1024);
         return;
     }
     if (points.size() > 1)

@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace cleat::bench {
@@ -26,6 +27,26 @@ namespace {
 // Of an answer longer than this the preflight takes the head alone: to take all of it would be as
 // much work as a part of the run.
 constexpr std::uint64_t answer_whole_max = 64 * 1024;
+
+// The cure for a server's certificate that does not verify.
+std::string cure_for_certificate(std::string_view kind, std::string const& authorities)
+{
+    if (kind == "certificate for another name")
+        return "ask for a name that the certificate has with --sni (`cleat-bench probe` shows "
+               "them), "
+               "or leave --verify out";
+    if (kind == "certificate expired")
+        return "renew it on the server, or leave --verify out";
+    if (kind == "certificate not yet valid")
+        return "check the clocks of both machines, or leave --verify out";
+    if (kind == "certificate of an unknown authority")
+        return fmt::format(
+            "its chain leads to no authority in {}: name the right file with --ca, see with "
+            "`cleat-bench probe` whether the server leaves out an intermediate certificate, or "
+            "leave --verify out",
+            authorities);
+    return "see with `cleat-bench probe` what the server shows, or leave --verify out";
+}
 
 // The cure for a failure of the first transaction.
 std::string cure_for_first(failure const& what, load_request const& request)
@@ -38,14 +59,17 @@ std::string cure_for_first(failure const& what, load_request const& request)
         return "nothing listens there: check the address, and that the server runs";
     if (what.kind == "not TLS")
         return "the server does not speak TLS on this port";
-    if (what.kind == "certificate")
-        return "the server's certificate does not verify: give its authority with --ca, or leave "
-               "--verify out";
+    if (what.kind.starts_with("certificate"))
+        return cure_for_certificate(what.kind, request.spec.tls.verify_origin);
     bool const may_be_h2 = std::ranges::count(request.spec.tls.alpn, "h2") != 0;
     if (may_be_h2 && what.stage == stage::answer)
         return "this client speaks HTTP/1.1: leave h2 out of --alpn";
     if (what.kind.starts_with("wrong status"))
         return "check the path, or say what to expect with --expect-status";
+    if (what.kind == "answer cut off" || what.kind == "truncated")
+        return "the server ended the connection before the end of its answer: compare what it "
+               "sends "
+               "with its Content-Length, and see its log";
     if (what.kind == "short answer" || what.kind == "long answer")
         return "check --expect-size";
     if (what.kind == "alert certificate_required")

@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -173,6 +174,21 @@ std::vector<weighted_name> read_names(std::vector<std::string> const& words)
         found.push_back(std::move(one));
     }
     return found;
+}
+
+// The file of the authorities that this system trusts.
+std::string system_authorities()
+{
+    if (char const* const named = std::getenv("SSL_CERT_FILE"); named != nullptr && *named != '\0')
+        return named;
+    for (char const* const each :
+         {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+          "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"})
+        if (std::error_code none; std::filesystem::exists(each, none))
+            return each;
+    refuse_usage(
+        "--verify: this system has no file of authorities where they usually are; name one "
+        "with --ca");
 }
 
 void choose_versions(tls::context_spec& context, std::string const& text)
@@ -384,16 +400,7 @@ void load_options::set_tls(load_request& request) const
     spec.names = read_names(names);
     for (std::string_view const protocol : comma_separated(alpn))
         context.alpn.emplace_back(protocol);
-    if (verify) {
-        context.verify = tls::peer_verification::required;
-        if (authorities.empty())
-            refuse_usage("--verify: name the file of the authorities to trust with --ca "
-                         "(/etc/ssl/certs/ca-certificates.crt is the system's)");
-        context.verify_authorities = contents("--ca", authorities);
-        context.verify_origin = authorities;
-    } else if (!authorities.empty()) {
-        refuse_usage("--ca: has no effect without --verify");
-    }
+    set_verification(context);
     if (!certificate.empty()) {
         tls::certificate_source client;
         client.chain = contents("--cert", certificate);
@@ -406,6 +413,20 @@ void load_options::set_tls(load_request& request) const
     check_tls(spec);
     request.asked.emplace_back("TLS", tls);
     set_reuse(request);
+}
+
+// Without --ca the authorities are the system's.
+void load_options::set_verification(tls::context_spec& context) const
+{
+    if (!verify) {
+        if (!authorities.empty())
+            refuse_usage("--ca: has no effect without --verify");
+        return;
+    }
+    context.verify = tls::peer_verification::required;
+    context.verify_origin = authorities.empty() ? system_authorities() : authorities;
+    context.verify_authorities = contents(
+        authorities.empty() ? "--verify: the system's authorities" : "--ca", context.verify_origin);
 }
 
 void load_options::set_reuse(load_request& request) const

@@ -99,6 +99,7 @@ private:
     void set_target(load_spec& spec) const;
     void choose_addresses(load_spec& spec, std::vector<net::address> candidates) const;
     void set_tls(load_request& request) const;
+    void set_verification(tls::context_spec& context) const;
     void set_reuse(load_request& request) const;
     void set_exchange(load_request& request) const;
 

@@ -100,7 +100,9 @@ void load_options::add_tls(CLI::App& app)
         ->group(group);
     app.add_option("--alpn", alpn, "protocols to offer, with commas")->group(group);
     app.add_flag(
-           "--verify", verify, "check the server's certificate and its name (costs the client CPU)")
+           "--verify", verify,
+           "check the server's certificate and its name (costs the client CPU); the system's "
+           "authorities are trusted, or those of --ca")
         ->group(group);
     app.add_option("--ca", authorities, "PEM file of authorities for --verify")->group(group);
     app.add_option("--cert", certificate, "PEM file of the client's certificate and chain")

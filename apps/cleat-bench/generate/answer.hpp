@@ -54,7 +54,7 @@ public:
             if (http_.state() == http_answer::state::bad)
                 return "no HTTP answer";
             if (http_.state() == http_answer::state::more && !has_length())
-                return "short answer";
+                return "answer cut off";
             bool const good = wanted_.status ? http_.status() == *wanted_.status
                                              : http_.status() >= 200 && http_.status() < 400;
             if (!good)

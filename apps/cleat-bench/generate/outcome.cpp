@@ -34,6 +34,26 @@ std::string kind_of_system_error(error_code ec)
     return ec.message();
 }
 
+std::string certificate_kind(tls::engine const* engine)
+{
+    using fault = tls::certificate_fault;
+    switch (engine == nullptr ? fault::none : engine->failure().certificate) {
+    case fault::expired:
+        return "certificate expired";
+    case fault::not_yet_valid:
+        return "certificate not yet valid";
+    case fault::unknown_authority:
+        return "certificate of an unknown authority";
+    case fault::wrong_name:
+        return "certificate for another name";
+    case fault::other:
+        return fmt::format("certificate: {}", engine->failure().reason);
+    case fault::none:
+        break;
+    }
+    return "certificate";
+}
+
 } // namespace
 
 std::string_view name_of(stage s) noexcept
@@ -64,7 +84,7 @@ std::string kind_of(stage failed, error_code ec, tls::engine const* engine)
             "alert {}",
             engine == nullptr ? "unknown" : tls::alert_name(engine->failure().peer_alert));
     case error::bad_certificate:
-        return "certificate";
+        return certificate_kind(engine);
     case error::truncated:
         return failed == stage::answer ? "truncated" : "closed early";
     case error::closed:

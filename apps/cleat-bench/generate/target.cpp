@@ -93,14 +93,13 @@ target find_target(std::string const& text)
     if (rest.starts_with("http://"))
         refuse_target(fmt::format(
             "{}: that is plain HTTP; cleat-bench speaks TLS: write https:// or HOST:PORT", text));
-    if (rest.starts_with("https://")) {
+    if (rest.starts_with("https://"))
         rest.remove_prefix(8);
-        rest = rest.substr(0, rest.find('#')); // A fragment is the browser's, not the server's.
-        std::size_t const slash = rest.find('/');
-        if (slash != std::string_view::npos) {
-            found.path = rest.substr(slash);
-            rest = rest.substr(0, slash);
-        }
+    rest = rest.substr(0, rest.find('#')); // A fragment is the browser's, not the server's.
+    std::size_t const slash = rest.find('/');
+    if (slash != std::string_view::npos) {
+        found.path = rest.substr(slash);
+        rest = rest.substr(0, slash);
     }
     found.port = "443";
     std::size_t const colon = rest.rfind(':');
@@ -126,9 +125,9 @@ target find_target(std::string const& text)
         refuse_target(fmt::format("{}: the host is missing: write HOST:PORT", text));
     auto addresses = net::resolve(found.host, found.port);
     if (!addresses || addresses->empty())
-        refuse_target(fmt::format(
+        throw unreachable{fmt::format(
             "{}: no address is known for this name: {}; check the spelling, or give a number",
-            found.host, addresses ? "none found" : addresses.error().message()));
+            found.host, addresses ? "none found" : addresses.error().message())};
     found.addresses = std::move(*addresses);
     return found;
 }

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,16 @@ struct target
     std::vector<net::address> addresses; ///< At least one, as the resolver orders them.
 };
 
-/// find_target reads HOST, HOST:PORT, [V6]:PORT or https://HOST:PORT/PATH and looks the name up;
-/// port 443 where none is given. Throws std::runtime_error that says what is wrong and what to do.
+/// unreachable is a server that cannot be reached: its name has no address, or nothing listens
+/// there. The command line may be right, so the exit code is not that of a wrong one.
+struct unreachable : std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
+
+/// find_target reads HOST, HOST:PORT, [V6]:PORT or https://HOST:PORT/PATH and looks the name up; a
+/// path may follow without https://, too. Port 443 where none is given. Throws std::runtime_error
+/// that says what is wrong and what to do; unreachable where the name has no address.
 [[nodiscard]] target find_target(std::string const& text);
 
 /// server_name_of is the name of a host in SNI and in certificates: without the zone of an IPv6

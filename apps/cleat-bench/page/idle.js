@@ -90,13 +90,18 @@ const idle = (() => {
         return [
             known(run)
                 ? null
-                : summary.box(
-                      'Not known: memory did not grow',
-                      text(
-                          'The server still had the memory of earlier connections. Restart it, and',
-                          'measure again.',
-                      ),
-                  ),
+                : run.levels.some((level, i) => i !== 0 && !level.flat)
+                  ? summary.box(
+                        'Not known: memory grew at one level only',
+                        text('One level has no slope. Hold more connections, or at more levels.'),
+                    )
+                  : summary.box(
+                        'Not known: memory did not grow',
+                        text(
+                            'The server still had the memory of earlier connections. Restart it,',
+                            'and measure again.',
+                        ),
+                    ),
             run.partial
                 ? summary.box(
                       'Partial: this run was ended before its time',
@@ -112,7 +117,7 @@ const idle = (() => {
                 'An idle connection',
                 known(run) ? units.three(run.bytes_per_connection / 1024) : '–',
                 known(run) ? 'KiB' : '',
-                known(run) ? 'the slope over all levels that grew' : 'memory did not grow',
+                known(run) ? 'the slope over all levels that grew' : 'not known',
             ),
             tile(
                 'Most connections',
