@@ -97,6 +97,7 @@ void try_once(load_request const& request)
     load_spec one = request.spec;
     one.loop = closed{1};
     one.exchange.requests = 1;
+    one.keep = false;
     one.transactions = 1;
     one.workers = 1;
     one.warm_up = {};
@@ -194,7 +195,7 @@ void run_into(result& found, load_request const& request, run_control const& con
     found.measured = run.measured;
     found.drain = run.drain;
     found.partial = run.partial;
-    if (auto const* const loop = std::get_if<open>(&request.spec.loop))
+    if (has_schedule(request.spec))
         found.rate_asked = rate_asked(request.spec);
     found.counts = std::move(run.counts);
     take_workers(found, run.workers);

@@ -219,8 +219,18 @@ void load_options::check_effect() const
     bool const by_bytes = !raw.empty() || !raw_file.empty();
     for (useless const& each : {
              useless{
-                 is_open, "--connections",
-                 "an open loop begins as many as are due; leave it out, or --rate and --phases"},
+                 is_open && !keep, "--connections",
+                 "an open loop begins as many as are due; leave it out, or --rate and --phases, or "
+                 "send the requests over so many kept connections with --keep"},
+             {keep, "--requests",
+              "a kept connection carries requests until the time is up; leave one of them out"},
+             {keep, "--phases", "kept connections have one rate; give --rate"},
+             {keep && rate.has_value(), "--transactions",
+              "kept connections at a rate end with --duration; leave it out"},
+             {keep && rate.has_value(), "--reuse",
+              "a connection that is kept shakes hands once; leave it out"},
+             {keep && rate.has_value(), "--resume-ratio",
+              "a connection that is kept shakes hands once; leave it out"},
              {!phases.empty(), "--duration", "the phases have their own lengths; leave it out"},
              {!is_open, "--arrivals", "a closed loop has none; add --rate or --phases"},
              {!is_open || arrivals != "poisson", "--seed",
@@ -283,7 +293,10 @@ void load_options::set_schedule(load_request& request) const
         refuse_usage(fmt::format("--interval {}: at least 1ms", interval));
     if (rate && !phases.empty())
         refuse_usage("--rate and --phases: give one of them");
-    if (rate || !phases.empty()) {
+    spec.keep = keep && !rate;
+    if (keep && rate) {
+        set_kept_loop(request);
+    } else if (rate || !phases.empty()) {
         open loop;
         if (rate && !(*rate > 0 && *rate <= rate_limit))
             refuse_usage(
@@ -310,7 +323,8 @@ void load_options::set_schedule(load_request& request) const
         if (connections == 0)
             refuse_usage("--connections 0: at least one");
         spec.loop = closed{connections};
-        request.asked.emplace_back("closed loop", fmt::format("{} connections", connections));
+        request.asked.emplace_back(
+            "closed loop", fmt::format("{}{} connections", connections, keep ? " kept" : ""));
     }
     spec.transactions = transactions;
     if (workers != "auto") {
@@ -329,25 +343,53 @@ void load_options::set_schedule(load_request& request) const
             in_utc(std::chrono::system_clock::now())));
 }
 
+// Requests at a rate over connections that stay open: each connection has its part of the rate.
+void load_options::set_kept_loop(load_request& request) const
+{
+    if (!(*rate > 0 && *rate <= rate_limit))
+        refuse_usage(fmt::format("--rate {}: more than 0, at most 10 million per second", *rate));
+    if (connections == 0)
+        refuse_usage("--connections 0: at least one");
+    load_spec& spec = request.spec;
+    kept loop;
+    loop.connections = connections;
+    loop.period = std::chrono::ceil<std::chrono::nanoseconds>(
+        std::chrono::duration<double>{connections / *rate});
+    loop.seed = seed;
+    loop.gaps = arrivals == "poisson" ? kept_gaps::poisson : kept_gaps::constant;
+    loop.ends_on_time = true;
+    if (loop.period > spec.duration)
+        refuse_usage(fmt::format(
+            "--rate {}: a request on each of {} connections takes longer than --duration {}; ask "
+            "for "
+            "more, or give fewer --connections",
+            *rate, connections, duration));
+    spec.loop = loop;
+    request.asked.emplace_back(
+        "kept connections",
+        fmt::format("{}, {} requests/s together, {}", connections, *rate, arrivals));
+}
+
 // More connections than this machine can hold are an error here, and not thousands of failures.
 void load_options::check_limits(load_spec const& spec) const
 {
-    if (auto const* const loop = std::get_if<closed>(&spec.loop)) {
-        std::size_t const files = raise_file_limit();
-        if (loop->connections + files_kept > files)
-            refuse_usage(fmt::format(
-                "{} {}: only {} files may be open here; raise the limit (ulimit -n) or "
-                "ask for less",
-                connections_option, loop->connections, files));
-        if (loop->connections > ephemeral_ports() && sources.empty())
-            refuse_usage(fmt::format(
-                "{} {}: one address has {} ports only; give more with --source", connections_option,
-                loop->connections, ephemeral_ports()));
-        if (std::size_t const all = workers_of(spec) * spec.in_flight_max; loop->connections > all)
-            refuse_usage(fmt::format(
-                "{} {}: --in-flight {} for each of {} workers is less; allow more",
-                connections_option, loop->connections, spec.in_flight_max, workers_of(spec)));
-    }
+    if (std::holds_alternative<open>(spec.loop))
+        return;
+    // A kept connection that has a rate has a timer, too.
+    std::size_t const each = std::holds_alternative<kept>(spec.loop) ? 2 : 1;
+    std::size_t const files = raise_file_limit();
+    if (each * connections + files_kept > files)
+        refuse_usage(fmt::format(
+            "{} {}: only {} files may be open here; raise the limit (ulimit -n) or ask for less",
+            connections_option, connections, files));
+    if (connections > ephemeral_ports() && sources.empty())
+        refuse_usage(fmt::format(
+            "{} {}: one address has {} ports only; give more with --source", connections_option,
+            connections, ephemeral_ports()));
+    if (std::size_t const all = workers_of(spec) * spec.in_flight_max; connections > all)
+        refuse_usage(fmt::format(
+            "{} {}: --in-flight {} for each of {} workers is less; allow more", connections_option,
+            connections, spec.in_flight_max, workers_of(spec)));
 }
 
 void load_options::set_target(load_spec& spec) const
@@ -468,8 +510,10 @@ void load_options::set_exchange(load_request& request) const
             refuse_usage("--raw and --raw-file: give one of them");
         if (status || !path.empty() || !headers.empty() || !body_size.empty())
             refuse_usage("--raw: there is no path, header, body or status without HTTP");
-        if (requests > 1 && !exchange.size)
-            refuse_usage("--raw with --requests: say with --expect-size where an answer ends");
+        if ((requests > 1 || keep) && !exchange.size)
+            refuse_usage(fmt::format(
+                "--raw with {}: say with --expect-size where an answer ends",
+                keep ? "--keep" : "--requests"));
         exchange.request = raw.empty() ? contents("--raw-file", raw_file) : raw;
         exchange.http = false;
     } else {
@@ -494,7 +538,7 @@ void load_options::set_exchange(load_request& request) const
         if (!body.empty())
             add("Content-Length", std::to_string(body.size()));
         // A server that closes after its answer to early data may give no ticket.
-        if (requests == 1 && !keep_alive && !early_data)
+        if (requests == 1 && !keep && !keep_alive && !early_data)
             add("Connection", "close");
         exchange.request += "\r\n" + body;
         exchange.head = method == "HEAD";

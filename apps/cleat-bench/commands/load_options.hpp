@@ -51,6 +51,7 @@ public:
     std::string raw;
     std::string raw_file;
     unsigned requests = 1;
+    bool keep = false;       ///< Connections carry requests until the time is up.
     bool keep_alive = false; ///< Do not ask the server to close after the last request.
     std::optional<int> status;
     std::string size;
@@ -95,6 +96,7 @@ private:
     void check_effect() const;
     void check_values() const;
     void set_schedule(load_request& request) const;
+    void set_kept_loop(load_request& request) const;
     void check_limits(load_spec const& spec) const;
     void set_target(load_spec& spec) const;
     void choose_addresses(load_spec& spec, std::vector<net::address> candidates) const;

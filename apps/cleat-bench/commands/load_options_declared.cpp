@@ -7,7 +7,9 @@ namespace cleat::bench {
 void load_options::add_schedule(CLI::App& app)
 {
     std::string const group = "When";
-    app.add_option("-c,--connections", connections, "closed loop: so many are busy at any time")
+    app.add_option(
+           "-c,--connections", connections,
+           "closed loop: so many are busy at any time; with --keep and --rate so many are open")
         ->group(group)
         ->capture_default_str();
     app.add_option(
@@ -19,6 +21,11 @@ void load_options::add_schedule(CLI::App& app)
            "--phases", phases,
            "open loop in steps and ramps: RATE/LENGTH or FROM-TO/LENGTH, with commas; "
            "100/10s,100-1000/30s")
+        ->group(group);
+    app.add_flag(
+           "--keep", keep,
+           "connections stay open and carry requests until the time is up; with --rate these are "
+           "requests per second over all of them")
         ->group(group);
     app.add_option("--arrivals", arrivals, "constant gaps, or poisson as of many users")
         ->group(group)

@@ -89,12 +89,12 @@ void attempt::handshake_done(tls::handshake_info const& agreed, bool offered)
     counts_.count_agreement(agreed.version, agreed.cipher, agreed.group);
 }
 
-void attempt::next_transaction()
+void attempt::next_transaction(moment now)
 {
-    moment const now = clock::now();
     // The warm-up may end between two requests of a connection. In a load of a given number of
-    // transactions, no transaction counts on a connection that began in the warm-up.
-    if (!load_.spec().transactions)
+    // transactions, no transaction counts on a connection that began in the warm-up, unless each
+    // is taken from the number by itself.
+    if (!load_.spec().transactions || load_.spec().keep)
         counted_ = load_.is_counted(now);
     begin_transaction(now);
 }
@@ -106,6 +106,12 @@ void attempt::due_transaction(moment intended, moment free_since)
     begin_transaction(intended);
     if (counted_)
         counts_.slip.record(ns(begun_ - std::max(intended, free_since)));
+}
+
+void attempt::failed_to_send()
+{
+    stage_ = stage::start;
+    failed("connection busy");
 }
 
 void attempt::request_begun(std::size_t bytes, bool early)

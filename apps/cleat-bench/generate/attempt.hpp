@@ -32,12 +32,15 @@ public:
 
     void handshake_done(tls::handshake_info const& agreed, bool offered);
 
-    /// next_transaction begins another transaction. The response time of the first one counts from
-    /// its intended start, that of the others from here.
-    void next_transaction();
+    /// next_transaction begins another transaction `now`. The response time of the first one counts
+    /// from its intended start, that of the others from here.
+    void next_transaction(moment now);
     /// due_transaction begins another transaction that was meant to begin at `intended`; the
     /// connection was free for it from `free_since` on.
     void due_transaction(moment intended, moment free_since);
+
+    /// failed_to_send: the request was due, and the time was up before its connection was free.
+    void failed_to_send();
 
     /// request_begun: a request of so many bytes. Accepted early data left with the ClientHello.
     void request_begun(std::size_t bytes, bool early = false);

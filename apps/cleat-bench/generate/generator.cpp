@@ -110,7 +110,10 @@ net::detached generator::run_kept_connections()
     kept const& loop = std::get<kept>(spec_.loop);
     for (std::size_t i = 0; i != kept_alarms_.size(); ++i) {
         std::uint64_t const seed = loop.seed * 1'000'003 + part_.number + i * part_.count;
-        keep_requesting(*this, std::move(kept_alarms_[i]), begun_, loop.period, seed);
+        // Evenly spaced requests of all connections are evenly spaced too.
+        auto const turn = loop.period * static_cast<std::int64_t>(i * part_.count + part_.number) /
+                          static_cast<std::int64_t>(loop.connections);
+        keep_requesting(*this, std::move(kept_alarms_[i]), {begun_, turn, seed});
     }
     net::interrupt interrupt{worker_};
     alarm_.set(last_);
@@ -172,10 +175,11 @@ bool generator::may_begin() const noexcept
 }
 
 // How many requests the next connection carries: all that one carries, or what is left of the
-// number of transactions. The warm-up is not part of that number.
+// number of transactions. The warm-up is not part of that number. A kept connection takes one
+// after the other (take_next).
 unsigned generator::take_requests(moment intended) noexcept
 {
-    unsigned const wanted = spec_.exchange.requests;
+    unsigned const wanted = spec_.keep ? 1 : spec_.exchange.requests;
     if (transactions_left_ == UINT64_MAX || !is_counted(intended))
         return wanted;
     auto const taken = static_cast<unsigned>(std::min<std::uint64_t>(transactions_left_, wanted));

@@ -69,7 +69,6 @@ private:
     std::vector<alarm> kept_alarms_; // One for each kept connection.
     std::function<void()> on_done_;
     moment begun_{};
-    std::uint64_t transactions_left_ = UINT64_MAX;
     unsigned to_replace_ = 0;
     bool queued_ = false;
     std::chrono::nanoseconds cpu_before_{}; // At the begin of the run: progress has the warm-up's.

@@ -38,14 +38,26 @@ struct open
     std::uint64_t seed = 1;
 };
 
-/// kept opens a number of connections and keeps them: each sends a request at a random moment of
-/// every period, however slow the server is. The response time counts from that moment, so it
-/// includes the wait for the answer to the request before.
+/// kept_gaps is when a kept connection sends its requests.
+enum class kept_gaps : std::uint8_t
+{
+    random_in_period, ///< At a random moment of every period.
+    constant,         ///< Once a period; the connections take turns.
+    poisson,          ///< After exponential gaps, a period long on average.
+};
+
+/// kept opens a number of connections and keeps them: each sends requests when they are due,
+/// however slow the server is. The response time counts from then, so it includes the wait for the
+/// answer to the request before.
 struct kept
 {
     unsigned connections = 10;
     std::chrono::nanoseconds period = std::chrono::milliseconds{200};
     std::uint64_t seed = 1;
+    kept_gaps gaps = kept_gaps::random_in_period;
+    /// A request that is due, and still waits for its connection when the time is up, is a failure
+    /// and not sent. Otherwise it is sent late.
+    bool ends_on_time = false;
 };
 
 /// exchange is the requests of a connection, and the answers that are right.
@@ -114,6 +126,9 @@ struct load_spec
     std::optional<std::uint64_t> transactions; ///< The load ends after so many, too.
     bench::reuse reuse;
     bool early_data = false; ///< The first request is 0-RTT data, where a session allows it.
+    /// A connection carries requests until the time is up, and exchange.requests is not used. One
+    /// that the server ends after an answer is replaced. Of `closed` only; `kept` always does.
+    bool keep = false;
     /// The Finished is sent by itself and the request right after it, not held back by Nagle's
     /// algorithm. Otherwise both are sent together.
     bool finished_alone = false;

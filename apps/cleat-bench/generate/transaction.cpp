@@ -72,6 +72,36 @@ void set(int fd, int level, int option, int value) noexcept
     static_cast<void>(::setsockopt(fd, level, option, &value, sizeof value));
 }
 
+// due_times gives the moments at which a kept connection sends its requests.
+class due_times
+{
+public:
+    due_times(kept const& loop, kept_turn const& part)
+        : gaps_{loop.gaps}, period_{loop.period}, next_{part.begun}, random_{part.seed}
+    {
+        if (gaps_ == kept_gaps::constant)
+            next_ += part.turn;
+    }
+
+    [[nodiscard]] moment next()
+    {
+        if (gaps_ == kept_gaps::poisson) {
+            std::exponential_distribution<double> gap{1.0};
+            double const length = gap(random_) * static_cast<double>(period_.count());
+            return next_ += std::chrono::nanoseconds{static_cast<std::int64_t>(length)};
+        }
+        std::uniform_int_distribution<std::int64_t> offset{0, period_.count() - 1};
+        std::int64_t const later = gaps_ == kept_gaps::constant ? 0 : offset(random_);
+        return std::exchange(next_, next_ + period_) + std::chrono::nanoseconds{later};
+    }
+
+private:
+    kept_gaps gaps_;
+    std::chrono::nanoseconds period_;
+    moment next_; // Of the next period; of Poisson's, the last due moment.
+    std::mt19937_64 random_;
+};
+
 // A socket that is connecting to the server.
 result<unique_fd> dial(worker_load& load) noexcept
 {
@@ -79,7 +109,8 @@ result<unique_fd> dial(worker_load& load) noexcept
     unique_fd fd{::socket(spec.address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     if (!fd)
         return last_system_error();
-    bool const has_many = spec.exchange.requests > 1 || std::holds_alternative<kept>(spec.loop);
+    bool const has_many =
+        spec.exchange.requests > 1 || spec.keep || std::holds_alternative<kept>(spec.loop);
     if (spec.exchange.request.size() > one_packet || has_many || spec.finished_alone)
         net::set_no_delay(fd.get());
     if (net::address const* const source = load.next_source(); source != nullptr) {
@@ -330,17 +361,25 @@ net::detached transact(worker_load& load, moment intended, unsigned requests)
         co_return;
     bool const accepted = early != 0;
 
-    for (unsigned sent = 0; sent != requests && (sent == 0 || load.goes_on()); ++sent) {
-        if (sent != 0)
-            account.next_transaction();
+    for (unsigned sent = 0; spec.keep || sent != requests; ++sent) {
+        if (sent != 0) {
+            moment const now = std::chrono::steady_clock::now();
+            if (!load.take_next(now))
+                break;
+            account.next_transaction(now);
+        }
         std::span<std::byte const> rest = request.subspan(std::exchange(early, 0));
         answer reply{spec.exchange};
         bool const answered =
             co_await request_answer(interrupt, *connection, account, spec, reply, rest);
         if (!answered)
             co_return;
-        if ((reply.closes() || !rest.empty()) && sent + 1 != requests) {
-            account.next_transaction();
+        if (!reply.closes() && rest.empty())
+            continue;
+        if (spec.keep)
+            break;
+        if (sent + 1 != requests) {
+            account.next_transaction(std::chrono::steady_clock::now());
             co_return account.failed("closed early");
         }
     }
@@ -359,21 +398,19 @@ net::detached transact(worker_load& load, moment intended, unsigned requests)
         connection->socket.reset();
 }
 
-net::detached keep_requesting(
-    worker_load& load, alarm due_alarm, moment begun, std::chrono::nanoseconds period,
-    std::uint64_t seed)
+net::detached keep_requesting(worker_load& load, alarm due_alarm, kept_turn part)
 {
     using clock = std::chrono::steady_clock;
     load_spec const& spec = load.spec();
-    std::mt19937_64 random{seed};
-    std::uniform_int_distribution<std::int64_t> offset{0, period.count() - 1};
+    kept const& loop = std::get<kept>(spec.loop);
+    due_times times{loop, part};
     std::span<std::byte const> const request = std::as_bytes(std::span{spec.exchange.request});
     net::interrupt interrupt{load.worker()};
     std::optional<attempt> account;
     std::optional<client_connection> connection;
-    moment free_since = begun;
-    for (moment period_begin = begun;; period_begin += period) {
-        moment const due = period_begin + std::chrono::nanoseconds{offset(random)};
+    moment free_since = part.begun;
+    for (;;) {
+        moment const due = times.next();
         if (!load.is_in_time(due))
             break;
         interrupt.clear();
@@ -391,6 +428,10 @@ net::detached keep_requesting(
             account.emplace(load, due);
         if (interrupt.raised()) { // The run is cut off, and this request was due.
             account->failed(std::string{unfinished});
+            continue;
+        }
+        if (loop.ends_on_time && !load.is_in_time(clock::now())) {
+            account->failed_to_send();
             continue;
         }
         std::size_t early = 0;

@@ -17,11 +17,17 @@ namespace cleat::bench {
 /// because that is how long a user would have waited.
 net::detached transact(worker_load& load, moment intended, unsigned requests);
 
-/// keep_requesting keeps one connection and sends a request in every period from `begun` on, at a
-/// random moment that the seed repeats. After a connection broke, the next request waits for a new
-/// one. The alarm is the connection's own.
-net::detached keep_requesting(
-    worker_load& load, alarm due_alarm, moment begun, std::chrono::nanoseconds period,
-    std::uint64_t seed);
+/// kept_turn is one connection's part of the requests of `kept`.
+struct kept_turn
+{
+    moment begun;                  ///< Of the load.
+    std::chrono::nanoseconds turn; ///< From there to its first request, where gaps are constant.
+    std::uint64_t seed;            ///< Repeats what is random.
+};
+
+/// keep_requesting keeps one connection and sends a request in every period of the load's `kept`.
+/// After a connection broke, the next request waits for a new one. The alarm is the connection's
+/// own.
+net::detached keep_requesting(worker_load& load, alarm due_alarm, kept_turn part);
 
 } // namespace cleat::bench

@@ -45,6 +45,17 @@ net::address const* worker_load::next_source() noexcept
     return &spec_.sources[(part_.number + sources_used_++) % spec_.sources.size()];
 }
 
+bool worker_load::take_next(moment now) noexcept
+{
+    if (finished_ && std::holds_alternative<closed>(spec_.loop))
+        return false;
+    if (now >= last_ || (spec_.keep && transactions_left_ == 0))
+        return false;
+    if (spec_.keep && transactions_left_ != UINT64_MAX && is_counted(now))
+        --transactions_left_;
+    return true;
+}
+
 void worker_load::connection_ended() noexcept
 {
     CLEAT_ASSERT(in_flight_ != 0);

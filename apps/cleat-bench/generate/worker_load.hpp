@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <random>
 #include <variant>
@@ -57,11 +58,9 @@ public:
     /// is_in_time: a request that is due then belongs to this run, however late it is sent.
     [[nodiscard]] bool is_in_time(moment due) const noexcept { return due < last_; }
 
-    /// goes_on: a connection may begin its next request. A closed loop ends between two requests.
-    [[nodiscard]] bool goes_on() const noexcept
-    {
-        return !finished_ || !std::holds_alternative<closed>(spec_.loop);
-    }
+    /// take_next: a connection may begin another request `now`: its time is not up, and where the
+    /// load keeps its connections, the number of transactions is not used up.
+    [[nodiscard]] bool take_next(moment now) noexcept;
 
     /// drains: the transaction was meant to begin in the time of the load, and ends after it.
     /// (Poisson arrivals of a given number may begin later than expected.)
@@ -93,6 +92,7 @@ protected:
     share part_;
     tally counts_;
     std::size_t in_flight_ = 0;
+    std::uint64_t transactions_left_ = UINT64_MAX;
     bool finished_ = false;
     moment measured_{};     // The warm-up ends.
     moment last_{};         // Nothing begins from here on.
