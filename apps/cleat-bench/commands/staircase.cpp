@@ -5,6 +5,7 @@
 #include "report/documents.hpp"
 #include "result/environment.hpp"
 #include "result/result_json.hpp"
+#include "system/cpu_quota.hpp"
 #include "text/times.hpp"
 
 #include <fmt/format.h>
@@ -291,6 +292,9 @@ int staircase(staircase_request const& request)
     check_writable(base.output);
     load_spec const& spec = base.spec;
     open const& loop = std::get<open>(spec.loop);
+    std::optional<cpu_quota> quota;
+    if (request.server_cpu)
+        quota.emplace(*request.server_cpu).adopt(base.server_pids);
     result whole = begin_result(base);
     std::optional<live_view> view;
     if (!base.output.quiet)

@@ -18,6 +18,7 @@ namespace cleat::bench {
 struct staircase_request
 {
     load_request load;
+    std::optional<double> server_cpu; ///< Cores that the server's processes may use meanwhile.
 };
 
 /// stair is one step: the transactions that were meant to begin in it, with their ends, even if

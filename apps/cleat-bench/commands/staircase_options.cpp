@@ -1,10 +1,12 @@
 #include "commands/staircase_options.hpp"
+#include "system/ration.hpp"
 #include "text/lists.hpp"
 #include "text/times.hpp"
 
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace cleat::bench {
@@ -30,6 +32,9 @@ void staircase_options::add_to(CLI::App& app)
     app.add_option("--arrivals", arrivals, "constant gaps, or poisson as of many users")
         ->check(CLI::IsMember({"constant", "poisson"}))
         ->capture_default_str();
+    app.add_option(
+        "--server-cpu", server_cpu,
+        "cores that the processes of --server-pid may use meanwhile, like 0.3");
     load.add_seed(app);
     load.add_start(app);
     load.add_limits(app);
@@ -65,12 +70,21 @@ staircase_request staircase_options::make()
     load.arrivals = arrivals;
     // Four points of the timeline for each step.
     load.interval = fmt::format("{}ns", length->count() / 4);
-    staircase_request request{load.make()};
+    staircase_request request{load.make(), {}};
+    if (!server_cpu.empty()) {
+        if (request.load.server_pids.empty())
+            throw std::runtime_error{
+                "--server-cpu: name the server's processes on this machine with --server-pid"};
+        request.server_cpu = parse_ration(server_cpu, std::thread::hardware_concurrency());
+    }
     request.load.spec.by_start = true;
     request.load.asked.front() = {
         "staircase", fmt::format(
                          "{:g}/s to {:g}/s in steps of {:g}/s, {} each, {}", first_rate, last_rate,
                          step, hold, arrivals)};
+    if (request.server_cpu)
+        request.load.asked.emplace_back(
+            "server's CPU", fmt::format("{:g} cores", *request.server_cpu));
     return request;
 }
 

@@ -20,6 +20,7 @@ struct staircase_options
     double step = 100;
     std::string hold = "2s";
     std::string arrivals = "constant";
+    std::string server_cpu;
 
     void add_to(CLI::App& app);
 

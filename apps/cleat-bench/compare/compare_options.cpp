@@ -1,6 +1,7 @@
 #include "compare/compare_options.hpp"
 #include "compare/preset.hpp"
 #include "compare/scenario_files.hpp"
+#include "system/ration.hpp"
 #include "text/lists.hpp"
 #include "text/usage_error.hpp"
 
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <stdexcept>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 namespace cleat::bench {
@@ -95,34 +95,79 @@ std::filesystem::path folder_of_programs(std::string const& binaries)
                             : std::filesystem::path{binaries};
 }
 
-// The options that `compare` and `serve` share.
-void add_common_options(
-    CLI::App& app, unsigned& workers, std::string& server_cores, std::string& client_cores,
-    std::string& binaries)
+void add_binaries(CLI::App& app, std::string& binaries)
 {
-    app.add_option("--workers", workers, "of each server")
-        ->check(CLI::Range(1U, 1024U))
-        ->capture_default_str();
-    app.add_option("--server-cores", server_cores, "of the servers, like 0-3 [the first]");
-    app.add_option("--client-cores", client_cores, "of the generator and the origin [the last]");
     app.add_option(
         "--binaries", binaries,
         "folder of cleat, perf-origin and the controls [where cleat-bench is]");
 }
 
-// First the cores of the servers, then those of the clients and the origin.
-std::pair<std::vector<int>, std::vector<int>> read_core_options(
-    std::string const& server_cores, std::string const& client_cores)
+// The first cores are the servers', and the others the clients'.
+void divide_cores(
+    placement_options::placement& found, unsigned cores, std::vector<int> const& allowed)
+{
+    if (allowed.size() <= cores)
+        refuse_usage(fmt::format(
+            "--cores {}: this process may use {} core{}, and one must be left for the clients: ask "
+            "for "
+            "fewer, or place both with --workers, --server-cores and --client-cores",
+            cores, allowed.size(), allowed.size() == 1 ? "" : "s"));
+    auto const middle = allowed.begin() + cores;
+    found.workers = cores;
+    found.server_cores.assign(allowed.begin(), middle);
+    found.client_cores.assign(middle, allowed.end());
+}
+
+// A scenario's ration is replaced, where it can have one.
+void set_ration(scenario_spec& scenario, std::optional<double> const& cores)
+{
+    if (!cores)
+        return;
+    if (scenario.kind == activity::system_calls || scenario.kind == activity::workers)
+        refuse_usage(fmt::format(
+            "--server-cpu: has no effect in the scenario {}, which is of the kind {}: leave one of "
+            "them out",
+            scenario.name, name_of(scenario.kind)));
+    scenario.server_cpu = cores;
+}
+
+} // namespace
+
+void placement_options::add_to(CLI::App& app)
+{
+    app.add_option("--workers", workers, "of each server")
+        ->check(CLI::Range(1U, 1024U))
+        ->capture_default_str();
+    app.add_option("--cores", cores, "so many workers of each server, each on a core of its own")
+        ->check(CLI::Range(1U, 1024U))
+        ->excludes("--workers");
+    app.add_option("--server-cores", server_cores, "of the servers, like 0-3 [the first]")
+        ->excludes("--cores");
+    app.add_option("--client-cores", client_cores, "of the generator and the origin [the last]")
+        ->excludes("--cores");
+    app.add_option(
+        "--server-cpu", server_cpu,
+        "cores that each server may use in all, like 0.3, so that it is the limit and not the "
+        "client");
+}
+
+placement_options::placement placement_options::make() const
 {
     auto const allowed = allowed_cpus();
     if (!allowed || allowed->empty())
         refuse_usage("cannot find out which cores this process may use");
-    return {
-        read_cores("--server-cores", server_cores, *allowed, allowed->front()),
-        read_cores("--client-cores", client_cores, *allowed, allowed->back())};
+    placement found;
+    if (cores != 0) {
+        divide_cores(found, cores, *allowed);
+    } else {
+        found.workers = workers;
+        found.server_cores = read_cores("--server-cores", server_cores, *allowed, allowed->front());
+        found.client_cores = read_cores("--client-cores", client_cores, *allowed, allowed->back());
+    }
+    if (!server_cpu.empty())
+        found.server_cpu = parse_ration(server_cpu, found.server_cores.size());
+    return found;
 }
-
-} // namespace
 
 void compare_options::add_to(CLI::App& app)
 {
@@ -138,7 +183,8 @@ void compare_options::add_to(CLI::App& app)
     app.add_option("--rounds", rounds, "servers take turns so many times")
         ->check(CLI::Range(1U, 1000U))
         ->capture_default_str();
-    add_common_options(app, workers, server_cores, client_cores, binaries);
+    placement.add_to(app);
+    add_binaries(app, binaries);
     app.add_option("--base", base, "server that the others are compared with [the first]");
     app.add_option("--json", json, "write everything to this file");
     app.add_option("--html", html, "write a report with charts to this file");
@@ -149,7 +195,8 @@ void compare_options::add_to(CLI::App& app)
         "  cleat-bench compare --servers cleat,nginx,hitch\n"
         "  cleat-bench compare --scenario full-rsa-2048 --scenario resumed-4-tickets\n"
         "  cleat-bench compare --scenario mine.scenario --base nginx --json found.json\n"
-        "  cleat-bench compare --servers cleat --build before=cleat:/opt/before/bin/cleat\n",
+        "  cleat-bench compare --servers cleat --build before=cleat:/opt/before/bin/cleat\n"
+        "  cleat-bench compare --servers cleat,nginx --server-cpu 0.3\n",
         fmt::join(scenario_names(), ", ")));
 }
 
@@ -167,9 +214,12 @@ compare_request compare_options::make() const
     if (scenarios.empty())
         request.scenarios.push_back(find_scenario("full-ecdsa-p256"));
     request.rounds = rounds;
-    request.workers = workers;
-    std::tie(request.server_cores, request.client_cores) =
-        read_core_options(server_cores, client_cores);
+    placement_options::placement place = placement.make();
+    request.workers = place.workers;
+    request.server_cores = std::move(place.server_cores);
+    request.client_cores = std::move(place.client_cores);
+    for (scenario_spec& each : request.scenarios)
+        set_ration(each, place.server_cpu);
     if (!base.empty() &&
         std::ranges::find(request.servers, base, &peer::name) == request.servers.end()) {
         std::vector<std::string> names;
@@ -193,7 +243,8 @@ void serve_options::add_to(CLI::App& app)
     app.add_option(
            "--scenario", scenario, "name of a scenario or path of a file: its certificate and TLS")
         ->capture_default_str();
-    add_common_options(app, workers, server_cores, client_cores, binaries);
+    placement.add_to(app);
+    add_binaries(app, binaries);
     app.add_option("--program", program, "another build of this server, to be run instead");
     app.add_option("--env", variables, "NAME=VALUE for the server's environment, more than once");
     app.add_flag("--json", json, "say where it is in a line of JSON");
@@ -221,9 +272,11 @@ serve_request serve_options::make() const
     check_variables(variables);
     request.variables = variables;
     request.scenario = find_scenario(scenario);
-    request.workers = workers;
-    std::tie(request.server_cores, request.client_cores) =
-        read_core_options(server_cores, client_cores);
+    placement_options::placement place = placement.make();
+    request.workers = place.workers;
+    request.server_cores = std::move(place.server_cores);
+    request.client_cores = std::move(place.client_cores);
+    set_ration(request.scenario, place.server_cpu);
     request.programs = folder_of_programs(binaries);
     request.json = json;
     return request;

@@ -7,10 +7,33 @@
 
 #include <CLI/CLI.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace cleat::bench {
+
+/// placement_options are where servers and clients run, and how much CPU servers get.
+struct placement_options
+{
+    unsigned workers = 1;
+    unsigned cores = 0; ///< So many workers on so many cores; 0: not given.
+    std::string server_cores;
+    std::string client_cores;
+    std::string server_cpu;
+
+    void add_to(CLI::App& app);
+
+    /// placement is what they mean here.
+    struct placement
+    {
+        unsigned workers = 1;
+        std::vector<int> server_cores;
+        std::vector<int> client_cores;
+        std::optional<double> server_cpu; ///< In cores.
+    };
+    [[nodiscard]] placement make() const;
+};
 
 /// compare_options holds what CLI11 has read; make turns it into a request.
 struct compare_options
@@ -19,9 +42,7 @@ struct compare_options
     std::vector<std::string> builds;
     std::vector<std::string> scenarios;
     unsigned rounds = 5;
-    unsigned workers = 1;
-    std::string server_cores;
-    std::string client_cores;
+    placement_options placement;
     std::string base;
     std::string binaries;
     std::string json;
@@ -41,9 +62,7 @@ struct serve_options
 {
     std::string server;
     std::string scenario = "full-ecdsa-p256";
-    unsigned workers = 1;
-    std::string server_cores;
-    std::string client_cores;
+    placement_options placement;
     std::string binaries;
     std::string program;
     std::vector<std::string> variables;

@@ -58,7 +58,7 @@ struct scenario_spec
     background_load beside = background_load::none;
     unsigned beside_connections = 0;
 
-    /// The part of one core that the server's processes may use: 0.3; unset: no limit.
+    /// The cores that the server's processes may use together: 0.3; unset: no limit.
     std::optional<double> server_cpu;
 
     // transfer_down, transfer_up; bytes also for established beside downloads

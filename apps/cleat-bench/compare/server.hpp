@@ -3,10 +3,10 @@
 #pragma once
 
 #include "compare/child.hpp"
-#include "compare/cpu_quota.hpp"
 #include "compare/preset.hpp"
 #include "compare/scenario.hpp"
 #include "compare/temporary_directory.hpp"
+#include "system/cpu_quota.hpp"
 #include "system/interruption.hpp"
 
 #include <cleat/net/socket_options.hpp>

@@ -1,0 +1,34 @@
+// Which control group a process is in, on systems of either version.
+
+#include "system/cpu_quota.hpp"
+#include "system/ration.hpp"
+#include "text/usage_error.hpp"
+
+#include <doctest/doctest.h>
+
+namespace cleat::bench::cpu_quota_test {
+namespace {
+
+TEST_CASE("the group of a process is found in both versions")
+{
+    char const* const both = "12:cpuset:/\n4:cpu,cpuacct:/user/one\n0::/system.slice/two\n";
+    CHECK(control_group_of(both, false) == "/user/one");
+    CHECK(control_group_of(both, true) == "/system.slice/two");
+    CHECK(control_group_of("3:cpu:/\n", false) == "/");
+    CHECK(!control_group_of("3:cpuset:/\n", false));
+    CHECK(!control_group_of("3:cpu:/\n", true));
+    CHECK(!control_group_of("", true));
+    CHECK(control_group_of("0::/a:b\n", true) == "/a:b");
+}
+
+TEST_CASE("a ration is written in cores or in percent of one")
+{
+    CHECK(parse_ration("0.3", 1) == doctest::Approx(0.3));
+    CHECK(parse_ration("30%", 1) == doctest::Approx(0.3));
+    CHECK(parse_ration("1.5", 2) == doctest::Approx(1.5));
+    for (char const* text : {"", "0", "0.05", "1.1", "-1", "nan", "some", "0.3s"})
+        CHECK_THROWS_AS(static_cast<void>(parse_ration(text, 1)), usage_error);
+}
+
+} // namespace
+} // namespace cleat::bench::cpu_quota_test

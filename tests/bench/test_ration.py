@@ -1,0 +1,111 @@
+"""A server on a ration of CPU is the limit itself: what it can do is a line over the ration."""
+
+import json
+import signal
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+from deadlines import DEADLINE
+from http_handlers import http
+from test_compare import RATIONING, groups
+from test_serve import BINARIES, serving
+
+pytestmark = [
+    pytest.mark.skipif(RATIONING is None, reason="needs root and control groups of its own"),
+    pytest.mark.skipif(
+        not (BINARIES / "perf-origin").exists(), reason="built without perf/: there is no origin"
+    ),
+]
+
+
+@contextmanager
+def on_a_ration(*words: object) -> Iterator[dict]:
+    """on_a_ration serves, and lets the server remove its control group in the end."""
+    with serving("cleat", "--scenario", "full-rsa-2048", *words) as (child, told):
+        yield told
+        child.send_signal(signal.SIGINT)
+        assert child.wait(DEADLINE) == 0
+
+
+@pytest.mark.figures
+def test_the_knee_is_a_line_over_the_ration(bench):
+    """What is left is the steps' size: half of 20 of some 200."""
+    knees, most = {}, {}
+    before = groups()
+    for cores in (0.2, 0.3, 0.4):
+        with on_a_ration("--server-cpu", cores) as told:
+            ran = bench.run("staircase", "-q", "--from", 20, "--step", 20, "--to", 2000, "--hold",
+                            "1s", "--json", "k.json", "--server-pid", told["pid"],
+                            f"https://{told['address']}/1024")
+            assert ran.returncode == 0, ran.stderr
+        found = json.loads((bench.folder / "k.json").read_text())
+        assert found["server"]["cores"] < cores * 1.15
+        knees[cores] = found["knee"]
+        most[cores] = max(step["done"] for step in found["steps"])
+    assert groups() == before
+    line = (knees[0.2] + knees[0.4]) / 2
+    assert knees[0.3] == pytest.approx(line, rel=0.15), knees
+    assert knees[0.4] / knees[0.2] == pytest.approx(2, rel=0.2), knees
+    # The most that was done needs no step: it is the line through 0.
+    for cores, done in most.items():
+        assert done / cores == pytest.approx(most[0.3] / 0.3, rel=0.15), most
+
+
+@pytest.mark.figures
+def test_a_server_that_runs_already_is_put_on_a_ration_and_let_go(bench, server):
+    groups_seen = []
+
+    def handle(upstream):
+        groups_seen.append(group.read_text())
+        http()(upstream)
+
+    target = server(handle)
+    group = Path(f"/proc/{target.pid}/cgroup")
+    own = group.read_text()
+    before = groups()
+    ran = bench.run("staircase", "-q", "--from", 5, "--to", 5, "--hold", "1s", "--server-cpu",
+                    "30%", "--server-pid", target.pid, "--json", "s.json", target.address)
+    assert ran.returncode == 0, ran.stderr
+    assert groups_seen and all("/cleat-bench-" in each for each in groups_seen)
+    assert group.read_text() == own
+    assert groups() == before
+    assert ["server's CPU", "0.3 cores"] in json.loads(
+        (bench.folder / "s.json").read_text())["asked"]
+
+
+@pytest.mark.figures
+def test_a_server_that_does_not_keep_up_is_not_compared(bench):
+    """A tenth of a core does not make 2,000 handshakes a second."""
+    path = bench.folder / "fast.scenario"
+    path.write_text("kind = handshake\nkey = rsa-2048\nrate = 2000\ntransactions = 2000\n")
+    ran = bench.run("compare", "--binaries", BINARIES, "--servers", "cleat", "--build",
+                    f"other=cleat:{BINARIES / 'cleat'}", "--rounds", 1, "--server-cpu", 0.1,
+                    "--scenario", path, "--json", "c.json")
+    assert ran.returncode == 0, ran.stderr
+    assert "did not keep up in 1 of 1 rounds: it did not keep up: " in ran.stdout
+    assert "not compared: " in ran.stdout
+    (trial,) = json.loads((bench.folder / "c.json").read_text())["trials"]
+    assert trial["scenario"]["server_cpu"] == 0.1
+    for each in trial["servers"]:
+        assert each["overloaded"] == 1 and each["ratios"] == {}
+        assert not each["rounds"][0]["load"]["client_limited"]
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["staircase", "--server-cpu", "0.3", "localhost:1"], "--server-pid"),
+        (["serve", "cleat", "--server-cpu", "0.01"], "cores from 0.1 to 1"),
+        (["serve", "cleat", "--server-cpu", "3"], "cores from 0.1 to 1"),
+        (["serve", "cleat", "--server-cpu", "some"], "like 0.3"),
+        (["serve", "cleat", "--cores", "1000"], "must be left for the clients"),
+        (["serve", "cleat", "--cores", "2", "--workers", "2"], "--workers"),
+        (["compare", "--scenario", "system-calls", "--server-cpu", "0.3"], "has no effect"),
+    ],
+)
+def test_rations_that_make_no_sense(bench, words, said):
+    ran = bench.run(*words)
+    assert ran.returncode == 2
+    assert said in ran.stderr
