@@ -21,6 +21,8 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
         "system",
         "generate",
         "result",
+        "gate",
+        "export",
         "report",
         "probe",
         "compare",

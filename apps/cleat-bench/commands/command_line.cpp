@@ -186,6 +186,7 @@ void add_load(CLI::App& app, load_options& options)
     options.add_tls(app);
     options.add_exchange(app);
     options.add_output(app);
+    options.add_gate(app);
     options.add_target(app);
     app.footer(epilogue);
 }

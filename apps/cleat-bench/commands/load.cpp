@@ -1,6 +1,9 @@
 #include "commands/live_view.hpp"
 #include "commands/load.hpp"
+#include "export/figure_list.hpp"
 #include "file_limit.hpp"
+#include "gate/baseline.hpp"
+#include "gate/judgement.hpp"
 #include "generate/run.hpp"
 #include "report/report.hpp"
 #include "result/environment.hpp"
@@ -23,6 +26,9 @@
 
 namespace cleat::bench {
 namespace {
+
+// The exit code of a run that a condition has failed.
+constexpr int gate_failed = 3;
 
 // Of an answer longer than this the preflight takes the head alone: to take all of it would be as
 // much work as a part of the run.
@@ -215,12 +221,55 @@ result run_in_view(load_request const& request)
     return found;
 }
 
+namespace {
+
+void check_gate_files(load_gate const& gate)
+{
+    for (std::string const& path : {gate.junit, gate.csv, gate.prometheus})
+        if (!path.empty())
+            check_writable(output{path, {}, false});
+}
+
+std::vector<judgement> judge_gate(load_gate const& gate, result const& found)
+{
+    std::vector<judgement> judged;
+    for (condition const& each : gate.conditions)
+        judged.push_back(judge_condition(each, found));
+    if (gate.baseline)
+        for (judgement& each : judge_against(*gate.baseline, found, gate.tolerance))
+            judged.push_back(std::move(each));
+    return judged;
+}
+
+void write_gate(load_gate const& gate, result const& found, std::vector<judgement> const& judged)
+{
+    if (!judged.empty())
+        fmt::print("\n{}", to_text(judged));
+    std::fflush(stdout);
+    if (!gate.junit.empty())
+        write_file(
+            gate.junit, to_junit(judged, found.name, in_seconds(found.measured + found.drain)));
+    if (!gate.csv.empty())
+        write_file(gate.csv, to_csv(found));
+    if (!gate.prometheus.empty())
+        write_file(gate.prometheus, to_prometheus(found));
+}
+
+} // namespace
+
 int load(load_request const& request)
 {
+    check_gate_files(request.gate);
     result const found = run_in_view(request);
     if (!write_result(found, request.output))
         return 1;
-    return found.partial ? 130 : found.counts.ok == 0 ? 1 : 0;
+    std::vector<judgement> const judged = judge_gate(request.gate, found);
+    write_gate(request.gate, found, judged);
+    if (found.partial)
+        return 130;
+    if (found.counts.ok == 0)
+        return 1;
+    return std::ranges::any_of(judged, &judgement::failed) ? gate_failed : 0;
 }
 
 } // namespace cleat::bench

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "gate/condition.hpp"
 #include "generate/load_spec.hpp"
 #include "generate/run.hpp"
 #include "result/output.hpp"
@@ -14,6 +15,17 @@
 #include <vector>
 
 namespace cleat::bench {
+
+/// load_gate is what decides whether a run passes, and the files for other tools.
+struct load_gate
+{
+    std::vector<condition> conditions;
+    std::optional<result> baseline;
+    double tolerance = 0.05;
+    std::string junit; ///< Files; empty: none.
+    std::string csv;
+    std::string prometheus;
+};
 
 /// load_request: `cleat-bench load`.
 struct load_request
@@ -27,10 +39,11 @@ struct load_request
     bool preflight = true; ///< One transaction first, so that a mistake is reported at once.
     std::string wrong_answer_cure; ///< Where the subcommand itself chose the expected answer.
     bench::output output;
+    load_gate gate;
 };
 
-/// load gives the exit code: 0; 1 when no transaction succeeded or no result could be written; 130
-/// when it was interrupted.
+/// load gives the exit code: 0; 1 when no transaction succeeded or no result could be written; 3
+/// when a condition of the gate failed; 130 when it was interrupted.
 int load(load_request const& request);
 
 /// begin_result describes the machine, and tries one transaction where the request has a preflight.

@@ -1,5 +1,7 @@
 #include "commands/load_options.hpp"
 #include "file_limit.hpp"
+#include "gate/baseline.hpp"
+#include "gate/condition.hpp"
 #include "generate/target.hpp"
 #include "result/environment.hpp"
 #include "system/processes.hpp"
@@ -280,7 +282,25 @@ load_request load_options::make() const
     request.preflight = !no_preflight;
     request.name = name;
     request.output = {json, html, quiet};
+    set_gate(request);
     return request;
+}
+
+void load_options::set_gate(load_request& request) const
+{
+    load_gate& gate = request.gate;
+    if (!fail_if.empty())
+        gate.conditions = parse_conditions(fail_if);
+    if (!baseline.empty())
+        gate.baseline = read_result(baseline);
+    gate.tolerance = parse_tolerance(tolerance);
+    if (baseline.empty() && given("--tolerance"))
+        refuse_usage("--tolerance: has no effect without --baseline");
+    if (!junit.empty() && fail_if.empty() && baseline.empty())
+        refuse_usage("--junit: has nothing to report without --fail-if or --baseline");
+    gate.junit = junit;
+    gate.csv = csv;
+    gate.prometheus = prometheus;
 }
 
 void load_options::set_schedule(load_request& request) const

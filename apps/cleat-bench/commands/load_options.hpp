@@ -74,6 +74,13 @@ public:
     std::string start_at;
     bool no_preflight = false;
 
+    std::string fail_if;
+    std::string baseline;
+    std::string tolerance = "5%";
+    std::string junit;
+    std::string csv;
+    std::string prometheus;
+
     /// These declare the options of a subcommand: when connections begin, the TLS that they offer,
     /// their requests, and where results go. The target is a positional argument.
     void add_schedule(CLI::App& app);
@@ -83,6 +90,7 @@ public:
     void add_exchange(CLI::App& app);
     void add_limits(CLI::App& app);
     void add_output(CLI::App& app);
+    void add_gate(CLI::App& app);
     void add_target(CLI::App& app);
 
     /// make checks them, resolves names and reads files. Throws std::runtime_error that names the
@@ -104,6 +112,7 @@ private:
     void set_verification(tls::context_spec& context) const;
     void set_reuse(load_request& request) const;
     void set_exchange(load_request& request) const;
+    void set_gate(load_request& request) const;
 
     CLI::App const* app_ = nullptr; // The subcommand whose options they are.
 };

@@ -171,6 +171,28 @@ void load_options::add_output(CLI::App& app)
     app.add_flag("-q,--quiet", quiet, "no live view")->group(group);
 }
 
+void load_options::add_gate(CLI::App& app)
+{
+    std::string const group = "Gate";
+    app.add_option(
+           "--fail-if", fail_if,
+           "exit code 3 where one of these is so, with commas: 'p99 > 50ms, failed > 0.1%, resumed "
+           "< "
+           "99%'; also p50, p90, p99.9, max, mean, rate")
+        ->group(group);
+    app.add_option(
+           "--baseline", baseline, "exit code 3 where it is worse than this earlier --json file")
+        ->group(group);
+    app.add_option("--tolerance", tolerance, "of --baseline, beside what chance makes")
+        ->group(group)
+        ->capture_default_str();
+    app.add_option("--junit", junit, "write what passed and failed to this file, for CI")
+        ->group(group);
+    app.add_option("--csv", csv, "write the key figures to this file")->group(group);
+    app.add_option("--prometheus", prometheus, "write the key figures to this file, as metrics")
+        ->group(group);
+}
+
 void load_options::add_target(CLI::App& app)
 {
     app.add_option("target", target, "HOST:PORT or https://HOST:PORT/PATH")->required();

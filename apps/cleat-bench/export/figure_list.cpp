@@ -1,0 +1,120 @@
+#include "export/figure_list.hpp"
+#include "text/times.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cleat::bench {
+namespace {
+
+struct listed_figure
+{
+    std::string_view name; ///< With its unit, in the base units of Prometheus.
+    std::string_view help;
+    std::optional<double> value;
+};
+
+std::optional<double> response_seconds(tally const& counts, double level)
+{
+    auto const ns = counts.response_percentile(level);
+    return ns ? std::optional{static_cast<double>(*ns) / 1e9} : std::nullopt;
+}
+
+std::optional<double> each_seconds(std::chrono::nanoseconds all, std::uint64_t transactions)
+{
+    return transactions == 0 ? std::nullopt
+                             : std::optional{in_seconds(all) / static_cast<double>(transactions)};
+}
+
+std::vector<listed_figure> listed_figures_of(result const& found)
+{
+    tally const& counts = found.counts;
+    auto const number = [](std::uint64_t value) { return static_cast<double>(value); };
+    return {
+        {"measured_seconds", "Time in which transactions were meant to begin.",
+         in_seconds(found.measured)},
+        {"drain_seconds", "Time from there to the last end.", in_seconds(found.drain)},
+        {"rate_asked", "Transactions that were asked for, per second.", found.rate_asked},
+        {"rate", "Transactions that were done and ok in the measured time, per second.",
+         found.rate()},
+        {"kept_up", "1 where no queue grew in the second half of the load.",
+         found.kept_up() ? 1.0 : 0.0},
+        {"client_limited", "1 where the generator's machine was the limit.",
+         found.verdict.client_limited() ? 1.0 : 0.0},
+        {"attempts", "Transactions.", number(counts.attempts)},
+        {"ok", "Transactions that were ok.", number(counts.ok)},
+        {"failed", "Transactions that failed.", number(counts.failed())},
+        {"handshakes_full", "Full handshakes.", number(counts.full)},
+        {"handshakes_resumed", "Resumed handshakes.", number(counts.resumed)},
+        {"response_p50_seconds", "Response that half of all attempts reach.",
+         response_seconds(counts, 50)},
+        {"response_p90_seconds", "Response that 90 % of all attempts reach.",
+         response_seconds(counts, 90)},
+        {"response_p99_seconds", "Response that 99 % of all attempts reach.",
+         response_seconds(counts, 99)},
+        {"response_p99_9_seconds", "Response that 99.9 % of all attempts reach.",
+         response_seconds(counts, 99.9)},
+        {"generator_cpu_seconds", "CPU of the generator for a transaction.",
+         each_seconds(counts.cpu, counts.ok)},
+        {"server_cpu_seconds", "CPU of the server for a transaction.",
+         found.server ? each_seconds(found.server->cpu, counts.ok) : std::nullopt},
+        {"server_cores", "Cores that the server kept busy in the measured time.",
+         found.server ? std::optional{found.server->cores} : std::nullopt},
+    };
+}
+
+// A field with a comma, a quote or a line break is quoted (RFC 4180).
+std::string csv_field(std::string_view text)
+{
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos)
+        return std::string{text};
+    std::string found{'"'};
+    for (char const c : text)
+        found += c == '"' ? std::string{"\"\""} : std::string(1, c);
+    return found + '"';
+}
+
+std::string label(std::string_view text)
+{
+    std::string found;
+    for (char const c : text)
+        found += c == '\\'   ? std::string{"\\\\"}
+                 : c == '"'  ? std::string{"\\\""}
+                 : c == '\n' ? std::string{"\\n"}
+                             : std::string(1, c);
+    return found;
+}
+
+} // namespace
+
+std::string to_csv(result const& found)
+{
+    std::string names{"name,target,started"};
+    std::string values = fmt::format(
+        "{},{},{}", csv_field(found.name), csv_field(found.target), in_utc(found.started));
+    for (listed_figure const& each : listed_figures_of(found)) {
+        names += fmt::format(",{}", each.name);
+        values += each.value ? fmt::format(",{}", *each.value) : std::string{','};
+    }
+    return names + "\n" + values + "\n";
+}
+
+std::string to_prometheus(result const& found)
+{
+    std::string text;
+    for (listed_figure const& each : listed_figures_of(found))
+        if (each.value)
+            fmt::format_to(
+                std::back_inserter(text),
+                "# HELP cleat_bench_{0} {1}\n# TYPE cleat_bench_{0} gauge\n"
+                "cleat_bench_{0}{{name=\"{2}\",target=\"{3}\"}} {4}\n",
+                each.name, each.help, label(found.name), label(found.target), *each.value);
+    return text;
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,184 @@
+#include "gate/baseline.hpp"
+#include "text/lists.hpp"
+#include "text/times.hpp"
+#include "text/usage_error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace cleat::bench {
+namespace {
+
+// Standard deviations that chance is granted: it makes more in one of 22 cases.
+constexpr double deviations = 2;
+// Rates that are further apart were not asked of both alike.
+constexpr double asked_tolerance = 0.01;
+
+// range is where a figure can be by chance.
+struct range
+{
+    double value = 0;
+    double least = 0;
+    double most = 0;
+};
+
+// The rate, with the spread of the intervals that lie wholly in the measured time.
+range rate_of(result const& of_run)
+{
+    range found{of_run.rate(), of_run.rate(), of_run.rate()};
+    double const step = in_seconds(of_run.counts.interval_length);
+    auto const whole = std::min(
+        of_run.counts.timeline.size(),
+        static_cast<std::size_t>(in_seconds(of_run.measured) / step + 1e-9));
+    if (whole < 3)
+        return found;
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i != whole; ++i) {
+        double const each = static_cast<double>(of_run.counts.timeline[i].ok) / step;
+        sum += each;
+        squares += each * each;
+    }
+    double const count = static_cast<double>(whole);
+    double const variance = std::max(0.0, squares / count - sum / count * (sum / count));
+    double const spread = deviations * std::sqrt(variance / (count - 1));
+    found.least -= spread;
+    found.most += spread;
+    return found;
+}
+
+// A percentile, with those of the ranks that chance may give it.
+std::optional<range> percentile_range(tally const& counts, double level)
+{
+    auto const value = counts.response_percentile(level);
+    if (!value)
+        return std::nullopt;
+    double const part = level / 100;
+    double const spread =
+        100 * deviations * std::sqrt(part * (1 - part) / static_cast<double>(counts.attempts));
+    auto const least = counts.response_percentile(std::max(level - spread, 0.0));
+    auto const most = counts.response_percentile(std::min(level + spread, 100.0));
+    return range{
+        static_cast<double>(*value), static_cast<double>(least.value_or(*value)),
+        static_cast<double>(most.value_or(counts.response.max()))};
+}
+
+std::string change(double before, double after)
+{
+    return before > 0 ? fmt::format("{:+.1f} %", 100 * (after / before - 1)) : "not comparable";
+}
+
+// More is worse. A figure that is known no more, because of failures, is worse than any.
+judgement judge_more(
+    std::string_view name, std::optional<range> const& before, std::optional<range> const& after,
+    double tolerance)
+{
+    std::string const condition = fmt::format("{} worse by {:g} %", name, tolerance * 100);
+    if (!before)
+        return {condition, "not known in the baseline", false};
+    if (!after)
+        return {condition, "not known: too many failed", true};
+    bool const is_more = after->value > before->value * (1 + tolerance);
+    bool const by_chance = after->least <= before->most;
+    return {
+        condition,
+        fmt::format(
+            "{}, before {}: {}{}", in_words(after->value), in_words(before->value),
+            change(before->value, after->value),
+            is_more && by_chance ? ", which chance makes too" : ""),
+        is_more && !by_chance};
+}
+
+judgement judge_rate(range const& before, range const& after, double tolerance)
+{
+    bool const is_less = after.value < before.value * (1 - tolerance);
+    bool const by_chance = after.most >= before.least;
+    return {
+        fmt::format("rate worse by {:g} %", tolerance * 100),
+        fmt::format(
+            "{:.1f}/s, before {:.1f}/s: {}{}", after.value, before.value,
+            change(before.value, after.value),
+            is_less && by_chance ? ", which chance makes too" : ""),
+        is_less && !by_chance};
+}
+
+double failed_part(tally const& counts)
+{
+    return counts.attempts == 0
+               ? 0
+               : static_cast<double>(counts.failed()) / static_cast<double>(counts.attempts);
+}
+
+// In points, not as a ratio: a failure more than none is no change in percent.
+judgement judge_failed(tally const& before, tally const& after, double tolerance)
+{
+    double const was = failed_part(before);
+    double const is = failed_part(after);
+    return {
+        fmt::format("failed worse by {:g} points", tolerance * 100),
+        fmt::format("{:.3g} %, before {:.3g} %", is * 100, was * 100), is > was + tolerance};
+}
+
+std::optional<range> server_cpu(result const& of_run)
+{
+    if (!of_run.server || of_run.counts.ok == 0)
+        return std::nullopt;
+    double const each =
+        static_cast<double>(of_run.server->cpu.count()) / static_cast<double>(of_run.counts.ok);
+    return range{each, each, each};
+}
+
+void check_kinds(result const& baseline, result const& found)
+{
+    bool const same = baseline.rate_asked.has_value() == found.rate_asked.has_value() &&
+                      baseline.climbs == found.climbs;
+    bool const same_rate = !baseline.rate_asked || !found.rate_asked ||
+                           std::abs(*found.rate_asked / *baseline.rate_asked - 1) < asked_tolerance;
+    if (!same || !same_rate)
+        throw std::runtime_error{"--baseline: that is a load of another kind or rate, and says "
+                                 "nothing of this one: take "
+                                 "the result of the same command line"};
+}
+
+} // namespace
+
+double parse_tolerance(std::string const& text)
+{
+    std::string_view digits{text};
+    double found = 0;
+    bool is_number = digits.ends_with('%');
+    if (is_number) {
+        digits = trimmed(digits.substr(0, digits.size() - 1));
+        auto const read = std::from_chars(digits.data(), digits.data() + digits.size(), found);
+        is_number = read.ec == std::errc{} && read.ptr == digits.data() + digits.size();
+    }
+    if (!is_number || !(found >= 0 && found <= 100))
+        refuse_usage(fmt::format("--tolerance {}: a part in percent, like 5%", text));
+    return found / 100;
+}
+
+std::vector<judgement> judge_against(result const& baseline, result const& found, double tolerance)
+{
+    check_kinds(baseline, found);
+    std::vector<judgement> judged{judge_rate(rate_of(baseline), rate_of(found), tolerance)};
+    for (auto const& [name, level] : {std::pair{"p50", 50.0}, {"p99", 99.0}})
+        judged.push_back(judge_more(
+            name, percentile_range(baseline.counts, level), percentile_range(found.counts, level),
+            tolerance));
+    judged.push_back(judge_failed(baseline.counts, found.counts, tolerance));
+    if (baseline.server && found.server)
+        judged.push_back(
+            judge_more("server's CPU", server_cpu(baseline), server_cpu(found), tolerance));
+    return judged;
+}
+
+} // namespace cleat::bench

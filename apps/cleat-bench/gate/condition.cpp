@@ -1,0 +1,187 @@
+#include "gate/condition.hpp"
+#include "text/lists.hpp"
+#include "text/times.hpp"
+#include "text/usage_error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace cleat::bench {
+namespace {
+
+enum class quantity : std::uint8_t
+{
+    time,
+    part,
+    rate
+};
+
+struct gated
+{
+    std::string_view name;
+    gated_figure figure;
+    quantity kind;
+};
+
+constexpr std::array<gated, 9> gated_figures{{
+    {"p50", gated_figure::p50, quantity::time},
+    {"p90", gated_figure::p90, quantity::time},
+    {"p99", gated_figure::p99, quantity::time},
+    {"p99.9", gated_figure::p99_9, quantity::time},
+    {"max", gated_figure::max, quantity::time},
+    {"mean", gated_figure::mean, quantity::time},
+    {"failed", gated_figure::failed, quantity::part},
+    {"resumed", gated_figure::resumed, quantity::part},
+    {"rate", gated_figure::rate, quantity::rate},
+}};
+
+std::optional<double> number_in_limit(std::string_view text)
+{
+    double found = 0;
+    auto const read = std::from_chars(text.data(), text.data() + text.size(), found);
+    if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !(found >= 0))
+        return std::nullopt;
+    return found;
+}
+
+// 50ms, 0.1% or 500/s, as the figure wants it.
+std::optional<double> limit_of(std::string_view text, quantity kind)
+{
+    if (kind == quantity::time) {
+        auto const length = parse_length(text);
+        bool const has_unit = !text.empty() && text.back() > '9';
+        return length && has_unit ? std::optional{static_cast<double>(length->count())}
+                                  : std::nullopt;
+    }
+    if (kind == quantity::part) {
+        if (!text.ends_with('%'))
+            return std::nullopt;
+        auto const percent = number_in_limit(trimmed(text.substr(0, text.size() - 1)));
+        return percent && *percent <= 100 ? std::optional{*percent / 100} : std::nullopt;
+    }
+    if (text.ends_with("/s"))
+        text.remove_suffix(2);
+    return number_in_limit(trimmed(text));
+}
+
+constexpr std::string_view limit_form(quantity kind) noexcept
+{
+    return kind == quantity::time   ? "a length of time, like 50ms"
+           : kind == quantity::part ? "a part in percent, like 0.1%"
+                                    : "a number per second, like 500/s";
+}
+
+condition parse_one(std::string_view text)
+{
+    condition one;
+    one.text = std::string{trimmed(text)};
+    std::string_view const words = one.text;
+    std::size_t const sign = words.find_first_of("<>");
+    std::string_view const name = trimmed(words.substr(0, std::min(sign, words.size())));
+    auto const known = std::ranges::find(gated_figures, name, &gated::name);
+    if (sign == std::string_view::npos || known == gated_figures.end()) {
+        std::vector<std::string_view> names;
+        for (gated const& each : gated_figures)
+            names.push_back(each.name);
+        refuse_usage(fmt::format(
+            "--fail-if '{}': write FIGURE > LIMIT or FIGURE < LIMIT, like p99 > 50ms; figures are "
+            "{}",
+            one.text, fmt::join(names, ", ")));
+    }
+    one.figure = known->figure;
+    one.above = words[sign] == '>';
+    std::string_view rest = words.substr(sign + 1);
+    one.or_equal = rest.starts_with('=');
+    if (one.or_equal)
+        rest.remove_prefix(1);
+    auto const limit = limit_of(trimmed(rest), known->kind);
+    if (!limit)
+        refuse_usage(fmt::format(
+            "--fail-if '{}': the limit of {} is {}", one.text, name, limit_form(known->kind)));
+    one.limit = *limit;
+    return one;
+}
+
+std::optional<double> as_number(std::optional<std::uint64_t> value)
+{
+    return value ? std::optional{static_cast<double>(*value)} : std::nullopt;
+}
+
+std::optional<double> part_of(std::uint64_t part, std::uint64_t whole)
+{
+    return whole == 0 ? std::nullopt
+                      : std::optional{static_cast<double>(part) / static_cast<double>(whole)};
+}
+
+std::optional<double> gated_value(gated_figure figure, result const& found)
+{
+    tally const& counts = found.counts;
+    switch (figure) {
+    case gated_figure::p50:
+        return as_number(counts.response_percentile(50));
+    case gated_figure::p90:
+        return as_number(counts.response_percentile(90));
+    case gated_figure::p99:
+        return as_number(counts.response_percentile(99));
+    case gated_figure::p99_9:
+        return as_number(counts.response_percentile(99.9));
+    case gated_figure::max:
+        return as_number(counts.response_percentile(100));
+    case gated_figure::mean:
+        return counts.ok == 0 ? std::nullopt : std::optional{counts.response.mean()};
+    case gated_figure::failed:
+        return part_of(counts.failed(), counts.attempts);
+    case gated_figure::resumed:
+        return part_of(counts.resumed, counts.full + counts.resumed);
+    case gated_figure::rate:
+        break;
+    }
+    return found.rate();
+}
+
+std::string value_in_words(gated_figure figure, double value)
+{
+    if (figure == gated_figure::rate)
+        return fmt::format("{:.1f}/s", value);
+    if (figure == gated_figure::failed || figure == gated_figure::resumed)
+        return fmt::format("{:.4g} %", value * 100);
+    return in_words(value);
+}
+
+} // namespace
+
+std::vector<condition> parse_conditions(std::string const& text)
+{
+    std::vector<condition> found;
+    for (std::string_view const each : comma_separated(text))
+        found.push_back(parse_one(each));
+    return found;
+}
+
+judgement judge_condition(condition const& one, result const& found)
+{
+    std::optional<double> const value = gated_value(one.figure, found);
+    if (!value) {
+        // A percentile of failures is beyond every time. A part of nothing meets no limit.
+        std::string why =
+            found.counts.attempts == 0
+                ? "not known: nothing was attempted"
+                : fmt::format(
+                      "not known: {} of {} failed", found.counts.failed(), found.counts.attempts);
+        return {one.text, std::move(why), true};
+    }
+    bool const failed = one.above ? *value > one.limit : *value < one.limit;
+    return {
+        one.text, value_in_words(one.figure, *value),
+        failed || (one.or_equal && *value == one.limit)};
+}
+
+} // namespace cleat::bench

@@ -1,0 +1,57 @@
+"""A load as a gate in CI: conditions, an earlier result, and files for other tools."""
+
+import csv
+import io
+import xml.etree.ElementTree as xml
+
+import pytest
+from http_handlers import http
+
+
+def test_a_run_passes_or_fails_by_its_conditions(bench, server):
+    target = server(http())
+    words = ("load", "-q", "-n", 50, "-c", 2, "--junit", "j.xml", "--csv", "f.csv",
+             "--prometheus", "f.prom", target.address)
+    good = bench.run(*words, "--fail-if", "p99 > 30s, failed > 0.1%, rate < 0.001")
+    assert good.returncode == 0, good.stderr
+    assert "passed: p99 > 30s: it was " in good.stdout
+    suite = xml.parse(bench.folder / "j.xml").getroot()
+    assert suite.attrib["tests"] == "3" and suite.attrib["failures"] == "0"
+    (row,) = csv.DictReader(io.StringIO((bench.folder / "f.csv").read_text()))
+    assert row["target"] == target.address and float(row["ok"]) == 50 and row["rate_asked"] == ""
+    assert 'cleat_bench_failed{name="' in (bench.folder / "f.prom").read_text()
+
+    bad = bench.run(*words, "--fail-if", "resumed < 99%, failed > 0.1%")
+    assert bad.returncode == 3
+    assert "FAILED: resumed < 99%: it was 0 %\npassed: failed > 0.1%: it was 0 %" in bad.stdout
+    suite = xml.parse(bench.folder / "j.xml").getroot()
+    assert suite.attrib["failures"] == "1"
+    (failure,) = suite.iter("failure")
+    assert failure.attrib["message"] == "resumed < 99%: it was 0 %"
+
+
+@pytest.mark.figures
+def test_a_run_beside_an_earlier_one(bench, server):
+    fast, slow = server(http()), server(http(delay=0.05))
+    bench.load("-r", 50, "-d", "2s", fast.address)
+    words = ("-r", 50, "-d", "2s", "--baseline", "1.json", "--tolerance")
+    bench.load(*words, "100%", fast.address)
+    found = bench.load(*words, "30%", slow.address, code=3)
+    assert "FAILED: p50 worse by 30 %: it was " in found["text"]
+    ran = bench.run("load", "-r", 80, "-d", "1s", "--baseline", "1.json", fast.address)
+    assert ran.returncode == 1 and "another kind or rate" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--fail-if", "p99"], "FIGURE > LIMIT"),
+        (["--fail-if", "p99 > 50"], "like 50ms"),
+        (["--tolerance", "5%"], "--baseline"),
+        (["--junit", "x"], "--fail-if"),
+        (["--baseline", "/nowhere.json"], "/nowhere.json"),
+    ],
+)
+def test_gates_that_make_no_sense(bench, words, said):
+    ran = bench.run("load", *words, "127.0.0.1")
+    assert ran.returncode in (1, 2) and said in ran.stderr
