@@ -3,11 +3,13 @@
 // pass of the event loop; if not, it has cost one system call.
 
 #include "connect.hpp"
+#include "connect_race.hpp"
 #include "connect_steps.hpp"
 
 #include <cleat/core/limits.hpp>
 
-#include <cstdint>
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include <sys/socket.h>
@@ -41,27 +43,25 @@ private:
     byte_queue kept_;
 };
 
-} // namespace
-
-net::task<result<unique_fd>> start_from_queue(
-    net::interrupt& interrupt, upstream_choice& choice, net::address const& address)
+// Tries whenever this connection is the first of the queue, until there is room.
+net::task<result<unique_fd>> start_from_queue(net::interrupt& interrupt, upstream_choice& choice)
 {
     connect_queue::place place{choice.queue(), interrupt};
     for (;;) {
         if (error_code const ec = co_await place.reached())
             co_return ec;
         result<unique_fd> started = choice.start();
-        if (started || !is_full(address, started.error()))
+        if (started || !is_full(choice.address(), started.error()))
             co_return started;
     }
 }
 
-net::task<error_code> wait_in_line(
-    net::interrupt& interrupt, upstream_choice& choice, std::chrono::milliseconds timeout,
-    net::worker::clock::time_point& until)
+// Waits until the server has room, and gives the connect the whole time again; or until the choice
+// leaves_line: it still waits then. An error: the interrupt is raised.
+net::task<error_code> wait_in_line(upstream_choice& choice, connect_time& time)
 {
-    limit_wait(interrupt, until, timeout, 1);
-    connect_queue::place place{choice.line(), interrupt};
+    time.limit(1);
+    connect_queue::place place{choice.line(), time.interrupt()};
     for (;;) {
         error_code const ec = co_await place.reached();
         if (ec)
@@ -71,26 +71,75 @@ net::task<error_code> wait_in_line(
             co_return error_code{};
         }
         if (choice.admit()) {
-            until = interrupt.worker().now() + timeout;
+            time.renew();
             co_return error_code{};
         }
     }
 }
 
-void limit_wait(
-    net::interrupt& interrupt, net::worker::clock::time_point until,
-    std::chrono::milliseconds timeout, std::size_t parts)
+error_code no_memory() noexcept
 {
-    if (timeout.count() != 0)
-        interrupt.expires_in(
-            part_of(until - interrupt.worker().now(), parts), error::connect_timeout);
+    return make_error_code(boost::system::errc::not_enough_memory);
+}
+
+// The upstream is connected, and has got so many of the first bytes; or none, if that would block.
+result<upstream_side> greeted(upstream_side upstream, greeting hello, net::io_result const& sent)
+{
+    if (sent.would_block) {
+        upstream.unsent = std::move(hello).kept();
+        return upstream;
+    }
+    upstream.sends = hello.bytes().empty() ? 0 : 1;
+    std::span<std::byte const> const rest = hello.bytes().subspan(sent.bytes);
+    if (!rest.empty() && !upstream.unsent.append(rest, limits::unsent_max)) {
+        upstream.socket.reset(); // An RST: the upstream must not take a part for the whole.
+        return no_memory();
+    }
+    return upstream;
+}
+
+} // namespace
+
+std::chrono::milliseconds connect_time::part(std::size_t parts) const noexcept
+{
+    using std::chrono::milliseconds;
+    if (whole_.count() == 0)
+        return whole_;
+    net::worker::clock::duration const left = until_ - interrupt_.worker().now();
+    return std::max(
+        std::chrono::duration_cast<milliseconds>(left / static_cast<int>(parts)), milliseconds{1});
+}
+
+void connect_time::limit(std::size_t parts) const
+{
+    if (whole_.count() != 0)
+        interrupt_.expires_in(part(parts), error::connect_timeout);
+}
+
+net::task<result<unique_fd>> start_in_turn(upstream_choice& choice, connect_time& time)
+{
+    if (choice.waits()) {
+        error_code const failed = co_await wait_in_line(choice, time);
+        if (failed)
+            co_return failed;
+        if (choice.waits())
+            co_return make_error_code(boost::system::errc::resource_unavailable_try_again);
+        result<unique_fd> started = no_memory();
+        if (start_at_once(choice, time, started))
+            co_return started;
+    }
+    co_return co_await start_from_queue(time.interrupt(), choice);
 }
 
 bool goes_on(net::interrupt& interrupt, upstream_choice& choice, error_code& why)
 {
-    if (interrupt.raised() != error::connect_timeout)
-        return false;
+    if (!interrupt.raised()) {
+        choice.failed(why);
+        return true;
+    }
     why = interrupt.raised();
+    if (interrupt.raised() != error::connect_timeout || choice.waits())
+        return false;
     choice.failed(why);
     if (choice.others() == 0)
         return false;
@@ -103,61 +152,45 @@ net::task<result<upstream_side>> connect(
     std::chrono::milliseconds timeout)
 {
     greeting hello{first};
-    error_code why;
-    net::worker::clock::time_point until = interrupt.worker().now() + timeout;
-    while (net::address const* const address = next_address(choice, why)) {
-        if (choice.waits()) {
+    connect_time time{interrupt, timeout};
+    error_code why = make_error_code(boost::system::errc::address_not_available);
+    while (choice.next() != nullptr) {
+        result<unique_fd> started = no_memory();
+        if (!start_at_once(choice, time, started)) {
             if (!hello.keep())
-                co_return make_error_code(boost::system::errc::not_enough_memory);
-            error_code const failed = co_await wait_in_line(interrupt, choice, timeout, until);
-            if (failed)
-                co_return failed;
-            if (choice.waits())
-                continue;
+                co_return no_memory();
+            started = co_await start_in_turn(choice, time);
         }
-        std::size_t const others = choice.others();
-        limit_wait(interrupt, until, timeout, others + 1);
-        result<unique_fd> started;
-        if (!start_at_once(choice, *address, others, started)) {
-            if (!hello.keep())
-                co_return make_error_code(boost::system::errc::not_enough_memory);
-            started = co_await start_from_queue(interrupt, choice, *address);
-        }
-        if (interrupt.raised() && !goes_on(interrupt, choice, why))
-            co_return interrupt.raised();
         if (!started) {
             why = started.error();
+            if (!goes_on(interrupt, choice, why))
+                co_return why;
             continue;
         }
         upstream_side upstream{net::socket{interrupt.worker(), std::move(*started)}, {}};
         // To send nothing to a UNIX socket fails where the server has spoken and closed.
-        bool const asks = !is_unix(*address) || !hello.bytes().empty();
+        bool const asks = !is_unix(choice.address()) || !hello.bytes().empty();
         net::io_result const sent = asks ? upstream.socket.send(hello.bytes()) : net::io_result{};
+        why = sent.error;
         if (sent.would_block) {
             if (!hello.keep())
-                co_return make_error_code(boost::system::errc::not_enough_memory);
-            net::interest const writable{&upstream.socket.entry(), false, true};
-            error_code const interrupted = co_await net::ready{interrupt, writable};
-            if (interrupted && !goes_on(interrupt, choice, why))
-                co_return interrupted;
-            if (why = interrupted ? why : upstream.socket.error(); why)
-                continue;
-            upstream.unsent = std::move(hello).kept();
+                co_return no_memory();
+            if (choice.rival() != nullptr) {
+                why = co_await race(choice, time, upstream.socket);
+            } else {
+                why = co_await net::ready{interrupt, until_connected(upstream.socket)};
+                if (!why)
+                    why = upstream.socket.error();
+            }
+        }
+        if (!why) {
             choice.answered();
-            co_return std::move(upstream);
+            co_return greeted(std::move(upstream), std::move(hello), sent);
         }
-        if (why = sent.error; why)
-            continue;
-        choice.answered();
-        upstream.sends = hello.bytes().empty() ? 0 : 1;
-        std::span<std::byte const> const rest = hello.bytes().subspan(sent.bytes);
-        if (!rest.empty() && !upstream.unsent.append(rest, limits::unsent_max)) {
-            upstream.socket.reset(); // An RST: the upstream must not take a part for the whole.
-            co_return make_error_code(boost::system::errc::not_enough_memory);
-        }
-        co_return std::move(upstream);
+        if (!goes_on(interrupt, choice, why))
+            co_return why;
     }
-    co_return why ? why : make_error_code(boost::system::errc::address_not_available);
+    co_return why;
 }
 
 } // namespace cleat::app

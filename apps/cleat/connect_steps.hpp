@@ -8,17 +8,46 @@
 #include <cleat/core/error.hpp>
 #include <cleat/core/unique_fd.hpp>
 #include <cleat/net/interrupt.hpp>
+#include <cleat/net/socket.hpp>
 #include <cleat/net/socket_options.hpp>
 #include <cleat/net/task.hpp>
 #include <cleat/net/worker.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 
 #include <sys/socket.h>
 
 namespace cleat::app {
+
+/// connect_time is the time that a connection has for all attempts to connect together.
+class connect_time
+{
+public:
+    /// `whole` is zero where there is no limit. It begins now.
+    connect_time(net::interrupt& interrupt, std::chrono::milliseconds whole) noexcept
+        : interrupt_{interrupt}, whole_{whole}
+    {
+        renew();
+    }
+
+    [[nodiscard]] net::interrupt& interrupt() const noexcept { return interrupt_; }
+
+    /// renew: the whole time begins again.
+    void renew() noexcept { until_ = interrupt_.worker().now() + whole_; }
+
+    /// part is an equal part of the time that is left, and at least a millisecond; zero where there
+    /// is no limit.
+    [[nodiscard]] std::chrono::milliseconds part(std::size_t parts) const noexcept;
+
+    /// limit gives the next attempt its part: the interrupt is then raised.
+    void limit(std::size_t parts) const;
+
+private:
+    net::interrupt& interrupt_;
+    std::chrono::milliseconds whole_;
+    net::worker::clock::time_point until_{};
+};
 
 [[nodiscard]] inline bool is_unix(net::address const& address) noexcept
 {
@@ -32,54 +61,37 @@ namespace cleat::app {
     return is_unix(address) && why == boost::system::errc::resource_unavailable_try_again;
 }
 
-/// start_at_once makes a socket that is connecting, and is false where the connection is to do
-/// start_from_queue instead: it has no other address to try, and the server's backlog is full, or
-/// others wait for that already, who came earlier and go first.
+/// start_at_once makes a socket that is connecting to the choice's address, and gives it its part
+/// of the time. It is false where the connection is to do start_in_turn instead: the server has as
+/// many connections as it may have; or it has no other address to try, and the server's backlog is
+/// full, or others wait for that already, who came earlier and go first.
 [[nodiscard]] inline bool start_at_once(
-    upstream_choice& choice, net::address const& address, std::size_t others,
-    result<unique_fd>& started)
+    upstream_choice& choice, connect_time const& time, result<unique_fd>& started)
 {
-    if (is_unix(address) && others == 0 && !choice.queue().empty())
+    if (choice.waits())
+        return false;
+    std::size_t const others = choice.others();
+    time.limit(others + 1);
+    if (is_unix(choice.address()) && others == 0 && !choice.queue().empty())
         return false;
     started = choice.start();
-    return started || others != 0 || !is_full(address, started.error());
+    return started || others != 0 || !is_full(choice.address(), started.error());
 }
 
-/// start_from_queue tries whenever this connection is the first of the queue, until there is room
-/// or the interrupt is raised.
-net::task<result<unique_fd>> start_from_queue(
-    net::interrupt& interrupt, upstream_choice& choice, net::address const& address);
+/// start_in_turn waits until the connection may have such a socket, and it is its turn. A
+/// connection that leaves the line of a server has an error that says nothing about the server, and
+/// goes on with another one. The error may be the interrupt's.
+net::task<result<unique_fd>> start_in_turn(upstream_choice& choice, connect_time& time);
 
-/// part_of is an equal part of the time that is left, and at least a millisecond.
-[[nodiscard]] inline std::chrono::milliseconds part_of(
-    net::worker::clock::duration left, std::size_t parts)
-{
-    using std::chrono::milliseconds;
-    return std::max(
-        std::chrono::duration_cast<milliseconds>(left / static_cast<int>(parts)), milliseconds{1});
-}
-
-/// limit_wait gives one address, of so many, its part of the time.
-void limit_wait(
-    net::interrupt& interrupt, net::worker::clock::time_point until,
-    std::chrono::milliseconds timeout, std::size_t parts);
-
-/// wait_in_line waits until the server has room, and gives the connect the whole time again, in
-/// `until`; or until the choice leaves_line: it still waits then, and goes on with another server.
-/// An error: the interrupt is raised.
-net::task<error_code> wait_in_line(
-    net::interrupt& interrupt, upstream_choice& choice, std::chrono::milliseconds timeout,
-    net::worker::clock::time_point& until);
-
-/// goes_on: only this address's time is over, and there are others. `why` is then its error.
+/// goes_on: an attempt has failed with `why`. True: another one may follow. It is false where the
+/// interrupt is raised, unless only this address's time is over, and there are others; `why` is
+/// then the interrupt's reason.
 [[nodiscard]] bool goes_on(net::interrupt& interrupt, upstream_choice& choice, error_code& why);
 
-/// next_address is the first address, or the one after the address that has failed.
-[[nodiscard]] inline net::address const* next_address(upstream_choice& choice, error_code failed)
+/// until_connected is the interest of a wait for a socket that is connecting.
+[[nodiscard]] inline net::interest until_connected(net::socket const& socket) noexcept
 {
-    if (failed)
-        choice.failed(failed);
-    return choice.next();
+    return {&socket.entry(), false, true};
 }
 
 } // namespace cleat::app

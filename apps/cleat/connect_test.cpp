@@ -1,6 +1,7 @@
 #include "connect.hpp"
 #include "relay_scene_for_tests.hpp"
 
+#include <cleat/core/limits.hpp>
 #include <cleat/core/temporary_folder_for_tests.hpp>
 #include <cleat/net/tls_peer_for_tests.hpp>
 
@@ -22,13 +23,13 @@ using namespace std::chrono_literals;
 
 struct listener_on_loopback
 {
-    explicit listener_on_loopback(int backlog = 16)
+    explicit listener_on_loopback(int backlog = 16, std::string const& host = "127.0.0.1")
     {
         net::listen_options options;
         options.backlog = backlog;
         options.defer_accept = false;
         options.reuse_port = false;
-        socket = net::listen_on(net::resolve("127.0.0.1", "0").value().front(), options).value();
+        socket = net::listen_on(net::resolve(host, "0").value().front(), options).value();
         address = net::local_address(socket.get()).value();
     }
 
@@ -44,6 +45,14 @@ struct listener_on_loopback
 net::address refused()
 {
     return listener_on_loopback{}.address; // Its socket is closed again.
+}
+
+// The descriptor of a connection that begins next, to break it as a network would.
+int next_descriptor(unique_fd const& any)
+{
+    int const next = ::dup(any.get());
+    ::close(next);
+    return next;
 }
 
 std::string all_of(int fd)
@@ -189,10 +198,10 @@ TEST_CASE("what the socket does not take at once is left to be flushed")
 // A listener whose queue is full: a connection to it waits.
 struct full_listener : listener_on_loopback
 {
-    full_listener() : listener_on_loopback{0}
+    explicit full_listener(std::string const& host = "127.0.0.1") : listener_on_loopback{0, host}
     {
         for (unique_fd& one : waiting) {
-            one.reset(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+            one.reset(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
             static_cast<void>(::connect(one.get(), address.data(), address.size));
         }
     }
@@ -250,9 +259,7 @@ TEST_CASE("the first bytes reach the second upstream when the first one failed o
     full_listener const full;
     listener_on_loopback const there;
     attempt seen;
-    // The descriptor that connect is about to get: to break its first attempt as a network would.
-    int const next = ::dup(full.socket.get());
-    ::close(next);
+    int const next = next_descriptor(full.socket);
     try_all(s, interrupt, {full.address, there.address}, "hello", seen);
     CHECK(!seen.made);
     REQUIRE(::shutdown(next, SHUT_RDWR) == 0);
@@ -260,6 +267,90 @@ TEST_CASE("the first bytes reach the second upstream when the first one failed o
     REQUIRE(seen.made);
     std::string got = all_of(there.accept().get());
     CHECK(got + net::text_of(seen.made->unsent.front()) == "hello");
+}
+
+// IPv6, which a container may not have.
+bool has_ipv6()
+{
+    net::address const loopback = net::resolve("::1", "0").value().front();
+    unique_fd const fd{::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    return fd && ::bind(fd.get(), loopback.data(), loopback.size) == 0;
+}
+
+TEST_CASE("a family that does not answer costs a delay, and only the first connection")
+{
+    if (!has_ipv6())
+        return;
+    stage s;
+    net::interrupt interrupt{s.worker};
+    full_listener const silent{"::1"};
+    listener_on_loopback const there;
+    s.timeout = 5s;
+    std::vector<net::address> const both{silent.address, there.address};
+    attempt seen;
+    auto const began = s.worker.now();
+    try_all(s, interrupt, both, "hello", seen);
+    s.worker.run();
+    REQUIRE(seen.made);
+    CHECK(net::worker::clock::now() - began >= limits::attempt_delay);
+    CHECK(net::worker::clock::now() - began < 2s); // Not a half of the timeout.
+    CHECK(net::text_of(seen.made->unsent.front()) == "hello");
+    CHECK(there.accept());
+    CHECK(s.serve(both).servers().of_server(0).failures() == 0);
+    attempt next;
+    s.tries = 1;
+    try_all(s, interrupt, both, "again", next);
+    CHECK(next.made); // At once.
+    CHECK(all_of(there.accept().get()) == "again");
+}
+
+TEST_CASE("where both families are silent, their time is that of two addresses")
+{
+    if (!has_ipv6())
+        return;
+    stage s;
+    net::interrupt interrupt{s.worker};
+    full_listener const silent{"::1"};
+    full_listener const other;
+    s.timeout = 300ms;
+    attempt seen;
+    auto const began = s.worker.now();
+    try_all(s, interrupt, {silent.address, other.address}, "x", seen);
+    s.worker.run();
+    REQUIRE(seen.failed);
+    CHECK(*seen.failed == error::connect_timeout);
+    CHECK(net::worker::clock::now() - began >= 299ms);
+    CHECK(s.upstreams.begin()->second.upstream->servers().of_server(0).failures() == 1);
+}
+
+TEST_CASE("of two addresses in a race one may fail, and the other goes on")
+{
+    if (!has_ipv6())
+        return;
+    stage s;
+    net::interrupt interrupt{s.worker};
+    full_listener silent{"::1"};
+    listener_on_loopback const later{0};
+    s.timeout = 5s;
+    attempt seen;
+    int const first = next_descriptor(silent.socket);
+    SUBCASE("the first one, before the other begins")
+    {
+        try_all(s, interrupt, {silent.address, later.address}, "hello", seen);
+        REQUIRE(::shutdown(first, SHUT_RDWR) == 0);
+        s.worker.run();
+    }
+    SUBCASE("the other one, which is refused at once")
+    {
+        s.timeout = 600ms;
+        try_all(s, interrupt, {silent.address, refused()}, "hello", seen);
+        s.worker.run();
+        REQUIRE(seen.failed);
+        CHECK(*seen.failed == error::connect_timeout);
+        return;
+    }
+    REQUIRE(seen.made);
+    CHECK(later.accept());
 }
 
 // A UNIX upstream whose queue is full: it refuses connections until it accepts one.

@@ -93,9 +93,19 @@ net::address const* upstream_choice::next()
         address_ = 0;
         addresses_ = &upstream_.addresses(server_);
         addresses_->hold();
+        second_first_ = addresses_->has_both_families() &&
+                        upstream_.family(server_).second_first(upstream_.worker().now());
         enter_server();
     }
-    return &addresses_->all()[address_++];
+    return &addresses_->in_order(address_++, second_first_);
+}
+
+net::address const* upstream_choice::rival() const noexcept
+{
+    if (!addresses_->has_both_families() || address_ >= addresses_->all().size())
+        return nullptr;
+    net::address const& following = addresses_->in_order(address_, second_first_);
+    return following.family() == address().family() ? nullptr : &following;
 }
 
 std::size_t upstream_choice::others() const noexcept
@@ -114,6 +124,9 @@ void upstream_choice::failed(error_code why)
 void upstream_choice::answered()
 {
     has_failed_ = false; // At another of its addresses.
+    if (addresses_->has_both_families())
+        upstream_.family(server_).answered(
+            upstream_.worker().now(), addresses_->is_of_second(address()), second_first_);
     is_connected_ = true;
     upstream_.count(server_, server_count::opened);
     upstream_.server_answered(server_);

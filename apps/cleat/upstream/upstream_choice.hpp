@@ -30,6 +30,12 @@ public:
     /// all were tried.
     [[nodiscard]] net::address const* next();
 
+    /// rival is the address that may be tried beside the present one: the one that next would
+    /// return, where it is the same server's and of the other family. Null: there is none.
+    /// take_rival makes it the present one, also if it has failed: see race.
+    [[nodiscard]] net::address const* rival() const noexcept;
+    void take_rival() noexcept { ++address_; }
+
     /// waits: the server of the address has as many connections as it may have. The connection
     /// waits in its line, and asks admit when it is the first there: true is the end of the wait.
     /// leaves_line: the server gets no new connection any more, or another one is the better
@@ -54,16 +60,20 @@ public:
     [[nodiscard]] connect_queue& line() noexcept { return upstream_.line(server_); }
     [[nodiscard]] connect_queue& queue() noexcept { return upstream_.queue(server_); }
 
-    /// address is the one that next returned last.
+    /// address is the present one: that which next returned last, or its rival.
     [[nodiscard]] net::address const& address() const noexcept
     {
-        return addresses_->all()[address_ - 1];
+        return addresses_->in_order(address_ - 1, second_first_);
     }
 
     /// start makes a socket that is connecting to the address: see source_addresses.
     [[nodiscard]] result<unique_fd> start() noexcept
     {
         return upstream_.sources().connect(address());
+    }
+    [[nodiscard]] result<unique_fd> start_rival() noexcept
+    {
+        return upstream_.sources().connect(*rival());
     }
 
     /// tls is the upstream's, or null. tls_name, server_number: those of the server that was tried
@@ -94,6 +104,7 @@ private:
     bool has_failed_ = false;               // By the server's fault, at one of its addresses.
     bool is_connected_ = false;
     bool waits_ = false;
+    bool second_first_ = false; // See family_memory.
 };
 
 } // namespace cleat::app

@@ -111,6 +111,82 @@ TEST_CASE_FIXTURE(two_servers, "servers that have failed come last, and all are 
     CHECK(folder.read("log").find("server-returned") != std::string::npos);
 }
 
+namespace {
+
+net::address ipv6_address_of(std::string const& port)
+{
+    return net::resolve("2001:db8::1", port).value().front();
+}
+
+// The ports of the addresses, in the order in which a server has them.
+std::string order_of(std::vector<net::address> all)
+{
+    std::string ports;
+    for (net::address const& each : by_turns(std::move(all)))
+        ports += std::to_string(each.port());
+    return ports;
+}
+
+} // namespace
+
+TEST_CASE("addresses of both families are tried by turns, from the first one's on")
+{
+    CHECK(order_of({}).empty());
+    CHECK(order_of({address_of("1"), address_of("2")}) == "12");
+    CHECK(
+        order_of({ipv6_address_of("1"), ipv6_address_of("2"), address_of("3"), address_of("4")}) ==
+        "1324");
+    CHECK(
+        order_of(
+            {address_of("1"), ipv6_address_of("2"), ipv6_address_of("3"), ipv6_address_of("4")}) ==
+        "1234");
+    auto const made = std::make_unique<server_addresses>(
+        std::vector{ipv6_address_of("1"), address_of("2"), ipv6_address_of("3")});
+    server_addresses const& both = *made;
+    CHECK(both.in_order(0, false).port() == 1);
+    CHECK(both.in_order(0, true).port() == 2);
+    CHECK(both.in_order(1, true).port() == 1);
+    CHECK(both.in_order(2, true).port() == 3);
+}
+
+TEST_CASE_FIXTURE(two_servers, "the rival of an address is the next one, of the other family")
+{
+    plan.servers.front().addresses = {
+        ipv6_address_of("1"), ipv6_address_of("2"), address_of("4"), ipv6_address_of("5")};
+    upstream_choice choice{upstream(), {}};
+    CHECK(choice.next()->port() == 1);
+    REQUIRE(choice.rival() != nullptr);
+    CHECK(choice.rival()->port() == 4);
+    CHECK(choice.next()->port() == 4);
+    CHECK(choice.rival()->port() == 2);
+    choice.take_rival();
+    CHECK(choice.address().port() == 2);
+    CHECK(choice.rival() == nullptr); // The last one is of the same family.
+    CHECK(choice.next()->port() == 5);
+    CHECK(choice.rival() == nullptr);
+    CHECK(choice.next()->port() == 3); // Of the next server.
+    CHECK(choice.rival() == nullptr);
+}
+
+TEST_CASE_FIXTURE(two_servers, "the family that has answered comes first from then on")
+{
+    plan.servers.front().addresses = {ipv6_address_of("1"), address_of("2")};
+    {
+        upstream_choice choice{upstream(), {}};
+        static_cast<void>(choice.next());
+        choice.take_rival();
+        choice.answered();
+    }
+    CHECK(upstream().servers().of_server(0).failures() == 0);
+    CHECK(fail_all() == "213");
+    upstream_choice choice{upstream(), {}};
+    CHECK(choice.next()->port() == 2);
+    CHECK(choice.rival()->port() == 1);
+    choice.take_rival();
+    choice.answered();
+    CHECK(fail_all() == "123");
+}
+
 TEST_CASE_FIXTURE(two_servers, "an error of this machine's says nothing about a server")
 {
     for (int const why : {EMFILE, ENFILE, ENOMEM, ENOBUFS, EADDRNOTAVAIL, EAGAIN})

@@ -1,6 +1,7 @@
 #include "upstream/upstream_table.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 namespace cleat::app {
@@ -39,6 +40,33 @@ bool are_same(std::vector<net::address> const& one, std::vector<net::address> co
 {
     return std::ranges::equal(
         one, other, [](net::address const& a, net::address const& b) { return are_same(a, b); });
+}
+
+std::vector<net::address> by_turns(std::vector<net::address> all)
+{
+    if (all.empty())
+        return all;
+    int const first = all.front().family();
+    auto const is_of_first = [=](net::address const& each) { return each.family() == first; };
+    auto const middle = std::ranges::stable_partition(all, is_of_first).begin();
+    std::vector<net::address> mixed;
+    mixed.reserve(all.size());
+    auto one = all.begin();
+    auto other = middle;
+    while (one != middle || other != all.end()) {
+        if (one != middle)
+            mixed.push_back(*one++);
+        if (other != all.end())
+            mixed.push_back(*other++);
+    }
+    return mixed;
+}
+
+server_addresses::server_addresses(std::vector<net::address> all) : all_{by_turns(std::move(all))}
+{
+    auto const of_second = static_cast<std::size_t>(std::ranges::count_if(
+        all_, [this](net::address const& each) { return is_of_second(each); }));
+    in_pairs_ = 2 * std::min(of_second, all_.size() - of_second);
 }
 
 worker_table copy_for_worker(upstream_table const& table, std::size_t worker)

@@ -29,7 +29,7 @@ enum class server_state : std::uint8_t
 /// server_row is one server at one moment.
 struct server_row
 {
-    std::vector<net::address> addresses; ///< To be tried in their order.
+    std::vector<net::address> addresses; ///< To be tried in their order, by_turns.
     unsigned weight = 1;                 ///< In force, from 1 on.
     server_state state = server_state::serving;
     std::shared_ptr<counts_by_worker> counts{}; ///< Null: its connections are not counted.
@@ -48,16 +48,37 @@ using upstream_table = std::vector<server_row>;
 [[nodiscard]] bool are_same(
     std::vector<net::address> const& one, std::vector<net::address> const& other) noexcept;
 
-/// server_addresses are a server's addresses, as one worker has them. They stay in place as long as
-/// a connection of the worker refers to them, also when the server has got others. The worker
-/// counts these connections, so that nothing is shared.
+/// by_turns are the addresses with their families by turns, from the first one's on (RFC 8305,
+/// section 4). Those of a family keep their order. The rest of the larger family comes last.
+[[nodiscard]] std::vector<net::address> by_turns(std::vector<net::address> all);
+
+/// server_addresses are a server's addresses by_turns, as one worker has them. They stay in place
+/// as long as a connection of the worker refers to them, also when the server has got others. The
+/// worker counts these connections, so that nothing is shared.
 class server_addresses
 {
 public:
-    explicit server_addresses(std::vector<net::address> all) noexcept : all_{std::move(all)} {}
+    explicit server_addresses(std::vector<net::address> all);
     server_addresses(server_addresses&&) = delete;
 
     [[nodiscard]] std::vector<net::address> const& all() const noexcept { return all_; }
+
+    /// has_both_families: the server has addresses of IPv4 and of IPv6.
+    [[nodiscard]] bool has_both_families() const noexcept { return in_pairs_ != 0; }
+
+    /// is_of_second: the address is of another family than the first of the list.
+    [[nodiscard]] bool is_of_second(net::address const& one) const noexcept
+    {
+        return one.family() != all_.front().family();
+    }
+
+    /// in_order is the address to try at a position, in the order of the list, or with the other
+    /// family first.
+    [[nodiscard]] net::address const& in_order(
+        std::size_t position, bool second_first) const noexcept
+    {
+        return all_[second_first && position < in_pairs_ ? position ^ 1U : position];
+    }
 
     /// hold counts a connection, and release ends it. The last one of addresses that were replaced
     /// destroys the object.
@@ -81,6 +102,7 @@ private:
     ~server_addresses() = default;
 
     std::vector<net::address> all_;
+    std::size_t in_pairs_ = 0; // So many at the beginning are pairs of both families.
     std::size_t users_ = 0;
     bool is_replaced_ = false;
 };

@@ -28,6 +28,7 @@ worker_upstream::worker_upstream(
     , plan_{plan}
     , log_{log}
     , servers_{plan}
+    , families_(plan.servers.size())
     , sources_{plan.sources, worker.number()}
     , worker_counts_{counts}
 {

@@ -5,6 +5,7 @@
 #include "connect_queue.hpp"
 #include "log/log.hpp"
 #include "upstream/balancer.hpp"
+#include "upstream/family_memory.hpp"
 #include "upstream/source_addresses.hpp"
 #include "upstream/upstream_plan.hpp"
 #include "upstream/upstream_table.hpp"
@@ -51,6 +52,9 @@ public:
         return *addresses_[server];
     }
 
+    /// family is of a server that has addresses of both.
+    [[nodiscard]] family_memory& family(std::size_t server) noexcept { return families_[server]; }
+
     /// count adds one to a number of a server.
     void count(std::size_t server, server_count what) noexcept
     {
@@ -83,6 +87,7 @@ private:
     logger log_;
     balancer servers_;
     std::vector<std::unique_ptr<server_addresses>> addresses_; // By server, as is:
+    std::vector<family_memory> families_;
     std::vector<server_counts*> counts_;
     std::deque<connect_queue> lines_;
     std::deque<connect_queue> queues_;

@@ -1,3 +1,4 @@
+#include "connect_race.hpp"
 #include "connect_steps.hpp"
 #include "upstream_tls/connect_with_tls.hpp"
 #include "upstream_tls/tls_fault.hpp"
@@ -5,6 +6,7 @@
 
 #include <cleat/net/socket_options.hpp>
 #include <cleat/tls/handshake_info.hpp>
+#include <cleat/tls/session.hpp>
 
 #include <cstddef>
 #include <span>
@@ -83,56 +85,63 @@ error_code judge(
     return {};
 }
 
+// Gives the outcome to the log, and by name to the caller. That of a handshake which the interrupt
+// has ended is logged where the server was late.
+error_code log_handshake(
+    error_code failed, net::interrupt const& interrupt, upstream_choice& choice,
+    tls_upstream const& upstream, std::string_view client_protocol, connection_log& log)
+{
+    if (error_code const raised = interrupt.raised()) {
+        if (raised == error::connect_timeout && is_connected(upstream.socket.native_handle()))
+            log.upstream_handshake(raised, choice.name(), upstream.channel.engine());
+        return raised;
+    }
+    error_code const why = judge(failed, *choice.tls(), upstream.channel, client_protocol);
+    log.upstream_handshake(why, choice.name(), upstream.channel.engine());
+    return why;
+}
+
 } // namespace
 
 net::task<result<tls_upstream>> connect_with_tls(
     net::interrupt& interrupt, upstream_choice& choice, tls_greeting greeting,
     std::chrono::milliseconds timeout, connection_log& log)
 {
-    error_code why;
+    error_code why = make_error_code(boost::system::errc::address_not_available);
     upstream_tls& tls = *choice.tls();
-    net::worker::clock::time_point until = interrupt.worker().now() + timeout;
-    while (net::address const* const address = next_address(choice, why)) {
-        if (choice.waits()) {
-            error_code const failed = co_await wait_in_line(interrupt, choice, timeout, until);
-            if (failed)
-                co_return failed;
-            if (choice.waits())
-                continue;
-        }
-        std::size_t const others = choice.others();
-        limit_wait(interrupt, until, timeout, others + 1);
+    connect_time time{interrupt, timeout};
+    while (choice.next() != nullptr) {
         result<unique_fd> started;
-        if (!start_at_once(choice, *address, others, started))
-            started = co_await start_from_queue(interrupt, choice, *address);
-        if (interrupt.raised() && !goes_on(interrupt, choice, why))
-            co_return interrupt.raised();
+        if (!start_at_once(choice, time, started))
+            started = co_await start_in_turn(choice, time);
         if (!started) {
             why = started.error();
+            if (!goes_on(interrupt, choice, why))
+                co_return why;
             continue;
         }
+        tls::session const offered = tls.sessions(choice.server_number()).take();
         tls_upstream upstream{
             net::socket{interrupt.worker(), std::move(*started)},
-            new_channel(tls, choice.server_number(), choice.tls_name(), greeting.client_protocol),
+            new_channel(tls, choice.tls_name(), greeting.client_protocol, offered),
             &tls.sessions(choice.server_number())};
-        error_code const failed = co_await shake_hands(interrupt, upstream, greeting.clear);
-        if (interrupt.raised()) {
-            if (interrupt.raised() == error::connect_timeout &&
-                is_connected(upstream.socket.native_handle()))
-                log.upstream_handshake(
-                    error::connect_timeout, choice.name(), upstream.channel.engine());
-            if (!goes_on(interrupt, choice, why))
-                co_return interrupt.raised();
-            continue;
+        error_code failed;
+        if (choice.rival() != nullptr) {
+            failed = co_await race(choice, time, upstream.socket);
+            if (!failed) // The handshake has what the server's other addresses do not need.
+                time.limit(choice.others() + 1);
         }
-        why = judge(failed, tls, upstream.channel, greeting.client_protocol);
-        log.upstream_handshake(why, choice.name(), upstream.channel.engine());
-        if (why)
-            continue;
-        choice.answered();
-        co_return std::move(upstream);
+        if (!failed)
+            failed = co_await shake_hands(interrupt, upstream, greeting.clear);
+        why = log_handshake(failed, interrupt, choice, upstream, greeting.client_protocol, log);
+        if (!why) {
+            choice.answered();
+            co_return std::move(upstream);
+        }
+        if (!goes_on(interrupt, choice, why))
+            co_return why;
     }
-    co_return why ? why : make_error_code(boost::system::errc::address_not_available);
+    co_return why;
 }
 
 } // namespace cleat::app

@@ -8,8 +8,8 @@
 namespace cleat::app {
 
 net::channel new_channel(
-    upstream_tls& tls, std::size_t server, std::string const& name,
-    std::string_view client_protocol)
+    upstream_tls const& tls, std::string const& name, std::string_view client_protocol,
+    tls::session const& offered)
 {
     net::channel made{tls.context()};
     ssl_st* const ssl = made.engine().native_handle();
@@ -18,8 +18,8 @@ net::channel new_channel(
     if (tls.plan().offers_clients_protocol && !client_protocol.empty() &&
         !tls::offer_protocol(ssl, client_protocol))
         throw std::bad_alloc{};
-    if (tls::session const known = tls.sessions(server).take())
-        made.engine().resume(known);
+    if (offered)
+        made.engine().resume(offered);
     return made;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cleat/net/channel.hpp>
 #include <cleat/tls/context.hpp>
+#include <cleat/tls/session.hpp>
 
 #include <cstddef>
 #include <deque>
@@ -47,10 +48,10 @@ private:
     std::deque<session_cache> sessions_;
 };
 
-/// new_channel makes a channel to a server: with its name, a session of it to resume, and the
-/// client's protocol where the plan has it so. Throws std::bad_alloc.
+/// new_channel makes a channel to a server: with its name, a session of it to resume, if there is
+/// one, and the client's protocol where the plan has it so. Throws std::bad_alloc.
 [[nodiscard]] net::channel new_channel(
-    upstream_tls& tls, std::size_t server, std::string const& name,
-    std::string_view client_protocol);
+    upstream_tls const& tls, std::string const& name, std::string_view client_protocol,
+    tls::session const& offered);
 
 } // namespace cleat::app

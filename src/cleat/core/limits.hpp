@@ -99,6 +99,18 @@ inline constexpr std::chrono::milliseconds fin_delay{100};
 /// backlog is full.
 inline constexpr std::chrono::milliseconds backlog_pause{10};
 
+/// attempt_delay: how long the address of one family has before a server's address of the other
+/// family is tried beside it (RFC 8305, section 5, recommends this).
+inline constexpr std::chrono::milliseconds attempt_delay{250};
+
+/// family_time: how long a worker tries the family that has answered first, where that is not the
+/// one that the order of the addresses says.
+inline constexpr std::chrono::seconds family_time{600};
+
+/// family_trial: then one connection tries the other order again. Others follow it after this time:
+/// by then the race of that one has ended.
+inline constexpr std::chrono::seconds family_trial{2};
+
 /// handler_end_max: how long a connection's handler may take to end after its interrupt.
 inline constexpr std::chrono::milliseconds handler_end_max{1000};
 

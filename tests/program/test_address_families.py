@@ -1,0 +1,130 @@
+"""A server whose name has addresses of both families: one that does not answer costs the first
+connection a delay, and the others nothing.
+
+The tests have a network of their own, which only root can, with a device behind which nobody
+listens: its packets are for another one, so they are dropped without a word."""
+
+import subprocess
+import time
+
+import pytest
+
+from admin_client import admin_of
+from deadlines import DEADLINE
+from dns_server import DnsServer
+from own_network import own_network
+from tls_client import TlsClient
+from tls_origins import over_tls, settings
+from upstream_blocks import answer, saying, upstream
+
+SILENT_V6, SILENT_V4 = "fd00::2", "192.0.2.2"
+MOVED_V6 = "fd01::2"  # Here at first, and then behind that device.
+DELAY_S = 0.25  # limits::attempt_delay
+
+
+def ip(command):
+    subprocess.run(
+        ["ip", *command.split()], check=True, timeout=DEADLINE, capture_output=True, text=True
+    )
+
+
+@pytest.fixture(autouse=True)
+def _network(ipv6):
+    with own_network():
+        ip("link add silent0 type veth peer name nobody0")
+        ip("link set silent0 up")
+        ip("link set nobody0 up")
+        ip("address add fd00::1/64 dev silent0 nodad")
+        ip("address add 192.0.2.1/24 dev silent0")
+        for address in (SILENT_V4, SILENT_V6, MOVED_V6):
+            ip(f"neighbour add {address} lladdr 02:00:00:00:00:02 dev silent0")
+        ip(f"address add {MOVED_V6}/128 dev lo nodad")
+        yield
+
+
+@pytest.fixture
+def named(_network, tmp_path):
+    """named gives app.example these addresses, and is the settings that it is found by."""
+    dns = DnsServer(tmp_path)
+
+    def make(*addresses):
+        dns.hosts["app.example"] = list(addresses)
+        dns.start()
+        return dns
+
+    yield make
+    dns.end()
+
+
+def timed(port):
+    begin = time.monotonic()
+    said = answer(port)
+    return said, time.monotonic() - begin
+
+
+def test_a_silent_family_costs_one_delay(serve, origin, named):
+    behind = origin(saying("4"), host="127.0.0.2")
+    dns = named("127.0.0.2", SILENT_V6)
+    server = serve(
+        upstream(f"[app.example]:{behind.port}", lines=["eject-after = 1"])
+        + f'upstream = "app"\nfrontend = "[127.0.0.1]:0"\nadmin = "[127.0.0.1]:0"\n{dns.setting}'
+    )
+    said, first = timed(server.port)
+    assert said == "4" and DELAY_S <= first < DELAY_S + 1  # A part of the timeout is 15 s.
+    later = [timed(server.port) for _ in range(10)]
+    assert {said for said, _ in later} == {"4"}
+    assert sum(took for _, took in later) < DELAY_S
+    metrics = admin_of(server).metrics()
+    one = {"upstream": "app", "server": f"[app.example]:{behind.port}"}
+    assert metrics.value("cleat_upstream_server_connections_total", **one) == 11
+    assert metrics.value("cleat_upstream_server_connect_failures_total", **one) == 0
+    assert not server.log(event="server-ejected")
+
+
+def test_the_family_that_has_answered_is_lost(serve, origin, named):
+    """The first family is then tried beside it, and is the first again."""
+    v4 = origin(saying("4"), host="127.0.0.2")
+    origin(saying("6"), host=MOVED_V6, port=v4.port)
+    dns = named("127.0.0.2", MOVED_V6)
+    server = serve(f'backend = "[app.example]:{v4.port}"\n{dns.setting}')
+    assert answer(server.port) == "6"
+    ip(f"address del {MOVED_V6}/128 dev lo")
+    ip("route add fd01::/64 dev silent0")
+    said, took = timed(server.port)
+    assert said == "4" and DELAY_S <= took < DELAY_S + 1
+    said, took = timed(server.port)
+    assert said == "4" and took < DELAY_S
+    ip("route del fd01::/64 dev silent0")
+    ip(f"address add {MOVED_V6}/128 dev lo nodad")
+    v4.close()  # It refuses.
+    assert answer(server.port) == "6"
+
+
+def test_where_both_are_silent_the_server_has_failed(serve, origin, named):
+    dns = named(SILENT_V4, SILENT_V6)
+    spare = origin(saying("spare"))
+    server = serve(
+        upstream("[app.example]:80", spare.address, lines=["balance = first", "eject-after = 1"])
+        + 'upstream = "app"\nfrontend = "[127.0.0.1]:0"\nbackend-connect-timeout = 3\n'
+        + dns.setting
+    )
+    said, took = timed(server.port)
+    assert said == "spare" and 1 < took < 3 + 1  # Two of three parts of the timeout.
+    assert server.wait_for_log(event="server-ejected")["server"] == "[app.example]:80"
+    assert timed(server.port)[1] < DELAY_S
+
+
+def test_tls_to_the_family_that_answers(serve, certs, origin, named):
+    behind = origin(over_tls(settings(certs.ecdsa), lambda end: end.send(b"4")), host="127.0.0.2")
+    dns = named("127.0.0.2", SILENT_V6)
+    server = serve(
+        upstream(f"[app.example]:{behind.port}", lines=["tls = on", "tls-verify = off"])
+        + f'upstream = "app"\nfrontend = "[127.0.0.1]:0"\n{dns.setting}'
+    )
+    begin = time.monotonic()
+    for _ in range(2):
+        with TlsClient(server.port) as client:
+            assert client.receive(1) == b"4"
+    assert DELAY_S <= time.monotonic() - begin < 2 * DELAY_S + 1
+    assert len(behind.all) == 2
+    assert not server.log(event="upstream-handshake-failed")
