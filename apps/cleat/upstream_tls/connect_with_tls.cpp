@@ -138,6 +138,8 @@ net::task<result<tls_upstream>> connect_with_tls(
             choice.answered();
             co_return std::move(upstream);
         }
+        if (why != error::alpn_mismatch)
+            tls.sessions(choice.server_number()).drop(offered);
         if (!goes_on(interrupt, choice, why))
             co_return why;
     }

@@ -24,4 +24,22 @@ tls::session session_cache::take() noexcept
     return std::exchange(sessions_[newest], {});
 }
 
+void session_cache::drop(tls::session const& failed) noexcept
+{
+    std::size_t const room = sessions_.size();
+    auto const from_newest = [&](std::size_t age) -> tls::session& {
+        return sessions_[(next_ + room - 1 - age) % room];
+    };
+    std::size_t age = 0;
+    while (age != size_ && from_newest(age).native_handle() != failed.native_handle())
+        ++age;
+    if (age == size_)
+        return;
+    for (; age != 0; --age)
+        from_newest(age) = std::move(from_newest(age - 1));
+    next_ = (next_ + room - 1) % room;
+    --size_;
+    sessions_[next_] = {};
+}
+
 } // namespace cleat::app

@@ -23,6 +23,10 @@ public:
     /// for one connection (RFC 8446, appendix C.4). One of TLS 1.2 stays.
     [[nodiscard]] tls::session take() noexcept;
 
+    /// drop: a handshake that has offered this session has failed, perhaps because of it. It is not
+    /// offered again.
+    void drop(tls::session const& failed) noexcept;
+
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
 private:

@@ -64,5 +64,24 @@ TEST_CASE("the newest session is the first, and the oldest gives way")
     CHECK(!cache.take());
 }
 
+TEST_CASE("a session that has failed is not offered again, and the others are")
+{
+    session_cache cache;
+    std::vector<tls::session> all;
+    for (int i = 0; i != 3; ++i)
+        cache.keep(all.emplace_back(make_session(tls::protocol_version::tls_1_2)));
+    cache.drop(make_session(tls::protocol_version::tls_1_2)); // It is not there any more.
+    cache.drop(all[1]);
+    CHECK(cache.size() == 2);
+    CHECK(cache.take().native_handle() == all[2].native_handle());
+    cache.drop(all[2]);
+    CHECK(cache.take().native_handle() == all[0].native_handle());
+    cache.drop(all[0]);
+    CHECK(!cache.take());
+    cache.drop({});
+    cache.keep(all[0]);
+    CHECK(cache.take().native_handle() == all[0].native_handle());
+}
+
 } // namespace
 } // namespace cleat::app::session_cache_test
