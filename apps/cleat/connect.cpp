@@ -77,6 +77,24 @@ net::task<error_code> wait_in_line(upstream_choice& choice, connect_time& time)
     }
 }
 
+// Waits until a local port is free to one of the servers. The time is what the connect has left.
+net::task<result<unique_fd>> start_with_port(upstream_choice& choice, connect_time const& time)
+{
+    time.limit(1);
+    choice.awaits_port();
+    connect_queue::place place{choice.ports(), time.interrupt()};
+    for (;;) {
+        error_code const ec = co_await place.reached();
+        if (ec == error::connect_timeout)
+            co_return make_error_code(error::local_ports_used_up);
+        if (ec)
+            co_return ec;
+        result<unique_fd> started = choice.start_again();
+        if (started || !choice.lacks_port())
+            co_return started;
+    }
+}
+
 error_code no_memory() noexcept
 {
     return make_error_code(boost::system::errc::not_enough_memory);
@@ -118,6 +136,8 @@ void connect_time::limit(std::size_t parts) const
 
 net::task<result<unique_fd>> start_in_turn(upstream_choice& choice, connect_time& time)
 {
+    if (!choice.has_server())
+        co_return co_await start_with_port(choice, time);
     if (choice.waits()) {
         error_code const failed = co_await wait_in_line(choice, time);
         if (failed)
@@ -133,6 +153,8 @@ net::task<result<unique_fd>> start_in_turn(upstream_choice& choice, connect_time
 
 bool goes_on(net::interrupt& interrupt, upstream_choice& choice, error_code& why)
 {
+    if (!choice.has_server()) // It has no port, or all servers have failed since it has one.
+        return !interrupt.raised();
     if (!interrupt.raised()) {
         choice.failed(why);
         return true;
@@ -154,7 +176,7 @@ net::task<result<upstream_side>> connect(
     greeting hello{first};
     connect_time time{interrupt, timeout};
     error_code why = make_error_code(boost::system::errc::address_not_available);
-    while (choice.next() != nullptr) {
+    while (choice.next() != nullptr || choice.lacks_port()) {
         result<unique_fd> started = no_memory();
         if (!start_at_once(choice, time, started)) {
             if (!hello.keep())

@@ -31,6 +31,7 @@ enum class traffic_count : std::uint8_t
     bytes_down,     ///< Plaintext from upstreams to clients.
     passed_through, ///< Connections whose TLS the upstream ends. Their bytes count like plaintext.
     ports_used_up,  ///< Connects that found no free local port.
+    ports_awaited,  ///< Connections that have waited for one, because none was free to any server.
     limits_shared,  ///< Connections of clients without a place of their own in the client_table.
 };
 inline constexpr std::size_t traffic_count_size =

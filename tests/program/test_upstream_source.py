@@ -1,5 +1,5 @@
-"""upstream-source: connections to servers come from the addresses that it names, and local ports
-that are used up are named in the log and in metrics.
+"""upstream-source: connections to servers come from the addresses that it names. Local ports that
+are used up are named in the log and in metrics, and connections wait for one.
 
 The range of local ports belongs to a network: the tests have one of their own, which only root
 can."""
@@ -17,9 +17,12 @@ from own_network import own_network
 from program import run
 from reloads import reload, replace
 from tls_client import TlsClient
+from tls_origins import over_tls, settings as tls_settings
 from upstream_blocks import upstream
 
 FIRST, PORTS = 20000, 8
+LISTEN = 'frontend = "[0.0.0.0]:0"\n'
+SHORT = "backend-connect-timeout = 1\n"
 
 
 def narrow():
@@ -67,7 +70,7 @@ def test_each_address_has_ports_of_its_own(serve, origin):
 
 def test_ports_that_run_out_are_named(serve, origin):
     behind = origin(echo)
-    text = f'frontend = "[0.0.0.0]:0"\nadmin = "[127.0.0.1]:0"\nbackend = "{behind.address}"\n'
+    text = f'{LISTEN}admin = "[127.0.0.1]:0"\nbackend = "{behind.address}"\n{SHORT}'
     server = serve(text)
     admin = admin_of(server)
     admin.metrics()
@@ -88,7 +91,82 @@ def test_ports_that_run_out_are_named(serve, origin):
     Path("/proc/sys/net/ipv4/ip_local_port_range").write_text("30000 40000")
     metrics = admin.metrics()
     assert metrics.value("cleat_local_ports_used_up_total") == 2
+    assert metrics.value("cleat_local_port_waits_total") == 2
     assert metrics.value("cleat_connections_closed_total", reason="local-ports-used-up") == 2
+
+
+class Waiting:
+    """One more client, for which no port is free."""
+
+    def __init__(self, server, number, text):
+        self.client = TlsClient(server.port, host=f"127.0.3.{number + 1}")
+        self.client.send(text)
+        self.text = text
+
+    def served(self):
+        assert self.client.receive_exactly(len(self.text)) == self.text
+
+
+def tls_echo(end):
+    while more := end.receive(1 << 14):
+        end.send(more)
+
+
+@pytest.mark.parametrize("servers", [1, 2])
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+def test_a_connection_waits_until_a_port_is_free(serve, certs, origin, servers, tls):
+    handle = over_tls(tls_settings(certs.ecdsa), tls_echo) if tls else echo
+    behind = [origin(handle) for _ in range(servers)]
+    server = serve(
+        upstream(
+            *(each.address for each in behind),
+            lines=["eject-after = 1"] + ["tls = on", "tls-verify = off"] * tls,
+        )
+        + 'upstream = "app"\n' + LISTEN
+    )
+    narrow()
+    held = [
+        TlsClient(server.port, host=f"127.0.1.{i + 1}") for i in range(servers * PORTS)
+    ]
+    assert [each.exchange(b"hello") for each in held] == [b"hello"] * len(held)
+    waiting = [Waiting(server, i, f"waits {i}".encode()) for i in range(3)]
+    server.wait_for_log(event="local-ports-used-up")
+    for client, more in zip(held, waiting):
+        client.reset()  # Then cleat resets its connection to the server: the port is free at once.
+        more.served()
+    assert not server.log(event="connect-failed")
+    assert not server.log(event="server-ejected")
+    for each in [*held[3:], *(more.client for more in waiting)]:
+        each.reset()
+
+
+def test_nobody_overtakes_those_that_wait(serve, origin):
+    behind = origin(echo)
+    server = serve(f'backend = "{behind.address}"\n{LISTEN}')
+    narrow()
+    held = [TlsClient(server.port, host=f"127.0.1.{i + 1}") for i in range(PORTS)]
+    assert [each.exchange(b"hello") for each in held] == [b"hello"] * len(held)
+    waiting = [Waiting(server, i, f"{i}".encode()) for i in range(5)]
+    server.wait_for_log(event="local-ports-used-up")
+    seen = len(behind.all)
+    for client in held:
+        client.reset()
+    for each in waiting:
+        each.served()
+    assert len(behind.all) == seen + len(waiting)
+    for each in waiting:
+        each.client.reset()
+
+
+def test_a_server_at_a_socket_needs_no_port(serve, origin, tmp_path):
+    one, other = origin(echo), origin(echo, path=tmp_path / "other.sock")
+    server = serve(
+        upstream(one.address, other.address, lines=["balance = first"])
+        + 'upstream = "app"\n' + LISTEN
+    )
+    narrow()
+    with clients(server, PORTS + 3):
+        assert (len(one.all), len(other.all)) == (PORTS, 3)
 
 
 def test_another_server_is_tried(serve, origin):

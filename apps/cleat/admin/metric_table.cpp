@@ -391,6 +391,11 @@ constexpr metric_row metric_rows[] = {
      [](from_t from, into_t into) {
          into.add(sum(from, &worker_counts::traffic, traffic_count::ports_used_up));
      }},
+    {"cleat_local_port_waits", metric_type::counter, "",
+     "Connections that have waited for a local port, because none was free to any server", "",
+     [](from_t from, into_t into) {
+         into.add(sum(from, &worker_counts::traffic, traffic_count::ports_awaited));
+     }},
     {"cleat_upstream_errors", metric_type::counter, "",
      "Connections that the upstream has broken or not accepted", "reason",
      [](from_t from, into_t into) {

@@ -35,6 +35,11 @@ public:
         other.bits_ |= bits_;
         return other;
     }
+    [[nodiscard]] server_set without(server_set other) const noexcept
+    {
+        other.bits_ = bits_ & ~other.bits_;
+        return other;
+    }
 
 private:
     std::uint64_t bits_ = 0;

@@ -36,8 +36,10 @@ void upstream_choice::leave_server() noexcept
     if (addresses_ == nullptr)
         return;
     std::exchange(addresses_, nullptr)->release();
-    if (std::exchange(is_connected_, false))
+    if (std::exchange(is_connected_, false)) {
         upstream_.count(server_, server_count::closed);
+        upstream_.ports().try_again(); // Not after an attempt: the first there makes attempts.
+    }
     if (std::exchange(has_failed_, false))
         upstream_.server_failed(server_, tries_);
     balancer& servers = upstream_.servers();
@@ -84,6 +86,8 @@ net::address const* upstream_choice::next()
 {
     while (addresses_ == nullptr || address_ >= addresses_->all().size()) {
         leave_server();
+        if (is_behind())
+            return nullptr;
         std::optional<std::size_t> const chosen =
             upstream_.servers().choose(upstream_.worker().now(), client_, tried_);
         if (!chosen)
@@ -117,8 +121,32 @@ std::size_t upstream_choice::others() const noexcept
 void upstream_choice::failed(error_code why)
 {
     has_failed_ = has_failed_ || !says_nothing(why);
-    if (why == error::local_ports_used_up)
+    if (why != error::local_ports_used_up)
+        return;
+    again_.insert(server_);
+    if (!is_first_) // Or it has been counted before.
         upstream_.ports_used_up(server_);
+}
+
+result<unique_fd> upstream_choice::start_again()
+{
+    leave_server();
+    tried_ = tried_.without(std::exchange(again_, {}));
+    is_first_ = true;
+    result<unique_fd> started = make_error_code(error::local_ports_used_up);
+    while (next() != nullptr) {
+        if (waits_) { // Its line is not the one that this connection is in.
+            again_.insert(server_);
+            pass_over();
+            continue;
+        }
+        started = start();
+        if (started)
+            break;
+        failed(started.error());
+    }
+    is_first_ = false;
+    return started;
 }
 
 void upstream_choice::answered()

@@ -36,6 +36,18 @@ public:
     [[nodiscard]] net::address const* rival() const noexcept;
     void take_rival() noexcept { ++address_; }
 
+    /// lacks_port: next has returned null, but to some servers no local port was free; or it has
+    /// not tried any, because other connections wait for a port already. The connection waits in
+    /// `ports`, and asks start_again when it is the first there, which tries these servers once
+    /// more, as next and start do.
+    [[nodiscard]] bool lacks_port() const noexcept { return !again_.empty() || is_behind(); }
+    [[nodiscard]] connect_queue& ports() noexcept { return upstream_.ports(); }
+    void awaits_port() noexcept { upstream_.awaits_port(); }
+    [[nodiscard]] result<unique_fd> start_again();
+
+    /// has_server: there is a present server, which next has found.
+    [[nodiscard]] bool has_server() const noexcept { return addresses_ != nullptr; }
+
     /// waits: the server of the address has as many connections as it may have. The connection
     /// waits in its line, and asks admit when it is the first there: true is the end of the wait.
     /// leaves_line: the server gets no new connection any more, or another one is the better
@@ -89,6 +101,12 @@ private:
     void enter_server() noexcept;
     void leave_server() noexcept;
 
+    // Others wait for a port already, and go first.
+    [[nodiscard]] bool is_behind() const noexcept
+    {
+        return tried_.empty() && !is_first_ && !upstream_.ports().empty();
+    }
+
     [[nodiscard]] server_plan const& server() const noexcept
     {
         return upstream_.plan().servers[server_];
@@ -97,6 +115,7 @@ private:
     worker_upstream& upstream_;
     std::uint64_t client_;
     server_set tried_;                      // With the present one.
+    server_set again_;                      // Of these, those to which no local port was free.
     std::uint32_t server_ = 0;              // Of those in tried_, the last one.
     std::uint32_t address_ = 0;             // The number of the next one to try.
     server_addresses* addresses_ = nullptr; // It holds those of the server that it has, if any.
@@ -105,6 +124,7 @@ private:
     bool is_connected_ = false;
     bool waits_ = false;
     bool second_first_ = false; // See family_memory.
+    bool is_first_ = false;     // Of those that wait for a port.
 };
 
 } // namespace cleat::app

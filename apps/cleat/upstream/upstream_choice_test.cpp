@@ -195,6 +195,34 @@ TEST_CASE_FIXTURE(two_servers, "an error of this machine's says nothing about a 
     CHECK_FALSE(upstream().servers().of_server(0).is_out());
 }
 
+TEST_CASE_FIXTURE(two_servers, "servers to which no port was free are tried again, in turn")
+{
+    {
+        upstream_choice choice{upstream(), {}};
+        CHECK_FALSE(choice.lacks_port());
+        CHECK(choice.next()->port() == 1);
+        choice.failed(refused);
+        CHECK(choice.next()->port() == 2);
+        choice.failed(refused);
+        CHECK(choice.next()->port() == 3);
+        choice.failed(make_error_code(error::local_ports_used_up));
+        CHECK(choice.next() == nullptr);
+        CHECK(choice.lacks_port());
+        CHECK_FALSE(choice.has_server());
+        CHECK(choice.name() == "b");
+        if (choice.start_again())
+            CHECK(choice.name() == "b"); // Not the one that has refused.
+        else
+            CHECK_FALSE(choice.lacks_port());
+    }
+    CHECK(upstream().servers().of_server(0).failures() == 1);
+    net::interrupt interrupt{worker};
+    connect_queue::place const earlier{upstream().ports(), interrupt};
+    upstream_choice choice{upstream(), {}};
+    CHECK(choice.next() == nullptr);
+    CHECK(choice.lacks_port());
+}
+
 TEST_CASE_FIXTURE(two_servers, "a protocol that one client alone wants says nothing about a server")
 {
     for (int i = 0; i < 3; ++i)

@@ -29,6 +29,7 @@ worker_upstream::worker_upstream(
     , log_{log}
     , servers_{plan}
     , families_(plan.servers.size())
+    , ports_{worker}
     , sources_{plan.sources, worker.number()}
     , worker_counts_{counts}
 {
@@ -75,6 +76,12 @@ void worker_upstream::ports_used_up(std::size_t server)
         .add("upstream", plan_.name)
         .add("server", plan_.servers[server].name)
         .add("cure", "name more addresses of this machine in upstream-source");
+}
+
+void worker_upstream::awaits_port() noexcept
+{
+    if (worker_counts_ != nullptr)
+        worker_counts_->traffic.add(traffic_count::ports_awaited);
 }
 
 void worker_upstream::server_failed(std::size_t server, bool tries)

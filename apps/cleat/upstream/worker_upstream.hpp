@@ -68,12 +68,18 @@ public:
     /// queue is where connections wait for a server, at a UNIX socket, whose backlog is full.
     [[nodiscard]] connect_queue& queue(std::size_t server) noexcept { return queues_[server]; }
 
+    /// ports is where connections wait that found no free local port to any server.
+    [[nodiscard]] connect_queue& ports() noexcept { return ports_; }
+
     /// sources are where the connections come from.
     [[nodiscard]] source_addresses& sources() noexcept { return sources_; }
 
     /// ports_used_up counts a connect that found no free local port, at any source. The log has
     /// the first one in a minute.
     void ports_used_up(std::size_t server);
+
+    /// awaits_port counts a connection that waits in `ports`.
+    void awaits_port() noexcept;
 
     /// server_failed and server_answered say how a connect to a server has ended. `tries`: it was
     /// the connection that tries whether the server is back. The log has a line when a server is
@@ -91,6 +97,7 @@ private:
     std::vector<server_counts*> counts_;
     std::deque<connect_queue> lines_;
     std::deque<connect_queue> queues_;
+    connect_queue ports_;
     source_addresses sources_;
     worker_counts* worker_counts_;
     std::optional<net::worker::clock::time_point> ports_logged_; // When ports were used up.

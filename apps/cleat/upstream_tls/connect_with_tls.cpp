@@ -110,7 +110,7 @@ net::task<result<tls_upstream>> connect_with_tls(
     error_code why = make_error_code(boost::system::errc::address_not_available);
     upstream_tls& tls = *choice.tls();
     connect_time time{interrupt, timeout};
-    while (choice.next() != nullptr) {
+    while (choice.next() != nullptr || choice.lacks_port()) {
         result<unique_fd> started;
         if (!start_at_once(choice, time, started))
             started = co_await start_in_turn(choice, time);
