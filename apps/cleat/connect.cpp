@@ -44,13 +44,13 @@ private:
 };
 
 // Tries whenever this connection is the first of the queue, until there is room.
-net::task<result<unique_fd>> start_from_queue(net::interrupt& interrupt, upstream_choice& choice)
+net::task<result<net::socket>> start_from_queue(net::interrupt& interrupt, upstream_choice& choice)
 {
     connect_queue::place place{choice.queue(), interrupt};
     for (;;) {
         if (error_code const ec = co_await place.reached())
             co_return ec;
-        result<unique_fd> started = choice.start();
+        result<net::socket> started = choice.start();
         if (started || !is_full(choice.address(), started.error()))
             co_return started;
     }
@@ -78,7 +78,7 @@ net::task<error_code> wait_in_line(upstream_choice& choice, connect_time& time)
 }
 
 // Waits until a local port is free to one of the servers. The time is what the connect has left.
-net::task<result<unique_fd>> start_with_port(upstream_choice& choice, connect_time const& time)
+net::task<result<net::socket>> start_with_port(upstream_choice& choice, connect_time const& time)
 {
     time.limit(1);
     choice.awaits_port();
@@ -89,7 +89,7 @@ net::task<result<unique_fd>> start_with_port(upstream_choice& choice, connect_ti
             co_return make_error_code(error::local_ports_used_up);
         if (ec)
             co_return ec;
-        result<unique_fd> started = choice.start_again();
+        result<net::socket> started = choice.start_again();
         if (started || !choice.lacks_port())
             co_return started;
     }
@@ -134,7 +134,7 @@ void connect_time::limit(std::size_t parts) const
         interrupt_.expires_in(part(parts), error::connect_timeout);
 }
 
-net::task<result<unique_fd>> start_in_turn(upstream_choice& choice, connect_time& time)
+net::task<result<net::socket>> start_in_turn(upstream_choice& choice, connect_time& time)
 {
     if (!choice.has_server())
         co_return co_await start_with_port(choice, time);
@@ -144,7 +144,7 @@ net::task<result<unique_fd>> start_in_turn(upstream_choice& choice, connect_time
             co_return failed;
         if (choice.waits())
             co_return make_error_code(boost::system::errc::resource_unavailable_try_again);
-        result<unique_fd> started = no_memory();
+        result<net::socket> started = no_memory();
         if (start_at_once(choice, time, started))
             co_return started;
     }
@@ -177,7 +177,7 @@ net::task<result<upstream_side>> connect(
     connect_time time{interrupt, timeout};
     error_code why = make_error_code(boost::system::errc::address_not_available);
     while (choice.next() != nullptr || choice.lacks_port()) {
-        result<unique_fd> started = no_memory();
+        result<net::socket> started = no_memory();
         if (!start_at_once(choice, time, started)) {
             if (!hello.keep())
                 co_return no_memory();
@@ -189,7 +189,7 @@ net::task<result<upstream_side>> connect(
                 co_return why;
             continue;
         }
-        upstream_side upstream{net::socket{interrupt.worker(), std::move(*started)}, {}};
+        upstream_side upstream{std::move(*started), {}};
         // To send nothing to a UNIX socket fails where the server has spoken and closed.
         bool const asks = !is_unix(choice.address()) || !hello.bytes().empty();
         net::io_result const sent = asks ? upstream.socket.send(hello.bytes()) : net::io_result{};

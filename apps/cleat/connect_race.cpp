@@ -60,10 +60,9 @@ net::task<error_code> race(upstream_choice& choice, connect_time const& time, ne
     interrupt.expires_in(
         whole.count() == 0 ? whole : std::max(whole - delay, milliseconds{1}),
         error::connect_timeout);
-    result<unique_fd> started = choice.start_rival();
+    result<net::socket> started = choice.start_rival();
     if (started)
-        co_return co_await run_both(
-            interrupt, choice, socket, net::socket{interrupt.worker(), std::move(*started)});
+        co_return co_await run_both(interrupt, choice, socket, std::move(*started));
     choice.failed(started.error());
     choice.take_rival();
     error_code const late = co_await net::ready{interrupt, until_connected(socket)};

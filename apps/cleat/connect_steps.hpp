@@ -6,7 +6,6 @@
 #include "upstream/upstream_choice.hpp"
 
 #include <cleat/core/error.hpp>
-#include <cleat/core/unique_fd.hpp>
 #include <cleat/net/interrupt.hpp>
 #include <cleat/net/socket.hpp>
 #include <cleat/net/socket_options.hpp>
@@ -67,7 +66,7 @@ private:
 /// try, and the server's backlog is full, or others wait for that already, who came earlier and go
 /// first.
 [[nodiscard]] inline bool start_at_once(
-    upstream_choice& choice, connect_time const& time, result<unique_fd>& started)
+    upstream_choice& choice, connect_time const& time, result<net::socket>& started)
 {
     if (!choice.has_server() || choice.waits())
         return false;
@@ -82,7 +81,7 @@ private:
 /// start_in_turn waits until the connection may have such a socket, and it is its turn. A
 /// connection that leaves the line of a server has an error that says nothing about the server, and
 /// goes on with another one. The error may be the interrupt's.
-net::task<result<unique_fd>> start_in_turn(upstream_choice& choice, connect_time& time);
+net::task<result<net::socket>> start_in_turn(upstream_choice& choice, connect_time& time);
 
 /// goes_on: an attempt has failed with `why`. True: another one may follow. It is false where the
 /// interrupt is raised, unless only this address's time is over, and there are others; `why` is

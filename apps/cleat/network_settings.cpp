@@ -45,15 +45,36 @@ std::vector<net::address> unix_server(
     return {};
 }
 
-// Each worker needs one at least.
-void check_limit(upstream_server const& server, std::size_t workers, problem_list& problems)
+// Each worker needs one at least, or as many as it is to have ready.
+void check_limit(
+    upstream_config const& block, upstream_server const& server, std::size_t workers,
+    problem_list& problems)
 {
+    auto const ready = static_cast<std::size_t>(*block.preconnect) * workers;
     auto const limit = static_cast<std::size_t>(*server.max_connections);
     if (limit != 0 && limit < workers)
         problems.error(
             server.max_connections.location, "max-connections",
             fmt::format("{} connections are fewer than one for each of {} workers", limit, workers),
             fmt::format("Write {} or more, or fewer workers.", workers));
+    else if (limit != 0 && limit < ready)
+        problems.error(
+            server.max_connections.location, "max-connections",
+            fmt::format(
+                "{} connections are fewer than preconnect = {} for each of {} workers", limit,
+                *block.preconnect, workers),
+            fmt::format("Write {} or more, or a smaller preconnect.", ready));
+}
+
+// TLS begins with a header that names the client, or with the client's protocol.
+preconnect_rule preconnect_rule_of(config const& settings, upstream_config const& block)
+{
+    bool const has_header = *settings.announce != announcement::nothing;
+    return {
+        .connections = static_cast<std::size_t>(*block.preconnect),
+        .time = *block.preconnect_time,
+        .is_tcp_only = (has_header && *block.tls.proxy_header == proxy_place::before_tls) ||
+                       block.tls.alpn->as_client};
 }
 
 // The header of a connection that is not a client's.
@@ -352,7 +373,7 @@ upstream_plan find_upstream(
     for (upstream_server const& each : block->servers) {
         finder.add(each, "server", times_of(settings));
         finder.name_certificates(tls_name_of(*block, each));
-        check_limit(each, workers, problems);
+        check_limit(*block, each, workers, problems);
     }
     upstream_plan plan = std::move(finder).made();
     plan.name = name;
@@ -360,6 +381,7 @@ upstream_plan find_upstream(
     plan.eject_after = static_cast<unsigned>(*block->eject_after);
     plan.eject_time = *block->eject_time;
     plan.slow_start = *block->slow_start;
+    plan.preconnect = preconnect_rule_of(settings, *block);
     plan.workers = workers;
     plan.sources = find_sources(effective(block->source, settings.upstream_source), problems);
     plan.tls = load_tls_plan(*block, files, problems);

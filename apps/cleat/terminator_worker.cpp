@@ -104,6 +104,8 @@ void terminator_worker::drain() noexcept
     for (std::unique_ptr<listener> const& each : listeners_)
         if (each)
             each->drain();
+    for (std::unique_ptr<worker_service> const& each : services_)
+        each->end_ready();
     // Not earlier: a queued connection that ends at once must not stop the worker.
     connections_.stop_after_last();
 }

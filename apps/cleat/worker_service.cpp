@@ -93,6 +93,7 @@ void worker_service::leave_thread() const noexcept
 
 void worker_service::retire(std::function<void(worker_service&)> released) noexcept
 {
+    end_ready();
     released_ = std::move(released);
     finish = [](net::task_node& node, bool run) {
         worker_service& self = static_cast<worker_service&>(node);
@@ -106,7 +107,14 @@ void worker_service::retire(std::function<void(worker_service&)> released) noexc
     look_for_release();
 }
 
-// An upstream's queue may still be among the worker's functions; ours comes after it.
+void worker_service::end_ready() noexcept
+{
+    for (worker_upstream& each : upstreams_)
+        each.end_ready();
+}
+
+// An upstream's queue, or a connection that it has had ready, may still be among the worker's
+// functions; ours comes after it.
 void worker_service::look_for_release() noexcept
 {
     if (released_ && open_ == 0 && !std::exchange(release_queued_, true))

@@ -80,6 +80,9 @@ public:
         upstreams_[number].follow(table);
     }
 
+    /// end_ready ends the connections to upstreams that no client has taken yet, and makes no more.
+    void end_ready() noexcept;
+
     /// certificates are those of the store, or null where the configuration has none.
     [[nodiscard]] net::worker_certificates* certificates() noexcept { return certificates_; }
 

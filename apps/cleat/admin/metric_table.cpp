@@ -428,6 +428,30 @@ constexpr metric_row metric_rows[] = {
              into.add(static_cast<double>(each.waiting()), std::move(labels));
          });
      }},
+    {"cleat_upstream_server_connections_ready", metric_type::gauge, "",
+     "Connections to a server that are ready before a client needs them: see preconnect",
+     "upstream, server",
+     [](from_t from, into_t into) {
+         for_each_server(from, [&](known_server const& each, metric_labels labels) {
+             into.add(static_cast<double>(each.ready()), std::move(labels));
+         });
+     }},
+    {"cleat_upstream_server_ready_taken", metric_type::counter, "",
+     "Clients that have got a connection which was ready", "upstream, server",
+     [](from_t from, into_t into) {
+         for_each_server(from, [&](known_server const& each, metric_labels labels) {
+             into.add(
+                 static_cast<double>(each.total(server_count::ready_taken)), std::move(labels));
+         });
+     }},
+    {"cleat_upstream_server_ready_missed", metric_type::counter, "",
+     "Clients for which no connection was ready, though preconnect is on", "upstream, server",
+     [](from_t from, into_t into) {
+         for_each_server(from, [&](known_server const& each, metric_labels labels) {
+             into.add(
+                 static_cast<double>(each.total(server_count::ready_missed)), std::move(labels));
+         });
+     }},
     {"cleat_upstream_server_connect_failures", metric_type::counter, "",
      "Times that a server has not accepted a connection, which went on to another server where "
      "there was one",

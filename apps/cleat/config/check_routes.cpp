@@ -133,6 +133,12 @@ void check_upstream_names(config const& c, std::vector<problem>& problems)
     for (upstream_config const& each : c.upstreams) {
         refuse_twins(each, problems);
         check_checks(each, *c.announce, problems);
+        if (*each.preconnect == 0 && !each.preconnect_time.location.is_built_in())
+            report_problem(
+                problems, severity::error, each.preconnect_time.location, "preconnect-time",
+                fmt::format(
+                    "this has no effect: the upstream {} has no connections ready", *each.name),
+                "Add preconnect to the block, or leave this out.");
         if (*each.balance == balance::first && each.slow_start->count() != 0)
             report_problem(
                 problems, severity::error, each.slow_start.location, "slow-start",

@@ -263,6 +263,8 @@ struct upstream_config
     setting<wire_text> check_send;                ///< Empty: nothing. It needs check_expect.
     setting<wire_text> check_expect;              ///< Empty: a connection is enough.
     setting<std::vector<std::string>> check_alpn; ///< Empty: that of connections.
+    setting<int> preconnect{0};                   ///< Of each worker and server; 0: none.
+    setting<std::chrono::seconds> preconnect_time{std::chrono::seconds{10}};
     optional_setting<local_addresses> source;
     upstream_tls_config tls;
 };

@@ -89,6 +89,11 @@ std::uint64_t known_server::waiting() const noexcept
     return difference(*this, server_count::queued, server_count::waited);
 }
 
+std::uint64_t known_server::ready() const noexcept
+{
+    return difference(*this, server_count::ready_begun, server_count::ready_ended);
+}
+
 void upstream_states::follow(std::vector<upstream_plan> const& upstreams)
 {
     ++version_;

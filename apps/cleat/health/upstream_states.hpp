@@ -63,6 +63,8 @@ struct known_server
     /// open is how many connections it has now, and waiting how many wait for it.
     [[nodiscard]] std::uint64_t open() const noexcept;
     [[nodiscard]] std::uint64_t waiting() const noexcept;
+    /// ready is how many are made before clients need them, and no client has taken yet.
+    [[nodiscard]] std::uint64_t ready() const noexcept;
 };
 
 /// known_upstream is one upstream.

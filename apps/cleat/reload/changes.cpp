@@ -68,8 +68,9 @@ std::vector<std::string> descriptions_of(snapshot const& configuration)
     for (upstream_plan const& each : configuration.upstreams)
         if (each.name != to_string(*configuration.settings.backend))
             found.push_back(fmt::format(
-                "{} {} {} {} {} {}", describe(each), each.eject_after, each.eject_time.count(),
-                each.slow_start.count(), describe_checks(each.check),
+                "{} {} {} {} {} {} {} {}", describe(each), each.eject_after,
+                each.eject_time.count(), each.slow_start.count(), describe_checks(each.check),
+                each.preconnect.connections, each.preconnect.time.count(),
                 fmt::join(each.sources | std::views::transform(net::to_string), ",")));
     std::ranges::sort(found);
     return found;

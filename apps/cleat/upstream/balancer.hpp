@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -105,6 +106,16 @@ public:
     {
         balanced_server const& one = servers_[server];
         return one.limit != 0 && one.connections + one.waiting >= one.limit;
+    }
+
+    /// room is how many more connections the server may have.
+    [[nodiscard]] std::size_t room(std::size_t server) const noexcept
+    {
+        balanced_server const& one = servers_[server];
+        std::int64_t const taken = one.connections + one.waiting;
+        if (one.limit == 0)
+            return std::numeric_limits<std::size_t>::max();
+        return one.limit > taken ? static_cast<std::size_t>(one.limit - taken) : 0;
     }
 
     /// waits counts a connection in that line. admit is true if there is room for the first of

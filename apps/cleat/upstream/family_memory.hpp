@@ -26,6 +26,9 @@ public:
         return false;
     }
 
+    /// prefers_second is the same for a connection that is not to be the one that tries.
+    [[nodiscard]] bool prefers_second() const noexcept { return second_answers_; }
+
     /// answered: an address has, which is of the second family or not. `second_first` is how the
     /// connection began: it has learned nothing of the first family if it tried the second one
     /// before.

@@ -51,6 +51,8 @@ void upstream_choice::leave_server() noexcept
         servers.of_server(server_).ended();
     servers.ended(server_);
     upstream_.line(server_).try_again();
+    if (upstream_.ready() != nullptr) // There may be room for one more.
+        upstream_.ready()->look();
 }
 
 void upstream_choice::enter_server() noexcept
@@ -120,6 +122,11 @@ std::size_t upstream_choice::others() const noexcept
 
 void upstream_choice::failed(error_code why)
 {
+    if (std::exchange(has_taken_, false)) {
+        takes_none_ = true;
+        address_ = 0;
+        return;
+    }
     has_failed_ = has_failed_ || !says_nothing(why);
     if (why != error::local_ports_used_up)
         return;
@@ -128,12 +135,57 @@ void upstream_choice::failed(error_code why)
         upstream_.ports_used_up(server_);
 }
 
-result<unique_fd> upstream_choice::start_again()
+result<net::socket> upstream_choice::start()
+{
+    if (upstream_.ready() != nullptr && !upstream_.ready()->are_of_tls())
+        if (std::optional<taken_connection> taken = take_ready())
+            return std::move(*taken->socket);
+    result<unique_fd> made = upstream_.sources().connect(address());
+    if (!made)
+        return made.error();
+    return net::socket{upstream_.worker(), std::move(*made)};
+}
+
+result<net::socket> upstream_choice::start_rival()
+{
+    result<unique_fd> made = upstream_.sources().connect(*rival());
+    if (!made)
+        return made.error();
+    return net::socket{upstream_.worker(), std::move(*made)};
+}
+
+std::optional<tls_upstream> upstream_choice::take_tls()
+{
+    if (upstream_.ready() == nullptr || !upstream_.ready()->are_of_tls() || waits_)
+        return std::nullopt;
+    std::optional<taken_connection> taken = take_ready();
+    return taken ? std::move(taken->tls) : std::nullopt;
+}
+
+std::optional<taken_connection> upstream_choice::take_ready()
+{
+    if (takes_none_)
+        return std::nullopt;
+    std::optional<taken_connection> taken = upstream_.ready()->take(server_);
+    upstream_.count(server_, taken ? server_count::ready_taken : server_count::ready_missed);
+    if (!taken) {
+        upstream_.ready()->make_room(server_);
+        return taken;
+    }
+    addresses_->release();
+    addresses_ = taken->addresses;
+    address_ = static_cast<std::uint32_t>(taken->position) + 1;
+    second_first_ = taken->second_first;
+    has_taken_ = true;
+    return taken;
+}
+
+result<net::socket> upstream_choice::start_again()
 {
     leave_server();
     tried_ = tried_.without(std::exchange(again_, {}));
     is_first_ = true;
-    result<unique_fd> started = make_error_code(error::local_ports_used_up);
+    result<net::socket> started = make_error_code(error::local_ports_used_up);
     while (next() != nullptr) {
         if (waits_) { // Its line is not the one that this connection is in.
             again_.insert(server_);
@@ -152,7 +204,7 @@ result<unique_fd> upstream_choice::start_again()
 void upstream_choice::answered()
 {
     has_failed_ = false; // At another of its addresses.
-    if (addresses_->has_both_families())
+    if (addresses_->has_both_families() && !has_taken_)
         upstream_.family(server_).answered(
             upstream_.worker().now(), addresses_->is_of_second(address()), second_first_);
     is_connected_ = true;

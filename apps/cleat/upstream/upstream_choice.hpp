@@ -2,13 +2,17 @@
 
 #pragma once
 
+#include "preconnect/ready_connections.hpp"
 #include "upstream/worker_upstream.hpp"
+#include "upstream_tls/tls_upstream.hpp"
 
 #include <cleat/core/error.hpp>
+#include <cleat/net/socket.hpp>
 #include <cleat/net/socket_options.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace cleat::app {
@@ -43,7 +47,7 @@ public:
     [[nodiscard]] bool lacks_port() const noexcept { return !again_.empty() || is_behind(); }
     [[nodiscard]] connect_queue& ports() noexcept { return upstream_.ports(); }
     void awaits_port() noexcept { upstream_.awaits_port(); }
-    [[nodiscard]] result<unique_fd> start_again();
+    [[nodiscard]] result<net::socket> start_again();
 
     /// has_server: there is a present server, which next has found.
     [[nodiscard]] bool has_server() const noexcept { return addresses_ != nullptr; }
@@ -78,15 +82,14 @@ public:
         return addresses_->in_order(address_ - 1, second_first_);
     }
 
-    /// start makes a socket that is connecting to the address: see source_addresses.
-    [[nodiscard]] result<unique_fd> start() noexcept
-    {
-        return upstream_.sources().connect(address());
-    }
-    [[nodiscard]] result<unique_fd> start_rival() noexcept
-    {
-        return upstream_.sources().connect(*rival());
-    }
+    /// start makes a socket that is connecting to the address: see source_addresses. Where the
+    /// server has a connection ready (see ready_connections), it takes that one, whose address is
+    /// then the present one; `failed` leads to a new one then, and counts no failure.
+    [[nodiscard]] result<net::socket> start();
+    [[nodiscard]] result<net::socket> start_rival();
+
+    /// take_tls is a connection that is ready with TLS, if the server has one: before start.
+    [[nodiscard]] std::optional<tls_upstream> take_tls();
 
     /// tls is the upstream's, or null. tls_name, server_number: those of the server that was tried
     /// last.
@@ -100,6 +103,7 @@ public:
 private:
     void enter_server() noexcept;
     void leave_server() noexcept;
+    [[nodiscard]] std::optional<taken_connection> take_ready();
 
     // Others wait for a port already, and go first.
     [[nodiscard]] bool is_behind() const noexcept
@@ -125,6 +129,8 @@ private:
     bool waits_ = false;
     bool second_first_ = false; // See family_memory.
     bool is_first_ = false;     // Of those that wait for a port.
+    bool has_taken_ = false;    // A connection that was ready.
+    bool takes_none_ = false;   // The one that it took has failed.
 };
 
 } // namespace cleat::app

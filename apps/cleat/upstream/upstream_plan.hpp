@@ -4,6 +4,7 @@
 
 #include "config/config.hpp"
 #include "health/check_rule.hpp"
+#include "preconnect/preconnect_rule.hpp"
 #include "resolver/dns_timing.hpp"
 #include "upstream_tls/upstream_tls.hpp"
 
@@ -51,6 +52,7 @@ struct upstream_plan
     std::chrono::milliseconds eject_time{10'000};
     std::chrono::milliseconds slow_start{0}; ///< For the weight of a server that comes back.
     check_rule check{};
+    preconnect_rule preconnect{};
     std::size_t workers = 1; ///< They share the connections that a server may have.
     std::vector<planned_name> names{};
     std::vector<net::address> sources{};    ///< Empty: the kernel chooses.

@@ -1,4 +1,5 @@
 #include "limits/limit_shares.hpp"
+#include "preconnect/ready_connections.hpp"
 #include "upstream/worker_upstream.hpp"
 
 #include <algorithm>
@@ -43,7 +44,13 @@ worker_upstream::worker_upstream(
     }
     if (context != nullptr)
         tls_.emplace(*plan.tls, *context, plan.servers.size());
+    if (plan.preconnect.connections != 0)
+        ready_ = std::make_unique<ready_connections>(ready_environment{
+            worker_, plan_, log_, servers_, sources_, addresses_, families_, counts_, counts,
+            tls()});
 }
+
+worker_upstream::~worker_upstream() = default;
 
 void worker_upstream::follow(worker_table& table) noexcept
 {
@@ -59,9 +66,19 @@ void worker_upstream::follow(worker_table& table) noexcept
             servers_.of_server(i).forget();
             servers_.returned(worker_.now(), i);
         }
+        if (ready_)
+            ready_->drop(i);
         std::swap(addresses_[i], next.addresses);
         server_addresses::replace(std::move(next.addresses));
     }
+    if (ready_)
+        ready_->look();
+}
+
+void worker_upstream::end_ready() noexcept
+{
+    if (ready_)
+        ready_->end();
 }
 
 void worker_upstream::ports_used_up(std::size_t server)
@@ -90,6 +107,8 @@ void worker_upstream::server_failed(std::size_t server, bool tries)
     ejection& health = servers_.of_server(server);
     if (!health.failed(worker_.now(), servers_.rule(), tries) || plan_.servers.size() == 1)
         return;
+    if (ready_)
+        ready_->look();
     log_.warning("server-ejected")
         .add("upstream", plan_.name)
         .add("server", plan_.servers[server].name)
@@ -102,6 +121,8 @@ void worker_upstream::server_answered(std::size_t server)
     if (!servers_.of_server(server).succeeded())
         return;
     servers_.returned(worker_.now(), server);
+    if (ready_)
+        ready_->look();
     if (plan_.servers.size() > 1)
         log_.info("server-returned")
             .add("upstream", plan_.name)

@@ -22,6 +22,8 @@
 
 namespace cleat::app {
 
+class ready_connections;
+
 /// worker_upstream belongs to one worker and one configuration. It outlives the choices made from
 /// it. The plan outlives it.
 class worker_upstream
@@ -33,7 +35,7 @@ public:
         net::worker& worker, upstream_plan const& plan, logger const& log,
         worker_counts* counts = nullptr, tls::context const* context = nullptr);
     worker_upstream(worker_upstream&&) = delete;
-    ~worker_upstream() = default;
+    ~worker_upstream();
 
     [[nodiscard]] upstream_plan const& plan() const noexcept { return plan_; }
     [[nodiscard]] balancer& servers() noexcept { return servers_; }
@@ -71,6 +73,12 @@ public:
     /// ports is where connections wait that found no free local port to any server.
     [[nodiscard]] connect_queue& ports() noexcept { return ports_; }
 
+    /// ready are the connections that are made before clients need them; null: the plan wants none.
+    [[nodiscard]] ready_connections* ready() noexcept { return ready_.get(); }
+
+    /// end_ready ends them, and makes no more: before the end of the configuration.
+    void end_ready() noexcept;
+
     /// sources are where the connections come from.
     [[nodiscard]] source_addresses& sources() noexcept { return sources_; }
 
@@ -102,6 +110,7 @@ private:
     worker_counts* worker_counts_;
     std::optional<net::worker::clock::time_point> ports_logged_; // When ports were used up.
     std::optional<upstream_tls> tls_;
+    std::unique_ptr<ready_connections> ready_; // The last: it uses all others.
 };
 
 } // namespace cleat::app

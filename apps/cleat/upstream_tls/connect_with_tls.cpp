@@ -1,5 +1,6 @@
 #include "connect_race.hpp"
 #include "connect_steps.hpp"
+#include "upstream_tls/client_handshake.hpp"
 #include "upstream_tls/connect_with_tls.hpp"
 #include "upstream_tls/tls_fault.hpp"
 #include "upstream_tls/upstream_tls.hpp"
@@ -8,58 +9,13 @@
 #include <cleat/tls/handshake_info.hpp>
 #include <cleat/tls/session.hpp>
 
-#include <cstddef>
-#include <span>
+#include <optional>
 #include <utility>
 
 #include <sys/socket.h>
 
 namespace cleat::app {
 namespace {
-
-// Sends the bytes that come before TLS.
-net::task<error_code> send_clear(
-    net::interrupt& interrupt, net::socket& socket, std::string_view clear)
-{
-    std::span<std::byte const> left = std::as_bytes(std::span{clear});
-    while (!left.empty()) {
-        net::io_result const sent = socket.send(left);
-        if (sent.error)
-            co_return sent.error;
-        left = left.subspan(sent.bytes);
-        if (left.empty())
-            break;
-        net::interest const writable{&socket.entry(), false, true};
-        error_code const interrupted = co_await net::ready{interrupt, writable};
-        if (interrupted)
-            co_return interrupted;
-    }
-    co_return error_code{};
-}
-
-// The socket may still be connecting: its first send then finds it full, or broken.
-net::task<error_code> shake_hands(
-    net::interrupt& interrupt, tls_upstream& upstream, std::string_view clear)
-{
-    net::set_no_delay(upstream.socket.native_handle());
-    if (!clear.empty()) {
-        error_code const failed = co_await send_clear(interrupt, upstream.socket, clear);
-        if (failed)
-            co_return failed;
-    }
-    for (;;) {
-        net::readiness::entry& entry = upstream.socket.entry();
-        net::progress const p = upstream.channel.handshake(
-            entry, entry.ended(), net::channel::last_flight::with_first_write);
-        if (p.error || p.next == net::wait::none)
-            co_return p.error;
-        net::interest const interest{
-            &entry, p.next == net::wait::readable, p.next == net::wait::writable};
-        error_code const interrupted = co_await net::ready{interrupt, interest};
-        if (interrupted)
-            co_return interrupted;
-    }
-}
 
 bool is_connected(int socket) noexcept
 {
@@ -111,7 +67,12 @@ net::task<result<tls_upstream>> connect_with_tls(
     upstream_tls& tls = *choice.tls();
     connect_time time{interrupt, timeout};
     while (choice.next() != nullptr || choice.lacks_port()) {
-        result<unique_fd> started;
+        if (choice.has_server())
+            if (std::optional<tls_upstream> ready = choice.take_tls()) {
+                choice.answered();
+                co_return std::move(*ready);
+            }
+        result<net::socket> started = make_error_code(boost::system::errc::not_connected);
         if (!start_at_once(choice, time, started))
             started = co_await start_in_turn(choice, time);
         if (!started) {
@@ -122,7 +83,7 @@ net::task<result<tls_upstream>> connect_with_tls(
         }
         tls::session const offered = tls.sessions(choice.server_number()).take();
         tls_upstream upstream{
-            net::socket{interrupt.worker(), std::move(*started)},
+            std::move(*started),
             new_channel(tls, choice.tls_name(), greeting.client_protocol, offered),
             &tls.sessions(choice.server_number())};
         error_code failed;
@@ -132,7 +93,9 @@ net::task<result<tls_upstream>> connect_with_tls(
                 time.limit(choice.others() + 1);
         }
         if (!failed)
-            failed = co_await shake_hands(interrupt, upstream, greeting.clear);
+            failed = co_await shake_hands(
+                interrupt, upstream.socket, upstream.channel,
+                net::channel::last_flight::with_first_write, greeting.clear);
         why = log_handshake(failed, interrupt, choice, upstream, greeting.client_protocol, log);
         if (!why) {
             choice.answered();

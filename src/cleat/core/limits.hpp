@@ -135,6 +135,22 @@ inline constexpr std::size_t server_metrics_max = 1000;
 /// so that thousands of servers that do not answer hold few descriptors.
 inline constexpr std::size_t checks_at_once = 256;
 
+/// preconnect_max: connections that a worker has ready for a server. They are for a burst of
+/// clients within one round trip.
+inline constexpr int preconnect_max = 1000;
+
+/// preconnects_in_turn: of these, those that begin in one turn of a worker, at some 20 us each.
+inline constexpr std::size_t preconnects_in_turn = 16;
+
+/// preconnect_timeout: for such a connection to be established, with the handshake of TLS. No
+/// client waits for it.
+inline constexpr std::chrono::milliseconds preconnect_timeout{5'000};
+
+/// preconnect_pause_min, preconnect_pause_max: between two attempts to have connections ready for a
+/// server that does not accept, or closes them.
+inline constexpr std::chrono::milliseconds preconnect_pause_min{1'000};
+inline constexpr std::chrono::milliseconds preconnect_pause_max{32'000};
+
 /// upstream_sessions_max: sessions that a worker keeps of a server that speaks TLS. A session of
 /// TLS 1.3 is for one connection, and a burst of connections begins before the first brings more.
 inline constexpr std::size_t upstream_sessions_max = 16;
