@@ -209,18 +209,28 @@ std::span<std::byte const> first_plaintext(
     return block.first(used);
 }
 
+std::string make_plain_announcement(
+    config const& settings, net::socket const& client, net::address const& peer,
+    inbound_header const* received, std::string_view server_name)
+{
+    if (*settings.announce == announcement::nothing)
+        return {};
+    if (*settings.announce == announcement::proxy_proxy)
+        return received->bytes;
+    connection_facts facts = endpoints_of(client, peer, received);
+    if (*settings.proxy_authority)
+        facts.authority = server_name;
+    return write_header(settings, facts, peer, received);
+}
+
 std::span<std::byte const> first_bytes_of_passthrough(
     config const& settings, net::socket const& client, net::address const& peer,
     inbound_header const* received, std::string_view server_name, std::span<std::byte const> hello)
 {
-    if (*settings.announce == announcement::nothing)
+    std::string const header =
+        make_plain_announcement(settings, client, peer, received, server_name);
+    if (header.empty())
         return hello;
-    connection_facts facts = endpoints_of(client, peer, received);
-    if (*settings.proxy_authority)
-        facts.authority = server_name;
-    std::string const header = *settings.announce == announcement::proxy_proxy
-                                   ? received->bytes
-                                   : write_header(settings, facts, peer, received);
     std::span<std::byte> const block = net::scratch::of_this_thread().plaintext();
     std::memcpy(block.data(), header.data(), header.size());
     std::memcpy(block.data() + header.size(), hello.data(), hello.size());

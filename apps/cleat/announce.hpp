@@ -48,9 +48,14 @@ net::task<error_code> receive_proxy_header(
 [[nodiscard]] std::span<std::byte const> first_plaintext(
     client_side& client, std::string_view before, byte_counts& traffic);
 
-/// first_bytes_of_passthrough are the announcement and the client's first bytes as they came. The
-/// announcement has the addresses and, with PROXY v2, the name of SNI. The bytes are `hello` or in
-/// the thread's scratch block: use them before the next wait.
+/// make_plain_announcement is the announcement of a client whose TLS does not end here: it has the
+/// addresses and, with PROXY v2, the name of SNI, which may be empty.
+[[nodiscard]] std::string make_plain_announcement(
+    config const& settings, net::socket const& client, net::address const& peer,
+    inbound_header const* received, std::string_view server_name = {});
+
+/// first_bytes_of_passthrough are the announcement and the client's first bytes as they came.
+/// The bytes are `hello` or in the thread's scratch block: use them before the next wait.
 [[nodiscard]] std::span<std::byte const> first_bytes_of_passthrough(
     config const& settings, net::socket const& client, net::address const& peer,
     inbound_header const* received, std::string_view server_name, std::span<std::byte const> hello);

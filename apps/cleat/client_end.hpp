@@ -1,4 +1,4 @@
-// client_end: the client's side of a relay, which is TLS or is passed through.
+// client_end: the client's side of a relay, which is TLS that ends here, or bytes as they are.
 
 #pragma once
 

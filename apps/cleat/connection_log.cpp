@@ -251,6 +251,11 @@ void connection_log::passthrough_begins(
     line.add("sni", server_name);
 }
 
+void connection_log::plaintext_begins() noexcept
+{
+    established_ = service().worker().now();
+}
+
 // The loop may have woken up before the answer was made, where the client's last bytes came with
 // its first ones. The phases are those of the handshake, without a rest.
 void connection_log::count_phases(handshake_phases const& phases) noexcept
@@ -395,7 +400,7 @@ access_entry connection_log::make_entry(error_code why, tls::engine const* engin
         entry.agreed.server_name = facts_->server_name;
     if (facts_ != nullptr)
         entry.ja4 = facts_->ja4.text();
-    if (established_ != time_point{} && !is_passthrough())
+    if (established_ != time_point{} && !is_passthrough() && !frontend_.plan.takes_plaintext)
         entry.handshake = established_ - traffic_.begun;
     if (connected_ != time_point{}) {
         entry.connect = connected_ - established_;

@@ -68,6 +68,9 @@ public:
     void passthrough_begins(
         std::string_view server_name, std::span<std::uint8_t const> client_hello);
 
+    /// plaintext_begins: the client, which speaks no TLS, is let in.
+    void plaintext_begins() noexcept;
+
     /// upstream_handshake: a handshake with a server that speaks TLS has ended, or the connect
     /// before it has failed. No error: it has succeeded.
     void upstream_handshake(
@@ -76,7 +79,7 @@ public:
     /// connected: the upstream has accepted, at this address, which outlives the log.
     void connected(net::address const& upstream) noexcept;
     /// connect_failed: `server` is the one that was tried last. It outlives the log. The engine is
-    /// null for a passthrough.
+    /// null where the client's TLS does not end here.
     void connect_failed(
         error_code why, std::string_view server, tls::engine const* engine = nullptr) noexcept;
 

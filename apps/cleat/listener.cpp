@@ -76,8 +76,9 @@ void listener::publish_queue() const noexcept
 void listener::serve(frontend_socket& frontend) noexcept
 {
     frontend_ = &frontend;
-    snapshot const& configuration = frontend.service.configuration();
-    if (error_code const ec = acceptor_.change(configuration.listen_options))
+    net::listen_options const options =
+        listen_options_of(frontend.service.configuration(), frontend.plan);
+    if (error_code const ec = acceptor_.change(options))
         frontend.service.log()
             .warning("listen-options")
             .add("frontend", frontend.name)

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <unordered_set>
 #include <utility>
@@ -66,13 +67,12 @@ public:
         : configuration_{configuration}
         , running_{running}
         , is_kept_(running.size())
-        , options_{configuration.listen_options}
         , left_over_{std::move(passed)}
         , passed_{take_sockets(configuration.frontends, left_over_)}
     {
         all_.by_worker.resize(workers);
         if (root_ports.present_state() != opener::state::none)
-            options_.bind_denied = [this, &root_ports](int fd, net::address const& address) {
+            bind_denied_ = [this, &root_ports](int fd, net::address const& address) {
                 file_opening const bound = root_ports.bind(fd, *address.data(), address.size);
                 refusal_ = bound.refusal;
                 return bound.reason;
@@ -171,7 +171,7 @@ private:
         error_code ec;
         for (unique_fd const& each : group.fds)
             if (!ec)
-                ec = net::adopt_listening(each.get(), options_);
+                ec = net::adopt_listening(each.get(), options_of(plan));
         for (std::size_t i = 0; i < all_.by_worker.size(); ++i) {
             int const shared = group.fds[i % group.fds.size()].get();
             unique_fd own{::fcntl(shared, F_DUPFD_CLOEXEC, 0)};
@@ -184,6 +184,13 @@ private:
         all_.places.push_back(
             {frontend, group.address, address, std::nullopt,
              passed_place{group.is_named ? plan.name : "", group.takes_ipv4}});
+    }
+
+    [[nodiscard]] net::listen_options options_of(frontend_plan const& plan) const
+    {
+        net::listen_options options = listen_options_of(configuration_, plan);
+        options.bind_denied = bind_denied_;
+        return options;
     }
 
     // Whether a passed socket takes the connections of this address already.
@@ -219,7 +226,7 @@ private:
         bool any_kept)
     {
         net::listening_attempt attempt =
-            net::listen_on_each(addresses, options_, all_.by_worker.size());
+            net::listen_on_each(addresses, options_of(plan), all_.by_worker.size());
         for (net::refused_address const& refused : attempt.refused)
             if (!any_kept || refused.reason != boost::system::errc::address_not_available)
                 all_.problems.push_back(cannot_listen(plan, refused, refusal_));
@@ -234,7 +241,7 @@ private:
     snapshot const& configuration_;
     std::span<listening_place const> running_;
     std::vector<bool> is_kept_; // By the number of the running place.
-    net::listen_options options_;
+    std::function<error_code(int fd, net::address const& address)> bind_denied_;
     std::string refusal_;                            // The opener's last one.
     std::vector<passed_socket> left_over_;           // No frontend's.
     std::vector<std::vector<address_group>> passed_; // By frontend.

@@ -362,12 +362,13 @@ upstream_plan find_upstream(
         name.empty() ? nullptr : find_upstream_block(settings, name);
     server_finder finder{settings, before, problems};
     if (block == nullptr) {
-        upstream_server backend;
-        backend.address = settings.backend;
-        finder.add(backend, "backend", times_of_backend(settings));
+        upstream_config const backend = backend_block(settings);
+        finder.add(backend.servers.front(), "backend", times_of_backend(settings));
+        finder.name_certificates(tls_name_of(backend, backend.servers.front()));
         upstream_plan plan = std::move(finder).made();
         plan.name = to_string(*settings.backend);
         plan.sources = find_sources(settings.upstream_source, problems);
+        plan.tls = load_tls_plan(backend, files, problems);
         return plan;
     }
     for (upstream_server const& each : block->servers) {

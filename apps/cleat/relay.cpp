@@ -8,9 +8,11 @@
 #include "upstream_side.hpp"
 #include "upstream_tls/tls_upstream.hpp"
 
+#include <cleat/core/limits.hpp>
 #include <cleat/net/scratch.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <span>
 
@@ -51,6 +53,25 @@ net::task<> close_after_last_bytes(
     }
 }
 
+// The answer of a TLS upstream was cut: the RST, by which a client in plaintext learns it, comes
+// behind the bytes that this machine's kernel has for the client.
+net::task<> reset_after_last_bytes(
+    net::interrupt& interrupt, net::socket& receiver, std::chrono::milliseconds patience)
+{
+    std::chrono::milliseconds stalled{0};
+    std::size_t left = receiver.unsent();
+    while (left != 0 && stalled < patience) {
+        interrupt.expires_in(limits::fin_delay, error::idle_timeout);
+        net::interest const break_only{&receiver.entry(), false, false, true};
+        error_code const ended = co_await net::ready{interrupt, break_only};
+        if (ended != error::idle_timeout)
+            break;
+        stalled = receiver.unsent() == left ? stalled + limits::fin_delay : stalled.zero();
+        left = receiver.unsent();
+    }
+    receiver.reset();
+}
+
 } // namespace
 
 template <class Upstream>
@@ -81,6 +102,9 @@ net::task<relay_outcome> relay(
         upstream.socket.reset();
     if (fsm.closes(side::client) == closing::last_bytes)
         co_await close_after_last_bytes(interrupt, client.socket(), deadlines.after_break());
+    if constexpr (Upstream::is_tls)
+        if (fsm.closes(side::client) == closing::last_bytes_and_reset)
+            co_await reset_after_last_bytes(interrupt, client.socket(), deadlines.after_break());
     if (fsm.closes(side::upstream) == closing::last_bytes)
         co_await close_after_last_bytes(interrupt, upstream.socket, deadlines.after_break());
     co_return relay_outcome{fsm.reason(), turns.error()};

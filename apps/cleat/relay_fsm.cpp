@@ -12,7 +12,8 @@ void relay_fsm::on_failure(side s, close_reason why) noexcept
     if (!(lingers() && why == close_reason::client_reset) && !is_consequence)
         reason_ = why;
     if (s == side::upstream)
-        close_with(side::client, closing::last_bytes);
+        close_with(
+            side::client, cuts_answer() ? closing::last_bytes_and_reset : closing::last_bytes);
     else
         close_with(side::upstream, delivers(direction::up) ? closing::reset : closing::last_bytes);
     over_ = true;
@@ -29,6 +30,8 @@ void relay_fsm::on_stop(close_reason why) noexcept
     reason_ = why;
     if (delivers(direction::up))
         close_with(side::upstream, closing::reset);
+    if (cuts_answer())
+        close_with(side::client, closing::reset);
     over_ = true;
 }
 
@@ -62,6 +65,12 @@ void relay_fsm::on_timeout(std::size_t unacknowledged) noexcept
         return give_up();
     bool const lingered = timer_ == timer::linger && !to_client_.undelivered();
     on_stop(reason_for(lingered ? phase::linger_wait : phase::relay_wait, error::idle_timeout));
+}
+
+// The client, which has no TLS, has not got the whole answer.
+bool relay_fsm::cuts_answer() const noexcept
+{
+    return resets_cut_answers_ && delivers(direction::down);
 }
 
 // The client has taken nothing of the last bytes for the idle timeout.

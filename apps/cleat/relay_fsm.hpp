@@ -71,7 +71,8 @@ enum class closing : std::uint8_t
 {
     fin,        ///< The kernel sends FIN after all bytes.
     last_bytes, ///< The bytes in this machine's kernel first, then FIN; an RST where there is none.
-    reset,      ///< RST: the side must not take a part for the whole.
+    last_bytes_and_reset, ///< The same, with an RST in any case.
+    reset,                ///< RST: the side must not take a part for the whole.
 };
 
 /// relay_fsm decides. Its caller reports events with the on_ functions and asks what to do next;
@@ -80,6 +81,10 @@ class relay_fsm
 {
 public:
     explicit relay_fsm(relay_deadlines deadlines = {}) noexcept : deadlines_{deadlines} {}
+
+    /// reset_cut_answers: only an RST tells the client that an answer is cut. Otherwise it has TLS,
+    /// where a FIN without close_notify says so.
+    void reset_cut_answers() noexcept { resets_cut_answers_ = true; }
 
     /// reads: the direction's source is to be read when it is readable.
     [[nodiscard]] bool reads(direction d) const noexcept
@@ -302,6 +307,7 @@ private:
         return halves_[static_cast<std::size_t>(d)];
     }
 
+    [[nodiscard]] bool cuts_answer() const noexcept;
     [[nodiscard]] bool client_stalls() const noexcept;
     void give_up() noexcept;
     void close_with(side s, closing how) noexcept { closings_[static_cast<std::size_t>(s)] = how; }
@@ -310,7 +316,8 @@ private:
     std::array<half, 2> halves_;
     std::array<bool, 2> broken_{};      // By side.
     std::array<closing, 2> closings_{}; // By side.
-    std::size_t moved_ = 0;             // In this turn.
+    bool resets_cut_answers_ = false;
+    std::size_t moved_ = 0; // In this turn.
     last_bytes to_client_;
     close_reason reason_ = close_reason::done;
     answer_end answer_end_ = answer_end::readable;

@@ -445,6 +445,22 @@ TEST_CASE("a connection that cleat ends itself is reset for an upstream that awa
     CHECK(f.closes(side::upstream) == closing::fin); // It has the client's end.
 }
 
+TEST_CASE("a client in plaintext learns by a reset that its answer is cut, behind the last bytes")
+{
+    relay_fsm f;
+    f.reset_cut_answers();
+    relay_fsm stopped = f;
+    f.on_failure(side::upstream, close_reason::upstream_truncated);
+    CHECK(f.closes(side::client) == closing::last_bytes_and_reset);
+    relay_fsm whole = stopped;
+    stopped.on_stop(close_reason::idle_timeout);
+    CHECK(stopped.closes(side::client) == closing::reset);
+    whole.on_end(direction::down, ending::clean);
+    whole.on_end_passed(direction::down);
+    whole.on_stop(close_reason::idle_timeout);
+    CHECK(whole.closes(side::client) == closing::fin);
+}
+
 TEST_CASE("a lingering close waits for the client's FIN, sends ours, and waits again")
 {
     relay_fsm f = lingering();

@@ -27,9 +27,12 @@ relay_turns<Upstream>::relay_turns(
     // No event comes for bytes that the handshake left in the channel.
     if (client_.has_more())
         client_.socket().entry().more_to_read();
-    if constexpr (Upstream::is_tls)
+    if constexpr (Upstream::is_tls) {
         if (upstream_.has_more())
             upstream_.socket.entry().more_to_read();
+        if (client_.ends_with_fin())
+            fsm_.reset_cut_answers();
+    }
     if (upstream_.has_unsent())
         fsm_.on_sink_full(direction::up);
     if (client_.unsent())

@@ -59,6 +59,18 @@ worker_upstream& choose_route(
     return found != nullptr ? frontend.service.upstream(found->upstream) : *frontend.upstream;
 }
 
+upstream_choice choose_for_plaintext(
+    frontend_socket const& frontend, net::address const& peer, inbound_header const* proxy_header)
+{
+    planned_route const* const found =
+        frontend.plan.routes
+            ? find_route(*frontend.plan.routes, {.is_established = true}, peer, proxy_header)
+            : nullptr;
+    return upstream_choice{
+        found != nullptr ? frontend.service.upstream(found->upstream) : *frontend.upstream,
+        client_key(client_bytes(frontend.plan.admission.get(), peer, proxy_header))};
+}
+
 worker_upstream* choose_passthrough(
     frontend_socket const& frontend, tls::hello_facts const& hello, net::address const& peer,
     inbound_header const* proxy_header)

@@ -34,6 +34,10 @@ namespace cleat::app {
         upstream, client_key(client_bytes(frontend.plan.admission.get(), peer, proxy_header))};
 }
 
+/// choose_for_plaintext is choose_upstream for a client that speaks no TLS: its address decides.
+[[nodiscard]] upstream_choice choose_for_plaintext(
+    frontend_socket const& frontend, net::address const& peer, inbound_header const* proxy_header);
+
 /// choose_passthrough is the upstream of the first route that takes the client, if that is a
 /// passthrough; else null. The frontend has routes. Throws std::bad_alloc.
 [[nodiscard]] worker_upstream* choose_passthrough(

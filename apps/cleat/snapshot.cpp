@@ -206,6 +206,16 @@ private:
         p.addresses = find_addresses(l, problems_);
         plan_upstreams(settings_, l, upstreams_, made_.upstreams, p);
         p.admission = admissions_.find(l);
+        p.takes_plaintext = takes_plaintext(settings_, l);
+        if (p.takes_plaintext)
+            p.tls.role = tls::role::client;
+        else
+            plan_tls(l, p);
+        made_.frontends.push_back(std::move(p));
+    }
+
+    void plan_tls(frontend_config const& l, frontend_plan& p)
+    {
         p.clients = client_rules_.find(l);
         tls::context_spec& spec = p.tls;
         spec.tickets = made_.tickets;
@@ -223,7 +233,6 @@ private:
         } else {
             try_out(l, p);
         }
-        made_.frontends.push_back(std::move(p));
     }
 
     // Several frontends may have the same file, which is read once.
@@ -302,7 +311,7 @@ private:
             frontend_plan const& plan = made_.frontends[i];
             std::optional<tls::certificate_proof> proof;
             for (catalog_changes::entry const& each : certificates_.catalog().changes->entries) {
-                if (!plan.certificates->serves(*each.set) || left == 0)
+                if (plan.takes_plaintext || !plan.certificates->serves(*each.set) || left == 0)
                     continue;
                 --left;
                 if (!proof)
@@ -398,6 +407,14 @@ frontend_limit const& limit_of(snapshot const& configuration, frontend_plan cons
 {
     auto const number = static_cast<std::size_t>(&plan - configuration.frontends.data());
     return configuration.limits.frontends[number];
+}
+
+net::listen_options listen_options_of(snapshot const& configuration, frontend_plan const& plan)
+{
+    net::listen_options options = configuration.listen_options;
+    // A client in plaintext may wait for the server to speak first.
+    options.defer_accept = !plan.takes_plaintext;
+    return options;
 }
 
 std::size_t count_certificates(snapshot const& configuration)

@@ -54,9 +54,10 @@ struct frontend_plan
     std::size_t upstream = 0;            ///< The number of its upstream.
     std::optional<route_plan> routes;    ///< Clients that none takes go to its upstream.
     bool has_tls_upstream = false;       ///< One of these upstreams speaks TLS.
+    bool takes_plaintext = false;        ///< Of clients. All of these upstreams speak TLS then.
     std::shared_ptr<app::admission const> admission{}; ///< Null: every client may connect.
     std::shared_ptr<client_check const> clients{};     ///< Null: no client shows a certificate.
-    tls::context_spec tls;
+    tls::context_spec tls; ///< Of a frontend that takes plaintext: no connection uses it.
     /// The frontend's set in the catalog; null: its certificates are in `tls`.
     tls::certificate_set const* certificates = nullptr;
     /// Of certificates that verify clients otherwise than the frontend, by origin.
@@ -96,6 +97,10 @@ struct snapshot
 /// limit_of is that of one of the snapshot's frontends.
 [[nodiscard]] frontend_limit const& limit_of(
     snapshot const& configuration, frontend_plan const& plan) noexcept;
+
+/// listen_options_of are those of the sockets of one of the snapshot's frontends.
+[[nodiscard]] net::listen_options listen_options_of(
+    snapshot const& configuration, frontend_plan const& plan);
 
 /// find_ends calls `use` with each certificate; of those in a catalog only with the ones that
 /// expire within expires_soon.

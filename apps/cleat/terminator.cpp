@@ -6,6 +6,7 @@
 #include "end_without_upstream.hpp"
 #include "establish.hpp"
 #include "limits/limited_client.hpp"
+#include "plaintext/serve_plaintext.hpp"
 #include "relay.hpp"
 #include "route_choice.hpp"
 #include "serve_by_hello.hpp"
@@ -98,6 +99,8 @@ net::detached terminate(
     worker_service& service, frontend_socket& frontend, net::socket accepted, net::address peer)
 {
     accepted.set_priority(net::priority::handshake); // The relay changes it.
+    if (frontend.plan.takes_plaintext)
+        return serve_plaintext(service, frontend, std::move(accepted), peer);
     if (frontend.plan.has_tls_upstream)
         return reads_hello_first(frontend)
                    ? serve_connection<true, true>(service, frontend, std::move(accepted), peer)

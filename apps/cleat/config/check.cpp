@@ -1,4 +1,5 @@
 #include "config/check.hpp"
+#include "config/check_client_mode.hpp"
 #include "config/check_limits.hpp"
 #include "config/check_routes.hpp"
 #include "config/check_upstream_tls.hpp"
@@ -91,7 +92,7 @@ void check_certificates(config const& c, std::vector<problem>& problems)
 
     bool const has_global = !c.pem_files.empty() || !c.pem_dirs.empty();
     for (frontend_config const& each : c.frontends) {
-        if (!each.pem_files.empty())
+        if (!each.pem_files.empty() || takes_plaintext(c, each))
             continue;
         bool const uses_global = each.uses_global_certs();
         if (uses_global && has_global)
@@ -217,6 +218,8 @@ void check_authorities_have_effect(config const& c, std::vector<problem>& proble
     };
     bool global_is_used = !c.client_verify.location.is_built_in();
     for (frontend_config const& each : c.frontends) {
+        if (takes_plaintext(c, each))
+            continue;
         bool const borrows = borrows_authorities(each.pem_files) ||
                              (each.uses_global_certs() && borrows_authorities(c.pem_files));
         bool const verifies =
@@ -237,6 +240,8 @@ void check_client_verify(config const& c, std::vector<problem>& problems)
     bool global_is_reported = false; // A mistake that several frontends inherit is reported once.
     std::vector<problem> of_pems;
     for (frontend_config const& each : c.frontends) {
+        if (takes_plaintext(c, each))
+            continue;
         setting<client_verify> const& mode = effective(each.client_verify, c.client_verify);
         setting<std::string> const& ca = effective(each.client_verify_ca, c.client_verify_ca);
         if (*mode != client_verify::none && ca->empty()) {
@@ -319,6 +324,8 @@ void check_client_keys(config const& c, std::vector<problem>& problems)
         };
         bool global_is_used = !c.client_verify.location.is_built_in();
         for (frontend_config const& frontend : c.frontends) {
+            if (takes_plaintext(c, frontend))
+                continue;
             bool const asks = asks_clients(c, frontend);
             location const* const own = each.own(frontend);
             global_is_used |= asks && own == nullptr;
@@ -405,6 +412,10 @@ void check_suites_have_effect(config const& c, std::vector<problem>& problems)
         bool global_is_used = c.frontends.empty();
         for (frontend_config const& each : c.frontends) {
             bool const speaks = *effective(each.tls_protos, c.tls_protos).*kind.version;
+            if (takes_plaintext(c, each)) {
+                global_is_used |= speaks && *c.client; // For the backend.
+                continue;
+            }
             optional_setting<std::string> const& own = each.*kind.own;
             global_is_used |= speaks && !own;
             if (own && **own != usual && !speaks)
@@ -428,6 +439,8 @@ void check_compression_has_effect(config const& c, std::vector<problem>& problem
     bool is_inherited = false;
     bool global_is_used = c.certificate_compression->empty();
     for (frontend_config const& each : c.frontends) {
+        if (takes_plaintext(c, each))
+            continue;
         bool const speaks = effective(each.tls_protos, c.tls_protos)->tls_1_3;
         bool const has_own = each.certificate_compression.has_value();
         is_inherited |= !has_own;
@@ -461,6 +474,19 @@ void check_access_log(config const& c, std::vector<problem>& problems)
         complain(
             problems, problem::severity::error, c.access_log.location, "access-log",
             "a daemon has no standard output", "Name a file, or write syslog.");
+}
+
+// The settings for clients that speak TLS.
+void check_clients_tls(config const& c, std::vector<problem>& problems)
+{
+    check_certificates(c, problems);
+    check_client_verify(c, problems);
+    check_client_keys(c, problems);
+    check_stale_crls(c, problems);
+    check_allow_rules(c.certificate_rules, problems);
+    for (frontend_config const& each : c.frontends)
+        check_allow_rules(each.certificate_rules, problems);
+    check_compression_has_effect(c, problems);
 }
 
 void check_daemon(config const& c, std::vector<problem>& problems)
@@ -540,16 +566,12 @@ void check(config& settings, std::vector<problem>& problems)
     check_lists_behind_proxy(settings, problems);
     check_proxy_keys(settings, problems);
     check_limits(settings, problems);
-    check_certificates(settings, problems);
-    check_client_verify(settings, problems);
-    check_client_keys(settings, problems);
-    check_stale_crls(settings, problems);
-    check_allow_rules(settings.certificate_rules, problems);
-    for (frontend_config const& each : settings.frontends)
-        check_allow_rules(each.certificate_rules, problems);
+    check_client_mode(settings, problems);
+    if (any_ends_tls(settings))
+        check_clients_tls(settings, problems);
+    if (any_ends_tls(settings) || *settings.client)
+        check_suites_have_effect(settings, problems);
     check_proxy_client_cert(settings, problems);
-    check_suites_have_effect(settings, problems);
-    check_compression_has_effect(settings, problems);
     check_daemon(settings, problems);
     check_admin(settings, problems);
     check_dns(settings, problems);

@@ -194,6 +194,8 @@ public:
     {
         for (route_table::number i = 0; i != frontend_.routes.size(); ++i) {
             route_config const& route = frontend_.routes[i];
+            if (takes_plaintext(config_, frontend_) && !check_plaintext(route))
+                continue;
             check_conditions(route);
             check_protocols(route);
             if (route.sni.empty())
@@ -207,6 +209,29 @@ private:
     void refuse(location const& where, std::string_view key, std::string text, std::string cure)
     {
         report_problem(problems_, severity::error, where, key, std::move(text), std::move(cure));
+    }
+
+    // A client that speaks no TLS is known by its address alone. False: it has been reported.
+    bool check_plaintext(route_config const& route)
+    {
+        auto const refuse_condition = [&](location const& where, std::string_view key) {
+            refuse(
+                where, key, "a client in plaintext has none, and this frontend has client = on",
+                "Leave it out: client-address is the condition for such clients.");
+        };
+        for (setting<server_name_pattern> const& each : route.sni)
+            refuse_condition(each.location, "sni");
+        if (!route.alpn->empty())
+            refuse_condition(route.alpn.location, "alpn");
+        for (allow_config const& each : route.certificate_rules)
+            refuse_condition(each.location, "client-certificate");
+        if (*route.passthrough)
+            refuse(
+                route.passthrough.location, "passthrough",
+                "this is for clients that speak TLS, and this frontend takes plaintext",
+                "Leave it out, or turn client off in the frontend.");
+        return route.sni.empty() && route.alpn->empty() && route.certificate_rules.empty() &&
+               !*route.passthrough;
     }
 
     void check_conditions(route_config const& route)

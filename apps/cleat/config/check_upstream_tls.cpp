@@ -64,13 +64,19 @@ private:
              true});
     }
 
+    [[nodiscard]] bool is_backend() const { return upstream_.name->empty(); }
+
     void refuse_without_tls(location const& where, std::string_view key)
     {
         if (!where.is_built_in())
             refuse(
-                where, key, "this is for servers that speak TLS, and tls is off here",
-                fmt::format(
-                    "Write tls = on into the upstream {}, or leave this out.", *upstream_.name));
+                where, key,
+                is_backend() ? "this is for a backend that speaks TLS, and client is off"
+                             : "this is for servers that speak TLS, and tls is off here",
+                is_backend() ? "Write it into an upstream block with tls = on, or turn client on."
+                             : fmt::format(
+                                   "Write tls = on into the upstream {}, or leave this out.",
+                                   *upstream_.name));
     }
 
     void refuse_all()
@@ -104,7 +110,7 @@ private:
         bool const has_host = std::holds_alternative<host_port>(*server.address);
         if (*tls_.verify && !has_host && server.tls_name->empty() && tls_.name->empty())
             refuse(
-                server.address.location, "server",
+                server.address.location, is_backend() ? "backend" : "server",
                 fmt::format(
                     "the certificate of {} cannot be verified: this is no name of a host",
                     to_string(*server.address)),
@@ -121,6 +127,8 @@ private:
 
 void check_upstream_tls(config const& settings, std::vector<problem>& problems)
 {
+    upstream_config const backend = backend_block(settings);
+    upstream_tls_check{settings, backend, problems}.run();
     for (upstream_config const& each : settings.upstreams)
         upstream_tls_check{settings, each, problems}.run();
     for (frontend_config const& frontend : settings.frontends)

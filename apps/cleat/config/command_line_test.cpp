@@ -159,21 +159,18 @@ TEST_CASE("the last of two flags holds")
 TEST_CASE("every mistake is reported, those of the file and those of the flags")
 {
     file const conf{"workers = 0\n"};
-    line_list const all = problems(
-        {"--config", conf.path(), "--wrokers=3", "-Z", "-B", "x", "--client", "--tcp-fastopen"});
+    line_list const all =
+        problems({"--config", conf.path(), "--wrokers=3", "-Z", "-B", "x", "--tcp-fastopen"});
     CHECK(
-        all ==
-        line_list{
-            "--wrokers: error: there is no such flag. Did you mean --workers?",
-            "-Z: error: there is no such flag. cleat --help lists all flags.",
-            fmt::format(
-                "{}:1:11: error: workers: 0 is out of range. Write auto, or a number from 1 "
-                "to 1024.",
-                conf.path()),
-            "--backlog: error: \"x\" is not a whole number. Write a number from 1 to 65535.",
-            "--client: error: this is not built yet. cleat takes TLS from clients only; TLS to "
-            "the backend comes with routing.",
-        });
+        all == line_list{
+                   "--wrokers: error: there is no such flag. Did you mean --workers?",
+                   "-Z: error: there is no such flag. cleat --help lists all flags.",
+                   fmt::format(
+                       "{}:1:11: error: workers: 0 is out of range. Write auto, or a number from 1 "
+                       "to 1024.",
+                       conf.path()),
+                   "--backlog: error: \"x\" is not a whole number. Write a number from 1 to 65535.",
+               });
 }
 
 TEST_CASE("a flag at the end without its value is named")
@@ -192,6 +189,15 @@ TEST_CASE("what does not fit together is refused")
     CHECK(
         problems({"--config", "/a", "--config", "/b", "a.pem"}) ==
         line_list{"--config: error: there can be only one configuration file. Put them into one."});
+}
+
+TEST_CASE("hitch's client mode needs no certificate")
+{
+    config const c = settings({"--client", "-b", "[app.internal]:443", "--tls-ca", "ca.pem"});
+    CHECK(*c.client);
+    CHECK(*c.backend_tls.verify);
+    CHECK(*backend_block(c).tls.ca == "ca.pem");
+    CHECK(takes_plaintext(c, c.frontends.at(0)));
 }
 
 TEST_CASE("what has no effect is a warning, and cleat serves")

@@ -58,6 +58,52 @@ upstream_config const* find_upstream_block(config const& settings, std::string_v
     return found == settings.upstreams.end() ? nullptr : &*found;
 }
 
+namespace {
+
+// A default that a file has, as `cleat --default-config` writes it, is no setting.
+template <class T>
+void forget_default(setting<T>& one, T const& usual)
+{
+    if (*one == usual)
+        one.location = {};
+}
+
+} // namespace
+
+upstream_config backend_block(config const& settings)
+{
+    upstream_config made;
+    made.location = settings.backend.location;
+    made.servers.emplace_back();
+    made.servers.front().location = settings.backend.location;
+    made.servers.front().address = settings.backend;
+    made.tls = settings.backend_tls;
+    made.tls.enabled = settings.client;
+    upstream_tls_config const usual;
+    forget_default(made.tls.verify, *usual.verify);
+    forget_default(made.tls.ca, *usual.ca);
+    forget_default(made.tls.name, *usual.name);
+    forget_default(made.tls.alpn, *usual.alpn);
+    forget_default(made.tls.cert, *usual.cert);
+    forget_default(made.tls.key, *usual.key);
+    forget_default(made.tls.proxy_header, *usual.proxy_header);
+    if (!*settings.client)
+        return made;
+    config const built_in;
+    made.tls.protos = settings.tls_protos;
+    if (*settings.ecdh_curve != *built_in.ecdh_curve)
+        made.tls.groups = settings.ecdh_curve;
+    if (*settings.ciphers != *built_in.ciphers)
+        made.tls.ciphers = settings.ciphers;
+    made.tls.ciphersuites = settings.ciphersuites;
+    return made;
+}
+
+bool takes_plaintext(config const& settings, frontend_config const& frontend)
+{
+    return *effective(frontend.client, settings.client);
+}
+
 std::vector<allow_rule> rules_of(std::vector<allow_config> const& blocks)
 {
     std::vector<allow_rule> rules;
@@ -136,6 +182,8 @@ std::vector<named_path> client_crls_of(config const& settings)
 
 bool asks_clients(config const& settings, frontend_config const& frontend)
 {
+    if (takes_plaintext(settings, frontend))
+        return false;
     auto const asks = [](pem_file const& pem) {
         return pem.client_verify && **pem.client_verify != client_verify::none;
     };
@@ -147,12 +195,16 @@ bool asks_clients(config const& settings, frontend_config const& frontend)
 std::vector<named_path> upstream_files_of(config const& settings)
 {
     std::vector<named_path> found;
-    for (upstream_config const& each : settings.upstreams)
+    auto const add = [&](upstream_tls_config const& tls) {
         for (named_path const& file :
-             {named_path{"tls-ca", &each.tls.ca}, named_path{"tls-cert", &each.tls.cert},
-              named_path{"tls-key", &each.tls.key}})
+             {named_path{"tls-ca", &tls.ca}, named_path{"tls-cert", &tls.cert},
+              named_path{"tls-key", &tls.key}})
             if (!(*file.path)->empty())
                 found.push_back(file);
+    };
+    add(settings.backend_tls);
+    for (upstream_config const& each : settings.upstreams)
+        add(each.tls);
     return found;
 }
 

@@ -93,6 +93,8 @@ struct tls_versions
 {
     bool tls_1_2 = true;
     bool tls_1_3 = true;
+
+    friend bool operator==(tls_versions, tls_versions) = default;
 };
 
 /// compression is an algorithm for certificates (RFC 8879).
@@ -210,6 +212,8 @@ struct upstream_protocols
 {
     std::vector<std::string> fixed{}; ///< The first is preferred. Empty: no ALPN.
     bool as_client = false;           ///< The protocol that the client has agreed on.
+
+    friend bool operator==(upstream_protocols const&, upstream_protocols const&) = default;
 };
 
 /// proxy_place is where a TLS upstream gets the PROXY header.
@@ -241,7 +245,9 @@ struct upstream_tls_config
     setting<std::string> cert; ///< Empty: cleat has no certificate.
     setting<std::string> key;  ///< Empty: the key is in `cert` too.
     setting<tls_versions> protos;
-    setting<std::string> groups; ///< Empty: the built-in list.
+    setting<std::string> groups;       ///< Empty: the built-in list.
+    setting<std::string> ciphers;      ///< Empty: the built-in list. The backend's only.
+    setting<std::string> ciphersuites; ///< Empty: the TLS library's own. The backend's only.
     setting<proxy_place> proxy_header{proxy_place::before_tls};
 };
 
@@ -339,6 +345,7 @@ struct frontend_config
     setting<std::string> host{"*"};
     setting<std::uint16_t> port{8443};      ///< As in hitch.
     optional_setting<std::string> upstream; ///< Of clients that no route takes.
+    optional_setting<bool> client;          ///< Read it through takes_plaintext().
     std::vector<route_config> routes;
     std::vector<pem_file> pem_files;           ///< Its own; the last is its default.
     optional_setting<bool> match_global_certs; ///< Read it through uses_global_certs().
@@ -380,7 +387,9 @@ struct config
 
     // Where connections come from and go to.
     std::vector<frontend_config> frontends; ///< Where it is empty, check() puts [*]:8443 here.
+    setting<bool> client{false};            ///< The backend speaks TLS, and clients plaintext.
     setting<upstream_address> backend{host_port{"127.0.0.1", 8000}};
+    upstream_tls_config backend_tls; ///< Read it through backend_block().
     std::vector<upstream_config> upstreams;
     setting<std::string> upstream;                ///< A name of `upstreams`. Empty: the backend.
     setting<seconds> backend_refresh{seconds{0}}; ///< 0: by the TTL.
@@ -498,6 +507,13 @@ struct config
 /// find_upstream_block is the upstream block with a name, or null.
 [[nodiscard]] upstream_config const* find_upstream_block(
     config const& settings, std::string_view name) noexcept;
+
+/// backend_block is the backend as an upstream block without a name. It speaks TLS where `client`
+/// is on at the top, with the versions, groups and suites that are set there.
+[[nodiscard]] upstream_config backend_block(config const& settings);
+
+/// takes_plaintext: the frontend's clients send plaintext, and its upstreams speak TLS.
+[[nodiscard]] bool takes_plaintext(config const& settings, frontend_config const& frontend);
 
 /// rules_of are the rules of these blocks.
 [[nodiscard]] std::vector<allow_rule> rules_of(std::vector<allow_config> const& blocks);

@@ -76,8 +76,10 @@ void add_keys_without_effect(std::string& out)
         if (row.where.flag && row.status == key_status::no_effect)
             silent += fmt::format("--{} ", row.name);
     }
-    out += "\nNot built yet (an error)\n  ";
-    wrap(out, unbuilt, "  ", help_width);
+    if (!unbuilt.empty()) {
+        out += "\nNot built yet (an error)\n  ";
+        wrap(out, unbuilt, "  ", help_width);
+    }
     out += "\nAccepted from stud and hitch, without effect (a warning)\n  ";
     wrap(out, silent, "  ", help_width);
 }

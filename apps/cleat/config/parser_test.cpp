@@ -249,8 +249,9 @@ constexpr sample mistakes[] = {
     {"user = \"x\x01\"", "c:1:10: error: there is a control character in a text. Remove it."},
     {"host = a", "c:1:1: error: host: this key does not stand at the top of the file. It "
                  "stands in a frontend block."},
-    {"client = on", "c:1:1: error: client: this is not built yet. cleat takes TLS "
-                    "from clients only; TLS to the backend comes with routing."},
+    {"pem-file = { cert = a client = on }",
+     "c:1:23: error: client: this key does not stand in a pem-file block. It stands at the top of "
+     "the file or in a frontend block."},
     {"frontend = { port = 1 workers = 2 }",
      "c:1:23: error: workers: this key does not stand in a frontend block. It stands at "
      "the top of the file."},

@@ -215,6 +215,19 @@ refusal store_tls(upstream_config& c, given const& v)
     return store<Member>(c.tls, v);
 }
 
+// The same of the backend.
+template <auto Member>
+refusal store_backend_tls(config& c, given const& v)
+{
+    return store<Member>(c.backend_tls, v);
+}
+
+template <auto Member>
+std::string shown_backend_tls(config const& c)
+{
+    return written(*(c.backend_tls.*Member));
+}
+
 constexpr places global_only{.global = true};
 constexpr places global_and_flag{.global = true, .flag = true};
 constexpr places global_and_frontend{.global = true, .frontend = true, .flag = true};
@@ -222,6 +235,7 @@ constexpr places everywhere{.global = true, .frontend = true, .pem_file = true, 
 constexpr places frontend_only{.frontend = true};
 constexpr places pem_file_only{.pem_file = true};
 constexpr places upstream_only{.upstream = true};
+constexpr places backend_and_upstream{.global = true, .upstream = true, .flag = true};
 constexpr places server_only{.server = true};
 constexpr places route_only{.route = true};
 constexpr places allow_only{.allow = true};
@@ -541,16 +555,20 @@ constexpr key_row rows[] = {
      .set_server = store<&upstream_server::backup>},
     {.name = "tls-verify",
      .group = key_group::addresses,
-     .where = upstream_only,
+     .where = backend_and_upstream,
      .kind = value_kind::boolean,
-     .default_text = "on",
      .help = "Verify the certificate of a server with tls = on: an authority of tls-ca has signed "
              "it, it is valid now, and it is for tls-name. Off leaves the connection open to "
-             "anybody on the way to the server.",
-     .set_upstream = store_tls<&upstream_tls_config::verify>},
+             "anybody on the way to the server. This and the other keys from tls-ca to "
+             "tls-proxy-header hold for the servers of the block; outside of blocks they hold for "
+             "the backend with client = on.",
+     .note = "hitch and stud verify no server with --client: their habit is tls-verify = off.",
+     .set_global = store_backend_tls<&upstream_tls_config::verify>,
+     .set_upstream = store_tls<&upstream_tls_config::verify>,
+     .show = shown_backend_tls<&upstream_tls_config::verify>},
     {.name = "tls-ca",
      .group = key_group::addresses,
-     .where = upstream_only,
+     .where = backend_and_upstream,
      .kind = value_kind::text,
      .value = "FILE",
      .default_text = "the system's authorities",
@@ -558,54 +576,65 @@ constexpr key_row rows[] = {
          "The certificates, in PEM, of the authorities that may sign the servers' "
          "certificates. The system's are those of the file that SSL_CERT_FILE names, or else of "
          "the distribution's usual file.",
-     .set_upstream = store_tls<&upstream_tls_config::ca>},
+     .set_global = store_backend_tls<&upstream_tls_config::ca>,
+     .set_upstream = store_tls<&upstream_tls_config::ca>,
+     .show = shown_backend_tls<&upstream_tls_config::ca>},
     {.name = "tls-name",
      .group = key_group::addresses,
-     .where = {.upstream = true, .server = true},
+     .where = {.global = true, .upstream = true, .server = true, .flag = true},
      .kind = value_kind::text,
      .value = "NAME",
      .default_text = "the host of the server's address",
      .help = "The name, or the IP address, that the server's certificate must have. A name is sent "
              "as SNI, too.",
+     .set_global = store_backend_tls<&upstream_tls_config::name>,
      .set_upstream = store_tls<&upstream_tls_config::name>,
-     .set_server = store<&upstream_server::tls_name>},
+     .set_server = store<&upstream_server::tls_name>,
+     .show = shown_backend_tls<&upstream_tls_config::name>},
     {.name = "tls-alpn",
      .group = key_group::addresses,
-     .where = upstream_only,
+     .where = backend_and_upstream,
      .kind = value_kind::text,
      .value = "LIST|client",
      .default_text = "none",
      .help = "The protocols to offer to the servers by ALPN, the preferred first: h2,http/1.1. "
              "With client it is the one that the client and cleat have agreed on, and a server "
              "that does not take it is one that has failed; only http/1.1 needs no consent.",
-     .set_upstream = store_tls<&upstream_tls_config::alpn>},
+     .set_global = store_backend_tls<&upstream_tls_config::alpn>,
+     .set_upstream = store_tls<&upstream_tls_config::alpn>,
+     .show = shown_backend_tls<&upstream_tls_config::alpn>},
     {.name = "tls-cert",
      .group = key_group::addresses,
-     .where = upstream_only,
+     .where = backend_and_upstream,
      .kind = value_kind::text,
      .value = "FILE",
      .default_text = "none",
      .help = "cleat's own certificate, with its chain and its key, for servers that ask for one.",
-     .set_upstream = store_tls<&upstream_tls_config::cert>},
+     .set_global = store_backend_tls<&upstream_tls_config::cert>,
+     .set_upstream = store_tls<&upstream_tls_config::cert>,
+     .show = shown_backend_tls<&upstream_tls_config::cert>},
     {.name = "tls-key",
      .group = key_group::addresses,
-     .where = upstream_only,
+     .where = backend_and_upstream,
      .kind = value_kind::text,
      .value = "FILE",
      .default_text = "none: the key is in tls-cert",
      .help = "The key of tls-cert.",
-     .set_upstream = store_tls<&upstream_tls_config::key>},
+     .set_global = store_backend_tls<&upstream_tls_config::key>,
+     .set_upstream = store_tls<&upstream_tls_config::key>,
+     .show = shown_backend_tls<&upstream_tls_config::key>},
     {.name = "tls-proxy-header",
      .group = key_group::addresses,
-     .where = upstream_only,
+     .where = backend_and_upstream,
      .kind = value_kind::word,
      .value = "before|inside",
-     .default_text = "before",
      .help =
          "Where a server with tls = on gets the header of write-proxy-v2 and its like: in clear "
          "before the ClientHello, as HAProxy's send-proxy-v2-ssl, nginx and Envoy send it, or "
          "as the first bytes inside TLS.",
-     .set_upstream = store_tls<&upstream_tls_config::proxy_header>},
+     .set_global = store_backend_tls<&upstream_tls_config::proxy_header>,
+     .set_upstream = store_tls<&upstream_tls_config::proxy_header>,
+     .show = shown_backend_tls<&upstream_tls_config::proxy_header>},
     {.name = "route",
      .group = key_group::addresses,
      .where = frontend_only,
@@ -733,12 +762,17 @@ constexpr key_row rows[] = {
      .show = shown<&config::dns_max_ttl>},
     {.name = "client",
      .group = key_group::addresses,
-     .where = flag_only,
+     .where = global_and_frontend,
      .kind = value_kind::boolean,
-     .default_text = "off",
-     .help = "Take plaintext and pass TLS on, instead of the other way round.",
-     .status = key_status::unsupported,
-     .cure = "cleat takes TLS from clients only; TLS to the backend comes with routing."},
+     .help = "Take plaintext from clients and pass TLS on, instead of the other way round. In a "
+             "frontend it is for this frontend, whose upstreams must have tls = on. At the top it "
+             "is for all frontends without a client of their own, and the backend speaks TLS: "
+             "tls-verify, tls-ca and their like then hold for it.",
+     .note = "hitch and stud have the flag only, and verify no server; here servers are verified, "
+             "unless tls-verify is off. stunnel has client = yes in a service.",
+     .set_global = store<&config::client>,
+     .set_frontend = store<&frontend_config::client>,
+     .show = shown<&config::client>},
 
     // Certificates.
     {.name = "pem-file",
@@ -1213,7 +1247,9 @@ constexpr key_row rows[] = {
      .help = "In an upstream block: on means that the servers speak TLS. Elsewhere, where it has "
              "no effect, it is stud's choice of TLSv1.0 and later.",
      .status = key_status::no_effect,
-     .cure = use_tls_protos,
+     .cure =
+         "cleat speaks TLSv1.2 and TLSv1.3: leave it out, or choose with tls-protos. A frontend "
+         "takes plaintext with client = on.",
      .set_upstream = store_tls<&upstream_tls_config::enabled>},
     {.name = "ssl",
      .group = key_group::tls,

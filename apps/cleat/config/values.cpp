@@ -544,6 +544,14 @@ std::string written(first_lookup v)
     return v == first_lookup::required ? "required" : "optional";
 }
 
+std::string written(proxy_place v)
+{
+    return v == proxy_place::before_tls ? "before" : "inside";
+}
+std::string written(upstream_protocols const& v)
+{
+    return v.as_client ? "client" : written(v.fixed);
+}
 std::string written(stale_crls v)
 {
     return v == stale_crls::refuse ? "refuse" : "accept";

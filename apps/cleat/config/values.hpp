@@ -85,6 +85,8 @@ struct as
 [[nodiscard]] std::string written(dns_server_list const& v);
 [[nodiscard]] std::string written(local_addresses const& v);
 [[nodiscard]] std::string written(inbound_tlvs v);
+[[nodiscard]] std::string written(proxy_place v);
+[[nodiscard]] std::string written(upstream_protocols const& v);
 [[nodiscard]] std::string written(std::vector<std::string> const& v);
 
 } // namespace cleat::app

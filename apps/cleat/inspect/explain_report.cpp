@@ -247,7 +247,9 @@ void print_explanation(
         print_row("limits", describe(limits));
     if (one.rules != nullptr && one.rules->proxies)
         print_row("proxy header", proxy_text(*one.rules, configuration.settings));
-    if (one.route && one.route->is_passthrough)
+    if (one.takes_plaintext)
+        print_row("plaintext", "client is on: the client speaks no TLS, and the upstream does");
+    if (one.takes_plaintext || (one.route && one.route->is_passthrough))
         return print_destination(one, request, configuration);
     if (!one.challenge.empty())
         return print_row(
@@ -306,7 +308,8 @@ void print_explanations_json(
         std::string const refusal = json_string(to_string(each.refusal));
         net::address room;
         fmt::print(
-            "{}    {{\n      \"frontend\": {},\n      \"refusal\": {},\n      \"match\": \"{}\",\n"
+            "{}    {{\n      \"frontend\": {},\n      \"plaintext\": {},\n      \"refusal\": {},\n"
+            "      \"match\": \"{}\",\n"
             "      \"certificates\": [{}],\n      \"versions\": {},\n      \"alpn\": {},\n"
             "      \"client_verify\": \"{}\",\n      \"client_rules\": {},\n      \"tickets\": "
             "{},\n      \"route\": {},\n"
@@ -316,9 +319,10 @@ void print_explanations_json(
             "      \"proxy_header\": {},\n      \"admission\": {},\n"
             "      \"limits\": {}\n    }}",
             std::exchange(comma, ",\n"), json_string(each.frontend),
-            each.refusal == explained_refusal::none ? "null" : refusal, reason_name(each.why),
-            fmt::join(certificates, ", "), json_strings(each.versions),
-            each.protocol ? json_string(*each.protocol) : "null",
+            json_bool(each.takes_plaintext),
+            each.refusal == explained_refusal::none ? "null" : refusal,
+            each.takes_plaintext ? "none" : reason_name(each.why), fmt::join(certificates, ", "),
+            json_strings(each.versions), each.protocol ? json_string(*each.protocol) : "null",
             verification_name(each.verification),
             each.client_rules ? fmt::format("{}", *each.client_rules) : "null",
             json_bool(each.has_tickets),

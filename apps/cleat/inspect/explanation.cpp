@@ -54,6 +54,29 @@ void explain_route(
         made.upstream = made.route->upstream;
 }
 
+// As choose_for_plaintext.
+frontend_explanation explain_plaintext(
+    snapshot const& configuration, frontend_plan const& plan,
+    std::optional<ip_address> const& address)
+{
+    frontend_explanation made;
+    made.takes_plaintext = true;
+    made.frontend = plan.name;
+    made.upstream = plan.upstream;
+    made.rules = plan.admission.get();
+    made.connections_max = limit_of(configuration, plan).connections;
+    if (!plan.routes)
+        return made;
+    made.has_routes = true;
+    std::optional<route_table::number> const chosen =
+        plan.routes->table.choose({.client = address, .is_established = true});
+    if (!chosen)
+        return made;
+    made.route = plan.routes->routes[*chosen];
+    made.upstream = made.route->upstream;
+    return made;
+}
+
 } // namespace
 
 std::string_view to_string(explained_refusal refusal) noexcept
@@ -73,6 +96,8 @@ frontend_explanation explain_frontend(
     snapshot const& configuration, frontend_plan const& plan, std::string_view server_name,
     std::vector<std::string> const& offered, std::optional<ip_address> const& address)
 {
+    if (plan.takes_plaintext)
+        return explain_plaintext(configuration, plan, address);
     CLEAT_ASSERT(plan.certificates != nullptr);
     tls::certificate_set const& set = *plan.certificates;
     tls::certificate_choice const choice{set, tls::certificate_choice::rules_of(plan.tls)};

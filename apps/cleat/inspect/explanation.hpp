@@ -39,6 +39,7 @@ struct frontend_explanation
     std::size_t upstream = 0;           ///< Its number in the snapshot.
     std::optional<planned_route> route; ///< The one that takes the client; empty: none does.
     bool has_routes = false;
+    bool takes_plaintext = false;      ///< There is nothing of TLS then.
     std::string challenge{};           ///< The files that answer its ACME challenge; empty: none.
     admission const* rules = nullptr;  ///< The snapshot's. Null: every client may connect.
     std::uint32_t connections_max = 0; ///< Of the frontend. 0: there is no limit.

@@ -89,6 +89,8 @@ private:
         for (frontend_config const& each : settings_.frontends) {
             std::size_t const frontend = made_.frontends.size();
             made_.frontends.push_back(to_string(each.address()));
+            if (takes_plaintext(settings_, each))
+                continue;
             numbers const own = number(certificate_files::names_of(each.pem_files));
             if (own.empty() && each.uses_global_certs()) {
                 all.frontends.push_back(frontend);

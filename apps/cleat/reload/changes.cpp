@@ -88,6 +88,15 @@ std::vector<std::string> routes_of(snapshot const& configuration)
     return found;
 }
 
+std::unordered_set<std::string> plaintext_frontends_of(snapshot const& configuration)
+{
+    std::unordered_set<std::string> names;
+    for (frontend_plan const& plan : configuration.frontends)
+        if (plan.takes_plaintext)
+            names.insert(plan.name);
+    return names;
+}
+
 // How many of `some` are not in `others`.
 template <class Set>
 std::size_t count_missing(Set const& some, Set const& others)
@@ -111,6 +120,10 @@ configuration_changes compare(snapshot const& before, snapshot const& after)
 
     if (routes_of(before) != routes_of(after))
         found.keys.emplace_back("route");
+
+    bool const has_client = std::ranges::find(found.keys, "client") != found.keys.end();
+    if (!has_client && plaintext_frontends_of(before) != plaintext_frontends_of(after))
+        found.keys.emplace_back("client");
 
     std::unordered_set<std::string> const old_frontends = frontends_of(before);
     std::unordered_set<std::string> const new_frontends = frontends_of(after);

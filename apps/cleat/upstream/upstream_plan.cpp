@@ -28,7 +28,7 @@ std::string describe(upstream_plan const& upstream)
         if (!each.is_place)
             servers.push_back(server_text(each));
     if (servers.size() == 1 && upstream.servers.front().name == upstream.name)
-        return upstream.name; // The backend.
+        return upstream.name + (upstream.tls ? ", TLS" : ""); // The backend.
     return fmt::format(
         "{}, {}{}: {}", upstream.name, to_string(upstream.strategy), upstream.tls ? ", TLS" : "",
         fmt::join(servers, ", "));

@@ -15,21 +15,6 @@
 #include <utility>
 
 namespace cleat::app {
-namespace {
-
-// Sends the end of the handshake, the header where it is inside TLS, and the client's first bytes.
-// The relay finds a socket that has broken, and an answer that came before.
-void send_first(tls_upstream& upstream, std::span<std::byte const> first)
-{
-    error_code ec;
-    static_cast<void>(upstream.send(first, ec));
-    if (is_out_of_resources(ec))
-        throw std::bad_alloc{};
-    if (ec == error::protocol_violation) // Not sent: what follows must not be the first.
-        upstream.socket.reset();
-}
-
-} // namespace
 
 net::task<> serve_with_tls(
     net::interrupt& interrupt, config const& settings, client_side& client, upstream_choice& choice,

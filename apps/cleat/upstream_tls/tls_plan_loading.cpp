@@ -34,6 +34,9 @@ public:
         spec.version_min = tls_.protos->tls_1_2 ? tls_1_2 : tls_1_3;
         spec.version_max = tls_.protos->tls_1_3 ? tls_1_3 : tls_1_2;
         spec.groups = tls_.groups->empty() ? "?" + *config{}.ecdh_curve : *tls_.groups;
+        if (!tls_.ciphers->empty())
+            spec.ciphers = *tls_.ciphers;
+        spec.ciphersuites = *tls_.ciphersuites;
         spec.alpn = tls_.alpn->fixed;
         spec.keep_sessions = true;
         bool const has_authorities = add_authorities(spec);
@@ -97,11 +100,15 @@ private:
     {
         if (finding.starts_with("groups: ") && !tls_.groups.location.is_built_in())
             return {tls_.groups.location, "ecdh-curve"};
+        if (finding.starts_with("ciphers: ") && !tls_.ciphers.location.is_built_in())
+            return {tls_.ciphers.location, "ciphers"};
+        if (finding.starts_with("ciphersuites: ") && !tls_.ciphersuites.location.is_built_in())
+            return {tls_.ciphersuites.location, "ciphersuites"};
         if (!tls_.cert->empty() && finding.starts_with(*tls_.cert))
             return {tls_.cert.location, "tls-cert"};
         if (!tls_.ca->empty() && finding.starts_with(*tls_.ca))
             return {tls_.ca.location, "tls-ca"};
-        return {upstream_.location, "upstream"};
+        return {upstream_.location, upstream_.name->empty() ? "backend" : "upstream"};
     }
 
     upstream_config const& upstream_;

@@ -2,6 +2,7 @@
 
 #include <cleat/tls/session.hpp>
 
+#include <new>
 #include <utility>
 
 namespace cleat::app {
@@ -39,6 +40,16 @@ net::progress tls_upstream::read(std::span<std::byte> block, std::size_t turn, b
     for (tls::session& each : channel.engine().take_sessions())
         sessions->keep(std::move(each));
     return p;
+}
+
+void send_first(tls_upstream& upstream, std::span<std::byte const> first)
+{
+    error_code ec;
+    static_cast<void>(upstream.send(first, ec));
+    if (is_out_of_resources(ec))
+        throw std::bad_alloc{};
+    if (ec == error::protocol_violation) // Not sent: what follows must not be the first.
+        upstream.socket.reset();
 }
 
 } // namespace cleat::app

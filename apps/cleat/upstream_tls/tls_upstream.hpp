@@ -46,4 +46,9 @@ struct tls_upstream
         std::span<std::byte> block, std::size_t turn, bool ended) noexcept;
 };
 
+/// send_first sends the end of the handshake, and then the first bytes: the header where it is
+/// inside TLS, and the client's. The relay finds a socket that has broken, and an answer that came
+/// before. Throws std::bad_alloc.
+void send_first(tls_upstream& upstream, std::span<std::byte const> first);
+
 } // namespace cleat::app

@@ -57,12 +57,17 @@ error_code set_fast_open(int fd, listen_options const& options) noexcept
     return options.fast_open > 0 ? ec : error_code{};
 }
 
+error_code set_defer_accept(int fd, listen_options const& options) noexcept
+{
+    return set(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, options.defer_accept ? 1 : 0);
+}
+
 error_code set_tcp_options(int fd, listen_options const& options) noexcept
 {
     if (error_code const ec = set(fd, IPPROTO_TCP, TCP_NODELAY, 1))
         return ec;
     if (options.defer_accept)
-        if (error_code const ec = set(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, 1))
+        if (error_code const ec = set_defer_accept(fd, options))
             return ec;
     if (options.fast_open > 0)
         if (error_code const ec = set_fast_open(fd, options))
@@ -203,6 +208,8 @@ error_code adopt_listening(int fd, listen_options const& options) noexcept
 error_code change_listen_options(int fd, listen_options const& options) noexcept
 {
     error_code ec = set_buffers(fd, options);
+    if (!ec)
+        ec = set_defer_accept(fd, options);
     if (!ec)
         ec = set_keepalive(fd, options);
     if (!ec)

@@ -73,9 +73,9 @@ struct listen_options
 /// of listen_on, and makes it non-blocking; its address and reuse_port stay.
 [[nodiscard]] error_code adopt_listening(int fd, listen_options const& options) noexcept;
 
-/// change_listen_options gives a listening socket another backlog, keepalive and buffers; its later
-/// connections inherit them. A buffer that is unset stays as it is: the kernel cannot take back its
-/// own tuning.
+/// change_listen_options gives a listening TCP socket another backlog, defer_accept, keepalive and
+/// buffers; its later connections inherit them. A buffer that is unset stays as it is: the kernel
+/// cannot take back its own tuning.
 [[nodiscard]] error_code change_listen_options(int fd, listen_options const& options) noexcept;
 
 /// local_address of a socket: has the port that the kernel chose for port 0.

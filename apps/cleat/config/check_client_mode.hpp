@@ -1,0 +1,17 @@
+// Checks of client mode: frontends that take plaintext, and the backend's TLS.
+
+#pragma once
+
+#include "config/config.hpp"
+
+#include <vector>
+
+namespace cleat::app {
+
+/// check_client_mode adds what is wrong with `client` and what it leaves without effect.
+void check_client_mode(config const& settings, std::vector<problem>& problems);
+
+/// any_ends_tls: TLS of clients ends at some frontend.
+[[nodiscard]] bool any_ends_tls(config const& settings);
+
+} // namespace cleat::app

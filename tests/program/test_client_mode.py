@@ -1,0 +1,565 @@
+"""Client mode: plaintext in, TLS out, for a frontend or for all. The servers are verified; ends and
+breaks of one side reach the other as they are; admission, routes, PROXY headers, the logs and
+reloads are those of any frontend."""
+
+import hashlib
+import json
+import os
+import queue
+import ssl
+import time
+
+import pytest
+
+import origins
+import proxy_header
+from admin_client import Admin
+from deadlines import DEADLINE
+from plain_client import PlainClient, answer, is_refused
+from program import run
+from reloads import reload, reload_is_refused, replace
+from test_access_log import AccessLog
+from test_upstream_tls import FAULTS, faulty, local, only_server
+from tls_client import VERSIONS, TlsClient
+from tls_origins import TlsEnd, block, echo, over_tls, saying, server_certificate, settings
+
+SIZE = 20_000_000
+
+
+@pytest.fixture
+def ca(certs):
+    return certs.authority("upstream-authority")
+
+
+@pytest.fixture
+def good(certs, ca):
+    """A certificate for localhost that the authority has signed."""
+    return server_certificate(certs, ca)
+
+
+def frontend(*lines, to="app"):
+    inner = "\n".join([*lines, f'upstream = "{to}"'])
+    return f'frontend = {{ host = "127.0.0.1" port = "0" client = on\n{inner}\n}}\n'
+
+
+@pytest.fixture
+def serve(cleat, config, ca):
+    """Starts cleat with one worker, and a frontend that takes plaintext for an upstream of these
+    servers. All other lines are the test's."""
+
+    def serve(*servers, text="", lines=(), route="", flags=()):
+        named = block(*servers, ca=ca.cert, lines=lines).replace('}\nupstream = "app"\n', "}\n")
+        path = config(named + frontend(route) + text)
+        server = cleat(
+            "--config", path, "--workers", 1, *flags, pem=[], backend="", frontend=None
+        )
+        server.config = path
+        return server
+
+    return serve
+
+
+@VERSIONS
+def test_plaintext_becomes_tls(serve, origin, good, version):
+    def digest(end: TlsEnd) -> None:
+        assert end.receive_exactly(4) == b"ping"
+        end.send(b"pong")
+        seen = hashlib.sha256()
+        while more := end.receive():
+            seen.update(more)
+        end.send(seen.hexdigest().encode())
+        for piece in origins.pieces(SIZE):
+            end.send(piece)
+        end.close_notify()
+
+    server = serve(local(origin(over_tls(only_server(good, version), digest))))
+    with PlainClient(server.port) as client:
+        client.send(b"ping")
+        assert client.receive_exactly(4) == b"pong"
+        for piece in origins.pieces(SIZE):
+            client.send(piece)
+        client.end()
+        whole = client.receive_to_end()
+    assert whole[:64].decode() == origins.expected_digest(SIZE)
+    assert hashlib.sha256(whole[64:]).hexdigest() == origins.expected_digest(SIZE)
+    line = server.wait_for_log(event="connection-closed")
+    assert (line["reason"], line["up_bytes"]) == ("done", str(SIZE + 4))
+
+
+def fastest_answer(port):
+    """The time until a client that says nothing has its answer, the shortest of a few."""
+    times = []
+    for _ in range(3):
+        began = time.monotonic()
+        assert answer(port) == "220 hello"
+        times.append(time.monotonic() - began)
+    return min(times)
+
+
+def test_a_server_that_speaks_first_is_heard_at_once(serve, origin, certs, good):
+    """No client's byte is waited for, neither before the accept nor before the handshake's end; nor
+    on the socket of a frontend where TLS ended before. TCP_DEFER_ACCEPT would wait for a second."""
+    server = serve(local(origin(over_tls(settings(good), saying("220 hello")))))
+    assert fastest_answer(server.port) < 0.9
+    text = server.config.read_text()
+    replace(server.config, text.replace("client = on", f'pem-file = "{certs.ecdsa.pem}"'))
+    reload(server)
+    replace(server.config, text)
+    reload(server)
+    assert fastest_answer(server.port) < 0.9
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_server_that_does_not_verify_is_named_and_the_client_is_reset(
+    serve, origin, certs, ca, fault
+):
+    seen = queue.Queue()
+    up = origin(over_tls(settings(faulty(certs, ca, fault)), lambda end: seen.put(end.receive())))
+    server = serve(local(up))
+    assert is_refused(server.port, b"secret")
+    assert server.wait_for_log(event="upstream-handshake-failed")["reason"] == FAULTS[fault]
+    line = server.wait_for_log(event="connect-failed")
+    assert (line["reason"], line["upstream"]) == (FAULTS[fault], local(up))
+    assert seen.empty()
+
+
+def test_a_server_that_is_not_there_resets_the_client(serve, origin):
+    up = origin()
+    up.close()
+    server = serve(local(up))
+    assert is_refused(server.port)
+    assert server.wait_for_log(event="connect-failed")["reason"] == "Connection refused"
+
+
+def test_the_next_server_costs_no_connection(serve, origin, certs, ca, good):
+    wrong = origin(over_tls(settings(faulty(certs, ca, "name")), saying("wrong")))
+    right = origin(over_tls(settings(good), saying("right")))
+    server = serve(local(wrong), local(right))
+    assert {answer(server.port) for _ in range(4)} == {"right"}
+
+
+# Ends.
+
+
+@VERSIONS
+def test_a_client_ends_and_still_reads_its_answer(serve, origin, good, version):
+    def answer_at_the_end(end: TlsEnd) -> None:
+        assert end.receive_to_end() == b"question"  # A close_notify, no bare FIN.
+        end.send(b"long answer " * 100_000)
+        end.close_notify()
+
+    server = serve(local(origin(over_tls(only_server(good, version), answer_at_the_end))))
+    with PlainClient(server.port) as client:
+        client.send(b"question")
+        client.end()
+        assert client.receive_to_end() == b"long answer " * 100_000
+    assert server.wait_for_log(event="connection-closed")["reason"] == "done"
+
+
+def test_a_server_ends_and_is_still_sent_to(serve, origin, good):
+    heard = queue.Queue()
+
+    def end_first(end: TlsEnd) -> None:
+        end.send(b"goodbye")
+        end.close_notify()
+        heard.put(end.receive_to_end())
+
+    server = serve(local(origin(over_tls(settings(good), end_first))))
+    with PlainClient(server.port) as client:
+        assert client.receive_to_end() == b"goodbye"
+        client.send(b"and more")
+        client.end()
+        assert heard.get(timeout=DEADLINE) == b"and more"
+    assert server.wait_for_log(event="connection-closed")["reason"] == "done"
+
+
+def test_a_client_that_has_ended_before_the_handshake(serve, origin, good):
+    """Its bytes and its end leave together."""
+    heard = queue.Queue()
+    server = serve(local(origin(over_tls(settings(good), lambda e: heard.put(e.receive_to_end())))))
+    for text in (b"all of it", b""):
+        with PlainClient(server.port) as client:
+            client.send(text)
+            client.end()
+            assert heard.get(timeout=DEADLINE) == text
+
+
+@VERSIONS
+def test_an_answer_without_close_notify_ends_in_a_reset(serve, origin, good, version):
+    def cut(end: TlsEnd) -> None:
+        end.send(b"half of")
+        end.truncate()
+        end.socket.recv(1 << 18)
+
+    server = serve(local(origin(over_tls(only_server(good, version), cut))))
+    with PlainClient(server.port) as client:
+        assert client.wait_for_reset() == b"half of"
+    line = server.wait_for_log(event="connection-closed")
+    assert (line["reason"], line["level"]) == ("upstream-truncated", "warning")
+
+
+def test_a_slow_client_gets_all_that_came_before_the_cut(serve, origin, good):
+    """The reset comes behind the bytes that cleat's kernel has for the client."""
+    whole = bytes(range(256)) * (1 << 14)
+
+    def cut(end: TlsEnd) -> None:
+        end.send(whole)
+        end.truncate()
+        end.socket.recv(1 << 18)
+
+    server = serve(local(origin(over_tls(settings(good), cut))))
+    with PlainClient(server.port, receive_buffer=8192) as client:
+        time.sleep(1)  # Until cleat's sockets are full.
+        assert client.receive_exactly(len(whole)) == whole
+        assert client.wait_for_reset() == b""
+    assert server.wait_for_log(event="connection-closed")["reason"] == "upstream-truncated"
+
+
+def test_a_client_that_breaks_breaks_the_server(serve, origin, good):
+    ends = queue.Queue()
+
+    def listen(end: TlsEnd) -> None:
+        end.send(b"go on")
+        try:
+            while end.receive():
+                pass
+            ends.put("whole")
+        except (ssl.SSLEOFError, ConnectionResetError) as broken:
+            ends.put(broken)
+
+    server = serve(local(origin(over_tls(settings(good), listen))))
+    with PlainClient(server.port) as client:
+        assert client.receive_exactly(5) == b"go on"
+        client.send(b"half of")
+        client.reset()
+        assert isinstance(ends.get(timeout=DEADLINE), ConnectionResetError)
+    assert server.wait_for_log(event="connection-closed")["reason"] == "client-reset"
+
+
+@pytest.mark.parametrize("text", [b"", b"half of"])
+def test_a_client_that_breaks_during_the_handshake(serve, origin, good, text):
+    """The server must not take a part for the whole."""
+    ends = queue.Queue()
+
+    def listen(end: TlsEnd) -> None:
+        try:
+            ends.put(end.receive_to_end())
+        except (ssl.SSLEOFError, ConnectionResetError) as broken:
+            ends.put(broken)
+
+    up = origin()
+    server = serve(local(up))
+    client = PlainClient(server.port)
+    client.send(text)
+    waiting = up.accept()
+    client.reset()
+    try:
+        over_tls(settings(good), listen)(waiting)
+        assert isinstance(ends.get(timeout=DEADLINE), ConnectionResetError)
+    except ConnectionResetError:
+        pass  # In the handshake already.
+    assert server.wait_for_log(event="connection-closed")["reason"] == "client-reset"
+
+
+def test_a_server_that_breaks_tls(serve, origin, good):
+    def speak_nonsense(end: TlsEnd) -> None:
+        end.receive_exactly(4)
+        end.socket.sendall(b"\x17\x03\x03\x00\x20" + bytes(32))  # A record of no key's.
+        end.socket.recv(1 << 18)
+
+    server = serve(local(origin(over_tls(settings(good), speak_nonsense))))
+    with PlainClient(server.port) as client:
+        client.send(b"ping")
+        assert client.wait_for_reset() == b""
+    assert server.wait_for_log(event="connection-closed")["reason"] == "upstream-failed"
+
+
+def test_silence_ends_in_a_reset(serve, origin, good):
+    server = serve(local(origin(over_tls(settings(good), echo))), text="idle-timeout = 1\n")
+    with PlainClient(server.port) as client:
+        assert client.exchange(b"ping") == b"ping"
+        assert client.wait_for_reset() == b""
+    assert server.wait_for_log(event="connection-closed")["reason"] == "idle-timeout"
+
+
+# Who is let in, and where to.
+
+
+def test_address_lists_and_limits(serve, origin, good, tmp_path):
+    place = tmp_path / "admin.sock"
+    server = serve(
+        local(origin(over_tls(settings(good), echo))),
+        route='deny-from = "127.0.0.2"\nmax-connections = 2',
+        text=f'client-max-connections = 1\nadmin = "{place}"\n',
+    )
+    assert is_refused(server.port, source="127.0.0.2")
+    assert server.wait_for_log(event="connection-refused")["reason"] == "address-denied"
+    with PlainClient(server.port) as first:
+        assert first.exchange(b"ping") == b"ping"
+        assert is_refused(server.port)
+        with PlainClient(server.port, source="127.0.0.3") as third:
+            assert third.exchange(b"ping") == b"ping"
+            assert is_refused(server.port, source="127.0.0.4")
+    server.wait_for_log(times=3, event="connection-refused")
+    reasons = [line["reason"] for line in server.log(event="connection-refused")]
+    assert reasons == ["address-denied", "client-connection-limit", "frontend-connection-limit"]
+    seen = Admin(place).metrics()
+    for each in reasons:
+        assert seen.value("cleat_connections_refused_total", reason=each) == 1
+
+
+def test_the_rate_of_handshakes_counts_connections(serve, origin, good):
+    """Each makes one, with a server."""
+    server = serve(
+        local(origin(over_tls(settings(good), echo))),
+        text="client-handshake-rate = 1\nclient-handshake-burst = 2\n",
+    )
+    with PlainClient(server.port) as first, PlainClient(server.port) as second:
+        assert first.exchange(b"ping") == b"ping"
+        assert second.exchange(b"ping") == b"ping"
+        assert is_refused(server.port)
+    line = server.wait_for_log(event="connection-refused")
+    assert line["reason"] == "client-handshake-limit"
+
+
+def test_routes_by_address(serve, origin, ca, good):
+    one, other = (origin(over_tls(settings(good), saying(name))) for name in ("one", "other"))
+    more = block(local(other), ca=ca.cert, name="other").replace('}\nupstream = "other"\n', "}\n")
+    route = 'route = { client-address = "127.0.0.2" upstream = "other" }'
+    server = serve(local(one), route=route, text=more)
+    assert answer(server.port) == "one"
+    assert answer(server.port, source="127.0.0.2") == "other"
+
+
+# The PROXY header.
+
+
+@pytest.mark.parametrize("place", ["before", "inside"])
+def test_the_proxy_header_that_is_sent(serve, origin, good, place):
+    seen = queue.Queue()
+
+    def inside(end: TlsEnd) -> None:
+        if place == "inside":
+            seen.put(proxy_header.receive_v2(end))
+        echo(end)
+
+    before = {"before": lambda accepted: seen.put(proxy_header.receive_v2(accepted))}
+    up = origin(over_tls(settings(good), inside, before.get(place)))
+    lines = () if place == "before" else ("tls-proxy-header = inside",)
+    server = serve(local(up), lines=lines, text="write-proxy-v2 = on\n")
+    with PlainClient(server.port) as client:
+        assert client.exchange(b"ping") == b"ping"
+        header = proxy_header.parse_v2(seen.get(timeout=DEADLINE))
+        assert header.source == client.socket.getsockname()
+        assert header.destination == client.socket.getpeername()
+        assert not header.tlvs  # Nothing of TLS is known of this client.
+
+
+@pytest.mark.parametrize("is_passed_on", [False, True])
+def test_the_proxy_header_that_comes(serve, origin, good, is_passed_on):
+    seen = queue.Queue()
+    sent = proxy_header.make_v2(("192.0.2.7", 1234), ("192.0.2.8", 443), b"\xe5\x00\x01x")
+    read = proxy_header.receive_v2 if is_passed_on else proxy_header.receive_v1
+    up = origin(over_tls(settings(good), echo, lambda accepted: seen.put(read(accepted))))
+    text = "proxy-proxy = on\n" if is_passed_on else "write-proxy-v1 = on\n"
+    server = serve(local(up), text=text + 'proxy-from = "127.0.0.1"\n')
+    with PlainClient(server.port) as client:
+        for piece in (sent[:5], sent[5:] + b"pi", b"ng"):
+            client.send(piece)
+        assert client.receive_exactly(4) == b"ping"
+        line = b"PROXY TCP4 192.0.2.7 192.0.2.8 1234 443\r\n"
+        assert seen.get(timeout=DEADLINE) == (sent if is_passed_on else line)
+        client.end()
+        assert client.receive_to_end() == b""
+    assert server.wait_for_log(event="connection-closed")["source"] == "192.0.2.7:1234"
+    with PlainClient(server.port) as client:
+        client.send(b"GET / HTTP/1.0\r\n\r\n")
+        assert client.wait_for_close() == b""
+    assert server.wait_for_log(event="proxy-header-failed")["reason"] == "bad-proxy-header"
+
+
+# The logs, metrics, checks and commands.
+
+
+def test_the_access_log_has_what_there_is(serve, origin, good, tmp_path):
+    path = tmp_path / "access.log"
+    up = origin(over_tls(settings(good), echo))
+    server = serve(local(up), flags=("--access-log", path, "--access-log-format", "json"))
+    with PlainClient(server.port) as client:
+        assert client.exchange(b"ping") == b"ping"
+        client.end()
+        assert client.receive_to_end() == b""
+    entry = AccessLog(path).wait_for(reason="done")
+    assert (entry["up_bytes"], entry["down_bytes"]) == (4, 4)
+    assert entry["connect_ms"] > 0 and entry["first_byte_ms"] >= 0
+    for absent in ("sni", "version", "cipher", "ja4", "certificate", "handshake_ms"):
+        assert absent not in entry
+
+
+def test_metrics(serve, origin, good, tmp_path):
+    place = tmp_path / "admin.sock"
+    server = serve(local(origin(over_tls(settings(good), echo))), text=f'admin = "{place}"\n')
+    for _ in range(2):
+        with PlainClient(server.port) as client:
+            assert client.exchange(b"ping") == b"ping"
+            client.end()
+            assert client.receive_to_end() == b""
+    server.wait_for_log(times=2, event="connection-closed")
+    seen = Admin(place).metrics()
+    assert seen.value("cleat_connections_closed_total", reason="done") == 2
+    name = "cleat_upstream_handshakes_total"
+    assert seen.value(name, version="TLSv1.3", resumption="full") == 1
+    assert seen.value(name, version="TLSv1.3", resumption="resumed") == 1
+    assert seen.sum("cleat_handshakes_total") == 0
+
+
+def test_checks_take_a_server_out(serve, origin, good):
+    gone, here = (origin(over_tls(settings(good), saying(name))) for name in ("gone", "here"))
+    gone.close()
+    server = serve(local(gone), local(here), lines=("check = tcp", "check-interval = 1"))
+    server.wait_for_log(event="server-down")
+    assert {answer(server.port) for _ in range(4)} == {"here"}
+    assert not server.log(event="connect-failed")
+
+
+def test_explain_and_check(config, certs, ca):
+    text = block("[127.0.0.1]:1", ca=ca.cert) + frontend()
+    text += 'frontend = { host = "127.0.0.1" port = "1" }\n' + f'pem-file = "{certs.ecdsa.pem}"\n'
+    path = config(text)
+    ran = run("explain", "--sni", "a.example", "--json", "--config", path)
+    plain, tls = json.loads(ran.stdout)["frontends"]
+    assert (plain["plaintext"], plain["match"], plain["certificates"]) == (True, "none", [])
+    assert (plain["versions"], plain["tickets"], plain["upstream"]) == ([], False, "app")
+    assert tls["plaintext"] is False and len(tls["certificates"]) == 1
+    ran = run("explain", "--sni", "", "--to", "[127.0.0.1]:0", "--config", path)
+    assert "the client speaks no TLS, and the upstream does" in ran.stdout
+    assert "certificate" not in ran.stdout
+    (found,) = json.loads(run("check", "--json", "--config", path).stdout)["certificates"]
+    assert found["frontends"] == ["[127.0.0.1]:1"]
+    only = config(block("[127.0.0.1]:1", ca=ca.cert) + frontend())
+    assert run("explain", "--sni", "", "--config", only).returncode == 0
+    ran = run("check", "--json", "--config", only)
+    assert ran.returncode == 0 and json.loads(ran.stdout)["certificates"] == []
+
+
+# hitch's client mode.
+
+
+def backend(cleat, config, *flags, text=""):
+    return cleat("--config", config(text), "--workers", 1, "--client", *flags, pem=[], backend="")
+
+
+def test_hitchs_flag(cleat, config, origin, certs, ca, good):
+    up = origin(over_tls(settings(good), saying("hello")))
+    flags = ("-b", local(up))
+    assert answer(backend(cleat, config, *flags, "--tls-ca", ca.cert).port) == "hello"
+    text = f'client = on\nbackend = "{local(up)}"\ntls-ca = "{ca.cert}"\n'
+    server = cleat("--config", config(text), "--workers", 1, pem=[], backend="")
+    assert answer(server.port) == "hello"
+    # hitch verifies nobody; here that must be asked for.
+    other = certs.authority("another-authority")
+    server = backend(cleat, config, *flags, "--tls-ca", other.cert)
+    assert is_refused(server.port)
+    assert server.wait_for_log(event="connect-failed")["reason"] == "unknown-authority"
+    assert answer(backend(cleat, config, *flags, "--tls-verify=off").port) == "hello"
+
+
+def test_the_systems_authorities_are_the_default(tmp_path):
+    missing = tmp_path / "none.pem"
+    ran = run(
+        "--client", "-b", "[127.0.0.1]:1", "-f", "[127.0.0.1]:0", "-t",
+        env={**os.environ, "SSL_CERT_FILE": str(missing)},
+    )  # fmt: skip
+    assert ran.returncode != 0
+    assert f"--backend: error: cannot read {missing}" in ran.stderr
+
+
+def test_the_backends_tls_is_that_of_the_top(cleat, config, origin, certs, ca, good):
+    seen = queue.Queue()
+
+    def tell(end: TlsEnd) -> None:
+        seen.put((end.tls.version(), end.tls.cipher()[0], end.name, end.tls.getpeercert()))
+        end.close_notify()
+
+    clients = certs.authority("authority-of-clients")
+    own = certs.signed("cleat-as-client", clients, "/CN=cleat.internal")
+    inner = server_certificate(certs, ca, names="DNS:app.internal")
+    up = origin(over_tls(settings(inner, clients=clients.cert), tell))
+    text = f"""tls-protos = TLSv1.2
+        ciphers = "ECDHE-ECDSA-AES256-GCM-SHA384"
+        tls-ca = "{ca.cert}"
+        tls-name = "app.internal"
+        tls-cert = "{own.pem}"
+    """
+    assert answer(backend(cleat, config, "-b", up.address, text=text).port) == ""
+    version, cipher, name, certificate = seen.get(timeout=DEADLINE)
+    assert (version, name) == ("TLSv1.2", "app.internal")
+    assert cipher == "ECDHE-ECDSA-AES256-GCM-SHA384"
+    assert certificate["subject"] == ((("commonName", "cleat.internal"),),)
+
+
+# Reloads, and both kinds of frontends in one process.
+
+
+def test_both_at_once_and_cleat_behind_cleat(serve, cleat, origin, certs, ca, good):
+    """Plaintext, TLS between two frontends, plaintext: two processes, and then one."""
+    inner = cleat(backend=origin(origins.echo), pem=[good])
+    server = serve(f"[localhost]:{inner.port}")
+    with PlainClient(server.port) as client:
+        assert client.exchange(b"ping" * 100_000) == b"ping" * 100_000
+        client.end()
+        assert client.receive_to_end() == b""
+    assert inner.wait_for_log(event="connection-closed")["reason"] == "done"
+
+
+def test_both_kinds_of_frontends(serve, origin, certs, good):
+    secret = origin(over_tls(settings(good), saying("secret")))
+    text = 'frontend = { host = "127.0.0.1" port = "0" }\n'
+    text += f'backend = "{origin(origins.echo).address}"\npem-file = "{certs.ecdsa.pem}"\n'
+    server = serve(local(secret), text=text)
+    plain, tls = (int(line["address"].rsplit(":", 1)[1]) for line in server.log(event="listening"))
+    assert answer(plain) == "secret"
+    with TlsClient(tls) as client:
+        assert client.exchange(b"ping") == b"ping"
+
+
+def test_a_frontend_changes_its_mind_at_a_reload(serve, origin, certs, good):
+    up = origin(over_tls(settings(good), echo))
+    server = serve(local(up))
+    before = server.config.read_text()
+    with PlainClient(server.port) as old:
+        assert old.exchange(b"ping") == b"ping"
+        own = f'pem-file = "{certs.ecdsa.pem}"'
+        replace(server.config, before.replace("client = on", own))
+        assert "client" in reload(server)["keys"].split(",")
+        with TlsClient(server.port) as client:
+            assert client.exchange(b"over TLS") == b"over TLS"
+        assert old.exchange(b"and still") == b"and still"
+    replace(server.config, before)
+    reload(server)
+    with PlainClient(server.port) as client:
+        assert client.exchange(b"ping") == b"ping"
+    replace(server.config, before.replace("tls = on", "tls = off"))
+    problems = "\n".join(reload_is_refused(server))
+    assert "nothing would be encrypted" in problems or "tls is off here" in problems
+    with PlainClient(server.port) as client:
+        assert client.exchange(b"ping") == b"ping"
+
+
+def test_authorities_of_the_backend_are_watched(cleat, config, origin, certs, ca, good, tmp_path):
+    trusted = tmp_path / "authorities.pem"
+    trusted.write_text(certs.authority("another-authority").cert.read_text())
+    up = origin(over_tls(settings(good), saying("hello")))
+    text = f'tls-ca = "{trusted}"\nreload-on-change = on\n'
+    server = backend(cleat, config, "-b", local(up), text=text)
+    assert is_refused(server.port)
+    replace(trusted, ca.cert.read_text())
+    server.wait_for_log(event="reloaded")
+    assert answer(server.port) == "hello"
+
+
+def test_mistakes_are_named(config, ca):
+    path = config(block("[127.0.0.1]:1", ca=ca.cert) + frontend('pem-file = "site.pem"'))
+    ran = run("--config", path, "-t")
+    assert ran.returncode != 0
+    assert f"{path}:9:" in ran.stderr and "this frontend takes plaintext" in ran.stderr

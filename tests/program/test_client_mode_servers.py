@@ -1,0 +1,153 @@
+"""Client mode with programs of other makes: OpenSSL's s_server, nginx and hitch behind cleat, and
+hitch's own client mode beside it."""
+
+import contextlib
+import hashlib
+import os
+import shutil
+
+import pytest
+
+import origins
+from plain_client import PlainClient
+from test_upstream_tls_servers import NGINX, free_port, running
+from tls_origins import TlsEnd, over_tls, server_certificate, settings
+
+SIZE = 5_000_000
+
+
+@pytest.fixture
+def ca(certs):
+    return certs.authority("upstream-authority")
+
+
+@pytest.fixture
+def good(certs, ca):
+    return server_certificate(certs, ca)
+
+
+@pytest.fixture
+def serve(cleat, ca):
+    def serve(port, *flags):
+        trusted = ("--tls-ca", ca.cert) if "--tls-verify=off" not in flags else ()
+        return cleat(
+            "--client", "--workers", 1, *trusted, *flags, pem=[], backend=f"[localhost]:{port}"
+        )
+
+    return serve
+
+
+def get(port, path="/"):
+    with PlainClient(port) as client:
+        client.send(f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
+        return client.receive_to_end().decode()
+
+
+def test_openssl(serve, good):
+    port = free_port()
+    command = ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", good.cert]
+    with running([*command, "-key", good.key, "-www"], port):
+        server = serve(port)
+        assert "New, TLSv1.3" in get(server.port)
+        assert "Reused, TLSv1.3" in get(server.port)
+
+
+def test_nginx(serve, certs, good, tmp_path):
+    if shutil.which("nginx") is None:
+        pytest.skip("there is no nginx")
+    clients = certs.authority("authority-of-clients")
+    own = certs.signed("cleat-as-client", clients, "/CN=cleat.internal")
+    port, proxied = free_port(), free_port()
+    path = tmp_path / "nginx.conf"
+    path.write_text(
+        NGINX.format(
+            folder=tmp_path, port=port, proxied=proxied, cert=good.cert, key=good.key,
+            clients=clients.cert,
+        )
+    )
+    with running(["nginx", "-p", tmp_path, "-c", path], port):
+        server = serve(port, "--tls-cert", own.pem)
+        assert get(server.port).split("\r\n\r\n")[1] == ". localhost CN=cleat.internal "
+        assert get(server.port).split("\r\n\r\n")[1] == "r localhost CN=cleat.internal "
+        server = serve(proxied, "--write-proxy-v1")
+        assert get(server.port).split("\r\n\r\n")[1] == ". localhost  127.0.0.1"
+
+
+@contextlib.contextmanager
+def hitch(folder, port, backend, certificate, *flags):
+    if shutil.which("hitch") is None or os.geteuid() != 0:
+        pytest.skip("there is no hitch, or this user cannot start it")
+    path = folder / f"hitch-{port}.conf"
+    # Without ocsp-dir, hitch's process for OCSP aborts in client mode, again and again.
+    path.write_text(
+        f'frontend = "[127.0.0.1]:{port}"\nbackend = "[127.0.0.1]:{backend}"\n'
+        f'pem-file = "{certificate.pem}"\nocsp-dir = ""\nuser = "nobody"\n'
+    )
+    with running(["hitch", *flags, "--config", path], port):
+        yield
+
+
+def test_hitch_ends_what_cleat_begins(serve, origin, good, tmp_path):
+    port = free_port()
+    with hitch(tmp_path, port, origin(origins.echo).port, good):
+        server = serve(port)
+        with PlainClient(server.port) as client:
+            assert client.exchange(b"ping" * 50_000) == b"ping" * 50_000
+
+
+def conversation(port):
+    """An exchange, an upload, and the answer to its end, as a client sees it."""
+    with PlainClient(port) as client:
+        assert client.exchange(b"ping") == b"ping"
+        for piece in origins.pieces(SIZE):
+            client.send(piece)
+        whole = client.receive_to_end()
+    return whole[:64].decode(), hashlib.sha256(whole[64:]).hexdigest()
+
+
+def end_of(port):
+    """How the connection of a client ends that has said a word, and what came before."""
+    try:
+        with PlainClient(port) as client:
+            client.send(b"ping")
+            return "whole", client.receive_to_end()
+    except ConnectionResetError:
+        return "reset", b""
+
+
+def test_beside_hitch(serve, origin, good, tmp_path):
+    """The same flags, but for pem-file, which cleat does not need, and tls-verify."""
+
+    def digest(end: TlsEnd) -> None:
+        end.send(end.receive_exactly(4))
+        seen = hashlib.sha256(end.receive_exactly(SIZE))
+        end.send(seen.hexdigest().encode())
+        for piece in origins.pieces(SIZE):
+            end.send(piece)
+        end.close_notify()
+
+    up = origin(over_tls(settings(good), digest))
+    expected = origins.expected_digest(SIZE)
+    port = free_port()
+    with hitch(tmp_path, port, up.port, good, "--client"):
+        server = serve(up.port, "--tls-verify=off")
+        assert conversation(port) == conversation(server.port) == (expected, expected)
+        up.close()
+        assert end_of(port) == end_of(server.port) == ("reset", b"")
+
+
+def test_where_hitch_makes_a_cut_answer_look_whole(serve, origin, good, tmp_path):
+    def cut(end: TlsEnd) -> None:
+        end.receive_exactly(4)
+        end.send(b"half of")
+        end.truncate()
+        end.socket.recv(1 << 18)
+
+    up = origin(over_tls(settings(good), cut))
+    port = free_port()
+    with hitch(tmp_path, port, up.port, good, "--client"):
+        server = serve(up.port, "--tls-verify=off")
+        assert end_of(port) == ("whole", b"half of")
+        with PlainClient(server.port) as client:
+            client.send(b"ping")
+            assert client.wait_for_reset() == b"half of"
