@@ -69,16 +69,9 @@ void add_topic(std::string& out, key_topic const& topic)
 void add_keys_without_effect(std::string& out)
 {
     std::string silent;
-    std::string unbuilt;
     for (key_row const& row : config_table()) {
-        if (row.where.flag && row.status == key_status::unsupported)
-            unbuilt += fmt::format("--{} ", row.name);
         if (row.where.flag && row.status == key_status::no_effect)
             silent += fmt::format("--{} ", row.name);
-    }
-    if (!unbuilt.empty()) {
-        out += "\nNot built yet (an error)\n  ";
-        wrap(out, unbuilt, "  ", help_width);
     }
     out += "\nAccepted from stud and hitch, without effect (a warning)\n  ";
     wrap(out, silent, "  ", help_width);

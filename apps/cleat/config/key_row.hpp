@@ -42,9 +42,8 @@ enum class value_kind
 /// takes effect all the same.
 enum class key_status
 {
-    supported,   ///< It takes effect.
-    unsupported, ///< An error that says so, unless the value asks for nothing ("off", 0, "", none).
-    no_effect,   ///< A warning: it is for a part that cleat does not have.
+    supported, ///< It takes effect.
+    no_effect, ///< A warning: it is for a part that cleat does not have.
 };
 
 /// key_group is the heading under which the help and the reference show a key.

@@ -138,8 +138,6 @@ std::string_view status_text(key_status status)
     switch (status) {
     case key_status::supported:
         return "";
-    case key_status::unsupported:
-        return "not built yet: an error, unless the value asks for nothing";
     case key_status::no_effect:
         return "accepted with a warning: it has no effect";
     }

@@ -336,12 +336,6 @@ private:
         key_row const* const row = find_key(key.text);
         if (row && is_allowed(scope, *row))
             return row;
-        // The places that allow the key are no help as long as it has no effect there either.
-        if (row && row->status == key_status::unsupported) {
-            complain(key, key.text, "this is not built yet", std::string{row->cure});
-            problems_.back().rest_is_whole = !has_given_up_;
-            return nullptr;
-        }
         if (row) {
             complain(
                 key, key.text, fmt::format("this key does not stand {}", scope_name(scope)),

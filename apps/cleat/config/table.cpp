@@ -1944,12 +1944,6 @@ void apply_in(
         else if (refusal partly = v.row.remark ? v.row.remark(v) : refusal{})
             report(problem::severity::warning, std::move(partly->text), std::move(partly->cure));
         return;
-    case key_status::unsupported:
-        if (!asks_for_nothing(v)) {
-            report(problem::severity::error, "this is not built yet", std::string{v.row.cure});
-            problems.back().rest_is_whole = true;
-        }
-        return;
     case key_status::no_effect:
         return warn_unless_nothing(v.row.cure);
     }

@@ -543,7 +543,6 @@ std::string written(first_lookup v)
 {
     return v == first_lookup::required ? "required" : "optional";
 }
-
 std::string written(proxy_place v)
 {
     return v == proxy_place::before_tls ? "before" : "inside";
