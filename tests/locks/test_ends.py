@@ -150,7 +150,7 @@ def test_the_exit_code_is_the_programs(record):
 
 
 def test_the_traces_of_many_short_processes_are_small_and_one_line(tmp_path):
-    run = Recording(tmp_path, ["sh", "-c", "for i in $(seq 30); do /bin/true; done"], [])
+    run = Recording(tmp_path, ["sh", "-c", "/bin/true\n" * 30 + ":"], [])
     assert run.ran.returncode == 0, run.ran.stderr
     files = list(run.trace.glob("*.trace"))
     assert len(files) == 31

@@ -58,7 +58,7 @@ def test_each_hold_that_a_thread_waited_for_is_timed(record_stepped):
     time."""
     run = record_stepped("holds", 2, 600, 500)
     held = run.lock("held_mutex")["exclusive"]
-    assert 900 < held["waited_holds"] < held["timed_holds"]
+    assert 900 < held["waited_holds"] <= held["timed_holds"]
     assert held["mean_hold_ns"] == pytest.approx(run.truth["hold_ns"] / 1200, rel=0.05)
 
 

@@ -57,9 +57,9 @@ bool is_wrapper(std::string_view name)
     if (is_lock_function(name))
         return true;
     std::string const itself = short_name(name);
-    constexpr std::array beginnings{"std::",    "__gnu_cxx::", "__gthread", "__pthread",
-                                    "pthread_", "___pthread",  "mtx_",      "cnd_",
-                                    "sem_",     "__new_sem"};
+    constexpr std::array beginnings{"std::",     "__gnu_cxx::", "__gthread",  "__glibcxx",
+                                    "__pthread", "pthread_",    "___pthread", "mtx_",
+                                    "cnd_",      "sem_",        "__new_sem"};
     return std::ranges::any_of(
         beginnings, [&](std::string_view begin) { return itself.starts_with(begin); });
 }

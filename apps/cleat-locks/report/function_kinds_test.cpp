@@ -31,7 +31,7 @@ TEST_CASE("the C++ library and libc only pass a call on to the lock")
     for (char const* const name :
          {"std::mutex::lock()", "__gthread_mutex_lock(pthread_mutex_t*)", "__pthread_mutex_lock",
           "std::lock_guard<std::mutex>::lock_guard(std::mutex&)", "mtx_lock",
-          "void std::unique_lock<std::mutex>::lock()"})
+          "__glibcxx_rwlock_rdlock", "void std::unique_lock<std::mutex>::lock()"})
         CHECK_MESSAGE(is_wrapper(name), name);
     for (char const* const name : {"main", "my::std::lock()", "CRYPTO_THREAD_up_ref", "stdlock"})
         CHECK_MESSAGE(!is_wrapper(name), name);
