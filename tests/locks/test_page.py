@@ -119,7 +119,12 @@ def test_it_has_the_waits_of_a_deadlock(shown, tmp_path):
     shown.open(tmp_path / "page.html")
     text = words(shown)
     assert "Waits that had not ended" in text
-    assert text.count("in embrace") == 2
+    waits = text[text.index("Waits that had not ended") : text.index("Call stacks")]
+    assert waits.count("in embrace") == 2
+    deadlock = text[text.index("Deadlock") : text.index("Waits that had not ended")]
+    # Two threads, and each is in it with where it waits and where it has taken its lock.
+    assert deadlock[: deadlock.index("Locks taken in both orders")].count("in embrace") == 4
+    assert "first_of_two" in deadlock and "second_of_two" in deadlock
     assert shown.log("browser") == []
 
 

@@ -137,7 +137,7 @@ const tables = (() => {
                         units.time(lock.wait_ns),
                         units.time(lock.held_ns),
                         units.rate(lock.operations_per_second_max) || '–',
-                        lock.cores_max > 0 ? lock.cores_max.toFixed(1) : '–',
+                        lock.cores_max > 0 ? lock.cores_max.toFixed(lock.cores_max < 0.95 ? 2 : 1) : '–',
                     ],
                     lockCell(
                         lock,

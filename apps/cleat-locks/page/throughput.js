@@ -221,7 +221,13 @@ const throughput = (() => {
             ? 'Holds in which the thread lost its core are left out. '
             : 'Which holds were interrupted is not known here: with more threads than cores, it ' +
               'saturates later. ') +
-        'Readers of a read-write lock do not count as holding it.';
+        'Readers of a read-write lock do not count as holding it' +
+        (prices.line_ns > 0
+            ? `; moving its cache line to the next core took ${units.time(prices.line_ns)} here.`
+            : ', and the cost of moving its cache line was not measured.') +
+        (prices.locks.some((lock) => lock.refused)
+            ? ' Locks without a figure may saturate before all others.'
+            : '');
 
     // The drawing is made by show(), on the page: only there it has a width.
     const draw = (prices) => {
