@@ -42,6 +42,12 @@ lock_price price_of(lock const& l, double operations, double cpu_ns, double line
     return made;
 }
 
+// cores_text has a figure below 1, too: such a lock keeps even one core waiting.
+std::string cores_text(double cores)
+{
+    return cores <= 0 ? "" : fmt::format("{:.{}f}", cores, cores < 0.95 ? 2 : 1);
+}
+
 // interval_of_cores says between which numbers of cores a lock saturates; empty: the estimate of
 // its holds is good to a tenth.
 std::string interval_of_cores(lock_price const& price, double cpu_ns)
@@ -51,8 +57,8 @@ std::string interval_of_cores(lock_price const& price, double cpu_ns)
     if (price.cores_max <= 0 || (many - few) <= 0.2 * price.cores_max)
         return "";
     return price.held_low_ns + price.line_ns > 0
-               ? fmt::format("between {:.1f} and {:.1f} cores (95 %)", few, many)
-               : fmt::format("from {:.1f} cores on (95 %)", few);
+               ? fmt::format("between {} and {} cores (95 %)", cores_text(few), cores_text(many))
+               : fmt::format("from {} cores on (95 %)", cores_text(few));
 }
 
 void put_notes(std::string& text, lock_price const& price, double cpu_ns)
@@ -159,8 +165,7 @@ std::string per_operation_text(operation_prices const& prices, std::size_t most)
         fmt::format_to(
             to, "{:>9.2f} {:>9.2f} {:>9.3f} {:>10} {:>10} {:>12} {:>9}  {} {}\n", each.acquisitions,
             each.shared, each.contended, time_text(each.wait_ns), time_text(each.held_ns),
-            rate_text(each.operations_per_second_max),
-            each.cores_max > 0 ? fmt::format("{:.1f}", each.cores_max) : "",
+            rate_text(each.operations_per_second_max), cores_text(each.cores_max),
             kind_name(each.priced->kind), each.priced->name);
         put_notes(text, each, prices.cpu_ns);
     }
