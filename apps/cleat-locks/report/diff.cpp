@@ -109,8 +109,8 @@ void add_holds(
         }
 }
 
-// put_holds lists the locks whose time held in all differs most.
-void put_holds(std::string& text, holds_by_name const& values, std::size_t most)
+// put_mean_holds lists the locks whose time held in all differs most.
+void put_mean_holds(std::string& text, holds_by_name const& values, std::size_t most)
 {
     using row = holds_by_name::value_type;
     std::vector<row const*> rows;
@@ -170,7 +170,7 @@ std::string diff_text(profile const& before, profile const& after, std::size_t m
     add_holds(holds, before, &std::pair<held_by_name, held_by_name>::first);
     add_holds(holds, after, &std::pair<held_by_name, held_by_name>::second);
     if (!holds.empty())
-        put_holds(text, holds, most);
+        put_mean_holds(text, holds, most);
     put(text, "Functions: share of CPU samples, their own", functions, most);
     return text;
 }

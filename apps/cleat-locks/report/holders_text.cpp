@@ -77,7 +77,7 @@ std::string waits_for_text(profile const& recorded, std::size_t most)
     if (recorded.waits_for.empty())
         return "";
     std::uint64_t attributed = 0;
-    for (wait_for const& each : recorded.waits_for)
+    for (holder_wait const& each : recorded.waits_for)
         attributed += each.ns;
     std::string text = fmt::format(
         "\nWho held it while others waited: {} of {} blocked\n{:>9} {:>8} {:>9}\n",
@@ -86,7 +86,7 @@ std::string waits_for_text(profile const& recorded, std::size_t most)
     std::size_t const count = std::min(recorded.waits_for.size(), most);
     std::size_t with_stacks = std::min(count, waits_with_stacks);
     output const end = std::back_inserter(text);
-    for (wait_for const& each : std::span{recorded.waits_for}.first(count)) {
+    for (holder_wait const& each : std::span{recorded.waits_for}.first(count)) {
         fmt::format_to(
             end, "{:>9} {:>8} {:>9}  {} in {} waited for {} in {}: {} {}\n",
             time_text(static_cast<double>(each.ns)), count_text(each.waits),

@@ -252,7 +252,7 @@ public:
         std::ranges::stable_sort(profile_.threads, std::greater{}, [](thread_share const& t) {
             return std::pair{t.counts.blocked_ns, t.cpu_ns};
         });
-        std::ranges::stable_sort(profile_.waits_for, std::greater{}, &wait_for::ns);
+        std::ranges::stable_sort(profile_.waits_for, std::greater{}, &holder_wait::ns);
         std::ranges::stable_sort(profile_.off_cpu, std::greater{}, &off_cpu_place::ns);
         std::ranges::stable_sort(profile_.unended_waits, std::greater{}, &unended_wait::ns);
     }

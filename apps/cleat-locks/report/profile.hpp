@@ -153,8 +153,8 @@ struct taken_at
         stack; ///< Indices into functions, the innermost first; may be empty.
 };
 
-/// wait_for is the time that one thread waited at one place while another one held the lock.
-struct wait_for
+/// holder_wait is the time that one thread waited at one place while another one held the lock.
+struct holder_wait
 {
     std::string lock;
     trace_kind kind = trace_mutex;
@@ -244,7 +244,7 @@ struct profile
     std::vector<lock> locks; ///< By blocked time, then by shared acquisitions, then by all.
     std::vector<thread_share> threads;
     std::vector<unended_wait> unended_waits; ///< The longest first.
-    std::vector<wait_for> waits_for;         ///< The longest first.
+    std::vector<holder_wait> waits_for;      ///< The longest first.
     std::vector<deadlock> deadlocks;
     std::vector<inversion> inversions;
     std::vector<off_cpu_place> off_cpu; ///< The longest first.

@@ -148,7 +148,7 @@ json::object part_json(taken_at const& place)
         {"functions", json::array(place.stack.begin(), place.stack.end())}};
 }
 
-json::object part_json(wait_for const& wait)
+json::object part_json(holder_wait const& wait)
 {
     return {
         {"lock", wait.lock},

@@ -86,7 +86,7 @@ void less(Number& from, Number what)
     from -= std::min(from, what);
 }
 
-void subtract(trace_site& whole, trace_site const& before)
+void subtract_site(trace_site& whole, trace_site const& before)
 {
     less(whole.acquisitions, before.acquisitions);
     less(whole.shared, before.shared);
@@ -117,7 +117,7 @@ void subtract_sites(traced_thread& whole, traced_thread const& before)
     for (std::size_t i = 0; i < before.sites.size(); ++i) {
         auto const found = std::ranges::find(whole.site_numbers, before.site_numbers[i]);
         if (found != whole.site_numbers.end())
-            subtract(
+            subtract_site(
                 whole.sites[static_cast<std::size_t>(found - whole.site_numbers.begin())],
                 before.sites[i]);
     }
@@ -154,7 +154,7 @@ void subtract_waits(traced_thread& whole, traced_thread const& before)
     std::erase_if(whole.waits_for, [](trace_wait_for const& each) { return each.waits == 0; });
 }
 
-void subtract(traced_thread& whole, traced_thread const& before)
+void subtract_thread(traced_thread& whole, traced_thread const& before)
 {
     less(whole.lived_ns, before.lived_ns);
     less(whole.cpu_ns, before.cpu_ns);
@@ -220,7 +220,7 @@ void subtract(traced_process& whole, traced_process const& before)
     for (traced_thread& each : whole.threads) {
         auto const found = std::ranges::find(before.threads, each.number, &traced_thread::number);
         if (found != before.threads.end())
-            subtract(each, *found);
+            subtract_thread(each, *found);
     }
 }
 
